@@ -178,6 +178,20 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err);
 // Folder in the cache that partition_load uses for this config and number of parts.
 bool partition_folder(const Config *config, int parts, char *out, size_t size, Error *err);
 
+// What finer cuts would have: the totals over the pieces of one part that is cut again.
+typedef struct PartPieces {
+    int64_t halo;     // rows that the pieces read from other pieces and other parts
+    int64_t crossing; // edges of their rows that come from there
+    int64_t marginal; // rows that have such an edge
+    int64_t largest;  // own rows of the largest piece
+} PartPieces;
+// Cuts the own rows of a graph's shard into `pieces` (1: counts the part as it is), by
+// config.partition, and counts what each piece reads. The edges inside the part are copied
+// meanwhile. False with EXIT_CONFIG for methods that read a file, with EXIT_MEMORY, or with the
+// method's error. Local; may take long.
+bool partition_cut_again(PartPieces *out, const Shard *shard, int pieces, const Config *config,
+                         Error *err);
+
 // Prints the report: own, central, marginal and halo rows per rank, remote-neighbour ratio, edge
 // cut, balance, and the message matrix if there are few parts; read from the manifest of `folder`.
 // `name` is the dataset's name; NULL: the one when the cut was made.

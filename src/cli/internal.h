@@ -40,9 +40,11 @@ typedef struct Options { // the command line
     const char *modes;             // --modes
     const char *sweep[CLI_SWEEPS]; // --sweep
     int sweeps;
-    const char *older; // --older
-    bool all;          // --all
-    int needs;         // of the command, or --files: NEEDS_...
+    const char *older;                             // --older
+    const char *plan_ranks, *link, *compute, *svg; // of plan: --ranks, --link, --compute, --svg
+    int ranks_per_host, cores;                     // of plan; 0: not given
+    bool all;                                      // --all
+    int needs;                                     // of the command, or --files: NEEDS_...
 } Options;
 
 typedef struct Command {
@@ -247,6 +249,7 @@ ExitCode cmd_compare(const Options *options, int *argc, char ***argv);
 ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_predict(const Options *options, int *argc, char ***argv);
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
+ExitCode cmd_plan(const Options *options, int *argc, char ***argv);
 ExitCode cmd_stream(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);

@@ -42,6 +42,16 @@ const Command commands[] = {
      "the edge cut, the balance, and how many rows each rank sends to each other rank; of a\n"
      "hypergraph also replicas, cut hyperedges and the workload of the parts.",
      cmd_partition},
+    {"plan", "CONFIG", 1, 1, false, NEEDS_DATA, "sRHcLgGjqv",
+     "foresee memory, bytes and time of an epoch on any number of ranks",
+     "Says what training CONFIG would take, in every mode, before anything is trained: the memory\n"
+     "of a rank item by item, and bytes and time of an epoch with their parts. Where the cache "
+     "has a\n"
+     "cut into that many parts, its sizes are exact; others are extrapolated from cuts into 2, 4 "
+     "and\n"
+     "8 parts, which are made where the graph is small, and from parts that are cut again.\n"
+     "docs/plan.md has the formulas.",
+     cmd_plan},
     {"stream", "SOURCE -o FOLDER", 1, 1, false, 0, "okNSCPKusjqv",
      "partition a hypergraph while it arrives, and take snapshots of it",
      "Reads events (docs/stream.md) from SOURCE, a file, a FIFO or - for standard input, and "

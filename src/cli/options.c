@@ -24,6 +24,14 @@ static const Option table[] = {
     {'m', "modes", "A,B,...",
      "modes to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
      "alone)"},
+    {'R', "ranks", "P,P,...", "numbers of ranks to plan for, ascending (default: 1,2,4,8)"},
+    {'H', "ranks-per-host", "N", "ranks that share a machine and its link (default: --cores)"},
+    {'c', "cores", "C", "cores of a machine (default: those of this one)"},
+    {'L', "link", "GBIT,LATENCY",
+     "a machine's link: Gbit/s, and seconds of latency (default: 10,50e-6)"},
+    {'g', "compute", "GFLOPS,GBS",
+     "speed of one core: dense products, and memory (default: measured here)"},
+    {'G', "svg", "FILE", "also draw time and memory against ranks"},
     {'t', "older", "AGE", "remove what was not used for AGE, such as 12h or 30d (default: 30d)"},
     {'a', "all", NULL, "remove everything that no running command uses"},
     {'N', "nodes", "FILE",
@@ -129,6 +137,14 @@ static const char **text_of(Options *options, char letter) {
         return &options->older;
     case 'm':
         return &options->modes;
+    case 'R':
+        return &options->plan_ranks;
+    case 'L':
+        return &options->link;
+    case 'g':
+        return &options->compute;
+    case 'G':
+        return &options->svg;
     default:
         return NULL;
     }
@@ -151,6 +167,10 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         return store_int("layer", text, MODEL_LAYERS, &options->layer, err);
     case 'k':
         return store_int("parts", text, 65536, &options->parts, err);
+    case 'H':
+        return store_int("ranks-per-host", text, 65536, &options->ranks_per_host, err);
+    case 'c':
+        return store_int("cores", text, 65536, &options->cores, err);
     case 'd':
         return read_number("seed", text, 0, INT64_MAX, &options->seed, err);
     case 'K':

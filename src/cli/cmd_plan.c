@@ -1,0 +1,412 @@
+// fringe plan: what a training would take on several numbers of ranks, in every mode.
+
+#include "fringe/plan.h"
+#include "internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MODES = 8, SMALL = 3, SMALL_MEMORY = 4 }; // SMALL_MEMORY: GiB to read a small graph
+static const int small_cuts[SMALL] = {2, 4, 8};
+
+typedef struct Plan {
+    const Options *options;
+    int points, ranks[PLAN_POINTS];
+    PlanMachine machine;
+    bool measured, link_given;
+    Config *config; // [MODES] in each mode
+    const char *mode[MODES];
+    int modes;
+    PlanCut small[SMALL]; // those that are open, ascending
+    int smalls;
+    PlanGrowth growth;
+    PlanCut cut;                           // of the number of ranks in turn
+    PlanEstimate (*estimate)[PLAN_POINTS]; // [MODES] owned
+    bool checked[PLAN_POINTS];
+    Warnings warnings;
+    Error err;
+} Plan;
+
+// ---- the command line
+
+static bool read_ranks(Plan *p, const char *text) {
+    const char *at = text;
+    for (p->points = 0;; at++) {
+        char *end;
+        long value = strtol(at, &end, 10);
+        int before = p->points > 0 ? p->ranks[p->points - 1] : 0;
+        if (end == at || (*end != 0 && *end != ',') || value <= before || value > PLAN_RANKS)
+            return error_set(&p->err, EXIT_USAGE,
+                             "--ranks: expected ascending whole numbers from 1 to %d, such as "
+                             "1,2,4, found '%s'",
+                             PLAN_RANKS, text);
+        if (p->points == PLAN_POINTS)
+            return error_set(&p->err, EXIT_USAGE, "--ranks: at most %d numbers", PLAN_POINTS);
+        p->ranks[p->points++] = (int)value;
+        at = end;
+        if (*end == 0)
+            return true;
+    }
+}
+
+// Two positive numbers with a comma between them; the second may be 0 if `zero`.
+static bool read_pair(Plan *p, const char *option, const char *text, bool zero, double out[2]) {
+    char *end;
+    out[0] = strtod(text, &end);
+    bool ok = end != text && *end == ',';
+    const char *second = end + 1;
+    if (ok) {
+        out[1] = strtod(second, &end);
+        ok = end != second && *end == 0 && isfinite(out[0]) && isfinite(out[1]) && out[0] > 0 &&
+             (zero ? out[1] >= 0 : out[1] > 0);
+    }
+    return ok || error_set(&p->err, EXIT_USAGE,
+                           "--%s: expected two positive numbers, A,B, found '%s'", option, text);
+}
+
+static bool read_machine(Plan *p) {
+    const Options *o = p->options;
+    double pair[2] = {10, 50e-6};
+    PlanMachine *m = &p->machine;
+    m->cores = o->cores > 0 ? o->cores : threads_on_node();
+    m->ranks_per_host = o->ranks_per_host > 0 ? o->ranks_per_host : m->cores;
+    p->link_given = o->link != NULL;
+    if (o->link != NULL && !read_pair(p, "link", o->link, true, pair))
+        return false;
+    m->bandwidth = pair[0] * 1e9 / 8;
+    m->latency = pair[1];
+    p->measured = o->compute == NULL;
+    if (p->measured)
+        return true;
+    if (!read_pair(p, "compute", o->compute, false, pair))
+        return false;
+    double bytes = pair[1] * 1e9;
+    m->speed = (PlanSpeed){pair[0] * 1e9, bytes, bytes, bytes, bytes};
+    return true;
+}
+
+// The config in every mode. A key that it sets itself is the same in all of them.
+static bool load_modes(Plan *p) {
+    Options with = *p->options;
+    int most = 0;
+    if (with.settings + 1 > CLI_SETTINGS)
+        return error_set(&p->err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS - 1);
+    for (int i = 0; i < p->points; i++)
+        most = p->ranks[i] > most ? p->ranks[i] : most;
+    for (const char *word; (word = family_word(&mode_family, p->modes)) != NULL; p->modes++) {
+        char setting[CONFIG_WORD + 8];
+        assert(p->modes < MODES);
+        snprintf(setting, sizeof setting, "mode=%s", word);
+        with.setting[p->options->settings] = setting;
+        with.settings = p->options->settings + 1;
+        p->mode[p->modes] = word;
+        if (!load_config(&p->config[p->modes], &with, with.argument[0], 0, &p->err))
+            return false;
+    }
+    return true;
+}
+
+// ---- cuts
+
+static bool in_cache(Plan *p, int parts, bool *there) {
+    char folder[2048];
+    *there = parts == 1;
+    if (parts == 1)
+        return true;
+    if (!partition_folder(p->config, parts, folder, sizeof folder, &p->err))
+        return false;
+    *there = file_is_folder(folder);
+    return true;
+}
+
+static bool open_cut(Plan *p, PlanCut *cut, int parts) {
+    char folder[2048];
+    Warnings warnings;
+    bool ok = partition_build(p->config, parts, folder, sizeof folder, &warnings, &p->err);
+    warnings_add_all(&p->warnings, &warnings);
+    return ok && plan_cut_open(cut, folder, parts, &p->err);
+}
+
+static bool graph_is_small(const Plan *p) {
+    MemoryPlan reading = {0};
+    dataset_plan(&reading, p->config);
+    return memory_plan_total(&reading) <= (size_t)SMALL_MEMORY << 30;
+}
+
+// The cuts from which others are extrapolated: made where the graph is small.
+static bool open_small_cuts(Plan *p) {
+    bool may_cut = graph_is_small(p);
+    for (int i = 0; i < SMALL; i++) {
+        bool there;
+        if (!in_cache(p, small_cuts[i], &there))
+            return false;
+        if (!there && !may_cut)
+            continue;
+        if (!open_cut(p, &p->small[p->smalls], small_cuts[i]))
+            return false;
+        p->smalls++;
+    }
+    return p->smalls > 0 ||
+           error_set(&p->err, EXIT_NO_INPUT,
+                     "the cache has no cut into 2, 4 or 8 parts to extrapolate from, and the graph "
+                     "is too large to make them unasked; make one: fringe partition %s --parts 8",
+                     p->options->argument[0]);
+}
+
+// The growth is only needed where a cut is missing.
+static bool prepare_growth(Plan *p) {
+    int most = 0;
+    for (int i = 0; i < p->points; i++) {
+        bool there;
+        if (!in_cache(p, p->ranks[i], &there))
+            return false;
+        most = there ? most : p->ranks[i];
+    }
+    return most == 0 || (open_small_cuts(p) && plan_growth_fit(&p->growth, p->small, p->smalls,
+                                                               most, p->config, &p->err));
+}
+
+// The largest small cut into fewer parts.
+static PlanCut *base_of(Plan *p, int parts) {
+    PlanCut *base = NULL;
+    for (int i = 0; i < p->smalls; i++)
+        if (p->small[i].parts < parts)
+            base = &p->small[i];
+    return base;
+}
+
+static bool make_cut(Plan *p, int parts) {
+    bool there;
+    if (!in_cache(p, parts, &there))
+        return false;
+    if (there)
+        return open_cut(p, &p->cut, parts);
+    PlanCut *base = base_of(p, parts);
+    if (base == NULL)
+        return error_set(&p->err, EXIT_NO_INPUT,
+                         "no cut into fewer than %d parts is in the cache; make the cut itself: "
+                         "fringe partition %s --parts %d",
+                         parts, p->options->argument[0], parts);
+    return plan_cut_estimate(&p->cut, base, &p->growth, parts, &p->err);
+}
+
+// ---- estimates
+
+// Every mode has a codec of its own, so its packing is measured for it.
+static bool measure_once(Plan *p, PlanSpeed speed[MODES]) {
+    for (int m = 0; m < p->modes && p->measured; m++) {
+        int same = 0;
+        while (same < m &&
+               strcmp(p->config[same].quantization.codec, p->config[m].quantization.codec) != 0)
+            same++;
+        if (same < m)
+            speed[m] = speed[same];
+        else if (!plan_measure(&speed[m], &p->config[m], p->cut.shard, &p->err))
+            return false;
+    }
+    for (int m = 0; m < p->modes && !p->measured; m++)
+        speed[m] = p->machine.speed;
+    return true;
+}
+
+static bool estimate_all(Plan *p) {
+    PlanSpeed speed[MODES];
+    bool ok = open_cut(p, &p->cut, 1); // the whole graph, to measure on
+    if (ok)
+        ok = measure_once(p, speed);
+    p->machine.speed = ok ? speed[0] : p->machine.speed;
+    plan_cut_clear(&p->cut);
+    for (int i = 0; i < p->points && ok; i++) {
+        ok = make_cut(p, p->ranks[i]);
+        p->checked[i] = p->cut.checked;
+        for (int m = 0; m < p->modes && ok; m++) {
+            PlanMachine machine = p->machine;
+            machine.speed = speed[m];
+            ok = plan_estimate(&p->estimate[m][i], &p->config[m], &p->cut, &machine, &p->err);
+        }
+        plan_cut_clear(&p->cut);
+    }
+    return ok;
+}
+
+// ---- printing
+
+static size_t memory_of(const PlanEstimate *e) {
+    return memory_plan_total(&e->memory) + memory_plan_device_total(&e->memory);
+}
+
+static void print_machine(const Plan *p) {
+    const PlanMachine *m = &p->machine;
+    char latency[QUANTITY];
+    printf("hosts      %d cores, %d rank%s each; link %.3g Gbit/s, %s (%s)\n", m->cores,
+           m->ranks_per_host, m->ranks_per_host == 1 ? "" : "s", m->bandwidth * 8 / 1e9,
+           quantity_seconds(latency, m->latency), p->link_given ? "--link" : "assumed");
+    printf("a core     %.3g GFLOP/s dense, %.3g GB/s aggregates, %.3g GB/s pointwise, %.3g GB/s "
+           "packing (%s)\n",
+           m->speed.flops / 1e9, m->speed.gather / 1e9, m->speed.point / 1e9, m->speed.pack / 1e9,
+           p->measured ? "measured here" : "--compute");
+}
+
+static void print_mode(const Plan *p, int m) {
+    printf("\n%s\n%6s %-12s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n", p->mode[m], "ranks", "cut",
+           "memory", "sent", "epoch", "dense", "sparse", "point", "pack", "messages", "reduce",
+           "(hidden)");
+    for (int i = 0; i < p->points; i++) {
+        const PlanEstimate *e = &p->estimate[m][i];
+        const PlanTime *t = &e->time;
+        const double seconds[] = {plan_time_total(t), t->dense, t->aggregate,
+                                  t->pointwise,       t->pack,  t->messages,
+                                  t->reduce,          t->hidden};
+        char memory[QUANTITY], sent[QUANTITY], text[QUANTITY];
+        printf("%6d %-12s %9s %9s", p->ranks[i], p->checked[i] ? "checked" : "extrapolated",
+               quantity_memory(memory, (double)memory_of(e)), quantity_bytes(sent, e->bytes));
+        for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++)
+            printf(" %9s", quantity_seconds(text, seconds[k]));
+        printf("\n");
+    }
+}
+
+static size_t item_bytes(const MemoryPlan *plan, const char *what, bool on_device) {
+    for (int i = 0; i < plan->count; i++)
+        if (plan->item[i].on_device == on_device && strcmp(plan->item[i].what, what) == 0)
+            return plan->item[i].bytes;
+    return 0;
+}
+
+// Items of the first number of ranks; the others have the same ones, but for messages where there
+// is one rank.
+static void print_items(const Plan *p, int m) {
+    const PlanEstimate *e = p->estimate[m];
+    MemoryPlan all = {0};
+    for (int i = 0; i < p->points; i++)
+        for (int k = 0; k < e[i].memory.count; k++)
+            (e[i].memory.item[k].on_device ? memory_plan_add_device : memory_plan_add)(
+                &all, e[i].memory.item[k].what, e[i].memory.item[k].bytes);
+    printf("\nmemory of the largest rank, %s\n%-32s", p->mode[m], "ranks");
+    for (int i = 0; i < p->points; i++)
+        printf(" %9d", p->ranks[i]);
+    printf("\n");
+    for (int k = 0; k < all.count; k++) {
+        printf("%-32s", all.item[k].what);
+        for (int i = 0; i < p->points; i++) {
+            char text[QUANTITY];
+            size_t bytes = item_bytes(&e[i].memory, all.item[k].what, all.item[k].on_device);
+            printf(" %9s", quantity_memory(text, (double)bytes));
+        }
+        printf("\n");
+    }
+}
+
+static void print_text(const Plan *p) {
+    print_machine(p);
+    for (int m = 0; m < p->modes; m++)
+        print_mode(p, m);
+    for (int m = 0; m < p->modes; m++)
+        print_items(p, m);
+}
+
+static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
+    const PlanEstimate *e = &p->estimate[m][i];
+    const PlanTime *t = &e->time;
+    const struct {
+        const char *key;
+        double value;
+    } all[] = {{"bytes", e->bytes},
+               {"rows", e->rows},
+               {"reduce_bytes", e->reduce_bytes},
+               {"seconds", plan_time_total(t)},
+               {"dense", t->dense},
+               {"aggregate", t->aggregate},
+               {"pointwise", t->pointwise},
+               {"pack", t->pack},
+               {"messages", t->messages},
+               {"reduce", t->reduce},
+               {"hidden", t->hidden}};
+    json_begin_object(w, NULL);
+    json_put_int(w, "ranks", p->ranks[i]);
+    json_put_bool(w, "checked", p->checked[i]);
+    json_put_int(w, "memory", (int64_t)memory_of(e));
+    json_put_int(w, "memory_least", (int64_t)e->least);
+    json_begin_object(w, "items");
+    for (int k = 0; k < e->memory.count; k++)
+        json_put_int(w, e->memory.item[k].what, (int64_t)e->memory.item[k].bytes);
+    json_end_object(w);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        json_put_double(w, all[k].key, all[k].value);
+    json_end_object(w);
+}
+
+static void print_json(const Plan *p) {
+    JsonWriter w;
+    const PlanMachine *m = &p->machine;
+    json_writer_init(&w, false);
+    json_begin_object(&w, NULL);
+    json_put_int(&w, "cores", m->cores);
+    json_put_int(&w, "ranks_per_host", m->ranks_per_host);
+    json_put_double(&w, "link_bytes_per_second", m->bandwidth);
+    json_put_double(&w, "link_latency", m->latency);
+    json_put_string(&w, "link", p->link_given ? "given" : "assumed");
+    json_put_string(&w, "compute", p->measured ? "measured" : "given");
+    json_begin_object(&w, "modes");
+    for (int k = 0; k < p->modes; k++) {
+        json_begin_array(&w, p->mode[k]);
+        for (int i = 0; i < p->points; i++)
+            put_point(&w, p, k, i);
+        json_end_array(&w);
+    }
+    json_end_object(&w);
+    json_end_object(&w);
+    printf("%s\n", w.text);
+    json_writer_clear(&w);
+}
+
+static bool draw(Plan *p) {
+    PlanLine *line = ALLOC(PlanLine, p->modes, "picture of a plan");
+    char name[DATASET_NAME] = "", title[DATASET_NAME + 64];
+    dataset_name(p->config, name, &(Error){0});
+    snprintf(title, sizeof title, "%s, %s: plan", name, p->config->model.layer);
+    for (int m = 0; m < p->modes; m++) {
+        line[m] = (PlanLine){.name = p->mode[m], .count = p->points};
+        for (int i = 0; i < p->points; i++)
+            line[m].point[i] = (PlanPoint){.ranks = p->ranks[i],
+                                           .checked = p->checked[i],
+                                           .seconds = plan_time_total(&p->estimate[m][i].time),
+                                           .memory = (double)memory_of(&p->estimate[m][i])};
+    }
+    bool ok = plan_svg(p->options->svg, title, line, p->modes, &p->err);
+    memory_free(line);
+    return ok;
+}
+
+static bool make_plan(Plan *p) {
+    const char *ranks = p->options->plan_ranks;
+    if (!read_ranks(p, ranks != NULL ? ranks : "1,2,4,8") || !read_machine(p) || !load_modes(p))
+        return false;
+    threads_set(0, 1);
+    bool ok = prepare_growth(p) && estimate_all(p);
+    for (int i = 0; i < p->smalls; i++)
+        plan_cut_clear(&p->small[i]);
+    return ok;
+}
+
+ExitCode cmd_plan(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    Plan *p = ALLOC(Plan, 1, "plan"); // too large for the stack
+    *p = (Plan){.options = options};
+    p->config = ALLOC(Config, MODES, "plan");
+    void *estimates = ALLOC(PlanEstimate, MODES * PLAN_POINTS, "plan");
+    p->estimate = estimates;
+    bool ok = make_plan(p);
+    stage_end("");
+    say_lines("warning    ", p->warnings.text);
+    if (ok && (options->svg == NULL || draw(p)))
+        options->json ? print_json(p) : print_text(p);
+    if (p->err.code != 0)
+        print_error(&p->err);
+    ExitCode code = (ExitCode)p->err.code;
+    memory_free(estimates);
+    memory_free(p->config);
+    memory_free(p);
+    return code;
+}

@@ -1,0 +1,259 @@
+// How fast this machine is at the work of an epoch: the kernels that the config runs, with all
+// threads, on rows and edges of a real shard. Each kernel runs a few times; the median counts.
+#include "fringe/plan.h"
+
+#include <string.h>
+
+enum { TIMES = 5, ROWS_MOST = 16384, PACKED = 4096 };
+
+typedef struct Bench {
+    const Backend *backend;
+    const Shard *shard;
+    const Config *config;
+    const ModelShape *shape;
+    int64_t rows;
+    void *work; // of the kernel that is measured
+} Bench;
+
+// The median seconds of work(bench); once before, to touch all memory.
+static double median_of(void (*work)(const Bench *), const Bench *bench) {
+    double seconds[TIMES];
+    work(bench);
+    bench->backend->finish(NULL);
+    for (int i = 0; i < TIMES; i++) {
+        double since = clock_seconds();
+        work(bench);
+        bench->backend->finish(NULL);
+        seconds[i] = clock_seconds() - since;
+    }
+    return sort_median(seconds, TIMES);
+}
+
+// ---- dense products: forward, and both gradients
+
+typedef struct Dense {
+    Rows in, out;
+    DeviceFloat *w, *dw, *scratch;
+} Dense;
+
+static void run_dense(const Bench *b) {
+    const Dense *d = b->work;
+    Range all = {0, d->in.count};
+    b->backend->dense(d->out, all, d->in, d->w, NULL, false, NULL);
+    b->backend->dense_transposed(d->in, all, d->out, d->w, false, NULL);
+    b->backend->dense_gradient(d->dw, d->in, d->out, d->scratch, NULL);
+}
+
+static double measure_dense(Bench *b) {
+    const Backend *k = b->backend;
+    int64_t in = b->shape->width[b->shape->layers > 1], out = b->shape->width[1];
+    size_t bytes = memory_product(in * out, sizeof(float));
+    int64_t scratch = k->dense_gradient_scratch(b->rows, in, out);
+    Dense d = {.in = rows_alloc(k, b->rows, in, "measuring"),
+               .out = rows_alloc(k, b->rows, out, "measuring"),
+               .w = k->alloc(bytes, "measuring"),
+               .dw = k->alloc(bytes, "measuring"),
+               .scratch = k->alloc((size_t)scratch * sizeof(float), "measuring")};
+    b->work = &d;
+    double seconds = median_of(run_dense, b);
+    k->free(d.scratch);
+    k->free(d.dw);
+    k->free(d.w);
+    rows_free(k, &d.out);
+    rows_free(k, &d.in);
+    return 3 * 2.0 * (double)b->rows * (double)in * (double)out / seconds;
+}
+
+// ---- the aggregate of the shard's own rows, with what they read of others beside them
+
+typedef struct Gather {
+    Aggregate *aggregate;
+    Rows in, out;
+} Gather;
+
+static void run_gather(const Bench *b) {
+    const Gather *g = b->work;
+    b->backend->aggregate_prepare(g->aggregate, g->in, NULL, NULL);
+    b->backend->aggregate_rows(g->aggregate, g->out, (Range){0, g->out.count}, true, NULL, NULL);
+}
+
+static int64_t widest(const ModelShape *shape) {
+    int64_t most = 1;
+    for (int l = 0; l < shape->layers; l++)
+        for (int d = 0; d < 2; d++) {
+            int64_t columns = model_exchanged(shape, l, d);
+            most = columns > most ? columns : most;
+        }
+    return most;
+}
+
+static double measure_gather(Bench *b) {
+    const Backend *k = b->backend;
+    const ShardRelation *in = &b->shard->relation[IN_EDGES];
+    int64_t rows = b->shard->set[in->to].own, sources = b->shard->set[in->from].own + in->remote;
+    int64_t columns = widest(b->shape);
+    const Csr csr = {rows, (int64_t *)(uintptr_t)in->offset, (int32_t *)(uintptr_t)in->column,
+                     (float *)(uintptr_t)in->weight};
+    Gather g = {.aggregate = k->aggregate_new(&csr, sources, columns, b->config->run.panels),
+                .in = rows_alloc(k, sources > rows ? sources : rows, columns, "measuring"),
+                .out = rows_alloc(k, rows, columns, "measuring")};
+    g.in.count = sources;
+    b->work = &g;
+    k->aggregate_tune(g.aggregate, g.out, g.in);
+    double seconds = median_of(run_gather, b);
+    k->aggregate_free(g.aggregate);
+    rows_free(k, &g.out);
+    rows_free(k, &g.in);
+    return 4.0 * (double)columns * (double)(in->edges + 2 * rows) / seconds;
+}
+
+// ---- what follows a layer, forward and back
+
+typedef struct Point {
+    Rows z, h;
+    Post post;
+    PostSaved saved;
+    DeviceInt64 *gid;
+    DeviceFloat *flat, *scratch; // gamma, beta and their gradients
+} Point;
+
+static void run_point(const Bench *b) {
+    const Point *p = b->work;
+    int64_t columns = p->z.columns;
+    b->backend->post_forward(p->h, (Range){0, p->z.count}, p->z, &p->post, p->saved, p->gid, NULL);
+    b->backend->post_backward(p->h, p->h, p->z, &p->post, p->saved,
+                              flat_window(p->flat, 2 * columns), flat_window(p->flat, 3 * columns),
+                              p->scratch, NULL);
+}
+
+static void point_alloc(Point *p, const Bench *b, int64_t columns) {
+    const Backend *k = b->backend;
+    size_t bits = (size_t)(b->rows * rows_stride(columns) / 8), row = sizeof(float);
+    p->z = rows_alloc(k, b->rows, columns, "measuring");
+    p->h = rows_alloc(k, b->rows, columns, "measuring");
+    p->saved = (PostSaved){.mean = k->alloc((size_t)b->rows * row, "measuring"),
+                           .inverse = k->alloc((size_t)b->rows * row, "measuring"),
+                           .kept = k->alloc(bits, "measuring"),
+                           .positive = k->alloc(bits, "measuring")};
+    p->gid = k->alloc((size_t)b->rows * sizeof(int64_t), "measuring");
+    p->flat = k->alloc((size_t)(4 * columns) * row, "measuring");
+    p->scratch = k->alloc((size_t)k->post_scratch(b->rows, columns) * row, "measuring");
+    p->post = (Post){.count = b->shape->post_count,
+                     .keep = b->shape->keep,
+                     .training = true,
+                     .gamma = p->flat,
+                     .beta = flat_window(p->flat, columns)};
+    memcpy(p->post.step, b->shape->post, sizeof p->post.step);
+}
+
+static double measure_point(Bench *b) {
+    const Backend *k = b->backend;
+    int64_t columns = b->shape->width[1];
+    Point p;
+    point_alloc(&p, b, columns);
+    b->work = &p;
+    double seconds = median_of(run_point, b);
+    void *blocks[] = {p.scratch,    p.flat,          p.gid,       p.saved.positive,
+                      p.saved.kept, p.saved.inverse, p.saved.mean};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        k->free(blocks[i]);
+    rows_free(k, &p.h);
+    rows_free(k, &p.z);
+    return 5.0 * 4 * (double)b->rows * (double)columns / seconds;
+}
+
+// ---- messages
+
+typedef struct Packing {
+    const Codec *codec;
+    MessageLayout layout;
+    MessageSource source;
+    Widths widths;
+    DeviceByte *message;
+    DeviceInt64 *bad;
+    Rows received;
+} Packing;
+
+static void run_pack(const Bench *b) {
+    const Packing *p = b->work;
+    p->codec->encode(b->backend, p->message, &p->layout, &p->source, p->bad, NULL);
+}
+
+static void run_unpack(const Bench *b) {
+    const Packing *p = b->work;
+    p->codec->decode(b->backend, p->received, 0, &p->layout, p->message, NULL);
+}
+
+static bool packing_alloc(Packing *p, const Bench *b, Error *err) {
+    const Backend *k = b->backend;
+    int64_t columns = widest(b->shape), rows = PACKED;
+    int32_t *order = ALLOC(int32_t, rows, "measuring");
+    for (int64_t i = 0; i < rows; i++)
+        order[i] = (int32_t)i;
+    p->codec = codec_find(b->config->quantization.codec, err);
+    p->layout = (MessageLayout){.rows = rows, .columns = columns};
+    bool ok = p->codec != NULL && codec_configure(p->codec, b->config, &p->layout.values, err);
+    DeviceInt32 *row = k->alloc((size_t)rows * sizeof *order, "measuring");
+    k->upload(row, order, (size_t)rows * sizeof *order);
+    k->finish(NULL);
+    memory_free(order);
+    p->source = (MessageSource){.x = rows_alloc(k, rows, columns, "measuring"),
+                                .row = row,
+                                .gid = k->alloc((size_t)rows * sizeof(int64_t), "measuring")};
+    widths_alloc(&p->widths, &(Allocator){.backend = k}, rows);
+    widths_fill(&p->widths, (int)b->config->quantization.initial_bits);
+    p->layout.widths = ok && p->codec->has_widths ? &p->widths : NULL;
+    p->message = k->alloc(ok ? p->codec->bytes_most(&p->layout) : 64, "measuring");
+    p->bad = k->alloc(sizeof(int64_t), "measuring");
+    p->received = rows_alloc(k, rows, columns, "measuring");
+    return ok;
+}
+
+static void packing_clear(Packing *p, const Backend *k) {
+    rows_free(k, &p->received);
+    k->free(p->bad);
+    k->free(p->message);
+    widths_clear(&p->widths);
+    k->free((void *)(uintptr_t)p->source.gid);
+    rows_free(k, &p->source.x);
+    k->free((void *)(uintptr_t)p->source.row);
+}
+
+static bool measure_messages(Bench *b, PlanSpeed *speed, Error *err) {
+    Packing p = {0};
+    bool ok = packing_alloc(&p, b, err);
+    b->work = &p;
+    if (ok) {
+        double bytes = 4.0 * (double)p.layout.rows * (double)p.layout.columns +
+                       (double)p.codec->bytes(&p.layout);
+        speed->pack = bytes / median_of(run_pack, b);
+        speed->unpack = bytes / median_of(run_unpack, b);
+    }
+    packing_clear(&p, b->backend);
+    return ok;
+}
+
+bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Error *err) {
+    const BackendStart how = {
+        .vectors = config->run.simd, .spmm = config->run.spmm, .node_size = 1};
+    ModelShape *shape = ALLOC(ModelShape, 1, "shape of a model"); // too large for the stack
+    int threads = threads_set(0, 1);
+    int64_t rows = shard->set[NODES].own;
+    Bench b = {.backend = backend_open(config->run.backend, &how, err),
+               .shard = shard,
+               .config = config,
+               .shape = shape,
+               .rows = rows < ROWS_MOST ? rows : ROWS_MOST};
+    bool ok = b.backend != NULL &&
+              model_shape(shape, config, shard->features, shard->classes, shard->multilabel, err);
+    if (ok) {
+        speed->flops = measure_dense(&b) / threads;
+        speed->gather = measure_gather(&b) / threads;
+        speed->point = measure_point(&b) / threads;
+        ok = measure_messages(&b, speed, err);
+        speed->pack /= threads;
+        speed->unpack /= threads;
+    }
+    memory_free(shape);
+    return ok;
+}
