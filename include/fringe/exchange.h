@@ -21,6 +21,8 @@
 
 typedef struct Channel Channel;
 
+enum { MESSAGE_HEADER_BYTES = 64 }; // before the payload of a message that has rows
+
 // The memory of one exchange at a time. Channels whose exchanges run one after the other share one,
 // as large as the largest of them needs; channels that are in flight at the same time have one
 // each.

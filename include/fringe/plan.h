@@ -79,6 +79,7 @@ typedef struct PlanSpeed { // of one core
     double flops;          // dense products, a second
     double gather;         // bytes a second of sparse aggregates
     double point;          // of pointwise work
+    double loss;           // of the loss, logits read and gradients written
     double pack, unpack;   // of messages, rows and bytes together
 } PlanSpeed;
 typedef struct PlanMachine {
@@ -109,9 +110,11 @@ typedef struct PlanEstimate {
 bool plan_estimate(PlanEstimate *out, const Config *config, PlanCut *cut,
                    const PlanMachine *machine, Error *err);
 
-// The shares of rows of each width, share[b] of b bits, that the assigner will choose: by
-// quantization.*, for sensitivities that are spread as a lognormal (docs/plan.md).
-void plan_widths(double share[WIDTH_MOST + 1], const Config *config);
+// The shares of rows of each width, share[b] of b bits, that the assigner is expected to choose for
+// messages of `columns` values: by quantization.*, for sensitivities that are spread as a lognormal
+// (docs/plan.md). counts: [ranks], those that are held. All 0: nothing is sent.
+void plan_widths(double share[WIDTH_MOST + 1], const Config *config, const PatternCounts *counts,
+                 int ranks, int64_t columns, const PlanMachine *machine);
 
 // ---- the picture
 

@@ -14,7 +14,7 @@
 #ifndef FRINGE_SRC_EXCHANGE_MESSAGE_H
 #define FRINGE_SRC_EXCHANGE_MESSAGE_H
 
-#include "fringe/base.h"
+#include "fringe/exchange.h"
 
 typedef struct MessageHeader {
     uint32_t magic;
@@ -32,7 +32,7 @@ typedef struct MessageHeader {
 
 enum { MESSAGE_MAGIC = 0x474e5246, MESSAGE_VERSION = 1 }; // "FRNG"
 
-_Static_assert(sizeof(MessageHeader) == 64, "the header is 64 bytes");
+_Static_assert(sizeof(MessageHeader) == MESSAGE_HEADER_BYTES, "the header is 64 bytes");
 _Static_assert(offsetof(MessageHeader, layer) == 6, "layer at byte 6");
 _Static_assert(offsetof(MessageHeader, epoch) == 8, "epoch at byte 8");
 _Static_assert(offsetof(MessageHeader, columns) == 20, "columns at byte 20");

@@ -18,7 +18,7 @@ enum { WINDOW = 4 }; // ring rounds in flight together (exchange)
 typedef struct Work {     // of one rank in one phase
     double flops, beside; // beside: flops that need no message, in `flops`
     double own, gather;   // bytes of aggregates; own: those that need no message, in `gather`
-    double point, pack, unpack;
+    double point, loss, pack, unpack;
     double sent, rows; // bytes of messages, their rows
 } Work;
 
@@ -32,7 +32,7 @@ typedef struct Planning {
     const Codec *codec;
     CodecValues values;
     const Schedule *schedule;
-    double share[WIDTH_MOST + 1];
+    double share[MODEL_LAYERS][2][WIDTH_MOST + 1]; // plan_widths of each exchange
     Error *err;
 } Planning;
 
@@ -45,7 +45,6 @@ static bool planning_init(Planning *p) {
         !model_shape(&p->shape, c, shard->features, shard->classes, shard->multilabel, p->err) ||
         !model_fits(&p->shape, shard, p->err))
         return false;
-    plan_widths(p->share, c);
     model_kinds(&p->kinds, &p->shape, shard, p->cut->held);
     for (int k = 0; k < p->kinds.count; k++) {
         p->counts[k] =
@@ -53,6 +52,11 @@ static bool planning_init(Planning *p) {
         if (p->counts[k] == NULL)
             return false;
     }
+    for (int l = 0; l < p->shape.layers && p->codec->has_widths; l++)
+        for (int d = 0; d < 2; d++)
+            if (model_exchanged(&p->shape, l, d) > 0)
+                plan_widths(p->share[l][d], c, p->counts[p->kinds.of[l][d]], p->cut->held,
+                            model_exchanged(&p->shape, l, d), p->machine);
     return true;
 }
 
@@ -100,22 +104,24 @@ static int64_t level_rows(const Planning *p, int rank, int level) {
 }
 
 // Bytes of a message of so many rows.
-static double message_bytes(const Planning *p, double rows, int64_t columns) {
+static double message_bytes(const Planning *p, int l, int d, double rows) {
+    const double *share = p->share[l][d];
+    int64_t columns = model_exchanged(&p->shape, l, d);
     Widths widths = {.count = (int64_t)ceil(rows)};
     int64_t left = widths.count;
     for (int bits = 1; bits < WIDTH_MOST && p->codec->has_widths; bits++) {
-        widths.of[bits] = (int64_t)(p->share[bits] * (double)widths.count);
+        widths.of[bits] = (int64_t)(share[bits] * (double)widths.count);
         left -= widths.of[bits];
     }
     int widest = WIDTH_MOST;
-    while (widest > 1 && p->share[widest] <= 0)
+    while (widest > 1 && share[widest] <= 0)
         widest--;
     widths.of[widest] += left; // what rounding has left
     const MessageLayout layout = {.rows = widths.count,
                                   .columns = columns,
                                   .widths = p->codec->has_widths ? &widths : NULL,
                                   .values = p->values};
-    return rows > 0 ? (double)p->codec->bytes(&layout) : 0;
+    return rows > 0 ? MESSAGE_HEADER_BYTES + (double)p->codec->bytes(&layout) : 0;
 }
 
 static double sum_rows(const int64_t *group, int size) {
@@ -123,6 +129,13 @@ static double sum_rows(const int64_t *group, int size) {
     for (int g = 0; g + 1 < size; g++)
         rows += (double)group[g];
     return rows;
+}
+
+static double all_messages(const Planning *p, int l, int d, const int64_t *group, int size) {
+    double bytes = 0;
+    for (int g = 0; g + 1 < size; g++)
+        bytes += message_bytes(p, l, d, (double)group[g]);
+    return bytes;
 }
 
 // One aggregate: y = A x over rows of `columns` floats.
@@ -140,10 +153,10 @@ static void add_aggregate(Work *w, const Planning *p, int rank, int l, int d) {
         return;
     w->gather += row * (double)(c->partial_entries + c->partials);
     double sent = sum_rows(c->sent, c->size), received = sum_rows(c->received, c->size);
-    w->sent = message_bytes(p, sent, exchanged);
+    w->sent = all_messages(p, l, d, c->sent, c->size);
     w->rows = sent;
     w->pack += row * sent + w->sent;
-    w->unpack += row * received + message_bytes(p, received, exchanged);
+    w->unpack += row * received + all_messages(p, l, d, c->received, c->size);
 }
 
 // Products with matrices: forward, the gradient of the matrix, and that of its input unless nothing
@@ -171,8 +184,8 @@ static void add_pointwise(Work *w, const Planning *p, int rank, int l, int d) {
     double out = 4 * (double)level_rows(p, rank, l + 1) * (double)p->shape.width[l + 1];
     if (p->shape.posted[l])
         w->point += d == FORWARD ? 2 * out : 3 * out;
-    if (l == p->shape.layers - 1 && d == BACKWARD) // the loss
-        w->point += 2 * out;
+    if (l == p->shape.layers - 1 && d == BACKWARD)
+        w->loss += 2 * out;
     if (l > 0 || d == BACKWARD)
         return;
     if (p->shape.input_keep < 1) // dropout of the features, and of those that are kept of others
@@ -227,7 +240,7 @@ static void take(SumMost *at, double value) {
 }
 
 static HostSeconds host_seconds(const Planning *p, int host, int l, int d) {
-    SumMost flops = {0}, beside = {0}, gather = {0}, own = {0}, point = {0}, pack = {0},
+    SumMost flops = {0}, beside = {0}, gather = {0}, own = {0}, point = {0}, loss = {0}, pack = {0},
             unpack = {0};
     const PlanSpeed *s = &p->machine->speed;
     int begin = host * p->machine->ranks_per_host, end = begin + p->machine->ranks_per_host;
@@ -235,11 +248,12 @@ static HostSeconds host_seconds(const Planning *p, int host, int l, int d) {
         Work w = work_of(p, held_rank(p, rank), l, d);
         take(&flops, w.flops), take(&beside, w.beside);
         take(&gather, w.gather), take(&own, w.own);
-        take(&point, w.point), take(&pack, w.pack), take(&unpack, w.unpack);
+        take(&point, w.point), take(&loss, w.loss), take(&pack, w.pack), take(&unpack, w.unpack);
     }
     return (HostSeconds){.time = {.dense = shared(flops.sum, flops.most, p, s->flops),
                                   .aggregate = shared(gather.sum, gather.most, p, s->gather),
-                                  .pointwise = shared(point.sum, point.most, p, s->point),
+                                  .pointwise = shared(point.sum, point.most, p, s->point) +
+                                               shared(loss.sum, loss.most, p, s->loss),
                                   .pack = shared(pack.sum, pack.most, p, s->pack) +
                                           shared(unpack.sum, unpack.most, p, s->unpack)},
                          .own = shared(own.sum, own.most, p, s->gather),
@@ -260,12 +274,13 @@ static HostSeconds slowest_host(const Planning *p, int l, int d) {
 // ---- messages
 
 // Bytes that the ranks of a host send to other hosts, or among themselves, in one ring round.
-static void round_bytes(const Planning *p, int host, const PatternCounts *counts, int64_t columns,
-                        int round, double *out, double *inside) {
+static void round_bytes(const Planning *p, int host, int l, int d, int round, double *out,
+                        double *inside) {
+    const PatternCounts *counts = p->counts[p->kinds.of[l][d]];
     int n = p->machine->ranks_per_host, parts = p->cut->parts, begin = host * n;
     for (int rank = begin; rank < begin + n && rank < parts; rank++) {
         double rows = (double)counts[held_rank(p, rank)].sent[round];
-        double bytes = message_bytes(p, rows, columns);
+        double bytes = message_bytes(p, l, d, rows);
         bool stays = ring_reader(rank, round, parts) / n == host;
         *(stays ? inside : out) += bytes;
     }
@@ -288,7 +303,7 @@ static MessageSeconds messages_of(const Planning *p, int l, int d) {
         double most_out = 0, most_inside = 0;
         for (int host = 0; host < hosts; host++) {
             double out = 0, inside = 0;
-            round_bytes(p, host, p->counts[kind], columns, round, &out, &inside);
+            round_bytes(p, host, l, d, round, &out, &inside);
             most_out = fmax(most_out, out);
             most_inside = fmax(most_inside, inside);
         }

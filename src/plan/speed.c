@@ -29,6 +29,17 @@ static double median_of(void (*work)(const Bench *), const Bench *bench) {
     return sort_median(seconds, TIMES);
 }
 
+// Numbers of both signs: what rows of zeros take tells little of what activations take.
+static void fill(const Backend *k, Rows rows) {
+    int64_t count = rows.count * rows.columns;
+    float *value = ALLOC(float, count, "measuring");
+    for (int64_t i = 0; i < count; i++)
+        value[i] = (float)((i * 2654435761u) % 2048) / 1024 - 1;
+    k->upload_rows(rows, value);
+    k->finish(NULL);
+    memory_free(value);
+}
+
 // ---- dense products: forward, and both gradients
 
 typedef struct Dense {
@@ -54,6 +65,7 @@ static double measure_dense(Bench *b) {
                .w = k->alloc(bytes, "measuring"),
                .dw = k->alloc(bytes, "measuring"),
                .scratch = k->alloc((size_t)scratch * sizeof(float), "measuring")};
+    fill(k, d.in);
     b->work = &d;
     double seconds = median_of(run_dense, b);
     k->free(d.scratch);
@@ -98,6 +110,7 @@ static double measure_gather(Bench *b) {
                 .in = rows_alloc(k, sources > rows ? sources : rows, columns, "measuring"),
                 .out = rows_alloc(k, rows, columns, "measuring")};
     g.in.count = sources;
+    fill(k, g.in);
     b->work = &g;
     k->aggregate_tune(g.aggregate, g.out, g.in);
     double seconds = median_of(run_gather, b);
@@ -135,6 +148,7 @@ static void point_alloc(Point *p, const Bench *b, int64_t columns) {
                            .inverse = k->alloc((size_t)b->rows * row, "measuring"),
                            .kept = k->alloc(bits, "measuring"),
                            .positive = k->alloc(bits, "measuring")};
+    fill(k, p->z);
     p->gid = k->alloc((size_t)b->rows * sizeof(int64_t), "measuring");
     p->flat = k->alloc((size_t)(4 * columns) * row, "measuring");
     p->scratch = k->alloc((size_t)k->post_scratch(b->rows, columns) * row, "measuring");
@@ -160,6 +174,46 @@ static double measure_point(Bench *b) {
     rows_free(k, &p.h);
     rows_free(k, &p.z);
     return 5.0 * 4 * (double)b->rows * (double)columns / seconds;
+}
+
+// ---- the loss, on the shard's own labels
+
+typedef struct Loss {
+    DeviceDouble *sum;
+    Rows logits, gradient;
+    const DeviceInt32 *label;
+    const DeviceByte *labels, *split;
+} Loss;
+
+static void run_loss(const Bench *b) {
+    const Loss *l = b->work;
+    if (b->shard->multilabel)
+        b->backend->bce_loss(l->sum, l->gradient, l->logits, l->labels, l->split, SPLIT_TRAIN, 1);
+    else
+        b->backend->softmax_loss(l->sum, l->gradient, l->logits, l->label, l->split, SPLIT_TRAIN,
+                                 1);
+}
+
+static double measure_loss(Bench *b) {
+    const Backend *k = b->backend;
+    int64_t rows = b->shard->set[NODES].own, classes = b->shard->classes;
+    size_t n = (size_t)rows;
+    Loss l = {.sum = k->alloc(sizeof(double), "measuring"),
+              .logits = rows_alloc(k, rows, classes, "measuring"),
+              .gradient = rows_alloc(k, rows, classes, "measuring"),
+              .label = mirror_alloc(k, b->shard->label, n * sizeof(int32_t), "measuring"),
+              .labels = mirror_alloc(k, b->shard->labels, n * (size_t)classes, "measuring"),
+              .split = mirror_alloc(k, b->shard->split, n, "measuring")};
+    fill(k, l.logits);
+    b->work = &l;
+    double seconds = median_of(run_loss, b);
+    mirror_free(k, l.split);
+    mirror_free(k, l.labels);
+    mirror_free(k, l.label);
+    rows_free(k, &l.gradient);
+    rows_free(k, &l.logits);
+    k->free(l.sum);
+    return 2.0 * 4 * (double)rows * (double)classes / seconds;
 }
 
 // ---- messages
@@ -200,6 +254,7 @@ static bool packing_alloc(Packing *p, const Bench *b, Error *err) {
     p->source = (MessageSource){.x = rows_alloc(k, rows, columns, "measuring"),
                                 .row = row,
                                 .gid = k->alloc((size_t)rows * sizeof(int64_t), "measuring")};
+    fill(k, p->source.x);
     widths_alloc(&p->widths, &(Allocator){.backend = k}, rows);
     widths_fill(&p->widths, (int)b->config->quantization.initial_bits);
     p->layout.widths = ok && p->codec->has_widths ? &p->widths : NULL;
@@ -250,6 +305,7 @@ bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Er
         speed->flops = measure_dense(&b) / threads;
         speed->gather = measure_gather(&b) / threads;
         speed->point = measure_point(&b) / threads;
+        speed->loss = measure_loss(&b) / threads;
         ok = measure_messages(&b, speed, err);
         speed->pack /= threads;
         speed->unpack /= threads;

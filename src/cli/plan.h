@@ -1,0 +1,33 @@
+// What the files of fringe plan share.
+#ifndef FRINGE_CLI_PLAN_H
+#define FRINGE_CLI_PLAN_H
+
+#include "fringe/plan.h"
+#include "internal.h"
+
+enum { MODES = 8, SMALL = 3 };
+
+typedef struct Plan {
+    const Options *options;
+    int points, ranks[PLAN_POINTS];
+    PlanMachine machine;
+    bool measured, link_given;
+    Config *config; // [MODES] in each mode
+    const char *mode[MODES];
+    int modes;
+    PlanCut small[SMALL]; // those that are open, ascending
+    int smalls;
+    PlanGrowth growth;
+    PlanCut cut;                           // of the number of ranks in turn
+    PlanEstimate (*estimate)[PLAN_POINTS]; // [MODES] owned
+    bool checked[PLAN_POINTS];
+    Warnings warnings;
+    Error err;
+} Plan;
+
+// --- plan_print.c
+void plan_print_text(const Plan *plan); // stdout
+void plan_print_json(const Plan *plan);
+bool plan_draw(Plan *plan); // --svg; false with plan->err
+
+#endif

@@ -1,0 +1,151 @@
+// What fringe plan prints: tables, JSON, and the lines of its picture.
+
+#include "plan.h"
+
+#include <string.h>
+
+static size_t memory_of(const PlanEstimate *e) {
+    return memory_plan_total(&e->memory) + memory_plan_device_total(&e->memory);
+}
+
+static void print_machine(const Plan *p) {
+    const PlanMachine *m = &p->machine;
+    char latency[QUANTITY];
+    printf("hosts      %d cores, %d rank%s each; link %.3g Gbit/s, %s (%s)\n", m->cores,
+           m->ranks_per_host, m->ranks_per_host == 1 ? "" : "s", m->bandwidth * 8 / 1e9,
+           quantity_seconds(latency, m->latency), p->link_given ? "--link" : "assumed");
+    printf("a core     %.3g GFLOP/s dense, %.3g GB/s aggregates, %.3g GB/s pointwise, %.3g GB/s "
+           "packing (%s)\n",
+           m->speed.flops / 1e9, m->speed.gather / 1e9, m->speed.point / 1e9, m->speed.pack / 1e9,
+           p->measured ? "measured here" : "--compute");
+}
+
+static void print_mode(const Plan *p, int m) {
+    printf("\n%s\n%6s %-12s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n", p->mode[m], "ranks", "cut",
+           "memory", "sent", "epoch", "dense", "sparse", "point", "pack", "messages", "reduce",
+           "(hidden)");
+    for (int i = 0; i < p->points; i++) {
+        const PlanEstimate *e = &p->estimate[m][i];
+        const PlanTime *t = &e->time;
+        const double seconds[] = {plan_time_total(t), t->dense, t->aggregate,
+                                  t->pointwise,       t->pack,  t->messages,
+                                  t->reduce,          t->hidden};
+        char memory[QUANTITY], sent[QUANTITY], text[QUANTITY];
+        printf("%6d %-12s %9s %9s", p->ranks[i], p->checked[i] ? "checked" : "extrapolated",
+               quantity_memory(memory, (double)memory_of(e)), quantity_bytes(sent, e->bytes));
+        for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++)
+            printf(" %9s", quantity_seconds(text, seconds[k]));
+        printf("\n");
+    }
+}
+
+static size_t item_bytes(const MemoryPlan *plan, const char *what, bool on_device) {
+    for (int i = 0; i < plan->count; i++)
+        if (plan->item[i].on_device == on_device && strcmp(plan->item[i].what, what) == 0)
+            return plan->item[i].bytes;
+    return 0;
+}
+
+// One line for each item of any number of ranks.
+static void print_items(const Plan *p, int m) {
+    const PlanEstimate *e = p->estimate[m];
+    MemoryPlan all = {0};
+    for (int i = 0; i < p->points; i++)
+        for (int k = 0; k < e[i].memory.count; k++)
+            (e[i].memory.item[k].on_device ? memory_plan_add_device : memory_plan_add)(
+                &all, e[i].memory.item[k].what, e[i].memory.item[k].bytes);
+    printf("\nmemory of the largest rank, %s\n%-32s", p->mode[m], "ranks");
+    for (int i = 0; i < p->points; i++)
+        printf(" %9d", p->ranks[i]);
+    printf("\n");
+    for (int k = 0; k < all.count; k++) {
+        printf("%-32s", all.item[k].what);
+        for (int i = 0; i < p->points; i++) {
+            char text[QUANTITY];
+            size_t bytes = item_bytes(&e[i].memory, all.item[k].what, all.item[k].on_device);
+            printf(" %9s", quantity_memory(text, (double)bytes));
+        }
+        printf("\n");
+    }
+}
+
+void plan_print_text(const Plan *p) {
+    print_machine(p);
+    for (int m = 0; m < p->modes; m++)
+        print_mode(p, m);
+    for (int m = 0; m < p->modes; m++)
+        print_items(p, m);
+}
+
+static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
+    const PlanEstimate *e = &p->estimate[m][i];
+    const PlanTime *t = &e->time;
+    const struct {
+        const char *key;
+        double value;
+    } all[] = {{"bytes", e->bytes},
+               {"rows", e->rows},
+               {"reduce_bytes", e->reduce_bytes},
+               {"seconds", plan_time_total(t)},
+               {"dense", t->dense},
+               {"aggregate", t->aggregate},
+               {"pointwise", t->pointwise},
+               {"pack", t->pack},
+               {"messages", t->messages},
+               {"reduce", t->reduce},
+               {"hidden", t->hidden}};
+    json_begin_object(w, NULL);
+    json_put_int(w, "ranks", p->ranks[i]);
+    json_put_bool(w, "checked", p->checked[i]);
+    json_put_int(w, "memory", (int64_t)memory_of(e));
+    json_put_int(w, "memory_least", (int64_t)e->least);
+    json_begin_object(w, "items");
+    for (int k = 0; k < e->memory.count; k++)
+        json_put_int(w, e->memory.item[k].what, (int64_t)e->memory.item[k].bytes);
+    json_end_object(w);
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
+        json_put_double(w, all[k].key, all[k].value);
+    json_end_object(w);
+}
+
+void plan_print_json(const Plan *p) {
+    JsonWriter w;
+    const PlanMachine *m = &p->machine;
+    json_writer_init(&w, false);
+    json_begin_object(&w, NULL);
+    json_put_int(&w, "cores", m->cores);
+    json_put_int(&w, "ranks_per_host", m->ranks_per_host);
+    json_put_double(&w, "link_bytes_per_second", m->bandwidth);
+    json_put_double(&w, "link_latency", m->latency);
+    json_put_string(&w, "link", p->link_given ? "given" : "assumed");
+    json_put_string(&w, "compute", p->measured ? "measured" : "given");
+    json_begin_object(&w, "modes");
+    for (int k = 0; k < p->modes; k++) {
+        json_begin_array(&w, p->mode[k]);
+        for (int i = 0; i < p->points; i++)
+            put_point(&w, p, k, i);
+        json_end_array(&w);
+    }
+    json_end_object(&w);
+    json_end_object(&w);
+    printf("%s\n", w.text);
+    json_writer_clear(&w);
+}
+
+bool plan_draw(Plan *p) {
+    PlanLine *line = ALLOC(PlanLine, p->modes, "picture of a plan");
+    char name[DATASET_NAME] = "", title[DATASET_NAME + 64];
+    dataset_name(p->config, name, &(Error){0});
+    snprintf(title, sizeof title, "%s, %s: plan", name, p->config->model.layer);
+    for (int m = 0; m < p->modes; m++) {
+        line[m] = (PlanLine){.name = p->mode[m], .count = p->points};
+        for (int i = 0; i < p->points; i++)
+            line[m].point[i] = (PlanPoint){.ranks = p->ranks[i],
+                                           .checked = p->checked[i],
+                                           .seconds = plan_time_total(&p->estimate[m][i].time),
+                                           .memory = (double)memory_of(&p->estimate[m][i])};
+    }
+    bool ok = plan_svg(p->options->svg, title, line, p->modes, &p->err);
+    memory_free(line);
+    return ok;
+}
