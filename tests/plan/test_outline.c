@@ -1,0 +1,129 @@
+// ranks: 1 2 4
+// If this failed, fringe plan would foresee other memory or other messages for a cut that exists
+// than the training on it takes.
+#include "fringe/plan.h"
+#include "fringe/trainer.h"
+#include "small_graph.h"
+#include "support.h"
+#include <stdio.h>
+#include <string.h>
+
+static const PlanMachine machine = {.ranks_per_host = 4,
+                                    .cores = 2,
+                                    .bandwidth = 1e9,
+                                    .latency = 1e-5,
+                                    .speed = {1e10, 1e10, 1e10, 1e10, 1e10, 1e10}};
+
+static Config config_of(const char *mode, const char *more) {
+    Config config;
+    Error err = {0};
+    char setting[64];
+    snprintf(setting, sizeof setting, "mode=%s", mode);
+    const char *settings[] = {setting, "model.layers=3", "model.hidden=[20]", "run.threads=1",
+                              more};
+    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    return config;
+}
+
+// The shards of all parts, where every rank can read them.
+static const char *write_shards(const TestGraph *graph) {
+    Error err = {0};
+    const char *folder = test_path("shards");
+    if (test_comm.rank == 0) {
+        int64_t rows = graph->dataset.nodes + graph->dataset.hyperedges;
+        int32_t *part = ALLOC(int32_t, rows, "test");
+        for (int64_t i = 0; i < rows; i++)
+            part[i] = (int32_t)(i * i / 3 % test_comm.size);
+        file_remove(folder, &err);
+        assert_ok(partition_write_shards(&graph->dataset, part, test_comm.size, true, folder, &err),
+                  &err);
+        memory_free(part);
+    }
+    comm_barrier(&test_comm);
+    return folder;
+}
+
+static void assert_same_plans(const MemoryPlan *found, const MemoryPlan *wanted) {
+    assert_int_equal(found->count, wanted->count);
+    for (int i = 0; i < wanted->count; i++) {
+        assert_string_equal(found->item[i].what, wanted->item[i].what);
+        assert_int_equal(found->item[i].bytes, wanted->item[i].bytes);
+    }
+}
+
+// The rank with the largest plan compares; trainer_new is collective.
+static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
+    Error err = {0};
+    PlanEstimate *estimate = ALLOC(PlanEstimate, 1, "test");
+    Trainer *t = trainer_new(config, shard, &test_comm, 1, &err);
+    assert_ok(t != NULL, &err);
+    EpochRecord record;
+    assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(plan_estimate(estimate, config, cut, &machine, &err), &err);
+    double mine = (double)memory_plan_total(trainer_plan(t));
+    double most = comm_max_double(&test_comm, mine), least = -comm_max_double(&test_comm, -mine);
+    assert_int_equal((int64_t)most, (int64_t)memory_plan_total(&estimate->memory));
+    assert_int_equal((int64_t)least, (int64_t)estimate->least);
+    if (mine == most)
+        assert_same_plans(&estimate->memory, trainer_plan(t));
+    if (strcmp(config->quantization.codec, "fp32") == 0)
+        assert_int_equal((int64_t)estimate->bytes, record.bytes);
+    assert_int_equal((int64_t)estimate->reduce_bytes, record.reduce_bytes);
+    trainer_free(t);
+    memory_free(estimate);
+}
+
+static void compare_all(TestGraphKind kind, const char *const *more, int count) {
+    TestGraph graph;
+    Shard shard;
+    PlanCut cut;
+    Error err = {0};
+    test_graph_init(&graph, kind, 8, &test_comm);
+    const char *folder = write_shards(&graph);
+    assert_ok(shard_open(&shard, folder, test_comm.rank, &err), &err);
+    assert_ok(plan_cut_open(&cut, folder, test_comm.size, &err), &err);
+    for (int m = 0; m < mode_family.count; m++)
+        for (int i = 0; i < count; i++) {
+            Config config = config_of(family_word(&mode_family, m), more[i]);
+            compare(&cut, &config, &shard);
+        }
+    plan_cut_clear(&cut);
+    shard_clear(&shard);
+    comm_barrier(&test_comm);
+    test_graph_clear(&graph);
+}
+
+static void graphs_take_what_was_foreseen(void **state) {
+    (void)state;
+    static const char *const more[] = {"model.layer=gcn", "model.layer=sage-mean",
+                                       "model.layer=gin", "model.input_dropout=0.3",
+                                       "lossless.cover=min"};
+    for (int directed = 0; directed < 2; directed++)
+        for (int weighted = 0; weighted < 2; weighted++)
+            compare_all((TestGraphKind){.nodes = 150,
+                                        .degree = 6,
+                                        .directed = directed,
+                                        .weighted = weighted,
+                                        .features = 19,
+                                        .classes = 4},
+                        more, FAMILY_COUNT(more));
+}
+
+static void hypergraphs_take_what_was_foreseen(void **state) {
+    (void)state;
+    static const char *const more[] = {"model.layer=hgnn", "model.layer=hnhn"};
+    for (int directed = 0; directed < 2; directed++)
+        compare_all((TestGraphKind){.nodes = 120,
+                                    .degree = 5,
+                                    .directed = directed,
+                                    .hyperedges = 60,
+                                    .features = 9,
+                                    .classes = 3},
+                    more, FAMILY_COUNT(more));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(graphs_take_what_was_foreseen),
+    cmocka_unit_test(hypergraphs_take_what_was_foreseen),
+};
+TEST_MAIN(tests)
