@@ -41,21 +41,24 @@ static void make_path(Dataset *d) {
     }
 }
 
-static void open_path(PlanCut *cut, int parts) {
+// In blocks, or node by node in turn.
+static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
     Dataset dataset;
     Error err = {0};
     char name[32];
     int32_t part[PATH_NODES];
-    snprintf(name, sizeof name, "path-%d", parts);
+    snprintf(name, sizeof name, "path-%d-%d", parts, in_turn);
     const char *folder = test_path(name);
     make_path(&dataset);
     for (int i = 0; i < PATH_NODES; i++)
-        part[i] = i * parts / PATH_NODES;
+        part[i] = in_turn ? i % parts : i * parts / PATH_NODES;
     file_remove(folder, &err);
     assert_ok(partition_write_shards(&dataset, part, parts, false, folder, &err), &err);
     dataset_clear(&dataset);
     assert_ok(plan_cut_open(cut, folder, parts, &err), &err);
 }
+
+static void open_path(PlanCut *cut, int parts) { open_cut_path(cut, parts, false); }
 
 static Config config_with(const char *more) {
     Config config;
@@ -88,6 +91,20 @@ static void parts_are_cut_again(void **state) {
     assert_int_equal(pieces.largest, 1);
     assert_refused(partition_cut_again(&pieces, &cut.shard[0], 33, &config, &err), &err, EXIT_DATA,
                    "a part of 32 nodes cannot be cut into 33 pieces");
+    plan_cut_clear(&cut);
+}
+
+static void rows_that_are_read_twice_count_once(void **state) {
+    (void)state;
+    PlanCut cut;
+    PartPieces pieces;
+    Error err = {0};
+    Config config = config_with("partition.method=blocks");
+    open_cut_path(&cut, 2, true); // even nodes read the odd ones on both sides
+    assert_ok(partition_cut_again(&pieces, &cut.shard[0], 1, &config, &err), &err);
+    assert_int_equal(pieces.halo, 32);
+    assert_int_equal(pieces.crossing, 63);
+    assert_int_equal(pieces.marginal, 32);
     plan_cut_clear(&cut);
 }
 
@@ -228,6 +245,7 @@ static void pictures_tell_checked_from_extrapolated(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(curves_are_straight_in_logarithms),
     cmocka_unit_test(parts_are_cut_again),
+    cmocka_unit_test(rows_that_are_read_twice_count_once),
     cmocka_unit_test(growth_saturates),
     cmocka_unit_test(products_are_counted),
     cmocka_unit_test(messages_are_counted),

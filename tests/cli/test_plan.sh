@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# once
+# If this failed, fringe plan would print other figures than training has, call extrapolated what is a
+# cut that exists, or meet mistakes of the command line with something else than a sentence.
+. "$FRINGE_SOURCE/tests/cli/lib.sh"
+tiny
+plan() { "$FRINGE" plan tiny.json --compute 50,10 "$@"; }
+field() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2], {"d": d}))' "$1" "$2"; }
+
+expect 'the table' 0 '^ +1 checked ' plan
+expect 'every mode' 0 '^adaqp-published$' plan
+expect 'items of memory' 0 '^edges of the Patterns ' plan
+expect 'what was given is said' 0 '\(--compute\)$' plan
+expect 'the assumed link is said' 0 'link 10 Gbit/s, .*\(assumed\)$' plan
+expect 'a given link is said' 0 'link 25 Gbit/s, .*\(--link\)$' plan --link 25,1e-5
+expect 'hosts' 0 '^hosts +3 cores, 5 ranks each' plan --cores 3 --ranks-per-host 5
+expect 'measured' 0 '\(measured here\)$' "$FRINGE" plan tiny.json --ranks 1
+
+plan --ranks 1,2,8,16,32 --svg plan.svg --json >plan.json || fail 'json'
+[ "$(field plan.json '[p["checked"] for p in d["modes"]["vanilla"]]')" = '[True, True, True, False, False]' ] ||
+    fail 'cuts into 16 and 32 parts do not exist'
+[ "$(field plan.json 'all(p["memory"] == sum(p["items"].values()) for m in d["modes"].values() for p in m)')" = True ] ||
+    fail 'the items add up to the memory'
+[ "$(field plan.json 'd["modes"]["overlap"][1]["hidden"] >= 0 == d["modes"]["vanilla"][1]["hidden"]')" = True ] ||
+    fail 'only schedules that hide do so'
+grep -q 'class="checked"' plan.svg && grep -q 'class="extrapolated"' plan.svg || fail 'solid and dashed lines'
+python3 -c 'import xml.dom.minidom; xml.dom.minidom.parse("plan.svg")' || fail 'the picture is XML'
+plan --ranks 1,2,8,16,32 --svg again.svg --json >again.json
+same 'the same command, the same bytes' plan.json again.json
+same 'and the same picture' plan.svg again.svg
+plan --ranks 1,2,4 --svg solid.svg --quiet >out
+grep -q 'class="extrapolated"' solid.svg && fail 'cuts that exist are solid'
+"$FRINGE" partition tiny.json --parts 16 --quiet >out
+plan --ranks 16 --json >checked.json
+[ "$(field checked.json 'd["modes"]["vanilla"][0]["checked"]')" = True ] || fail 'a cut that was made since'
+
+# what training says of itself
+for mode in vanilla lossless; do
+    "$FRINGE" train tiny.json --ranks 2 --quiet --set mode=$mode --set train.epochs=2 --set run.dir=run-$mode >out ||
+        { cat out; fail "training in mode $mode"; }
+    predicted=$(grep -o '"memory_predicted": *[0-9]*' run-$mode/run.json | grep -o '[0-9]*$')
+    [ "$(field plan.json "d['modes']['$mode'][1]['memory']")" = "$predicted" ] || fail "memory in mode $mode"
+    sent=$(tail -n 1 run-$mode/metrics.jsonl | grep -o '"bytes": [0-9]*' | grep -o '[0-9]*$')
+    [ "$(field plan.json "int(d['modes']['$mode'][1]['bytes'])")" = "$sent" ] || fail "bytes in mode $mode"
+done
+
+expect 'ranks that descend' 64 "--ranks: expected ascending whole numbers .* found '4,2'" plan --ranks 4,2
+expect 'ranks that are no numbers' 64 "found '1,x'" plan --ranks 1,x
+expect 'no ranks' 64 "found ''" plan --ranks ''
+expect 'a comma too many' 64 "found '1,2,'" plan --ranks 1,2,
+expect 'too many ranks' 64 "1 to 65536" plan --ranks 100000
+expect 'half a link' 64 "--link: expected two positive numbers, A,B, found '10'" plan --link 10
+expect 'a link without bandwidth' 64 "--link" plan --link 0,1
+expect 'compute that is none' 64 "--compute" "$FRINGE" plan tiny.json --compute 50,-1
+expect 'compute that is not finite' 64 "--compute" "$FRINGE" plan tiny.json --compute inf,1
+expect 'no cores' 64 "--cores: expected a whole number" plan --cores 0
+expect 'more ranks than nodes' 65 'nodes, fewer than 60000 ranks|cannot be cut into' plan --ranks 60000
+expect 'a picture that cannot be written' 73 'nowhere' plan --ranks 1 --svg nowhere/plan.svg
+expect 'no config' 66 'missing.json' "$FRINGE" plan missing.json
+expect 'a wrong option' 64 'no option --rank-per-host; did you mean --ranks-per-host' plan --rank-per-host 3
+expect 'the help' 0 'ranks-per-host N' "$FRINGE" plan --help
+expect 'completion' 0 'ranks-per-host' "$FRINGE" help bash
+expect 'the manual' 0 'ranks.-per.-host' "$FRINGE" help man
+
+# a cut from a file has no finer one
+"$FRINGE" partition tiny.json --parts 2 --quiet >out
+nodes=$("$FRINGE" inspect tiny | sed -n 's/^nodes *//p' | tr -dc 0-9)
+for i in $(seq 0 $((nodes - 1))); do echo $((i % 2)); done >cut.part.2
+expect 'a method that reads a file' 66 'cut' plan --ranks 4 --set partition.method=file:cut
+finish
