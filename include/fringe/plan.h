@@ -106,6 +106,7 @@ typedef struct PlanEstimate {
     PlanTime time;
     double bytes, reduce_bytes; // sent by all ranks in an epoch
     double rows;                // sent by all ranks in an epoch
+    double halo;                // halo rows of all ranks, of the whole graph
 } PlanEstimate;
 bool plan_estimate(PlanEstimate *out, const Config *config, PlanCut *cut,
                    const PlanMachine *machine, Error *err);

@@ -85,6 +85,7 @@ static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
         double value;
     } all[] = {{"bytes", e->bytes},
                {"rows", e->rows},
+               {"halo", e->halo},
                {"reduce_bytes", e->reduce_bytes},
                {"seconds", plan_time_total(t)},
                {"dense", t->dense},

@@ -381,7 +381,7 @@ static void estimate_time(PlanEstimate *out, const Planning *p) {
 bool plan_estimate(PlanEstimate *out, const Config *config, PlanCut *cut,
                    const PlanMachine *machine, Error *err) {
     Planning *p = ALLOC(Planning, 1, "plan"); // too large for the stack
-    *out = (PlanEstimate){0};
+    *out = (PlanEstimate){.halo = cut->halo};
     *p = (Planning){.config = config, .machine = machine, .cut = cut, .err = err};
     bool ok = planning_init(p) && estimate_memory(out, p);
     if (ok)
