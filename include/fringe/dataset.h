@@ -86,6 +86,26 @@ bool dataset_write(const Dataset *dataset, const char *folder,
                    Error *err); // durable: temporary folder, rename
 bool dataset_open(Dataset *dataset, const char *folder, Error *err); // mmap; read-only arrays
 
+// A dataset in a format of another program.
+typedef struct Conversion {
+    const char *path;   // what is written: a file, or the folder of a format that is one
+    const char *format; // a word of writer_family; NULL: the path tells it
+    bool replace;       // what has the path already, if it is a file or dataset of that format
+    bool stored;        // the arrays of an npz are not deflated
+} Conversion;
+extern const Family writer_family; // --to
+// Checks before anything is read: the format is known, its folder is there and can be written, the
+// path is free or may be replaced, and it is none of the files that config.data names. EXIT_USAGE,
+// EXIT_CANNOT_WRITE.
+bool dataset_conversion_fits(const Conversion *conversion, const Config *config, Error *err);
+// The memory that writing takes beside the dataset.
+void dataset_conversion_plan(MemoryPlan *plan, const Dataset *dataset);
+// Writes it: complete and flushed, or not at all. Says in `remarks` what the format leaves out.
+// EXIT_DATA with the step of data.transforms that helps if the format cannot hold the dataset;
+// EXIT_CANNOT_WRITE, EXIT_IO.
+bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warnings *remarks,
+                     Error *err);
+
 // Hash of the prepared contents: sizes, edges, weights, features, labels, split; no names.
 void dataset_hash(const Dataset *dataset, char text[33]);
 // Cache key of config.data before loading: hash of the contents of its files and of the steps.

@@ -18,7 +18,7 @@ static bool default_folder(char *out, size_t size, const char *name, int64_t see
     return true;
 }
 
-static void print_made(const Dataset *dataset, const char *folder) {
+void print_made(const Dataset *dataset, const char *folder) {
     printf("%s: %lld nodes, ", SHOWN(folder), (long long)dataset->nodes);
     if (dataset->hyperedges > 0)
         printf("%lld hyperedges, %lld pins, ", (long long)dataset->hyperedges,

@@ -85,7 +85,10 @@ static void put_keys(void) {
 // What the value of an option is: words, or none for a number. Files are the default.
 static void put_option_values(void) {
     printf("_fringe_option_values() {\n    case $1 in\n"
-           "    --resume) echo auto ;;\n    --modes) _fringe_values mode ;;\n    esac\n}\n");
+           "    --resume) echo auto ;;\n    --modes) _fringe_values mode ;;\n    --to) echo");
+    for (int i = 0; i < writer_family.count; i++)
+        printf(" %s", family_word(&writer_family, i));
+    printf(" ;;\n    esac\n}\n");
     printf("_fringe_takes_value() {\n    case $1 in\n    ");
     const char *between = "";
     for (int i = 0; option_at(i) != NULL; i++)

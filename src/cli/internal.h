@@ -43,6 +43,8 @@ typedef struct Options { // the command line
     const char *older;                             // --older
     const char *plan_ranks, *link, *compute, *svg; // of plan: --ranks, --link, --compute, --svg
     int ranks_per_host, cores;                     // of plan; 0: not given
+    const char *to;                                // of convert
+    bool force, store;                             // of convert: --force, --store
     bool all;                                      // --all
     int needs;                                     // of the command, or --files: NEEDS_...
 } Options;
@@ -207,6 +209,10 @@ bool folder_start_again(Session *session);
 // says so if the config names another. Collective.
 void resume_backend(Session *session, Config *config, const Options *options);
 
+// --- cmd_generate.c: the sizes of the dataset that was written to `path` (stdout)
+
+void print_made(const Dataset *dataset, const char *path);
+
 // --- cmd_train.c: what compare calls for each variant
 
 // --runs runs in run.dir (run.dir/run-1, ... if there are several, or in a sweep). Collective.
@@ -252,6 +258,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_plan(const Options *options, int *argc, char ***argv);
 ExitCode cmd_stream(const Options *options, int *argc, char ***argv);
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
+ExitCode cmd_convert(const Options *options, int *argc, char ***argv);
 ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
 ExitCode cmd_report(const Options *options, int *argc, char ***argv);
 ExitCode cmd_cache(const Options *options, int *argc, char ***argv);

@@ -70,6 +70,14 @@ const Command commands[] = {
      "make a synthetic graph that resembles a public one, or a hypergraph",
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
+    {"convert", "SRC DST", 2, 2, false, 0, "TFzsqv", "write a dataset in another format",
+     "SRC is a file or folder that data.path can name, or a config, whose data.* says what to read\n"
+     "and which steps to apply. DST is written complete or not at all:\n"
+     "npz       .npz, one archive of arrays (gnn-benchmark) that numpy, scipy and PyG read\n"
+     "metis     .graph of a graph, .hgr of a hypergraph, also .gz; without features and labels\n"
+     "ogb       a folder that the ogb package reads, with meta_dict.json\n"
+     "fringe    a folder that is mapped, not read (the default for a folder)",
+     cmd_convert},
     {"inspect", "PATH", 1, 1, false, 0, "j", "print what a file or folder of fringe holds",
      "PATH is anything that fringe writes or reads: a run or a folder of runs, a comparison,\n"
      "metrics.jsonl, predictions, a checkpoint, a stream or a snapshot of it, an array, a file of\n"

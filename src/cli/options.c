@@ -40,6 +40,9 @@ static const Option table[] = {
     {'C', "checkpoint-every", "N", "write a checkpoint after every N events"},
     {'P', "passes", "N", "place everything N - 1 times again for a snapshot (restreaming)"},
     {'K', "skip", "N", "pass over the first N events of SOURCE"},
+    {'T', "to", "FORMAT", "format to write: npz, metis, ogb or fringe (default: by DST's ending)"},
+    {'F', "force", NULL, "replace DST if it exists"},
+    {'z', "store", NULL, "do not compress the arrays of an npz"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
     {'q', "quiet", NULL, "print warnings, errors and results only"},
@@ -86,6 +89,12 @@ static void store_flag(Options *options, char letter) {
         break;
     case 'a':
         options->all = true;
+        break;
+    case 'F':
+        options->force = true;
+        break;
+    case 'z':
+        options->store = true;
         break;
     case 'f':
         options->needs = NEEDS_TRAINING;
@@ -145,6 +154,8 @@ static const char **text_of(Options *options, char letter) {
         return &options->compute;
     case 'G':
         return &options->svg;
+    case 'T':
+        return &options->to;
     default:
         return NULL;
     }

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -59,46 +57,16 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
     return tensors_write(path, there, count, NULL, true, err);
 }
 
-// Refuses other files in the folder, which would be deleted with the dataset.
-static bool only_ours(const char *folder, Error *err) {
-    DIR *open_folder = opendir(folder);
-    bool ok = true;
-    if (open_folder == NULL)
-        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot look into it: %s", folder,
-                         strerror(errno));
-    for (struct dirent *entry; ok && (entry = readdir(open_folder)) != NULL;) {
-        const char *name = entry->d_name, *known[] = {".", "..", manifest_name, arrays_name};
-        bool ours = false;
-        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-            ours |= strcmp(name, known[i]) == 0;
-        ok = ours ||
-             error_set(err, EXIT_CANNOT_WRITE,
-                       "%s: holds %s, which does not belong to a dataset; move it away or choose "
-                       "another folder",
-                       folder, SHOWN(name));
-    }
-    closedir(open_folder);
-    return ok;
-}
-
-// Moves `made` to `folder`. An existing dataset is exchanged with it atomically, or else moved to a
-// temporary name first, and removed last. Other contents are refused.
+// Moves `made` to `folder`, in the place of a dataset that is there. Other contents are refused.
 static bool take_place(const char *made, const char *folder, Error *err) {
-    char manifest[DATASET_PATH], aside[DATASET_PATH];
-    bool exchanged = false;
-    if (!file_exists(folder))
-        return file_rename(made, folder, err);
+    static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
+    char manifest[DATASET_PATH];
     directory_file(folder, manifest_name, manifest);
-    if (!file_exists(manifest))
+    if (file_exists(folder) && !file_exists(manifest))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s exists and is not a dataset; remove it or choose another folder",
                          folder);
-    if (!only_ours(folder, err) || !file_exchange(made, folder, &exchanged, err))
-        return false;
-    if (exchanged)
-        return file_remove(made, err);
-    return file_temporary(aside, sizeof aside, folder, err) && file_rename(folder, aside, err) &&
-           file_rename(made, folder, err) && file_remove(aside, err);
+    return folder_holds_only(folder, ours, err) && folder_replace(made, folder, err);
 }
 
 bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {

@@ -265,6 +265,14 @@ void dataset_free_arrays(Dataset *dataset, const void *array); // unless the map
 // The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
 
+// ---- folders.c: folders that are written under another name and then moved to their place
+// False with EXIT_CANNOT_WRITE if the folder, if there is one, holds anything but `known`: paths in
+// it, the last is NULL. It would be deleted with the folder.
+bool folder_holds_only(const char *folder, const char *const *known, Error *err);
+// Moves `made` to `folder`. A folder that is there is exchanged with it atomically, or else moved to
+// a temporary name first, and removed last.
+bool folder_replace(const char *made, const char *folder, Error *err);
+
 // ---- format_fringe.c
 // The path of a file in a dataset directory; `path` is the folder or its dataset.json.
 void directory_file(const char *path, const char *name, char out[DATASET_PATH]);

@@ -292,8 +292,7 @@ bool npy_look(Npy *npy, const char *path, Error *err) { return read_file(npy, pa
 
 // --- writing
 
-// Header of version 1, padded so that the data starts at a multiple of 64. Returns its length.
-static size_t format_header(char out[512], const char *descr, int rank, const int64_t *shape) {
+size_t npy_header(char out[NPY_WRITTEN], const char *descr, int rank, const int64_t *shape) {
     char dict[256];
     int used =
         snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
@@ -314,11 +313,11 @@ static size_t format_header(char out[512], const char *descr, int rank, const in
 bool npy_write(const char *path, const char *descr, const void *data, size_t item, int rank,
                const int64_t *shape, Error *err) {
     assert(rank >= 0 && rank <= NPY_RANK);
-    char header[512];
+    char header[NPY_WRITTEN];
     size_t bytes = item;
     for (int d = 0; d < rank; d++)
         bytes *= (size_t)shape[d];
-    size_t length = format_header(header, descr, rank, shape);
+    size_t length = npy_header(header, descr, rank, shape);
     FileWriter writer;
     if (!file_writer_beside(&writer, path, err))
         return false;

@@ -18,4 +18,10 @@ typedef struct NpyInput {
 bool npy_head(Npy *npy, const char *name, NpyInput *input, size_t *bytes, Error *err);
 bool npy_from(Npy *npy, const char *name, NpyInput *input, Error *err);
 
+// ---- writing
+enum { NPY_WRITTEN = 512 };
+// A header of version 1 for elements in C order, padded so that the data starts at a multiple of
+// 64. Returns its length.
+size_t npy_header(char out[NPY_WRITTEN], const char *descr, int rank, const int64_t *shape);
+
 #endif

@@ -1,6 +1,6 @@
 // A hypergraph in an npz: hyperedge_index [2, pins] as in PyG (row 0: nodes, row 1: hyperedges), or
 // node [pins] and hyperedge [pins] with an optional role [pins]; and hyperedge_weight
-// [hyperedges]. Ids are numbers from 0.
+// [hyperedges], num_nodes and node_weight [nodes]. Ids are numbers from 0.
 
 #include "npz_layout.h"
 
@@ -92,11 +92,65 @@ static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error 
     return ok;
 }
 
-// Without features and labels the largest id says how many nodes there are.
-static bool count_nodes(int64_t *nodes, const Pins *pins, int64_t hyperedges, int64_t rows,
-                        Error *err) {
-    int64_t named = count_of(pins->node, pins->count);
-    *nodes = rows > 0 ? rows : named;
+// How many nodes the archive says there are; -1: it does not say.
+static bool read_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
+    int64_t *value = NULL;
+    Npy npy;
+    *nodes = -1;
+    if (!npz_has(npz, "num_nodes"))
+        return true;
+    if (!npz_read(npz, "num_nodes", &npy, err))
+        return false;
+    bool ok = npy.elements == 1 || error_set(err, EXIT_DATA, "'num_nodes' must be one number");
+    ok = ok && npy_to_int64(&npy, &value, err);
+    npy_clear(&npy);
+    *nodes = ok ? value[0] : -1;
+    memory_free(value);
+    return ok &&
+           (*nodes >= 1 || error_set(err, EXIT_DATA, "'num_nodes' is %lld, but must be above 0",
+                                     (long long)*nodes));
+}
+
+static bool read_node_weights(Dataset *dataset, Npz *npz, Error *err) {
+    int64_t *weight = NULL, count = 0;
+    if (!npz_has(npz, "node_weight"))
+        return true;
+    bool ok = read_ids(npz, "node_weight", &weight, &count, err) &&
+              rows_fit(dataset, "'node_weight'", count, err);
+    dataset->node_weight = ok ? TRY(int32_t, count, "weights of nodes", err) : NULL;
+    for (int64_t i = 0; dataset->node_weight != NULL && err->code == 0 && i < count; i++) {
+        if (weight[i] < 0 || weight[i] > INT32_MAX)
+            error_set(err, EXIT_DATA, "'node_weight' holds %lld at entry %lld; 0 to %d can be used",
+                      (long long)weight[i], (long long)i, INT32_MAX);
+        dataset->node_weight[i] = (int32_t)weight[i];
+    }
+    memory_free(weight);
+    return err->code == 0;
+}
+
+// Few pins may not announce any number of nodes.
+static bool said_fits(int64_t said, int64_t named, int64_t pins, int64_t rows, Error *err) {
+    enum { NODES_OF_A_PIN = 16, NODES_OF_ANY_FILE = 1 << 20 };
+    if (said < named)
+        return error_set(err, EXIT_DATA, "'num_nodes' is %lld, but node %lld has a pin",
+                         (long long)said, (long long)named - 1);
+    if (rows > 0 && rows != said)
+        return error_set(err, EXIT_DATA,
+                         "'num_nodes' is %lld, but features or labels have %lld rows",
+                         (long long)said, (long long)rows);
+    return rows > 0 || said <= pins * NODES_OF_A_PIN + NODES_OF_ANY_FILE ||
+           error_set(err, EXIT_DATA, "'num_nodes' is %lld, which is too much for %lld pins",
+                     (long long)said, (long long)pins);
+}
+
+// If neither rows nor num_nodes say how many nodes there are, the largest id does.
+static bool count_nodes(int64_t *nodes, const Pins *pins, Npz *npz, int64_t hyperedges,
+                        int64_t rows, Error *err) {
+    int64_t named = count_of(pins->node, pins->count), said;
+    if (!read_num_nodes(npz, &said, err) ||
+        (said >= 0 && !said_fits(said, named, pins->count, rows, err)))
+        return false;
+    *nodes = rows > 0 ? rows : said >= 0 ? said : named;
     return *nodes >= named || rows != hyperedges ||
            error_set(err, EXIT_DATA, HYPEREDGE_FEATURES, "features", (long long)rows,
                      (long long)named);
@@ -111,8 +165,9 @@ static bool make(Dataset *dataset, const Pins *pins, Npz *npz, int64_t rows, Err
                          "it holds 'hyperedge_attr', but features of hyperedges are not used; "
                          "leave that array out");
     return read_weights(dataset, npz, &hyperedges, err) &&
-           count_nodes(&nodes, pins, hyperedges, rows, err) &&
-           pins_to_rows(dataset, pins, nodes, hyperedges, err);
+           count_nodes(&nodes, pins, npz, hyperedges, rows, err) &&
+           pins_to_rows(dataset, pins, nodes, hyperedges, err) &&
+           read_node_weights(dataset, npz, err);
 }
 
 bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
@@ -127,14 +182,19 @@ bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
 
 void npz_plan_hypergraph(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request) {
     Npy npy;
+    int64_t said;
     bool index = npz_has(npz, "hyperedge_index");
     if (!npz_look(npz, index ? "hyperedge_index" : "node", &npy, &(Error){0}))
         return;
     int64_t rows = npz_layout_rows(layout, npz), pins = index ? npy.elements / 2 : npy.elements;
     size_t read = memory_product(pins, 2 * ((size_t)npy.item + sizeof(int64_t)));
     tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : pins;
+    if (rows <= 0 && request->rows <= 0 && read_num_nodes(npz, &said, &(Error){0}) && said > pins)
+        tally->nodes = said;
     tally->hyperedges = pins;
     tally_add(tally, read + memory_product(pins, sizeof(float)));
     pins_plan(tally, pins, npz_has(npz, "role"));
+    if (npz_has(npz, "node_weight"))
+        tally_add(tally, memory_product(tally->nodes, sizeof(int64_t) + sizeof(int32_t)));
     tally_sub(tally, read + (size_t)tally->nodes); // which npz files count themselves
 }

@@ -1,0 +1,102 @@
+// fringe convert: reads a dataset in any format and writes it in another one. It is in memory once;
+// what is written passes through small buffers.
+
+#include "internal.h"
+
+#include <string.h>
+
+// A config, as against a dataset, whose dataset.json is no config.
+static bool is_config(const char *source) {
+    size_t length = strlen(source);
+    return length > 5 && strcmp(source + length - 5, ".json") == 0 &&
+           strcmp(path_name(source), "dataset.json") != 0;
+}
+
+static bool steps_fit(const Config *config, Error *err) {
+    for (int i = 0; i < config->data.transforms.count; i++)
+        if (!dataset_step_fits(config->data.transforms.word[i], err))
+            return error_prefix(err, "data.transforms");
+    return true;
+}
+
+// True if there is nothing of that name but a config that came with the program.
+static bool is_shipped(const char *source) {
+    char name[1024], path[2048];
+    snprintf(name, sizeof name, "configs/%s.json", source);
+    return !file_exists(source) && source[0] != '/' && path_shipped(path, sizeof path, name);
+}
+
+// A config that names SRC as its data. SRC is looked for here, then in the folder FRINGE_DATA.
+static bool name_source(Config *config, const char *source, Error *err) {
+    char path[CONFIG_TEXT];
+    config_resolve(config, source, path, sizeof path);
+    if (file_exists(source))
+        snprintf(path, sizeof path, "%s", source);
+    if (!file_exists(path) && !file_is_denied(source, err))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s: there is no such file or folder, neither here nor in the folder "
+                         "FRINGE_DATA, and no config of that name",
+                         source);
+    snprintf(config->data.path, sizeof config->data.path, "%s", path);
+    return err->code == 0;
+}
+
+static bool load_source(Config *config, const Options *options, Error *err) {
+    const char *source = options->argument[0];
+    if (is_config(source) || is_shipped(source))
+        return load_config(config, options, source, 0, err);
+    return config_load(config, NULL, options->setting, options->settings, err) &&
+           steps_fit(config, err) && name_source(config, source, err);
+}
+
+static bool loading_fits(const Config *config, Error *err) {
+    MemoryPlan plan = {0};
+    dataset_plan(&plan, config);
+    dataset_conversion_plan(&plan, &(Dataset){0});
+    return memory_plan_fits(&plan, config->run.memory_limit, "convert it on a larger machine", err);
+}
+
+static bool writing_fits(const Config *config, const Dataset *dataset, Error *err) {
+    MemoryPlan plan = {0};
+    dataset_conversion_plan(&plan, dataset);
+    return memory_plan_fits(&plan, config->run.memory_limit, "convert it on a larger machine", err);
+}
+
+// What the format cannot hold is said of the dataset, which its path names best.
+static bool write_dataset(const Dataset *dataset, const Conversion *conversion, const char *source,
+                          Warnings *warnings, Error *err) {
+    return dataset_convert(dataset, conversion, warnings, err) ||
+           (err->code == EXIT_DATA ? error_prefix(err, "%s", source) : false);
+}
+
+static bool convert(const Config *config, const Conversion *conversion, Error *err) {
+    Dataset dataset = {0};
+    Warnings warnings = {0};
+    stage_begin("read", "%s", SHOWN(path_name(config->data.path)));
+    bool ok = loading_fits(config, err) && dataset_load(&dataset, config, err);
+    stage_end("");
+    warnings_add_all(&warnings, &dataset.warnings);
+    ok = ok && writing_fits(config, &dataset, err) &&
+         write_dataset(&dataset, conversion, config->data.path, &warnings, err);
+    stage_end("");
+    say_lines("warning    ", warnings.text);
+    if (ok)
+        print_made(&dataset, conversion->path);
+    dataset_clear(&dataset);
+    return ok;
+}
+
+ExitCode cmd_convert(const Options *options, int *argc, char ***argv) {
+    (void)argc, (void)argv;
+    Config config;
+    Error err = {0};
+    Conversion conversion = {options->argument[1], options->to, options->force, options->store};
+    if (load_source(&config, options, &err) &&
+        dataset_conversion_fits(&conversion, &config, &err)) {
+        threads_set((int)config.run.threads, 1);
+        convert(&config, &conversion, &err);
+    }
+    if (err.code != 0)
+        print_error(&err);
+    return (ExitCode)err.code;
+}

@@ -1,0 +1,60 @@
+// Folders that are written under a temporary name beside their own and then moved there, so that a
+// reader finds the old one or the new one, and never a part.
+
+#include "internal.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool is_known(const char *path, const char *const *known) {
+    for (; *known != NULL; known++)
+        if (strcmp(path, *known) == 0)
+            return true;
+    return false;
+}
+
+// Looks at the entries of `folder`/`inside`; `inside` is "" or ends in a slash.
+static bool look(const char *folder, const char *inside, const char *const *known, Error *err) {
+    char path[DATASET_PATH], name[DATASET_PATH];
+    path_join(path, sizeof path, folder, inside);
+    DIR *open_folder = opendir(path);
+    if (open_folder == NULL)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot look into it: %s", path,
+                         strerror(errno));
+    for (struct dirent *entry; err->code == 0 && (entry = readdir(open_folder)) != NULL;) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        snprintf(name, sizeof name, "%s%s", inside, entry->d_name);
+        path_join(path, sizeof path, folder, name);
+        if (!is_known(name, known))
+            error_set(err, EXIT_CANNOT_WRITE,
+                      "%s: holds %s, which does not belong to a dataset; move it away or choose "
+                      "another folder",
+                      folder, SHOWN(name));
+        else if (file_is_folder(path)) {
+            strncat(name, "/", sizeof name - strlen(name) - 1);
+            look(folder, name, known, err);
+        }
+    }
+    closedir(open_folder);
+    return err->code == 0;
+}
+
+bool folder_holds_only(const char *folder, const char *const *known, Error *err) {
+    return !file_exists(folder) || look(folder, "", known, err);
+}
+
+bool folder_replace(const char *made, const char *folder, Error *err) {
+    char aside[DATASET_PATH];
+    bool exchanged = false;
+    if (!file_exists(folder))
+        return file_rename(made, folder, err);
+    if (!file_exchange(made, folder, &exchanged, err))
+        return false;
+    if (exchanged)
+        return file_remove(made, err);
+    return file_temporary(aside, sizeof aside, folder, err) && file_rename(folder, aside, err) &&
+           file_rename(made, folder, err) && file_remove(aside, err);
+}

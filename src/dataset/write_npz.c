@@ -1,0 +1,244 @@
+// npz: the arrays of npz_arrays.c as members of a zip archive, which libzip puts together. libzip
+// asks for the bytes of a member piece by piece and gives those of the archive piece by piece, so
+// neither is ever in memory as a whole. Times are those of numpy: none.
+
+#include "npy_input.h"
+#include "writers.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <zip.h>
+
+enum { PIECE = 1 << 18, ZIP_DAY = 0x21, LEVEL = 6 }; // bytes; 1 January 1980; of deflate
+
+// ---- a member: its header, then its elements
+
+typedef struct Member {
+    OutArray array;
+    char header[NPY_WRITTEN];
+    size_t header_bytes;
+    char piece[PIECE];
+    const char *at; // what libzip has not taken yet: in the header or the piece
+    size_t left;
+    int64_t made; // elements
+    ArrayPlace place;
+} Member;
+
+static void member_begin(Member *m) {
+    m->at = m->header;
+    m->left = m->header_bytes;
+    m->made = 0;
+    m->place = (ArrayPlace){0};
+}
+
+static void member_make(Member *m) {
+    int64_t most = PIECE / (int64_t)m->array.item, rest = out_array_elements(&m->array) - m->made;
+    int64_t count = rest < most ? rest : most;
+    if (count > 0)
+        m->array.make(&m->array, &m->place, count, m->piece);
+    m->made += count;
+    m->at = m->piece;
+    m->left = (size_t)count * m->array.item;
+}
+
+static zip_int64_t member_read(Member *m, char *out, zip_uint64_t room) {
+    zip_uint64_t done = 0;
+    while (done < room) {
+        if (m->left == 0)
+            member_make(m);
+        if (m->left == 0)
+            break;
+        size_t take = m->left < room - done ? m->left : (size_t)(room - done);
+        memcpy(out + done, m->at, take);
+        m->at += take;
+        m->left -= take;
+        done += take;
+    }
+    return (zip_int64_t)done;
+}
+
+static zip_int64_t member_size(const Member *m, zip_stat_t *stat) {
+    zip_stat_init(stat);
+    stat->valid = ZIP_STAT_SIZE;
+    stat->size = m->header_bytes + (size_t)out_array_elements(&m->array) * m->array.item;
+    return (zip_int64_t)sizeof *stat;
+}
+
+static zip_int64_t member_call(void *context, void *data, zip_uint64_t bytes,
+                               zip_source_cmd_t command) {
+    Member *m = context;
+    switch (command) {
+    case ZIP_SOURCE_OPEN:
+        member_begin(m);
+        return 0;
+    case ZIP_SOURCE_READ:
+        return member_read(m, data, bytes);
+    case ZIP_SOURCE_STAT:
+        return member_size(m, data);
+    case ZIP_SOURCE_CLOSE:
+        return 0;
+    case ZIP_SOURCE_FREE:
+        memory_free(m);
+        return 0;
+    case ZIP_SOURCE_ERROR: {
+        zip_error_t none;
+        zip_error_init(&none);
+        return zip_error_to_data(&none, data, bytes);
+    }
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE,
+                                              ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR, ZIP_SOURCE_FREE,
+                                              -1);
+    default:
+        return -1;
+    }
+}
+
+// ---- the archive: a file that libzip writes, and goes back in for the sizes of members
+
+typedef struct Archive {
+    FileWriter file;
+    Error *err; // of the file
+    zip_int64_t at;
+} Archive;
+
+static zip_int64_t archive_write(Archive *a, const void *data, zip_uint64_t bytes) {
+    if (!file_writer_put(&a->file, data, bytes, a->err))
+        return -1;
+    a->at += (zip_int64_t)bytes;
+    return (zip_int64_t)bytes;
+}
+
+static zip_int64_t archive_seek(Archive *a, void *data, zip_uint64_t bytes) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_int64_t at = zip_source_seek_compute_offset((zip_uint64_t)a->at, (zip_uint64_t)INT64_MAX,
+                                                    data, bytes, &error);
+    zip_error_fini(&error);
+    if (at < 0 || lseek(a->file.descriptor, (off_t)at, SEEK_SET) < 0)
+        return -1;
+    a->at = at;
+    return 0;
+}
+
+static zip_int64_t archive_call(void *context, void *data, zip_uint64_t bytes,
+                                zip_source_cmd_t command) {
+    Archive *a = context;
+    switch (command) {
+    case ZIP_SOURCE_WRITE:
+        return archive_write(a, data, bytes);
+    case ZIP_SOURCE_SEEK_WRITE:
+        return archive_seek(a, data, bytes);
+    case ZIP_SOURCE_TELL_WRITE:
+        return a->at;
+    case ZIP_SOURCE_STAT:
+        zip_stat_init(data);
+        return (zip_int64_t)sizeof(zip_stat_t);
+    case ZIP_SOURCE_ERROR: {
+        zip_error_t error;
+        zip_error_init(&error);
+        zip_error_set(&error, ZIP_ER_WRITE, errno);
+        return zip_error_to_data(&error, data, bytes);
+    }
+    case ZIP_SOURCE_SUPPORTS:
+        return zip_source_make_command_bitmap(
+            ZIP_SOURCE_OPEN, ZIP_SOURCE_READ, ZIP_SOURCE_CLOSE, ZIP_SOURCE_STAT, ZIP_SOURCE_ERROR,
+            ZIP_SOURCE_FREE, ZIP_SOURCE_SEEK, ZIP_SOURCE_TELL, ZIP_SOURCE_BEGIN_WRITE,
+            ZIP_SOURCE_COMMIT_WRITE, ZIP_SOURCE_ROLLBACK_WRITE, ZIP_SOURCE_SEEK_WRITE,
+            ZIP_SOURCE_TELL_WRITE, ZIP_SOURCE_WRITE, ZIP_SOURCE_REMOVE, -1);
+    default: // open, close, begin, commit, roll back, free: the caller opens and closes the file
+        return 0;
+    }
+}
+
+// ---- putting it together
+
+static bool refused_by_zip(zip_t *zip, Error *err) {
+    return error_set(err, EXIT_IO, "the archive cannot be written: %s", zip_strerror(zip));
+}
+
+// libzip frees the source, and with it the member, once it has been added.
+static bool add_member(zip_t *zip, const OutArray *array, bool stored, Error *err) {
+    char name[64];
+    Member *m = TRY(Member, 1, "an array to write", err);
+    if (m == NULL)
+        return false;
+    m->array = *array;
+    m->header_bytes = npy_header(m->header, array->descr, array->rank, array->shape);
+    snprintf(name, sizeof name, "%s.npy", array->key);
+    zip_source_t *source = zip_source_function(zip, member_call, m);
+    if (source == NULL) {
+        memory_free(m);
+        return refused_by_zip(zip, err);
+    }
+    zip_int64_t index = zip_file_add(zip, name, source, ZIP_FL_ENC_UTF_8);
+    if (index < 0)
+        zip_source_free(source);
+    return (index >= 0 && zip_file_set_dostime(zip, (zip_uint64_t)index, 0, ZIP_DAY, 0) == 0 &&
+            zip_set_file_compression(zip, (zip_uint64_t)index,
+                                     stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE, LEVEL) == 0) ||
+           refused_by_zip(zip, err);
+}
+
+static bool add_members(zip_t *zip, const Writing *writing, Error *err) {
+    OutArray array[OUT_ARRAYS];
+    int count = npz_arrays(array, writing->dataset);
+    for (int i = 0; i < count; i++)
+        if (!add_member(zip, &array[i], writing->to->stored, err))
+            return false;
+    return true;
+}
+
+static void say_progress(zip_t *zip, double part, void *context) {
+    (void)zip, (void)context;
+    stage_progress("%.0f %%", 100 * part);
+}
+
+static bool fill_archive(Archive *archive, const Writing *writing, Error *err) {
+    zip_error_t error;
+    zip_error_init(&error);
+    zip_source_t *target = zip_source_function_create(archive_call, archive, &error);
+    zip_t *zip =
+        target == NULL ? NULL : zip_open_from_source(target, ZIP_CREATE | ZIP_TRUNCATE, &error);
+    if (zip == NULL) {
+        zip_source_free(target);
+        error_set(err, EXIT_IO, "the archive cannot be made: %s", zip_error_strerror(&error));
+        zip_error_fini(&error);
+        return false;
+    }
+    zip_register_progress_callback_with_state(zip, 0.01, say_progress, NULL, NULL);
+    bool ok = add_members(zip, writing, err) && (zip_close(zip) == 0 || refused_by_zip(zip, err));
+    if (!ok)
+        zip_discard(zip);
+    return ok;
+}
+
+static bool write_archive(const Writing *writing, Error *err) {
+    Archive archive = {.err = err};
+    if (!file_writer_beside(&archive.file, writing->path, err))
+        return false;
+    bool whole = fill_archive(&archive, writing, err);
+    if (!whole && strncmp(err->text, writing->path, strlen(writing->path)) != 0)
+        error_prefix(err, "%s", writing->path);
+    return file_writer_take_place(&archive.file, whole, err);
+}
+
+// ---- what it cannot hold
+
+static bool fits(const Writing *writing, Error *err) {
+    const Dataset *d = writing->dataset;
+    (void)err;
+    remark_classes(writing);
+    if (memchr(d->split, SPLIT_TRAIN, (size_t)d->nodes) == NULL &&
+        (memchr(d->split, SPLIT_VAL, (size_t)d->nodes) != NULL ||
+         memchr(d->split, SPLIT_TEST, (size_t)d->nodes) != NULL))
+        warnings_add(writing->remarks, "there are no training nodes, so the splits are left out");
+    return true;
+}
+
+const FormatWriter writer_npz = {.name = "npz",
+                                 .endings = (const char *const[]){".npz", NULL},
+                                 .fits = fits,
+                                 .write = write_archive};

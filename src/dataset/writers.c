@@ -1,0 +1,220 @@
+// The family of writers, and what is checked before anything is read or written.
+
+#include "writers.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// ---- our own folder
+
+static bool write_fringe(const Writing *writing, Error *err) {
+    return dataset_write(writing->dataset, writing->path, err);
+}
+
+static bool may_replace_fringe(const char *path, Error *err) {
+    static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
+    char manifest[DATASET_PATH];
+    directory_file(path, "dataset.json", manifest);
+    if (!file_exists(manifest))
+        return error_set(err, EXIT_CANNOT_WRITE,
+                         "%s exists and is not a dataset; remove it or choose another folder",
+                         path);
+    return folder_holds_only(path, ours, err);
+}
+
+static const FormatWriter writer_fringe = {
+    .name = "fringe", .write = write_fringe, .may_replace = may_replace_fringe};
+
+// ---- the family
+
+static const FormatWriter *const writers[] = {&writer_npz, &writer_metis, &writer_ogb,
+                                              &writer_fringe};
+const Family writer_family = FAMILY_OF_POINTERS("--to", NULL, writers);
+
+static bool ends_with(const char *path, const char *const *endings) {
+    size_t length = strlen(path);
+    for (; endings != NULL && *endings != NULL; endings++) {
+        size_t wanted = strlen(*endings);
+        if (length > wanted && strcmp(path + length - wanted, *endings) == 0)
+            return true;
+    }
+    return false;
+}
+
+// A path that ends in a slash, a folder that is there, or a name without an ending.
+static bool is_folder_path(const char *path) {
+    size_t length = strlen(path);
+    return (length > 0 && path[length - 1] == '/') || file_is_folder(path) ||
+           strchr(path_name(path), '.') == NULL;
+}
+
+static const FormatWriter *writer_of(const Conversion *conversion, Error *err) {
+    char list[FAMILY_WORDS];
+    const char *name = conversion->format;
+    for (int i = 0; i < writer_family.count; i++)
+        if (name != NULL ? strcmp(name, writers[i]->name) == 0
+                         : ends_with(conversion->path, writers[i]->endings))
+            return writers[i];
+    if (name == NULL && is_folder_path(conversion->path))
+        return &writer_fringe;
+    family_words(&writer_family, list);
+    if (name != NULL)
+        error_set(err, EXIT_USAGE, "--to: there is no format '%s'; there are %s", name, list);
+    else
+        error_set(err, EXIT_USAGE,
+                  "%s: its name does not say what format to write (.npz, .graph, .hgr, or a "
+                  "folder); choose one with --to: %s",
+                  conversion->path, list);
+    return NULL;
+}
+
+// ---- checks before anything is read
+
+static void plain_path(char out[DATASET_PATH], const char *path) {
+    snprintf(out, DATASET_PATH, "%s", path);
+    for (size_t length = strlen(out); length > 1 && out[length - 1] == '/';)
+        out[--length] = '\0';
+}
+
+static bool place_is_free(const FormatWriter *writer, const char *path, bool replace, Error *err) {
+    bool folder = file_is_folder(path);
+    if (!file_exists(path))
+        return true;
+    if (!replace)
+        return error_set(err, EXIT_CANNOT_WRITE, "%s exists; --force replaces it", path);
+    if (folder != (writer->may_replace != NULL))
+        return error_set(err, EXIT_CANNOT_WRITE,
+                         folder ? "%s is a folder, but the format %s is a file"
+                                : "%s is a file, but the format %s is a folder",
+                         path, writer->name);
+    return !folder || writer->may_replace(path, err);
+}
+
+static bool folder_is_there(const char *path, Error *err) {
+    char folder[DATASET_PATH];
+    path_folder(folder, sizeof folder, path);
+    if (!file_exists(folder))
+        return error_set(err, EXIT_CANNOT_WRITE,
+                         "%s: there is no such folder, so %s cannot be written in it", folder,
+                         path_name(path));
+    return file_check_folder(folder, err);
+}
+
+// ---- no file that is read is replaced
+
+typedef struct Target {
+    char *path; // without links; freed by free
+    Error *err;
+} Target;
+
+// False with an error if the file is the target or lies in it.
+static bool is_apart(const Target *target, const char *file) {
+    char *path = file[0] == '\0' ? NULL : realpath(file, NULL);
+    size_t length = strlen(target->path);
+    bool inside = path != NULL && strncmp(path, target->path, length) == 0 &&
+                  (path[length] == '\0' || path[length] == '/');
+    free(path);
+    return !inside || error_set(target->err, EXIT_USAGE,
+                                "%s is read, so it cannot be replaced; choose another place to "
+                                "write to",
+                                file);
+}
+
+static bool is_apart_named(const Target *target, const Config *config, const char *file) {
+    char path[DATASET_PATH] = "";
+    if (file[0] != '\0')
+        dataset_path(config, file, path);
+    return is_apart(target, path);
+}
+
+static bool data_is_apart(const Target *target, const Config *config) {
+    char path[DATASET_PATH];
+    FormatFile file[FORMAT_FILES];
+    dataset_path(config, config->data.path, path);
+    const Format *format = format_find(config->data.format, path, &(Error){0});
+    int count = format == NULL || format->files == NULL ? 0 : format->files(path, file);
+    for (int i = 0; i < count; i++)
+        if (!is_apart(target, file[i].path))
+            return false;
+    return is_apart(target, path);
+}
+
+static bool sources_are_apart(const Target *target, const Config *config) {
+    for (int i = 0; i < config->data.split_keys.count; i++)
+        if (config_split_is_file(config->data.split_keys.word[i]) &&
+            !is_apart_named(target, config, config->data.split_keys.word[i]))
+            return false;
+    return data_is_apart(target, config) && is_apart(target, config->source) &&
+           is_apart_named(target, config, config->data.features) &&
+           is_apart_named(target, config, config->data.labels) &&
+           is_apart_named(target, config, config->data.nodes) &&
+           is_apart_named(target, config, config->data.splits);
+}
+
+bool dataset_conversion_fits(const Conversion *conversion, const Config *config, Error *err) {
+    char path[DATASET_PATH];
+    const FormatWriter *writer = writer_of(conversion, err);
+    if (writer == NULL)
+        return false;
+    plain_path(path, conversion->path);
+    Target target = {realpath(path, NULL), err};
+    bool apart = target.path == NULL || sources_are_apart(&target, config);
+    free(target.path);
+    return apart && place_is_free(writer, path, conversion->replace, err) &&
+           folder_is_there(path, err);
+}
+
+void dataset_conversion_plan(MemoryPlan *plan, const Dataset *dataset) {
+    enum { BUFFERS = 64 << 20 };
+    memory_plan_add(plan, "buffers of the writer", BUFFERS);
+    if (dataset->hyperedges > 0)
+        memory_plan_add(plan, "sizes of hyperedges",
+                        memory_product(dataset->hyperedges, sizeof(int64_t)));
+    memory_plan_add(plan, "degrees of nodes", memory_product(dataset->nodes, 2 * sizeof(int64_t)));
+}
+
+// ---- remarks
+
+void remark_nodes_left_out(const Writing *writing) {
+    const Dataset *d = writing->dataset;
+    bool splits = false;
+    for (int64_t i = 0; i < d->nodes && !splits; i++)
+        splits = d->split[i] != SPLIT_NONE;
+    if (d->x != NULL || d->classes > 0 || splits)
+        warnings_add(writing->remarks,
+                     "features, labels and splits are left out, for the format has no place for "
+                     "them; data.nodes reads them from the same dataset as npz");
+}
+
+void remark_classes(const Writing *writing) {
+    const Dataset *d = writing->dataset;
+    int64_t found = 0;
+    for (int64_t i = 0; d->label != NULL && i < d->nodes; i++)
+        found = d->label[i] >= found ? d->label[i] + INT64_C(1) : found;
+    if (d->label != NULL && found < d->classes)
+        warnings_add(writing->remarks,
+                     "of %lld classes the last %lld have no node, and the format cannot say that "
+                     "they are there",
+                     (long long)d->classes, (long long)(d->classes - found));
+    if (d->multilabel && d->classes == 1)
+        warnings_add(writing->remarks, "one label a node of 0 and 1 is read as two classes");
+}
+
+// ---- the conversion
+
+bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warnings *remarks,
+                     Error *err) {
+    char path[DATASET_PATH], folder[DATASET_PATH];
+    const FormatWriter *writer = writer_of(conversion, err);
+    if (writer == NULL)
+        return false;
+    plain_path(path, conversion->path);
+    path_folder(folder, sizeof folder, path);
+    file_sweep(folder); // files left by ended processes
+    Writing writing = {dataset, conversion, path, remarks};
+    if (writer->fits != NULL && !writer->fits(&writing, err))
+        return false;
+    stage_begin("write", "%s", SHOWN(path_name(path)));
+    return place_is_free(writer, path, conversion->replace, err) && writer->write(&writing, err);
+}

@@ -1,0 +1,80 @@
+// Inside the dataset room: the formats that datasets are written in, and what their writers share.
+#ifndef FRINGE_DATASET_WRITERS_H
+#define FRINGE_DATASET_WRITERS_H
+
+#include "internal.h"
+
+typedef struct Writing { // one conversion
+    const Dataset *dataset;
+    const Conversion *to;
+    const char *path;  // to->path without slashes at its end
+    Warnings *remarks; // on what the format cannot hold
+} Writing;
+
+typedef struct FormatWriter {
+    const char *name;
+    const char *const *endings; // of its files, the last is NULL; NULL: it is a folder
+    // False with a sentence about what must be mended if the format cannot hold the dataset; adds a
+    // remark on what it leaves out.
+    bool (*fits)(const Writing *writing, Error *err);
+    // Writes it under a temporary name, flushes it and moves it to its place. Nothing is left of a
+    // failure.
+    bool (*write)(const Writing *writing, Error *err);
+    // Of a folder: true if the one at `path` may be replaced.
+    bool (*may_replace)(const char *path, Error *err);
+} FormatWriter;
+extern const FormatWriter writer_npz, writer_metis, writer_ogb;
+
+// Remarks on features, labels and splits, as far as there are any, which the format leaves out.
+void remark_nodes_left_out(const Writing *writing);
+// Remarks if readers, who count the classes by the largest label, will find fewer of them.
+void remark_classes(const Writing *writing);
+
+// ---- decimals.c: numbers as text; each returns the end of what it puts
+enum { DECIMAL_INT = 20, DECIMAL_FLOAT = 18 }; // bytes at most
+char *put_int(char *out, int64_t value);
+// The fewest digits that strtof reads as the same float; whole numbers end in ".0".
+char *put_float(char *out, float value);
+// The same without ".0": the weights of METIS are whole numbers.
+char *put_weight(char *out, float value);
+
+// ---- text_write.c: text made of pieces, by several threads, maybe compressed with gzip. The file
+// depends on the pieces alone. Takes at most 40 MiB.
+typedef struct TextPieces {
+    int64_t count;
+    size_t most; // bytes of a piece, at most
+    // Puts the pieces `begin` to `end` and returns the end of what it put. Called by several
+    // threads.
+    char *(*put)(const void *context, int64_t begin, int64_t end, char *out);
+    const void *context; // borrowed
+} TextPieces;
+typedef struct TextFile {
+    FileWriter file;
+    bool packed;         // with gzip
+    int64_t done, total; // pieces of the whole file, for the stage's line; total 0: unknown
+} TextFile;
+// Appends the pieces to the open file.
+bool text_put(TextFile *text, const TextPieces *pieces, Error *err);
+bool text_put_line(TextFile *text, const char *line, Error *err); // "12 3\n"
+
+// ---- npz_arrays.c: the arrays of a dataset as members of an npz, made piece by piece
+typedef struct ArrayPlace { // where the next elements are
+    int64_t at, row, sum;
+} ArrayPlace;
+typedef struct OutArray OutArray;
+// Makes the next `count` elements.
+typedef void MakeElements(const OutArray *array, ArrayPlace *place, int64_t count, void *out);
+struct OutArray {
+    const char *key, *descr; // numpy's type: "<f4"
+    size_t item;             // bytes of an element
+    int rank;
+    int64_t shape[2];
+    MakeElements *make;
+    const Dataset *dataset; // borrowed
+    uint8_t split;          // of the lists of nodes
+};
+enum { OUT_ARRAYS = 16 };
+int npz_arrays(OutArray out[OUT_ARRAYS], const Dataset *dataset); // returns their count
+int64_t out_array_elements(const OutArray *array);
+
+#endif
