@@ -297,8 +297,11 @@ static bool fits(const Writing *writing, Error *err) {
         warnings_add(writing->remarks, "there are no labels: each is written as nan");
     if (d->weight != NULL)
         warnings_add(writing->remarks,
-                     "weights of edges are written as raw/edge-feat.csv.gz, which ogb reads and "
-                     "fringe does not");
+                     d->x != NULL
+                         ? "weights of edges are written as raw/edge-feat.csv.gz, which ogb reads "
+                           "and fringe does not"
+                         : "weights of edges are written as raw/edge-feat.csv.gz, which ogb reads; "
+                           "fringe refuses sets that have it and no features of nodes");
     remark_classes(writing);
     remark_splits(writing);
     return true;
