@@ -76,11 +76,10 @@ bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
         plain[--length] = '\0';
     path_folder(above, sizeof above, plain);
     file_sweep(above); // files left by ended processes
-    if (!file_make_folder(above, err) || !file_temporary(made, sizeof made, plain, err) ||
-        !file_make_folder(made, err))
+    if (!file_make_folder(above, err) || !file_temporary(made, sizeof made, plain, err))
         return false;
     path_join(path, sizeof path, made, arrays_name);
-    bool ok = write_arrays(dataset, path, err);
+    bool ok = file_make_folder(made, err) && write_arrays(dataset, path, err);
     path_join(path, sizeof path, made, manifest_name);
     ok = ok && write_manifest(dataset, path, err) && take_place(made, plain, err);
     if (!ok) {

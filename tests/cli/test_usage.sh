@@ -6,13 +6,13 @@
 expect "--help lists the commands" 0 'inspect' "$FRINGE" --help
 expect "--version names the libraries" 0 'METIS +[0-9]' "$FRINGE" --version
 expect "without a command" 64 'a command is missing; fringe --help lists all' "$FRINGE"
-for command in train evaluate predict partition stream generate inspect runs report cache config doctor; do
+for command in train evaluate predict partition stream generate convert inspect runs report cache config doctor; do
     expect "$command --help" 0 "usage: fringe $command" "$FRINGE" $command --help
     expect "$command takes no unknown option" 64 "no option --nonsense" \
         "$FRINGE" $command --nonsense
 done
 expect "config show --help" 0 'usage: fringe config' "$FRINGE" config show --help
-for command in train evaluate predict partition stream generate inspect config; do
+for command in train evaluate predict partition stream generate convert inspect config; do
     expect "$command wants an argument" 64 'an argument is missing' "$FRINGE" $command
     words="a b c"
     [ "$command" != config ] || words="check a b"

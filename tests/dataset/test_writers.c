@@ -148,7 +148,7 @@ static void threads_do_not_change_the_bytes(void **state) {
         {"npz", "t.npz"}, {"metis", "t.graph"}, {"metis", "t.graph.gz"}, {"ogb", "t.set"}};
     Dataset d;
     Error err = {0};
-    assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=300000,features=50", 1, &err), &err);
+    assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=200000,features=16", 1, &err), &err);
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         char one[33], many[33];
         hash_of(&d, formats[i][0], formats[i][1], 1, one);
