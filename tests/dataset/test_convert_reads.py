@@ -61,7 +61,8 @@ def make(several, sparse):
         x[x == 0] = 0  # no zeros with a sign
     labels = draw.integers(0, 2, (N, K)) if several else draw.integers(0, K, N)
     order = draw.permutation(N)
-    splits = {"train_idx": np.sort(order[:200]), "val_idx": np.sort(order[200:300]), "test_idx": np.sort(order[300:450])}
+    parts = {"train_idx": order[:200], "val_idx": order[200:300], "test_idx": order[300:450]}
+    splits = {key: np.sort(nodes) for key, nodes in parts.items()}
     if not several:
         labels[order[450:]] = -1
     return {"weight": weight, "x": x, "labels": labels, **splits}
@@ -228,7 +229,8 @@ def check_all(folder, several, sparse):
 
 
 with tempfile.TemporaryDirectory() as folder:
-    made = {(several, sparse): check_all(folder, several, sparse) for several in (False, True) for sparse in (False, True)}
+    both = (False, True)
+    made = {(several, sparse): check_all(folder, several, sparse) for several in both for sparse in both}
     check_hypergraph(folder)
     if has("scipy", "scipy reads what convert writes"):
         check_scipy(made[False, True][0], made[False, True][1] + "-packed.npz")

@@ -19,6 +19,7 @@ static void npz_and_our_own_lose_nothing(void **state) {
         assert_same(&d, &read);
         pass(&own, &read, "fringe", "own", NULL);
         assert_same(&d, &own);
+        dataset_clear(&read);
         pass(&read, &own, NULL, "again.npz", NULL); // from the mapped folder
         assert_same(&d, &read);
         dataset_clear(&d);
