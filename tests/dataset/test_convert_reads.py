@@ -12,6 +12,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import zipfile
 
 FRINGE = os.path.abspath(os.environ["FRINGE"])
 ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
@@ -88,6 +89,9 @@ def matrix(file, prefix):
 
 
 def check_npz(arrays, path, sparse):
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert {member.date_time for member in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     with np.load(path) as file:
         assert np.array_equal(matrix(file, "adj_"), arrays["weight"])
         x = matrix(file, "attr_") if sparse else file["attr_matrix"]
@@ -135,7 +139,8 @@ def check_tables(arrays, folder, several):
     if several:
         assert np.array_equal(labels, arrays["labels"])
     else:
-        assert np.array_equal(np.where(np.isnan(labels[:, 0]), -1, labels[:, 0]), arrays["labels"])
+        assert np.array_equal(np.isnan(labels[:, 0]), arrays["labels"] < 0)
+        assert np.array_equal(np.nan_to_num(labels[:, 0], nan=-1), arrays["labels"])
     for ours, theirs in (("train_idx", "train"), ("val_idx", "valid"), ("test_idx", "test")):
         nodes = np.array(table(folder, f"split/random/{theirs}.csv.gz"), np.int64)[:, 0]
         assert np.array_equal(nodes, arrays[ours])

@@ -8,7 +8,8 @@
 #include <stdio.h>
 
 static const int all_traits[] = {0,       WEIGHTED,         DIRECTED, DIRECTED | WEIGHTED | SPARSE,
-                                 SEVERAL, SEVERAL | SPARSE, BARE,     BARE | WEIGHTED};
+                                 SEVERAL, SEVERAL | SPARSE, SIGNED,   SPARSE | SIGNED,
+                                 BARE,    BARE | WEIGHTED};
 enum { TRAITS = sizeof all_traits / sizeof *all_traits };
 
 static void npz_and_our_own_lose_nothing(void **state) {
@@ -177,7 +178,7 @@ static void writing_takes_little_memory(void **state) {
     static const char *const names[] = {"m.npz", "m.graph", "m/"};
     Dataset d = make(0);
     memory_free(d.x);
-    d.features = 8400;
+    d.features = 630;
     d.x = ALLOC(float, NODES *d.features, "a test");
     for (int64_t k = 0; k < NODES * d.features; k++)
         d.x[k] = 1;

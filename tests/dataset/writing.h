@@ -10,8 +10,16 @@
 
 // ---- datasets
 
-enum { NODES = 3000, FEATURES = 7, CLASSES = 5 };
-typedef enum Trait { DIRECTED = 1, WEIGHTED = 2, SEVERAL = 4, BARE = 8, SPARSE = 16 } Trait;
+// More than one piece of every array and table.
+enum { NODES = 40000, FEATURES = 3, CLASSES = 5 };
+typedef enum Trait {
+    DIRECTED = 1,
+    WEIGHTED = 2,
+    SEVERAL = 4,
+    BARE = 8,
+    SPARSE = 16,
+    SIGNED = 32
+} Trait;
 
 // A number that depends on i and j only, and on their order if `directed`.
 static inline uint32_t mixed(int64_t i, int64_t j, bool directed) {
@@ -23,17 +31,17 @@ static inline uint32_t mixed(int64_t i, int64_t j, bool directed) {
 
 static inline bool has_edge(int64_t i, int64_t j, int traits) {
     int64_t apart = i < j ? j - i : i - j;
-    return apart > 0 && apart <= 40 && i % 100 != 99 && j % 100 != 99 && // some have no edges
+    return apart > 0 && apart <= 10 && i % 100 != 99 && j % 100 != 99 && // some have no edges
            mixed(i, j, traits & DIRECTED) % 4 == 0;
 }
 
 static inline void make_edges(Dataset *d, int traits) {
     d->nodes = NODES;
     d->offset = ALLOC(int64_t, NODES + 1, "a test");
-    d->target = ALLOC(int32_t, NODES * 80, "a test");
-    d->weight = traits & WEIGHTED ? ALLOC(float, NODES * 80, "a test") : NULL;
+    d->target = ALLOC(int32_t, NODES * 20, "a test");
+    d->weight = traits & WEIGHTED ? ALLOC(float, NODES * 20, "a test") : NULL;
     for (int64_t i = 0; i < NODES; i++) {
-        for (int64_t j = i < 40 ? 0 : i - 40; j <= i + 40 && j < NODES; j++) {
+        for (int64_t j = i < 10 ? 0 : i - 10; j <= i + 10 && j < NODES; j++) {
             if (!has_edge(i, j, traits))
                 continue;
             if (d->weight != NULL)
@@ -52,12 +60,12 @@ static inline float any_float(int64_t k) {
     return isfinite(value) ? value : (float)k;
 }
 
-static inline void make_features(Dataset *d, bool sparse) {
+static inline void make_features(Dataset *d, bool sparse, bool sign) {
     d->features = FEATURES;
     d->x = ALLOC(float, NODES *FEATURES, "a test");
     for (int64_t k = 0; k < NODES * FEATURES; k++)
         d->x[k] = sparse && k % 5 != 0 ? 0 : sparse || k % 3 == 0 ? any_float(k) : (float)(k % 10);
-    if (!sparse)
+    if (sign)
         d->x[8] = -0.0f;
 }
 
@@ -83,7 +91,7 @@ static inline Dataset make(int traits) {
     make_edges(&d, traits);
     d.split = ALLOC(uint8_t, NODES, "a test");
     if (!(traits & BARE)) {
-        make_features(&d, traits & SPARSE);
+        make_features(&d, traits & SPARSE, traits & SIGNED);
         make_labels(&d, traits & SEVERAL);
     }
     assert_ok(dataset_check(&d, "made", &err), &err);
