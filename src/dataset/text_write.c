@@ -9,7 +9,9 @@
 #include <string.h>
 #include <zlib.h>
 
-enum { BLOCK = 1 << 20, SLOTS = 16 }; // bytes of text; blocks in memory
+// Bytes of text, blocks in memory; the level of deflate: 6 would save 4 % more and take 3 times as
+// long for numbers.
+enum { BLOCK = 1 << 20, SLOTS = 16, LEVEL = 4 };
 
 typedef struct Slot {
     char *text; // [BLOCK]
@@ -32,8 +34,8 @@ static bool slot_open(Slot *slot, size_t *room, bool packed, Error *err) {
     slot->text = TRY(char, BLOCK, "text to write", err);
     if (slot->text == NULL || !packed)
         return slot->text != NULL;
-    slot->open = deflateInit2(&slot->stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16, 8,
-                              Z_DEFAULT_STRATEGY) == Z_OK;
+    slot->open =
+        deflateInit2(&slot->stream, LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) == Z_OK;
     if (!slot->open)
         return error_set(err, EXIT_MEMORY, "no memory to compress text");
     *room = deflateBound(&slot->stream, BLOCK);
