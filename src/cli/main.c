@@ -71,7 +71,8 @@ const Command commands[] = {
      "Writes a dataset directory. Without -o it is stored where configs find it by its name.",
      cmd_generate},
     {"convert", "SRC DST", 2, 2, false, 0, "TFzsqv", "write a dataset in another format",
-     "SRC is a file or folder that data.path can name, or a config, whose data.* says what to read\n"
+     "SRC is a file or folder that data.path can name, or a config, whose data.* says what to "
+     "read\n"
      "and which steps to apply. DST is written complete or not at all:\n"
      "npz       .npz, one archive of arrays (gnn-benchmark) that numpy, scipy and PyG read\n"
      "metis     .graph of a graph, .hgr of a hypergraph, also .gz; without features and labels\n"

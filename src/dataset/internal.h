@@ -269,8 +269,8 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 // False with EXIT_CANNOT_WRITE if the folder, if there is one, holds anything but `known`: paths in
 // it, the last is NULL. It would be deleted with the folder.
 bool folder_holds_only(const char *folder, const char *const *known, Error *err);
-// Moves `made` to `folder`. A folder that is there is exchanged with it atomically, or else moved to
-// a temporary name first, and removed last.
+// Moves `made` to `folder`. A folder that is there is exchanged with it atomically, or else moved
+// to a temporary name first, and removed last.
 bool folder_replace(const char *made, const char *folder, Error *err);
 
 // ---- format_fringe.c
