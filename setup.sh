@@ -18,6 +18,7 @@ needed=(
     "libglpk-dev: a second opinion on the widths of messages (fringe-solver)"
     "libzip-dev: reading npz archives"
     "zlib1g-dev: compressed files"
+    "libdeflate-dev: reading npz archives fast"
     "libxxhash-dev: checksums"
     "libcmocka-dev: the tests"
     "node-d3: the plots of report pages"

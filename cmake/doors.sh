@@ -22,6 +22,7 @@ BEGIN {
     only["metis.h"] = "^(src/partition/metis|solver/metis/)"
     only["cJSON.h"] = "^src/base/json\\.c$"
     only["cjson/cJSON.h"] = "^src/base/json\\.c$"
+    only["libdeflate.h"] = "^src/dataset/unpack\\.c$"
     only["zip.h"] = only["zlib.h"] = "^src/dataset/"
     only["xxhash.h"] = "^src/base/"
     only["xxh_x86dispatch.h"] = "^src/base/"

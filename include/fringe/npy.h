@@ -42,6 +42,8 @@ bool npy_take_nodes(Npy *npy, int64_t nodes, int32_t **out, Error *err);
 
 typedef struct Npz Npz; // an open archive
 Npz *npz_open(const char *path, Error *err);
+// The same of a file's bytes in memory, which are lent until npz_close; `path` is for messages.
+Npz *npz_parse(const void *bytes, size_t count, const char *path, Error *err);
 void npz_close(Npz *npz);
 int npz_count(const Npz *npz);
 const char *npz_key(const Npz *npz, int index);
@@ -49,6 +51,10 @@ bool npz_has(const Npz *npz, const char *key);
 // Type and shape of an array, without its data.
 bool npz_look(Npz *npz, const char *key, Npy *out, Error *err);
 bool npz_read(Npz *npz, const char *key, Npy *out, Error *err);
+// Reads up to 4 arrays at the same time, so that npz_read has them at once. Passes over arrays of
+// wider elements than 4 bytes, whose converted copies would be in memory beside all of them, and
+// over those that are not there or damaged: npz_read says so.
+void npz_read_ahead(Npz *npz, int count, const char *const *key);
 
 // Writes a C-order array: type '<f4' or '<i8'. For predictions (durable).
 bool npy_write(const char *path, const char *descr, const void *data, size_t item, int rank,

@@ -11,11 +11,6 @@ void threads_set_node_cores(int cores);
 // Cores' worth of processor time that a container grants; INT_MAX without a limit.
 int threads_rationed(void);
 
-// Maps a file of at least `least` bytes for reading (mapping.c); NULL with an error. If the file
-// becomes shorter later, reading beyond its end ends the process with a sentence and EXIT_IO.
-void *file_map(const char *path, size_t least, size_t *bytes, Error *err);
-void file_unmap(void *mapping, size_t bytes); // NULL is allowed
-
 // Bytes of the well-formed UTF-8 character at `at`, or 0 (text.c).
 size_t utf8_length(const unsigned char *at, size_t left);
 unsigned utf8_point(const unsigned char *at, size_t length);

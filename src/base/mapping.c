@@ -93,6 +93,26 @@ void *file_map(const char *path, size_t least, size_t *bytes, Error *err) {
     return mapping;
 }
 
+// True if the part lies in a mapping of the table. Giving back other memory would clear it.
+static bool is_watched(uintptr_t begin, size_t bytes) {
+    for (int i = 0; i < MAPPINGS; i++) {
+        uintptr_t first = atomic_load(&table[i].begin);
+        if (first != 0 && begin >= first && bytes <= table[i].bytes &&
+            begin - first <= table[i].bytes - bytes)
+            return true;
+    }
+    return false;
+}
+
+void file_map_release(const void *part, size_t bytes) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)part;
+    uintptr_t first = begin / page * page; // whole pages: these are the file's as well
+    pthread_mutex_lock(&lock);
+    if (is_watched(begin, bytes))
+        madvise((void *)first, begin + bytes - first, MADV_DONTNEED);
+    pthread_mutex_unlock(&lock);
+}
+
 void file_unmap(void *mapping, size_t bytes) {
     if (mapping == NULL)
         return;

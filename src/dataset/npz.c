@@ -1,48 +1,29 @@
 // npz: a zip archive of npy arrays, opened by libzip. Checks what libzip does not: empty files,
 // methods other than stored and deflated, encryption, duplicate names, and sizes that no deflate
 // stream of that length can have. An array's bytes go from the archive straight into its memory,
-// and the checksum covers all of them.
+// and the checksum covers all of them. Headers are read piece by piece, and so is an array that
+// cannot be read as a whole: that finds what is wrong with it.
 
 #include "npy_input.h"
+#include "unpack.h"
+#include "zip_archive.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-#include <zip.h>
 #include <zlib.h>
 
-enum { DEFLATE_EXPANDS = 1032 }; // factor, at most
+enum { DEFLATE_EXPANDS = 1032, READ_AHEAD = 4 }; // factor, at most; arrays
 
 struct Npz {
-    zip_t *zip;
+    ZipArchive archive;
     char path[1024];
     int count;
-    int *member;      // [count] index in the archive
-    char (*key)[256]; // [count] name without ".npy"
+    int *member;           // [count] index in the archive
+    char (*key)[256];      // [count] name without ".npy"
+    Npy ready[READ_AHEAD]; // arrays that nobody has asked for yet; without data: none
 };
-
-static bool zip_failure(Error *err, int code) {
-    zip_error_t error;
-    zip_error_init_with_code(&error, code);
-    error_set(err, code == ZIP_ER_MEMORY ? EXIT_MEMORY : EXIT_DATA,
-              "it is not a sound npz file: %s", zip_error_strerror(&error));
-    zip_error_fini(&error);
-    return false;
-}
-
-// Takes over the descriptor; NULL with an error.
-static zip_t *open_archive(int descriptor, int64_t size, Error *err) {
-    zip_t *zip = NULL;
-    int code = 0;
-    if (size < 22)
-        error_set(err, EXIT_DATA, "%lld bytes are too few for an npz file", (long long)size);
-    else if ((zip = zip_fdopen(descriptor, 0, &code)) == NULL)
-        zip_failure(err, code);
-    if (zip == NULL) // else the archive owns it
-        close(descriptor);
-    return zip;
-}
 
 static int compare_names(const void *a, const void *b) {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
@@ -62,43 +43,56 @@ static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     qsort(name, (size_t)count, sizeof *name, compare_names);
     for (int64_t i = 1; ok && i < count; i++)
         if (strcmp(name[i - 1], name[i]) == 0)
-            ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", name[i]);
+            ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", SHOWN(name[i]));
     memory_free(name);
     return ok;
 }
 
-// Lists the members called <key>.npy and ignores others.
+// Lists the members called <key>.npy and ignores others. Keys are as sentences can show them.
 static bool list_members(Npz *npz, int64_t count, Error *err) {
     npz->key = memory_try((size_t)count * sizeof *npz->key, "names of arrays", err);
     npz->member = memory_try((size_t)count * sizeof *npz->member, "places of arrays", err);
     if (npz->key == NULL || npz->member == NULL)
         return false;
     for (int i = 0; i < (int)count; i++) {
-        const char *name = zip_get_name(npz->zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
+        const char *name = zip_get_name(npz->archive.zip, (zip_uint64_t)i, ZIP_FL_ENC_RAW);
         size_t length = name == NULL ? 0 : strlen(name);
         if (length < 5 || length - 4 >= sizeof *npz->key || strcmp(name + length - 4, ".npy") != 0)
             continue;
-        snprintf(npz->key[npz->count], sizeof *npz->key, "%.*s", (int)(length - 4), name);
+        char key[sizeof *npz->key];
+        snprintf(key, sizeof key, "%.*s", (int)(length - 4), name);
+        text_shown(npz->key[npz->count], sizeof key, key);
         npz->member[npz->count++] = i;
     }
     return true;
 }
 
-Npz *npz_open(const char *path, Error *err) {
-    int64_t size;
-    int descriptor = file_open(path, &size, err);
-    if (descriptor < 0)
-        return NULL;
+static bool read_directory(Npz *npz, Error *err) {
+    int64_t count = (int64_t)zip_get_num_entries(npz->archive.zip, 0);
+    if (count > 1 << 20)
+        return error_set(err, EXIT_DATA, "%s: it holds %lld members", npz->path, (long long)count);
+    return (names_are_unique(npz->archive.zip, count, err) && list_members(npz, count, err)) ||
+           error_prefix(err, "%s", npz->path);
+}
+
+static Npz *npz_new(const char *path) {
     Npz *npz = ALLOC(Npz, 1, "an archive");
     snprintf(npz->path, sizeof npz->path, "%s", path);
-    npz->zip = open_archive(descriptor, size, err);
-    int64_t count = npz->zip == NULL ? 0 : (int64_t)zip_get_num_entries(npz->zip, 0);
-    bool ok = npz->zip != NULL;
-    if (ok && count > 1 << 20)
-        ok = error_set(err, EXIT_DATA, "it holds %lld members", (long long)count);
-    if (ok && names_are_unique(npz->zip, count, err) && list_members(npz, count, err))
+    return npz;
+}
+
+Npz *npz_open(const char *path, Error *err) {
+    Npz *npz = npz_new(path);
+    if (zip_archive_map(&npz->archive, path, err) && read_directory(npz, err))
         return npz;
-    error_prefix(err, "%s", path);
+    npz_close(npz);
+    return NULL;
+}
+
+Npz *npz_parse(const void *bytes, size_t count, const char *path, Error *err) {
+    Npz *npz = npz_new(path);
+    if (zip_archive_lend(&npz->archive, bytes, count, path, err) && read_directory(npz, err))
+        return npz;
     npz_close(npz);
     return NULL;
 }
@@ -106,8 +100,9 @@ Npz *npz_open(const char *path, Error *err) {
 void npz_close(Npz *npz) {
     if (npz == NULL)
         return;
-    if (npz->zip != NULL)
-        zip_discard(npz->zip);
+    for (int i = 0; i < READ_AHEAD; i++)
+        npy_clear(&npz->ready[i]);
+    zip_archive_close(&npz->archive);
     memory_free(npz->member);
     memory_free(npz->key);
     memory_free(npz);
@@ -193,16 +188,22 @@ static bool member_is_sound(const zip_stat_t *stat, int64_t archive_bytes, Error
     return true;
 }
 
-static bool read_member(const Npz *npz, int index, bool head, Npy *out, Error *err) {
+static bool stat_member(Npz *npz, int index, zip_stat_t *stat, Error *err) {
+    zip_t *zip = npz->archive.zip;
+    if (zip_stat_index(zip, (zip_uint64_t)npz->member[index], 0, stat) != 0)
+        return error_set(err, EXIT_DATA, "%s", zip_strerror(zip));
+    return member_is_sound(stat, (int64_t)npz->archive.bytes, err);
+}
+
+static bool read_member(Npz *npz, int index, bool head, Npy *out, Error *err) {
+    zip_t *zip = npz->archive.zip;
     zip_stat_t stat;
-    zip_uint64_t place = (zip_uint64_t)npz->member[index];
-    if (zip_stat_index(npz->zip, place, 0, &stat) != 0)
-        return error_set(err, EXIT_DATA, "%s", zip_strerror(npz->zip));
-    if (!member_is_sound(&stat, file_size(npz->path), err))
+    if (!stat_member(npz, index, &stat, err))
         return false;
-    Member member = {zip_fopen_index(npz->zip, place, 0), crc32(0, NULL, 0), (size_t)stat.size};
+    Member member = {zip_fopen_index(zip, (zip_uint64_t)npz->member[index], 0), crc32(0, NULL, 0),
+                     (size_t)stat.size};
     if (member.file == NULL)
-        return error_set(err, EXIT_DATA, "%s", zip_strerror(npz->zip));
+        return error_set(err, EXIT_DATA, "%s", zip_strerror(zip));
     NpyInput input = {pull_member, &member, (size_t)stat.size};
     size_t bytes;
     bool ok =
@@ -211,6 +212,80 @@ static bool read_member(const Npz *npz, int index, bool head, Npy *out, Error *e
     zip_fclose(member.file);
     return ok;
 }
+
+// ---- arrays that are read as a whole, which is faster than piece by piece
+
+typedef struct Whole {
+    Npy npy; // its header
+    Packed packed;
+} Whole;
+
+// False if it cannot be read as a whole; then reading it piece by piece says why, if it is damaged.
+static bool whole_begin(Whole *whole, Npz *npz, int index, int widest) {
+    zip_stat_t stat;
+    Error ignored = {0};
+    *whole = (Whole){0};
+    if (!read_member(npz, index, true, &whole->npy, &ignored) || whole->npy.trailing ||
+        whole->npy.item > widest || !stat_member(npz, index, &stat, &ignored))
+        return false;
+    whole->packed =
+        (Packed){.from = zip_archive_member(&npz->archive, (zip_uint64_t)npz->member[index],
+                                            (size_t)stat.comp_size),
+                 .packed = (size_t)stat.comp_size,
+                 .deflated = stat.comp_method == ZIP_CM_DEFLATE,
+                 .bytes = (size_t)stat.size,
+                 .crc = stat.crc};
+    if (whole->packed.from != NULL)
+        whole->packed.to = memory_try(whole->packed.bytes, "an array read from a file", &ignored);
+    return whole->packed.to != NULL;
+}
+
+// The header lies before the data, which move to its place.
+static void whole_end(Whole *whole, Npy *ready) {
+    const Packed *packed = &whole->packed;
+    size_t data = (size_t)whole->npy.elements * (size_t)whole->npy.item;
+    if (!packed->sound) {
+        memory_free(packed->to);
+        return;
+    }
+    memmove(packed->to, packed->to + packed->bytes - data, data);
+    *ready = whole->npy;
+    ready->data = packed->to;
+}
+
+static void read_whole(Npz *npz, int count, const char *const *key, int widest) {
+    Whole whole[READ_AHEAD];
+    Packed packed[READ_AHEAD];
+    int begun = 0, index, slot = 0;
+    for (int i = 0; i < count; i++)
+        if ((index = find_key(npz, key[i])) >= 0 && whole_begin(&whole[begun], npz, index, widest))
+            packed[begun] = whole[begun].packed, begun++;
+    unpack_all(packed, begun);
+    for (int i = 0; i < begun; i++) {
+        while (slot < READ_AHEAD - 1 && npz->ready[slot].data != NULL)
+            slot++;
+        npy_clear(&npz->ready[slot]);
+        whole[i].packed.sound = packed[i].sound;
+        whole_end(&whole[i], &npz->ready[slot]);
+    }
+}
+
+void npz_read_ahead(Npz *npz, int count, const char *const *key) {
+    assert(count <= READ_AHEAD);
+    read_whole(npz, count, key, sizeof(int32_t));
+}
+
+static bool take_ready(Npz *npz, const char *key, Npy *out) {
+    for (int i = 0; i < READ_AHEAD; i++)
+        if (npz->ready[i].data != NULL && strcmp(npz->ready[i].name, key) == 0) {
+            *out = npz->ready[i];
+            npz->ready[i] = (Npy){0};
+            return true;
+        }
+    return false;
+}
+
+// ---- the door
 
 static bool read_array(Npz *npz, const char *key, bool head, Npy *out, Error *err) {
     *out = (Npy){0};
@@ -224,7 +299,10 @@ static bool read_array(Npz *npz, const char *key, bool head, Npy *out, Error *er
 }
 
 bool npz_read(Npz *npz, const char *key, Npy *out, Error *err) {
-    return read_array(npz, key, false, out, err);
+    if (take_ready(npz, key, out))
+        return true;
+    read_whole(npz, 1, &key, INT_MAX);
+    return take_ready(npz, key, out) || read_array(npz, key, false, out, err);
 }
 
 bool npz_look(Npz *npz, const char *key, Npy *out, Error *err) {

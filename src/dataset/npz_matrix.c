@@ -69,6 +69,7 @@ static bool take_ascending(Dataset *d, Ends *ends, int64_t nodes, Error *err) {
 static bool read_coo(Dataset *d, const Matrix *m, Error *err) {
     Ends ends = {0};
     int64_t columns = 0;
+    npz_read_ahead(m->npz, 2, (const char *const[]){"row", "col"});
     bool ok = take_list(m, "row", m->nodes, &ends.source, &ends.count, err) &&
               take_list(m, "col", m->nodes, &ends.target, &columns, err);
     if (ok && columns != ends.count)

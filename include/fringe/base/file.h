@@ -18,6 +18,13 @@ FILE *file_stream(const char *path, int64_t *bytes, Error *err);
 // Reads a whole file into memory (0-terminated for text); refuses files above `limit` bytes. Free
 // it with memory_free.
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err);
+// Maps a file of at least `least` bytes for reading (mapping.c); NULL with an error. If the file
+// becomes shorter later, reading beyond its end ends the process with a sentence and EXIT_IO.
+void *file_map(const char *path, size_t least, size_t *bytes, Error *err);
+void file_unmap(void *mapping, size_t bytes); // NULL is allowed
+// Gives back the memory that a part of a mapping takes: pages of the file that were read so far.
+// Those that are read again come from the file again. Other memory is left as it is.
+void file_map_release(const void *part, size_t bytes);
 // Replaces path with `bytes` of data: temporary file beside it, fsync, rename, fsync of the folder.
 bool file_replace(const char *path, const void *data, size_t bytes, Error *err);
 // Makes a folder and its parents, each flushed into the folder that holds it. An existing folder is
