@@ -36,9 +36,11 @@ bool npy_to_int64(const Npy *npy, int64_t **out, Error *err); // integer and boo
 bool npy_to_ids(const Npy *npy, uint64_t **out, Error *err);  // integer kinds, at least 0
 bool npy_to_float(const Npy *npy, float **out, Error *err);   // all numeric kinds
 // The same of an array that is not needed any more: what is stored in that type already is taken
-// over without a copy. npy_take_nodes: integers of 0 to nodes-1, at most 2^31.
+// over without a copy (npy_is_taken: 32-bit numbers). npy_take_below: integers of 0 to below-1, at
+// most 2^31; the sentence calls them `nouns` ("nodes").
+bool npy_is_taken(const Npy *npy);
 bool npy_take_float(Npy *npy, float **out, Error *err);
-bool npy_take_nodes(Npy *npy, int64_t nodes, int32_t **out, Error *err);
+bool npy_take_below(Npy *npy, const char *nouns, int64_t below, int32_t **out, Error *err);
 
 typedef struct Npz Npz; // an open archive
 Npz *npz_open(const char *path, Error *err);
@@ -51,9 +53,9 @@ bool npz_has(const Npz *npz, const char *key);
 // Type and shape of an array, without its data.
 bool npz_look(Npz *npz, const char *key, Npy *out, Error *err);
 bool npz_read(Npz *npz, const char *key, Npy *out, Error *err);
-// Reads up to 4 arrays at the same time, so that npz_read has them at once. Passes over arrays of
-// wider elements than 4 bytes, whose converted copies would be in memory beside all of them, and
-// over those that are not there or damaged: npz_read says so.
+// Reads up to 4 arrays at the same time, so that npz_read has them at once. Passes over arrays that
+// are not taken over (npy_is_taken), since a converted copy would be in memory beside all of them,
+// and over those that are not there or damaged: npz_read says so.
 void npz_read_ahead(Npz *npz, int count, const char *const *key);
 
 // Writes a C-order array: type '<f4' or '<i8'. For predictions (durable).

@@ -38,14 +38,9 @@ static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error
     if ((prefix[0] == '\0' && !npz_layout_format(npz, format, err)) ||
         !file_csr_read(&csr, npz, prefix, err))
         return false;
-    rows.column =
-        check_square(&csr, err) ? TRY(int32_t, csr.entries, "edges of a graph", err) : NULL;
-    if (rows.column != NULL) {
-        for (int64_t e = 0; e < csr.entries; e++)
-            rows.column[e] = (int32_t)csr.index[e];
-        rows = (Csr){csr.rows, csr.offset, rows.column, csr.value};
-        csr.offset = NULL;
-        csr.value = NULL;
+    if (check_square(&csr, err)) {
+        rows = (Csr){csr.rows, csr.offset, csr.index, csr.value};
+        csr = (FileCsr){0};
         take_rows(dataset, &rows, strcmp(format, "csc") == 0);
     }
     file_csr_clear(&csr);
@@ -125,8 +120,6 @@ static void plan_csr_graph(Tally *tally, Npz *npz, const char *prefix) {
     tally->edges = file_csr_plan(tally, npz, prefix);
     if (npz_look(npz, key, &npy, &(Error){0}))
         tally->nodes = npy.elements - 1;
-    tally_add(tally, memory_product(tally->edges, sizeof(int32_t)));
-    tally_sub(tally, memory_product(tally->edges, sizeof(int64_t)));
     if (prefix[0] == '\0') { // a csc matrix is transposed
         tally_add(tally, tally_rows(tally, tally->edges));
         tally_sub(tally, tally_rows(tally, tally->edges));

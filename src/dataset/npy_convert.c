@@ -200,38 +200,46 @@ static bool is_native_int32(const Npy *npy) {
     return npy->kind == NPY_INT && npy->item == 4 && !npy->big_endian && in_c_order(npy);
 }
 
-static bool not_a_node(const Npy *npy, int64_t entry, int64_t value, int64_t nodes, Error *err) {
-    return error_set(err, EXIT_DATA, "'%s' holds %lld at entry %lld, but nodes are 0 to %lld",
-                     npy->name, (long long)value, (long long)entry, (long long)nodes - 1);
+bool npy_is_taken(const Npy *npy) { return is_native_float(npy) || is_native_int32(npy); }
+
+static bool out_of_range(const Npy *npy, int64_t entry, int64_t value, const char *nouns,
+                         int64_t below, Error *err) {
+    return error_set(err, EXIT_DATA, "'%s' holds %lld at entry %lld, but %s are 0 to %lld",
+                     npy->name, (long long)value, (long long)entry, nouns, (long long)below - 1);
 }
 
-static bool take_int32(Npy *npy, int64_t nodes, int32_t **out, Error *err) {
+static bool take_int32(Npy *npy, const char *nouns, int64_t below, int32_t **out, Error *err) {
     const int32_t *value = (const int32_t *)(const void *)npy->data;
+    int64_t bad = INT64_MAX; // the first that is out of range
+#pragma omp parallel for schedule(static) reduction(min : bad) if (npy->elements > 65536)
     for (int64_t e = 0; e < npy->elements; e++)
-        if (value[e] < 0 || value[e] >= nodes)
-            return not_a_node(npy, e, value[e], nodes, err);
+        if ((value[e] < 0 || value[e] >= below) && e < bad)
+            bad = e;
+    if (bad < INT64_MAX)
+        return out_of_range(npy, bad, value[bad], nouns, below, err);
     *out = (int32_t *)(void *)npy->data;
     npy->data = NULL;
     return true;
 }
 
-bool npy_take_nodes(Npy *npy, int64_t nodes, int32_t **out, Error *err) {
+bool npy_take_below(Npy *npy, const char *nouns, int64_t below, int32_t **out, Error *err) {
     *out = NULL;
     if (npy->kind != NPY_INT && npy->kind != NPY_UINT)
         return kind_error(npy, "integers", err);
     if (is_native_int32(npy))
-        return take_int32(npy, nodes, out, err);
-    int32_t *node = memory_try((size_t)npy->elements * sizeof *node, "nodes of an array", err);
+        return take_int32(npy, nouns, below, out, err);
+    int32_t *number =
+        memory_try((size_t)npy->elements * sizeof *number, "numbers of an array", err);
     Walk walk = walk_start(npy);
-    for (int64_t e = 0; node != NULL && e < npy->elements; e++, walk_next(&walk)) {
+    for (int64_t e = 0; number != NULL && e < npy->elements; e++, walk_next(&walk)) {
         uint64_t bits = load(npy->data + walk.at * npy->item, npy->item, npy->big_endian);
         int64_t value = npy->kind == NPY_INT ? signed_value(bits, npy->item) : (int64_t)bits;
-        if (value < 0 || value >= nodes) {
-            memory_free(node);
-            return not_a_node(npy, e, value, nodes, err);
+        if (value < 0 || value >= below) {
+            memory_free(number);
+            return out_of_range(npy, e, value, nouns, below, err);
         }
-        node[e] = (int32_t)value;
+        number[e] = (int32_t)value;
     }
-    *out = node;
-    return node != NULL;
+    *out = number;
+    return number != NULL;
 }

@@ -8,7 +8,6 @@
 #include "unpack.h"
 #include "zip_archive.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -221,12 +220,13 @@ typedef struct Whole {
 } Whole;
 
 // False if it cannot be read as a whole; then reading it piece by piece says why, if it is damaged.
-static bool whole_begin(Whole *whole, Npz *npz, int index, int widest) {
+// `taken`: also if its elements must be converted.
+static bool whole_begin(Whole *whole, Npz *npz, int index, bool taken) {
     zip_stat_t stat;
     Error ignored = {0};
     *whole = (Whole){0};
     if (!read_member(npz, index, true, &whole->npy, &ignored) || whole->npy.trailing ||
-        whole->npy.item > widest || !stat_member(npz, index, &stat, &ignored))
+        (taken && !npy_is_taken(&whole->npy)) || !stat_member(npz, index, &stat, &ignored))
         return false;
     whole->packed =
         (Packed){.from = zip_archive_member(&npz->archive, (zip_uint64_t)npz->member[index],
@@ -253,12 +253,12 @@ static void whole_end(Whole *whole, Npy *ready) {
     ready->data = packed->to;
 }
 
-static void read_whole(Npz *npz, int count, const char *const *key, int widest) {
+static void read_whole(Npz *npz, int count, const char *const *key, bool taken) {
     Whole whole[READ_AHEAD];
     Packed packed[READ_AHEAD];
     int begun = 0, index, slot = 0;
     for (int i = 0; i < count; i++)
-        if ((index = find_key(npz, key[i])) >= 0 && whole_begin(&whole[begun], npz, index, widest))
+        if ((index = find_key(npz, key[i])) >= 0 && whole_begin(&whole[begun], npz, index, taken))
             packed[begun] = whole[begun].packed, begun++;
     unpack_all(packed, begun);
     for (int i = 0; i < begun; i++) {
@@ -272,7 +272,7 @@ static void read_whole(Npz *npz, int count, const char *const *key, int widest) 
 
 void npz_read_ahead(Npz *npz, int count, const char *const *key) {
     assert(count <= READ_AHEAD);
-    read_whole(npz, count, key, sizeof(int32_t));
+    read_whole(npz, count, key, true);
 }
 
 static bool take_ready(Npz *npz, const char *key, Npy *out) {
@@ -301,7 +301,7 @@ static bool read_array(Npz *npz, const char *key, bool head, Npy *out, Error *er
 bool npz_read(Npz *npz, const char *key, Npy *out, Error *err) {
     if (take_ready(npz, key, out))
         return true;
-    read_whole(npz, 1, &key, INT_MAX);
+    read_whole(npz, 1, &key, false);
     return take_ready(npz, key, out) || read_array(npz, key, false, out, err);
 }
 

@@ -11,25 +11,46 @@ void file_csr_clear(FileCsr *csr) {
     *csr = (FileCsr){0};
 }
 
-// Reads one array as one-dimensional integers (or floats) of length *count.
-static bool read_list(Npz *npz, const char *prefix, const char *what, int64_t **integers,
-                      float **floats, int64_t *count, Error *err) {
+static bool read_list(Npy *npy, Npz *npz, const char *prefix, const char *what, Error *err) {
     char key[64];
-    Npy npy;
     snprintf(key, sizeof key, "%s%s", prefix, what);
-    if (!npz_read(npz, key, &npy, err))
+    if (!npz_read(npz, key, npy, err))
         return false;
+    return npy->rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key);
+}
+
+// One-dimensional integers of length *count.
+static bool read_integers(Npz *npz, const char *prefix, const char *what, int64_t **out,
+                          int64_t *count, Error *err) {
+    Npy npy;
+    bool ok = read_list(&npy, npz, prefix, what, err) && npy_to_int64(&npy, out, err);
     *count = npy.elements;
-    bool ok = npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key);
-    ok = ok &&
-         (integers != NULL ? npy_to_int64(&npy, integers, err) : npy_to_float(&npy, floats, err));
+    npy_clear(&npy);
+    return ok;
+}
+
+// Matrices of more columns than a dataset can have are refused once all of it is known.
+static bool read_columns(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
+    Npy npy;
+    int64_t below = csr->columns - 1 > INT32_MAX ? (int64_t)INT32_MAX + 1 : csr->columns;
+    bool ok = read_list(&npy, npz, prefix, "indices", err) &&
+              npy_take_below(&npy, "columns", below, &csr->index, err);
+    csr->entries = npy.elements;
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_values(FileCsr *csr, Npz *npz, const char *prefix, int64_t *count, Error *err) {
+    Npy npy;
+    bool ok = read_list(&npy, npz, prefix, "data", err) && npy_take_float(&npy, &csr->value, err);
+    *count = npy.elements;
     npy_clear(&npy);
     return ok;
 }
 
 bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
     int64_t *shape = NULL, count = 0;
-    bool ok = read_list(npz, prefix, "shape", &shape, NULL, &count, err);
+    bool ok = read_integers(npz, prefix, "shape", &shape, &count, err);
     if (ok && (count != 2 || shape[0] < 0 || shape[1] < 0))
         ok = error_set(err, EXIT_DATA, "'%sshape' must be two numbers of rows and columns", prefix);
     if (ok) {
@@ -59,42 +80,51 @@ static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, i
     for (int64_t i = 0; i < csr->rows; i++)
         if (csr->offset[i + 1] < csr->offset[i])
             return error_set(err, EXIT_DATA, "'%sindptr' falls at row %lld", prefix, (long long)i);
-    for (int64_t e = 0; e < csr->entries; e++)
-        if (csr->index[e] < 0 || csr->index[e] >= csr->columns)
-            return error_set(
-                err, EXIT_DATA, "'%sindices' holds %lld at entry %lld, but columns are 0 to %lld",
-                prefix, (long long)csr->index[e], (long long)e, (long long)csr->columns - 1);
     return true;
+}
+
+static void read_ahead(Npz *npz, const char *prefix) {
+    char indices[64], data[64];
+    snprintf(indices, sizeof indices, "%sindices", prefix);
+    snprintf(data, sizeof data, "%sdata", prefix);
+    npz_read_ahead(npz, 2, (const char *const[]){indices, data});
 }
 
 bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
     int64_t offsets = 0, values = 0;
     *csr = (FileCsr){0};
+    read_ahead(npz, prefix);
     bool ok = file_csr_shape(csr, npz, prefix, err) &&
-              read_list(npz, prefix, "indptr", &csr->offset, NULL, &offsets, err) &&
-              read_list(npz, prefix, "indices", &csr->index, NULL, &csr->entries, err) &&
-              read_list(npz, prefix, "data", NULL, &csr->value, &values, err) &&
+              read_integers(npz, prefix, "indptr", &csr->offset, &offsets, err) &&
+              read_columns(csr, npz, prefix, err) && read_values(csr, npz, prefix, &values, err) &&
               csr_check(csr, prefix, offsets, values, err);
     if (!ok)
         file_csr_clear(csr);
     return ok;
 }
 
-// Counts a CSR matrix as file_csr_read leaves it; returns its entries.
+static bool look_at_list(Npy *npy, Npz *npz, const char *prefix, const char *what) {
+    char key[64];
+    snprintf(key, sizeof key, "%s%s", prefix, what);
+    return npz_look(npz, key, npy, &(Error){0});
+}
+
+// What is read ahead is there at once; then follow the offsets and what must be converted.
 int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix) {
     static const struct {
         const char *what;
         size_t item;
-    } lists[] = {
-        {"indptr", sizeof(int64_t)}, {"indices", sizeof(int64_t)}, {"data", sizeof(float)}};
-    int64_t entries = 0;
+    } lists[] = {{"indptr", 8}, {"indices", sizeof(int32_t)}, {"data", sizeof(float)}};
+    Npy npy[3];
+    bool there[3], ahead[3] = {false};
     for (int i = 0; i < 3; i++) {
-        char key[64];
-        Npy npy;
-        Error ignored = {0};
-        snprintf(key, sizeof key, "%s%s", prefix, lists[i].what);
-        if (npz_look(npz, key, &npy, &ignored))
-            entries = tally_array(tally, &npy, lists[i].item);
+        there[i] = look_at_list(&npy[i], npz, prefix, lists[i].what);
+        ahead[i] = i > 0 && there[i] && npy_is_taken(&npy[i]);
+        if (ahead[i])
+            tally_add(tally, memory_product(npy[i].elements, lists[i].item));
     }
-    return entries;
+    for (int i = 0; i < 3; i++)
+        if (there[i] && !ahead[i])
+            tally_array(tally, &npy[i], lists[i].item);
+    return there[1] ? npy[1].elements : 0;
 }

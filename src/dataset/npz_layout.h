@@ -26,7 +26,7 @@ bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 typedef struct FileCsr {
     int64_t rows, columns, entries;
     int64_t *offset; // [rows+1]
-    int64_t *index;  // [entries]
+    int32_t *index;  // [entries]
     float *value;    // [entries]
 } FileCsr;
 // Errors name the array. After an error the matrix is empty.

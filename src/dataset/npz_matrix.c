@@ -36,7 +36,7 @@ static bool take_list(const Matrix *m, const char *key, int64_t below, int32_t *
     if (!npz_read(m->npz, key, &npy, err))
         return false;
     bool ok = (npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key)) &&
-              npy_take_nodes(&npy, below, out, err);
+              npy_take_below(&npy, "nodes", below, out, err);
     *count = npy.elements;
     npy_clear(&npy);
     return ok;
