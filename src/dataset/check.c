@@ -70,11 +70,15 @@ static bool check_offsets(const Dataset *d, Error *err) {
 }
 
 static bool check_edges(const Dataset *d, Error *err) {
+    int64_t bad = INT64_MAX; // the first edge to no node
+#pragma omp parallel for schedule(static) reduction(min : bad) if (d->edges > 65536)
     for (int64_t e = 0; e < d->edges; e++)
-        if (d->target[e] < 0 || d->target[e] >= d->nodes)
-            return error_set(err, EXIT_DATA,
-                             "stored edge %lld leads to node %d, but nodes are 0 to %lld",
-                             (long long)e, d->target[e], (long long)d->nodes - 1);
+        if ((d->target[e] < 0 || d->target[e] >= d->nodes) && e < bad)
+            bad = e;
+    if (bad < INT64_MAX)
+        return error_set(err, EXIT_DATA,
+                         "stored edge %lld leads to node %d, but nodes are 0 to %lld",
+                         (long long)bad, d->target[bad], (long long)d->nodes - 1);
     for (int64_t e = 0; d->weight != NULL && e < d->edges; e++)
         if (!isfinite(d->weight[e]) || d->weight[e] < 0)
             return error_set(err, EXIT_DATA,

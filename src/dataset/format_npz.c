@@ -36,7 +36,7 @@ static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error
     Csr rows = {0};
     char format[8] = "csr";
     if ((prefix[0] == '\0' && !npz_layout_format(npz, format, err)) ||
-        !file_csr_read(&csr, npz, prefix, err))
+        !file_csr_read(&csr, npz, prefix, true, err))
         return false;
     if (check_square(&csr, err)) {
         rows = (Csr){csr.rows, csr.offset, csr.index, csr.value};

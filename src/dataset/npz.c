@@ -194,15 +194,20 @@ static bool stat_member(Npz *npz, int index, zip_stat_t *stat, Error *err) {
     return member_is_sound(stat, (int64_t)npz->archive.bytes, err);
 }
 
-static bool read_member(Npz *npz, int index, bool head, Npy *out, Error *err) {
+static bool member_open(Member *member, Npz *npz, int index, zip_stat_t *stat, Error *err) {
     zip_t *zip = npz->archive.zip;
-    zip_stat_t stat;
-    if (!stat_member(npz, index, &stat, err))
+    if (!stat_member(npz, index, stat, err))
         return false;
-    Member member = {zip_fopen_index(zip, (zip_uint64_t)npz->member[index], 0), crc32(0, NULL, 0),
-                     (size_t)stat.size};
-    if (member.file == NULL)
-        return error_set(err, EXIT_DATA, "%s", zip_strerror(zip));
+    *member = (Member){zip_fopen_index(zip, (zip_uint64_t)npz->member[index], 0), crc32(0, NULL, 0),
+                       (size_t)stat->size};
+    return member->file != NULL || error_set(err, EXIT_DATA, "%s", zip_strerror(zip));
+}
+
+static bool read_member(Npz *npz, int index, bool head, Npy *out, Error *err) {
+    zip_stat_t stat;
+    Member member;
+    if (!member_open(&member, npz, index, &stat, err))
+        return false;
     NpyInput input = {pull_member, &member, (size_t)stat.size};
     size_t bytes;
     bool ok =
@@ -283,6 +288,55 @@ static bool take_ready(Npz *npz, const char *key, Npy *out) {
             return true;
         }
     return false;
+}
+
+// ---- arrays of ones
+
+// Reads on while the elements have the bytes of the first one.
+static bool rest_is_equal(Member *member, const unsigned char *first, size_t item, size_t bytes) {
+    enum { PIECE = 1 << 16 }; // of a whole number of elements
+    unsigned char piece[PIECE];
+    Error ignored = {0};
+    for (size_t done = 0; done < bytes;) {
+        size_t take = bytes - done < PIECE ? bytes - done : PIECE;
+        if (!pull_member(member, piece, take, &ignored) || memcmp(piece, first, item) != 0 ||
+            memcmp(piece, piece + item, take - item) != 0)
+            return false;
+        done += take;
+    }
+    return true;
+}
+
+static bool first_is_one(Member *member, const Npy *npy, unsigned char *first) {
+    Npy one = *npy;
+    float *value = NULL;
+    Error ignored = {0};
+    one.elements = 1;
+    one.rank = 0;
+    one.data = first;
+    bool ok = npy->item <= 8 && npy->elements > 0 &&
+              pull_member(member, first, (size_t)npy->item, &ignored) &&
+              npy_to_float(&one, &value, &ignored) && value[0] == 1;
+    memory_free(value);
+    return ok;
+}
+
+bool npz_is_all_one(Npz *npz, const char *key) {
+    zip_stat_t stat;
+    Npy npy;
+    Member member;
+    unsigned char first[8];
+    size_t bytes;
+    Error ignored = {0};
+    int index = find_key(npz, key);
+    if (index < 0 || !member_open(&member, npz, index, &stat, &ignored))
+        return false;
+    NpyInput input = {pull_member, &member, (size_t)stat.size};
+    bool ok = npy_head(&npy, key, &input, &bytes, &ignored) && first_is_one(&member, &npy, first) &&
+              rest_is_equal(&member, first, (size_t)npy.item, bytes - (size_t)npy.item) &&
+              finish_member(&member, &stat, &ignored);
+    zip_fclose(member.file);
+    return ok;
 }
 
 // ---- the door

@@ -40,8 +40,25 @@ static bool read_columns(FileCsr *csr, Npz *npz, const char *prefix, Error *err)
     return ok;
 }
 
+static bool look_at_list(Npy *npy, Npz *npz, const char *prefix, const char *what, Error *err) {
+    char key[64];
+    snprintf(key, sizeof key, "%s%s", prefix, what);
+    return npz_look(npz, key, npy, err);
+}
+
+static bool count_values(Npz *npz, const char *prefix, int64_t *count, Error *err) {
+    Npy npy;
+    bool ok =
+        look_at_list(&npy, npz, prefix, "data", err) &&
+        (npy.rank == 1 || error_set(err, EXIT_DATA, "'%sdata' must be one-dimensional", prefix));
+    *count = npy.elements;
+    return ok;
+}
+
 static bool read_values(FileCsr *csr, Npz *npz, const char *prefix, int64_t *count, Error *err) {
     Npy npy;
+    if (csr->ones)
+        return count_values(npz, prefix, count, err);
     bool ok = read_list(&npy, npz, prefix, "data", err) && npy_take_float(&npy, &csr->value, err);
     *count = npy.elements;
     npy_clear(&npy);
@@ -83,17 +100,18 @@ static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, i
     return true;
 }
 
-static void read_ahead(Npz *npz, const char *prefix) {
+static void read_ahead(FileCsr *csr, Npz *npz, const char *prefix, bool weights) {
     char indices[64], data[64];
     snprintf(indices, sizeof indices, "%sindices", prefix);
     snprintf(data, sizeof data, "%sdata", prefix);
-    npz_read_ahead(npz, 2, (const char *const[]){indices, data});
+    csr->ones = weights && npz_is_all_one(npz, data);
+    npz_read_ahead(npz, csr->ones ? 1 : 2, (const char *const[]){indices, data});
 }
 
-bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
+bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Error *err) {
     int64_t offsets = 0, values = 0;
     *csr = (FileCsr){0};
-    read_ahead(npz, prefix);
+    read_ahead(csr, npz, prefix, weights);
     bool ok = file_csr_shape(csr, npz, prefix, err) &&
               read_integers(npz, prefix, "indptr", &csr->offset, &offsets, err) &&
               read_columns(csr, npz, prefix, err) && read_values(csr, npz, prefix, &values, err) &&
@@ -101,12 +119,6 @@ bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
     if (!ok)
         file_csr_clear(csr);
     return ok;
-}
-
-static bool look_at_list(Npy *npy, Npz *npz, const char *prefix, const char *what) {
-    char key[64];
-    snprintf(key, sizeof key, "%s%s", prefix, what);
-    return npz_look(npz, key, npy, &(Error){0});
 }
 
 // What is read ahead is there at once; then follow the offsets and what must be converted.
@@ -118,7 +130,7 @@ int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix) {
     Npy npy[3];
     bool there[3], ahead[3] = {false};
     for (int i = 0; i < 3; i++) {
-        there[i] = look_at_list(&npy[i], npz, prefix, lists[i].what);
+        there[i] = look_at_list(&npy[i], npz, prefix, lists[i].what, &(Error){0});
         ahead[i] = i > 0 && there[i] && npy_is_taken(&npy[i]);
         if (ahead[i])
             tally_add(tally, memory_product(npy[i].elements, lists[i].item));

@@ -27,10 +27,12 @@ typedef struct FileCsr {
     int64_t rows, columns, entries;
     int64_t *offset; // [rows+1]
     int32_t *index;  // [entries]
-    float *value;    // [entries]
+    float *value;    // [entries]; NULL if `ones`
+    bool ones;       // all of them are 1
 } FileCsr;
-// Errors name the array. After an error the matrix is empty.
-bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, Error *err);
+// Errors name the array. After an error the matrix is empty. `weights`: the values weigh edges, so
+// that ones need not be kept.
+bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Error *err);
 bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
                     Error *err); // only rows and columns
 void file_csr_clear(FileCsr *csr);

@@ -32,7 +32,7 @@ static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, E
         sparse = sparse || npz_has(npz, parts[i]);
     if (sparse) {
         FileCsr csr;
-        if (!file_csr_read(&csr, npz, "attr_", err))
+        if (!file_csr_read(&csr, npz, "attr_", false, err))
             return false;
         bool ok = alloc_features(dataset, &csr, err);
         file_csr_clear(&csr);
