@@ -53,7 +53,8 @@ bool npz_has(const Npz *npz, const char *key);
 // Type and shape of an array, without its data.
 bool npz_look(Npz *npz, const char *key, Npy *out, Error *err);
 bool npz_read(Npz *npz, const char *key, Npy *out, Error *err);
-// True if every element is 1; without the array in memory. False if it is damaged.
+// True if every element is 1; without the array in memory. False if it is damaged, or so large that
+// npz_read refuses it.
 bool npz_is_all_one(Npz *npz, const char *key);
 // Reads up to 4 arrays at the same time, so that npz_read has them at once. Passes over arrays that
 // are not taken over (npy_is_taken), since a converted copy would be in memory beside all of them,

@@ -332,7 +332,8 @@ bool npz_is_all_one(Npz *npz, const char *key) {
     if (index < 0 || !member_open(&member, npz, index, &stat, &ignored))
         return false;
     NpyInput input = {pull_member, &member, (size_t)stat.size};
-    bool ok = npy_head(&npy, key, &input, &bytes, &ignored) && first_is_one(&member, &npy, first) &&
+    bool ok = npy_head(&npy, key, &input, &bytes, &ignored) && bytes <= memory_available() &&
+              first_is_one(&member, &npy, first) &&
               rest_is_equal(&member, first, (size_t)npy.item, bytes - (size_t)npy.item) &&
               finish_member(&member, &stat, &ignored);
     zip_fclose(member.file);
