@@ -1,0 +1,76 @@
+// Opening a dataset directory of Reddit's size, whose arrays are mapped: all checks of what is in
+// it are made each time, on pages that are in memory. Beside it, hashing the same files, which says
+// whether the cache knows them, and the least time in which so many bytes can be read.
+//
+//   open_rate [--strict] [--percent=100] [--rounds=7] [--threads=2]
+#include "bench.h"
+#include "fringe/dataset.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static char folder[1024], path[1200];
+static Config config;
+
+static void make_set(int64_t percent) {
+    char recipe[64];
+    Dataset d;
+    Error err = {0};
+    snprintf(folder, sizeof folder, "%s/fringe-open-XXXXXX",
+             getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the bench");
+    snprintf(path, sizeof path, "%s/set", folder);
+    snprintf(config.data.path, sizeof config.data.path, "%.*s", CONFIG_TEXT - 1, path);
+    snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
+    CHECK(dataset_generate(&d, recipe, 1, &err) && dataset_write(&d, path, &err), EXIT_BUG, "%s",
+          err.text);
+    dataset_clear(&d);
+}
+
+static void open_set(void *context) {
+    Dataset d;
+    Error err = {0};
+    CHECK(dataset_open(&d, path, &err), EXIT_BUG, "%s", err.text);
+    *(size_t *)context = d.map.bytes;
+    CHECK(d.mapped && d.warnings.count == 0, EXIT_BUG, "another dataset was opened");
+    dataset_clear(&d);
+}
+
+static void hash_set(void *context) {
+    char text[33];
+    Error err = {0};
+    (void)context;
+    CHECK(dataset_source_hash(&config, text, &err), EXIT_BUG, "%s", err.text);
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    Error err = {0};
+    bench_start(&bench, "open_rate", argc, argv);
+    int threads = (int)bench_option(argc, argv, "--threads", 2);
+    omp_set_num_threads(threads);
+    make_set(bench_option(argc, argv, "--percent", 100));
+    size_t bytes = 0;
+    double median[2];
+    BenchCase cases[] = {{"open", open_set, &bytes}, {"hash", hash_set, NULL}};
+    bench_compare(cases, 2, (int)bench_option(argc, argv, "--rounds", 7), median);
+    BenchLimits limits = bench_limits(threads, (size_t)1 << 28);
+    bench_figure(&bench, &(Figure){.name = "opening and checking a mapped Reddit",
+                                   .value = median[0],
+                                   .unit = "s",
+                                   .against = "1 s",
+                                   .limit = 1,
+                                   .ratio = median[0],
+                                   .bar = 1,
+                                   .at_most = true});
+    bench_figure(&bench,
+                 &(Figure){.name = "hashing its files",
+                           .value = median[1],
+                           .unit = "s",
+                           .against = "reading in order",
+                           .limit = (double)bytes / (limits.sequential_read * 1e9),
+                           .ratio = median[1] * limits.sequential_read * 1e9 / (double)bytes});
+    file_remove(folder, &err);
+    return bench_end(&bench);
+}
