@@ -33,7 +33,7 @@ static void open_set(void *context) {
     Error err = {0};
     CHECK(dataset_open(&d, path, &err), EXIT_BUG, "%s", err.text);
     *(size_t *)context = d.map.bytes;
-    CHECK(d.mapped && d.warnings.count == 0, EXIT_BUG, "another dataset was opened");
+    CHECK(d.mapped, EXIT_BUG, "another dataset was opened");
     dataset_clear(&d);
 }
 
