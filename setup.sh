@@ -24,6 +24,7 @@ needed=(
     "node-d3: the plots of report pages"
     "python3: checks that need no compiler"
     "python3-numpy: checks that read what fringe writes"
+    "python3-scipy: checks that fringe reads what scipy does"
     "iproute2: the network rig of the benches"
 )
 
@@ -49,6 +50,7 @@ have() {
     pkg-config) command -v pkg-config ;;
     python3) command -v python3 ;;
     python3-numpy) python3 -c 'import numpy' ;;
+    python3-scipy) python3 -c 'import scipy' ;;
     node-d3) test -e /usr/share/nodejs/d3/dist/d3.min.js ;;
     iproute2) command -v ip ;;
     *) false ;;

@@ -43,11 +43,16 @@ static int64_t signed_value(uint64_t bits, int item) {
     return (int64_t)(bits << shift) >> shift;
 }
 
-static double number(const Npy *npy, const unsigned char *at) {
+// Rounded once: an integer does not become a double first. False if it does not fit.
+static bool to_float(const Npy *npy, const unsigned char *at, float *out) {
     uint64_t bits = load(at, npy->item, npy->big_endian);
-    if (npy->kind == NPY_FLOAT)
-        return float_value(bits, npy->item);
-    return npy->kind == NPY_INT ? (double)signed_value(bits, npy->item) : (double)bits;
+    if (npy->kind != NPY_FLOAT) {
+        *out = npy->kind == NPY_INT ? (float)signed_value(bits, npy->item) : (float)bits;
+        return true;
+    }
+    double value = float_value(bits, npy->item);
+    *out = (float)value;
+    return !isinf(*out) || isinf(value);
 }
 
 // Walks an array in C order; `at` is the element's place in the file.
@@ -152,11 +157,11 @@ bool npy_to_ids(const Npy *npy, uint64_t **out, Error *err) {
 static bool fill_float(const Npy *npy, float *out, Error *err) {
     Walk walk = walk_start(npy);
     for (int64_t e = 0; e < npy->elements; e++, walk_next(&walk)) {
-        double value = number(npy, npy->data + walk.at * npy->item);
-        out[e] = (float)value;
-        if (isinf(out[e]) && !isinf(value))
+        const unsigned char *at = npy->data + walk.at * npy->item;
+        if (!to_float(npy, at, &out[e]))
             return error_set(err, EXIT_DATA, "'%s' holds %g, which does not fit 32-bit floats",
-                             npy->name, value);
+                             npy->name,
+                             float_value(load(at, npy->item, npy->big_endian), npy->item));
     }
     return true;
 }
