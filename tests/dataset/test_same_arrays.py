@@ -134,7 +134,8 @@ def check(name, source, wanted, folder):
         if "x" in wanted:
             x = file["attr_matrix"] if "attr_matrix" in file else rows_of(file, "attr_")[0].toarray()
             expected = wanted["x"].astype(np.float32)
-            assert x.dtype == np.float32 and np.array_equal(x, expected), (name, x[x != expected], expected[x != expected])
+            unequal = x != expected
+            assert x.dtype == np.float32 and not unequal.any(), (name, x[unequal], expected[unequal])
         if "y" in wanted:
             assert np.array_equal(file["labels"], wanted["y"]), (name, file["labels"], wanted["y"])
         for key in ("train_idx", "val_idx", "test_idx"):
@@ -179,8 +180,13 @@ def random_matrix(draw, kind, index):
 @case("csc", "f4", "i4", False)
 @case("csc", "u1", "i8", True)
 @case("csc", "i2", "i4", True)
-def scipy_matrix(draw, folder, layout, kind, index, compressed):
+@case("csr", "f8", "i4", True, 1)
+@case("csr", "f4", "i4", True, 3)
+@case("csr", "b1", "i8", False, 1)
+def scipy_matrix(draw, folder, layout, kind, index, compressed, weight=None):
     coo = random_matrix(draw, kind, index)
+    if weight is not None:
+        coo.data[:] = weight
     pointer = np.concatenate([[0], np.cumsum(np.bincount(coo.row if layout == "csr" else coo.col, minlength=N))])
     order = np.argsort(coo.row if layout == "csr" else coo.col, kind="stable")
     places = (coo.col if layout == "csr" else coo.row)[order]
@@ -314,13 +320,14 @@ def beside(draw, folder, shape, integer, kind, fortran):
               "y": ids(draw, "u1", K, N)}
     for key, array in arrays.items():
         np.save(os.path.join(folder, key), array)
-    save(os.path.join(folder, "splits.npz"), {"train_idx": np.arange(0, N, 2), "test_idx": np.arange(1, N, 2)}, "stored")
+    splits = {"train_idx": np.arange(0, N, 2), "test_idx": np.arange(1, N, 2)}
+    save(os.path.join(folder, "splits.npz"), splits, "stored")
     path = os.path.join(folder, "beside.json")
     with open(path, "w") as file:
         json.dump({"data": {"path": "edges.npy", "features": "x.npy", "labels": "y.npy", "splits": "splits.npz"}}, file)
     read = {key: np.load(os.path.join(folder, key + ".npy")) for key in arrays}
     row, column = read["edges"] if shape[0] == 2 else read["edges"].T
-    return path, {"edges": edges(row, column), "x": read["x"], "y": read["y"], "train_idx": np.arange(0, N, 2)}
+    return path, {"edges": edges(row, column), "x": read["x"], "y": read["y"], "train_idx": splits["train_idx"]}
 
 
 def run(number, folder):
