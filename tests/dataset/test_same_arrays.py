@@ -183,12 +183,15 @@ def random_matrix(draw, kind, index):
 @case("csr", "f8", "i4", True, 1)
 @case("csr", "f4", "i4", True, 3)
 @case("csr", "b1", "i8", False, 1)
-def scipy_matrix(draw, folder, layout, kind, index, compressed, weight=None):
+@case("csr", "i8", "i8", True, 1, 5)
+def scipy_matrix(draw, folder, layout, kind, index, compressed, weight=None, last=None):
     coo = random_matrix(draw, kind, index)
     if weight is not None:
         coo.data[:] = weight
     pointer = np.concatenate([[0], np.cumsum(np.bincount(coo.row if layout == "csr" else coo.col, minlength=N))])
     order = np.argsort(coo.row if layout == "csr" else coo.col, kind="stable")
+    if last is not None:
+        coo.data[order[-1]] = last
     places = (coo.col if layout == "csr" else coo.row)[order]
     make = sp.csr_matrix if layout == "csr" else sp.csc_matrix
     matrix = make((coo.data[order], places, pointer), (N, N))
