@@ -1,19 +1,15 @@
-// npz: a zip archive of npy arrays, opened by libzip. Checks what libzip does not: empty files,
-// methods other than stored and deflated, encryption, duplicate names, and sizes that no deflate
-// stream of that length can have. An array's bytes go from the archive straight into its memory,
-// and the checksum covers all of them. Headers are read piece by piece, and so is an array that
-// cannot be read as a whole: that finds what is wrong with it.
+// npz: a zip archive of npy arrays (zip_archive.c), without duplicate names. An array is unpacked
+// as a whole into its memory. Headers are read piece by piece, and so is an array that cannot be
+// read as a whole: that finds what is wrong with it.
 
 #include "npy_input.h"
-#include "unpack.h"
 #include "zip_archive.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
-enum { DEFLATE_EXPANDS = 1032, READ_AHEAD = 4 }; // factor, at most; arrays
+enum { READ_AHEAD = 4 }; // arrays
 
 struct Npz {
     ZipArchive archive;
@@ -123,97 +119,15 @@ static int find_key(const Npz *npz, const char *key) {
 
 bool npz_has(const Npz *npz, const char *key) { return find_key(npz, key) >= 0; }
 
-typedef struct Member { // one array being read
-    zip_file_t *file;
-    uLong crc;
-    size_t left; // bytes left by its directory entry
-} Member;
-
-static bool pull_member(void *context, void *into, size_t bytes, Error *err) {
-    Member *member = context;
-    unsigned char *at = into;
-    while (bytes > 0) {
-        size_t piece = bytes < (size_t)1 << 24 ? bytes : (size_t)1 << 24;
-        zip_int64_t got = zip_fread(member->file, at, piece);
-        if (got <= 0)
-            return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
-                             got < 0 ? zip_error_strerror(zip_file_get_error(member->file))
-                                     : "it ends early");
-        member->crc = crc32_z(member->crc, at, (z_size_t)got);
-        at += got;
-        bytes -= (size_t)got;
-        member->left -= (size_t)got;
-    }
-    return true;
-}
-
-// Reads the rest of the member: bytes after the data, then its end; then compares the checksum.
-static bool finish_member(Member *member, const zip_stat_t *stat, Error *err) {
-    unsigned char rest[4096];
-    while (member->left > 0)
-        if (!pull_member(member, rest, member->left < sizeof rest ? member->left : sizeof rest,
-                         err))
-            return false;
-    zip_int64_t more = zip_fread(member->file, rest, 1);
-    if (more != 0)
-        return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
-                         more < 0 ? zip_error_strerror(zip_file_get_error(member->file))
-                                  : "it is longer than the archive says");
-    if ((zip_uint32_t)member->crc != stat->crc)
-        return error_set(err, EXIT_DATA, "its checksum does not match");
-    return true;
-}
-
-// Checks that the archive's directory entry of a member is plausible.
-static bool member_is_sound(const zip_stat_t *stat, int64_t archive_bytes, Error *err) {
-    const zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
-                                ZIP_STAT_CRC | ZIP_STAT_ENCRYPTION_METHOD;
-    if ((stat->valid & wanted) != wanted)
-        return error_set(err, EXIT_DATA, "its entry in the archive is incomplete");
-    if (stat->encryption_method != ZIP_EM_NONE)
-        return error_set(err, EXIT_DATA, "it is encrypted");
-    if (stat->comp_method != ZIP_CM_STORE && stat->comp_method != ZIP_CM_DEFLATE)
-        return error_set(err, EXIT_DATA,
-                         "compression method %d is not read; save it with numpy.savez or "
-                         "numpy.savez_compressed",
-                         stat->comp_method);
-    bool stored = stat->comp_method == ZIP_CM_STORE;
-    if (stat->comp_size > (zip_uint64_t)archive_bytes ||
-        (stored ? stat->size != stat->comp_size
-                : stat->size / DEFLATE_EXPANDS > stat->comp_size + 1))
-        return error_set(err, EXIT_DATA,
-                         "the archive claims %llu bytes in %llu, which is impossible",
-                         (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
-    return true;
-}
-
-static bool stat_member(Npz *npz, int index, zip_stat_t *stat, Error *err) {
-    zip_t *zip = npz->archive.zip;
-    if (zip_stat_index(zip, (zip_uint64_t)npz->member[index], 0, stat) != 0)
-        return error_set(err, EXIT_DATA, "%s", zip_strerror(zip));
-    return member_is_sound(stat, (int64_t)npz->archive.bytes, err);
-}
-
-static bool member_open(Member *member, Npz *npz, int index, zip_stat_t *stat, Error *err) {
-    zip_t *zip = npz->archive.zip;
-    if (!stat_member(npz, index, stat, err))
-        return false;
-    *member = (Member){zip_fopen_index(zip, (zip_uint64_t)npz->member[index], 0), crc32(0, NULL, 0),
-                       (size_t)stat->size};
-    return member->file != NULL || error_set(err, EXIT_DATA, "%s", zip_strerror(zip));
-}
-
 static bool read_member(Npz *npz, int index, bool head, Npy *out, Error *err) {
-    zip_stat_t stat;
-    Member member;
-    if (!member_open(&member, npz, index, &stat, err))
+    ZipMember member;
+    if (!zip_member_open(&member, &npz->archive, npz->member[index], err))
         return false;
-    NpyInput input = {pull_member, &member, (size_t)stat.size};
+    NpyInput input = {zip_member_pull, &member, member.left};
     size_t bytes;
-    bool ok =
-        head ? npy_head(out, npz->key[index], &input, &bytes, err)
-             : npy_from(out, npz->key[index], &input, err) && finish_member(&member, &stat, err);
-    zip_fclose(member.file);
+    bool ok = head ? npy_head(out, npz->key[index], &input, &bytes, err)
+                   : npy_from(out, npz->key[index], &input, err) && zip_member_finish(&member, err);
+    zip_member_close(&member);
     return ok;
 }
 
@@ -227,21 +141,13 @@ typedef struct Whole {
 // False if it cannot be read as a whole; then reading it piece by piece says why, if it is damaged.
 // `taken`: also if its elements must be converted.
 static bool whole_begin(Whole *whole, Npz *npz, int index, bool taken) {
-    zip_stat_t stat;
     Error ignored = {0};
     *whole = (Whole){0};
     if (!read_member(npz, index, true, &whole->npy, &ignored) || whole->npy.trailing ||
-        (taken && !npy_is_taken(&whole->npy)) || !stat_member(npz, index, &stat, &ignored))
+        (taken && !npy_is_taken(&whole->npy)) ||
+        !zip_archive_place(&npz->archive, npz->member[index], &whole->packed))
         return false;
-    whole->packed =
-        (Packed){.from = zip_archive_member(&npz->archive, (zip_uint64_t)npz->member[index],
-                                            (size_t)stat.comp_size),
-                 .packed = (size_t)stat.comp_size,
-                 .deflated = stat.comp_method == ZIP_CM_DEFLATE,
-                 .bytes = (size_t)stat.size,
-                 .crc = stat.crc};
-    if (whole->packed.from != NULL)
-        whole->packed.to = memory_try(whole->packed.bytes, "an array read from a file", &ignored);
+    whole->packed.to = memory_try(whole->packed.bytes, "an array read from a file", &ignored);
     return whole->packed.to != NULL;
 }
 
@@ -293,13 +199,14 @@ static bool take_ready(Npz *npz, const char *key, Npy *out) {
 // ---- arrays of ones
 
 // Reads on while the elements have the bytes of the first one.
-static bool rest_is_equal(Member *member, const unsigned char *first, size_t item, size_t bytes) {
+static bool rest_is_equal(ZipMember *member, const unsigned char *first, size_t item,
+                          size_t bytes) {
     enum { PIECE = 1 << 16 }; // of a whole number of elements
     unsigned char piece[PIECE];
     Error ignored = {0};
     for (size_t done = 0; done < bytes;) {
         size_t take = bytes - done < PIECE ? bytes - done : PIECE;
-        if (!pull_member(member, piece, take, &ignored) || memcmp(piece, first, item) != 0 ||
+        if (!zip_member_pull(member, piece, take, &ignored) || memcmp(piece, first, item) != 0 ||
             memcmp(piece, piece + item, take - item) != 0)
             return false;
         done += take;
@@ -307,7 +214,7 @@ static bool rest_is_equal(Member *member, const unsigned char *first, size_t ite
     return true;
 }
 
-static bool first_is_one(Member *member, const Npy *npy, unsigned char *first) {
+static bool first_is_one(ZipMember *member, const Npy *npy, unsigned char *first) {
     Npy one = *npy;
     float *value = NULL;
     Error ignored = {0};
@@ -315,28 +222,27 @@ static bool first_is_one(Member *member, const Npy *npy, unsigned char *first) {
     one.rank = 0;
     one.data = first;
     bool ok = npy->item <= 8 && npy->elements > 0 &&
-              pull_member(member, first, (size_t)npy->item, &ignored) &&
+              zip_member_pull(member, first, (size_t)npy->item, &ignored) &&
               npy_to_float(&one, &value, &ignored) && value[0] == 1;
     memory_free(value);
     return ok;
 }
 
 bool npz_is_all_one(Npz *npz, const char *key) {
-    zip_stat_t stat;
     Npy npy;
-    Member member;
+    ZipMember member;
     unsigned char first[8];
     size_t bytes;
     Error ignored = {0};
     int index = find_key(npz, key);
-    if (index < 0 || !member_open(&member, npz, index, &stat, &ignored))
+    if (index < 0 || !zip_member_open(&member, &npz->archive, npz->member[index], &ignored))
         return false;
-    NpyInput input = {pull_member, &member, (size_t)stat.size};
+    NpyInput input = {zip_member_pull, &member, member.left};
     bool ok = npy_head(&npy, key, &input, &bytes, &ignored) && bytes <= memory_available() &&
               first_is_one(&member, &npy, first) &&
               rest_is_equal(&member, first, (size_t)npy.item, bytes - (size_t)npy.item) &&
-              finish_member(&member, &stat, &ignored);
-    zip_fclose(member.file);
+              zip_member_finish(&member, &ignored);
+    zip_member_close(&member);
     return ok;
 }
 

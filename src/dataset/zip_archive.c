@@ -1,11 +1,18 @@
-// Zip archives in memory. The idea: libzip does not say where a member begins, so it is asked for
-// the first byte, and the source that it asks in turn is ours.
+// Zip archives in memory, read by libzip. Checks what libzip does not: empty files, methods other
+// than stored and deflated, encryption, and sizes that no deflate stream of that length can have.
+// The idea: libzip does not say where a member begins, so it is asked for the first byte, and the
+// source that it asks in turn is ours.
 
 #include "zip_archive.h"
 
 #include <string.h>
+#include <zlib.h>
 
-enum { RELEASE = 4 << 20, LEAST = 22 }; // bytes between two releases; of an empty archive
+enum {
+    RELEASE = 4 << 20,     // bytes between two releases
+    LEAST = 22,            // bytes of an empty archive
+    DEFLATE_EXPANDS = 1032 // factor, at most
+};
 
 // ---- the source of libzip
 
@@ -110,13 +117,104 @@ void zip_archive_close(ZipArchive *a) {
     *a = (ZipArchive){0};
 }
 
-const unsigned char *zip_archive_member(ZipArchive *a, zip_uint64_t member, size_t bytes) {
+// ---- a member, piece by piece
+
+// Checks that the archive's directory entry of a member is plausible.
+static bool is_sound(const zip_stat_t *stat, size_t archive_bytes, Error *err) {
+    const zip_uint64_t wanted = ZIP_STAT_SIZE | ZIP_STAT_COMP_SIZE | ZIP_STAT_COMP_METHOD |
+                                ZIP_STAT_CRC | ZIP_STAT_ENCRYPTION_METHOD;
+    if ((stat->valid & wanted) != wanted)
+        return error_set(err, EXIT_DATA, "its entry in the archive is incomplete");
+    if (stat->encryption_method != ZIP_EM_NONE)
+        return error_set(err, EXIT_DATA, "it is encrypted");
+    if (stat->comp_method != ZIP_CM_STORE && stat->comp_method != ZIP_CM_DEFLATE)
+        return error_set(err, EXIT_DATA,
+                         "compression method %d is not read; save it with numpy.savez or "
+                         "numpy.savez_compressed",
+                         stat->comp_method);
+    bool stored = stat->comp_method == ZIP_CM_STORE;
+    if (stat->comp_size > archive_bytes ||
+        (stored ? stat->size != stat->comp_size
+                : stat->size / DEFLATE_EXPANDS > stat->comp_size + 1))
+        return error_set(err, EXIT_DATA,
+                         "the archive claims %llu bytes in %llu, which is impossible",
+                         (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
+    return true;
+}
+
+static bool tell_member(ZipArchive *a, int index, zip_stat_t *stat, Error *err) {
+    if (zip_stat_index(a->zip, (zip_uint64_t)index, 0, stat) != 0)
+        return error_set(err, EXIT_DATA, "%s", zip_strerror(a->zip));
+    return is_sound(stat, a->bytes, err);
+}
+
+bool zip_member_open(ZipMember *member, ZipArchive *a, int index, Error *err) {
+    *member = (ZipMember){.sum = (uint32_t)crc32(0, NULL, 0)};
+    if (!tell_member(a, index, &member->stat, err))
+        return false;
+    member->left = (size_t)member->stat.size;
+    member->file = zip_fopen_index(a->zip, (zip_uint64_t)index, 0);
+    return member->file != NULL || error_set(err, EXIT_DATA, "%s", zip_strerror(a->zip));
+}
+
+bool zip_member_pull(void *context, void *into, size_t bytes, Error *err) {
+    ZipMember *member = context;
+    unsigned char *at = into;
+    while (bytes > 0) {
+        size_t piece = bytes < (size_t)1 << 24 ? bytes : (size_t)1 << 24;
+        zip_int64_t got = zip_fread(member->file, at, piece);
+        if (got <= 0)
+            return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
+                             got < 0 ? zip_error_strerror(zip_file_get_error(member->file))
+                                     : "it ends early");
+        member->sum = (uint32_t)crc32_z(member->sum, at, (z_size_t)got);
+        at += got;
+        bytes -= (size_t)got;
+        member->left -= (size_t)got;
+    }
+    return true;
+}
+
+bool zip_member_finish(ZipMember *member, Error *err) {
+    unsigned char rest[4096];
+    while (member->left > 0)
+        if (!zip_member_pull(member, rest, member->left < sizeof rest ? member->left : sizeof rest,
+                             err))
+            return false;
+    zip_int64_t more = zip_fread(member->file, rest, 1);
+    if (more != 0)
+        return error_set(err, EXIT_DATA, "its compressed data is damaged (%s)",
+                         more < 0 ? zip_error_strerror(zip_file_get_error(member->file))
+                                  : "it is longer than the archive says");
+    if (member->sum != member->stat.crc)
+        return error_set(err, EXIT_DATA, "its checksum does not match");
+    return true;
+}
+
+void zip_member_close(ZipMember *member) { zip_fclose(member->file); }
+
+// ---- a member as a whole
+
+// Where its bytes begin; NULL if that is not found.
+static const unsigned char *find_begin(ZipArchive *a, int index) {
     unsigned char first;
-    zip_file_t *file = zip_fopen_index(a->zip, member, ZIP_FL_COMPRESSED);
+    zip_file_t *file = zip_fopen_index(a->zip, (zip_uint64_t)index, ZIP_FL_COMPRESSED);
     if (file == NULL)
         return NULL;
-    bool read = zip_fread(file, &first, 1) == 1;
-    const unsigned char *begin = read && a->at > 0 ? a->data + a->at - 1 : NULL;
+    bool read = zip_fread(file, &first, 1) == 1 && a->at > 0;
+    const unsigned char *begin = read ? a->data + a->at - 1 : NULL;
     zip_fclose(file);
-    return begin != NULL && bytes <= a->bytes - (size_t)(begin - a->data) ? begin : NULL;
+    return begin;
+}
+
+bool zip_archive_place(ZipArchive *a, int index, Packed *out) {
+    zip_stat_t stat;
+    if (!tell_member(a, index, &stat, &(Error){0}))
+        return false;
+    *out = (Packed){.from = find_begin(a, index),
+                    .packed = (size_t)stat.comp_size,
+                    .deflated = stat.comp_method == ZIP_CM_DEFLATE,
+                    .bytes = (size_t)stat.size,
+                    .crc = stat.crc};
+    return out->from != NULL && out->packed <= a->bytes - (size_t)(out->from - a->data);
 }

@@ -4,6 +4,7 @@
 #define FRINGE_DATASET_ZIP_ARCHIVE_H
 
 #include "fringe/base.h"
+#include "unpack.h"
 
 #include <zip.h>
 
@@ -20,7 +21,23 @@ bool zip_archive_map(ZipArchive *archive, const char *path, Error *err);
 bool zip_archive_lend(ZipArchive *archive, const void *data, size_t bytes, const char *path,
                       Error *err);
 void zip_archive_close(ZipArchive *archive);
-// The `bytes` bytes of a member as they are in the archive; NULL if they cannot be found.
-const unsigned char *zip_archive_member(ZipArchive *archive, zip_uint64_t member, size_t bytes);
+// Sizes, checksum and place of a member to unpack; `to` stays NULL. False if it is not sound, or
+// not found.
+bool zip_archive_place(ZipArchive *archive, int index, Packed *out);
+
+// A member that is read piece by piece, which tells what is wrong with it. Errors do not name it.
+typedef struct ZipMember {
+    zip_file_t *file;
+    zip_stat_t stat;
+    uint32_t sum; // checksum of what has been read
+    size_t left;  // bytes left by its directory entry
+} ZipMember;
+
+// False with an error, and then there is nothing to close, if its directory entry is not plausible.
+bool zip_member_open(ZipMember *member, ZipArchive *archive, int index, Error *err);
+bool zip_member_pull(void *member, void *into, size_t bytes, Error *err);
+// Reads the rest of the member: bytes after the data, then its end; then compares the checksum.
+bool zip_member_finish(ZipMember *member, Error *err);
+void zip_member_close(ZipMember *member);
 
 #endif
