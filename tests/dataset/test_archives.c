@@ -1,0 +1,152 @@
+// ranks: 1
+// If this failed, large arrays of an archive would be read wrongly, or with much more memory than
+// they take, or reading them would change memory that is not a mapping.
+
+#include "support.h"
+
+#include "fringe/npy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zip.h>
+
+enum { COUNT = 3 << 20, HEADER = 128 }; // elements of 4 bytes: more than may stay mapped
+
+static unsigned char
+    *made[2]; // two npy arrays of random bytes, which deflate does not make smaller
+
+static void make_arrays(void) {
+    for (int k = 0; k < 2; k++) {
+        made[k] = memory_alloc(HEADER + (size_t)COUNT * 4, "test");
+        char *head = (char *)made[k];
+        memset(head, ' ', HEADER);
+        memcpy(head, "\x93NUMPY\1\0\x76\0", 10);
+        int used = snprintf(head + 10, HEADER - 10,
+                            "{'descr': '<%s4', 'fortran_order': False, 'shape': (%d,), }",
+                            k == 0 ? "i" : "f", COUNT);
+        head[10 + used] = ' ';
+        head[HEADER - 1] = '\n';
+        uint64_t bits = (uint64_t)k + 1; // Knuth's MMIX, of which the upper half is used
+        for (int64_t e = 0; e < COUNT; e++) {
+            bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+            ((uint32_t *)(void *)(made[k] + HEADER))[e] = (uint32_t)(bits >> 32);
+        }
+    }
+}
+
+static void write_archive(const char *path, bool stored) {
+    zip_t *zip = zip_open(path, ZIP_CREATE | ZIP_TRUNCATE, NULL);
+    for (int k = 0; k < 2; k++) {
+        zip_source_t *source = zip_source_buffer(zip, made[k], HEADER + (size_t)COUNT * 4, 0);
+        zip_int64_t index = zip_file_add(zip, k == 0 ? "a.npy" : "b.npy", source, 0);
+        assert_true(index >= 0);
+        zip_set_file_compression(zip, (zip_uint64_t)index, stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE,
+                                 1);
+    }
+    assert_int_equal(zip_close(zip), 0);
+}
+
+static void assert_array(Npz *npz, int k) {
+    Npy npy;
+    Error err = {0};
+    assert_ok(npz_read(npz, k == 0 ? "a" : "b", &npy, &err), &err);
+    assert_int_equal(npy.elements, COUNT);
+    assert_true(memcmp(npy.data, made[k] + HEADER, (size_t)COUNT * 4) == 0);
+    npy_clear(&npy);
+}
+
+static double status(const char *key) {
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    double kib = 0;
+    while (kib == 0 && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, key, strlen(key)) == 0)
+            kib = strtod(line + strlen(key), NULL);
+    fclose(file);
+    return kib / 1024;
+}
+
+static void forget_peak(void) {
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    assert_non_null(file);
+    fputs("5", file);
+    fclose(file);
+}
+
+// Both arrays take 24 MiB; the pages of the archive, 24 MiB as well, come and go.
+static void arrays_read_ahead_are_the_same(void **state) {
+    (void)state;
+    make_arrays();
+    for (int stored = 0; stored < 2; stored++) {
+        Error err = {0};
+        write_archive(test_path("large.npz"), stored == 1);
+        forget_peak();
+        double before = status("VmRSS:");
+        Npz *npz = npz_open(test_path("large.npz"), &err);
+        npz_read_ahead(npz, 3, (const char *const[]){"a", "none", "b"});
+        double taken = status("VmHWM:") - before;
+        assert_array(npz, 1);
+        assert_array(npz, 0);
+        assert_array(npz, 0); // once more: it is not there any more, but in the file
+        npz_close(npz);
+#ifndef __SANITIZE_ADDRESS__ // which keeps freed memory
+        if (taken > 24 + 14)
+            fail_msg("%s: %.1f MiB were taken", stored ? "stored" : "deflated", taken);
+#endif
+    }
+}
+
+static void lent_memory_is_not_changed(void **state) {
+    (void)state;
+    for (int stored = 0; stored < 2; stored++) {
+        Error err = {0};
+        size_t bytes;
+        write_archive(test_path("large.npz"), stored == 1);
+        char *lent = file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err);
+        char *copy = file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err);
+        Npz *npz = npz_parse(lent, bytes, "lent.npz", &err);
+        npz_read_ahead(npz, 2, (const char *const[]){"a", "b"});
+        assert_array(npz, 0);
+        assert_array(npz, 1);
+        npz_close(npz);
+        assert_true(memcmp(lent, copy, bytes) == 0);
+        memory_free(lent);
+        memory_free(copy);
+    }
+}
+
+// One changed byte in the middle of the first array.
+static void a_damaged_array_is_named(void **state) {
+    (void)state;
+    for (int stored = 0; stored < 2; stored++) {
+        Error err = {0};
+        Npy npy;
+        size_t bytes, before = memory_in_use();
+        write_archive(test_path("large.npz"), stored == 1);
+        char *lent = file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err);
+        lent[COUNT * 2] = (char)(lent[COUNT * 2] ^ 1);
+        Npz *npz = npz_parse(lent, bytes, "lent.npz", &err);
+        npz_read_ahead(npz, 2, (const char *const[]){"a", "b"});
+        assert_refused(npz_read(npz, "a", &npy, &err), &err, EXIT_DATA,
+                       "lent.npz: array 'a': its ");
+        assert_array(npz, 1);
+        npz_close(npz);
+        memory_free(lent);
+        assert_int_equal(memory_in_use(), before);
+    }
+}
+
+static void remove_arrays(void **state) {
+    (void)state;
+    memory_free(made[0]);
+    memory_free(made[1]);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(arrays_read_ahead_are_the_same),
+    cmocka_unit_test(lent_memory_is_not_changed),
+    cmocka_unit_test(a_damaged_array_is_named),
+    cmocka_unit_test(remove_arrays),
+};
+TEST_MAIN(tests)
