@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { PIECE = 8 << 20, FEW = 16 << 20, PAUSE = 5000000 }; // bytes, bytes, nanoseconds
+enum { FEW = 16 << 20, PAUSE = 2000000 }; // bytes; nanoseconds
 
 static bool inflate_whole(const Packed *m) {
     size_t used = 0, got = 0;
@@ -25,11 +25,8 @@ static bool inflate_whole(const Packed *m) {
 }
 
 static bool copy_whole(const Packed *m) {
-    for (size_t at = 0; m->packed == m->bytes && at < m->bytes; at += PIECE) {
-        size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE;
-        memcpy(m->to + at, m->from + at, piece);
-        file_map_release(m->from + at, piece);
-    }
+    if (m->packed == m->bytes && m->bytes > 0)
+        memcpy(m->to, m->from, m->bytes);
     return m->packed == m->bytes;
 }
 

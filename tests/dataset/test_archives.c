@@ -14,7 +14,7 @@
 enum { COUNT = 3 << 20, HEADER = 128 }; // elements of 4 bytes: more than may stay mapped
 
 static unsigned char
-    *made[2]; // two npy arrays of random bytes, which deflate does not make smaller
+    *made[2]; // two npy arrays of random bytes below 64, of which deflate saves a quarter
 
 static void make_arrays(void) {
     for (int k = 0; k < 2; k++) {
@@ -30,7 +30,7 @@ static void make_arrays(void) {
         uint64_t bits = (uint64_t)k + 1; // Knuth's MMIX, of which the upper half is used
         for (int64_t e = 0; e < COUNT; e++) {
             bits = bits * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-            ((uint32_t *)(void *)(made[k] + HEADER))[e] = (uint32_t)(bits >> 32);
+            ((uint32_t *)(void *)(made[k] + HEADER))[e] = (uint32_t)(bits >> 32) & 0x3f3f3f3f;
         }
     }
 }
@@ -74,7 +74,7 @@ static void forget_peak(void) {
     fclose(file);
 }
 
-// Both arrays take 24 MiB; the pages of the archive, 24 MiB as well, come and go.
+// Both arrays take 24 MiB; the pages of the archive, 18 or 24 MiB, come and go.
 static void arrays_read_ahead_are_the_same(void **state) {
     (void)state;
     make_arrays();
@@ -91,7 +91,7 @@ static void arrays_read_ahead_are_the_same(void **state) {
         assert_array(npz, 0); // once more: it is not there any more, but in the file
         npz_close(npz);
 #ifndef __SANITIZE_ADDRESS__ // which keeps freed memory
-        if (taken > 24 + 14)
+        if (taken > 24 + 12)
             fail_msg("%s: %.1f MiB were taken", stored ? "stored" : "deflated", taken);
 #endif
     }
