@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { FEW = 16 << 20, PAUSE = 2000000 }; // bytes; nanoseconds
+enum { PIECE = 4 << 20, FEW = 16 << 20, PAUSE = 2000000 }; // bytes; nanoseconds
 
 static bool inflate_whole(const Packed *m) {
     size_t used = 0, got = 0;
@@ -24,9 +24,13 @@ static bool inflate_whole(const Packed *m) {
     return ok && used == m->packed && got == m->bytes;
 }
 
+// Faster than pages could be given back by another thread.
 static bool copy_whole(const Packed *m) {
-    if (m->packed == m->bytes && m->bytes > 0)
-        memcpy(m->to, m->from, m->bytes);
+    for (size_t at = 0; m->packed == m->bytes && at < m->bytes; at += PIECE) {
+        size_t piece = m->bytes - at < PIECE ? m->bytes - at : PIECE;
+        memcpy(m->to + at, m->from + at, piece);
+        file_map_release(m->from + at, piece);
+    }
     return m->packed == m->bytes;
 }
 
