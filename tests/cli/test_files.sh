@@ -78,7 +78,7 @@ keys("config", run["config"], "mode", "data", "partition", "stream", "model", "t
 assert run["config"]["train"]["epochs"] == 12 and run["config"]["mode"] == "adaqp"
 assert run["config"]["quantization"]["link"] == [1e-9, 1e-5] and run["config"]["run"]["trace"] == [10, 11]
 assert run["config"]["train"]["betas"] == [0.9, 0.999] and isinstance(run["config"]["model"]["bias"], bool)
-keys("versions", run["versions"], "fringe", "compiler", "libc", "MPI", "kernels", "METIS", "cJSON", "libzip", "zlib", "xxHash")
+keys("versions", run["versions"], "fringe", "compiler", "libc", "MPI", "kernels", "METIS", "cJSON", "libzip", "libdeflate", "zlib", "xxHash")
 assert all(run["versions"].values())
 keys("machine", run["machine"], "host", "system", "cpu", "cores", "ranks", "ranks_on_first_node", "threads", "kernels")
 assert run["machine"]["ranks"] == run["machine"]["ranks_on_first_node"] == 3 and run["machine"]["threads"] >= 1
