@@ -1,7 +1,9 @@
 // npz: the arrays of npz_arrays.c as members of a zip archive, which libzip puts together. libzip
 // asks for the bytes of a member piece by piece and gives those of the archive piece by piece, so
-// neither is ever in memory as a whole. Times are those of numpy: none.
+// neither is ever in memory as a whole. They are deflated already (deflater.c), by all threads:
+// libzip copies what says that it is. Times are those of numpy: none.
 
+#include "deflater.h"
 #include "npy_input.h"
 #include "writers.h"
 
@@ -24,6 +26,8 @@ typedef struct Member {
     size_t left;
     int64_t made; // elements
     ArrayPlace place;
+    Deflater *deflater; // borrowed; NULL: stored
+    bool over;          // its last batch has been pressed
 } Member;
 
 static void member_begin(Member *m) {
@@ -31,6 +35,9 @@ static void member_begin(Member *m) {
     m->left = m->header_bytes;
     m->made = 0;
     m->place = (ArrayPlace){0};
+    m->over = false;
+    if (m->deflater != NULL)
+        deflater_begin(m->deflater);
 }
 
 static void member_make(Member *m) {
@@ -43,26 +50,52 @@ static void member_make(Member *m) {
     m->left = (size_t)count * m->array.item;
 }
 
-static zip_int64_t member_read(Member *m, char *out, zip_uint64_t room) {
-    zip_uint64_t done = 0;
+static size_t member_bytes(const Member *m) {
+    return m->header_bytes + (size_t)out_array_elements(&m->array) * m->array.item;
+}
+
+static size_t read_plain(Member *m, char *out, size_t room) {
+    size_t done = 0;
     while (done < room) {
         if (m->left == 0)
             member_make(m);
         if (m->left == 0)
             break;
-        size_t take = m->left < room - done ? m->left : (size_t)(room - done);
+        size_t take = m->left < room - done ? m->left : room - done;
         memcpy(out + done, m->at, take);
         m->at += take;
         m->left -= take;
         done += take;
     }
-    return (zip_int64_t)done;
+    return done;
 }
 
-static zip_int64_t member_size(const Member *m, zip_stat_t *stat) {
+// All of a batch is taken before the next one is made.
+static size_t read_deflated(Member *m, char *out, size_t room) {
+    size_t done = deflater_take(m->deflater, out, room);
+    while (done == 0 && !m->over) {
+        size_t bytes = read_plain(m, deflater_room(m->deflater), DEFLATER_BATCH);
+        m->over = m->left == 0 && m->made == out_array_elements(&m->array);
+        deflater_press(m->deflater, bytes, m->over);
+        done = deflater_take(m->deflater, out, room);
+    }
+    return done;
+}
+
+// The checksum is known once the whole has been read.
+static zip_int64_t member_tell(const Member *m, zip_stat_t *stat) {
     zip_stat_init(stat);
     stat->valid = ZIP_STAT_SIZE;
-    stat->size = m->header_bytes + (size_t)out_array_elements(&m->array) * m->array.item;
+    stat->size = member_bytes(m);
+    if (m->deflater == NULL)
+        return (zip_int64_t)sizeof *stat;
+    stat->valid |= ZIP_STAT_COMP_METHOD;
+    stat->comp_method = ZIP_CM_DEFLATE;
+    if (m->over) {
+        stat->valid |= ZIP_STAT_CRC | ZIP_STAT_COMP_SIZE;
+        stat->crc = deflater_crc(m->deflater);
+        stat->comp_size = deflater_out_bytes(m->deflater);
+    }
     return (zip_int64_t)sizeof *stat;
 }
 
@@ -74,9 +107,9 @@ static zip_int64_t member_call(void *context, void *data, zip_uint64_t bytes,
         member_begin(m);
         return 0;
     case ZIP_SOURCE_READ:
-        return member_read(m, data, bytes);
+        return (zip_int64_t)(m->deflater != NULL ? read_deflated : read_plain)(m, data, bytes);
     case ZIP_SOURCE_STAT:
-        return member_size(m, data);
+        return member_tell(m, data);
     case ZIP_SOURCE_CLOSE:
         return 0;
     case ZIP_SOURCE_FREE:
@@ -160,12 +193,13 @@ static bool refused_by_zip(zip_t *zip, Error *err) {
 }
 
 // libzip frees the source, and with it the member, once it has been added.
-static bool add_member(zip_t *zip, const OutArray *array, bool stored, Error *err) {
+static bool add_member(zip_t *zip, const OutArray *array, Deflater *deflater, Error *err) {
     char name[64];
     Member *m = TRY(Member, 1, "an array to write", err);
     if (m == NULL)
         return false;
     m->array = *array;
+    m->deflater = deflater;
     m->header_bytes = npy_header(m->header, array->descr, array->rank, array->shape);
     snprintf(name, sizeof name, "%s.npy", array->key);
     zip_source_t *source = zip_source_function(zip, member_call, m);
@@ -178,15 +212,16 @@ static bool add_member(zip_t *zip, const OutArray *array, bool stored, Error *er
         zip_source_free(source);
     return (index >= 0 && zip_file_set_dostime(zip, (zip_uint64_t)index, 0, ZIP_DAY, 0) == 0 &&
             zip_set_file_compression(zip, (zip_uint64_t)index,
-                                     stored ? ZIP_CM_STORE : ZIP_CM_DEFLATE, LEVEL) == 0) ||
+                                     deflater == NULL ? ZIP_CM_STORE : ZIP_CM_DEFLATE,
+                                     LEVEL) == 0) ||
            refused_by_zip(zip, err);
 }
 
-static bool add_members(zip_t *zip, const Writing *writing, Error *err) {
+static bool add_members(zip_t *zip, const Writing *writing, Deflater *deflater, Error *err) {
     OutArray array[OUT_ARRAYS];
     int count = npz_arrays(array, writing->dataset);
     for (int i = 0; i < count; i++)
-        if (!add_member(zip, &array[i], writing->to->stored, err))
+        if (!add_member(zip, &array[i], deflater, err))
             return false;
     return true;
 }
@@ -196,7 +231,7 @@ static void say_progress(zip_t *zip, double part, void *context) {
     stage_progress("%.0f %%", 100 * part);
 }
 
-static bool fill_archive(Archive *archive, const Writing *writing, Error *err) {
+static bool fill_archive(Archive *archive, const Writing *writing, Deflater *deflater, Error *err) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *target = zip_source_function_create(archive_call, archive, &error);
@@ -209,7 +244,8 @@ static bool fill_archive(Archive *archive, const Writing *writing, Error *err) {
         return false;
     }
     zip_register_progress_callback_with_state(zip, 0.01, say_progress, NULL, NULL);
-    bool ok = add_members(zip, writing, err) && (zip_close(zip) == 0 || refused_by_zip(zip, err));
+    bool ok = add_members(zip, writing, deflater, err) &&
+              (zip_close(zip) == 0 || refused_by_zip(zip, err));
     if (!ok)
         zip_discard(zip);
     return ok;
@@ -219,7 +255,9 @@ static bool write_archive(const Writing *writing, Error *err) {
     Archive archive = {.err = err};
     if (!file_writer_beside(&archive.file, writing->path, err))
         return false;
-    bool whole = fill_archive(&archive, writing, err);
+    Deflater *deflater = writing->to->stored ? NULL : deflater_new(LEVEL, err);
+    bool whole = err->code == 0 && fill_archive(&archive, writing, deflater, err);
+    deflater_free(deflater);
     if (!whole && strncmp(err->text, writing->path, strlen(writing->path)) != 0)
         error_prefix(err, "%s", writing->path);
     return file_writer_take_place(&archive.file, whole, err);

@@ -1,0 +1,28 @@
+// A stream of deflate that all threads make together, block by block.
+#ifndef FRINGE_DATASET_DEFLATER_H
+#define FRINGE_DATASET_DEFLATER_H
+
+#include "fringe/base.h"
+
+enum {
+    DEFLATER_BLOCK = 1 << 18,
+    DEFLATER_BLOCKS = 16, // of a batch
+    DEFLATER_BATCH = DEFLATER_BLOCK * DEFLATER_BLOCKS
+};
+
+typedef struct Deflater Deflater;
+
+Deflater *deflater_new(int level, Error *err); // NULL with an error; takes 14 MiB
+void deflater_free(Deflater *deflater);
+// Begins a new stream.
+void deflater_begin(Deflater *deflater);
+// Where the caller puts the next DEFLATER_BATCH bytes of the stream, fewer only at its end.
+char *deflater_room(Deflater *deflater);
+// Deflates the first `bytes` of the room.
+void deflater_press(Deflater *deflater, size_t bytes, bool last);
+// Moves up to `room` bytes of what was pressed to `out`; returns how many. 0: all were taken.
+size_t deflater_take(Deflater *deflater, char *out, size_t room);
+uint32_t deflater_crc(const Deflater *deflater);       // of the stream's bytes so far
+uint64_t deflater_out_bytes(const Deflater *deflater); // taken from this stream so far
+
+#endif
