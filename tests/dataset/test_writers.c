@@ -160,6 +160,22 @@ static void threads_do_not_change_the_bytes(void **state) {
     dataset_clear(&d);
 }
 
+// Features of 9.6 MB, which are deflated in several batches of blocks.
+static void long_arrays_pass(void **state) {
+    (void)state;
+    Dataset d, back;
+    Error err = {0};
+    char one[33], many[33];
+    assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=20000,features=300", 1, &err), &err);
+    hash_of(&d, "npz", "one.npz", 1, one);
+    hash_of(&d, "npz", "many.npz", 5, many);
+    assert_string_equal(one, many);
+    assert_ok(load(&back, test_path("many.npz"), &err), &err);
+    assert_same(&d, &back);
+    dataset_clear(&d);
+    dataset_clear(&back);
+}
+
 static size_t resident_peak(void) {
     char line[256];
     size_t kib = 0;
@@ -207,6 +223,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(hypergraphs_pass),
     cmocka_unit_test(many_pins_pass),
     cmocka_unit_test(threads_do_not_change_the_bytes),
+    cmocka_unit_test(long_arrays_pass),
     cmocka_unit_test(writing_takes_little_memory),
 };
 TEST_MAIN(tests)
