@@ -195,7 +195,14 @@ static size_t address_space_left(void) {
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+static atomic_size_t test_limit;
+
+void memory_test_limit(size_t bytes) { atomic_store(&test_limit, bytes); }
+
 size_t memory_available(void) {
+    size_t limit = atomic_load(&test_limit), used = memory_in_use();
+    if (limit > 0)
+        return limit > used ? limit - used : 0;
     size_t free_kib = number_in("/proc/meminfo", "MemAvailable:");
     size_t least = free_kib == SIZE_MAX ? SIZE_MAX : free_kib * 1024;
     size_t group = cgroups_left(), space = address_space_left();

@@ -86,6 +86,15 @@ void text_clear(Text *text) {
     *text = (Text){0};
 }
 
+bool text_parse(TextReader *parse, Dataset *dataset, const Request *request, Error *err) {
+    Text text;
+    if (!text_read(&text, request->path, err))
+        return false;
+    bool ok = parse(dataset, &text, request, err);
+    text_clear(&text);
+    return ok;
+}
+
 int64_t text_lines(const Text *text) {
     int64_t lines = 1;
     const char *at = text->data, *end = text->data + text->bytes;

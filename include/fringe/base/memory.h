@@ -27,6 +27,9 @@ int64_t memory_allocs(void);   // number of allocations since the start
 size_t memory_in_use(void);    // bytes
 size_t memory_peak(void);      // bytes, the most ever in use
 size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable
+// A test can have memory_available say what is left of so many bytes (0: of the machine's), and
+// memory_try refuse more.
+void memory_test_limit(size_t bytes);
 
 // The memory that a rank will need, item by item, known before anything large is allocated: that of
 // the host, and, apart from it, that of a device with its own memory.
