@@ -42,6 +42,8 @@ bool npy_take_nodes(Npy *npy, int64_t nodes, int32_t **out, Error *err);
 
 typedef struct Npz Npz; // an open archive
 Npz *npz_open(const char *path, Error *err);
+// The same of a file's bytes in memory, which are lent until npz_close; `path` is for messages.
+Npz *npz_parse(const void *bytes, size_t count, const char *path, Error *err);
 void npz_close(Npz *npz);
 int npz_count(const Npz *npz);
 const char *npz_key(const Npz *npz, int index);

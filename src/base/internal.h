@@ -13,6 +13,7 @@ int threads_rationed(void);
 
 // Maps a file of at least `least` bytes for reading (mapping.c); NULL with an error. If the file
 // becomes shorter later, reading beyond its end ends the process with a sentence and EXIT_IO.
+bool file_has_bytes(const char *path, size_t bytes, size_t least, Error *err); // or a sentence
 void *file_map(const char *path, size_t least, size_t *bytes, Error *err);
 void file_unmap(void *mapping, size_t bytes); // NULL is allowed
 

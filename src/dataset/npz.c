@@ -17,6 +17,7 @@ enum { DEFLATE_EXPANDS = 1032 }; // factor, at most
 struct Npz {
     zip_t *zip;
     char path[1024];
+    int64_t bytes; // of the archive
     int count;
     int *member;      // [count] index in the archive
     char (*key)[256]; // [count] name without ".npy"
@@ -31,16 +32,32 @@ static bool zip_failure(Error *err, int code) {
     return false;
 }
 
+static bool has_room(int64_t size, Error *err) {
+    return size >= 22 ||
+           error_set(err, EXIT_DATA, "%lld bytes are too few for an npz file", (long long)size);
+}
+
 // Takes over the descriptor; NULL with an error.
 static zip_t *open_archive(int descriptor, int64_t size, Error *err) {
     zip_t *zip = NULL;
     int code = 0;
-    if (size < 22)
-        error_set(err, EXIT_DATA, "%lld bytes are too few for an npz file", (long long)size);
-    else if ((zip = zip_fdopen(descriptor, 0, &code)) == NULL)
+    if (has_room(size, err) && (zip = zip_fdopen(descriptor, 0, &code)) == NULL)
         zip_failure(err, code);
     if (zip == NULL) // else the archive owns it
         close(descriptor);
+    return zip;
+}
+
+static zip_t *lend_archive(const void *bytes, size_t count, Error *err) {
+    zip_error_t error;
+    if (!has_room((int64_t)count, err))
+        return NULL;
+    zip_source_t *source = zip_source_buffer_create(bytes, count, 0, &error);
+    zip_t *zip = source != NULL ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
+    if (zip == NULL)
+        zip_failure(err, zip_error_code_zip(&error));
+    if (zip == NULL && source != NULL) // else the archive owns it
+        zip_source_free(source);
     return zip;
 }
 
@@ -62,12 +79,12 @@ static bool names_are_unique(zip_t *zip, int64_t count, Error *err) {
     qsort(name, (size_t)count, sizeof *name, compare_names);
     for (int64_t i = 1; ok && i < count; i++)
         if (strcmp(name[i - 1], name[i]) == 0)
-            ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", name[i]);
+            ok = error_set(err, EXIT_DATA, "'%.200s' is in the archive twice", SHOWN(name[i]));
     memory_free(name);
     return ok;
 }
 
-// Lists the members called <key>.npy and ignores others.
+// Lists the members called <key>.npy and ignores others. Keys are as sentences can show them.
 static bool list_members(Npz *npz, int64_t count, Error *err) {
     npz->key = memory_try((size_t)count * sizeof *npz->key, "names of arrays", err);
     npz->member = memory_try((size_t)count * sizeof *npz->member, "places of arrays", err);
@@ -78,29 +95,42 @@ static bool list_members(Npz *npz, int64_t count, Error *err) {
         size_t length = name == NULL ? 0 : strlen(name);
         if (length < 5 || length - 4 >= sizeof *npz->key || strcmp(name + length - 4, ".npy") != 0)
             continue;
-        snprintf(npz->key[npz->count], sizeof *npz->key, "%.*s", (int)(length - 4), name);
+        char key[sizeof *npz->key];
+        snprintf(key, sizeof key, "%.*s", (int)(length - 4), name);
+        text_shown(npz->key[npz->count], sizeof key, key);
         npz->member[npz->count++] = i;
     }
     return true;
 }
 
-Npz *npz_open(const char *path, Error *err) {
-    int64_t size;
-    int descriptor = file_open(path, &size, err);
-    if (descriptor < 0)
-        return NULL;
+static bool read_directory(Npz *npz, Error *err) {
+    int64_t count = (int64_t)zip_get_num_entries(npz->zip, 0);
+    if (count > 1 << 20)
+        return error_set(err, EXIT_DATA, "it holds %lld members", (long long)count);
+    return names_are_unique(npz->zip, count, err) && list_members(npz, count, err);
+}
+
+// Takes over the archive, which is NULL if there is an error already.
+static Npz *npz_new(zip_t *zip, int64_t bytes, const char *path, Error *err) {
     Npz *npz = ALLOC(Npz, 1, "an archive");
     snprintf(npz->path, sizeof npz->path, "%s", path);
-    npz->zip = open_archive(descriptor, size, err);
-    int64_t count = npz->zip == NULL ? 0 : (int64_t)zip_get_num_entries(npz->zip, 0);
-    bool ok = npz->zip != NULL;
-    if (ok && count > 1 << 20)
-        ok = error_set(err, EXIT_DATA, "it holds %lld members", (long long)count);
-    if (ok && names_are_unique(npz->zip, count, err) && list_members(npz, count, err))
+    npz->zip = zip;
+    npz->bytes = bytes;
+    if (zip != NULL && read_directory(npz, err))
         return npz;
     error_prefix(err, "%s", path);
     npz_close(npz);
     return NULL;
+}
+
+Npz *npz_open(const char *path, Error *err) {
+    int64_t bytes;
+    int descriptor = file_open(path, &bytes, err);
+    return descriptor < 0 ? NULL : npz_new(open_archive(descriptor, bytes, err), bytes, path, err);
+}
+
+Npz *npz_parse(const void *bytes, size_t count, const char *path, Error *err) {
+    return npz_new(lend_archive(bytes, count, err), (int64_t)count, path, err);
 }
 
 void npz_close(Npz *npz) {
@@ -198,7 +228,7 @@ static bool read_member(const Npz *npz, int index, bool head, Npy *out, Error *e
     zip_uint64_t place = (zip_uint64_t)npz->member[index];
     if (zip_stat_index(npz->zip, place, 0, &stat) != 0)
         return error_set(err, EXIT_DATA, "%s", zip_strerror(npz->zip));
-    if (!member_is_sound(&stat, file_size(npz->path), err))
+    if (!member_is_sound(&stat, npz->bytes, err))
         return false;
     Member member = {zip_fopen_index(npz->zip, place, 0), crc32(0, NULL, 0), (size_t)stat.size};
     if (member.file == NULL)

@@ -21,6 +21,10 @@ bool npz_format(Npz *npz, char format[8],
                 Error *err); // that save_npz names; "csr" if it names none
 bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 
+// ---- format_npz.c
+// Format.read of an open archive, which the caller closes.
+bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err);
+
 // ---- npz_csr.c
 // A CSR matrix as the file holds it, checked.
 typedef struct FileCsr {

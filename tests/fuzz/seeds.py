@@ -94,3 +94,80 @@ seed("events", "binary", BINARY + record(1, 17, (3, 4, 5)) + record(1, 2, (8,), 
      record(2, 9) + record(3, 17, (6,)) + record(4, 17, (3,)) + record(5, 2) + record(6, 9) +
      record(7, 5, name="after"))
 seed("events", "binary-cut", BINARY + record(1, 17, (3, 4, 5))[:-3])
+
+seed("edges", "plain", "# SNAP\n0\t1\n1\t2\n7\t0\n")
+seed("edges", "weights", "source,target,weight\n0,1,0.5\r\n1,2,1e-3\n2,30,7.25\n")
+seed("edges", "undirected", "# Undirected graph\n0 1\n1 1\n2 0\n")
+seed("edges", "sparse", "% ids with gaps\n3 10\n10 1000000007\n\n17 3")
+seed("pins", "plain", "# c\n0 10\n1 10\n3 11\n0 11\n")
+seed("pins", "all", "node,hyperedge,weight,role\n0,10,0.5,s\n1,10,0.5,b\n3,11,2,t\n0,11,2,s\n")
+seed("mtx", "pattern", "%%MatrixMarket matrix coordinate pattern symmetric\n% c\n3 3 2\n2 1\n3 3\n")
+seed("mtx", "real", "%%MatrixMarket matrix coordinate real general\n\n3 3 3\n1 2 0.5\n2 1 0\n3 1 -1e3\n")
+seed("mtx", "skew", "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 7\n")
+seed("part", "nodes", "0\n3\n 1 \r\n2\n" + "0\n" * 3)
+seed("part", "hyperedges", "0\n1\n2\n3")
+seed("part", "outside", "0\n4\n-1\n")
+
+# ---- JSON
+
+seed("json", "all", json.dumps({"a": [1, -2.5e-3, True, False, None, "x\u00e9\n"], "b": {"c": {}, "d": []}}))
+seed("json", "escapes", r'''["\u0041\ud83d\ude00", "\"\\\/\b\f\n\r\t", 9007199254740991, 0.1, 1e308]''')
+seed("json", "deep", "[" * 30 + "0" + "]" * 30)
+seed("json", "twice", '{"k": 1, "\\u006b": 2}')
+
+
+def by_length(text, odd, nodes):  # fuzz_json_pull.c
+    while len(text) % 2 != odd or 1 + len(text) // 2 % 7 != nodes:
+        text += " "
+    return text
+
+
+seed("json_pull", "classes", by_length('{"0": 1, "2": 0, "1": 12}', 1, 3))
+seed("json_pull", "from-one", by_length('{"1":1,"0":2}', 1, 2))
+seed("json_pull", "lists", by_length('{"1": [0, 1, 1], "0": [1, 0, 0]}', 1, 2))
+seed("json_pull", "roles", by_length('{"tr": [0, 2], "va": [1], "te": []}', 0, 4))
+
+# ---- safetensors
+
+
+def tensors(header, data, text=None):
+    text = (text or json.dumps(header)).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def tensor(dtype, shape, begin, end):
+    return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+
+seed("safetensors", "all", tensors({
+    "__metadata__": {"format": "pt"}, "w": tensor("F32", [2, 2], 0, 16), "d": tensor("F64", [1], 16, 24),
+    "i": tensor("I32", [1, 1, 1], 24, 28), "b": tensor("BF16", [2], 28, 32), "l": tensor("I64", [], 32, 40),
+    "u": tensor("U8", [3], 40, 43), "e": tensor("F32", [0, 5], 43, 43)}, bytes(range(43))))
+seed("safetensors", "unaligned", tensors({"u": tensor("U8", [1], 0, 1), "w": tensor("F32", [2], 1, 9)}, b"\0" * 9))
+seed("safetensors", "overlap", tensors({"a": tensor("U8", [4], 0, 4), "b": tensor("U8", [4], 2, 6)}, b"\0" * 6))
+
+# ---- npz
+
+
+def npz(members, method=zipfile.ZIP_STORED):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", method) as archive:
+        for key, data in members.items():
+            archive.writestr(zipfile.ZipInfo(key + ".npy"), data, method)
+    return file.getvalue()
+
+
+graph = {"adj_data": npy("<f4", (3,), pack("f", 1, 1, 1)), "adj_indices": npy("<i4", (3,), pack("i", 1, 0, 2)),
+         "adj_indptr": npy("<i4", (4,), pack("i", 0, 1, 3, 3)), "adj_shape": npy("<i8", (2,), pack("q", 3, 3)),
+         "attr_matrix": npy("<f4", (3, 1), pack("f", 1, 2, 3)), "labels": npy("<i8", (3,), pack("q", 0, 1, 1))}
+pairs = {"edge_index": npy("<i8", (2, 2), pack("q", 0, 1, 1, 2)), "y": npy("|u1", (3, 2), bytes((0, 1, 1, 1, 0, 0)))}
+hyper = {"num_nodes": npy("<i8", (), pack("q", 4)), "node": npy("<i4", (4,), pack("i", 0, 1, 1, 3)),
+         "hyperedge": npy("<i4", (4,), pack("i", 0, 0, 1, 1)), "hyperedge_weight": npy("<f4", (2,), pack("f", 1, 2))}
+seed("npz", "graph", npz(graph))
+seed("npz", "graph-deflated", npz(graph, zipfile.ZIP_DEFLATED))
+seed("npz", "pairs", npz(pairs, zipfile.ZIP_DEFLATED))
+seed("npz", "hypergraph", npz(hyper))
+seed("npz", "one", npz({"x": arrays["i8"]}))
+seed("npz", "method", npz({"x": arrays["i8"]}, zipfile.ZIP_BZIP2))
+seed("npz", "empty", npz({}))
