@@ -152,6 +152,15 @@ bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *line
 size_t text_blocks_most(void); // bytes that text_blocks has in use at most
 // Words between commas in the first line of the file; 0: it is empty, -1 with an error.
 int64_t text_columns(const char *path, Error *err);
+// The same two of a file's bytes in memory, in blocks of another size, and without threads.
+typedef struct TextLent {
+    const void *bytes;
+    size_t count, block; // block: the longest line
+    const char *path;    // for messages
+} TextLent;
+bool text_blocks_lent(const TextLent *text, TextTaker *take, void *context, int64_t *lines,
+                      Error *err);
+int64_t text_columns_lent(const TextLent *text, Error *err);
 
 // ---- ids.c: ids of a text become numbers from 0
 typedef struct Ids {

@@ -171,3 +171,29 @@ seed("npz", "hypergraph", npz(hyper))
 seed("npz", "one", npz({"x": arrays["i8"]}))
 seed("npz", "method", npz({"x": arrays["i8"]}, zipfile.ZIP_BZIP2))
 seed("npz", "empty", npz({}))
+
+# ---- tables of ogb, plain and in gzip; the tenth byte says which table it is (fuzz_csv.c)
+
+COUNT, EDGES, FEATURES, CLASS, CLASSES = range(5)
+
+
+def table(name, kind, text):
+    packed = bytearray(gzip.compress(text.encode(), 9, mtime=0))
+    packed[9] = kind
+    seed("csv", name + ".gz", bytes(packed))
+    plain = bytearray(text.encode())
+    while len(plain) < 10 or plain[9] % 5 != kind:  # blanks move another byte to that place
+        plain = bytearray(b" ") + plain
+        if len(plain) > len(text) + 60:
+            return
+    seed("csv", name, bytes(plain))
+
+
+table("count", COUNT, "12345\n")
+table("edges", EDGES, "0,1\n3,7\n2,2\r\n" + "0,5\n" * 30)
+table("features", FEATURES, "0.5,-1e-3\n" * 7 + "1.0000000000000001,3.4e38\n")
+table("class", CLASS, "3\n\nnan\n0.0\n1e1\n-1\n7\n3\n")
+table("classes", CLASSES, "0,1,1.0\n" * 8)
+two = gzip.compress(b"0,1\n", mtime=0) + gzip.compress(b"1,2\n", mtime=0)
+seed("csv", "two-members.gz", two[:9] + bytes((EDGES,)) + two[10:])
+seed("csv", "cut.gz", two[:9] + bytes((EDGES,)) + two[10:-9])
