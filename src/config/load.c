@@ -23,10 +23,19 @@ void config_set_default(void *values, const Key *key) {
     assert(complaints.count == 0);
 }
 
+// Their texts are parsed once for each table of keys: loading sets them twice.
 void config_set_defaults(Config *config) {
-    memset(config, 0, sizeof *config);
-    for (int i = 0; i < config_key_count; i++)
-        config_set_default(config, &config_keys[i]);
+    static Config standard;
+    static const Key *keys;
+    static int count;
+    if (keys != config_keys || count != config_key_count) {
+        memset(&standard, 0, sizeof standard);
+        for (int i = 0; i < config_key_count; i++)
+            config_set_default(&standard, &config_keys[i]);
+        keys = config_keys;
+        count = config_key_count;
+    }
+    *config = standard;
 }
 
 static void store_said(Config *config, const Key *key, const Json *value, Complaints *complaints) {

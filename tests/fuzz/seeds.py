@@ -197,3 +197,39 @@ table("classes", CLASSES, "0,1,1.0\n" * 8)
 two = gzip.compress(b"0,1\n", mtime=0) + gzip.compress(b"1,2\n", mtime=0)
 seed("csv", "two-members.gz", two[:9] + bytes((EDGES,)) + two[10:])
 seed("csv", "cut.gz", two[:9] + bytes((EDGES,)) + two[10:-9])
+
+# ---- configs and manifests of checkpoints
+
+seed("config", "all", json.dumps({
+    "$schema": "x", "mode": "adaqp",
+    "data": {"path": "cora/cora.npz", "format": "npz", "split_keys": ["a", "b", "c.npy"], "undirected": True,
+             "transforms": ["symmetrize", "random:8", "row-normalize"]},
+    "partition": {"method": "file:x", "seed": 1, "balance": ["train"]}, "stream": {"passes": 2, "epsilon": 0.1},
+    "model": {"layer": "gcn", "layers": 3, "hidden": [16, 16], "post": ["dropout", "norm", "activation"]},
+    "train": {"epochs": 3, "betas": [0.9, 0.99], "weight_decay": [0.0005, 0]},
+    "quantization": {"bits": [2, 4, 8], "lambda": 0.5}, "comm": {"timeout": 10}, "run": {"dir": "r"}}))
+seed("config", "mistakes", json.dumps({
+    "mode": "vanila", "data": {"pth": 1, "undirected": 3, "transforms": ["symetrize"]}, "modle": {}, "lr": 0.1,
+    "model": {"layers": -1, "hidden": [1, 2, 3], "post": ["norm", "norm"]}, "train": 7, "epochs": {"a": 1},
+    "quantization": {"bits": [8, 2]}, "train.epochs": "many", "comm": {"overlap": True}}))
+metrics = {"loss": 0.5, "accuracy": 0.75, "micro_f1": 0.75, "macro_f1": None, "rows": 12}
+hashes = [{"name": name + ".safetensors", "hash": letter * 32} for name, letter in
+          (("model", "a"), ("best", "b"), ("optimizer", "0"))]
+manifest = {
+    "format": "fringe-checkpoint", "version": 2, "config": {"model": {"layer": "gcn"}, "train": {"lr": 0.01}},
+    "data": "1" * 32, "parts": {"count": 2, "hash": "2" * 32}, "seed": 7, "weights": None, "epoch": 4,
+    "best_epoch": 2, "stale_evaluations": 1, "best_score": 0.75, "best_metrics": [metrics] * 4,
+    "last_metrics": [metrics] * 4, "backend": {"name": "cpu", "spmm": None}, "files": hashes, "checksum": "0" * 32}
+
+
+def sealed(document):  # of odd length, so that fuzz_manifest.c seals it
+    text = json.dumps(document, separators=(",", ": "))
+    seed("manifest", "v%d" % document["version"] + ("-weights" if document["weights"] else ""),
+         text if len(text) % 2 == 1 else text + "\n")
+
+
+sealed(manifest)
+sealed(dict(manifest, weights={"path": "w", "hash": "3" * 32}, best_epoch=0, best_score=-1))
+sealed(dict(manifest, version=3))
+old = {key: value for key, value in manifest.items() if key not in ("config", "parts", "checksum")}
+sealed(dict(old, version=1, files={entry["name"]: entry["hash"] for entry in hashes}))
