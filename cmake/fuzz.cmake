@@ -14,8 +14,7 @@ foreach(row IN LISTS fuzzer_rows)
     string(REPLACE "," ";" defects_of_${CMAKE_MATCH_1} "${defects}")
 endforeach()
 
-# The rooms that read. Their writers call rooms above them, and kernels that clang does not compile;
-# no fuzzer writes, so the linker leaves those calls open.
+# The rooms that read; those above them need the kernels, which clang does not compile.
 if(FRINGE_FUZZ OR FRINGE_COVER)
     set(fuzzed fringe_base,fringe_config,fringe_runfolder,fringe_events,fringe_dataset)
     string(APPEND fuzzed ,fringe_partition,fringe_checkpoint)
@@ -25,7 +24,6 @@ if(FRINGE_FUZZ OR FRINGE_COVER)
         room_settings(fuzz_${name})
         target_include_directories(fuzz_${name} PRIVATE src)
         target_link_libraries(fuzz_${name} PRIVATE $<LINK_GROUP:RESCAN,${fuzzed}>)
-        target_link_options(fuzz_${name} PRIVATE -Wl,--warn-unresolved-symbols,-z,lazy)
         if(FRINGE_COVER)
             target_sources(fuzz_${name} PRIVATE tests/fuzz/replay.c)
         else()

@@ -6,10 +6,11 @@
 #include "fringe/config.h"
 #include "fringe/dataset.h"
 
+// Each line is a mistake, and none is the rest of one, after a line break that the file holds.
 static void check_lines(const Error *err) {
     for (const char *line = err->text; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
-        FUZZ_CHECK(*line != '\n' && *line != '\0');
+        FUZZ_CHECK(strncmp(line, "fuzz:", 5) == 0 || strcmp(line, "... and more") == 0);
     }
 }
 
