@@ -1,7 +1,8 @@
 // npz: a zip archive of npy arrays, opened by libzip. Checks what libzip does not: empty files,
-// methods other than stored and deflated, encryption, duplicate names, and sizes that no deflate
-// stream of that length can have. An array's bytes go from the archive straight into its memory,
-// and the checksum covers all of them.
+// methods other than stored and deflated, encryption, duplicate names, and the tricks of zip bombs:
+// sizes that no deflate stream of that length can have, gigabytes of one byte, members that overlap
+// (Fifield, 2019), and what follows an array. An array's bytes go from the archive straight into
+// its memory, and the checksum covers all of them.
 
 #include "npy_input.h"
 
@@ -13,6 +14,9 @@
 #include <zlib.h>
 
 enum { DEFLATE_EXPANDS = 1032 }; // factor, at most
+// Only one byte over and over expands so much; that much of it is not data.
+enum { BOMB_EXPANDS = 1000, BOMB_FROM = 1 << 30 };
+enum { MOST_TRAILING = 1 << 16 };
 
 struct Npz {
     zip_t *zip;
@@ -103,11 +107,28 @@ static bool list_members(Npz *npz, int64_t count, Error *err) {
     return true;
 }
 
+static bool members_fit(const Npz *npz, int64_t count, Error *err) {
+    zip_uint64_t bytes = 0;
+    for (int64_t i = 0; i < count; i++) {
+        zip_stat_t stat;
+        bool known = zip_stat_index(npz->zip, (zip_uint64_t)i, 0, &stat) == 0 &&
+                     (stat.valid & ZIP_STAT_COMP_SIZE) != 0;
+        if (known && __builtin_add_overflow(bytes, stat.comp_size, &bytes))
+            bytes = UINT64_MAX;
+    }
+    return bytes <= (zip_uint64_t)npz->bytes ||
+           error_set(err, EXIT_DATA,
+                     "its members have %llu compressed bytes, but it has %lld: they overlap, as in "
+                     "a zip bomb",
+                     (unsigned long long)bytes, (long long)npz->bytes);
+}
+
 static bool read_directory(Npz *npz, Error *err) {
     int64_t count = (int64_t)zip_get_num_entries(npz->zip, 0);
     if (count > 1 << 20)
         return error_set(err, EXIT_DATA, "it holds %lld members", (long long)count);
-    return names_are_unique(npz->zip, count, err) && list_members(npz, count, err);
+    return names_are_unique(npz->zip, count, err) && members_fit(npz, count, err) &&
+           list_members(npz, count, err);
 }
 
 // Takes over the archive, which is NULL if there is an error already.
@@ -186,6 +207,8 @@ static bool pull_member(void *context, void *into, size_t bytes, Error *err) {
 // Reads the rest of the member: bytes after the data, then its end; then compares the checksum.
 static bool finish_member(Member *member, const zip_stat_t *stat, Error *err) {
     unsigned char rest[4096];
+    if (member->left > MOST_TRAILING)
+        return error_set(err, EXIT_DATA, "%zu bytes follow its data", member->left);
     while (member->left > 0)
         if (!pull_member(member, rest, member->left < sizeof rest ? member->left : sizeof rest,
                          err))
@@ -220,6 +243,11 @@ static bool member_is_sound(const zip_stat_t *stat, int64_t archive_bytes, Error
         return error_set(err, EXIT_DATA,
                          "the archive claims %llu bytes in %llu, which is impossible",
                          (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
+    if (stat->size > BOMB_FROM && stat->size / BOMB_EXPANDS > stat->comp_size)
+        return error_set(err, EXIT_DATA,
+                         "%llu bytes expand to %llu, as in a zip bomb; if it is data, save it with "
+                         "numpy.savez",
+                         (unsigned long long)stat->comp_size, (unsigned long long)stat->size);
     return true;
 }
 
