@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import os
+import re
 import struct
 import zipfile
 
@@ -233,3 +234,39 @@ sealed(dict(manifest, weights={"path": "w", "hash": "3" * 32}, best_epoch=0, bes
 sealed(dict(manifest, version=3))
 old = {key: value for key, value in manifest.items() if key not in ("config", "parts", "checksum")}
 sealed(dict(old, version=1, files={entry["name"]: entry["hash"] for entry in hashes}))
+
+# ---- arrays of which fuzz_arrays.c makes archives
+
+source = open(os.path.join(os.path.dirname(corpus), "fuzz_arrays.c")).read()
+KEYS = re.findall(r'"(\w+)"', source[source.index("keys[]"):source.index("};", source.index("keys[]"))])
+LETTERS = {"f4": (0, "f"), "i4": (1, "i"), "i8": (2, "q"), "u1": (3, "B"), "b1": (4, "B"), "f8": (5, "d"), "S3": (9, "B")}
+
+
+def array(key, kind, shape, *values):
+    number, letter = LETTERS[kind]
+    return bytes((KEYS.index(key), number, len(shape), *shape)) + pack(letter, *values)
+
+
+path3 = (array("adj_data", "f4", (4,), 1, 1, 1, 1) + array("adj_indices", "i4", (4,), 1, 0, 2, 1) +
+         array("adj_indptr", "i8", (4,), 0, 1, 3, 4) + array("adj_shape", "i8", (2,), 3, 3))
+dense = array("attr_matrix", "f4", (3, 2), 1, 2, 3, 4, 5, 6) + array("labels", "i8", (3,), 0, 1, 1)
+masks = array("train_mask", "b1", (3,), 1, 0, 0) + array("val_mask", "b1", (3,), 0, 1, 0) + array("test_mask", "b1", (3,), 0, 0, 1)
+lists = array("train_idx", "i4", (1,), 0) + array("val_idx", "i4", (1,), 1) + array("test_idx", "i4", (1,), 2)
+sparse = (array("attr_data", "f4", (2,), 1, 2) + array("attr_indices", "i4", (2,), 0, 1) +
+          array("attr_indptr", "i4", (4,), 0, 1, 1, 2) + array("attr_shape", "i8", (2,), 3, 2))
+pyg = array("edge_index", "i8", (2, 3), 0, 1, 2, 1, 2, 2) + array("x", "f4", (3, 1), 1, 2, 3) + array("y", "u1", (3, 2), 0, 1, 1, 0, 0, 0)
+csr = (array("data", "f4", (2,), 1, 0.5) + array("indices", "i4", (2,), 1, 2) + array("indptr", "i4", (4,), 0, 1, 2, 2) +
+       array("shape", "i8", (2,), 3, 3))
+csc = csr + array("format", "S3", (), *b"csc")
+coo = (array("row", "i4", (2,), 1, 0) + array("col", "i4", (2,), 0, 2) + array("data", "f8", (2,), 1, 1) +
+       array("shape", "i8", (2,), 3, 3) + array("format", "S3", (), *b"coo"))
+pins = array("hyperedge_index", "i8", (2, 4), 0, 1, 1, 2, 0, 0, 1, 1) + array("hyperedge_weight", "f4", (2,), 1, 2)
+roles = (array("num_nodes", "i8", (), 3) + array("node", "i4", (3,), 0, 1, 2) + array("hyperedge", "i4", (3,), 0, 0, 1) +
+         array("role", "u1", (3,), 1, 3, 2) + array("node_weight", "i4", (3,), 1, 1, 2))
+many = array("train_mask", "b1", (3, 2), 1, 0, 0, 1, 0, 0)
+for what, reader, parts in (("benchmark", 0, path3 + dense + masks), ("benchmark-sparse", 0, path3 + sparse + lists),
+                            ("pyg", 0, pyg + array("train_idx", "i4", (1,), 0)), ("pyg-undirected", 128, pyg + many),
+                            ("csr", 0, csr + dense), ("csc", 0, csc), ("pins", 0, pins), ("roles", 0, roles + dense),
+                            ("matrix-csr", 1, csr), ("matrix-coo", 1, coo),
+                            ("weights", 0, pyg + array("edge_weight", "f4", (3,), 1, 2, 3))):
+    seed("arrays", what, bytes((reader,)) + parts)
