@@ -78,12 +78,21 @@ void *memory_alloc(size_t bytes, const char *what) {
     return pointer;
 }
 
+static bool needs_too_much(size_t bytes, size_t available, const char *what, Error *err) {
+    return error_set(err, EXIT_MEMORY, "%s needs %.1f MiB but only %.1f MiB of memory are free",
+                     what, mebibytes(bytes), mebibytes(available));
+}
+
+bool memory_is_there(size_t bytes, const char *what, Error *err) {
+    size_t available = memory_available();
+    return bytes <= available || needs_too_much(bytes, available, what, err);
+}
+
 void *memory_try(size_t bytes, const char *what, Error *err) {
     size_t available = memory_available();
     void *pointer = bytes <= available ? alloc(bytes, what) : NULL;
     if (pointer == NULL)
-        error_set(err, EXIT_MEMORY, "%s needs %.1f MiB but only %.1f MiB of memory are free", what,
-                  mebibytes(bytes), mebibytes(available));
+        needs_too_much(bytes, available, what, err);
     return pointer;
 }
 
