@@ -20,7 +20,7 @@ static bool read_shape(Matrix *m, int64_t nodes, Error *err) {
         return error_set(err, EXIT_DATA,
                          "its format is '%s'; fringe reads csr and coo here: save_npz(path, "
                          "matrix.tocsr())",
-                         m->format);
+                         SHOWN(m->format));
     if (shape.rows != shape.columns || shape.rows < 1 || shape.rows > DATASET_MAX_NODES)
         return error_set(err, EXIT_DATA,
                          "'shape' is %lld x %lld; that of a graph is square, with 1 to %d rows",

@@ -25,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
 // A file of some KiB may announce far more; what a reader takes beyond this is refused at once, so
 // that no time goes into clearing it.
-enum { FUZZ_MEMORY = 4 << 20 };
+enum { FUZZ_MEMORY = 1 << 18 };
 
 static inline void fuzz_begin(void) { memory_test_limit(FUZZ_MEMORY); }
 
