@@ -213,6 +213,16 @@ seed("config", "mistakes", json.dumps({
     "mode": "vanila", "data": {"pth": 1, "undirected": 3, "transforms": ["symetrize"]}, "modle": {}, "lr": 0.1,
     "model": {"layers": -1, "hidden": [1, 2, 3], "post": ["norm", "norm"]}, "train": 7, "epochs": {"a": 1},
     "quantization": {"bits": [8, 2]}, "train.epochs": "many", "comm": {"overlap": True}}))
+seed("config", "together", json.dumps({
+    "model": {"layers": 3, "hidden": [1, 2, 3], "post": ["norm", "norm"]},
+    "train": {"betas": [0.9], "weight_decay": [0, 0, 0, 0]}, "data": {"split_keys": ["a"]},
+    "quantization": {"bits": [8, 2], "initial_bits": 9, "link": [1], "time": "hidden"}}))
+seed("config", "nothing", json.dumps({"quantization": {"bits": [], "link": [1]}, "model": {"post": []}}))
+seed("config", "types", json.dumps({
+    "model": {"layers": None, "hidden": {}, "post": [1], "bias": 1, "dropout": "x"}, "data": {"path": "x" * 600},
+    "train": {"lr": 1e308, "epochs": 1.5, "betas": [0, 0] * 9}, "comm": {"timeout": []}, "run": {"dir": True},
+    "messages": {"widths": [2]}, "commm": {}, "dropout": 1, "train.rate": 1, "zzzzzzzzzzzzzz": 0, "data.zq": 1}))
+seed("config", "list", "[]")
 metrics = {"loss": 0.5, "accuracy": 0.75, "micro_f1": 0.75, "macro_f1": None, "rows": 12}
 hashes = [{"name": name + ".safetensors", "hash": letter * 32} for name, letter in
           (("model", "a"), ("best", "b"), ("optimizer", "0"))]
