@@ -117,8 +117,8 @@ def write(kept):
     for name, row in kept["bombs"].items():
         bombs.append(f"| {name} | {row['bytes']:,} | {row['seconds']:.3f} | {row['mib']} | {verdict(row['seconds'] < REFUSAL)} |")
     write_section(os.path.join(ROOT, "docs", "results.md"), "Fuzzing the readers",
-                  f"`bench/fuzz.sh` (libFuzzer of {kept['clang']}, AddressSanitizer and UndefinedBehaviorSanitizer, one thread; the seconds\n"
-                  "are those of the run with its corpus; bars: 20,000 executions/s, 90 % of the lines of the reader, 0.1 s for a bomb).\n"
+                  f"`bench/fuzz.sh` (libFuzzer of {kept['clang']}, AddressSanitizer and UndefinedBehaviorSanitizer, one thread; the seconds "
+                  "are those of the run with its corpus; bars: 20,000 executions/s, 90 % of the lines of the reader, 0.1 s for a bomb). "
                   "`lines`: of the sources that tests/fuzz/readers.txt names, without the functions that write or look for files.\n\n" +
                   "\n".join(table) + "\n\n" + "\n".join(bombs))
 
