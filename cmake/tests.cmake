@@ -218,6 +218,17 @@ foreach(source IN LISTS test_sources)
     endif()
 endforeach()
 
+# The fuzzers of the readers, each with a main that reads the files of its corpus.
+foreach(name IN LISTS fuzzers)
+    test_program(fuzz_${name} tests/fuzz/fuzz_${name}.c checkpoint)
+    target_sources(fuzz_${name} PRIVATE tests/fuzz/replay.c)
+    add_test(NAME ${prefix}fuzz_${name} COMMAND fuzz_${name}
+             ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name} ${defects_of_${name}})
+    test_settings(${prefix}fuzz_${name} fuzz 1 "")
+    set_tests_properties(${prefix}fuzz_${name} PROPERTIES
+                         ENVIRONMENT "${test_environment};OMP_NUM_THREADS=1")
+endforeach()
+
 # Scripts find the program's path in FRINGE and the programs they help themselves with in
 # FRINGE_BUILD/tests.
 find_program(PYTHON python3)

@@ -44,9 +44,10 @@ bool error_join(Error *err, ExitCode code, const char *format, ...) {
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     size_t used = strlen(err->text), room = sizeof err->text - used;
-    if (strlen(sentence) + sizeof more + 1 < room)
+    bool cut = strstr(err->text, more) != NULL; // what comes now is shorter, but comes later
+    if (!cut && strlen(sentence) + sizeof more + 1 < room)
         snprintf(err->text + used, room, "%s%s", used > 0 ? "\n" : "", sentence);
-    else if (room > sizeof more && strstr(err->text, more) == NULL)
+    else if (!cut && room > sizeof more)
         snprintf(err->text + used, room, "%s", more);
     err->code = err->code == 0 || err->code == (int)code ? (int)code : EXIT_CONFIG;
     return false;

@@ -1,6 +1,7 @@
 // Finds a member of a family by its name, and suggests the closest name if there is none.
 
 #include "fringe/base/family.h"
+#include "fringe/base/text.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -92,7 +93,7 @@ static void refuse(const Family *family, const char *word, Error *err) {
         words[count] = family_word(family, count);
     const char *closest = family_closest(word, words, count);
     error_set(err, EXIT_CONFIG, "%s: expected one of %s, found '%.80s'%s%s%s", family->key,
-              family_words(family, list), word, closest != NULL ? "; did you mean '" : "",
+              family_words(family, list), SHOWN(word), closest != NULL ? "; did you mean '" : "",
               closest != NULL ? closest : "", closest != NULL ? "'?" : "");
 }
 

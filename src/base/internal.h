@@ -11,6 +11,9 @@ void threads_set_node_cores(int cores);
 // Cores' worth of processor time that a container grants; INT_MAX without a limit.
 int threads_rationed(void);
 
+// Refuses a file of fewer than `least` bytes with a sentence (mapping.c).
+bool file_has_bytes(const char *path, size_t bytes, size_t least, Error *err);
+
 // Bytes of the well-formed UTF-8 character at `at`, or 0 (text.c).
 size_t utf8_length(const unsigned char *at, size_t left);
 unsigned utf8_point(const unsigned char *at, size_t length);

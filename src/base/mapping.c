@@ -74,6 +74,12 @@ static void watch_no_more(const void *begin) {
     pthread_mutex_unlock(&lock);
 }
 
+bool file_has_bytes(const char *path, size_t bytes, size_t least, Error *err) {
+    return bytes >= least ||
+           error_set(err, EXIT_DATA, "%s: has %zu bytes; such a file has at least %zu", path, bytes,
+                     least);
+}
+
 void *file_map(const char *path, size_t least, size_t *bytes, Error *err) {
     int64_t size;
     int descriptor = file_open(path, &size, err);
@@ -81,10 +87,8 @@ void *file_map(const char *path, size_t least, size_t *bytes, Error *err) {
         return NULL;
     void *mapping = MAP_FAILED;
     *bytes = (size_t)size;
-    if (*bytes < least)
-        error_set(err, EXIT_DATA, "%s: has %zu bytes; such a file has at least %zu", path, *bytes,
-                  least);
-    else if ((mapping = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, descriptor, 0)) == MAP_FAILED)
+    if (file_has_bytes(path, *bytes, least, err) &&
+        (mapping = mmap(NULL, *bytes, PROT_READ, MAP_SHARED, descriptor, 0)) == MAP_FAILED)
         error_set(err, EXIT_IO, "%s: cannot map: %s", path, strerror(errno));
     close(descriptor);
     if (mapping == MAP_FAILED)

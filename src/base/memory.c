@@ -78,12 +78,21 @@ void *memory_alloc(size_t bytes, const char *what) {
     return pointer;
 }
 
+static bool needs_too_much(size_t bytes, size_t available, const char *what, Error *err) {
+    return error_set(err, EXIT_MEMORY, "%s needs %.1f MiB but only %.1f MiB of memory are free",
+                     what, mebibytes(bytes), mebibytes(available));
+}
+
+bool memory_is_there(size_t bytes, const char *what, Error *err) {
+    size_t available = memory_available();
+    return bytes <= available || needs_too_much(bytes, available, what, err);
+}
+
 void *memory_try(size_t bytes, const char *what, Error *err) {
     size_t available = memory_available();
     void *pointer = bytes <= available ? alloc(bytes, what) : NULL;
     if (pointer == NULL)
-        error_set(err, EXIT_MEMORY, "%s needs %.1f MiB but only %.1f MiB of memory are free", what,
-                  mebibytes(bytes), mebibytes(available));
+        needs_too_much(bytes, available, what, err);
     return pointer;
 }
 
@@ -195,7 +204,14 @@ static size_t address_space_left(void) {
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
 
+static atomic_size_t test_limit;
+
+void memory_test_limit(size_t bytes) { atomic_store(&test_limit, bytes); }
+
 size_t memory_available(void) {
+    size_t limit = atomic_load(&test_limit), used = memory_in_use();
+    if (limit > 0)
+        return limit > used ? limit - used : 0;
     size_t free_kib = number_in("/proc/meminfo", "MemAvailable:");
     size_t least = free_kib == SIZE_MAX ? SIZE_MAX : free_kib * 1024;
     size_t group = cgroups_left(), space = address_space_left();

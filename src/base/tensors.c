@@ -34,7 +34,7 @@ size_t tensor_bytes(const Tensor *tensor) {
 }
 
 static bool damaged(const Tensors *tensors, const char *name, const char *what, Error *err) {
-    return error_set(err, EXIT_DATA, "%s: tensor '%s': %s", tensors->path, name, what);
+    return error_set(err, EXIT_DATA, "%s: tensor '%s': %s", tensors->path, SHOWN(name), what);
 }
 
 // --- the header, entry by entry
@@ -51,7 +51,7 @@ static bool read_type(const Tensors *tensors, Tensor *tensor, const Json *entry,
     return error_set(err, EXIT_DATA,
                      "%s: tensor '%s': type '%.40s' is not read; convert it to F32, F64, I32, I64, "
                      "U8 or BF16",
-                     tensors->path, tensor->name, json_string(type));
+                     tensors->path, SHOWN(tensor->name), SHOWN(json_string(type)));
 }
 
 // Fills the shape; *bytes is the size of the tensor.
@@ -96,11 +96,11 @@ static bool read_place(const Tensors *tensors, Tensor *tensor, const Json *entry
             err, EXIT_DATA,
             "%s: tensor '%s' lies at bytes %lld to %lld, but the file holds %lld bytes "
             "of data; it is truncated or damaged",
-            tensors->path, tensor->name, (long long)begin, (long long)end, (long long)room);
+            tensors->path, SHOWN(tensor->name), (long long)begin, (long long)end, (long long)room);
     if (end - begin != bytes)
-        return error_set(err, EXIT_DATA,
-                         "%s: tensor '%s' takes %lld bytes, but its type and shape need %lld",
-                         tensors->path, tensor->name, (long long)(end - begin), (long long)bytes);
+        return error_set(
+            err, EXIT_DATA, "%s: tensor '%s' takes %lld bytes, but its type and shape need %lld",
+            tensors->path, SHOWN(tensor->name), (long long)(end - begin), (long long)bytes);
     tensor->data = (const char *)tensors->mapping + data_begin + begin;
     return true;
 }
@@ -110,7 +110,7 @@ static bool read_entry(Tensors *tensors, const Json *entry, size_t data_begin, E
     const char *name = json_key(entry);
     if (strlen(name) >= sizeof tensor->name)
         return error_set(err, EXIT_DATA, "%s: a tensor's name has more than %zu bytes: '%.60s...'",
-                         tensors->path, sizeof tensor->name - 1, name);
+                         tensors->path, sizeof tensor->name - 1, SHOWN(name));
     snprintf(tensor->name, sizeof tensor->name, "%s", name);
     if (json_type(entry) != JSON_OBJECT)
         return damaged(tensors, name, "is not described by an object", err);
@@ -218,16 +218,35 @@ static bool read_header(Tensors *tensors, Error *err) {
     return ok && tiles_exactly(tensors, data_begin, err) && align(tensors, err);
 }
 
-bool tensors_open(Tensors *tensors, const char *path, Error *err) {
+static bool set_path(Tensors *tensors, const char *path, Error *err) {
     *tensors = (Tensors){0};
     int used = snprintf(tensors->path, sizeof tensors->path, "%s", path);
-    if (used < 0 || (size_t)used >= sizeof tensors->path)
-        return error_set(err, EXIT_NO_INPUT, "%s: the path is too long", path);
-    tensors->mapping = file_map(path, HEAD, &tensors->bytes, err);
+    return (used >= 0 && (size_t)used < sizeof tensors->path) ||
+           error_set(err, EXIT_NO_INPUT, "%s: the path is too long", path);
+}
+
+static bool read_mapping(Tensors *tensors, Error *err) {
     if (tensors->mapping != NULL && read_header(tensors, err))
         return true;
     tensors_close(tensors);
     return false;
+}
+
+bool tensors_open(Tensors *tensors, const char *path, Error *err) {
+    if (!set_path(tensors, path, err))
+        return false;
+    tensors->mapping = file_map(path, HEAD, &tensors->bytes, err);
+    return read_mapping(tensors, err);
+}
+
+bool tensors_parse(Tensors *tensors, const void *bytes, size_t count, const char *path,
+                   Error *err) {
+    if (!set_path(tensors, path, err) || !file_has_bytes(path, count, HEAD, err))
+        return false;
+    tensors->mapping = (void *)(uintptr_t)bytes;
+    tensors->bytes = count;
+    tensors->lent = true;
+    return read_mapping(tensors, err);
 }
 
 void tensors_close(Tensors *tensors) {
@@ -235,7 +254,8 @@ void tensors_close(Tensors *tensors) {
         if (is_copy(tensors, &tensors->tensor[i]))
             memory_free((void *)(uintptr_t)tensors->tensor[i].data);
     memory_free(tensors->tensor);
-    file_unmap(tensors->mapping, tensors->bytes);
+    if (!tensors->lent)
+        file_unmap(tensors->mapping, tensors->bytes);
     *tensors = (Tensors){0};
 }
 
@@ -267,7 +287,7 @@ const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType 
                            const int64_t *shape, Error *err) {
     const Tensor *tensor = tensors_find(tensors, name);
     if (tensor == NULL) {
-        error_set(err, EXIT_DATA, "%s: has no tensor '%s'", tensors->path, name);
+        error_set(err, EXIT_DATA, "%s: has no tensor '%s'", tensors->path, SHOWN(name));
         return NULL;
     }
     bool fits = tensor->type == type && tensor->rank == rank;
@@ -276,7 +296,7 @@ const Tensor *tensors_need(const Tensors *tensors, const char *name, TensorType 
     if (fits)
         return tensor;
     char found[100], needed[100];
-    error_set(err, EXIT_DATA, "%s: tensor '%s' is %s; expected %s", tensors->path, name,
+    error_set(err, EXIT_DATA, "%s: tensor '%s' is %s; expected %s", tensors->path, SHOWN(name),
               describe(found, sizeof found, tensor->type, tensor->rank, tensor->shape),
               describe(needed, sizeof needed, type, rank, shape));
     return NULL;

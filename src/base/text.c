@@ -38,6 +38,8 @@ unsigned utf8_point(const unsigned char *at, size_t length) {
 }
 
 bool utf8_is_command(const unsigned char *at, size_t length) {
+    if (at[0] >= ' ' && at[0] <= '~')
+        return false;
     static const struct {
         unsigned first, last;
     } ranges[] = {{0x00, 0x1F},     {0x7F, 0x9F},     {0x061C, 0x061C}, {0x200E, 0x200F},
@@ -49,19 +51,28 @@ bool utf8_is_command(const unsigned char *at, size_t length) {
     return false;
 }
 
+// Writes the character at `at` as it is shown; returns its bytes in the text.
+static size_t show(char letter[16], const unsigned char *at, size_t left) {
+    size_t length = at[0] >= ' ' && at[0] <= '~' ? 1 : utf8_length(at, left);
+    if (length == 0) {
+        snprintf(letter, 16, "\\x%02x", at[0]);
+        return 1;
+    }
+    if (utf8_is_command(at, length)) {
+        snprintf(letter, 16, "\\u%04x", utf8_point(at, length));
+        return length;
+    }
+    memcpy(letter, at, length);
+    letter[length] = 0;
+    return length;
+}
+
 const char *text_shown(char *out, size_t size, const char *text) {
     const unsigned char *at = (const unsigned char *)text;
     size_t left = strlen(text), used = 0;
     while (left > 0) {
         char letter[16];
-        size_t length = utf8_length(at, left);
-        if (length == 0)
-            snprintf(letter, sizeof letter, "\\x%02x", at[0]);
-        else if (utf8_is_command(at, length))
-            snprintf(letter, sizeof letter, "\\u%04x", utf8_point(at, length));
-        else
-            snprintf(letter, sizeof letter, "%.*s", (int)length, (const char *)at);
-        length = length == 0 ? 1 : length;
+        size_t length = show(letter, at, left);
         at += length, left -= length;
         if (used + strlen(letter) >= size)
             break;

@@ -37,7 +37,8 @@ typedef struct Manifest {
     TrainerCounters counters;
     Identity identity; // since version 2
     int files;
-    char file[CHECKPOINT_FILES][CHECKPOINT_NAME]; // names, each hashed and found whole
+    char file[CHECKPOINT_FILES][CHECKPOINT_NAME]; // names
+    char hash[CHECKPOINT_FILES][33];              // of them
     Json *document;                               // owned
 } Manifest;
 // Hashes the files of the trainer's sections in `folder` and writes its checkpoint.json. Local.
@@ -45,6 +46,12 @@ bool checkpoint_manifest_write(const Training *training, const char *folder, Err
 // Reads checkpoint.json, and checks that it and every file it names are undamaged: EXIT_DATA or
 // EXIT_NO_INPUT if not, EXIT_CONFIG for a newer version. Local.
 bool checkpoint_manifest_read(Manifest *manifest, const char *folder, Error *err);
+// The same of its text, which is changed meanwhile; the files are neither looked at nor counted.
+// `folder` is for messages and the epoch in its name.
+bool checkpoint_manifest_parse(Manifest *manifest, char *text, size_t bytes, const char *folder,
+                               Error *err);
+// Writes the hash of the text into its checksum; true if it had this hash before.
+bool checkpoint_seal(char *text, size_t bytes);
 void checkpoint_manifest_clear(Manifest *manifest);
 // Its member "backend"; empty texts where that is not there.
 void checkpoint_read_kernels(KernelChoice *choice, const Json *document);

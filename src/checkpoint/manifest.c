@@ -47,8 +47,7 @@ static char *checksum_of(char *text, size_t bytes) {
     return last != NULL && (size_t)(text + bytes - last) >= DIGITS ? last : NULL;
 }
 
-// Writes the hash of the text into its checksum; true if it had this hash before.
-static bool seal(char *text, size_t bytes) {
+bool checkpoint_seal(char *text, size_t bytes) {
     char found[DIGITS], hash[DIGITS + 1], *digits = checksum_of(text, bytes);
     if (digits == NULL)
         return false;
@@ -120,7 +119,7 @@ bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err
     bool ok = put_files(&w, trainer_sections(t->trainer), folder, err);
     json_put_string(&w, "checksum", "00000000000000000000000000000000");
     json_end_object(&w);
-    seal(w.text, w.bytes);
+    checkpoint_seal(w.text, w.bytes);
     ok = ok && file_replace(path, w.text, w.bytes, err);
     json_writer_clear(&w);
     return ok;
@@ -223,21 +222,15 @@ static bool is_hash(const char *text) {
     return strlen(text) == DIGITS && strspn(text, "0123456789abcdef") == DIGITS;
 }
 
-static bool check_file(Manifest *m, const char *folder, const char *name, const char *said,
-                       Error *err) {
-    char path[CHECKPOINT_PATH], hash[33];
+static bool take_file(Manifest *m, const char *folder, const char *name, const char *said,
+                      Error *err) {
     if (name[0] == 0 || name[0] == '.' || strlen(name) > 100 || strchr(name, '/') != NULL ||
         !is_hash(said))
         return error_set(err, EXIT_DATA,
                          "%s/checkpoint.json: an entry of 'files' is not a file name", folder);
+    snprintf(m->hash[m->files], sizeof m->hash[0], "%s", said);
     snprintf(m->file[m->files++], CHECKPOINT_NAME, "%s", name);
-    path_join(path, sizeof path, folder, name);
-    if (!hash_file(path, hash, err))
-        return false;
-    return strcmp(hash, said) == 0 ||
-           error_set(err, EXIT_DATA,
-                     "%s: its hash is not the one checkpoint.json gives; the file is damaged",
-                     path);
+    return true;
 }
 
 bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char *section,
@@ -250,20 +243,19 @@ bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char
     return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' does not list %s", folder, file);
 }
 
-// Version 1 has an object of names and hashes instead of a list. Every checkpoint has weights.
-static bool check_files(Manifest *m, const char *folder, Error *err) {
+// Version 1 has an object of names and hashes instead of a list.
+static bool take_files(Manifest *m, const char *folder, Error *err) {
     const Json *files = json_get(m->document, "files");
     JsonType list = m->version == 1 ? JSON_OBJECT : JSON_ARRAY;
     if (files == NULL || json_type(files) != list || json_size(files) > CHECKPOINT_FILES)
         return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is not a list", folder);
     for (const Json *f = json_first(files); f != NULL; f = json_next(f)) {
         bool old = list == JSON_OBJECT && json_type(f) == JSON_STRING;
-        if (!check_file(m, folder, old ? json_key(f) : text_of(f, "name"),
-                        old ? json_string(f) : text_of(f, "hash"), err))
+        if (!take_file(m, folder, old ? json_key(f) : text_of(f, "name"),
+                       old ? json_string(f) : text_of(f, "hash"), err))
             return false;
     }
-    return checkpoint_manifest_needs(m, folder, "model", err) &&
-           checkpoint_manifest_needs(m, folder, "best", err);
+    return true;
 }
 
 // ---- reading it
@@ -274,7 +266,8 @@ static bool check_version(Manifest *m, char *text, size_t bytes, const char *pat
         strcmp(text_of(m->document, "format"), "fringe-checkpoint") != 0 ||
         !read_int(m->document, "version", &m->version) || m->version < 1)
         return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest", path);
-    if ((m->version > 1 || json_get(m->document, "checksum") != NULL) && !seal(text, bytes))
+    if ((m->version > 1 || json_get(m->document, "checksum") != NULL) &&
+        !checkpoint_seal(text, bytes))
         return error_set(err, EXIT_DATA,
                          "%s: its checksum is not that of its text; the file is damaged", path);
     if (m->version > CHECKPOINT_VERSION)
@@ -299,6 +292,31 @@ static bool read_members(Manifest *m, const char *folder, const char *path, Erro
                      wrong, path_name(folder));
 }
 
+bool checkpoint_manifest_parse(Manifest *m, char *text, size_t bytes, const char *folder,
+                               Error *err) {
+    char path[CHECKPOINT_PATH];
+    *m = (Manifest){0};
+    path_join(path, sizeof path, folder, checkpoint_manifest);
+    m->document = json_parse(text, bytes, path, err);
+    bool ok = m->document != NULL && check_version(m, text, bytes, path, err) &&
+              read_members(m, folder, path, err) && take_files(m, folder, err);
+    if (!ok)
+        checkpoint_manifest_clear(m);
+    return ok;
+}
+
+static bool check_file(const char *folder, const char *name, const char *said, Error *err) {
+    char path[CHECKPOINT_PATH], hash[33];
+    path_join(path, sizeof path, folder, name);
+    if (!hash_file(path, hash, err))
+        return false;
+    return strcmp(hash, said) == 0 ||
+           error_set(err, EXIT_DATA,
+                     "%s: its hash is not the one checkpoint.json gives; the file is damaged",
+                     path);
+}
+
+// Every checkpoint has weights.
 bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     char path[CHECKPOINT_PATH];
     size_t bytes;
@@ -307,10 +325,12 @@ bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     char *text = file_read(path, MANIFEST_BYTES, &bytes, err);
     if (text == NULL)
         return false;
-    m->document = json_parse(text, bytes, path, err);
-    bool ok = m->document != NULL && check_version(m, text, bytes, path, err) &&
-              read_members(m, folder, path, err) && check_files(m, folder, err);
+    bool ok = checkpoint_manifest_parse(m, text, bytes, folder, err);
     memory_free(text);
+    for (int i = 0; ok && i < m->files; i++)
+        ok = check_file(folder, m->file[i], m->hash[i], err);
+    ok = ok && checkpoint_manifest_needs(m, folder, "model", err) &&
+         checkpoint_manifest_needs(m, folder, "best", err);
     if (!ok)
         checkpoint_manifest_clear(m);
     return ok;

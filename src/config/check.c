@@ -9,13 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
+bool config_only_counts(Complaints *complaints) {
+    complaints->count += complaints->err == NULL;
+    return complaints->err == NULL;
+}
+
 void config_complain(Complaints *complaints, const char *format, ...) {
     char sentence[1024];
     va_list arguments;
+    if (config_only_counts(complaints))
+        return;
+    complaints->count++;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    complaints->count++;
     error_join(complaints->err, EXIT_CONFIG, "%s: %s", complaints->where, sentence);
 }
 
@@ -53,7 +60,7 @@ void config_expectation(const Key *key, char *out, size_t size) {
 static void found(const Json *value, char *out, size_t size) {
     switch (json_type(value)) {
     case JSON_STRING:
-        snprintf(out, size, "'%.80s'", json_string(value));
+        snprintf(out, size, "'%.80s'", SHOWN(json_string(value)));
         break;
     case JSON_NUMBER:
         snprintf(out, size, "%.17g", json_number(value));
@@ -96,6 +103,8 @@ bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]
 static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
     char expected[512], is[160];
     Choices choice;
+    if (config_only_counts(complaints))
+        return false;
     config_expectation(key, expected, sizeof expected);
     found(value, is, sizeof is);
     const char *closest =

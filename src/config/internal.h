@@ -31,11 +31,13 @@ typedef struct Mode {
 
 // Errors are collected line by line in one Error; `where` is the file's name or "--set".
 typedef struct Complaints {
-    Error *err;
+    Error *err; // NULL: they are only counted
     const char *where;
     int count;      // of all layers
     bool old_names; // accept old names of keys: fringe wrote the file
 } Complaints;
+// True if they are only counted: then the one that would follow is, and needs no sentence.
+bool config_only_counts(Complaints *complaints);
 void config_complain(Complaints *complaints, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

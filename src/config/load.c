@@ -23,10 +23,19 @@ void config_set_default(void *values, const Key *key) {
     assert(complaints.count == 0);
 }
 
+// Their texts are parsed once for each table of keys: loading sets them twice.
 void config_set_defaults(Config *config) {
-    memset(config, 0, sizeof *config);
-    for (int i = 0; i < config_key_count; i++)
-        config_set_default(config, &config_keys[i]);
+    static Config standard;
+    static const Key *keys;
+    static int count;
+    if (keys != config_keys || count != config_key_count) {
+        memset(&standard, 0, sizeof standard);
+        for (int i = 0; i < config_key_count; i++)
+            config_set_default(&standard, &config_keys[i]);
+        keys = config_keys;
+        count = config_key_count;
+    }
+    *config = standard;
 }
 
 static void store_said(Config *config, const Key *key, const Json *value, Complaints *complaints) {
@@ -41,7 +50,7 @@ void config_store_object(Config *config, const Json *object, const char *section
         if (section[0] == 0 && strcmp(json_key(value), "$schema") == 0)
             continue; // tells editors where the schema is
         snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
-                 json_key(value));
+                 SHOWN(json_key(value)));
         const char *new = complaints->old_names ? config_new_name(path) : NULL;
         const Key *key = config_key_find(new != NULL ? new : path);
         if (key != NULL)
@@ -118,8 +127,7 @@ static bool load(Config *config, const Json *file, const char *name, bool writte
                  const char *const *settings, int count, Error *err) {
     char source[sizeof config->source];
     snprintf(source, sizeof source, "%s", config->source);
-    Error silent = {0}; // of the first pass, which only finds the mode
-    Complaints unheard = {.err = &silent, .old_names = written_by_program};
+    Complaints unheard = {.old_names = written_by_program}; // the first pass only finds the mode
     config_set_defaults(config);
     store_layers(config, file, name, written_by_program, settings, count, &unheard);
     char mode[CONFIG_WORD];

@@ -49,7 +49,9 @@ const char *config_new_name(const char *path) {
 
 bool config_new_section(const char *section, char out[CONFIG_WORD]) {
     size_t length = strlen(section);
-    for (int i = 0; i < RENAMED && !config_is_section(section); i++)
+    if (config_is_section(section))
+        return false;
+    for (int i = 0; i < RENAMED; i++)
         if (strncmp(renamed[i].old, section, length) == 0 && renamed[i].old[length] == '.') {
             snprintf(out, CONFIG_WORD, "%.*s", (int)strcspn(renamed[i].new, "."), renamed[i].new);
             return true;

@@ -58,8 +58,10 @@ static bool complain_meant(const char *path, Complaints *complaints) {
 }
 
 bool config_is_section(const char *name) {
-    const char *words[64];
-    return words_of(name, words) > 0;
+    for (int i = 0; i < config_key_count; i++)
+        if (in_section(&config_keys[i], name))
+            return true;
+    return false;
 }
 
 static void unknown_section(const char *path, const char *section, Complaints *complaints) {
@@ -93,6 +95,8 @@ static void unknown_section(const char *path, const char *section, Complaints *c
 void config_unknown(const char *path, Complaints *complaints) {
     const char *dot = strchr(path, '.'), *words[64];
     char section[CONFIG_WORD], list[640] = "";
+    if (config_only_counts(complaints))
+        return;
     snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
     int count = words_of(section, words);
     const char *now = config_new_name(path);

@@ -74,37 +74,40 @@ static bool is_npy(const char *path) {
     return format_file_ends(path, (const char *const[]){".npy", NULL});
 }
 
-static bool read_text(Dataset *dataset, Pairs *pairs, const Request *request, Error *err) {
-    Text text;
-    if (!text_read(&text, request->path, err))
+static bool make(Dataset *dataset, Pairs *pairs, const Request *request, Error *err) {
+    if (!pairs_to_rows(dataset, pairs, request, err))
         return false;
-    bool ok = read_pairs(pairs, &text, request, err);
+    dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
+    return dataset->split != NULL;
+}
+
+bool edges_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
+    Pairs pairs = {0};
+    bool ok = read_pairs(&pairs, text, request, err);
     if (ok)
-        warn_of_undirected(dataset, &text, request->config);
-    text_clear(&text);
+        warn_of_undirected(dataset, text, request->config);
+    text_clear(text);
+    ok = ok && make(dataset, &pairs, request, err);
+    pairs_clear(&pairs);
     return ok;
 }
 
-static bool read_array(Pairs *pairs, const Request *request, Error *err) {
+static bool read_array(Dataset *dataset, const Request *request, Error *err) {
     Npy npy;
+    Pairs pairs = {0};
     if (!npy_read(&npy, request->path, err))
         return false;
-    bool ok = pairs_from_npy(pairs, &npy, request->config->data.undirected, err) ||
+    bool ok = pairs_from_npy(&pairs, &npy, request->config->data.undirected, err) ||
               error_prefix(err, "%s", request->path);
     npy_clear(&npy);
+    ok = ok && make(dataset, &pairs, request, err);
+    pairs_clear(&pairs);
     return ok;
 }
 
 static bool read(Dataset *dataset, const Request *request, Error *err) {
-    Pairs pairs = {0};
-    bool ok = (is_npy(request->path) ? read_array(&pairs, request, err)
-                                     : read_text(dataset, &pairs, request, err)) &&
-              pairs_to_rows(dataset, &pairs, request, err);
-    pairs_clear(&pairs);
-    if (!ok)
-        return false;
-    dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
-    return dataset->split != NULL;
+    return is_npy(request->path) ? read_array(dataset, request, err)
+                                 : text_parse(edges_parse, dataset, request, err);
 }
 
 // The peak is at the sort of the ids, since qsort allocates a copy. `before`: bytes of the file

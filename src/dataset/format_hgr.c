@@ -135,28 +135,23 @@ static bool read_lines(Dataset *dataset, Pins *pins, const Header *header, Scan 
            (!header->vertex_weights || read_vertices(dataset->node_weight, header, scan, err));
 }
 
-bool hgr_parse(Dataset *dataset, const char *text, size_t bytes, const char *path, Error *err) {
-    Scan scan = scan_text(&(Text){(char *)(uintptr_t)text, bytes}, path);
+bool hgr_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
+    Scan scan = scan_text(text, request->path);
     Header header;
     Pins pins = {0};
     if (!read_header(&header, &scan, err))
         return false;
-    bool ok = pins_init(&pins, count_words(text, bytes), false, err) &&
+    bool ok = pins_init(&pins, count_words(text->data, text->bytes), false, err) &&
               read_lines(dataset, &pins, &header, &scan, err) &&
               pins_to_rows(dataset, &pins, header.vertices, header.hyperedges, err);
     if (ok)
-        warn_of_rest(&dataset->warnings, &scan, path);
+        warn_of_rest(&dataset->warnings, &scan, request->path);
     pins_clear(&pins);
     return ok;
 }
 
 static bool read(Dataset *dataset, const Request *request, Error *err) {
-    Text text;
-    if (!text_read(&text, request->path, err))
-        return false;
-    bool ok = hgr_parse(dataset, text.data, text.bytes, request->path, err);
-    text_clear(&text);
-    return ok;
+    return text_parse(hgr_parse, dataset, request, err);
 }
 
 static void plan(Tally *tally, const Request *request) {

@@ -172,15 +172,15 @@ static bool check_symmetry(const Csr *rows, const char *path, Error *err) {
     return ok;
 }
 
-static bool read_text(Dataset *dataset, const Text *text, const char *path, Error *err) {
-    Scan scan = scan_text(text, path);
+bool metis_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
+    Scan scan = scan_text(text, request->path);
     Header header;
     Csr rows;
     if (!read_header(&header, &scan, text, err) ||
         !csr_try(&rows, header.vertices, header.entries, header.edge_weights, "edges of a graph",
                  err))
         return false;
-    if (!read_lines(&rows, &header, &scan, err) || !check_symmetry(&rows, path, err)) {
+    if (!read_lines(&rows, &header, &scan, err) || !check_symmetry(&rows, request->path, err)) {
         csr_free(&rows);
         return false;
     }
@@ -193,12 +193,7 @@ static bool read_text(Dataset *dataset, const Text *text, const char *path, Erro
 }
 
 static bool read(Dataset *dataset, const Request *request, Error *err) {
-    Text text;
-    if (!text_read(&text, request->path, err))
-        return false;
-    bool ok = read_text(dataset, &text, request->path, err);
-    text_clear(&text);
-    return ok;
+    return text_parse(metis_parse, dataset, request, err);
 }
 
 // The rows, two more copies of them during the symmetry check, and the text.

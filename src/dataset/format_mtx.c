@@ -121,7 +121,7 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
                      scan->path, (long long)entries, (long long)m->entries);
 }
 
-static bool read_matrix(Dataset *d, const Text *text, const Request *request, Error *err) {
+bool mtx_parse(Dataset *d, Text *text, const Request *request, Error *err) {
     Matrix m = {0};
     Pairs pairs = {0};
     Scan scan = scan_text(text, request->path);
@@ -137,22 +137,17 @@ static bool read_matrix(Dataset *d, const Text *text, const Request *request, Er
     ok = ok && read_entries(&m, &pairs, &scan, err) &&
          pairs_to_numbered_rows(d, &pairs, m.rows, false, err);
     pairs_clear(&pairs);
-    if (ok)
-        warn_of_count(d, m.above, "entry",
-                      "above the diagonal of a symmetric matrix, which stores "
-                      "those below; read as if it were below");
-    return ok;
+    if (!ok)
+        return false;
+    warn_of_count(d, m.above, "entry",
+                  "above the diagonal of a symmetric matrix, which stores "
+                  "those below; read as if it were below");
+    d->split = TRY(uint8_t, d->nodes, "splits", err);
+    return d->split != NULL;
 }
 
 static bool read(Dataset *d, const Request *request, Error *err) {
-    Text text;
-    if (!text_read(&text, request->path, err))
-        return false;
-    bool ok = read_matrix(d, &text, request, err);
-    text_clear(&text);
-    if (ok)
-        d->split = TRY(uint8_t, d->nodes, "splits", err);
-    return ok && d->split != NULL;
+    return text_parse(mtx_parse, d, request, err);
 }
 
 static void plan(Tally *tally, const Request *request) {

@@ -95,10 +95,7 @@ static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, cons
                               : read_csr_graph(dataset, npz, layout->csr, err);
 }
 
-static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
-    Npz *npz = npz_open(request->path, err);
-    if (npz == NULL)
-        return false;
+bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err) {
     NpzLayout layout;
     bool ok = npz_layout(&layout, npz, err) && read_graph(dataset, npz, &layout, request, err);
     if (ok && dataset->split == NULL) {
@@ -106,8 +103,14 @@ static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
         ok = dataset->split != NULL;
     }
     ok = ok && npz_read_nodes(dataset, npz, &layout, request->config, err);
-    npz_close(npz);
     return ok || npz_name_file(err, request->path);
+}
+
+static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
+    Npz *npz = npz_open(request->path, err);
+    bool ok = npz != NULL && npz_read_dataset(dataset, npz, request, err);
+    npz_close(npz);
+    return ok;
 }
 
 // ---- the plan

@@ -12,48 +12,17 @@
 
 #include "ogb.h"
 
-#include <ctype.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// ---- numbers of a table: one line a row, at places known by the number of the line
+// ---- tables
 
-typedef bool RowReader(void *context, int64_t row, Scan *scan, Error *err);
-typedef struct Table {
-    int64_t rows;
-    const char *counted_by; // what says how many there are
-    bool may_be_empty;      // an empty line is a row
-    RowReader *read;
-    void *context;
-} Table;
-
-static bool take_rows(void *context, TextBlock *block, Error *err) {
-    const Table *t = context;
-    Scan *scan = &block->scan;
-    for (int64_t row = block->first; scan->at < scan->end; row++, scan_next_line(scan)) {
-        bool empty = scan_at_line_end(scan);
-        if (row >= t->rows && empty)
-            continue;
-        if (row >= t->rows)
-            return scan_error(scan, err, "there are more than the %lld rows of %s",
-                              (long long)t->rows, t->counted_by);
-        if (empty && !t->may_be_empty)
-            return scan_error(scan, err, "the line is empty");
-        if (!t->read(t->context, row, scan, err))
-            return false;
-        if (!scan_at_line_end(scan))
-            return scan_error(scan, err, "there are more columns than in other lines");
-    }
-    return true;
-}
-
-static bool table_read(const OgbFolder *f, const char *name, Table *table, Error *err) {
+static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Error *err) {
     char path[DATASET_PATH];
     int64_t lines;
     path_join(path, sizeof path, f->raw, name);
     stage_begin("read", "%s", name);
-    if (!text_blocks(path, take_rows, table, &lines, err))
+    if (!text_blocks(path, ogb_take_rows, table, &lines, err))
         return false;
     return lines >= table->rows ||
            error_set(err, EXIT_DATA,
@@ -62,14 +31,9 @@ static bool table_read(const OgbFolder *f, const char *name, Table *table, Error
                      path, (long long)lines, table->counted_by, (long long)table->rows);
 }
 
-static bool take_count(void *context, int64_t row, Scan *scan, Error *err) {
-    (void)row;
-    return scan_int64(scan, context, "a number", err);
-}
-
 static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int64_t most,
                        Error *err) {
-    Table table = {1, "the format", false, take_count, count};
+    OgbTable table = {1, "the format", false, ogb_count, count};
     if (!table_read(f, name, &table, err))
         return false;
     return (*count >= 1 && *count <= most) ||
@@ -78,27 +42,6 @@ static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int
 }
 
 // ---- edges
-
-typedef struct EdgeTable {
-    Ends ends;
-    int64_t nodes;
-} EdgeTable;
-
-static bool take_edge(void *context, int64_t row, Scan *scan, Error *err) {
-    EdgeTable *t = context;
-    int64_t end[2];
-    for (int k = 0; k < 2; k++) {
-        if (!scan_int64(scan, &end[k], k == 0 ? "a source node" : "a target node", err))
-            return false;
-        if (end[k] < 0 || end[k] >= t->nodes)
-            return scan_error(scan, err, "node %lld is not one of 0 to %lld", (long long)end[k],
-                              (long long)t->nodes - 1);
-        scan_skip_comma(scan);
-    }
-    t->ends.source[row] = (int32_t)end[0];
-    t->ends.target[row] = (int32_t)end[1];
-    return true;
-}
 
 // An edge takes at least four bytes of text, which gzip makes at most DEFLATE_EXPANDS times
 // smaller.
@@ -115,8 +58,8 @@ static bool read_edges(Dataset *d, const OgbFolder *f, const Config *config, Err
     if (!count_read(f, "num-node-list.csv.gz", &nodes, DATASET_MAX_NODES, err) ||
         !count_read(f, "num-edge-list.csv.gz", &edges, most_edges(f), err))
         return false;
-    EdgeTable edge = {.nodes = nodes};
-    Table table = {edges, "num-edge-list.csv.gz", false, take_edge, &edge};
+    OgbEdges edge = {.nodes = nodes};
+    OgbTable table = {edges, "num-edge-list.csv.gz", false, ogb_edge, &edge};
     bool ok = ends_init(&edge.ends, edges, err) && table_read(f, "edge.csv.gz", &table, err) &&
               ends_to_rows(d, &edge.ends, nodes, f->inverse || config->data.undirected, err);
     ends_clear(&edge.ends);
@@ -124,17 +67,6 @@ static bool read_edges(Dataset *d, const OgbFolder *f, const Config *config, Err
 }
 
 // ---- features and labels
-
-static bool take_features(void *context, int64_t row, Scan *scan, Error *err) {
-    const Dataset *d = context;
-    float *x = d->x + row * d->features;
-    for (int64_t k = 0; k < d->features; k++) {
-        if (!scan_float(scan, &x[k], "a feature", err))
-            return false;
-        scan_skip_comma(scan);
-    }
-    return true;
-}
 
 static bool columns_of(const OgbFolder *f, const char *name, int64_t most, int64_t *columns,
                        Error *err) {
@@ -154,53 +86,8 @@ static bool read_features(Dataset *d, const OgbFolder *f, const Config *config, 
     d->x = TRY(float, d->nodes * d->features, "features", err);
     if (d->x == NULL)
         return false;
-    Table table = {d->nodes, "num-node-list.csv.gz", false, take_features, d};
+    OgbTable table = {d->nodes, "num-node-list.csv.gz", false, ogb_features, d};
     return table_read(f, "node-feat.csv.gz", &table, err);
-}
-
-static bool scan_nan(Scan *scan) {
-    bool is = !scan_at_line_end(scan) && strncasecmp(scan->at, "nan", 3) == 0 &&
-              !isalnum((unsigned char)scan->at[3]);
-    scan->at += is ? 3 : 0;
-    return is;
-}
-
-// A whole number, maybe written as 3.0; -1 for none.
-static bool scan_label(Scan *scan, int64_t *label, Error *err) {
-    float value;
-    *label = -1;
-    if (scan_at_line_end(scan) || scan_nan(scan))
-        return true;
-    if (!scan_float(scan, &value, "a label", err))
-        return false;
-    *label = (int64_t)value;
-    return ((float)*label == value && value >= -1 && value < DATASET_MAX_CLASSES) ||
-           scan_error(scan, err, "label %g is not a class: a whole number from 0, or nan for none",
-                      (double)value);
-}
-
-static bool take_class(void *context, int64_t row, Scan *scan, Error *err) {
-    const Dataset *d = context;
-    int64_t label;
-    if (!scan_label(scan, &label, err))
-        return false;
-    d->label[row] = (int32_t)label;
-    return true;
-}
-
-static bool take_classes(void *context, int64_t row, Scan *scan, Error *err) {
-    const Dataset *d = context;
-    for (int64_t k = 0; k < d->classes; k++) {
-        int64_t bit;
-        if (!scan_label(scan, &bit, err))
-            return false;
-        if (bit != 0 && bit != 1)
-            return scan_error(scan, err, "label %lld of the line is neither 0 nor 1",
-                              (long long)k + 1);
-        d->labels[row * d->classes + k] = (uint8_t)bit;
-        scan_skip_comma(scan);
-    }
-    return true;
 }
 
 static bool read_labels(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
@@ -216,8 +103,8 @@ static bool read_labels(Dataset *d, const OgbFolder *f, const Config *config, Er
     else
         d->label = TRY(int32_t, d->nodes, "labels", err);
     d->classes = d->multilabel ? columns : 0;
-    Table table = {d->nodes, "num-node-list.csv.gz", !d->multilabel,
-                   d->multilabel ? take_classes : take_class, d};
+    OgbTable table = {d->nodes, "num-node-list.csv.gz", !d->multilabel,
+                      d->multilabel ? ogb_classes : ogb_class, d};
     if (err->code != 0 || !table_read(f, name, &table, err))
         return false;
     for (int64_t i = 0; !d->multilabel && i < d->nodes; i++)

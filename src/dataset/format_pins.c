@@ -143,16 +143,17 @@ static bool make(Dataset *dataset, List *list, const Request *request, Error *er
     return !list->weighted || agree_on_weights(dataset, list, request->path, err);
 }
 
-static bool read(Dataset *dataset, const Request *request, Error *err) {
-    Text text;
+bool pins_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
     List list = {0};
-    if (!text_read(&text, request->path, err))
-        return false;
-    bool ok = read_list(&list, &text, request->path, err);
-    text_clear(&text);
+    bool ok = read_list(&list, text, request->path, err);
+    text_clear(text);
     ok = ok && make(dataset, &list, request, err);
     list_clear(&list);
     return ok;
+}
+
+static bool read(Dataset *dataset, const Request *request, Error *err) {
+    return text_parse(pins_parse, dataset, request, err);
 }
 
 // The list, the sort of its ids (qsort allocates a copy, too), and the rows.

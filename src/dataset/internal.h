@@ -152,6 +152,15 @@ bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *line
 size_t text_blocks_most(void); // bytes that text_blocks has in use at most
 // Words between commas in the first line of the file; 0: it is empty, -1 with an error.
 int64_t text_columns(const char *path, Error *err);
+// The same two of a file's bytes in memory, in blocks of another size, and without threads.
+typedef struct TextLent {
+    const void *bytes;
+    size_t count, block; // block: the longest line
+    const char *path;    // for messages
+} TextLent;
+bool text_blocks_lent(const TextLent *text, TextTaker *take, void *context, int64_t *lines,
+                      Error *err);
+int64_t text_columns_lent(const TextLent *text, Error *err);
 
 // ---- ids.c: ids of a text become numbers from 0
 typedef struct Ids {
@@ -215,10 +224,13 @@ static inline uint8_t pin_role(const Dataset *dataset, int64_t pin) {
 // ---- format_events.c
 bool stream_is_lenient(const Config *config); // stream.strict=false is said
 
-// ---- format_hgr.c
-// Reads a whole .hgr from memory; text[bytes] is 0. `path` is for messages. On failure clear the
-// dataset.
-bool hgr_parse(Dataset *dataset, const char *text, size_t bytes, const char *path, Error *err);
+// ---- formats of one text, from memory: format_edges.c, _hgr.c, _metis.c, _mtx.c, _pins.c
+// Fills the dataset as Format.read does; request->path is for messages. May clear the text as soon
+// as it is read; the caller clears it anyway.
+typedef bool TextReader(Dataset *dataset, Text *text, const Request *request, Error *err);
+TextReader edges_parse, hgr_parse, metis_parse, mtx_parse, pins_parse;
+// The same of the file at request->path (text_scanner.c).
+bool text_parse(TextReader *parse, Dataset *dataset, const Request *request, Error *err);
 
 // ---- beside.c
 Beside *beside_open(const Config *config, Error *err); // NULL with an error

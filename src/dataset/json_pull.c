@@ -9,11 +9,12 @@
 enum { BUFFER = 1 << 18 };
 
 struct JsonPull {
-    FILE *file;
+    FILE *file; // NULL: all is in the buffer
     const char *path;
     int64_t before; // bytes of the file before the buffer
     size_t at, bytes;
-    unsigned char buffer[BUFFER];
+    const unsigned char *buffer;
+    unsigned char *own; // [BUFFER] where a file is read to
 };
 
 JsonPull *json_pull_open(const char *path, Error *err) {
@@ -23,16 +24,24 @@ JsonPull *json_pull_open(const char *path, Error *err) {
         error_prefix(err, "%s", path);
         return NULL;
     }
-    JsonPull *pull = ALLOC(JsonPull, 1, "the text of a file");
+    JsonPull *pull = json_pull_memory(NULL, 0, path);
     pull->file = file;
-    pull->path = path;
+    pull->buffer = pull->own = ALLOC(unsigned char, BUFFER, "the text of a file");
+    return pull;
+}
+
+JsonPull *json_pull_memory(const void *text, size_t bytes, const char *path) {
+    JsonPull *pull = ALLOC(JsonPull, 1, "the text of a file");
+    *pull = (JsonPull){.path = path, .buffer = text, .bytes = bytes};
     return pull;
 }
 
 void json_pull_close(JsonPull *pull) {
     if (pull == NULL)
         return;
-    fclose(pull->file);
+    if (pull->file != NULL)
+        fclose(pull->file);
+    memory_free(pull->own);
     memory_free(pull);
 }
 
@@ -41,7 +50,7 @@ static int peek(JsonPull *pull) {
     if (pull->at == pull->bytes) {
         pull->before += (int64_t)pull->bytes;
         pull->at = 0;
-        pull->bytes = fread(pull->buffer, 1, BUFFER, pull->file);
+        pull->bytes = pull->file != NULL ? fread(pull->own, 1, BUFFER, pull->file) : 0;
         if (pull->bytes == 0)
             return -1;
     }
@@ -55,13 +64,15 @@ static int peek_after_blanks(JsonPull *pull) {
     return c;
 }
 
+static bool failed(const JsonPull *pull) { return pull->file != NULL && ferror(pull->file); }
+
 bool json_pull_error(JsonPull *pull, Error *err, const char *format, ...) {
     char sentence[256];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    if (ferror(pull->file))
+    if (failed(pull))
         return error_set(err, EXIT_IO, "%s: cannot be read to its end", pull->path);
     return error_set(err, EXIT_DATA, "%s: byte %lld: %s", pull->path,
                      (long long)pull->before + (long long)pull->at, sentence);
@@ -122,6 +133,6 @@ bool json_pull_integer(JsonPull *pull, int64_t *out, Error *err) {
 
 bool json_pull_end(JsonPull *pull, Error *err) {
     int c = peek_after_blanks(pull);
-    return c < 0 ? !ferror(pull->file) || json_pull_error(pull, err, "it ends early")
+    return c < 0 ? !failed(pull) || json_pull_error(pull, err, "it ends early")
                  : unexpected(pull, "the end of the file", c, err);
 }

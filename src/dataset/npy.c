@@ -40,14 +40,15 @@ static bool take_word(Literal *text, const char *word) {
     return true;
 }
 
-// 'text' or "text" without escapes, at most size - 1 bytes.
+// 'text' or "text" on one line and without escapes, at most size - 1 bytes.
 static bool take_string(Literal *text, char *out, size_t size) {
     skip_blanks(text);
     if (text->at == text->end || (*text->at != '\'' && *text->at != '"'))
         return false;
     char quote = *text->at++;
     size_t length = 0;
-    while (text->at < text->end && *text->at != quote && *text->at != '\\' && length + 1 < size)
+    while (text->at < text->end && *text->at != quote && *text->at != '\\' &&
+           (unsigned char)*text->at >= ' ' && length + 1 < size)
         out[length++] = *text->at++;
     out[length] = '\0';
     return take_char(text, quote);

@@ -119,5 +119,5 @@ bool npz_layout_format(Npz *npz, char format[8], Error *err) {
             error_set(err, EXIT_DATA,
                       "its format is '%s'; fringe reads csr and csc: save_npz(path, "
                       "matrix.tocsr())",
-                      format));
+                      SHOWN(format)));
 }

@@ -21,6 +21,10 @@ bool npz_format(Npz *npz, char format[8],
                 Error *err); // that save_npz names; "csr" if it names none
 bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 
+// ---- format_npz.c
+// Format.read of an open archive, which the caller closes.
+bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err);
+
 // ---- npz_csr.c
 // A CSR matrix as the file holds it, checked.
 typedef struct FileCsr {
@@ -44,6 +48,7 @@ int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix);
 // not read: they say that there is an edge. nodes: its rows, -1: any. Memory beyond the edges: none
 // for COO whose rows ascend and for CSR with 32-bit indices. Errors name the file.
 bool matrix_read(Dataset *dataset, const char *path, int64_t nodes, Error *err);
+bool matrix_parse(Dataset *dataset, Npz *npz, const char *path, int64_t nodes, Error *err); // open
 void matrix_plan(Tally *tally, const char *path);
 
 // ---- npz_hypergraph.c

@@ -20,7 +20,7 @@ static bool read_shape(Matrix *m, int64_t nodes, Error *err) {
         return error_set(err, EXIT_DATA,
                          "its format is '%s'; fringe reads csr and coo here: save_npz(path, "
                          "matrix.tocsr())",
-                         m->format);
+                         SHOWN(m->format));
     if (shape.rows != shape.columns || shape.rows < 1 || shape.rows > DATASET_MAX_NODES)
         return error_set(err, EXIT_DATA,
                          "'shape' is %lld x %lld; that of a graph is square, with 1 to %d rows",
@@ -120,13 +120,19 @@ static bool read_csr(Dataset *d, const Matrix *m, Error *err) {
     return ok;
 }
 
+bool matrix_parse(Dataset *d, Npz *npz, const char *path, int64_t nodes, Error *err) {
+    Matrix m = {.npz = npz};
+    return (read_shape(&m, nodes, err) &&
+            (strcmp(m.format, "coo") == 0 ? read_coo : read_csr)(d, &m, err)) ||
+           npz_name_file(err, path);
+}
+
 bool matrix_read(Dataset *d, const char *path, int64_t nodes, Error *err) {
-    Matrix m = {.npz = npz_open(path, err)};
+    Npz *npz = npz_open(path, err);
     stage_begin("read", "%s", path_name(path));
-    bool ok = m.npz != NULL && read_shape(&m, nodes, err) &&
-              (strcmp(m.format, "coo") == 0 ? read_coo : read_csr)(d, &m, err);
-    npz_close(m.npz);
-    return ok || npz_name_file(err, path);
+    bool ok = npz != NULL && matrix_parse(d, npz, path, nodes, err);
+    npz_close(npz);
+    return ok;
 }
 
 // ---- the plan

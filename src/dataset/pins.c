@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+enum { SORTING = 2 * sizeof(int64_t) }; // bytes for each hyperedge, also for those without pins
+
 void pins_clear(Pins *pins) {
     memory_free(pins->node);
     memory_free(pins->hyperedge);
@@ -48,6 +50,8 @@ bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyp
     Csr rows;
     uint8_t *role = NULL;
     if (!hypergraph_fits(nodes, hyperedges, err) || !check_ids(pins, nodes, hyperedges, err) ||
+        !memory_is_there(memory_product(hyperedges, SORTING), "sorting the pins of hyperedges",
+                         err) ||
         !csr_try(&rows, nodes, pins->count, false, "pins of a hypergraph", err))
         return false;
     if (pins->role != NULL && (role = TRY(uint8_t, pins->count, "roles of pins", err)) == NULL) {

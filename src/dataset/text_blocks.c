@@ -18,16 +18,17 @@
 enum { BLOCK = 4 << 20, INPUT = 1 << 18, PARSERS = 16, BLOCKS = PARSERS + 2 };
 
 typedef struct Source { // the bytes of the file
-    int descriptor;
+    int descriptor;     // -1: all of them are in the input
     bool packed;
     z_stream stream;
-    unsigned char *input; // [INPUT] owned
-    size_t at, bytes;     // what of it is not used yet
+    const unsigned char *input; // [at + bytes]
+    unsigned char *own;         // [INPUT] where a file is read to
+    size_t at, bytes;           // what of the input is not used yet
     bool over;
 } Source;
 
 typedef struct Block {
-    char *data; // [BLOCK + 1] owned
+    char *data; // [room + 1] owned
     size_t bytes;
     int64_t first; // lines before it
 } Block;
@@ -36,6 +37,8 @@ typedef struct Reader {
     const char *path;
     TextTaker *take;
     void *context;
+    size_t room; // bytes of a block
+    int parsers; // threads; 0: blocks are parsed where they are read
     Block block[BLOCKS];
     int blocks;
     pthread_mutex_t lock;
@@ -51,9 +54,11 @@ typedef struct Reader {
 
 // False if the file ends or cannot be read.
 static bool refill(Source *s, Error *err) {
-    ssize_t got;
+    ssize_t got = 0;
+    if (s->descriptor < 0)
+        return false;
     do
-        got = read(s->descriptor, s->input, INPUT);
+        got = read(s->descriptor, s->own, INPUT);
     while (got < 0 && errno == EINTR);
     if (got < 0)
         return error_set(err, EXIT_IO, "cannot be read to its end: %s", strerror(errno));
@@ -62,16 +67,10 @@ static bool refill(Source *s, Error *err) {
     return got > 0;
 }
 
-static bool source_open(Source *s, const char *path, Error *err) {
+// Looks at the first bytes, which are in the input.
+static bool source_begin(Source *s, const char *path, Error *err) {
     static const unsigned char magic[2] = {0x1f, 0x8b};
-    int64_t size;
-    *s = (Source){.descriptor = file_open(path, &size, err)};
-    if (s->descriptor < 0)
-        return false;
-    s->input = TRY(unsigned char, INPUT, "the text of a file", err);
-    if (s->input == NULL)
-        return false;
-    s->over = !refill(s, err);
+    s->over = s->bytes == 0;
     s->packed = s->bytes >= 2 && memcmp(s->input, magic, 2) == 0;
     if (!s->packed && format_file_ends(path, (const char *const[]){".gz", NULL}))
         return error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
@@ -80,17 +79,34 @@ static bool source_open(Source *s, const char *path, Error *err) {
     return err->code == 0;
 }
 
+static bool source_open(Source *s, const char *path, Error *err) {
+    int64_t size;
+    *s = (Source){.descriptor = file_open(path, &size, err)};
+    if (s->descriptor < 0)
+        return false;
+    s->input = s->own = TRY(unsigned char, INPUT, "the text of a file", err);
+    if (s->own == NULL)
+        return false;
+    refill(s, err);
+    return source_begin(s, path, err);
+}
+
+static bool source_lend(Source *s, const void *bytes, size_t count, const char *path, Error *err) {
+    *s = (Source){.descriptor = -1, .input = bytes, .bytes = count};
+    return source_begin(s, path, err);
+}
+
 static void source_close(Source *s) {
     if (s->packed)
         inflateEnd(&s->stream);
     if (s->descriptor >= 0)
         close(s->descriptor);
-    memory_free(s->input);
+    memory_free(s->own);
 }
 
 // One step of zlib; another member may follow the end of one.
 static bool inflate_some(Source *s, char *out, size_t room, size_t *got, Error *err) {
-    s->stream.next_in = s->input + s->at;
+    s->stream.next_in = (z_const Bytef *)(uintptr_t)(s->input + s->at);
     s->stream.avail_in = (uInt)s->bytes;
     s->stream.next_out = (Bytef *)out;
     s->stream.avail_out = (uInt)room;
@@ -153,7 +169,13 @@ static Block *spare_block(Reader *r) {
     return block;
 }
 
-static void hand_over(Reader *r, const Block *block) {
+static void parse_block(Reader *r, Block *block);
+
+static void hand_over(Reader *r, Block *block) {
+    if (r->parsers == 0) {
+        parse_block(r, block);
+        return;
+    }
     pthread_mutex_lock(&r->lock);
     r->ready[(r->begin + r->filled++) % BLOCKS] = (int)(block - r->block);
     pthread_cond_broadcast(&r->changed);
@@ -168,30 +190,30 @@ static void note_error(Reader *r, int64_t first, const Error *err) {
 }
 
 // Where the last whole line of a block ends; all of it at the end of the file.
-static size_t whole_lines(const Source *s, const Block *block, size_t bytes, int64_t line,
-                          Error *err) {
+static size_t whole_lines(const Reader *r, const Source *s, const Block *block, size_t bytes,
+                          int64_t line, Error *err) {
     if (memchr(block->data, 0, bytes) != NULL)
         error_set(err, EXIT_DATA, "is not a text file (it holds a zero byte)");
     if (s->over)
         return bytes;
     const char *last = memrchr(block->data, '\n', bytes);
     if (last == NULL)
-        error_set(err, EXIT_DATA, "line %lld is longer than %d MiB", (long long)line + 1,
-                  BLOCK >> 20);
+        error_set(err, EXIT_DATA, "line %lld is longer than %zu MiB", (long long)line + 1,
+                  r->room >> 20);
     return last == NULL ? 0 : (size_t)(last + 1 - block->data);
 }
 
 // Reads the file in blocks; what follows the last whole line of a block begins the next one.
 static int64_t fill_blocks(Reader *r, Source *s, Error *err) {
     int64_t lines = 0;
-    char *rest = TRY(char, BLOCK, "the text of a file", err);
+    char *rest = TRY(char, r->room, "the text of a file", err);
     size_t kept = 0;
     Block *block;
     while (rest != NULL && err->code == 0 && (!s->over || kept > 0) &&
            (block = spare_block(r)) != NULL) {
         memcpy(block->data, rest, kept);
-        size_t bytes = kept + source_read(s, block->data + kept, BLOCK - kept, err);
-        block->bytes = err->code == 0 ? whole_lines(s, block, bytes, lines, err) : 0;
+        size_t bytes = kept + source_read(s, block->data + kept, r->room - kept, err);
+        block->bytes = err->code == 0 ? whole_lines(r, s, block, bytes, lines, err) : 0;
         kept = bytes - block->bytes;
         memcpy(rest, block->data + block->bytes, kept);
         block->data[block->bytes] = 0;
@@ -222,27 +244,29 @@ static Block *next_block(Reader *r) {
     return block;
 }
 
+static void parse_block(Reader *r, Block *block) {
+    Error err = {0};
+    TextBlock text = {{block->data, block->data + block->bytes, block->first + 1, r->path},
+                      block->first};
+    bool ok = r->take(r->context, &text, &err);
+    pthread_mutex_lock(&r->lock);
+    if (!ok)
+        note_error(r, block->first, &err);
+    r->spare[r->spares++] = (int)(block - r->block);
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->lock);
+}
+
 static void *parse(void *reader) {
-    Reader *r = reader;
     Block *block;
-    while ((block = next_block(r)) != NULL) {
-        Error err = {0};
-        TextBlock text = {{block->data, block->data + block->bytes, block->first + 1, r->path},
-                          block->first};
-        bool ok = r->take(r->context, &text, &err);
-        pthread_mutex_lock(&r->lock);
-        if (!ok)
-            note_error(r, block->first, &err);
-        r->spare[r->spares++] = (int)(block - r->block);
-        pthread_cond_broadcast(&r->changed);
-        pthread_mutex_unlock(&r->lock);
-    }
+    while ((block = next_block(reader)) != NULL)
+        parse_block(reader, block);
     return NULL;
 }
 
-static bool alloc_blocks(Reader *r, int parsers, Error *err) {
-    for (int i = 0; i < parsers + 2; i++) {
-        r->block[i].data = TRY(char, BLOCK + 1, "the text of a file", err);
+static bool alloc_blocks(Reader *r, Error *err) {
+    for (int i = 0; i < r->parsers + 2; i++) {
+        r->block[i].data = TRY(char, r->room + 1, "the text of a file", err);
         if (r->block[i].data == NULL)
             return false;
         r->spare[r->spares++] = i;
@@ -262,12 +286,12 @@ static void finish(Reader *r, const Error *err) {
 static int64_t read_all(Reader *r, Source *s) {
     pthread_t thread[PARSERS];
     Error err = {0};
-    int wanted = omp_get_max_threads() < PARSERS ? omp_get_max_threads() : PARSERS, started = 0;
+    int started = 0;
     int64_t lines = 0;
-    if (alloc_blocks(r, wanted, &err)) {
-        while (started < wanted && pthread_create(&thread[started], NULL, parse, r) == 0)
+    if (alloc_blocks(r, &err)) {
+        while (started < r->parsers && pthread_create(&thread[started], NULL, parse, r) == 0)
             started++;
-        if (started == 0)
+        if (started == 0 && r->parsers > 0)
             error_set(&err, EXIT_UNAVAILABLE, "the system gives no thread to read it");
         else
             lines = fill_blocks(r, s, &err);
@@ -282,48 +306,77 @@ static int64_t read_all(Reader *r, Source *s) {
     return lines;
 }
 
-bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *lines, Error *err) {
-    Reader r = {.path = path,
-                .take = take,
-                .context = context,
-                .failed = -1,
-                .lock = PTHREAD_MUTEX_INITIALIZER,
-                .changed = PTHREAD_COND_INITIALIZER};
-    Source source;
+// Closes the source; `opened` is false if there is an error already.
+static bool read_source(Reader *r, Source *source, bool opened, int64_t *lines, Error *err) {
+    r->failed = -1;
+    r->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    r->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     *lines = 0;
-    if (source_open(&source, path, err))
-        *lines = read_all(&r, &source);
+    if (opened)
+        *lines = read_all(r, source);
     else
-        error_prefix(err, "%s", path);
-    source_close(&source);
-    if (r.failed >= 0)
-        *err = r.err;
+        error_prefix(err, "%s", r->path);
+    source_close(source);
+    if (r->failed >= 0)
+        *err = r->err;
     return err->code == 0;
 }
 
-size_t text_blocks_most(void) {
-    int parsers = omp_get_max_threads() < PARSERS ? omp_get_max_threads() : PARSERS;
-    return (size_t)(parsers + 3) * BLOCK + INPUT;
+static int parsers(void) {
+    return omp_get_max_threads() < PARSERS ? omp_get_max_threads() : PARSERS;
 }
 
-int64_t text_columns(const char *path, Error *err) {
-    int64_t columns = 0;
+bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *lines, Error *err) {
+    Reader r = {
+        .path = path, .take = take, .context = context, .room = BLOCK, .parsers = parsers()};
     Source source;
-    if (source_open(&source, path, err)) {
-        char piece[4096];
-        size_t got;
-        for (bool ended = false;
-             !ended && (got = source_read(&source, piece, sizeof piece, err));) {
-            const char *newline = memchr(piece, '\n', got);
-            size_t length = newline == NULL ? got : (size_t)(newline - piece);
-            columns += columns == 0;
-            for (size_t i = 0; i < length; i++)
-                columns += piece[i] == ',';
-            ended = newline != NULL;
-        }
+    bool opened = source_open(&source, path, err);
+    return read_source(&r, &source, opened, lines, err);
+}
+
+bool text_blocks_lent(const TextLent *text, TextTaker *take, void *context, int64_t *lines,
+                      Error *err) {
+    Reader r = {.path = text->path, .take = take, .context = context, .room = text->block};
+    Source source;
+    bool opened = source_lend(&source, text->bytes, text->count, text->path, err);
+    return read_source(&r, &source, opened, lines, err);
+}
+
+size_t text_blocks_most(void) { return (size_t)(parsers() + 3) * BLOCK + INPUT; }
+
+static int64_t count_columns(Source *source, Error *err) {
+    char piece[4096];
+    size_t got;
+    int64_t columns = 0;
+    while ((got = source_read(source, piece, sizeof piece, err)) > 0) {
+        const char *newline = memchr(piece, '\n', got);
+        size_t length = newline == NULL ? got : (size_t)(newline - piece);
+        columns += columns == 0;
+        for (size_t i = 0; i < length; i++)
+            columns += piece[i] == ',';
+        if (newline != NULL)
+            break;
     }
-    source_close(&source);
+    return columns;
+}
+
+// Closes the source.
+static int64_t columns_of(Source *source, bool opened, const char *path, Error *err) {
+    int64_t columns = opened ? count_columns(source, err) : 0;
+    source_close(source);
     if (err->code != 0)
         error_prefix(err, "%s", path);
     return err->code == 0 ? columns : -1;
+}
+
+int64_t text_columns(const char *path, Error *err) {
+    Source source;
+    bool opened = source_open(&source, path, err);
+    return columns_of(&source, opened, path, err);
+}
+
+int64_t text_columns_lent(const TextLent *text, Error *err) {
+    Source source;
+    bool opened = source_lend(&source, text->bytes, text->count, text->path, err);
+    return columns_of(&source, opened, text->path, err);
 }

@@ -53,6 +53,8 @@ static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
                              status == Z_BUF_ERROR ? "the gzip stream is cut" : message);
         if (got == 0)
             break;
+        if (memchr(text->data + text->bytes, 0, (size_t)got) != NULL)
+            return error_set(err, EXIT_DATA, "is not a text file (it holds a zero byte)");
         text->bytes += (size_t)got;
     }
     text->data[text->bytes] = '\0';
@@ -69,11 +71,9 @@ bool text_read(Text *text, const char *path, Error *err) {
     if (file == NULL)
         return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
     gzbuffer(file, 1 << 18);
-    bool ok = read_stream(text, file, (size_t)size + 1, err);
-    if (ok && gzdirect(file) && ends_in(path, ".gz"))
-        ok = error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
-    if (ok && memchr(text->data, 0, text->bytes) != NULL)
-        ok = error_set(err, EXIT_DATA, "is not a text file (it holds a zero byte)");
+    bool ok = !(gzdirect(file) && ends_in(path, ".gz")) ||
+              error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
+    ok = ok && read_stream(text, file, (size_t)size + 1, err);
     gzclose(file);
     if (ok)
         return true;
@@ -84,6 +84,15 @@ bool text_read(Text *text, const char *path, Error *err) {
 void text_clear(Text *text) {
     memory_free(text->data);
     *text = (Text){0};
+}
+
+bool text_parse(TextReader *parse, Dataset *dataset, const Request *request, Error *err) {
+    Text text;
+    if (!text_read(&text, request->path, err))
+        return false;
+    bool ok = parse(dataset, &text, request, err);
+    text_clear(&text);
+    return ok;
 }
 
 int64_t text_lines(const Text *text) {

@@ -1,7 +1,8 @@
 // Zip archives in memory, read by libzip. Checks what libzip does not: empty files, methods other
-// than stored and deflated, encryption, and sizes that no deflate stream of that length can have.
-// The idea: libzip does not say where a member begins, so it is asked for the first byte, and the
-// source that it asks in turn is ours.
+// than stored and deflated, encryption, and the tricks of zip bombs: sizes that no deflate stream
+// of that length can have, gigabytes of one byte, and what follows an array. The idea: libzip does
+// not say where a member begins, so it is asked for the first byte, and the source that it asks in
+// turn is ours.
 
 #include "zip_archive.h"
 
@@ -9,10 +10,13 @@
 #include <zlib.h>
 
 enum {
-    RELEASE = 4 << 20,     // bytes between two releases
-    LEAST = 22,            // bytes of an empty archive
-    DEFLATE_EXPANDS = 1032 // factor, at most
+    RELEASE = 4 << 20,      // bytes between two releases
+    LEAST = 22,             // bytes of an empty archive
+    DEFLATE_EXPANDS = 1032, // factor, at most
+    MOST_TRAILING = 1 << 16 // bytes behind the data of an array
 };
+// Only one byte over and over expands so much; that much of it is not data.
+enum { BOMB_EXPANDS = 1000, BOMB_FROM = 1 << 30 };
 
 // ---- the source of libzip
 
@@ -139,6 +143,11 @@ static bool is_sound(const zip_stat_t *stat, size_t archive_bytes, Error *err) {
         return error_set(err, EXIT_DATA,
                          "the archive claims %llu bytes in %llu, which is impossible",
                          (unsigned long long)stat->size, (unsigned long long)stat->comp_size);
+    if (stat->size > BOMB_FROM && stat->size / BOMB_EXPANDS > stat->comp_size)
+        return error_set(err, EXIT_DATA,
+                         "%llu bytes expand to %llu, as in a zip bomb; if it is data, save it with "
+                         "numpy.savez",
+                         (unsigned long long)stat->comp_size, (unsigned long long)stat->size);
     return true;
 }
 
@@ -177,6 +186,8 @@ bool zip_member_pull(void *context, void *into, size_t bytes, Error *err) {
 
 bool zip_member_finish(ZipMember *member, Error *err) {
     unsigned char rest[4096];
+    if (member->left > MOST_TRAILING)
+        return error_set(err, EXIT_DATA, "%zu bytes follow its data", member->left);
     while (member->left > 0)
         if (!zip_member_pull(member, rest, member->left < sizeof rest ? member->left : sizeof rest,
                              err))

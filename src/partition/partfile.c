@@ -56,8 +56,8 @@ static bool line_number(const char *begin, const char *end, int64_t *number) {
     return true;
 }
 
-static bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char *path,
-                            const char *text, size_t bytes, Error *err) {
+bool part_file_parse(int32_t *part, int64_t rows, int set, int parts, const char *path,
+                     const char *text, size_t bytes, Error *err) {
     const char *at = text, *end = text + bytes;
     int64_t line = 0;
     while (at < end) {

@@ -133,14 +133,14 @@ static void texts(void **state) {
 // Reads it from memory that ends where the text does.
 static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     Dataset dataset = {0};
-    char *text = malloc(count + 1);
-    memcpy(text, bytes, count);
-    text[count] = '\0';
-    bool ok = hgr_parse(&dataset, text, count, path, err) && dataset_check(&dataset, path, err);
+    Text text = {ALLOC(char, count + 1, "text"), count};
+    memcpy(text.data, bytes, count);
+    bool ok = hgr_parse(&dataset, &text, &(Request){.path = path, .rows = -1}, err) &&
+              dataset_check(&dataset, path, err);
     if (ok)
         dataset_finish(&dataset);
     dataset_clear(&dataset);
-    free(text);
+    text_clear(&text);
     return ok;
 }
 

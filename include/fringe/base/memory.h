@@ -13,6 +13,8 @@ void *memory_alloc(size_t bytes, const char *what);
 
 // The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
 void *memory_try(size_t bytes, const char *what, Error *err);
+// False with the same error if that much is not free, for what is taken later.
+bool memory_is_there(size_t bytes, const char *what, Error *err);
 
 // Frees memory; NULL is allowed.
 void memory_free(void *pointer);
@@ -27,6 +29,9 @@ int64_t memory_allocs(void);   // number of allocations since the start
 size_t memory_in_use(void);    // bytes
 size_t memory_peak(void);      // bytes, the most ever in use
 size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable
+// A test can have memory_available say what is left of so many bytes (0: of the machine's), and
+// memory_try refuse more.
+void memory_test_limit(size_t bytes);
 
 // The memory that a rank will need, item by item, known before anything large is allocated: that of
 // the host, and, apart from it, that of a device with its own memory.

@@ -38,11 +38,14 @@ typedef struct Tensors { // a mapped file
     Tensor *tensor; // owned
     void *mapping;
     size_t bytes;
+    bool lent; // the mapping is memory of somebody else
 } Tensors;
 
 // Maps a file and checks its header: types, shapes, offsets that tile the data exactly.
 // EXIT_NO_INPUT if it does not exist, EXIT_DATA if it is damaged.
 bool tensors_open(Tensors *tensors, const char *path, Error *err);
+// The same of a file's bytes in memory, which are lent until tensors_close; `path` is for messages.
+bool tensors_parse(Tensors *tensors, const void *bytes, size_t count, const char *path, Error *err);
 void tensors_close(Tensors *tensors);
 // Prints name, type and shape of each tensor to stdout, under `title`.
 void tensors_print(const Tensors *tensors, const char *title);

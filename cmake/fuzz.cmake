@@ -1,0 +1,34 @@
+# The fuzzers of the readers: tests/fuzz/fuzz_NAME.c for every NAME of tests/fuzz/readers.txt. In a
+# build with FRINGE_FUZZ each is a program of clang's libFuzzer, in one with FRINGE_COVER one that
+# reads files and counts the lines it reaches; in every other build tests.cmake makes tests of them.
+#
+#   CC=clang cmake -S . -B build-fuzz -DFRINGE_FUZZ=ON && cmake --build build-fuzz --target fuzzers
+#   build-fuzz/fuzz_npy -max_len=4096 FOLDER tests/fuzz/corpus/npy      (bench/fuzz.sh runs them all)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS tests/fuzz/readers.txt)
+file(STRINGS tests/fuzz/readers.txt fuzzer_rows REGEX "^[a-z]")
+set(fuzzers)
+foreach(row IN LISTS fuzzer_rows)
+    string(REGEX MATCH "^([a-z_]+) ([^ ]+)" row ${row})
+    list(APPEND fuzzers ${CMAKE_MATCH_1})
+    string(REGEX REPLACE "^-$" "" defects "${CMAKE_MATCH_2}")
+    string(REPLACE "," ";" defects_of_${CMAKE_MATCH_1} "${defects}")
+endforeach()
+
+# The rooms that read; those above them need the kernels, which clang does not compile.
+if(FRINGE_FUZZ OR FRINGE_COVER)
+    set(fuzzed fringe_base,fringe_config,fringe_runfolder,fringe_events,fringe_dataset)
+    string(APPEND fuzzed ,fringe_partition,fringe_checkpoint)
+    add_custom_target(fuzzers)
+    foreach(name IN LISTS fuzzers)
+        add_executable(fuzz_${name} EXCLUDE_FROM_ALL tests/fuzz/fuzz_${name}.c)
+        room_settings(fuzz_${name})
+        target_include_directories(fuzz_${name} PRIVATE src)
+        target_link_libraries(fuzz_${name} PRIVATE $<LINK_GROUP:RESCAN,${fuzzed}>)
+        if(FRINGE_COVER)
+            target_sources(fuzz_${name} PRIVATE tests/fuzz/replay.c)
+        else()
+            target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+        endif()
+        add_dependencies(fuzzers fuzz_${name})
+    endforeach()
+endif()

@@ -1,0 +1,61 @@
+// What the fuzzers of the readers share. A reader gets bytes in memory: it reads them, or refuses
+// them with one sentence, and leaves no memory behind. Each fuzz_READER.c is a program of clang's
+// libFuzzer (bench/fuzz.sh), and with replay.c a test that reads the files of corpus/READER.
+//
+// Whatever a fuzzer found stays there as a file, so it is read again by every run of the tests.
+#ifndef FRINGE_TESTS_FUZZ_H
+#define FRINGE_TESTS_FUZZ_H
+
+#include "fringe/base.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
+
+#define FUZZ_CHECK(holds)                                                                          \
+    do {                                                                                           \
+        if (!(holds)) {                                                                            \
+            fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #holds);              \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+// A file of some KiB may announce far more; what a reader takes beyond this is refused at once, so
+// that no time goes into clearing it.
+enum { FUZZ_MEMORY = 1 << 18 };
+
+static inline void fuzz_begin(void) { memory_test_limit(FUZZ_MEMORY); }
+
+// The result and the error agree, and the error is a sentence on one line.
+static inline void fuzz_verdict(bool ok, const Error *err) {
+    FUZZ_CHECK(ok == (err->code == 0));
+    FUZZ_CHECK(ok == (err->text[0] == '\0'));
+    FUZZ_CHECK(strchr(err->text, '\n') == NULL);
+}
+
+// All is cleared.
+static inline void fuzz_end(void) { FUZZ_CHECK(memory_in_use() == 0); }
+
+// The bytes in a block of exactly that size, so that a read behind it is noticed; free() it.
+static inline uint8_t *fuzz_exact(const uint8_t *bytes, size_t count) {
+    uint8_t *copy = malloc(count);
+    FUZZ_CHECK(copy != NULL || count == 0);
+    if (count > 0)
+        memcpy(copy, bytes, count);
+    return copy;
+}
+
+// A text that ends in a 0; free() it.
+static inline char *fuzz_text(const uint8_t *bytes, size_t count) {
+    char *text = malloc(count + 1);
+    FUZZ_CHECK(text != NULL);
+    if (count > 0)
+        memcpy(text, bytes, count);
+    text[count] = '\0';
+    return text;
+}
+
+#endif
