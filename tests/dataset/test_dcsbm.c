@@ -109,6 +109,20 @@ static void graphs_have_the_sizes_that_they_name(void **state) {
     }
 }
 
+// The classes of ogbn-arxiv have the sizes of the real set, unless their number is set.
+static void classes_have_the_sizes_of_the_set(void **state) {
+    (void)state;
+    for (int own = 0; own < 2; own++) {
+        Dataset d = made(own ? "ogbn-arxiv:features=0" : "ogbn-arxiv:features=0,classes=41", 1);
+        double count[41] = {0};
+        for (int64_t i = 0; i < d.nodes; i++)
+            count[d.label[i]]++;
+        assert_int_equal(fabs(count[16] - 27321) < 600, own);
+        assert_int_equal(fabs(count[12] - 29) < 25, own);
+        dataset_clear(&d);
+    }
+}
+
 // Training nodes of ogbn-products are those that are sold most.
 static void popular_nodes_are_trained_on(void **state) {
     (void)state;
@@ -193,6 +207,7 @@ static void what_cannot_be_made_is_said(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bytes_do_not_depend_on_threads),
     cmocka_unit_test(graphs_have_the_sizes_that_they_name),
+    cmocka_unit_test(classes_have_the_sizes_of_the_set),
     cmocka_unit_test(popular_nodes_are_trained_on),
     cmocka_unit_test(only_carriers_have_edges_to_other_blocks),
     cmocka_unit_test(labels_of_a_node_belong_together),
