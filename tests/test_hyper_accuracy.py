@@ -1,3 +1,4 @@
+# once
 """If this failed, hgnn would not learn on hypergraphs what a reference in numpy learns by the same recipe: on the first split
 of cora's co-citations 70.0 % of the test nodes, on mushroom 98.8 % (five seeds, deviation 0.5).
 

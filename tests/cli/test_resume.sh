@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timed
+# timed, once
 # If this failed, a stopped run would not go on as if nothing had happened, or would go on with
 # another model than the one it was written for.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
