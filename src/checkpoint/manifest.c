@@ -316,7 +316,6 @@ static bool check_file(const char *folder, const char *name, const char *said, E
                      path);
 }
 
-// Every checkpoint has weights.
 bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     char path[CHECKPOINT_PATH];
     size_t bytes;
@@ -329,6 +328,7 @@ bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
     memory_free(text);
     for (int i = 0; ok && i < m->files; i++)
         ok = check_file(folder, m->file[i], m->hash[i], err);
+    // every checkpoint has weights
     ok = ok && checkpoint_manifest_needs(m, folder, "model", err) &&
          checkpoint_manifest_needs(m, folder, "best", err);
     if (!ok)

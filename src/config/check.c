@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool config_only_counts(Complaints *complaints) {
+bool config_count_only(Complaints *complaints) {
     complaints->count += complaints->err == NULL;
     return complaints->err == NULL;
 }
@@ -17,7 +17,7 @@ bool config_only_counts(Complaints *complaints) {
 void config_complain(Complaints *complaints, const char *format, ...) {
     char sentence[1024];
     va_list arguments;
-    if (config_only_counts(complaints))
+    if (config_count_only(complaints))
         return;
     complaints->count++;
     va_start(arguments, format);
@@ -103,7 +103,7 @@ bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]
 static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
     char expected[512], is[160];
     Choices choice;
-    if (config_only_counts(complaints))
+    if (config_count_only(complaints))
         return false;
     config_expectation(key, expected, sizeof expected);
     found(value, is, sizeof is);

@@ -36,8 +36,8 @@ typedef struct Complaints {
     int count;      // of all layers
     bool old_names; // accept old names of keys: fringe wrote the file
 } Complaints;
-// True if they are only counted: then the one that would follow is, and needs no sentence.
-bool config_only_counts(Complaints *complaints);
+// Where complaints are only counted, counts one and returns true: it needs no sentence.
+bool config_count_only(Complaints *complaints);
 void config_complain(Complaints *complaints, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

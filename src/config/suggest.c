@@ -95,7 +95,7 @@ static void unknown_section(const char *path, const char *section, Complaints *c
 void config_unknown(const char *path, Complaints *complaints) {
     const char *dot = strchr(path, '.'), *words[64];
     char section[CONFIG_WORD], list[640] = "";
-    if (config_only_counts(complaints))
+    if (config_count_only(complaints))
         return;
     snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
     int count = words_of(section, words);

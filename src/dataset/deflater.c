@@ -23,7 +23,7 @@ struct Deflater {
     size_t before;     // bytes of the window that belong to the stream
     Block block[DEFLATER_BLOCKS];
     size_t room;
-    int count;       // blocks that were pressed
+    int count;       // blocks of the batch that was compressed last
     int current;     // the one that is being taken
     size_t taken;    // of it
     uint64_t passed; // bytes taken of the stream
@@ -75,7 +75,7 @@ void deflater_begin(Deflater *d) {
 char *deflater_room(Deflater *d) { return (char *)d->in + WINDOW; }
 
 // The output has room for all, so one call is enough.
-static void press(Deflater *d, int index, size_t bytes, bool last) {
+static void compress_block(Deflater *d, int index, size_t bytes, bool last) {
     Block *block = &d->block[index];
     const unsigned char *begin = d->in + WINDOW + (size_t)index * DEFLATER_BLOCK;
     size_t before = index > 0 ? WINDOW : d->before;
@@ -92,7 +92,7 @@ static void press(Deflater *d, int index, size_t bytes, bool last) {
     block->bytes = d->room - block->stream.avail_out;
 }
 
-void deflater_press(Deflater *d, size_t bytes, bool last) {
+void deflater_compress(Deflater *d, size_t bytes, bool last) {
     assert(bytes == DEFLATER_BATCH || (last && bytes > 0 && bytes < DEFLATER_BATCH));
     d->count = (int)((bytes + DEFLATER_BLOCK - 1) / DEFLATER_BLOCK);
     d->current = 0;
@@ -100,7 +100,8 @@ void deflater_press(Deflater *d, size_t bytes, bool last) {
 #pragma omp parallel for schedule(dynamic) if (d->count > 1)
     for (int i = 0; i < d->count; i++) {
         size_t left = bytes - (size_t)i * DEFLATER_BLOCK;
-        press(d, i, left < DEFLATER_BLOCK ? left : DEFLATER_BLOCK, last && i == d->count - 1);
+        compress_block(d, i, left < DEFLATER_BLOCK ? left : DEFLATER_BLOCK,
+                       last && i == d->count - 1);
     }
     d->crc = (uint32_t)crc32_z(d->crc, d->in + WINDOW, bytes);
     if (!last)

@@ -18,9 +18,9 @@ void deflater_free(Deflater *deflater);
 void deflater_begin(Deflater *deflater);
 // Where the caller puts the next DEFLATER_BATCH bytes of the stream, fewer only at its end.
 char *deflater_room(Deflater *deflater);
-// Deflates the first `bytes` of the room.
-void deflater_press(Deflater *deflater, size_t bytes, bool last);
-// Moves up to `room` bytes of what was pressed to `out`; returns how many. 0: all were taken.
+// Compresses the first `bytes` of the room.
+void deflater_compress(Deflater *deflater, size_t bytes, bool last);
+// Moves up to `room` bytes of what was compressed to `out`; returns how many. 0: all were taken.
 size_t deflater_take(Deflater *deflater, char *out, size_t room);
 uint32_t deflater_crc(const Deflater *deflater);       // of the stream's bytes so far
 uint64_t deflater_out_bytes(const Deflater *deflater); // taken from this stream so far

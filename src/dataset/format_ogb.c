@@ -46,7 +46,6 @@ static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int
 // An edge takes at least four bytes of text, which gzip makes at most DEFLATE_EXPANDS times
 // smaller.
 static int64_t most_edges(const OgbFolder *f) {
-    enum { DEFLATE_EXPANDS = 1032 };
     char path[DATASET_PATH];
     path_join(path, sizeof path, f->raw, "edge.csv.gz");
     int64_t bytes = file_size(path);

@@ -3,9 +3,9 @@
 // is a choice of the model, is in Preset.assumed, and the dataset says so (Dataset.origin).
 //
 //   degrees   lognormal; a share `tail` of the nodes from a Pareto law instead; at most `most`
-//   blocks    several for each class, of the set's own or Zipf shares; a share of the nodes, the
-//   carriers, each face
-//             one other block, to which their other edges lead, so that a cut leaves central rows
+//   classes   of the sizes of the set, or of Zipf shares
+//   blocks    several for each class; some of the nodes, the carriers, each face one other block,
+//             to which their other edges lead, so that a cut leaves central rows
 //   labels    the class, or several labels a node: each class has likely and unlikely labels
 //   features  mean of the class plus noise
 
@@ -37,27 +37,29 @@ static const int32_t arxiv_sizes[ARXIV_CLASSES] = {
     597,   403, 27321, 515,  749,  2877, 2076, 393, 1903, 2834, 22187, 1257, 4605, 4801,
     21406, 416, 11814, 2828, 411,  1271, 7867, 127, 3524, 2369, 1507,  2029};
 
-// Of ogbn-arxiv's edges 0.66 lie inside classes: 0.02 of them between two blocks of a large class.
+// Preset.homophily is the share of the edges inside blocks. Of ogbn-arxiv's edges 0.66 lie inside
+// classes; here 0.02 of them lie between two blocks of one class, for its largest have many blocks.
 static const Preset presets[] = {
     {"dcsbm", 23000, 1100000, 602, 41, 64, 0, 1, 0, 2.2, 20000, 0.78, 0.84, 0.13, 0.6586, 0.1023,
-     false, "everything"},
+     false, "everything", NULL},
     {"reddit", 232965, 114615892, 602, 41, 128, 0, 1, 0, 2.2, 21657, 0.78, 0.84, 0.13, 0.6586,
-     0.1023, false, "class shares, the form of the degrees, carriers, features"},
+     0.1023, false, "class shares, the form of the degrees, carriers, features", NULL},
     {"ogbn-products", 2449029, 123718024, 100, 47, 256, 0, 1.2, 0.001, 2.2, 17481, 0.81, 0.47, 0.3,
      0.0803, 0.0161, true,
      "class shares, the form and the most of the degrees, homophily, carriers, features, the "
-     "split by degree"},
+     "split by degree",
+     NULL},
     {"ogbn-arxiv", 169343, 2315598, 128, 40, 128, 0, 1.1, 0.005, 2.2, 13161, 0.64, 0.6, 0.3, 0.537,
      0.176, false, "the form and the most of the degrees, carriers, features", arxiv_sizes},
     {"yelp", 716847, 13954818, 300, 50, 128, 100, 1.2, 0.002, 2.3, 5000, 0.6, 0.6, 0.15, 0.75, 0.15,
-     false, "the form and the most of the degrees, homophily, carriers, labels, features"},
+     false, "the form and the most of the degrees, homophily, carriers, labels, features", NULL},
     {"amazon-products", 1569960, 264339468, 200, 50, 128, 107, 1.2, 0.002, 2.3, 20000, 0.6, 0.6,
      0.15, 0.8, 0.05, false,
-     "the form and the most of the degrees, homophily, carriers, labels, features"},
+     "the form and the most of the degrees, homophily, carriers, labels, features", NULL},
     {"yelp-small", 20000, 390000, 300, 50, 64, 100, 1.2, 0.002, 2.3, 1000, 0.6, 0.6, 0.12, 0.75,
-     0.15, false, "everything but the numbers of labels and features"},
+     0.15, false, "everything but the numbers of labels and features", NULL},
     {"amazon-small", 20000, 600000, 200, 50, 64, 107, 1.2, 0.002, 2.3, 2000, 0.6, 0.8, 0.12, 0.8,
-     0.05, false, "everything but the numbers of labels and features"},
+     0.05, false, "everything but the numbers of labels and features", NULL},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 
@@ -156,14 +158,14 @@ static int faces_of(const Preset *p, int64_t blocks) {
     return 2 * (int)fmax(1, fmin(DCSBM_FACES / 2, ways));
 }
 
-// In proportion to the share of a class of the nodes.
+// The share of the nodes that a class has, up to a factor.
 static double class_weight(const Preset *p, int64_t class) {
     return p->class_sizes != NULL ? p->class_sizes[class] : pow((double)class + 1, -0.6);
 }
 
-// A class has blocks of equal shares, as many as fit its own
-// share, and at least one; but no more than have room for the edges. Blocks of a class lie apart,
-// so that what faces each other is mostly of two classes.
+// A class has blocks of equal shares, as many as fit its own share, and at least one; but no more
+// than have room for the edges. Blocks of a class lie apart, so that what faces each other is
+// mostly of two classes.
 static Blocks blocks_of(const Preset *p) {
     enum { ROOM = 16 }; // nodes of a block for each edge of a node
     int64_t most = p->nodes * p->nodes / (ROOM * (p->edges + 1)) + 1;

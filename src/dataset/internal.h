@@ -152,7 +152,9 @@ bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *line
 size_t text_blocks_most(void); // bytes that text_blocks has in use at most
 // Words between commas in the first line of the file; 0: it is empty, -1 with an error.
 int64_t text_columns(const char *path, Error *err);
-// The same two of a file's bytes in memory, in blocks of another size, and without threads.
+enum { DEFLATE_EXPANDS = 1032 }; // the factor by which inflated bytes are more, at most
+// text_blocks and text_columns of a file's bytes in memory, in blocks of another size, and without
+// threads.
 typedef struct TextLent {
     const void *bytes;
     size_t count, block; // block: the longest line

@@ -1,7 +1,6 @@
-// npz: a zip archive of npy arrays (zip_archive.c), without duplicate names and without members
-// that overlap, as those of a zip bomb do (Fifield, 2019). An array is unpacked as a whole into its
-// memory. Headers are read piece by piece, and so is an array that cannot be read as a whole: that
-// finds what is wrong with it.
+// npz: a zip archive of npy arrays (zip_archive.c), without duplicate names. An array is unpacked
+// as a whole into its memory. Headers are read piece by piece, and so is an array that cannot be
+// read as a whole: that finds what is wrong with it.
 
 #include "npy_input.h"
 #include "zip_archive.h"
@@ -63,28 +62,12 @@ static bool list_members(Npz *npz, int64_t count, Error *err) {
     return true;
 }
 
-static bool members_fit(const Npz *npz, int64_t count, Error *err) {
-    zip_uint64_t bytes = 0;
-    for (int64_t i = 0; i < count; i++) {
-        zip_stat_t stat;
-        bool known = zip_stat_index(npz->archive.zip, (zip_uint64_t)i, 0, &stat) == 0 &&
-                     (stat.valid & ZIP_STAT_COMP_SIZE) != 0;
-        if (known && __builtin_add_overflow(bytes, stat.comp_size, &bytes))
-            bytes = UINT64_MAX;
-    }
-    return bytes <= npz->archive.bytes ||
-           error_set(err, EXIT_DATA,
-                     "its members have %llu compressed bytes, but it has %zu: they overlap, as in "
-                     "a zip bomb",
-                     (unsigned long long)bytes, npz->archive.bytes);
-}
-
 static bool read_directory(Npz *npz, Error *err) {
     int64_t count = (int64_t)zip_get_num_entries(npz->archive.zip, 0);
     if (count > 1 << 20)
         return error_set(err, EXIT_DATA, "%s: it holds %lld members", npz->path, (long long)count);
-    return (names_are_unique(npz->archive.zip, count, err) && members_fit(npz, count, err) &&
-            list_members(npz, count, err)) ||
+    return (names_are_unique(npz->archive.zip, count, err) &&
+            zip_archive_is_disjoint(&npz->archive, err) && list_members(npz, count, err)) ||
            error_prefix(err, "%s", npz->path);
 }
 

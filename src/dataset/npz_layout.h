@@ -48,7 +48,8 @@ int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix);
 // not read: they say that there is an edge. nodes: its rows, -1: any. Memory beyond the edges: none
 // for COO whose rows ascend and for CSR with 32-bit indices. Errors name the file.
 bool matrix_read(Dataset *dataset, const char *path, int64_t nodes, Error *err);
-bool matrix_parse(Dataset *dataset, Npz *npz, const char *path, int64_t nodes, Error *err); // open
+// The same of an open archive, which the caller closes; `path` is for messages.
+bool matrix_parse(Dataset *dataset, Npz *npz, const char *path, int64_t nodes, Error *err);
 void matrix_plan(Tally *tally, const char *path);
 
 // ---- npz_hypergraph.c

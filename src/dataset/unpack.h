@@ -16,8 +16,8 @@ typedef struct Packed {
     bool sound;   // out: unpacked, of exactly these sizes and with this checksum
 } Packed;
 
-// Unpacks them at the same time, by OpenMP's threads. Pages of mappings are given back soon after
-// they were read, so that what is packed takes no memory beside what is unpacked.
+// Unpacks all members at the same time, by OpenMP's threads. Pages of mappings are given back soon
+// after they were read, so that what is packed takes no memory beside what is unpacked.
 void unpack_all(Packed *member, int count);
 
 #endif

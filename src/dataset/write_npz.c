@@ -27,7 +27,7 @@ typedef struct Member {
     int64_t made; // elements
     ArrayPlace place;
     Deflater *deflater; // borrowed; NULL: stored
-    bool over;          // its last batch has been pressed
+    bool over;          // its last batch has been compressed
 } Member;
 
 static void member_begin(Member *m) {
@@ -76,7 +76,7 @@ static size_t read_deflated(Member *m, char *out, size_t room) {
     while (done == 0 && !m->over) {
         size_t bytes = read_plain(m, deflater_room(m->deflater), DEFLATER_BATCH);
         m->over = m->left == 0 && m->made == out_array_elements(&m->array);
-        deflater_press(m->deflater, bytes, m->over);
+        deflater_compress(m->deflater, bytes, m->over);
         done = deflater_take(m->deflater, out, room);
     }
     return done;

@@ -1,10 +1,12 @@
 // Zip archives in memory, read by libzip. Checks what libzip does not: empty files, methods other
 // than stored and deflated, encryption, and the tricks of zip bombs: sizes that no deflate stream
-// of that length can have, gigabytes of one byte, and what follows an array. The idea: libzip does
-// not say where a member begins, so it is asked for the first byte, and the source that it asks in
-// turn is ours.
+// of that length can have, gigabytes of one byte, members that overlap (Fifield, 2019), and what
+// follows an array. The idea: libzip does not say where a member begins, so it is asked for the
+// first byte, and the source that it asks in turn is ours.
 
 #include "zip_archive.h"
+
+#include "internal.h"
 
 #include <string.h>
 #include <zlib.h>
@@ -12,7 +14,6 @@
 enum {
     RELEASE = 4 << 20,      // bytes between two releases
     LEAST = 22,             // bytes of an empty archive
-    DEFLATE_EXPANDS = 1032, // factor, at most
     MOST_TRAILING = 1 << 16 // bytes behind the data of an array
 };
 // Only one byte over and over expands so much; that much of it is not data.
@@ -111,6 +112,22 @@ bool zip_archive_map(ZipArchive *a, const char *path, Error *err) {
 bool zip_archive_lend(ZipArchive *a, const void *data, size_t bytes, const char *path, Error *err) {
     *a = (ZipArchive){.data = data, .bytes = bytes};
     return open_zip(a, path, err);
+}
+
+bool zip_archive_is_disjoint(const ZipArchive *a, Error *err) {
+    zip_uint64_t bytes = 0;
+    for (zip_int64_t i = 0; i < zip_get_num_entries(a->zip, 0); i++) {
+        zip_stat_t stat;
+        bool known = zip_stat_index(a->zip, (zip_uint64_t)i, 0, &stat) == 0 &&
+                     (stat.valid & ZIP_STAT_COMP_SIZE) != 0;
+        if (known && __builtin_add_overflow(bytes, stat.comp_size, &bytes))
+            bytes = UINT64_MAX;
+    }
+    return bytes <= a->bytes ||
+           error_set(err, EXIT_DATA,
+                     "its members have %llu compressed bytes, but it has %zu: they overlap, as in "
+                     "a zip bomb",
+                     (unsigned long long)bytes, a->bytes);
 }
 
 void zip_archive_close(ZipArchive *a) {

@@ -16,11 +16,15 @@ typedef struct ZipArchive {
     zip_t *zip;
 } ZipArchive;
 
-// False with an error, which names the file; close the archive also then. It must not move.
+// False with an error, which names the file; the archive is to be closed in that case too. libzip
+// keeps the address of the struct, so it must stay where it is.
 bool zip_archive_map(ZipArchive *archive, const char *path, Error *err);
 bool zip_archive_lend(ZipArchive *archive, const void *data, size_t bytes, const char *path,
                       Error *err);
 void zip_archive_close(ZipArchive *archive);
+// False with an error, which does not name the file, if the members have more bytes than the
+// archive.
+bool zip_archive_is_disjoint(const ZipArchive *archive, Error *err);
 // Sizes, checksum and place of a member to unpack; `to` stays NULL. False if it is not sound, or
 // not found.
 bool zip_archive_place(ZipArchive *archive, int index, Packed *out);

@@ -14,8 +14,8 @@
 
 enum { COUNT = 3 << 20, HEADER = 128 }; // elements of 4 bytes: more than may stay mapped
 
-static unsigned char
-    *made[2]; // two npy arrays of random bytes below 64, of which deflate saves a quarter
+// Two npy arrays of random bytes below 64, of which deflate saves a quarter.
+static unsigned char *made[2];
 
 static void make_arrays(void) {
     for (int k = 0; k < 2; k++) {

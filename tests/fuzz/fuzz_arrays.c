@@ -2,11 +2,10 @@
 // splits. No mutation of an archive finds the checksum of what it changed, so the input says what
 // arrays there are, and a sound archive is made of it:
 //
-//   | reader | array | array | ...         reader: even: a dataset, odd: a matrix of scipy; from
-//   128:
-//                                          data.undirected
-//   array: | key | type | rank | rank x extent | elements |      what is missing is 0
-//          type: 64 Fortran's order, 128 big-endian
+//   | reader | array | array | ...
+//   reader: even: a dataset, odd: a matrix of scipy; from 128 on: data.undirected
+//   array:  | key | type | rank | rank x extent | elements |      what is missing is 0
+//   type:   64 Fortran's order, 128 big-endian
 
 #include "fuzz_dataset.h"
 

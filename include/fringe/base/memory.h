@@ -13,7 +13,7 @@ void *memory_alloc(size_t bytes, const char *what);
 
 // The same for sizes read from a file: NULL and an EXIT_MEMORY error instead of an abort.
 void *memory_try(size_t bytes, const char *what, Error *err);
-// False with the same error if that much is not free, for what is taken later.
+// Checks beforehand that so much is free for allocations to come: false with the same error if not.
 bool memory_is_there(size_t bytes, const char *what, Error *err);
 
 // Frees memory; NULL is allowed.
