@@ -181,6 +181,7 @@ typedef struct PartReads {
     int32_t *slot; // [vertices] of -1 before and after part_edges_init
 } PartReads;
 void part_edges_init(PartEdges *edges, const PartReads *reads);
+int64_t part_edges_block(int64_t columns); // entries that it holds twice, at most
 void part_edges_clear(PartEdges *edges);
 
 // ---- messages.c: messages.safetensors

@@ -20,7 +20,8 @@ static size_t part_bytes(const PartSize *size, const Graph *graph) {
         for (int way = 0; way < 2; way++) {
             size_t edges = graph->symmetric && way > 0 ? 0 : (size_t)size->entries[way][to];
             size_t remote = edges < others ? edges : others;
-            size_t now = edges * entry + (sources + remote) * sizeof(int64_t);
+            size_t columns = sources + remote, block = (size_t)part_edges_block((int64_t)columns);
+            size_t now = (edges < block ? edges : block) * 2 * entry + columns * sizeof(int64_t);
             bytes += edges * entry + rows * sizeof(int64_t) + remote * 24;
             turned = now > turned ? now : turned;
         }
