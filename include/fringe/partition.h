@@ -118,9 +118,10 @@ bool partition_method_fits(const char *word, Error *err);
 bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 
-// All steps: prepared dataset cache, parts, shards. Rank 0 works in a helper thread while the
-// others wait; then every rank maps its shard. If everything is cached, only the shard is read. On
-// rank 0 *warnings gets those of the loader and the partitioner; may be NULL. Collective.
+// All steps: prepared dataset cache, parts, shards. Rank 0 prepares and cuts in a helper thread
+// while the others wait; then every rank makes its shard and maps it. Where a rank does not see the
+// dataset that rank 0 has cut, rank 0 makes all shards. If everything is cached, only the shard is
+// read. On rank 0 *warnings gets those of the loader and the partitioner; may be NULL. Collective.
 bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err);
 void shard_clear(Shard *shard);

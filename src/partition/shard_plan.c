@@ -29,7 +29,7 @@ static size_t part_bytes(const PartSize *size, const Graph *graph) {
     return bytes + turned;
 }
 
-static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
+static size_t largest_part(const Graph *graph, const int32_t *part, PartRange mine, int parts) {
     PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
     const Csr *way[2] = {&graph->in, &graph->out};
     for (int64_t v = 0; v < graph->vertices; v++) {
@@ -39,7 +39,7 @@ static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
             size[part[v]].entries[w][set] += way[w]->offset[v + 1] - way[w]->offset[v];
     }
     size_t most = 0;
-    for (int p = 0; p < parts; p++) {
+    for (int p = mine.begin; p < mine.end; p++) {
         size_t bytes = part_bytes(&size[p], graph);
         most = bytes > most ? bytes : most;
     }
@@ -47,13 +47,13 @@ static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
     return most;
 }
 
-bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error *err) {
+bool shards_fit(const Graph *graph, const int32_t *part, PartRange mine, int parts, Error *err) {
     MemoryPlan plan = {0};
     memory_plan_add(
         &plan, "order of rows",
         memory_product(graph->vertices, 17) +
             memory_product(parts * graph_sets(graph), (SHARD_HOPS + 4) * sizeof(int64_t)));
-    memory_plan_add(&plan, "shard being made", largest_part(graph, part, parts) + (1 << 20));
+    memory_plan_add(&plan, "shard being made", largest_part(graph, part, mine, parts) + (1 << 20));
     return memory_plan_fits(&plan, graph->memory_limit,
                             "cut into more parts, or on a larger machine", err);
 }
