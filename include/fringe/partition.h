@@ -158,6 +158,13 @@ void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind);
 // Removes an entry. False without an error if a living process uses it.
 bool cache_remove(const CacheEntry *entry, Error *err);
 
+// The most memory in bytes that METIS had in use in one of its processes that this process has
+// started, with its graph; 0: none, as when the parts were in the cache.
+size_t partition_metis_memory(void);
+// METIS is killed when is_asked() becomes true, and its cut ends with EXIT_STOPPED. Any thread may
+// call is_asked.
+void partition_stops_when(bool (*is_asked)(void));
+
 // Only the cut: part[n + m] in 0..parts-1, of nodes and then of hyperedges. Local. Only `file:` may
 // leave a part without nodes, with a warning. (METIS does so on tiny graphs; such parts get one
 // node each, with a warning.) Parts > nodes is an error.

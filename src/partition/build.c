@@ -106,6 +106,8 @@ static void use_parts(const Prepared *prepared, const char *folder) {
 
 // ---- the cut, on rank 0
 
+enum { MUCH = 64 << 20 }; // bytes of METIS that are worth a word
+
 // Which file the arrays of the dataset are in, as another process may see it.
 typedef struct FileName {
     int64_t inode, bytes, seconds, nanoseconds;
@@ -151,6 +153,17 @@ static void begin_parts_stage(const Config *config, int parts) {
         stage_begin("load", "the whole dataset");
 }
 
+// Says what METIS took if that was much, and begins what follows.
+static void end_cut_stage(size_t before) {
+    char text[64], memory[QUANTITY];
+    size_t most = partition_metis_memory();
+    if (most > before && most >= MUCH) {
+        snprintf(text, sizeof text, "METIS took %s", quantity_memory(memory, (double)most));
+        stage_end(text);
+    }
+    stage_begin("order", "the rows of each part");
+}
+
 static FileName file_name_of(const Dataset *dataset) {
     struct stat about = {0};
     if (stat(dataset->map.path, &about) != 0)
@@ -180,12 +193,15 @@ static bool cut(Build *b) {
     b->manifest.warnings = dataset->warnings;
     b->part = ALLOC(int32_t, b->graph.vertices, "part of each row");
     Warnings of_cut = {0};
+    size_t before = partition_metis_memory();
     bool ok = cut_graph(b->part, dataset, &b->graph, b->parts, config, &of_cut, b->err) &&
               (dataset->hyperedges == 0 ||
                hypercut_count(&b->manifest.hypercut, b->manifest.part, dataset, b->part, b->parts,
                               config->run.memory_limit, b->err));
     warnings_add_all(b->warnings, &of_cut);
     warnings_add_all(&b->manifest.warnings, &of_cut);
+    if (ok)
+        end_cut_stage(before);
     if (ok)
         b->hops = order_hops(&b->graph, dataset->split);
     return ok;
