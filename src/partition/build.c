@@ -1,6 +1,6 @@
 // Makes an entry of parts in the cache: rank 0 finds it or cuts the dataset, then all ranks make
 // the shards (shards.c), then rank 0 renames the folder into place.
-#include "internal.h"
+#include "entry.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 // written under a unique temporary name and renamed into place. So a crash leaves no partial entry,
 // and if two runs make the same entry at once, the second uses that of the first. A damaged entry
 // is removed and made again, with a warning.
-#include "internal.h"
+#include "entry.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // Loads the shards of all ranks: all fill the cache (build.c), then every rank maps its own shard.
 // A damaged shard is made again once.
-#include "internal.h"
+#include "entry.h"
 #include <stdio.h>
 #include <string.h>
 
