@@ -119,7 +119,7 @@ typedef struct Told {
     bool symmetric, reorder;
     int64_t nodes, vertices;
     char folder[1024], temporary[1024]; // of the entry, and where it is made
-    char dataset[1024];                 // directory
+    char dataset[1024];                 // directory; "": its arrays are not those that were cut
     FileName arrays;
     char name[DATASET_NAME], hash[33]; // of the dataset
 } Told;
@@ -207,13 +207,30 @@ static bool cut(Build *b) {
     return ok;
 }
 
+// Sets the directory that the other ranks map. Not if what was read there differs from what is cut:
+// arrays come from files beside it, or rows had to be sorted.
+static void tell_dataset(Build *b) {
+    const Dataset *dataset = &b->prepared.dataset;
+    char folder[sizeof b->told.dataset], hash[33];
+    Dataset there;
+    Error ignored = {0};
+    path_folder(folder, sizeof folder, dataset->map.path);
+    if (b->comm->size == 1 || !dataset_map(&there, folder, &ignored))
+        return;
+    dataset_hash(&there, hash);
+    dataset_clear(&there);
+    if (strcmp(hash, b->prepared.hash) != 0)
+        return;
+    memcpy(b->told.dataset, folder, sizeof folder);
+    b->told.arrays = file_name_of(dataset);
+}
+
 static bool prepare_and_cut(Build *b) {
     Told *told = &b->told;
     if (!prepared_need(&b->prepared, b->err))
         return false;
     told->reorder = b->config->partition.reorder;
-    told->arrays = file_name_of(&b->prepared.dataset);
-    path_folder(told->dataset, sizeof told->dataset, b->prepared.dataset.map.path);
+    tell_dataset(b);
     memcpy(told->name, b->prepared.name, sizeof told->name);
     memcpy(told->hash, b->prepared.hash, sizeof told->hash);
     file_sweep(b->config->data.cache);
@@ -246,7 +263,7 @@ static void join(void *context) {
     Build *b = context;
     Error ignored = {0};
     b->sees = is_first(b);
-    if (is_first(b) || !file_is_folder(b->told.temporary) ||
+    if (is_first(b) || b->told.dataset[0] == '\0' || !file_is_folder(b->told.temporary) ||
         !dataset_map(&b->mapped, b->told.dataset, &ignored))
         return;
     FileName arrays = file_name_of(&b->mapped);
@@ -357,31 +374,5 @@ bool partition_folder(const Config *config, int parts, char *out, size_t size, E
         return false;
     bool ok = parts_folder(out, size, &prepared, parts, err);
     prepared_clear(&prepared);
-    return ok;
-}
-
-bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
-                            const char *folder, Error *err) {
-    Graph graph;
-    Manifest manifest;
-    Comm alone;
-    Warnings warnings = {0};
-    if (!graph_init(&graph, dataset, 0, err))
-        return false;
-    comm_self(&alone);
-    manifest_init(&manifest, parts, graph.symmetric);
-    snprintf(manifest.method, sizeof manifest.method, "given");
-    snprintf(manifest.dataset_name, sizeof manifest.dataset_name, "%s", dataset->name);
-    dataset_hash(dataset, manifest.dataset_hash);
-    manifest.reorder = reorder;
-    uint8_t *hops = order_hops(&graph, dataset->split);
-    Sharding sharding = {&alone, &manifest, dataset, &graph, part, hops, folder, true, &warnings};
-    bool ok = file_make_folder(folder, err) &&
-              (dataset->hyperedges == 0 ||
-               hypercut_count(&manifest.hypercut, manifest.part, dataset, part, parts, 0, err)) &&
-              shards_write(&sharding, err);
-    memory_free(hops);
-    manifest_clear(&manifest);
-    graph_clear(&graph);
     return ok;
 }
