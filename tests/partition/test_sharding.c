@@ -18,6 +18,7 @@ static Config config_of(const char *path, const char *cache, const char *method)
     snprintf(setting[2], sizeof setting[2], "partition.method=%s", method);
     const char *settings[] = {setting[0], setting[1], setting[2]};
     assert_ok(config_load(&config, NULL, settings, 3, &err), &err);
+    snprintf(config.data.path, sizeof config.data.path, "%s", path); // a relative one stays so
     return config;
 }
 
