@@ -348,6 +348,7 @@ bool parts_build(const Config *config, int parts, const Comm *comm, char *folder
     Build b = {.config = config, .comm = comm, .parts = parts, .warnings = warnings, .err = err};
     *warnings = (Warnings){0};
     comm_aside(comm, find_or_cut, &b);
+    comm_await(comm, 0);
     bool ok = comm_agree(comm, err);
     if (ok)
         comm_broadcast(comm, &b.told, sizeof b.told, 0);
