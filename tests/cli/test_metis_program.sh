@@ -68,6 +68,9 @@ fi
 expect 'fennel needs no METIS to cut' 0 'halo' env FRINGE_METIS="$PWD/killed" "$FRINGE" partition tiny.json \
     --parts 3 --set partition.method=fennel --set partition.reorder=false
 expect 'METIS itself' 0 'halo' "$FRINGE" partition tiny.json --parts 3
+rm -r cache/fringe/parts-*
+expect 'METIS has memory, which is told' 0 '"metis_memory": [1-9][0-9]{5,}' "$FRINGE" partition tiny.json --parts 3 --json
+expect 'none if nothing was cut' 0 '"metis_memory": null' "$FRINGE" partition tiny.json --parts 3 --json
 expect 'the program alone' 64 'is started by fringe' "$FRINGE_BUILD/fringe-metis"
 expect 'the program with another file' 66 'is started by fringe' "$FRINGE_BUILD/fringe-metis" 0
 finish
