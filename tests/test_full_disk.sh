@@ -102,6 +102,22 @@ every "on 2 ranks" run-2 renew_2 run_goes_on 9 \
     train run-2 --set train.epochs=6 --resume auto --ranks 2
 ranks= straight=
 
+# --- the shards of 3 ranks, where only one of them finds the disk full: no part of the cut is left, and
+# the next training makes it
+empty_cache() { rm -rf "$folder" with-room/"$folder" run-3; }
+cut_is_made() {
+    ls -d "$folder"/parts-* >left 2>/dev/null && { cat left; return 1; }
+    "$FRINGE" train tiny.json $settings --set train.epochs=1 --set data.cache=shards --ranks 3 \
+        --set run.dir=run-3 >again 2>&1 || { cat again; return 1; }
+    (cd "$folder" && cat parts-*/part-*) | cmp - shards-with-room
+}
+cut() { rm -rf run-3 && "$FRINGE" train tiny.json $settings --set train.epochs=1 --set data.cache=shards --ranks 3 \
+    --set run.dir=run-3; }
+cut >/dev/null 2>&1 && cat shards/parts-*/part-* >shards-with-room || fail "a cut"
+for rank in 0 2; do
+    FRINGE_FULL_RANK=$rank every "the shards of rank $rank" shards empty_cache cut_is_made 3 cut
+done
+
 # --- several runs, a comparison, predictions, a generated graph: what says that it is whole is whole
 parse() { # FILE...: those that are there
     python3 -c 'import json, os, sys

@@ -85,6 +85,8 @@ bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err);
 bool dataset_write(const Dataset *dataset, const char *folder,
                    Error *err); // durable: temporary folder, rename
 bool dataset_open(Dataset *dataset, const char *folder, Error *err); // mmap; read-only arrays
+// The same without looking at the arrays, which this or another process has written or checked.
+bool dataset_map(Dataset *dataset, const char *folder, Error *err);
 
 // A dataset in a format of another program.
 typedef struct Conversion {

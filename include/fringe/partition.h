@@ -118,9 +118,10 @@ bool partition_method_fits(const char *word, Error *err);
 bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
 
-// All steps: prepared dataset cache, parts, shards. Rank 0 works in a helper thread while the
-// others wait; then every rank maps its shard. If everything is cached, only the shard is read. On
-// rank 0 *warnings gets those of the loader and the partitioner; may be NULL. Collective.
+// All steps: prepared dataset cache, parts, shards. Rank 0 prepares and cuts in a helper thread
+// while the others wait; then every rank makes its shard and maps it. Where a rank does not see the
+// dataset that rank 0 has cut, rank 0 makes all shards. If everything is cached, only the shard is
+// read. On rank 0 *warnings gets those of the loader and the partitioner; may be NULL. Collective.
 bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err);
 void shard_clear(Shard *shard);
@@ -156,6 +157,13 @@ bool cache_entry_kind(const char *path, CacheKind *kind);
 void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind);
 // Removes an entry. False without an error if a living process uses it.
 bool cache_remove(const CacheEntry *entry, Error *err);
+
+// The most memory in bytes that METIS had in use in one of its processes that this process has
+// started, with its graph; 0: none, as when the parts were in the cache.
+size_t partition_metis_memory(void);
+// METIS is killed when is_asked() becomes true, and its cut ends with EXIT_STOPPED. Any thread may
+// call is_asked.
+void partition_stops_when(bool (*is_asked)(void));
 
 // Only the cut: part[n + m] in 0..parts-1, of nodes and then of hyperedges. Local. Only `file:` may
 // leave a part without nodes, with a warning. (METIS does so on tiny graphs; such parts get one

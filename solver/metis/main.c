@@ -12,8 +12,9 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-enum { USAGE = 64, UNREADABLE = 66 };
+enum { USAGE = 64, UNREADABLE = 66, STOPPED = 75 };
 
 static MetisJob *map_job(int descriptor) {
     struct stat about;
@@ -21,10 +22,9 @@ static MetisJob *map_job(int descriptor) {
         return NULL;
     void *at = mmap(NULL, (size_t)about.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     MetisJob *job = at == MAP_FAILED ? NULL : at;
-    if (job == NULL || job->magic != METIS_JOB_MAGIC || job->bytes != (uint64_t)about.st_size ||
-        job->index_bytes != sizeof(idx_t))
-        return NULL;
-    return job;
+    bool fits = job != NULL && metis_job_is_whole(job, (uint64_t)about.st_size) &&
+                job->index_bytes == sizeof(idx_t);
+    return fits ? job : NULL;
 }
 
 // The kernel then takes this process, not a rank.
@@ -45,6 +45,8 @@ int main(int argc, char **argv) {
         fprintf(stderr, "fringe-metis is started by fringe to cut a graph\n");
         return argc == 2 ? UNREADABLE : USAGE;
     }
+    if (getppid() != job->parent) // it has ended since
+        return STOPPED;
     offer_to_be_ended();
     idx_t options[METIS_NOPTIONS], cut = 0;
     METIS_SetDefaultOptions(options);

@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #include <string.h>
+#include <time.h>
 
 enum {
     TAG_BARRIER = COMM_TAG,
@@ -13,6 +14,7 @@ enum {
     TAG_GATHER,
     TAG_ALL_TO_ALL,
     TAG_PIECES,
+    TAG_AWAIT,
 };
 
 static const size_t largest_piece = (size_t)64 << 20; // MPI counts are int, and chunks overlap
@@ -55,6 +57,33 @@ void comm_barrier(const Comm *comm) {
         CHECK_MPI(MPI_Isend(&byte, 1, MPI_BYTE, to, TAG_BARRIER, comm_mpi(comm), &request[1]));
         comm_wait(comm, request, 2, "all ranks at a barrier");
     }
+}
+
+static bool nap_and_test(void *context) {
+    static const struct timespec moment = {.tv_nsec = 1000000};
+    int done = 0;
+    CHECK_MPI(MPI_Test(context, &done, MPI_STATUS_IGNORE));
+    if (!done)
+        nanosleep(&moment, NULL);
+    return done != 0;
+}
+
+void comm_await(const Comm *comm, int root) {
+    char byte = 0;
+    MPI_Request *request = collective_requests();
+    int count = 0;
+    if (comm->size == 1)
+        return;
+    if (comm->rank != root) {
+        CHECK_MPI(MPI_Irecv(&byte, 1, MPI_BYTE, root, TAG_AWAIT, comm_mpi(comm), request));
+        comm_wait_until(comm, nap_and_test, request, "long work of another rank");
+        return;
+    }
+    for (int r = 0; r < comm->size; r++)
+        if (r != root)
+            CHECK_MPI(
+                MPI_Isend(&byte, 1, MPI_BYTE, r, TAG_AWAIT, comm_mpi(comm), &request[count++]));
+    comm_wait(comm, request, count, "all ranks to hear of long work's end");
 }
 
 // Sends one chunk down a binomial tree: the rank at distance d from the root, with lowest set bit

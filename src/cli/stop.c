@@ -103,6 +103,7 @@ void stop_listen(void) {
     int status = pthread_create(&thread, NULL, listen, &signals);
     CHECK(status == 0, EXIT_MEMORY, "cannot start a thread: %s", strerror(status));
     pthread_detach(thread);
+    partition_stops_when(stop_asked);
 }
 
 void stop_waits_for(const char *what) {

@@ -240,6 +240,14 @@ bool dataset_open(Dataset *dataset, const char *folder, Error *err) {
     return true;
 }
 
+bool dataset_map(Dataset *dataset, const char *folder, Error *err) {
+    *dataset = (Dataset){0};
+    if (open_unchecked(dataset, folder, err))
+        return true;
+    dataset_clear(dataset);
+    return false;
+}
+
 bool directory_agrees(const char *folder, Error *err) {
     Dataset dataset = {0};
     bool ok = open_unchecked(&dataset, folder, err);

@@ -2,6 +2,7 @@
 // remote rows listed once, grouped by owner in ring order and ascending inside a group (law 4),
 // columns ascending inside a row.
 #include "internal.h"
+#include <string.h>
 
 enum { SLOT_NONE = -1, SLOT_SEEN = -2 };
 
@@ -60,25 +61,70 @@ static void list_remote(PartEdges *edges, const PartReads *r) {
     memory_free(key);
 }
 
-static Csr csr_unsorted(const PartReads *r) {
+// The entries of own rows [begin, end) in the order of the graph.
+static Csr unsorted_rows(const PartReads *r, const PartEdges *edges, int64_t begin, int64_t end) {
     const Csr *all = r->adjacency;
     const int32_t *rows = order_rows(r->order, r->to, r->p);
-    int64_t own = order_own(r->order, r->to, r->p), count = 0;
+    const int64_t *offset = edges->csr.offset;
     int32_t sources = (int32_t)order_own(r->order, r->from, r->p);
-    Csr csr = {.rows = own, .offset = ALLOC(int64_t, own + 1, "edges of a part")};
-    for (int64_t i = 0; i < own; i++)
-        csr.offset[i + 1] = csr.offset[i] + all->offset[rows[i] + 1] - all->offset[rows[i]];
-    csr.column = ALLOC(int32_t, csr.offset[own], "edges of a part");
-    if (all->weight != NULL)
-        csr.weight = ALLOC(float, csr.offset[own], "edges of a part");
-    for (int64_t i = 0; i < own; i++)
+    int64_t count = 0;
+    Csr csr;
+    csr_alloc(&csr, end - begin, offset[end] - offset[begin], all->weight != NULL,
+              "edges of a part");
+    for (int64_t i = begin; i < end; i++) {
         for (int64_t e = all->offset[rows[i]]; e < all->offset[rows[i] + 1]; e++, count++) {
             int32_t u = all->column[e];
             csr.column[count] = r->part[u] == r->p ? r->order->row[u] : sources + r->slot[u];
             if (csr.weight != NULL)
                 csr.weight[count] = all->weight[e];
         }
+        csr.offset[i - begin + 1] = count;
+    }
     return csr;
+}
+
+// Fills the columns of rows [begin, end), ascending in each row: the second transpose sorts them.
+static void fill_rows(PartEdges *edges, const PartReads *r, int64_t columns, int64_t begin,
+                      int64_t end) {
+    Csr rows = unsorted_rows(r, edges, begin, end), by_column;
+    int64_t at = edges->csr.offset[begin], count = csr_entries(&rows);
+    csr_transpose(&by_column, &rows, columns);
+    csr_free(&rows);
+    csr_transpose(&rows, &by_column, end - begin);
+    csr_free(&by_column);
+    if (count > 0)
+        memcpy(edges->csr.column + at, rows.column, (size_t)count * sizeof *rows.column);
+    if (count > 0 && rows.weight != NULL)
+        memcpy(edges->csr.weight + at, rows.weight, (size_t)count * sizeof *rows.weight);
+    csr_free(&rows);
+}
+
+// Entries that are sorted at once: few, so that a part is not in memory twice, but not fewer than
+// the columns, which each transpose counts.
+int64_t part_edges_block(int64_t columns) {
+    enum { LEAST = 1 << 20 };
+    return columns > LEAST ? columns : LEAST;
+}
+
+static void fill_all_rows(PartEdges *edges, const PartReads *r, int64_t columns) {
+    const int64_t *offset = edges->csr.offset, block = part_edges_block(columns);
+    for (int64_t begin = 0, end; begin < edges->csr.rows; begin = end) {
+        end = begin + 1;
+        while (end < edges->csr.rows && offset[end + 1] - offset[begin] <= block)
+            end++;
+        fill_rows(edges, r, columns, begin, end);
+    }
+}
+
+static void alloc_rows(PartEdges *edges, const PartReads *r) {
+    const int32_t *rows = order_rows(r->order, r->to, r->p);
+    int64_t own = order_own(r->order, r->to, r->p), count = 0;
+    for (int64_t i = 0; i < own; i++)
+        count += r->adjacency->offset[rows[i] + 1] - r->adjacency->offset[rows[i]];
+    csr_alloc(&edges->csr, own, count, r->adjacency->weight != NULL, "edges of a part");
+    for (int64_t i = 0; i < own; i++)
+        edges->csr.offset[i + 1] = edges->csr.offset[i] + r->adjacency->offset[rows[i] + 1] -
+                                   r->adjacency->offset[rows[i]];
 }
 
 void part_edges_init(PartEdges *edges, const PartReads *r) {
@@ -88,12 +134,8 @@ void part_edges_init(PartEdges *edges, const PartReads *r) {
     CHECK(columns <= INT32_MAX, EXIT_MEMORY,
           "part %d has %lld rows with its halo rows, more than 2^31 - 1; cut into more parts", r->p,
           (long long)columns);
-    Csr csr = csr_unsorted(r), by_column;
-    csr_transpose(&by_column, &csr, columns);
-    csr_free(&csr);
-    csr_transpose(&edges->csr, &by_column,
-                  order_own(r->order, r->to, r->p)); // the second transpose sorts the columns
-    csr_free(&by_column);
+    alloc_rows(edges, r);
+    fill_all_rows(edges, r, columns);
     for (int64_t h = 0; h < edges->remote; h++)
         r->slot[edges->remote_gid[h] + order_first(r->order, r->from)] = SLOT_NONE;
 }

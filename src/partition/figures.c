@@ -36,9 +36,10 @@ void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *pa
     }
 }
 
-void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part) {
+void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part, PartRange mine) {
     for (int64_t v = 0; v < graph->vertices; v++) {
-        int64_t count = graph_neighbours(graph, v);
+        int64_t count =
+            part[v] >= mine.begin && part[v] < mine.end ? graph_neighbours(graph, v) : 0;
         for (int64_t k = 0; k < count; k++) {
             int32_t u = graph->scratch[k];
             manifest->undirected_edges += u > v;

@@ -4,35 +4,53 @@
 #include "internal.h"
 #include <string.h>
 
-// Counts and then, at `next`, lists what each vertex leads to: a node the hyperedges that it is a
-// source of, a hyperedge its targets. A call with `column` NULL only counts.
-static void lead(const Dataset *dataset, int64_t *next, int32_t *column) {
+static bool is_wanted(const WantedRows *wanted, int64_t v) {
+    return wanted == NULL ||
+           (wanted->part[v] >= wanted->parts.begin && wanted->part[v] < wanted->parts.end);
+}
+
+// One direction of the pins, and the vertices whose rows are wanted.
+typedef struct Star {
+    const Dataset *dataset;
+    bool by_target;
+    const WantedRows *wanted;
+} Star;
+
+// Counts and then, at `next`, lists the columns of each row. By source: a node leads to the
+// hyperedges that it is a source of, a hyperedge to its targets. A call with `column` NULL only
+// counts.
+static void lead(const Star *star, int64_t *next, int32_t *column) {
+    const Dataset *dataset = star->dataset;
+    int of_node = star->by_target ? PIN_TARGET : PIN_SOURCE, of_hyperedge = PIN_BOTH ^ of_node;
     for (int64_t v = 0; v < dataset->nodes; v++)
         for (int64_t e = dataset->offset[v]; e < dataset->offset[v + 1]; e++) {
             int role = dataset->pin_role != NULL ? dataset->pin_role[e] : PIN_BOTH;
             int64_t h = dataset->nodes + dataset->target[e];
-            if (column != NULL && (role & PIN_SOURCE) != 0)
+            bool there = (role & of_node) != 0 && is_wanted(star->wanted, v);
+            bool back = (role & of_hyperedge) != 0 && is_wanted(star->wanted, h);
+            if (column != NULL && there)
                 column[next[v]] = (int32_t)h;
-            if (column != NULL && (role & PIN_TARGET) != 0)
+            if (column != NULL && back)
                 column[next[h]] = (int32_t)v;
-            next[v] += (role & PIN_SOURCE) != 0;
-            next[h] += (role & PIN_TARGET) != 0;
+            next[v] += there;
+            next[h] += back;
         }
 }
 
-// The star graph of a hypergraph, by source. Rows ascend, since nodes are taken in their order.
-static Csr star_graph(const Dataset *dataset) {
-    int64_t vertices = dataset->nodes + dataset->hyperedges;
-    Csr star = {.rows = vertices, .offset = ALLOC(int64_t, vertices + 1, "pins both ways")};
-    lead(dataset, star.offset + 1, NULL);
+// One direction of the star graph of a hypergraph. Rows ascend, since nodes are taken in their
+// order.
+static Csr star_graph(const Star *star) {
+    int64_t vertices = star->dataset->nodes + star->dataset->hyperedges;
+    Csr csr = {.rows = vertices, .offset = ALLOC(int64_t, vertices + 1, "pins both ways")};
+    lead(star, csr.offset + 1, NULL);
     for (int64_t v = 0; v < vertices; v++)
-        star.offset[v + 1] += star.offset[v];
-    star.column = ALLOC(int32_t, star.offset[vertices], "pins both ways");
+        csr.offset[v + 1] += csr.offset[v];
+    csr.column = ALLOC(int32_t, csr.offset[vertices], "pins both ways");
     int64_t *next = ALLOC(int64_t, vertices, "pins both ways");
-    memcpy(next, star.offset, (size_t)vertices * sizeof *next);
-    lead(dataset, next, star.column);
+    memcpy(next, csr.offset, (size_t)vertices * sizeof *next);
+    lead(star, next, csr.column);
     memory_free(next);
-    return star;
+    return csr;
 }
 
 // Entries of the star graph by source: a pin that is source and target has two.
@@ -81,15 +99,19 @@ static int64_t most_neighbours(const Graph *graph) {
     return most;
 }
 
+static Graph graph_of(const Dataset *dataset, double memory_limit) {
+    return (Graph){.nodes = dataset->nodes,
+                   .vertices = dataset->nodes + dataset->hyperedges,
+                   .edges = dataset->edges,
+                   .memory_limit = memory_limit};
+}
+
 bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err) {
     bool star = dataset->hyperedges > 0;
-    *graph = (Graph){.nodes = dataset->nodes,
-                     .vertices = dataset->nodes + dataset->hyperedges,
-                     .edges = dataset->edges,
-                     .memory_limit = memory_limit};
+    *graph = graph_of(dataset, memory_limit);
     if (star && !star_fits(dataset, memory_limit, err))
         return false;
-    graph->out = star ? star_graph(dataset) : dataset_csr(dataset);
+    graph->out = star ? star_graph(&(Star){.dataset = dataset}) : dataset_csr(dataset);
     graph->symmetric = csr_is_symmetric(&graph->out);
     if (graph->symmetric) {
         graph->in = graph->out;
@@ -101,6 +123,44 @@ bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error
     }
     graph->scratch = ALLOC(int32_t, most_neighbours(graph), "neighbours of a vertex");
     return true;
+}
+
+// The edges by target of the wanted rows, each ascending.
+static Csr turned(const Csr *out, const WantedRows *wanted) {
+    Csr in = {.rows = out->rows, .offset = ALLOC(int64_t, out->rows + 1, "edges the other way")};
+    for (int64_t e = 0; e < csr_entries(out); e++)
+        in.offset[out->column[e] + 1] += is_wanted(wanted, out->column[e]);
+    for (int64_t v = 0; v < out->rows; v++)
+        in.offset[v + 1] += in.offset[v];
+    in.column = ALLOC(int32_t, in.offset[in.rows], "edges the other way");
+    if (out->weight != NULL)
+        in.weight = ALLOC(float, in.offset[in.rows], "edges the other way");
+    int64_t *next = ALLOC(int64_t, in.rows, "edges the other way");
+    memcpy(next, in.offset, (size_t)in.rows * sizeof *next);
+    for (int64_t u = 0; u < out->rows; u++)
+        for (int64_t e = out->offset[u]; e < out->offset[u + 1]; e++) {
+            if (!is_wanted(wanted, out->column[e]))
+                continue;
+            int64_t at = next[out->column[e]]++;
+            in.column[at] = (int32_t)u;
+            if (in.weight != NULL)
+                in.weight[at] = out->weight[e];
+        }
+    memory_free(next);
+    return in;
+}
+
+void graph_init_rows(Graph *graph, const Dataset *dataset, bool symmetric, const WantedRows *wanted,
+                     double memory_limit) {
+    bool star = dataset->hyperedges > 0;
+    *graph = graph_of(dataset, memory_limit);
+    graph->symmetric = symmetric;
+    graph->out = star ? star_graph(&(Star){dataset, false, wanted}) : dataset_csr(dataset);
+    if (symmetric)
+        graph->in = graph->out;
+    else
+        graph->in = star ? star_graph(&(Star){dataset, true, wanted}) : turned(&graph->out, wanted);
+    graph->scratch = ALLOC(int32_t, most_neighbours(graph), "neighbours of a vertex");
 }
 
 void graph_clear(Graph *graph) {

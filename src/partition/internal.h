@@ -39,6 +39,18 @@ typedef struct Graph {
 
 // False if the edges that must be made do not fit into the memory that is left.
 bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error *err);
+// The vertices of the parts [begin, end).
+typedef struct PartRange {
+    int begin, end;
+} PartRange;
+typedef struct WantedRows {
+    const int32_t *part; // [vertices]
+    PartRange parts;
+} WantedRows;
+// Only the wanted rows of what a graph has to own (`in`; of a hypergraph both); the others are
+// empty there. `symmetric`: as graph_init has found.
+void graph_init_rows(Graph *graph, const Dataset *dataset, bool symmetric, const WantedRows *wanted,
+                     double memory_limit);
 void graph_clear(Graph *graph);
 // Writes the distinct neighbours of v in either direction, ascending and without v, to
 // graph->scratch. Returns their count.
@@ -88,8 +100,15 @@ typedef struct PartOrder {
     int32_t *row;     // [vertices] row of a vertex in its group
     int64_t *central; // [sets * parts] forward-central rows
     int64_t *reach;   // [sets * parts, SHARD_HOPS + 1] rows at most h hops from a training node
+    bool *done;       // [parts] its rows are in their order
     int unclustered;  // parts too large for METIS; their rows are not ordered by cluster
 } PartOrder;
+typedef struct OrderInput {
+    const Graph *graph; // with the rows of the parts that are ordered
+    const int32_t *part;
+    const uint8_t *hops; // order_hops
+    bool reorder;        // by clusters, too
+} OrderInput;
 // The rows of a set in a part are a group.
 static inline int order_group(const PartOrder *order, int set, int part) {
     return set * order->parts + part;
@@ -105,8 +124,15 @@ static inline const int32_t *order_rows(const PartOrder *order, int set, int par
 static inline int64_t order_first(const PartOrder *order, int set) {
     return set == NODES ? 0 : order->nodes;
 }
-bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
-                int parts, bool reorder, Error *err);
+// [vertices] hops to a training node, at most SHARD_HOPS + 1; from the whole graph. Free it with
+// memory_free.
+uint8_t *order_hops(const Graph *graph, const uint8_t *split);
+// Lists the rows of all parts, not yet in their order.
+void order_init(PartOrder *order, const Graph *graph, const int32_t *part, int parts);
+// Orders the rows of some parts, and counts central and reach there. A part that is too large for
+// METIS is not done until the last try.
+bool order_parts(PartOrder *order, const OrderInput *input, PartRange mine, bool last, Error *err);
+void order_number(PartOrder *order); // sets row[] when all parts are done
 void order_clear(PartOrder *order);
 
 // ---- expansion.c: the neighbours of a node of a hypergraph
@@ -184,6 +210,7 @@ typedef struct PartReads {
     int32_t *slot; // [vertices] of -1 before and after part_edges_init
 } PartReads;
 void part_edges_init(PartEdges *edges, const PartReads *reads);
+int64_t part_edges_block(int64_t columns); // entries that it holds twice, at most
 void part_edges_clear(PartEdges *edges);
 
 // ---- messages.c: messages.safetensors
@@ -289,8 +316,8 @@ void messages_count(Messages *sent, const PartEdges *edges, int p);
 void figures_of_part(PartFigures *figures, const Shard *shard, const int32_t *part,
                      const Graph *graph);
 void figures_of_edges(PartFigures *figures, const Shard *shard); // of a graph
-// Counts the joined pairs {u, v} and those that are cut.
-void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part);
+// Adds the joined pairs {u, v} with u > v and v in these parts, and those that are cut.
+void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part, PartRange mine);
 
 // ---- shard_file.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
 bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
@@ -310,14 +337,41 @@ bool shard_damaged(const Shard *shard, Error *err, const char *what);
 bool shard_check(Shard *shard, Error *err);
 
 // ---- shard_plan.c
-// False if the shards cannot be made in the memory that is left.
-bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error *err);
+// False if the shards of these parts cannot be made, one after the other, in the memory that is
+// left.
+bool shards_fit(const Graph *graph, const int32_t *part, PartRange mine, int parts, Error *err);
 
 // ---- shard_build.c
-// Fills the statistics of the shards and writes all files of a partition under `folder`, which must
-// exist. The caller sets the manifest's method, seed, reorder and warnings; warnings about the
-// order of rows are added to these and to `warnings`.
-bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, Warnings *warnings, Error *err);
+typedef struct ShardMaker {
+    Manifest *manifest;
+    const Dataset *dataset;
+    const Graph *graph; // with the rows of the parts that are made
+    const int32_t *part;
+    const PartOrder *order;
+    const char *folder;
+} ShardMaker;
+// Writes and syncs the shards of some parts, and adds their statistics and messages to the
+// manifest. say: tell the terminal which one it is at.
+bool shards_make(const ShardMaker *maker, PartRange mine, bool say, Error *err);
+
+// ---- shards.c
+typedef struct Sharding {
+    const Comm *comm;
+    // The same on all ranks but for method, seed, remarks and hypercut, which rank 0 has alone. On
+    // rank 0 all of it is filled afterwards.
+    Manifest *manifest;
+    const Dataset *dataset;
+    const Graph *graph; // with the rows of the parts of this rank, at least
+    const int32_t *part;
+    const uint8_t *hops; // order_hops
+    const char *folder;  // exists
+    bool shared;         // every rank sees the dataset and the folder; else rank 0 makes all shards
+    Warnings *warnings;  // of rank 0
+} Sharding;
+// The parts that a rank makes the shards of.
+PartRange parts_of_rank(const Comm *comm, int rank, int parts, bool shared);
+// Writes all files of a partition. Warnings about the order of rows are added to the manifest's and
+// to `warnings`. Collective.
+bool shards_write(const Sharding *sharding, Error *err);
 
 #endif

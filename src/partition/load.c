@@ -1,6 +1,6 @@
-// Loads the shards of all ranks: rank 0 fills the cache in a helper thread while the others wait;
-// then every rank maps its own shard. A damaged shard is made again once.
-#include "internal.h"
+// Loads the shards of all ranks: all fill the cache (build.c), then every rank maps its own shard.
+// A damaged shard is made again once.
+#include "entry.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -16,34 +16,45 @@ typedef struct Work { // of rank 0
     Error *err;
 } Work;
 
-static void work_in_helper(void *context) {
+static void begin_build(void *context) {
     Work *work = context;
-    Warnings warnings = *work->warnings, new;
     if (work->again) {
-        warnings_add(&warnings, "%s was damaged and is made again", work->folder);
+        warnings_add(work->warnings, "%s was damaged and is made again", work->folder);
         partition_discard(work->folder);
     }
     cache_release(work->hold);
     work->hold = NULL;
-    // Without a hold a `fringe cache prune` may have removed the entry since: then it is made
-    // again.
-    for (int tries = 0; tries < 2 && work->hold == NULL && work->err->code == 0; tries++)
-        if (partition_build(work->config, work->parts, work->folder, sizeof work->folder, &new,
-                            work->err))
-            work->hold = cache_hold(work->folder);
-    if (work->err->code == 0)
-        dataset_name(work->config, work->name, work->err);
-    warnings_add_all(&warnings, &new);
-    *work->warnings = warnings;
 }
 
-// Rank 0 builds, all agree on errors, and all get the folder and the name. Collective.
-static bool build(Work *work, const Comm *comm) {
+static void end_build(void *context) {
+    Work *work = context;
+    work->hold = cache_hold(work->folder);
+    dataset_name(work->config, work->name, work->err);
+}
+
+static void aside_on_first(const Comm *comm, void (*step)(void *context), Work *work) {
     if (comm->rank == 0)
-        comm_aside(comm, work_in_helper, work);
+        comm_aside(comm, step, work);
+}
+
+// All ranks build, and all get the folder and the name. Collective.
+static bool build(Work *work, const Comm *comm) {
+    Warnings new;
+    char held = 0;
+    aside_on_first(comm, begin_build, work);
+    // Without a hold a `fringe cache prune` may have removed the entry since: then it is made
+    // again.
+    for (int tries = 0; tries < 2 && !held; tries++) {
+        if (!parts_build(work->config, work->parts, comm, work->folder, sizeof work->folder, &new,
+                         work->err))
+            return false;
+        aside_on_first(comm, end_build, work);
+        held = work->hold != NULL;
+        comm_broadcast(comm, &held, 1, 0);
+    }
+    warnings_add_all(work->warnings, &new);
     if (!comm_agree(comm, work->err))
         return false;
-    comm_broadcast(comm, work->folder, sizeof work->folder, 0);
     comm_broadcast(comm, work->name, sizeof work->name, 0);
     return true;
 }

@@ -242,7 +242,6 @@ static const idx_t *metis_run(MetisGraph *metis, int parts, const Balance *balan
     for (idx_t i = 0; i < metis->nodes; i++)
         CHECK(part[i] >= 0 && part[i] < parts, EXIT_BUG, "METIS put node %lld into part %lld of %d",
               (long long)i, (long long)part[i], parts);
-    stage_progress("METIS took %.1f GiB", (double)metis_process_taken() / (1 << 30));
     return part;
 }
 

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/pidfd.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -40,7 +42,9 @@ bool metis_process_init(MetisProcess *process, const MetisSizes *sizes, Error *e
     job.part = place(&job.bytes, sizes->nodes);
     // pages of weights that are not used are never taken
     job.node_weight = place(&job.bytes, sizes->nodes * METIS_CONSTRAINTS);
-    *process = (MetisProcess){.descriptor = memfd_create("fringe-metis", MFD_CLOEXEC)};
+    job.edges = sizes->entries;
+    *process =
+        (MetisProcess){.descriptor = memfd_create("fringe-metis", MFD_CLOEXEC), .bytes = job.bytes};
     void *at = MAP_FAILED;
     if (process->descriptor >= 0 && ftruncate(process->descriptor, (off_t)job.bytes) == 0)
         at = mmap(NULL, job.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, process->descriptor, 0);
@@ -57,7 +61,7 @@ bool metis_process_init(MetisProcess *process, const MetisSizes *sizes, Error *e
 
 void metis_process_clear(MetisProcess *process) {
     if (process->job != NULL)
-        munmap(process->job, process->job->bytes);
+        munmap(process->job, process->bytes);
     if (process->descriptor >= 0)
         close(process->descriptor);
     *process = (MetisProcess){.descriptor = -1};
@@ -94,9 +98,46 @@ static int spawn(pid_t *pid, const char *program, int descriptor) {
     return status;
 }
 
-static size_t taken; // by the last process
+static size_t taken, most; // by the last process; by the one that took most
 
 size_t metis_process_taken(void) { return taken; }
+size_t partition_metis_memory(void) { return most; }
+
+// ---- its end
+
+static bool (*stop_is_asked)(void);
+
+void partition_stops_when(bool (*is_asked)(void)) { stop_is_asked = is_asked; }
+
+// Waits until the program has ended; kills it when a stop is asked for. False where the system has
+// no descriptors of processes: then the caller can only wait.
+static bool watch(pid_t pid, bool *stopped) {
+    enum { TURN = 100 }; // milliseconds
+    struct pollfd program = {.fd = pidfd_open(pid, 0), .events = POLLIN};
+    if (program.fd < 0)
+        return false;
+    while (poll(&program, 1, TURN) <= 0 && !*stopped) {
+        *stopped = stop_is_asked != NULL && stop_is_asked();
+        if (*stopped)
+            kill(pid, SIGKILL);
+    }
+    close(program.fd);
+    return true;
+}
+
+// The status of its end; -1: unknown.
+static int wait_for(pid_t pid, bool *stopped) {
+    int status = 0;
+    struct rusage usage = {0};
+    pid_t ended;
+    watch(pid, stopped);
+    do
+        ended = wait4(pid, &status, 0, &usage);
+    while (ended < 0 && errno == EINTR);
+    taken = (size_t)usage.ru_maxrss * 1024;
+    most = taken > most ? taken : most;
+    return ended == pid ? status : -1;
+}
 
 // How it ended, where that is not by writing the parts.
 static bool say_end(const MetisProcess *process, const char *program, int status, Error *err) {
@@ -111,7 +152,7 @@ static bool say_end(const MetisProcess *process, const char *program, int status
     if (WIFSIGNALED(status))
         return error_set(err, EXIT_UNAVAILABLE, "METIS failed on %lld nodes (%s); %s", nodes,
                          strsignal(WTERMSIG(status)), advice);
-    if (WEXITSTATUS(status) == 127)
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return error_set(err, EXIT_UNAVAILABLE,
                          "%s cannot be started; install it beside fringe, or %s", program, advice);
     return error_set(err, EXIT_UNAVAILABLE,
@@ -132,23 +173,27 @@ static bool say_status(const MetisJob *job, Error *err) {
 
 bool metis_process_run(MetisProcess *process, Error *err) {
     char program[PATH_MAX + 32];
-    pid_t pid, ended;
-    int status = 0;
-    struct rusage usage = {0};
+    pid_t pid;
+    bool stopped = false;
     find_program(program, sizeof program);
+    process->job->parent = getpid();
     int failed = spawn(&pid, program, process->descriptor);
     if (failed != 0)
         return error_set(
             err, EXIT_UNAVAILABLE,
             "%s cannot be started: %s; install it beside fringe, set FRINGE_METIS, or %s", program,
             strerror(failed), advice);
-    do
-        ended = wait4(pid, &status, 0, &usage);
-    while (ended < 0 && errno == EINTR);
-    taken = (size_t)usage.ru_maxrss * 1024;
+    int status = wait_for(pid, &stopped);
+    if (stopped)
+        return error_set(err, EXIT_STOPPED, "stopped while METIS cut %lld nodes; start again",
+                         (long long)process->job->nodes);
     const MetisJob *job = process->job;
-    if (ended != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0 ||
-        job->status == METIS_JOB_UNFINISHED)
+    if (status != 0 || job->status == METIS_JOB_UNFINISHED)
         return say_end(process, program, status, err);
+    if (!metis_job_is_whole(job, process->bytes))
+        return error_set(err, EXIT_UNAVAILABLE,
+                         "%s has damaged the head of the memory that it shares with fringe; is it "
+                         "of this version? Or %s",
+                         program, advice);
     return job->status == METIS_OK || say_status(job, err);
 }

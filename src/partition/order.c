@@ -59,7 +59,7 @@ enum { FAR = SHARD_HOPS + 1 };
 // hops[v]: hops on the shortest path from v along edges to a training node, FAR if there are too
 // many; rows beyond the receptive field do not affect training (ALGORITHMS A.3, ii and iii). One
 // search for all vertices.
-static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
+uint8_t *order_hops(const Graph *graph, const uint8_t *split) {
     int64_t vertices = graph->vertices, last = 0;
     uint8_t *hops = ALLOC(uint8_t, vertices, "order of rows");
     int32_t *queue = ALLOC(int32_t, vertices, "order of rows");
@@ -84,44 +84,48 @@ static uint8_t *hops_to_training(const Graph *graph, const uint8_t *split) {
 
 // Fills cluster[count] for the rows of a part; returns the number of clusters. 1 if the part is too
 // large for METIS: its rows are not ordered by cluster. 0 with an error.
-static int find_clusters(PartOrder *order, int32_t *cluster, int64_t count, const Graph *graph,
-                         const int32_t *part, int p, Error *err) {
-    int clusters = count >= CLUSTER_FROM ? (int)(count / CLUSTER_ROWS) : 1;
+static int find_clusters(const OrderInput *input, PartOrder *order, int32_t *cluster, int64_t count,
+                         int p, bool *too_large, Error *err) {
+    int clusters = input->reorder && count >= CLUSTER_FROM ? (int)(count / CLUSTER_ROWS) : 1;
     Error failed = {0};
-    if (clusters == 1 || metis_clusters(cluster, graph, part, order, p, clusters, &failed))
+    if (clusters == 1 ||
+        metis_clusters(cluster, input->graph, input->part, order, p, clusters, &failed))
         return clusters;
-    if (failed.code == EXIT_MEMORY || failed.code == EXIT_DATA) {
-        order->unclustered++;
+    *too_large = failed.code == EXIT_MEMORY || failed.code == EXIT_DATA;
+    if (*too_large)
         return 1;
-    }
     *err = failed;
     return 0;
 }
 
 // key[own]: the cluster of each row.
-static void order_one(PartOrder *order, const Graph *graph, const int32_t *part,
-                      const uint8_t *hops, int group, int32_t *key, int clusters) {
+static void order_one(PartOrder *order, const OrderInput *input, int group, int32_t *key,
+                      int clusters) {
     int32_t *rows = order->vertex + order->begin[group];
     int64_t own = order->begin[group + 1] - order->begin[group];
     for (int64_t i = 0; i < own; i++) {
-        bool marginal = is_marginal(graph, part, rows[i]);
-        key[i] += (2 * hops[rows[i]] + marginal) * clusters;
+        bool marginal = is_marginal(input->graph, input->part, rows[i]);
+        uint8_t hops = input->hops[rows[i]];
+        key[i] += (2 * hops + marginal) * clusters;
         order->central[group] += !marginal;
-        for (int h = hops[rows[i]]; h < FAR; h++)
+        for (int h = hops; h < FAR; h++)
             order->reach[group * FAR + h]++;
     }
     sort_by_key(rows, key, own, 2 * (FAR + 1) * (int64_t)clusters);
 }
 
-static bool order_part(PartOrder *order, const Graph *graph, const int32_t *part,
-                       const uint8_t *hops, int p, bool reorder, Error *err) {
+// A part that is too large for METIS is left for later, unless this is the last try.
+static bool order_part(PartOrder *order, const OrderInput *input, int p, bool last, Error *err) {
     int64_t count = 0, done = 0;
+    bool too_large = false;
     for (int set = 0; set < order->sets; set++)
         count += order_own(order, set, p);
     int32_t *key = ALLOC(int32_t, count, "order of rows");
-    int clusters = reorder ? find_clusters(order, key, count, graph, part, p, err) : 1;
-    for (int set = 0; set < order->sets && clusters > 0; set++) {
-        order_one(order, graph, part, hops, order_group(order, set, p), key + done, clusters);
+    int clusters = find_clusters(input, order, key, count, p, &too_large, err);
+    order->done[p] = !too_large || last;
+    order->unclustered += too_large && last;
+    for (int set = 0; set < order->sets && clusters > 0 && order->done[p]; set++) {
+        order_one(order, input, order_group(order, set, p), key + done, clusters);
         done += order_own(order, set, p);
     }
     memory_free(key);
@@ -133,6 +137,7 @@ static PartOrder order_alloc(const Graph *graph, int parts) {
     return (PartOrder){.parts = parts,
                        .sets = sets,
                        .nodes = graph->nodes,
+                       .done = ALLOC(bool, parts, "order of rows"),
                        .begin = ALLOC(int64_t, groups + 1, "order of rows"),
                        .vertex = ALLOC(int32_t, graph->vertices, "order of rows"),
                        .row = ALLOC(int32_t, graph->vertices, "order of rows"),
@@ -140,26 +145,26 @@ static PartOrder order_alloc(const Graph *graph, int parts) {
                        .reach = ALLOC(int64_t, (int64_t)groups * FAR, "order of rows")};
 }
 
-bool order_init(PartOrder *order, const Graph *graph, const uint8_t *split, const int32_t *part,
-                int parts, bool reorder, Error *err) {
+void order_init(PartOrder *order, const Graph *graph, const int32_t *part, int parts) {
     *order = order_alloc(graph, parts);
-    uint8_t *hops = hops_to_training(graph, split);
     list_by_group(order, part, graph->vertices);
+}
+
+bool order_parts(PartOrder *order, const OrderInput *input, PartRange mine, bool last, Error *err) {
     bool ok = true;
-    for (int p = 0; p < parts && ok; p++)
-        ok = order_part(order, graph, part, hops, p, reorder, err);
-    memory_free(hops);
-    if (!ok) {
-        order_clear(order);
-        return false;
-    }
-    for (int g = 0; g < order->sets * parts; g++)
+    for (int p = mine.begin; p < mine.end && ok; p++)
+        ok = order->done[p] || order_part(order, input, p, last, err);
+    return ok;
+}
+
+void order_number(PartOrder *order) {
+    for (int g = 0; g < order->sets * order->parts; g++)
         for (int64_t i = order->begin[g]; i < order->begin[g + 1]; i++)
             order->row[order->vertex[i]] = (int32_t)(i - order->begin[g]);
-    return true;
 }
 
 void order_clear(PartOrder *order) {
+    memory_free(order->done);
     memory_free(order->begin);
     memory_free(order->vertex);
     memory_free(order->row);

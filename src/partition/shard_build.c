@@ -1,19 +1,8 @@
-// Writes the shards of a cut dataset one by one, so that only one part at a time is in memory
-// beside the dataset; features are streamed.
+// Makes the shards of some parts, one by one, so that only one part at a time is in memory beside
+// the dataset; features are streamed.
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
-
-// What is needed to make one part.
-typedef struct Maker {
-    Manifest *manifest;
-    const Dataset *dataset;
-    const Graph *graph;
-    const int32_t *part;
-    const PartOrder *order;
-    const char *folder;
-    int32_t *slot; // [vertices] of -1
-} Maker;
 
 // What entry e adds to the degree of its row: its weight, or that of the hyperedge that it leads
 // to.
@@ -58,7 +47,7 @@ typedef struct PartRows {
     uint8_t *labels, *split;
 } PartRows;
 
-static void set_rows_init(SetRows *rows, RowSet *set, const Maker *maker, int s, int p) {
+static void set_rows_init(SetRows *rows, RowSet *set, const ShardMaker *maker, int s, int p) {
     const Dataset *dataset = maker->dataset;
     const PartOrder *order = maker->order;
     const int32_t *vertex = order_rows(order, s, p);
@@ -156,7 +145,7 @@ static void count_messages(Manifest *manifest, const PartEdges *edges, const Sha
         messages_count(&manifest->sent_backward, &edges[shard_backward(shard)], p);
 }
 
-static bool write_shard(const Maker *maker, const Shard *shard, int p, Error *err) {
+static bool write_shard(const ShardMaker *maker, const Shard *shard, int p, Error *err) {
     PartFigures *figures = &maker->manifest->part[p];
     char path[1024];
     shard_path(path, sizeof path, maker->folder, p, shard->parts);
@@ -166,7 +155,7 @@ static bool write_shard(const Maker *maker, const Shard *shard, int p, Error *er
     return ok;
 }
 
-static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
+static bool write_part(const ShardMaker *maker, Shard shard, int p, int32_t *slot, Error *err) {
     const Csr *way[2] = {&maker->graph->in, &maker->graph->out};
     PartEdges edges[SHARD_RELATIONS] = {0};
     PartRows rows = {0};
@@ -174,7 +163,7 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     for (int r = 0; r < shard.relations; r++) {
         const ShardRelation *shape = &shard.relation[r];
         part_edges_init(&edges[r], &(PartReads){way[r & 1], maker->part, maker->order, p, shape->to,
-                                                shape->from, maker->slot});
+                                                shape->from, slot});
         shard.relation[r] = relation_of(&edges[r], shape);
     }
     for (int s = 0; s < shard.sets; s++)
@@ -191,138 +180,28 @@ static bool write_part(const Maker *maker, Shard shard, int p, Error *err) {
     return ok;
 }
 
-// Hashes what the shards hold: the dataset, the parts and the order of rows. Parts without clusters
-// change the hash.
-static void hash_parts(Manifest *manifest, const int32_t *part, const PartOrder *order,
-                       int64_t vertices) {
-    int64_t head[3] = {PARTS_VERSION, manifest->parts, manifest->reorder};
-    Hash *hash = hash_new();
-    hash_add(hash, head, sizeof head);
-    hash_add(hash, manifest->dataset_hash, sizeof manifest->dataset_hash);
-    hash_add(hash, part, (size_t)vertices * sizeof part[0]);
-    if (order->unclustered > 0)
-        hash_add(hash, order->vertex, (size_t)vertices * sizeof order->vertex[0]);
-    hash_text(hash, manifest->partition_hash);
-    hash_free(hash);
-}
-
-static bool write_part_files(const Manifest *m, const int32_t *part, const char *folder,
-                             Error *err) {
-    return partition_write_part_file(folder, m->dataset_name, NODES, part, m->nodes, m->parts,
-                                     err) &&
-           (m->hyperedges == 0 ||
-            partition_write_part_file(folder, m->dataset_name, HYPEREDGES, part + m->nodes,
-                                      m->hyperedges, m->parts, err));
-}
-
-// Counts what is known before any shard is made.
-static bool count_cut(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                      const int32_t *part, Error *err) {
-    if (dataset->hyperedges > 0)
-        return hypercut_count(&manifest->hypercut, manifest->part, dataset, part, manifest->parts,
-                              graph->memory_limit, err);
-    figures_of_cut(manifest, graph, part);
-    return true;
-}
-
 // Writing to the disk began when each shard was closed, so each sync waits only briefly.
-static bool sync_shards(const Manifest *manifest, const char *folder, Error *err) {
+static bool sync_shards(const ShardMaker *maker, PartRange mine, Error *err) {
     bool ok = true;
-    for (int p = 0; p < manifest->parts && ok; p++) {
+    for (int p = mine.begin; p < mine.end && ok; p++) {
         char path[1024];
-        shard_path(path, sizeof path, folder, p, manifest->parts);
+        shard_path(path, sizeof path, maker->folder, p, maker->manifest->parts);
         ok = file_sync(path, err);
     }
     return ok;
 }
 
-static const double uneven = 1.5; // pins of the largest part over the mean
-
-static void warn(Manifest *manifest, Warnings *warnings, const char *text) {
-    warnings_add(&manifest->warnings, "%s", text);
-    warnings_add(warnings, "%s", text);
-}
-
-static void warn_of_order(Manifest *manifest, const PartOrder *order, Warnings *warnings) {
-    char text[256];
-    if (order->unclustered == 0)
-        return;
-    snprintf(text, sizeof text,
-             "%d of %d parts are too large for METIS here: their rows are not ordered by cluster, "
-             "so that epochs take longer",
-             order->unclustered, manifest->parts);
-    warn(manifest, warnings, text);
-}
-
-// The rank with the most pins computes longest, and the others wait for it. Methods that cut nodes
-// leave the pins to chance.
-static void warn_of_pins(Manifest *manifest, Warnings *warnings) {
-    double balance = ranks_balance(manifest->part, manifest->parts, BALANCE_EDGES);
-    char text[256];
-    if (manifest->hyperedges == 0 || balance <= uneven)
-        return;
-    snprintf(text, sizeof text,
-             "the largest part has %.1f times the mean number of pins, so the other ranks wait for "
-             "it; with partition.balance=edges metis balances the pins of nodes, and metis:star "
-             "balances those of hyperedges",
-             balance);
-    warn(manifest, warnings, text);
-}
-
-bool shards_write(Manifest *manifest, const Dataset *dataset, const Graph *graph,
-                  const int32_t *part, const char *folder, Warnings *warnings, Error *err) {
-    manifest->nodes = dataset->nodes;
-    manifest->hyperedges = dataset->hyperedges;
-    manifest->edges = dataset->edges;
-    snprintf(manifest->dataset_name, sizeof manifest->dataset_name, "%s", dataset->name);
-    if (manifest->dataset_hash[0] == '\0')
-        dataset_hash(dataset, manifest->dataset_hash);
-    PartOrder order;
-    if (!count_cut(manifest, dataset, graph, part, err) ||
-        !shards_fit(graph, part, manifest->parts, err) ||
-        !order_init(&order, graph, dataset->split, part, manifest->parts, manifest->reorder, err))
-        return false;
-    hash_parts(manifest, part, &order, graph->vertices);
-    warn_of_order(manifest, &order, warnings);
-    Maker maker = {.manifest = manifest,
-                   .dataset = dataset,
-                   .graph = graph,
-                   .part = part,
-                   .order = &order,
-                   .folder = folder,
-                   .slot = ALLOC(int32_t, graph->vertices, "places of remote rows")};
-    memset(maker.slot, 0xff, (size_t)graph->vertices * sizeof maker.slot[0]);
-    stage_begin("write", "the shards of %d ranks", manifest->parts);
-    Shard shard = shard_of_graph(dataset, graph, manifest);
+bool shards_make(const ShardMaker *maker, PartRange mine, bool say, Error *err) {
+    Shard shard = shard_of_graph(maker->dataset, maker->graph, maker->manifest);
+    int64_t vertices = maker->graph->vertices;
+    int32_t *slot = ALLOC(int32_t, vertices, "places of remote rows");
     bool ok = true;
-    for (int p = 0; p < manifest->parts && ok; p++) {
-        stage_progress("%d of %d", p + 1, manifest->parts);
-        ok = write_part(&maker, shard, p, err);
+    memset(slot, 0xff, (size_t)vertices * sizeof *slot); // -1
+    for (int p = mine.begin; p < mine.end && ok; p++) {
+        if (say && mine.end - mine.begin > 1)
+            stage_progress("%d of %d", p - mine.begin + 1, mine.end - mine.begin);
+        ok = write_part(maker, shard, p, slot, err);
     }
-    if (dataset->hyperedges > 0) // the second stage sends from hyperedges back to nodes
-        messages_turn(&manifest->sent_backward);
-    if (ok)
-        warn_of_pins(manifest, warnings);
-    memory_free(maker.slot);
-    order_clear(&order);
-    return ok && write_part_files(manifest, part, folder, err) &&
-           sync_shards(manifest, folder, err) && manifest_write(manifest, folder, err) &&
-           file_sync(folder, err);
-}
-
-bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
-                            const char *folder, Error *err) {
-    Graph graph;
-    Manifest manifest;
-    Warnings warnings = {0};
-    if (!graph_init(&graph, dataset, 0, err))
-        return false;
-    manifest_init(&manifest, parts, graph.symmetric);
-    snprintf(manifest.method, sizeof manifest.method, "given");
-    manifest.reorder = reorder;
-    bool ok = file_make_folder(folder, err) &&
-              shards_write(&manifest, dataset, &graph, part, folder, &warnings, err);
-    manifest_clear(&manifest);
-    graph_clear(&graph);
-    return ok;
+    memory_free(slot);
+    return ok && sync_shards(maker, mine, err);
 }

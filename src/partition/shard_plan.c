@@ -20,7 +20,8 @@ static size_t part_bytes(const PartSize *size, const Graph *graph) {
         for (int way = 0; way < 2; way++) {
             size_t edges = graph->symmetric && way > 0 ? 0 : (size_t)size->entries[way][to];
             size_t remote = edges < others ? edges : others;
-            size_t now = edges * entry + (sources + remote) * sizeof(int64_t);
+            size_t columns = sources + remote, block = (size_t)part_edges_block((int64_t)columns);
+            size_t now = (edges < block ? edges : block) * 2 * entry + columns * sizeof(int64_t);
             bytes += edges * entry + rows * sizeof(int64_t) + remote * 24;
             turned = now > turned ? now : turned;
         }
@@ -28,7 +29,7 @@ static size_t part_bytes(const PartSize *size, const Graph *graph) {
     return bytes + turned;
 }
 
-static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
+static size_t largest_part(const Graph *graph, const int32_t *part, PartRange mine, int parts) {
     PartSize *size = ALLOC(PartSize, parts, "sizes of the parts");
     const Csr *way[2] = {&graph->in, &graph->out};
     for (int64_t v = 0; v < graph->vertices; v++) {
@@ -38,7 +39,7 @@ static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
             size[part[v]].entries[w][set] += way[w]->offset[v + 1] - way[w]->offset[v];
     }
     size_t most = 0;
-    for (int p = 0; p < parts; p++) {
+    for (int p = mine.begin; p < mine.end; p++) {
         size_t bytes = part_bytes(&size[p], graph);
         most = bytes > most ? bytes : most;
     }
@@ -46,13 +47,13 @@ static size_t largest_part(const Graph *graph, const int32_t *part, int parts) {
     return most;
 }
 
-bool shards_fit(const Graph *graph, const int32_t *part, int parts, Error *err) {
+bool shards_fit(const Graph *graph, const int32_t *part, PartRange mine, int parts, Error *err) {
     MemoryPlan plan = {0};
     memory_plan_add(
         &plan, "order of rows",
         memory_product(graph->vertices, 17) +
             memory_product(parts * graph_sets(graph), (SHARD_HOPS + 4) * sizeof(int64_t)));
-    memory_plan_add(&plan, "shard being made", largest_part(graph, part, parts) + (1 << 20));
+    memory_plan_add(&plan, "shard being made", largest_part(graph, part, mine, parts) + (1 << 20));
     return memory_plan_fits(&plan, graph->memory_limit,
                             "cut into more parts, or on a larger machine", err);
 }

@@ -85,6 +85,8 @@ static void put_parts(JsonWriter *writer, const Report *report) {
     json_put_int(writer, "own_most", summary->own_most);
     json_put_int(writer, "central", summary->central);
     json_put_int(writer, "halo", summary->halo);
+    size_t metis = partition_metis_memory(); // none if the parts were in the cache
+    json_put_double(writer, "metis_memory", metis > 0 ? (double)metis : NAN);
     json_end_object(writer);
 }
 

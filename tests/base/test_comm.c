@@ -30,6 +30,24 @@ static void the_barrier_lets_nobody_through_early(void **state) {
     }
 }
 
+static void who_awaits_a_rank_leaves_it_the_cores(void **state) {
+    (void)state;
+    struct timespec nap = {.tv_nsec = 100000000};
+    for (int root = 0; root < size(); root += 2) {
+        comm_barrier(&test_comm);
+        clock_t worked = clock();
+        if (rank() == root)
+            nanosleep(&nap, NULL);
+        double ready = clock_seconds();
+        comm_await(&test_comm, root);
+        double left = clock_seconds();
+        worked = clock() - worked;
+        assert_true(worked < CLOCKS_PER_SEC / 25); // of a tenth of a second
+        comm_broadcast(&test_comm, &ready, sizeof ready, root);
+        assert_true(ready <= left);
+    }
+}
+
 static void a_broadcast_reaches_all_from_any_root(void **state) {
     (void)state;
     static const size_t sizes[] = {0, 1, 1000, 300001};
@@ -288,6 +306,7 @@ static void threads_fit_the_cores(void **state) {
 
 static const struct CMUnitTest comm[] = {
     cmocka_unit_test(the_barrier_lets_nobody_through_early),
+    cmocka_unit_test(who_awaits_a_rank_leaves_it_the_cores),
     cmocka_unit_test(a_broadcast_reaches_all_from_any_root),
     cmocka_unit_test(a_gather_puts_every_rank_in_its_place),
     cmocka_unit_test(all_to_all_transposes),

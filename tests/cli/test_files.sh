@@ -101,7 +101,8 @@ of = lambda which: [label[i] for i in range(len(split)) if split[i] == which]
 common = max(set(of(1)), key=of(1).count)
 for which, key in ((2, "baseline_validation"), (3, "baseline_test")):
     assert near(run["data"][key], of(which).count(common) / len(of(which)), 1e-12), key
-keys("parts", run["parts"], "count", "hash", "own_least", "own_most", "central", "halo")
+keys("parts", run["parts"], "count", "hash", "own_least", "own_most", "central", "halo", "metis_memory")
+assert 2**20 < run["parts"]["metis_memory"] < 2**30
 own = [int(n) for n in re.search(r"(\d+) to (\d+) own rows", said).groups()]
 assert [run["parts"]["own_least"], run["parts"]["own_most"]] == own and 3 * own[0] <= 600 <= 3 * own[1]
 assert run["parts"]["count"] == 3 and 0 < run["parts"]["central"] < 600 and run["parts"]["halo"] > 0

@@ -50,6 +50,9 @@ void comm_barrier(const Comm *comm);
 // Barrier that sleeps between polls, for ranks that wait while another rank uses all cores. It
 // never times out.
 void comm_sleep(const Comm *comm);
+// Until root arrives, the others sleep between polls and leave it the cores; they notice if it
+// falls silent. For waits of seconds.
+void comm_await(const Comm *comm, int root);
 void comm_broadcast(const Comm *comm, void *data, size_t bytes, int root); // may exceed 2 GiB
 // Every rank gets `bytes` from each rank: all[r] = one of rank r.
 void comm_all_gather(const Comm *comm, const void *one, void *all, size_t bytes);

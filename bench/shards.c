@@ -1,0 +1,151 @@
+// Shards of a large graph, made by all ranks: seconds, and the memory of each rank. bench/shards.sh
+// makes the dataset FOLDER/graph and the cut FOLDER/cut, and runs this under mpirun.
+//
+// The time begins when rank 0 has made the folder of the shards, so reading the dataset and the cut
+// are not in it; the order of rows and opening the shards, which are checked then, are.
+//
+// Memory is what a rank has for itself (anonymous and shared pages, sampled) beyond what it had
+// before. Pages of mapped files do not count: the kernel drops them when it must. So rank 0 may
+// have what any other rank may: its largest shard and 64 MiB.
+#include "bench.h"
+#include "fringe/partition.h"
+
+#include <glob.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+static const double mebibyte = 1 << 20;
+
+static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
+
+// ---- memory of this process
+
+static double own_bytes(void) {
+    char line[256];
+    double kibibytes = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+        long long value;
+        if (sscanf(line, "RssAnon: %lld", &value) == 1 ||
+            sscanf(line, "RssShmem: %lld", &value) == 1)
+            kibibytes += (double)value;
+    }
+    if (file != NULL)
+        fclose(file);
+    return 1024 * kibibytes;
+}
+
+typedef struct Sampler {
+    pthread_t thread;
+    atomic_bool ended;
+    double before, most;
+    char shards[600]; // pattern of their folder while it is made
+    double begun;     // clock when it was there
+} Sampler;
+
+static bool is_there(const char *pattern) {
+    glob_t found;
+    bool there = glob(pattern, 0, NULL, &found) == 0;
+    globfree(&found);
+    return there;
+}
+
+static void *sample(void *context) {
+    static const struct timespec moment = {.tv_nsec = 5000000};
+    Sampler *s = context;
+    while (!atomic_load(&s->ended)) {
+        double now = own_bytes();
+        s->most = now > s->most ? now : s->most;
+        if (s->begun == 0 && is_there(s->shards))
+            s->begun = clock_seconds();
+        nanosleep(&moment, NULL);
+    }
+    return NULL;
+}
+
+static void sampler_start(Sampler *s, const char *cache) {
+    *s = (Sampler){.before = own_bytes()};
+    snprintf(s->shards, sizeof s->shards, "%s/parts-*.fringe-tmp-*", cache);
+    CHECK(pthread_create(&s->thread, NULL, sample, s) == 0, EXIT_MEMORY, "no thread can start");
+}
+
+static double sampler_stop(Sampler *s) {
+    atomic_store(&s->ended, true);
+    pthread_join(s->thread, NULL);
+    return s->most - s->before;
+}
+
+// ---- the shards
+
+typedef struct Made {
+    double seconds, taken, shard; // taken: memory of this rank; shard: bytes of its file
+} Made;
+
+static Made make(const Config *config, const Comm *comm) {
+    Shard shard;
+    Sampler sampler;
+    Warnings warnings = {0};
+    Error err = {0};
+    comm_barrier(comm);
+    sampler_start(&sampler, config->data.cache);
+    need(partition_load(&shard, config, comm, &warnings, &err), &err);
+    double ended = clock_seconds(), taken = sampler_stop(&sampler);
+    CHECK(sampler.begun > 0, EXIT_BUG, "the shards were there, or were made in no time");
+    Made made = {ended - sampler.begun, taken, (double)shard.map.bytes};
+    shard_clear(&shard);
+    return made;
+}
+
+static void print(Bench *bench, const Made *all, int ranks) {
+    double seconds = 0, taken = 0, shard = 0;
+    for (int r = 0; r < ranks; r++) {
+        seconds = all[r].seconds > seconds ? all[r].seconds : seconds;
+        taken = all[r].taken > taken ? all[r].taken : taken;
+        shard = all[r].shard > shard ? all[r].shard : shard;
+    }
+    double allowed = shard + 64 * mebibyte;
+    bench_figure(bench, &(Figure){.name = "shards made and opened, the cut is known",
+                                  .value = seconds,
+                                  .unit = "s",
+                                  .against = "limit",
+                                  .limit = 20,
+                                  .ratio = seconds / 20,
+                                  .bar = 1,
+                                  .at_most = true});
+    bench_figure(bench, &(Figure){.name = "memory of the rank that takes most",
+                                  .value = taken / mebibyte,
+                                  .unit = "MiB",
+                                  .against = "largest shard + 64 MiB",
+                                  .limit = allowed / mebibyte,
+                                  .ratio = taken / allowed,
+                                  .bar = 1,
+                                  .at_most = true});
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    bench_start(&bench, "shards", argc, argv);
+    const char *folder = argc > 1 && argv[1][0] != '-' ? argv[1] : NULL;
+    CHECK(folder != NULL, EXIT_USAGE, "bench/shards.sh runs this, and says in which folder");
+    char path[600], cache[600], method[600];
+    snprintf(path, sizeof path, "data.path=%s/graph", folder);
+    snprintf(cache, sizeof cache, "data.cache=%s/cache-ranks", folder);
+    snprintf(method, sizeof method, "partition.method=\"file:%s/cut\"", folder);
+    const char *settings[] = {path, cache, method};
+    Config config;
+    Comm comm;
+    Error err = {0};
+    need(config_load(&config, NULL, settings, 3, &err), &err);
+    comm_start(&comm, &argc, &argv);
+    Made all[256], mine = make(&config, &comm);
+    CHECK(comm.size <= 256, EXIT_USAGE, "at most 256 ranks");
+    comm_all_gather(&comm, &mine, all, sizeof mine);
+    if (comm.rank == 0)
+        print(&bench, all, comm.size);
+    int ended = comm.rank == 0 ? bench_end(&bench) : 0;
+    comm_stop(&comm);
+    return ended;
+}

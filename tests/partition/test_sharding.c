@@ -1,0 +1,303 @@
+// ranks: 1 2 3
+// If this fails, shards that all ranks make differ from those that one process makes, or a rank
+// that cannot write its shard, or sees another dataset, does harm.
+#include "cut.h"
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static Config config_of(const char *path, const char *cache, const char *method) {
+    Config config;
+    Error err = {0};
+    char setting[3][700];
+    snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
+    snprintf(setting[1], sizeof setting[1], "data.cache=%s", cache);
+    snprintf(setting[2], sizeof setting[2], "partition.method=%s", method);
+    const char *settings[] = {setting[0], setting[1], setting[2]};
+    assert_ok(config_load(&config, NULL, settings, 3, &err), &err);
+    snprintf(config.data.path, sizeof config.data.path, "%s", path); // a relative one stays so
+    return config;
+}
+
+// The same on all ranks; a new one for each call.
+static const char *new_name(const char *what) {
+    static char name[8][600];
+    static int calls;
+    char file[64];
+    snprintf(file, sizeof file, "%s-%d", what, calls);
+    return strcpy(name[calls++ % 8], test_path(file));
+}
+
+// Writes the dataset on rank 0. Collective.
+static const char *write_dataset(Dataset *dataset) {
+    const char *folder = new_name("data");
+    Error err = {0};
+    if (test_comm.rank == 0)
+        assert_ok(dataset_write(dataset, folder, &err), &err);
+    dataset_clear(dataset);
+    comm_barrier(&test_comm);
+    return folder;
+}
+
+// ---- the same bytes
+
+static void assert_same_file(const char *one, const char *other) {
+    char first[33], second[33];
+    Error err = {0};
+    assert_ok(hash_file(one, first, &err), &err);
+    assert_ok(hash_file(other, second, &err), &err);
+    if (strcmp(first, second) != 0)
+        fail_msg("%s and %s differ", one, other);
+}
+
+// Each file of one folder is in the other, and no more.
+static void assert_same_folders(const char *one, const char *other) {
+    int files[2] = {0};
+    const char *folders[2] = {one, other};
+    for (int i = 0; i < 2; i++) {
+        DIR *list = opendir(folders[i]);
+        assert_non_null(list);
+        for (struct dirent *entry; (entry = readdir(list)) != NULL;) {
+            char here[1400], there[1400];
+            if (entry->d_name[0] == '.')
+                continue;
+            files[i]++;
+            path_join(here, sizeof here, folders[i], entry->d_name);
+            path_join(there, sizeof there, folders[1 - i], entry->d_name);
+            assert_same_file(here, there);
+        }
+        closedir(list);
+    }
+    assert_int_equal(files[0], files[1]);
+    assert_true(files[0] >= 4 + test_comm.size - (test_comm.size == 1));
+}
+
+// Rank 0 alone makes the parts in `one`, then all ranks those in `folder`.
+static void make_twice(const char *data, const char *method, char one[1024], char folder[1024],
+                       Warnings *warnings) {
+    Error err = {0};
+    Warnings alone = {0};
+    Shard shard;
+    Config config = config_of(data, new_name("one"), method);
+    if (test_comm.rank == 0)
+        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err), &err);
+    comm_barrier(&test_comm);
+    config = config_of(data, new_name("all"), method);
+    assert_ok(partition_load(&shard, &config, &test_comm, warnings, &err), &err);
+    shard_clear(&shard);
+    if (test_comm.rank == 0)
+        assert_ok(partition_folder(&config, test_comm.size, folder, 1024, &err), &err);
+}
+
+static void assert_same_bytes(const char *data, const char *method) {
+    char one[1024], folder[1024];
+    Warnings warnings = {0};
+    make_twice(data, method, one, folder, &warnings);
+    if (test_comm.rank == 0)
+        assert_same_folders(one, folder);
+    comm_barrier(&test_comm);
+}
+
+static void all_ranks_make_the_bytes_of_one(void **state) {
+    (void)state;
+    static const char *const methods[] = {"metis", "random", "fennel"};
+    for (int kind = 0; kind < 7; kind++) {
+        Dataset d;
+        switch (kind) {
+        case 0:
+            d = graph_make(60, graph_random_both, false, 3);
+            break;
+        case 1:
+            d = graph_make(60, graph_random, true, 4);
+            break;
+        case 2:
+            d = graph_make(60, graph_loops, false, 5);
+            break;
+        case 3:
+            d = graph_make(40, graph_star, false, 5);
+            break;
+        case 4:
+            d = hyper_make((HyperKind){50, 30, hyper_random, false, true}, 6);
+            break;
+        case 5:
+            d = hyper_make((HyperKind){50, 30, hyper_mixed, true, true}, 7);
+            break;
+        default:
+            d = hyper_make((HyperKind){40, 25, hyper_isolated, true, false}, 8);
+            break;
+        }
+        const char *data = write_dataset(&d);
+        for (int m = 0; m < 3; m++)
+            assert_same_bytes(data, methods[m]);
+    }
+}
+
+// ---- clusters
+
+enum { ROWS = 2100 }; // of a part: enough for clusters
+
+// A ring of which each node is joined to four others: clusters are easy to find.
+static Dataset ring(int64_t nodes) {
+    Dataset d = graph_make(nodes, graph_empty, false, 1);
+    memory_free(d.target);
+    d.edges = 4 * nodes;
+    d.target = ALLOC(int32_t, d.edges, "test");
+    static const int step[] = {-2, -1, 1, 2};
+    for (int64_t v = 0; v < nodes; v++) {
+        for (int k = 0; k < 4; k++) {
+            int32_t u = (int32_t)((v + step[k] + nodes) % nodes);
+            int64_t at = 4 * v + k;
+            for (; at > 4 * v && d.target[at - 1] > u; at--)
+                d.target[at] = d.target[at - 1];
+            d.target[at] = u;
+        }
+        d.offset[v + 1] = 4 * (v + 1);
+    }
+    return d;
+}
+
+static void use_metis(const char *script) {
+    char path[600], text[2000];
+    snprintf(path, sizeof path, "%s", test_path("metis"));
+    snprintf(text, sizeof text, "#!/bin/sh\n%s\n", script);
+    if (test_comm.rank == 0) {
+        test_write_text(path, text);
+        assert_int_equal(chmod(path, 0755), 0);
+    }
+    comm_barrier(&test_comm);
+    setenv("FRINGE_METIS", path, 1);
+}
+
+// METIS has too little memory at the first try of each process: alone it has another one.
+static void parts_that_were_too_large_beside_others_have_another_try(void **state) {
+    (void)state;
+    char one[1024], folder[1024], real[700], script[1600];
+    Warnings warnings = {0};
+    Dataset d = ring(ROWS * test_comm.size);
+    const char *data = write_dataset(&d);
+    path_program_folder(folder, sizeof folder);
+    snprintf(real, sizeof real, "%.600s/../fringe-metis", folder);
+    if (test_comm.size == 1)
+        skip(); // one rank has the memory for itself
+    snprintf(script, sizeof script, "[ -e %s.$PPID ] && exec %s \"$@\"; : >%s.$PPID; kill -9 $$",
+             test_path("tried"), real, test_path("tried"));
+    Config config = config_of(data, new_name("one"), "random");
+    Error err = {0};
+    Warnings alone;
+    if (test_comm.rank == 0)
+        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err), &err);
+    comm_barrier(&test_comm);
+    use_metis(script);
+    Shard shard;
+    config = config_of(data, new_name("all"), "random");
+    assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err), &err);
+    shard_clear(&shard);
+    unsetenv("FRINGE_METIS");
+    if (test_comm.rank == 0) {
+        assert_null(strstr(warnings.text, "too large for METIS"));
+        assert_ok(partition_folder(&config, test_comm.size, folder, 1024, &err), &err);
+        assert_same_folders(one, folder);
+    }
+    comm_barrier(&test_comm);
+}
+
+static void parts_that_are_too_large_are_counted_over_the_ranks(void **state) {
+    (void)state;
+    char one[1024], folder[1024], said[64];
+    Warnings warnings = {0};
+    Dataset d = ring(ROWS * test_comm.size);
+    const char *data = write_dataset(&d);
+    use_metis("kill -9 $$");
+    make_twice(data, "random", one, folder, &warnings);
+    unsetenv("FRINGE_METIS");
+    snprintf(said, sizeof said, "%d of %d parts are too large for METIS", test_comm.size,
+             test_comm.size);
+    if (test_comm.rank == 0) {
+        assert_non_null(strstr(warnings.text, said));
+        assert_same_folders(one, folder);
+    }
+    comm_barrier(&test_comm);
+}
+
+// ---- a rank that cannot
+
+static bool holds_parts(const char *cache) {
+    DIR *list = opendir(cache);
+    bool found = false;
+    for (struct dirent *entry; list != NULL && (entry = readdir(list)) != NULL;)
+        found = found || strncmp(entry->d_name, "parts-", 6) == 0;
+    if (list != NULL)
+        closedir(list);
+    return found;
+}
+
+// Files of the last rank cannot grow beyond 1 KiB: all ranks hear it, and nothing is left.
+static void a_rank_without_room_ends_all_in_one_sentence(void **state) {
+    (void)state;
+    Dataset d = graph_make(60, graph_random_both, false, 3);
+    const char *data = write_dataset(&d), *cache = new_name("full");
+    Config config = config_of(data, cache, "random");
+    Warnings warnings = {0};
+    struct rlimit before, small;
+    Shard shard;
+    Error err = {0};
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 1024;
+    if (test_comm.rank == test_comm.size - 1)
+        setrlimit(RLIMIT_FSIZE, &small);
+    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &err);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_false(ok);
+    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
+    assert_non_null(strstr(err.text, "/part-"));
+    comm_barrier(&test_comm);
+    assert_false(holds_parts(cache));
+    comm_barrier(&test_comm);
+    err = (Error){0};
+    assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err), &err);
+    shard_clear(&shard);
+}
+
+// The last rank sees another dataset under the same name (data.path is relative): rank 0 makes all
+// shards.
+static void a_rank_that_sees_another_dataset_makes_no_shard(void **state) {
+    (void)state;
+    char one[1024], folder[1024], here[1024], place[2][650];
+    Warnings warnings = {0};
+    Error err = {0};
+    char base[600];
+    snprintf(base, sizeof base, "%s", new_name("places"));
+    assert_non_null(getcwd(here, sizeof here));
+    for (int i = 0; i < 2; i++) {
+        Dataset d = graph_make(60, graph_random, true, 3 + (uint64_t)i);
+        char data[700];
+        snprintf(place[i], sizeof place[i], "%s/%d", base, i);
+        path_join(data, sizeof data, place[i], "data");
+        if (test_comm.rank == 0)
+            assert_ok(dataset_write(&d, data, &err), &err);
+        dataset_clear(&d);
+        comm_barrier(&test_comm);
+    }
+    bool last = test_comm.rank > 0 && test_comm.rank == test_comm.size - 1;
+    assert_int_equal(chdir(place[last]), 0);
+    make_twice("data", "metis", one, folder, &warnings);
+    assert_int_equal(chdir(here), 0);
+    if (test_comm.rank == 0)
+        assert_same_folders(one, folder);
+    comm_barrier(&test_comm);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(all_ranks_make_the_bytes_of_one),
+    cmocka_unit_test(parts_that_were_too_large_beside_others_have_another_try),
+    cmocka_unit_test(parts_that_are_too_large_are_counted_over_the_ranks),
+    cmocka_unit_test(a_rank_without_room_ends_all_in_one_sentence),
+    cmocka_unit_test(a_rank_that_sees_another_dataset_makes_no_shard),
+};
+
+TEST_MAIN(tests)
