@@ -1,0 +1,35 @@
+// Shared by the files of an estimate: what is planned, and the work of a rank.
+#ifndef FRINGE_SRC_PLAN_INTERNAL_H
+#define FRINGE_SRC_PLAN_INTERNAL_H
+
+#include "fringe/plan.h"
+#include "fringe/trainer.h"
+
+typedef struct Work {     // of one rank in one phase
+    double flops, beside; // beside: flops that need no message, in `flops`
+    double own, gather;   // bytes of aggregates; own: those that need no message, in `gather`
+    double point, loss, pack, unpack;
+    double sent, rows; // bytes of messages, their rows
+} Work;
+
+typedef struct Planning {
+    const Config *config;
+    const PlanMachine *machine;
+    PlanCut *cut;
+    ModelShape shape;
+    ModelKinds kinds;
+    const PatternCounts *counts[2 * MODEL_LAYERS + SHARD_SETS]; // [kind] of the ranks that are held
+    const Codec *codec;
+    CodecValues values;
+    const Schedule *schedule;
+    double share[MODEL_LAYERS][2][WIDTH_MOST + 1]; // plan_widths of each exchange
+    Error *err;
+} Planning;
+
+// ---- work.c
+// Of one rank in the phase of a layer and direction.
+Work work_of(const Planning *p, int rank, int l, int d);
+// Bytes of a message of so many rows.
+double message_bytes(const Planning *p, int l, int d, double rows);
+
+#endif
