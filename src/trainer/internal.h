@@ -69,11 +69,16 @@ bool patience_is_over(const Trainer *trainer);
 // Collective, but does not agree on errors.
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err);
 
-// ---- trainer.c
+// ---- flat.c
+size_t trainer_flat_bytes(const Trainer *trainer); // of one flat array
+void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);
+void trainer_free_flat(Trainer *trainer);
 // The flat arrays from one side to the other; both sides agree but for what was written on one
 // since.
 void trainer_upload(Trainer *trainer);
 void trainer_download(Trainer *trainer);
+
+// ---- trainer.c
 // Do all ranks have the memory that they plan to take, also on their devices (backend NULL: none is
 // planned there)? EXIT_MEMORY. Collective.
 bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,

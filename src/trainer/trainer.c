@@ -6,76 +6,6 @@
 
 // ---- building
 
-enum { FLAT = 6 };
-
-// One flat array, both of its sides.
-typedef struct FlatArray {
-    DeviceFloat **device;
-    float **host;
-    const char *what;
-} FlatArray;
-
-static void flat_arrays(Trainer *t, FlatArray out[FLAT]) {
-    const FlatArray all[FLAT] = {
-        {&t->device.parameters, &t->parameters, "parameters"},
-        {&t->device.gradient, &t->gradient, "parameter gradients"},
-        {&t->device.moment1, &t->moment1, "optimizer state"},
-        {&t->device.moment2, &t->moment2, "optimizer state"},
-        {&t->device.decay, &t->decay, "weight decay"},
-        {&t->device.best, &t->best, "best parameters"},
-    };
-    memcpy(out, all, sizeof all);
-}
-
-static size_t flat_bytes(const Trainer *t) {
-    return (size_t)t->shape.parameter_count * sizeof(float);
-}
-
-static void alloc_flat(Trainer *t, const Allocator *allocator) {
-    FlatArray all[FLAT];
-    flat_arrays(t, all);
-    for (int i = 0; i < FLAT; i++) {
-        *all[i].device = alloc_device(allocator, flat_bytes(t), all[i].what);
-        *all[i].host = alloc_pinned_side(allocator, *all[i].device, flat_bytes(t), all[i].what);
-    }
-    t->device.square = alloc_device(allocator, sizeof *t->square, "parameter gradients");
-    t->square =
-        alloc_pinned_side(allocator, t->device.square, sizeof *t->square, "parameter gradients");
-    t->state_hash = alloc_host(allocator, memory_product(t->comm->size, sizeof *t->state_hash),
-                               "hashes of the ranks' state");
-}
-
-static void free_flat(Trainer *t) {
-    FlatArray all[FLAT];
-    flat_arrays(t, all);
-    for (int i = FLAT - 1; i >= 0 && *all[i].device != NULL; i--) {
-        pinned_side_free(t->backend, *all[i].host);
-        t->backend->free(*all[i].device);
-    }
-    memory_free(t->state_hash);
-    if (t->device.square == NULL)
-        return;
-    t->backend->event_free(t->square_ready);
-    pinned_side_free(t->backend, t->square);
-    t->backend->free(t->device.square);
-}
-
-void trainer_upload(Trainer *t) {
-    FlatArray all[FLAT];
-    flat_arrays(t, all);
-    for (int i = 0; i < FLAT; i++)
-        t->backend->upload(*all[i].device, *all[i].host, flat_bytes(t));
-    t->backend->finish(NULL);
-}
-
-void trainer_download(Trainer *t) {
-    FlatArray all[FLAT];
-    flat_arrays(t, all);
-    for (int i = 0; i < FLAT; i++)
-        t->backend->download(*all[i].host, *all[i].device, flat_bytes(t));
-    t->backend->finish(NULL);
-}
-
 // train.weight_decay is one factor per convolution, for its matrices; the last one serves those
 // after it.
 static void fill_decay(Trainer *t) {
@@ -165,7 +95,7 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
 
 static void plan_rest(Trainer *t, const ModelParts *parts) {
     model_patterns_plan(&t->plan, &t->patterns);
-    alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
+    trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
     gradsync_plan(&t->plan, t->backend, t->shape.parameter_count, t->comm->size);
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
@@ -238,7 +168,7 @@ static bool build(Trainer *t, Error *err) {
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
     model_set_timer(t->model, t->timer);
-    alloc_flat(t, &(Allocator){.backend = t->backend});
+    trainer_alloc_flat(t, &(Allocator){.backend = t->backend});
     t->square_ready = t->backend->event_new();
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
@@ -268,7 +198,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *t) {
     if (t == NULL)
         return;
-    free_flat(t);
+    trainer_free_flat(t);
     trace_clear(&t->trace);
     assigner_free(t->assigner);
     model_free(t->model);
@@ -293,7 +223,7 @@ int trainer_widths(Trainer *t, Tensor tensor[ASSIGNED_CHANNELS]) {
 const float *trainer_parameters(const Trainer *t, bool best) {
     bool kept = best && t->best_epoch > 0;
     float *host = kept ? t->best : t->parameters;
-    t->backend->download(host, kept ? t->device.best : t->device.parameters, flat_bytes(t));
+    t->backend->download(host, kept ? t->device.best : t->device.parameters, trainer_flat_bytes(t));
     t->backend->finish(NULL);
     return host;
 }

@@ -1,0 +1,76 @@
+// The flat arrays of a trainer, parameters and what has one value for each of them: on the device
+// and on the host.
+#include "internal.h"
+
+#include <string.h>
+
+enum { FLAT = 6 };
+
+// One flat array, both of its sides.
+typedef struct FlatArray {
+    DeviceFloat **device;
+    float **host;
+    const char *what;
+} FlatArray;
+
+static void flat_arrays(Trainer *t, FlatArray out[FLAT]) {
+    const FlatArray all[FLAT] = {
+        {&t->device.parameters, &t->parameters, "parameters"},
+        {&t->device.gradient, &t->gradient, "parameter gradients"},
+        {&t->device.moment1, &t->moment1, "optimizer state"},
+        {&t->device.moment2, &t->moment2, "optimizer state"},
+        {&t->device.decay, &t->decay, "weight decay"},
+        {&t->device.best, &t->best, "best parameters"},
+    };
+    memcpy(out, all, sizeof all);
+}
+
+size_t trainer_flat_bytes(const Trainer *t) {
+    return (size_t)t->shape.parameter_count * sizeof(float);
+}
+
+void trainer_alloc_flat(Trainer *t, const Allocator *allocator) {
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = 0; i < FLAT; i++) {
+        *all[i].device = alloc_device(allocator, trainer_flat_bytes(t), all[i].what);
+        *all[i].host =
+            alloc_pinned_side(allocator, *all[i].device, trainer_flat_bytes(t), all[i].what);
+    }
+    t->device.square = alloc_device(allocator, sizeof *t->square, "parameter gradients");
+    t->square =
+        alloc_pinned_side(allocator, t->device.square, sizeof *t->square, "parameter gradients");
+    t->state_hash = alloc_host(allocator, memory_product(t->comm->size, sizeof *t->state_hash),
+                               "hashes of the ranks' state");
+}
+
+void trainer_free_flat(Trainer *t) {
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = FLAT - 1; i >= 0 && *all[i].device != NULL; i--) {
+        pinned_side_free(t->backend, *all[i].host);
+        t->backend->free(*all[i].device);
+    }
+    memory_free(t->state_hash);
+    if (t->device.square == NULL)
+        return;
+    t->backend->event_free(t->square_ready);
+    pinned_side_free(t->backend, t->square);
+    t->backend->free(t->device.square);
+}
+
+void trainer_upload(Trainer *t) {
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = 0; i < FLAT; i++)
+        t->backend->upload(*all[i].device, *all[i].host, trainer_flat_bytes(t));
+    t->backend->finish(NULL);
+}
+
+void trainer_download(Trainer *t) {
+    FlatArray all[FLAT];
+    flat_arrays(t, all);
+    for (int i = 0; i < FLAT; i++)
+        t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));
+    t->backend->finish(NULL);
+}
