@@ -8,6 +8,9 @@
 // for each group; a sender sends one byte per row to the reader. Training continues with the old
 // widths between request and application; all ranks apply the new ones before the same epoch. The
 // memory of an assignment is freed between epochs.
+//
+// A Chooser decides which exchanges use the codec at all. An exchange that a fast link hides behind
+// computation gains nothing from narrow rows and pays for making them.
 #ifndef FRINGE_ASSIGNER_H
 #define FRINGE_ASSIGNER_H
 
@@ -20,7 +23,7 @@ enum { ASSIGNED_CHANNELS = 32 };
 // The result of one assignment, for reports. Complete on rank 0 only.
 typedef struct AssignmentPart { // of one exchange
     ExchangeId id;
-    char by[16];             // what found the widths: Solution.by, "random" or "replay"
+    char by[16]; // what found the widths: Solution.by, "random" or "replay"; "fp32": it was exact
     double objective, bound; // of the problem; gap = objective - bound. 0 if none was solved
     double lp_bound;         // bound of the LP relaxation; not above `bound`
     double search;           // seconds that rank 0 or the solver searched
@@ -41,7 +44,7 @@ typedef struct Assignment {
 typedef struct Assigner Assigner;
 
 typedef struct AssignedChannel {
-    Channel *channel; // borrowed; of a codec with widths
+    Channel *channel; // borrowed; for an Assigner of a codec with widths
     ExchangeId id;
     const Block *block; // borrowed; reads the rows: its Pattern holds the channel's plan
 } AssignedChannel;
@@ -74,5 +77,37 @@ void assigner_widths_free(Tensor tensor[ASSIGNED_CHANNELS], int count);
 // The state that a resumed run needs: widths in use, widths to be applied, traced ranges, counters.
 // Saving finishes a pending assignment first.
 StateSection assigner_section(Assigner *assigner);
+
+// ---- which exchanges are exact (quantization.exchanges)
+
+// How long an exchange of training took with its codec and with fp32, where
+// quantization.exchanges=measured compared them: seconds of an epoch, means over ranks.
+typedef struct MeasuredExchange {
+    ExchangeId id;
+    bool fp32; // the choice
+    bool sent; // false: fp32 was never tried; its seconds are the least that the link would take
+    double codec_seconds, fp32_seconds;
+} MeasuredExchange;
+typedef struct CodecChoice {
+    int64_t epoch; // the first one of which it holds
+    int count;
+    MeasuredExchange exchange[ASSIGNED_CHANNELS]; // [count]
+} CodecChoice;
+
+typedef struct Chooser Chooser;
+extern const Family choice_family;
+// For replay:RUN, checks that the run exists and is not the run of `config` itself. Local.
+bool chooser_check_files(const Config *config, Error *err);
+// For the exchanges of training; *out is NULL if all of them use the codec. Collective.
+bool chooser_new(Chooser **out, const Config *config, const Comm *comm,
+                 const AssignedChannel *channels, int count, Error *err);
+void chooser_free(Chooser *chooser);
+// Call before an epoch: makes exchanges exact for it, and says which. Collective.
+ExchangeSet chooser_before(Chooser *chooser, int64_t epoch);
+// Call after an epoch: returns the choice if it was made then, else NULL. Collective.
+const CodecChoice *chooser_after(Chooser *chooser, int64_t epoch);
+const CodecChoice *chooser_choice(const Chooser *chooser); // NULL: none was made yet
+// The state that a resumed run needs: what was measured, and the choice.
+StateSection chooser_section(Chooser *chooser);
 
 #endif

@@ -147,10 +147,11 @@ typedef struct Config {
         char metric[CONFIG_WORD]; // of a family: validation score
     } train;
     struct {
-        char codec[CONFIG_WORD];  // of a family
-        char assign[CONFIG_TEXT]; // of a family
-        ConfigInts bits;          // bits that rows may get, ascending
-        int64_t initial_bits;     // bits of all rows until the first assignment; uniform: for good
+        char codec[CONFIG_WORD];     // of a family
+        char exchanges[CONFIG_TEXT]; // of a family: which exchanges are not exact
+        char assign[CONFIG_TEXT];    // of a family
+        ConfigInts bits;             // bits that rows may get, ascending
+        int64_t initial_bits; // bits of all rows until the first assignment; uniform: for good
         char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's minimum and step in a message
         int64_t period;                // epochs between two assignments
         int64_t delay;                 // epochs from starting the solver to applying its solution

@@ -39,7 +39,8 @@ void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const Buffe
 void exchange_use_device_memory(bool use);
 bool exchange_uses_device_memory(const Backend *backend);
 
-// The options of a channel's codec. Exact exchanges (evaluation) use fp32 instead.
+// The options of a channel's codec. Exact exchanges (evaluation, channel_set_exact) use fp32
+// instead.
 typedef struct CodecOptions {
     const Codec *codec;
     CodecValues values;      // the codec's own (codec_configure)
@@ -105,6 +106,12 @@ int exchange_in_flight(void); // how many there are
 // Collective.
 void channel_save(Channel *channel, bool rows, StateWriter *writer);
 bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Error *err);
+
+// Makes all exchanges of the channel exact from now on, or lets them use its codec again, as
+// ExchangeContext.exact says. Drains the channel. All ranks must set the same before the same
+// exchange.
+void channel_set_exact(Channel *channel, bool exact);
+bool channel_is_exact(const Channel *channel);
 
 // ---- widths
 

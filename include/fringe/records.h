@@ -13,6 +13,7 @@ typedef struct RecordedEpoch {
     double bytes, reduce_bytes; // of halo rows, and of the sum of weight gradients; all ranks
     double seconds, compute, pack, wait, reduce, evaluation, assignment;
     double train, validation, test; // accuracy, or micro-F1; NaN if nothing was evaluated
+    ExchangeSet fp32;               // exchanges of training that were exact by measurement
 } RecordedEpoch;
 
 RecordedEpoch record_epoch(const Json *line); // of one line, an object

@@ -61,6 +61,8 @@ void runfolder_release(RunFolder *folder);
 // True if a living run holds the lock of that folder.
 bool runfolder_is_locked(const char *path);
 
+// True if both exist and are one folder.
+bool runfolder_is_same(const char *path, const char *other);
 // True if fringe makes a file or folder of that name, relative to such a folder ("run-1/run.json").
 bool runfolder_makes(const char *relative);
 // "epoch-N" and `ending` ("", ".json"): the name of what is saved for epoch N. Returns `out`.

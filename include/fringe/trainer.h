@@ -23,11 +23,16 @@ typedef struct EpochRecord {
     double seconds, eval_seconds; // slowest rank
     Timers timers;                // of this epoch, means over ranks
     const Assignment
-        *assignment;       // bit widths that this epoch was the first to use; NULL: unchanged
-    double assign_seconds; // before this epoch, slowest rank
+        *assignment;           // bit widths that this epoch was the first to use; NULL: unchanged
+    double assign_seconds;     // before this epoch, slowest rank
+    ExchangeSet fp32;          // exchanges that quantization.exchanges made exact
+    const CodecChoice *choice; // that was made after this epoch; NULL: none
 } EpochRecord;
 
 typedef struct Trainer Trainer;
+
+// What was measured and chosen, as soon as it is; else NULL.
+const CodecChoice *trainer_codec_choice(const Trainer *trainer);
 
 // The bit widths in use (assigner.h); 0 tensors for a codec without bit widths. Collective.
 int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);

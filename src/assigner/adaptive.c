@@ -131,7 +131,8 @@ static void pose_of(Assigner *a, ChannelAssignment *assigned) {
 static void solve_aside(void *assigner) {
     Assigner *a = assigner;
     for (int i = 0; i < a->channels; i++)
-        problem_solve(&a->assigned[i].problem, &a->assigned[i].solution);
+        if (a->assigned[i].asked)
+            problem_solve(&a->assigned[i].problem, &a->assigned[i].solution);
 }
 
 void assigned_start_solver(Assigner *a, ChannelAssignment *assigned) {
@@ -147,11 +148,13 @@ bool adaptive_request(Assigner *a, Error *err) {
     (void)err;
     link_measure(a);
     for (int i = 0; i < a->channels; i++)
-        pose_of(a, &a->assigned[i]);
+        if (a->assigned[i].asked)
+            pose_of(a, &a->assigned[i]);
     if (a->comm->rank == 0)
         comm_aside(a->comm, solve_aside, a);
     for (int i = 0; i < a->channels && a->comm->rank == 0; i++)
-        assigned_start_solver(a, &a->assigned[i]);
+        if (a->assigned[i].asked)
+            assigned_start_solver(a, &a->assigned[i]);
     comm_barrier(a->comm); // so that the next exchange does not measure the time rank 0 solves
     return true;
 }
@@ -173,6 +176,8 @@ bool adaptive_decide(Assigner *a, Error *err) {
     for (int i = 0; i < a->channels; i++) {
         ChannelAssignment *assigned = &a->assigned[i];
         int width[PROBLEM_WIDTHS];
+        if (!assigned->asked)
+            continue;
         for (int w = 0; w < a->config->quantization.bits.count; w++)
             width[w] = (int)a->config->quantization.bits.value[w];
         uint8_t *choice = NULL;

@@ -58,13 +58,23 @@ void assigner_free(Assigner *a) {
 
 // ---- request, decision, application
 
+// Exact exchanges have no widths, so they are not asked for; a rule is not asked at all if all are
+// exact.
 static bool request(Assigner *a, int64_t epoch, Error *err) {
+    bool some = false;
     a->requested = epoch;
-    a->pending = SOLUTION_PENDING;
     a->assignment = (Assignment){.requested = epoch, .parts = a->channels};
-    for (int i = 0; i < a->channels; i++)
-        a->assignment.part[i].id = a->assigned[i].of.id;
-    return a->rule->request(a, err);
+    for (int i = 0; i < a->channels; i++) {
+        ChannelAssignment *assigned = &a->assigned[i];
+        AssignmentPart *part = &a->assignment.part[i];
+        assigned->asked = !channel_is_exact(assigned->of.channel);
+        *part = (AssignmentPart){.id = assigned->of.id};
+        if (!assigned->asked)
+            snprintf(part->by, sizeof part->by, "fp32");
+        some = some || assigned->asked;
+    }
+    a->pending = some ? SOLUTION_PENDING : NOTHING_PENDING;
+    return !some || a->rule->request(a, err);
 }
 
 bool assigner_decide(Assigner *a, Error *err) {
@@ -95,7 +105,8 @@ static void apply(Assigner *a, int64_t epoch) {
     for (int i = 0; i < a->channels; i++) {
         ChannelAssignment *assigned = &a->assigned[i];
         assigned_apply(assigned);
-        count_widths(a, assigned, &a->assignment.part[i]);
+        if (!channel_is_exact(assigned->of.channel))
+            count_widths(a, assigned, &a->assignment.part[i]);
         assigned->transfer = channel_seconds(assigned->of.channel).transfer;
         assigned->covered = channel_seconds(assigned->of.channel).covered;
         assigned->exchanges = 0;

@@ -19,6 +19,7 @@ typedef struct ChannelAssignment {
     AssignedChannel of;
     const HaloPlan *plan;
     char name[EXCHANGE_NAME];
+    bool asked;               // it takes part in the pending assignment: it is not exact
     int64_t rows;             // of the send list
     float *coefficient;       // [rows] c_k
     int32_t *order;           // [rows] entries of the send list, by beta inside each ring round

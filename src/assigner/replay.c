@@ -7,7 +7,6 @@
 #include "fringe/runfolder.h"
 
 #include <dirent.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { REPLAY_MOST = 100000, REPLAY_PATH = 2048 };
@@ -18,17 +17,6 @@ static const char *replayed_run(const Config *config) {
 
 static void replay_folder(const Config *config, char *out, size_t size) {
     path_join(out, size, replayed_run(config), "assignments");
-}
-
-// A run cannot replay its own folder: a run that starts again moves the assignments there away, and
-// a resumed run would read those that it writes.
-static bool is_own_folder(const Config *config) {
-    char *own = realpath(config->run.dir, NULL);
-    char *replayed = realpath(replayed_run(config), NULL);
-    bool same = own != NULL && replayed != NULL && strcmp(own, replayed) == 0;
-    free(own);
-    free(replayed);
-    return same;
 }
 
 // Lists the epochs that have an assignment, ascending; returns 0 with an error if there is none.
@@ -59,7 +47,9 @@ static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *e
 static int find_epochs(const Config *config, int64_t epochs[REPLAY_MOST], Error *err) {
     char folder[REPLAY_PATH];
     replay_folder(config, folder, sizeof folder);
-    if (!is_own_folder(config))
+    // A run that starts again moves the assignments of its folder away, and a resumed run would
+    // read those that it writes.
+    if (!runfolder_is_same(config->run.dir, replayed_run(config)))
         return list_epochs(epochs, folder, err);
     error_set(err, EXIT_CONFIG,
               "quantization.assign: %s is the folder of this run itself; give another run.dir",
@@ -110,7 +100,8 @@ bool replay_decide(Assigner *a, Error *err) {
     for (int i = 0; fine && i < a->channels; i++) {
         assigned_scatter_rows(&a->assigned[i], a->comm, first ? tensor[i]->data : NULL,
                               a->assigned[i].next, 1);
-        snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "replay");
+        if (a->assigned[i].asked)
+            snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "replay");
     }
     if (open)
         tensors_close(&file);

@@ -30,6 +30,8 @@ static bool random_decide(Assigner *a, Error *err) {
         const HaloPlan *p = assigned->plan;
         RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->requested,
                                             assigned->of.id.layer, assigned->of.id.direction);
+        if (!assigned->asked)
+            continue;
         for (int g = 0; g < a->comm->size - 1; g++) {
             int reader = ring_reader(a->comm->rank, g, a->comm->size);
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {

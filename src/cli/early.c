@@ -195,6 +195,8 @@ static void check_start(const Early *early, const Options *options) {
         check_file(early, "model.weights", c->model.weights);
     assigner_check_files(c, &found);
     join(early, &found);
+    chooser_check_files(c, &found);
+    join(early, &found);
 }
 
 static void check_folder(const Early *early, const char *key, const char *path) {

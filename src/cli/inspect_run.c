@@ -79,6 +79,19 @@ static void print_costs(const RunRecord *run, const RunFigures *figures) {
            quantity_bytes(three, sum.reduce_bytes));
 }
 
+// Which exchanges send fp32 rows, where the run measured it.
+static void print_choice(const RunRecord *run) {
+    const Json *names = record_member(run, "codec_choice.fp32");
+    if (names == NULL || json_type(names) != JSON_ARRAY)
+        return;
+    printf("exchanges  measured; fp32 rows from epoch %.0f on:",
+           record_number(run, "codec_choice.from_epoch"));
+    for (const Json *at = json_first(names); at != NULL; at = json_next(at))
+        if (json_type(at) == JSON_STRING)
+            printf(" %s", SHOWN(json_string(at)));
+    printf("%s\n", json_first(names) == NULL ? " none" : "");
+}
+
 static void print_times(const RunRecord *run, const RunFigures *figures) {
     char age[QUANTITY];
     const char *started = record_text(run, "started"), *ended = record_text(run, "ended");
@@ -95,6 +108,7 @@ static void print_facts(const RunRecord *run) {
     if (run->epochs > 0) {
         print_scores(run, &figures);
         print_costs(run, &figures);
+        print_choice(run);
     }
     print_times(run, &figures);
 }

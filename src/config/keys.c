@@ -12,7 +12,7 @@
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_own_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, ANY, ANY,
-     "Preset of quantization.codec, comm.schedule and lossless.*; explicit keys override it."},
+     "Preset of quantization.*, comm.schedule and lossless.*; explicit keys override it."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph or hypergraph: a file, or a dataset directory of fringe."},
@@ -158,6 +158,10 @@ const Key config_own_keys[] = {
     {"quantization.codec", KEY_WORD, AT(quantization.codec), "\"fp32\"", ANY, ANY, ANY,
      "Encoding of halo rows: fp32 | bf16 | integer (1 to 8 or 16 bits, unbiased stochastic "
      "rounding). The mode sets the default."},
+    {"quantization.exchanges", KEY_TEXT, AT(quantization.exchanges), "\"all\"", ANY, ANY, ANY,
+     "Exchanges of training (one per layer and direction) that use quantization.codec; the others "
+     "send fp32. all | measured (those that the first epochs show to take longer with fp32) | "
+     "replay:RUN (as in an earlier run). The mode sets the default."},
     {"quantization.assign", KEY_TEXT, AT(quantization.assign), "\"adaptive\"", ANY, ANY, ANY,
      "How codec integer chooses the bit widths of rows: adaptive (solves a problem every "
      "quantization.period epochs) | uniform (quantization.initial_bits) | random | replay:RUN "

@@ -228,16 +228,25 @@ void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext conte
     Poll beat = {channel_progress,
                  channel}; // answers heartbeats; its own messages are not posted yet
     channel->buffers->user = channel;
-    channel_lay_out(channel, context.exact ? channel->exact : channel->options.codec);
+    bool exact = context.exact || channel->always_exact;
+    channel_lay_out(channel, exact ? channel->exact : channel->options.codec);
     channel->epoch = context.epoch;
     channel->sequence++;
-    channel->memories.used = !context.exact;
+    channel->memories.used = !exact;
     make_messages(channel, rows, context, &beat);
     if (channel->codec->has_widths)
         channel_add_ranges(channel, &beat);
     channel->state = CHANNEL_PACKED;
     end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
 }
+
+void channel_set_exact(Channel *channel, bool exact) {
+    if (channel->always_exact != exact)
+        channel_drain(channel);
+    channel->always_exact = exact;
+}
+
+bool channel_is_exact(const Channel *channel) { return channel->always_exact; }
 
 static void trace_message(Channel *channel, int group, int side, double end) {
     const Transfer *transfer = &channel->ring.transfer[group][side];

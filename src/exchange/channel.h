@@ -26,6 +26,7 @@ struct Channel {
     const HaloPlan *plan;     // borrowed
     CodecOptions options;
     const Codec *exact; // fp32
+    bool always_exact;  // channel_set_exact
     const Codec *codec; // of the current exchange: options.codec or exact
     int64_t columns;
     ExchangeId id;

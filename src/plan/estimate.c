@@ -18,6 +18,7 @@ static bool planning_init(Planning *p) {
     const Shard *shard = p->cut->shard;
     const Config *c = p->config;
     p->codec = codec_find(c->quantization.codec, p->err);
+    p->fp32 = codec_find("fp32", p->err);
     p->schedule = schedule_find(c->comm.schedule, p->err);
     if (p->err->code != 0 || !codec_configure(p->codec, c, &p->values, p->err) ||
         !model_shape(&p->shape, c, shard->features, shard->classes, shard->multilabel, p->err) ||
@@ -219,13 +220,27 @@ double plan_time_total(const PlanTime *t) {
     return t->dense + t->aggregate + t->pointwise + t->pack + t->messages + t->reduce;
 }
 
-static void add_phase(PlanEstimate *out, const Planning *p, int l, int d) {
+static PlanTime phase_time(const Planning *p, int l, int d) {
     HostSeconds host = slowest_host(p, l, d);
     MessageSeconds messages = messages_of(p, l, d);
     double exposed = messages.link > 0 ? fmax(0, messages.link - covers(p, &host, l, d)) : 0;
     host.time.messages = exposed + messages.copies;
     host.time.hidden = messages.link - exposed;
-    add_time(&out->time, &host.time);
+    return host.time;
+}
+
+// A training would measure which exchanges take longer with fp32.
+static PlanTime choose_codec(Planning *p, int l, int d) {
+    PlanTime with_codec = phase_time(p, l, d);
+    p->exact[l][d] = strcmp(p->config->quantization.exchanges, "measured") == 0;
+    PlanTime with_fp32 = phase_time(p, l, d);
+    p->exact[l][d] = p->exact[l][d] && plan_time_total(&with_fp32) <= plan_time_total(&with_codec);
+    return p->exact[l][d] ? with_fp32 : with_codec;
+}
+
+static void add_phase(PlanEstimate *out, Planning *p, int l, int d) {
+    PlanTime time = choose_codec(p, l, d);
+    add_time(&out->time, &time);
     double scale = p->cut->checked ? 1 : p->cut->parts / p->cut->halo_balance;
     for (int rank = 0; rank < p->cut->held; rank++) {
         Work w = work_of(p, rank, l, d);
@@ -234,7 +249,7 @@ static void add_phase(PlanEstimate *out, const Planning *p, int l, int d) {
     }
 }
 
-static void estimate_time(PlanEstimate *out, const Planning *p) {
+static void estimate_time(PlanEstimate *out, Planning *p) {
     int parts = p->cut->parts;
     for (int l = 0; l < p->shape.layers; l++)
         for (int d = 0; d < 2; d++)

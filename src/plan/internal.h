@@ -19,8 +19,9 @@ typedef struct Planning {
     ModelShape shape;
     ModelKinds kinds;
     const PatternCounts *counts[2 * MODEL_LAYERS + SHARD_SETS]; // [kind] of the ranks that are held
-    const Codec *codec;
+    const Codec *codec, *fp32;
     CodecValues values;
+    bool exact[MODEL_LAYERS][2]; // exchanges that send fp32 (quantization.exchanges)
     const Schedule *schedule;
     double share[MODEL_LAYERS][2][WIDTH_MOST + 1]; // plan_widths of each exchange
     Error *err;

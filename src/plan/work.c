@@ -9,10 +9,11 @@ static int64_t level_rows(const Planning *p, int rank, int level) {
 
 double message_bytes(const Planning *p, int l, int d, double rows) {
     const double *share = p->share[l][d];
+    const Codec *codec = p->exact[l][d] ? p->fp32 : p->codec;
     int64_t columns = model_exchanged(&p->shape, l, d);
     Widths widths = {.count = (int64_t)ceil(rows)};
     int64_t left = widths.count;
-    for (int bits = 1; bits < WIDTH_MOST && p->codec->has_widths; bits++) {
+    for (int bits = 1; bits < WIDTH_MOST && codec->has_widths; bits++) {
         widths.of[bits] = (int64_t)(share[bits] * (double)widths.count);
         left -= widths.of[bits];
     }
@@ -22,9 +23,9 @@ double message_bytes(const Planning *p, int l, int d, double rows) {
     widths.of[widest] += left; // what rounding has left
     const MessageLayout layout = {.rows = widths.count,
                                   .columns = columns,
-                                  .widths = p->codec->has_widths ? &widths : NULL,
+                                  .widths = codec->has_widths ? &widths : NULL,
                                   .values = p->values};
-    return rows > 0 ? MESSAGE_HEADER_BYTES + (double)p->codec->bytes(&layout) : 0;
+    return rows > 0 ? MESSAGE_HEADER_BYTES + (double)codec->bytes(&layout) : 0;
 }
 
 static double sum_rows(const int64_t *group, int size) {

@@ -17,6 +17,22 @@ static double score_of(const Json *line, const char *split) {
     return member(json_get(line, split), "micro_f1", NAN);
 }
 
+// Names that are not those of exchanges are ignored.
+static ExchangeSet exchanges_of(const Json *line, const char *key) {
+    const Json *names = json_get(line, key);
+    char name[EXCHANGE_NAME];
+    ExchangeSet set = 0;
+    if (names == NULL || json_type(names) != JSON_ARRAY)
+        return set;
+    for (const Json *at = json_first(names); at != NULL; at = json_next(at))
+        for (int k = 0; k < 2 * EXCHANGE_SET_LAYERS && json_type(at) == JSON_STRING; k++) {
+            ExchangeId id = {k / 2, k % 2};
+            if (strcmp(json_string(at), exchange_name(id, name)) == 0)
+                set |= exchange_set_of(id);
+        }
+    return set;
+}
+
 RecordedEpoch record_epoch(const Json *line) {
     const Json *time = json_get(line, "time");
     int64_t epoch = 0;
@@ -43,6 +59,7 @@ RecordedEpoch record_epoch(const Json *line) {
         .train = score_of(line, "train"),
         .validation = score_of(line, "validation"),
         .test = score_of(line, "test"),
+        .fp32 = exchanges_of(line, "fp32"),
     };
 }
 

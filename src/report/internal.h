@@ -34,6 +34,11 @@ enum { REPORT_LINE = 320 };
 void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]);
 void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]); // with --verbose
 
+// Which exchanges send fp32 rows from now on, and why (stderr).
+void report_print_choice(const CodecChoice *choice);
+// "codec_choice" of run.json, if there is one.
+void report_put_choice(JsonWriter *writer, const Report *report);
+
 // The live line: percent and time left. Writes a few times a second at most.
 void report_begin_stage(const Report *report);
 void report_progress(Report *report, const EpochRecord *record, double left);

@@ -194,6 +194,18 @@ static void put_time(JsonWriter *writer, const EpochRecord *record) {
     json_end_object(writer);
 }
 
+// The names of the exchanges that were exact, if any.
+static void put_fp32(JsonWriter *writer, ExchangeSet set) {
+    char name[EXCHANGE_NAME];
+    if (set == 0)
+        return;
+    json_begin_array(writer, "fp32");
+    for (int k = 0; k < 2 * EXCHANGE_SET_LAYERS; k++)
+        if (set & exchange_set_of((ExchangeId){k / 2, k % 2}))
+            json_put_string(writer, NULL, exchange_name((ExchangeId){k / 2, k % 2}, name));
+    json_end_array(writer);
+}
+
 static void put_record(JsonWriter *writer, const EpochRecord *record) {
     json_begin_object(writer, NULL);
     json_put_int(writer, "epoch", record->epoch);
@@ -202,6 +214,7 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     json_put_double(writer, "gradient_norm", record->gradient_norm);
     json_put_int(writer, "bytes", record->bytes);
     json_put_int(writer, "reduce_bytes", record->reduce_bytes);
+    put_fp32(writer, record->fp32);
     if (record->evaluated) {
         json_put_bool(writer, "best", record->best);
         report_put_metrics(writer, "train", &record->metrics[SPLIT_TRAIN]);
@@ -267,6 +280,8 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     count_epoch(report, record->seconds, record->bytes);
     report_add_times(&report->times, record);
     print_epoch(report, record);
+    if (record->choice != NULL)
+        report_print_choice(record->choice);
     return true;
 }
 

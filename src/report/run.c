@@ -210,6 +210,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     put_parts(&writer, report);
     put_exchanges(&writer, report);
     put_memory_plan(&writer, report);
+    report_put_choice(&writer, report);
     if (result != NULL)
         put_result(&writer, report, result);
     if (report->ranks != NULL)

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -123,4 +124,12 @@ bool marker_replace(const char *real, RunKind kind, Error *err) {
     path_join(path, sizeof path, real, MARKER_NAME);
     write_text(text, sizeof text, kind);
     return file_replace(path, text, strlen(text), err);
+}
+
+bool runfolder_is_same(const char *path, const char *other) {
+    char *real = realpath(path, NULL), *real_other = realpath(other, NULL);
+    bool same = real != NULL && real_other != NULL && strcmp(real, real_other) == 0;
+    free(real);
+    free(real_other);
+    return same;
 }

@@ -20,6 +20,7 @@ struct Trainer {
     Model *model;
     GradSync *sync;
     Assigner *assigner; // NULL: the codec knows no widths
+    Chooser *chooser;   // which exchanges are exact; NULL: those of evaluation alone
     MemoryPlan plan;
     StateSections sections;
     // flat arrays [parameter_count], and the host's sides of them

@@ -122,12 +122,8 @@ bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *s
     return ok;
 }
 
-// Every channel of training gets widths, where its codec knows them.
-static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
-    AssignedChannel channels[ASSIGNED_CHANNELS];
+static int list_channels(const Trainer *t, AssignedChannel channels[ASSIGNED_CHANNELS]) {
     int count = 0;
-    if (!parts->options.codec->has_widths)
-        return true;
     for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
             ExchangeId id = {l, d};
@@ -135,7 +131,18 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
             if (channel != NULL)
                 channels[count++] = (AssignedChannel){channel, id, model_block(t->model, id)};
         }
+    return count;
+}
+
+// Every channel of training is chosen a codec for, and gets widths where its codec knows them.
+static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
+    AssignedChannel channels[ASSIGNED_CHANNELS];
+    int count = list_channels(t, channels);
     if (count == 0)
+        return true;
+    if (!chooser_new(&t->chooser, t->config, t->comm, channels, count, err))
+        return false;
+    if (!parts->options.codec->has_widths)
         return true;
     t->assigner = assigner_new(t->config, t->comm, t->seed, channels, count, err);
     return comm_agree(t->comm, err);
@@ -200,6 +207,7 @@ void trainer_free(Trainer *t) {
         return;
     trainer_free_flat(t);
     trace_clear(&t->trace);
+    chooser_free(t->chooser);
     assigner_free(t->assigner);
     model_free(t->model);
     stream_timer_free(t->timer);
@@ -215,6 +223,10 @@ const Model *trainer_model(const Trainer *t) { return t->model; }
 int trainer_threads(const Trainer *t) { return t->threads; }
 const char *trainer_kernels(const Trainer *t) { return t->kernels; }
 int64_t trainer_epochs_done(const Trainer *t) { return t->epoch; }
+
+const CodecChoice *trainer_codec_choice(const Trainer *t) {
+    return t->chooser != NULL ? chooser_choice(t->chooser) : NULL;
+}
 
 int trainer_widths(Trainer *t, Tensor tensor[ASSIGNED_CHANNELS]) {
     return t->assigner != NULL ? assigner_widths(t->assigner, tensor) : 0;
@@ -289,6 +301,8 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
     t->trace.open = traced->count == 2 && record->epoch >= traced->value[0] &&
                     record->epoch <= traced->value[1];
     t->trace.epoch = (int32_t)record->epoch;
+    if (t->chooser != NULL)
+        record->fp32 = chooser_before(t->chooser, record->epoch);
     double asked = clock_seconds(), begin = asked;
     if (t->assigner != NULL) {
         if (!assigner_before(t->assigner, record->epoch, err))
@@ -300,6 +314,8 @@ bool trainer_epoch(Trainer *t, EpochRecord *record, Error *err) {
     record->seconds = clock_seconds() - begin;
     if (t->assigner != NULL)
         record->assignment = assigner_after(t->assigner, record->epoch);
+    if (t->chooser != NULL)
+        record->choice = chooser_after(t->chooser, record->epoch);
     if (!isfinite(record->loss) || !isfinite(record->gradient_norm))
         return error_set(err, EXIT_DIVERGED,
                          "the loss or its gradient is not finite in epoch %lld (loss %g); lower "

@@ -38,6 +38,7 @@ python3 - <<'PY' || fail "old names in run.json"
 import json
 run = json.load(open("run/run.json"))
 config = run["config"]
+del config["quantization"]["exchanges"] # a younger key
 config["messages"] = {{"bits": "widths", "initial_bits": "first_width", "scale_dtype": "parameters"}.get(k, k): v
                       for k, v in config.pop("quantization").items()}
 config["train"]["rate"] = config["train"].pop("lr")

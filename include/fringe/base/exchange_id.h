@@ -3,11 +3,20 @@
 #ifndef FRINGE_BASE_EXCHANGE_ID_H
 #define FRINGE_BASE_EXCHANGE_ID_H
 
+#include <stdint.h>
+
 enum { FORWARD = 0, BACKWARD = 1 };
 
 typedef struct ExchangeId {
     int layer, direction;
 } ExchangeId;
+
+// A set of exchanges of a training.
+typedef uint32_t ExchangeSet;
+enum { EXCHANGE_SET_LAYERS = 16 };
+static inline ExchangeSet exchange_set_of(ExchangeId id) {
+    return (ExchangeSet)1 << (2 * id.layer + id.direction);
+}
 
 const char *direction_name(int direction); // "forward", "backward"
 

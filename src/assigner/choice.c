@@ -1,0 +1,190 @@
+// Which exchanges of training are exact: the table of rules, their common life, and the state of a
+// checkpoint. The exchanges of an epoch are settled before it, on all ranks alike.
+
+#include "choice.h"
+
+#include "fringe/records.h"
+#include "fringe/runfolder.h"
+
+#include <string.h>
+
+// ---- replay:RUN
+
+static const char *replayed_run(const Config *config) {
+    return strchr(config->quantization.exchanges, ':') + 1;
+}
+
+// Reads what each epoch up to train.epochs of that run made exact; *count is 0 after an error.
+static ExchangeSet *read_replay(const Config *config, int64_t *count, Error *err) {
+    const char *run = replayed_run(config);
+    int64_t most = config->train.epochs, read = 0;
+    *count = 0;
+    if (runfolder_is_same(run, config->run.dir)) {
+        error_set(err, EXIT_CONFIG,
+                  "quantization.exchanges: %s is the folder of this run itself; give another "
+                  "run.dir",
+                  config->run.dir);
+        return NULL;
+    }
+    RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
+    ExchangeSet *set = ALLOC(ExchangeSet, most, "replayed exchanges");
+    if (record_history(run, epoch, most, &read, err))
+        for (int64_t i = 0; i < read; i++)
+            if (epoch[i].epoch > *count && epoch[i].epoch <= most) {
+                *count = epoch[i].epoch;
+                set[*count - 1] = epoch[i].fp32;
+            }
+    memory_free(epoch);
+    return set;
+}
+
+static bool replay_open(Chooser *c, Error *err) {
+    if (c->comm->rank == 0)
+        c->replay = read_replay(c->config, &c->replays, err);
+    if (!comm_agree(c->comm, err))
+        return false;
+    comm_broadcast(c->comm, &c->replays, sizeof c->replays, 0);
+    if (c->comm->rank != 0)
+        c->replay = ALLOC(ExchangeSet, c->replays, "replayed exchanges");
+    comm_broadcast(c->comm, c->replay, (size_t)c->replays * sizeof *c->replay, 0);
+    return true;
+}
+
+// After the last epoch of that run, the exchanges stay as they were in it.
+static ExchangeSet replay_before(Chooser *c, int64_t epoch) {
+    int64_t i = epoch <= c->replays ? epoch - 1 : c->replays - 1;
+    return i >= 0 ? c->replay[i] : 0;
+}
+
+bool chooser_check_files(const Config *config, Error *err) {
+    int64_t count = 0;
+    const ChoiceRule *rule = family_find(&choice_family, config->quantization.exchanges, NULL, err);
+    if (rule != NULL && rule->open == replay_open)
+        memory_free(read_replay(config, &count, err));
+    return err->code == 0;
+}
+
+// ---- the rules
+
+static ExchangeSet none(Chooser *chooser, int64_t epoch) {
+    (void)chooser, (void)epoch;
+    return 0;
+}
+
+static const ChoiceRule rules[] = {
+    {.name = "all", .before = none},
+    {.name = "measured", .before = trials_before, .after = trials_after},
+    {.name = "replay:RUN", .open = replay_open, .before = replay_before},
+};
+const Family choice_family = FAMILY("quantization.exchanges", NULL, rules);
+
+// ---- the life of the object
+
+bool chooser_new(Chooser **out, const Config *config, const Comm *comm,
+                 const AssignedChannel *channels, int count, Error *err) {
+    const ChoiceRule *rule = family_find(&choice_family, config->quantization.exchanges, NULL, err);
+    if (!comm_agree(comm, err))
+        return false;
+    if (rule->before == none)
+        return true;
+    Chooser *c = *out = ALLOC(Chooser, 1, "choice of codecs");
+    *c = (Chooser){.config = config, .comm = comm, .rule = rule, .count = count};
+    for (int i = 0; i < count; i++)
+        c->candidate[i] = (Candidate){.id = channels[i].id, .channel = channels[i].channel};
+    return rule->open == NULL || rule->open(c, err);
+}
+
+void chooser_free(Chooser *chooser) {
+    if (chooser != NULL)
+        memory_free(chooser->replay);
+    memory_free(chooser);
+}
+
+ExchangeSet chooser_before(Chooser *chooser, int64_t epoch) {
+    ExchangeSet set = chooser->rule->before(chooser, epoch);
+    for (int i = 0; i < chooser->count; i++)
+        channel_set_exact(chooser->candidate[i].channel,
+                          set & exchange_set_of(chooser->candidate[i].id));
+    return set;
+}
+
+const CodecChoice *chooser_choice(const Chooser *chooser) {
+    return chooser->choice.epoch > 0 ? &chooser->choice : NULL;
+}
+
+const CodecChoice *chooser_after(Chooser *chooser, int64_t epoch) {
+    bool had = chooser->choice.epoch > 0;
+    if (chooser->rule->after != NULL)
+        chooser->rule->after(chooser, epoch);
+    return had ? NULL : chooser_choice(chooser);
+}
+
+// ---- the section of checkpoints: the epoch of the choice, and what the trials measured
+
+enum { COUNTS = 3, SECONDS = 2 * CHOICE_TURNS + 1 };
+typedef struct Saved {
+    int64_t count[1 + COUNTS * ASSIGNED_CHANNELS];
+    double seconds[SECONDS * ASSIGNED_CHANNELS];
+} Saved;
+
+static void copy_candidate(Candidate *c, int64_t *count, double *seconds, bool store) {
+    double *of_candidate[SECONDS] = {[SECONDS - 1] = &c->least_fp32};
+    for (int k = 0; k < SECONDS - 1; k++)
+        of_candidate[k] = &c->seconds[k / CHOICE_TURNS][k % CHOICE_TURNS];
+    for (int k = 0; k < SECONDS; k++)
+        *(store ? &seconds[k] : of_candidate[k]) = *(store ? of_candidate[k] : &seconds[k]);
+    for (int k = 0; k < 2; k++)
+        *(store ? &count[k] : &c->turns[k]) = *(store ? &c->turns[k] : &count[k]);
+    if (store)
+        count[2] = c->out;
+    else
+        c->out = count[2] != 0;
+}
+
+// From the object to a Saved (`store`), or back.
+static void copy_all(Chooser *chooser, Saved *saved, bool store) {
+    if (store)
+        saved->count[0] = chooser->choice.epoch;
+    else
+        chooser->choice.epoch = saved->count[0];
+    for (int i = 0; i < chooser->count; i++)
+        copy_candidate(&chooser->candidate[i], saved->count + 1 + COUNTS * i,
+                       saved->seconds + SECONDS * i, store);
+}
+
+static bool save(void *owner, StateWriter *writer, Error *err) {
+    Chooser *c = owner;
+    Saved saved = {0};
+    (void)err;
+    copy_all(c, &saved, true);
+    state_put_copy(writer, "counts", TENSOR_I64, 1 + COUNTS * c->count, saved.count);
+    state_put_copy(writer, "seconds", TENSOR_F64, SECONDS * c->count, saved.seconds);
+    return true;
+}
+
+static bool turns_are_known(const Chooser *c, const Saved *saved, Error *err) {
+    for (int i = 0; i < c->count; i++)
+        for (int k = 1; k <= 2; k++)
+            if (saved->count[COUNTS * i + k] < 0 || saved->count[COUNTS * i + k] > CHOICE_TURNS)
+                return error_set(err, EXIT_DATA,
+                                 "choice.safetensors: an exchange was measured %lld times, which "
+                                 "is not possible",
+                                 (long long)saved->count[COUNTS * i + k]);
+    return true;
+}
+
+static bool restore(void *owner, const StateReader *reader, Error *err) {
+    Chooser *c = owner;
+    Saved saved = {0};
+    if (!state_get(reader, "counts", TENSOR_I64, 1 + COUNTS * c->count, saved.count, err) ||
+        !state_get(reader, "seconds", TENSOR_F64, SECONDS * c->count, saved.seconds, err) ||
+        !turns_are_known(c, &saved, err))
+        return false;
+    copy_all(c, &saved, false);
+    trials_judge(c);
+    return true;
+}
+
+StateSection chooser_section(Chooser *chooser) {
+    return (StateSection){.name = "choice", .save = save, .restore = restore, .owner = chooser};
+}

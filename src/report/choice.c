@@ -1,0 +1,65 @@
+// What quantization.exchanges=measured found: in run.json and on the terminal.
+
+#include "internal.h"
+
+#include <stdio.h>
+
+static void put_exchange(JsonWriter *w, const MeasuredExchange *m) {
+    json_begin_object(w, NULL);
+    json_put_int(w, "layer", m->id.layer);
+    json_put_string(w, "direction", direction_name(m->id.direction));
+    json_put_string(w, "rows", m->fp32 ? "fp32" : "codec");
+    json_put_double(w, "codec_seconds", m->codec_seconds);
+    json_put_double(w, "fp32_seconds", m->fp32_seconds);
+    json_put_string(w, "fp32_seconds_are", m->sent ? "measured" : "the least that the link takes");
+    json_end_object(w);
+}
+
+static void put_names(JsonWriter *w, const CodecChoice *choice) {
+    char name[EXCHANGE_NAME];
+    json_begin_array(w, "fp32");
+    for (int i = 0; i < choice->count; i++)
+        if (choice->exchange[i].fp32)
+            json_put_string(w, NULL, exchange_name(choice->exchange[i].id, name));
+    json_end_array(w);
+}
+
+// Other measurements may lead to another choice, so the bytes of the run can be had again only from
+// what it recorded.
+void report_put_choice(JsonWriter *w, const Report *report) {
+    const CodecChoice *choice = trainer_codec_choice(report->trainer);
+    char how[2400];
+    if (choice == NULL)
+        return;
+    snprintf(
+        how, sizeof how,
+        "The choice was measured, so the same command may make another one. "
+        "quantization.exchanges=replay:%s takes it from this run's metrics.jsonl; if there are "
+        "assignments/, their bit widths need quantization.assign=replay:%s, too.",
+        report->folder, report->folder);
+    json_begin_object(w, "codec_choice");
+    json_put_int(w, "from_epoch", choice->epoch);
+    json_put_bool(w, "reproducible_without_record", false);
+    json_put_string(w, "reproduce", how);
+    put_names(w, choice);
+    json_begin_array(w, "exchanges");
+    for (int i = 0; i < choice->count; i++)
+        put_exchange(w, &choice->exchange[i]);
+    json_end_array(w);
+    json_end_object(w);
+}
+
+static void print_exchange(const MeasuredExchange *m) {
+    char codec[QUANTITY], fp32[QUANTITY];
+    terminal_note("           layer %d %-8s %s: %s with fp32%s, %s quantized\n", m->id.layer,
+                  direction_name(m->id.direction), m->fp32 ? "fp32 rows     " : "quantized rows",
+                  quantity_seconds(fp32, m->fp32_seconds), m->sent ? "" : " at least",
+                  quantity_seconds(codec, m->codec_seconds));
+}
+
+void report_print_choice(const CodecChoice *choice) {
+    terminal_note("exchanges  from epoch %lld on, as measured (an epoch, with its computation):\n",
+                  (long long)choice->epoch);
+    for (int i = 0; i < choice->count; i++)
+        print_exchange(&choice->exchange[i]);
+}

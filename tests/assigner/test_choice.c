@@ -1,0 +1,253 @@
+// ranks: 1 2 3 4
+// If this failed, mode=auto would send fp32 rows over slow links or pay for quantized rows where
+// the link is fast, try fp32 where it cannot win, choose otherwise after a resume, or assign bit
+// widths to exchanges that send fp32.
+#include "cells.h"
+
+#include "assigner/choice.h"
+#include "exchange/channel.h"
+
+// What an epoch of each exchange takes: seconds of packing and of waiting, by the codec and by
+// fp32.
+typedef struct Cost {
+    double pack[2], wait[2];
+} Cost;
+
+static const Cost fast_link = {{3, 1}, {1, 1}};
+static const Cost slow_link = {{3, 1}, {10, 40}};
+static const Cost far_too_slow = {{3, 1}, {1, 20}}; // which the first epoch does not show
+static const Cost hardly_differs = {{3, 1.04}, {1, 3}};
+
+static Chooser *chooser_of(const AssignerFixture *fixture, Config *config, const char *word) {
+    Error err = {0};
+    Chooser *chooser = NULL;
+    snprintf(config->quantization.exchanges, CONFIG_TEXT, "%s", word);
+    snprintf(config->quantization.codec, CONFIG_WORD, "integer");
+    assert_ok(chooser_new(&chooser, config, &test_comm, fixture->of, CHANNELS, &err), &err);
+    return chooser;
+}
+
+// As if the exchanges had taken that long. Later ranks wait for a slow one, not for the link.
+static const CodecChoice *epoch_at(const AssignerFixture *fixture, Chooser *chooser, int64_t epoch,
+                                   const Cost cost[CHANNELS], ExchangeSet *fp32) {
+    ExchangeSet set = chooser_before(chooser, epoch);
+    for (int i = 0; i < CHANNELS; i++) {
+        Channel *channel = fixture->channel[i];
+        bool exact = channel_is_exact(channel);
+        assert_true(exact == ((set & exchange_set_of(fixture->of[i].id)) != 0));
+        channel->seconds.pack += cost[i].pack[exact];
+        channel->seconds.wait += cost[i].wait[exact];
+        channel->ring.bytes_sent += // a quarter of the bytes of fp32
+            channel->plan->send_offset[channel->plan->size - 1] * channel->columns;
+    }
+    if (fp32 != NULL)
+        *fp32 = set;
+    return chooser_after(chooser, epoch);
+}
+
+static ExchangeSet bit(const AssignerFixture *fixture, int i) {
+    return exchange_set_of(fixture->of[i].id);
+}
+
+static void the_faster_is_chosen(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    fixture_init(&fixture, &scenes[0], 8);
+    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+    const Cost cost[CHANNELS] = {fast_link, slow_link, far_too_slow};
+    bool sends = test_comm.size > 1; // else no bytes show that the link is slow
+    const ExchangeSet all = bit(&fixture, 0) | bit(&fixture, 1) | bit(&fixture, 2);
+    const ExchangeSet first = sends ? all & ~bit(&fixture, 1) : all;
+    const ExchangeSet expected[] = {0, 0, first, 0, bit(&fixture, 0), 0, bit(&fixture, 0)};
+    for (int64_t epoch = 1; epoch <= 7; epoch++) {
+        ExchangeSet fp32;
+        const CodecChoice *choice = epoch_at(&fixture, chooser, epoch, cost, &fp32);
+        assert_int_equal(fp32, expected[epoch - 1]);
+        assert_true((choice != NULL) == (epoch == 7));
+    }
+    const CodecChoice *choice = chooser_choice(chooser);
+    assert_int_equal(choice->epoch, 8);
+    assert_int_equal(choice->count, CHANNELS);
+    for (int i = 0; i < CHANNELS; i++)
+        assert_true(choice->exchange[i].fp32 == (i == 0));
+    assert_true(choice->exchange[0].codec_seconds == 4 && choice->exchange[0].fp32_seconds == 2);
+    assert_true(choice->exchange[1].sent == !sends && choice->exchange[2].sent);
+    assert_true(choice->exchange[1].fp32_seconds >= 40); // 10 seconds of waiting, four times
+    ExchangeSet fp32;
+    assert_null(epoch_at(&fixture, chooser, 8, cost, &fp32)); // made once
+    assert_int_equal(fp32, bit(&fixture, 0));
+    chooser_free(chooser);
+    fixture_clear(&fixture);
+}
+
+static void nothing_is_tried_on_a_slow_link(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    fixture_init(&fixture, &scenes[0], 8);
+    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+    const Cost cost[CHANNELS] = {slow_link, slow_link, slow_link};
+    if (test_comm.size > 1) {
+        assert_null(epoch_at(&fixture, chooser, 1, cost, NULL));
+        const CodecChoice *choice = epoch_at(&fixture, chooser, 2, cost, NULL);
+        assert_non_null(choice);
+        assert_int_equal(choice->epoch, 3);
+        for (int i = 0; i < CHANNELS; i++)
+            assert_true(!choice->exchange[i].fp32 && !choice->exchange[i].sent);
+    }
+    chooser_free(chooser);
+    fixture_clear(&fixture);
+}
+
+// One epoch in which the machine was busy with something else.
+static void one_slow_epoch_changes_nothing(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    fixture_init(&fixture, &scenes[0], 8);
+    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+    const Cost cost[CHANNELS] = {fast_link, hardly_differs, fast_link};
+    const Cost busy[CHANNELS] = {{{30, 5}, {1, 1}}, {{30, 30}, {1, 1}}, {{30, 5}, {1, 1}}};
+    for (int64_t epoch = 1; epoch <= 7; epoch++)
+        epoch_at(&fixture, chooser, epoch, epoch == 4 || epoch == 5 ? busy : cost, NULL);
+    for (int i = 0; i < CHANNELS; i++)
+        assert_true(chooser_choice(chooser)->exchange[i].fp32);
+    chooser_free(chooser);
+    fixture_clear(&fixture);
+}
+
+static void write_section(Chooser *chooser, const char *path) {
+    Error err = {0};
+    StateSection section = chooser_section(chooser);
+    state_write(&section, &test_comm, path, &err);
+    assert_ok(comm_agree(&test_comm, &err), &err);
+}
+
+static void a_resume_goes_on_with_the_trials(void **state) {
+    (void)state;
+    const char *path = test_path("choice.safetensors");
+    for (int64_t stop = 1; stop <= 9; stop++) {
+        AssignerFixture fixture;
+        Config config = config_of();
+        Error err = {0};
+        fixture_init(&fixture, &scenes[0], 8);
+        Chooser *a = chooser_of(&fixture, &config, "measured");
+        Chooser *b = chooser_of(&fixture, &config, "measured");
+        const Cost cost[CHANNELS] = {fast_link, slow_link, far_too_slow};
+        for (int64_t epoch = 1; epoch <= 10; epoch++) {
+            ExchangeSet one, two;
+            epoch_at(&fixture, a, epoch, cost, &one);
+            if (epoch == stop) {
+                write_section(a, path);
+                StateSection section = chooser_section(b);
+                assert_ok(state_read(&section, &test_comm, path, &err), &err);
+            }
+            if (epoch > stop) {
+                epoch_at(&fixture, b, epoch, cost, &two);
+                assert_int_equal(one, two);
+            }
+        }
+        assert_memory_equal(chooser_choice(a), chooser_choice(b), sizeof(CodecChoice));
+        chooser_free(b);
+        chooser_free(a);
+        fixture_clear(&fixture);
+    }
+}
+
+static void impossible_state_is_refused(void **state) {
+    (void)state;
+    const char *path = test_path("choice.safetensors");
+    AssignerFixture fixture;
+    Config config = config_of();
+    Error err = {0};
+    fixture_init(&fixture, &scenes[0], 8);
+    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+    StateSection section = chooser_section(chooser);
+    chooser->candidate[1].turns[1] = CHOICE_TURNS + 1;
+    write_section(chooser, path);
+    assert_refused(state_read(&section, &test_comm, path, &err), &err, EXIT_DATA,
+                   "measured 4 times");
+    chooser_free(chooser);
+    fixture_clear(&fixture);
+}
+
+static void exact_exchanges_are_exact_and_get_no_widths(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    int64_t rows[WIDTH_MOST + 1];
+    fixture_init(&fixture, &scenes[0], 16);
+    Assigner *a = assigner_of(&fixture, &config);
+    channel_set_exact(fixture.channel[1], true);
+    const Assignment *assignment = NULL;
+    for (uint32_t epoch = 1; epoch <= PERIOD + 1 + DELAY; epoch++) {
+        Error err = {0};
+        assert_ok(assigner_before(a, epoch, &err), &err);
+        exchange(&fixture, 0, epoch, false);
+        int64_t sent = channel_count(fixture.channel[1]).bytes_sent;
+        exchange(&fixture, 1, epoch, true); // checks that the rows arrive as they were
+        const HaloPlan *p = channel_halo_plan(fixture.channel[1]);
+        assert_true(channel_count(fixture.channel[1]).bytes_sent - sent >=
+                    p->send_offset[p->size - 1] * 16 * (int64_t)sizeof(float));
+        exchange(&fixture, 2, epoch, false);
+        assignment = assigner_after(a, epoch);
+    }
+    assert_non_null(assignment);
+    assert_int_equal(channel_ranges(fixture.channel[1])->exchanges, 0);
+    census(&fixture, 1, rows);
+    int64_t all = rows[16];
+    for (int b = 0; b <= WIDTH_MOST; b++)
+        assert_true(b == 16 || rows[b] == 0); // as they were
+    census(&fixture, 0, rows);
+    assert_true(rows[16] == 0); // quantization.bits has no 16
+    if (test_comm.rank == 0) {
+        assert_string_equal(assignment->part[1].by, "fp32");
+        assert_string_not_equal(assignment->part[0].by, "fp32");
+        for (int b = 0; b <= WIDTH_MOST; b++)
+            assert_int_equal(assignment->part[1].rows[b], 0);
+    }
+    assert_true(all > 0 || test_comm.size == 1);
+    assigner_free(a);
+    fixture_clear(&fixture);
+}
+
+static void nothing_is_assigned_if_all_are_exact(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    Error err = {0};
+    fixture_init(&fixture, &scenes[0], 8);
+    Assigner *a = assigner_of(&fixture, &config);
+    for (int i = 0; i < CHANNELS; i++)
+        channel_set_exact(fixture.channel[i], true);
+    for (uint32_t epoch = 1; epoch <= 3 * PERIOD; epoch++) {
+        assert_ok(assigner_before(a, epoch, &err), &err);
+        assert_null(assigner_after(a, epoch));
+    }
+    assert_true(all_have(&fixture, 8));
+    assigner_free(a);
+    fixture_clear(&fixture);
+}
+
+static void rules_without_a_choice_make_no_chooser(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    fixture_init(&fixture, &scenes[0], 8);
+    assert_null(chooser_of(&fixture, &config, "all"));
+    fixture_clear(&fixture);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_faster_is_chosen),
+    cmocka_unit_test(nothing_is_tried_on_a_slow_link),
+    cmocka_unit_test(one_slow_epoch_changes_nothing),
+    cmocka_unit_test(a_resume_goes_on_with_the_trials),
+    cmocka_unit_test(impossible_state_is_refused),
+    cmocka_unit_test(exact_exchanges_are_exact_and_get_no_widths),
+    cmocka_unit_test(nothing_is_assigned_if_all_are_exact),
+    cmocka_unit_test(rules_without_a_choice_make_no_chooser),
+};
+
+TEST_MAIN(tests)
