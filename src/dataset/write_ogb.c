@@ -197,10 +197,17 @@ static const char readme[] =
 
 // ---- the folder
 
+// The loaders of the ogb package keep what they have read in processed/, which must exist. It is of
+// no use when the folder is replaced.
 static const char *const entries[] = {"RELEASE_v1.txt",
                                       "meta_dict.json",
                                       "mapping",
                                       "mapping/README.md",
+                                      "processed",
+                                      "processed/data_processed",
+                                      "processed/geometric_data_processed.pt",
+                                      "processed/pre_filter.pt",
+                                      "processed/pre_transform.pt",
                                       "raw",
                                       "raw/num-node-list.csv.gz",
                                       "raw/num-edge-list.csv.gz",
@@ -216,8 +223,8 @@ static const char *const entries[] = {"RELEASE_v1.txt",
                                       NULL};
 
 static bool make_folders(const char *made, bool splits, Error *err) {
-    static const char *const names[] = {"raw", "mapping", "split/random"};
-    for (int i = 0; i < (splits ? 3 : 2) && err->code == 0; i++) {
+    static const char *const names[] = {"raw", "mapping", "processed", "split/random"};
+    for (int i = 0; i < (splits ? 4 : 3) && err->code == 0; i++) {
         char path[DATASET_PATH];
         path_join(path, sizeof path, made, names[i]);
         file_make_folder(path, err);
@@ -227,8 +234,8 @@ static bool make_folders(const char *made, bool splits, Error *err) {
 
 // Files that were closed are on the disk; so are their names then.
 static bool flush_folders(const char *made, bool splits, Error *err) {
-    static const char *const names[] = {"", "raw", "mapping", "split", "split/random"};
-    for (int i = 0; i < (splits ? 5 : 3) && err->code == 0; i++) {
+    static const char *const names[] = {"", "raw", "mapping", "processed", "split", "split/random"};
+    for (int i = 0; i < (splits ? 6 : 4) && err->code == 0; i++) {
         char path[DATASET_PATH];
         path_join(path, sizeof path, made, names[i]);
         file_sync(path, err);

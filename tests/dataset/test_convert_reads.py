@@ -176,6 +176,7 @@ def check_pandas(arrays, folder):
 
 
 def check_ogb(arrays, folder, several):
+    sys.modules["outdated"] = None  # else a thread asks the network for the newest OGB, and imports may wait for it
     from ogb.nodeproppred import NodePropPredDataset
     data = NodePropPredDataset("ogbn-converted", meta_dict=check_meta(folder, several) | {"dir_path": folder})
     graph, labels = data[0]
