@@ -83,7 +83,8 @@ typedef struct PlanSpeed { // of one core
     double pack, unpack;   // of messages, rows and bytes together
 } PlanSpeed;
 typedef struct PlanMachine {
-    int ranks_per_host, cores; // of a host
+    int ranks_per_host;
+    double cores; // of a host; below 1 where hosts share a core
     double bandwidth, latency; // of a host's link: bytes a second, seconds
     PlanSpeed speed;
 } PlanMachine;

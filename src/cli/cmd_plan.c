@@ -46,12 +46,23 @@ static bool read_pair(Plan *p, const char *option, const char *text, bool zero, 
                            "--%s: expected two positive numbers, A,B, found '%s'", option, text);
 }
 
+static bool read_cores(Plan *p, const char *text, double *cores) {
+    char *end;
+    *cores = strtod(text, &end);
+    return (end != text && *end == 0 && *cores > 0 && *cores <= 65536) ||
+           error_set(&p->err, EXIT_USAGE,
+                     "--cores: expected a number above 0 and up to 65536, found '%s'", text);
+}
+
 static bool read_machine(Plan *p) {
     const Options *o = p->options;
     double pair[2] = {10, 50e-6};
     PlanMachine *m = &p->machine;
-    m->cores = o->cores > 0 ? o->cores : threads_on_node();
-    m->ranks_per_host = o->ranks_per_host > 0 ? o->ranks_per_host : m->cores;
+    m->cores = threads_on_node();
+    if (o->cores != NULL && !read_cores(p, o->cores, &m->cores))
+        return false;
+    int whole = m->cores > 1 ? (int)m->cores : 1;
+    m->ranks_per_host = o->ranks_per_host > 0 ? o->ranks_per_host : whole;
     p->link_given = o->link != NULL;
     if (o->link != NULL && !read_pair(p, "link", o->link, true, pair))
         return false;

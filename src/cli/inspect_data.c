@@ -163,9 +163,7 @@ static bool is_dataset(const char *path) {
     return inspect_is_named(path, "dataset.json") || inspect_holds(path, "dataset.json");
 }
 
-static bool is_graph(const char *path) {
-    return dataset_is_foreign(path);
-}
+static bool is_graph(const char *path) { return dataset_is_foreign(path); }
 
 const Inspected inspected_dataset = {"dataset", is_dataset, dataset_inspect, dataset_put_inspected};
 const Inspected inspected_graph = {"graph", is_graph, dataset_inspect, dataset_put_inspected};

@@ -41,8 +41,8 @@ typedef struct Options { // the command line
     const char *sweep[CLI_SWEEPS]; // --sweep
     int sweeps;
     const char *older;                             // --older
-    const char *plan_ranks, *link, *compute, *svg; // of plan: --ranks, --link, --compute, --svg
-    int ranks_per_host, cores;                     // of plan; 0: not given
+    const char *plan_ranks, *link, *cores, *compute, *svg; // of plan: --ranks, --link, ...
+    int ranks_per_host;                            // of plan; 0: not given
     const char *to;                                // of convert
     bool force, store;                             // of convert: --force, --store
     bool all;                                      // --all

@@ -26,7 +26,9 @@ static const Option table[] = {
      "alone)"},
     {'R', "ranks", "P,P,...", "numbers of ranks to plan for, ascending (default: 1,2,4,8)"},
     {'H', "ranks-per-host", "N", "ranks that share a machine and its link (default: --cores)"},
-    {'c', "cores", "C", "cores of a machine (default: those of this one)"},
+    {'c', "cores", "C",
+     "cores of a machine, 0.5 where two share one (default: those\n                     of this "
+     "one)"},
     {'L', "link", "GBIT,LATENCY",
      "a machine's link: Gbit/s, and seconds of latency (default: 10,50e-6)"},
     {'g', "compute", "GFLOPS,GBS",
@@ -152,6 +154,8 @@ static const char **text_of(Options *options, char letter) {
         return &options->link;
     case 'g':
         return &options->compute;
+    case 'c':
+        return &options->cores;
     case 'G':
         return &options->svg;
     case 'T':
@@ -180,8 +184,6 @@ static bool store(Options *options, const Option *option, const char *text, Erro
         return store_int("parts", text, 65536, &options->parts, err);
     case 'H':
         return store_int("ranks-per-host", text, 65536, &options->ranks_per_host, err);
-    case 'c':
-        return store_int("cores", text, 65536, &options->cores, err);
     case 'd':
         return read_number("seed", text, 0, INT64_MAX, &options->seed, err);
     case 'K':

@@ -11,7 +11,7 @@ static size_t memory_of(const PlanEstimate *e) {
 static void print_machine(const Plan *p) {
     const PlanMachine *m = &p->machine;
     char latency[QUANTITY];
-    printf("hosts      %d cores, %d rank%s each; link %.3g Gbit/s, %s (%s)\n", m->cores,
+    printf("hosts      %g cores, %d rank%s each; link %.3g Gbit/s, %s (%s)\n", m->cores,
            m->ranks_per_host, m->ranks_per_host == 1 ? "" : "s", m->bandwidth * 8 / 1e9,
            quantity_seconds(latency, m->latency), p->link_given ? "--link" : "assumed");
     printf("a core     %.3g GFLOP/s dense, %.3g GB/s aggregates, %.3g GB/s pointwise, %.3g GB/s "
@@ -114,7 +114,7 @@ void plan_print_json(const Plan *p) {
     const PlanMachine *m = &p->machine;
     json_writer_init(&w, false);
     json_begin_object(&w, NULL);
-    json_put_int(&w, "cores", m->cores);
+    json_put_double(&w, "cores", m->cores);
     json_put_int(&w, "ranks_per_host", m->ranks_per_host);
     json_put_double(&w, "link_bytes_per_second", m->bandwidth);
     json_put_double(&w, "link_latency", m->latency);

@@ -93,7 +93,7 @@ typedef struct HostSeconds {
 static double shared(double sum, double most, const Planning *p, double speed) {
     const PlanMachine *m = p->machine;
     int ranks = p->cut->parts < m->ranks_per_host ? p->cut->parts : m->ranks_per_host;
-    double of_rank = fmax(1, floor((double)m->cores / ranks));
+    double of_rank = fmax(1, floor(m->cores / ranks));
     return fmax(sum / m->cores, most / of_rank) / speed;
 }
 

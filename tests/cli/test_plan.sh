@@ -53,7 +53,8 @@ expect 'half a link' 64 "--link: expected two positive numbers, A,B, found '10'"
 expect 'a link without bandwidth' 64 "--link" plan --link 0,1
 expect 'compute that is none' 64 "--compute" "$FRINGE" plan tiny.json --compute 50,-1
 expect 'compute that is not finite' 64 "--compute" "$FRINGE" plan tiny.json --compute inf,1
-expect 'no cores' 64 "--cores: expected a whole number" plan --cores 0
+expect 'no cores' 64 "--cores: expected a number above 0" plan --cores 0
+expect 'half a core' 0 '^hosts +0.5 cores, 1 rank each' plan --cores 0.5
 expect 'more ranks than nodes' 65 'nodes, fewer than 60000 ranks|cannot be cut into' plan --ranks 60000
 expect 'a picture that cannot be written' 73 'nowhere' plan --ranks 1 --svg nowhere/plan.svg
 expect 'no config' 66 'missing.json' "$FRINGE" plan missing.json
