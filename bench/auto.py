@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, option, write_section
+from figures import FRINGE, ROOT, Bench, fringe, option, write_section
 
 BAR, BAR_LOWER = 1.05, 1.03
 FIXED = ("vanilla", "lossless", "overlap", "quantize", "adaqp")
@@ -98,6 +98,7 @@ def main():
     rounds, epochs = int(option("rounds", "10")), int(option("epochs", "60"))
     config = os.path.join(ROOT, "configs", f"adaqp-{graph}-gcn.json")
     rows = []
+    fringe("generate", graph, "--quiet")
     with tempfile.TemporaryDirectory(prefix="fringe-auto-") as work:
         for link in option("links", "100mbit,1gbit,10gbit,loopback").split(","):
             seconds, choices = measure(work, config, layout, link, rounds, epochs)

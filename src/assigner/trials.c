@@ -16,7 +16,7 @@
 #include <string.h>
 
 static const double far = 1.5;   // times the seconds of the codec: fp32 is not tried again
-static const double draw = 0.02; // of the seconds of an exchange: the fp32 rows are exact, so they
+static const double tie = 0.02;  // of the seconds of an exchange: the fp32 rows are exact, so they
                                  // win where times hardly differ
 
 static bool is_over(const Chooser *chooser) { return chooser->choice.epoch > 0; }
@@ -125,7 +125,7 @@ static MeasuredExchange judge(const Candidate *c) {
     MeasuredExchange m = {.id = c->id, .sent = c->turns[WITH_FP32] > 0};
     m.codec_seconds = median(c->seconds[WITH_CODEC], c->turns[WITH_CODEC]);
     m.fp32_seconds = m.sent ? median(c->seconds[WITH_FP32], c->turns[WITH_FP32]) : c->least_fp32;
-    m.fp32 = !c->out && m.fp32_seconds <= (1 + draw) * m.codec_seconds;
+    m.fp32 = !c->out && m.fp32_seconds <= (1 + tie) * m.codec_seconds;
     return m;
 }
 
