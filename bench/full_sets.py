@@ -95,6 +95,7 @@ def write_products(a, folder):
         write_csv(os.path.join(split, name + ".csv.gz"), numpy.nonzero(a["split"] == which)[0], integers)
 
 
+OF_PLAN = 1.05
 SETS = {"reddit": ("reddit", write_reddit), "ogbn-products": ("ogbn_products", write_products)}
 
 
@@ -136,6 +137,10 @@ def measure(bench, name, work, epochs, hidden):
         records = [json.loads(line) for line in lines]
     bench.figure(f"{name}: epoch of {hidden} wide, 4 ranks", min(r["time"]["epoch"] for r in records), "s")
     bench.figure(f"{name}: most memory of a rank", memory, "GiB")
+    with open(os.path.join(run, "run.json")) as file:
+        result = json.load(file)["result"]
+    planned, taken = result["memory_predicted"] / 2**30, result["memory_taken"] / 2**30
+    bench.figure(f"{name}: memory taken by training", taken, "GiB", "planned", planned, taken / planned, OF_PLAN, at_most=True)
     print(f"{name}: loss {records[0]['loss']:.4f} to {records[-1]['loss']:.4f}", flush=True)
 
 
