@@ -5,7 +5,8 @@ usage: bench/run.sh full_sets [--strict] [--sets=reddit,ogbn-products] [--epochs
 The look-alikes of Reddit and ogbn-products (fringe generate) are written as DGL and OGB have them: reddit_data.npz and
 reddit_graph.npz; edge.csv.gz (one direction of each edge, in random order), node-feat.csv.gz and so on. fringe reads
 these, cuts them into 4 parts with METIS and trains a 3-layer GCN with 4 ranks on this machine. Each step has its
-seconds and its most memory (of its largest process); beside reading stands what remains of it in memory. Needs numpy.
+seconds and its most memory (of its largest process); beside reading stands what remains of it in memory. Where fringe
+plan says that the four ranks need more than 22 GiB, the model is half as wide. Needs numpy.
 """
 import gzip
 import json
@@ -95,7 +96,7 @@ def write_products(a, folder):
         write_csv(os.path.join(split, name + ".csv.gz"), numpy.nonzero(a["split"] == which)[0], integers)
 
 
-OF_PLAN = 1.05
+OF_PLAN, ROOM = 1.05, 22  # GiB
 SETS = {"reddit": ("reddit", write_reddit), "ogbn-products": ("ogbn_products", write_products)}
 
 
@@ -132,6 +133,13 @@ def measure(bench, name, work, epochs, hidden):
     text, seconds, memory = timed([FRINGE, "partition", *setting, "--parts", "4"])
     bench.figure(f"{name}: read and cut into 4, seconds", seconds, "s")
     bench.figure(f"{name}: most memory of cutting", memory, "GiB")
+    planned = 4 * json.loads(timed([FRINGE, "plan", *setting, "--ranks", "4", "--ranks-per-host", "4", "--compute", "50,10",
+                                    "--json", "--quiet"])[0].splitlines()[0])["modes"]["overlap"][0]["memory"] / 2**30
+    bench.figure(f"{name}: plan of {hidden} wide, 4 ranks", planned, "GiB", "room", ROOM)
+    if planned > ROOM:
+        hidden //= 2
+        setting[-1] = f"model.hidden=[{hidden}]"
+        print(f"{name}: {hidden} wide instead", flush=True)
     text, seconds, memory = timed([FRINGE, "train", *setting, "--ranks", "4"])
     with open(os.path.join(run, "metrics.jsonl")) as lines:
         records = [json.loads(line) for line in lines]
