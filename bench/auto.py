@@ -104,7 +104,7 @@ def main():
             seconds, choices = measure(work, config, layout, link, rounds, epochs)
             rows.append(judge(bench, link, seconds, choices, epochs))
             print(rows[-1], flush=True)
-    write_section(os.path.join(ROOT, "docs", "results.md"), "mode: auto", "\n".join([
+    write_section(os.path.join(ROOT, "docs", "results.md"), "Mode auto on every link", "\n".join([
         f"`bench/run.sh auto`: {graph}, GCN 3 x 256, {layout}, {rounds} rounds of {epochs} epochs.", "",
         "| link | best fixed mode | its epoch | auto's epoch | ratio | 95 % | exchanges with fp32 rows |",
         "|---|---|---|---|---|---|---|", *rows]))

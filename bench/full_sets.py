@@ -86,7 +86,7 @@ def write_products(a, folder):
     row = numpy.repeat(numpy.arange(nodes, dtype="<i4"), numpy.diff(a["edge_offset"]))
     once = row < a["edge_target"]
     edges = numpy.stack([row[once], a["edge_target"][once]], axis=1)
-    numpy.random.default_rng(1).shuffle(edges)
+    edges = edges[numpy.random.default_rng(1).permutation(len(edges))]
     write_csv(os.path.join(raw, "num-node-list.csv.gz"), numpy.array([nodes]), integers)
     write_csv(os.path.join(raw, "num-edge-list.csv.gz"), numpy.array([len(edges)]), integers)
     write_csv(os.path.join(raw, "edge.csv.gz"), edges, integers)
