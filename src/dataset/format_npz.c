@@ -47,13 +47,10 @@ static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error
     return dataset->target != NULL;
 }
 
-static int64_t largest_id(const Pairs *pairs) {
-    int64_t largest = 0;
-    for (int64_t e = 0; e < pairs->count; e++) {
-        largest = pairs->source[e] > largest ? pairs->source[e] : largest;
-        largest = pairs->target[e] > largest ? pairs->target[e] : largest;
-    }
-    return largest;
+static int64_t ids_end(const Pairs *pairs) {
+    int64_t source = npz_ids_end(pairs->source, pairs->count);
+    int64_t target = npz_ids_end(pairs->target, pairs->count);
+    return source > target ? source : target;
 }
 
 static bool read_edge_weight(Pairs *pairs, Npz *npz, bool undirected, Error *err) {
@@ -78,7 +75,7 @@ static bool read_edge_index(Dataset *dataset, Npz *npz, const NpzLayout *layout,
     if (ok && npz_has(npz, "edge_weight"))
         ok = read_edge_weight(&pairs, npz, undirected, err);
     int64_t rows = npz_layout_rows(layout, npz), nodes = rows > 0 ? rows : request->rows;
-    nodes = ok && nodes < 1 ? largest_id(&pairs) + 1 : nodes;
+    nodes = ok && nodes < 1 ? ids_end(&pairs) : nodes;
     if (ok && nodes > DATASET_MAX_NODES)
         ok = error_set(err, EXIT_DATA, "%lld nodes; up to %d can be used", (long long)nodes,
                        DATASET_MAX_NODES);

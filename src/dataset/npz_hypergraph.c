@@ -72,14 +72,6 @@ static bool read_index(Pins *pins, Npz *npz, Error *err) {
     return ok;
 }
 
-// One more than the largest id, at most 2^31.
-static int64_t count_of(const int64_t *id, int64_t count) {
-    int64_t largest = -1;
-    for (int64_t p = 0; p < count; p++)
-        largest = id[p] > largest ? id[p] : largest;
-    return largest < INT32_MAX ? largest + 1 : (int64_t)INT32_MAX + 1;
-}
-
 static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error *err) {
     Npy npy;
     if (!npz_has(npz, "hyperedge_weight"))
@@ -146,7 +138,7 @@ static bool said_fits(int64_t said, int64_t named, int64_t pins, int64_t rows, E
 // If neither rows nor num_nodes say how many nodes there are, the largest id does.
 static bool count_nodes(int64_t *nodes, const Pins *pins, Npz *npz, int64_t hyperedges,
                         int64_t rows, Error *err) {
-    int64_t named = count_of(pins->node, pins->count), said;
+    int64_t named = npz_ids_end(pins->node, pins->count), said;
     if (!read_num_nodes(npz, &said, err) ||
         (said >= 0 && !said_fits(said, named, pins->count, rows, err)))
         return false;
@@ -157,7 +149,7 @@ static bool count_nodes(int64_t *nodes, const Pins *pins, Npz *npz, int64_t hype
 }
 
 static bool make(Dataset *dataset, const Pins *pins, Npz *npz, int64_t rows, Error *err) {
-    int64_t nodes = 0, hyperedges = count_of(pins->hyperedge, pins->count);
+    int64_t nodes = 0, hyperedges = npz_ids_end(pins->hyperedge, pins->count);
     if (pins->count == 0)
         return error_set(err, EXIT_DATA, "there are no pins in it");
     if (npz_has(npz, "hyperedge_attr"))

@@ -89,6 +89,13 @@ static int64_t rows_of(Npz *npz, const char *key) {
     return npy.shape[0];
 }
 
+int64_t npz_ids_end(const int64_t *id, int64_t count) {
+    int64_t largest = -1;
+    for (int64_t p = 0; p < count; p++)
+        largest = id[p] > largest ? id[p] : largest;
+    return largest < INT32_MAX ? largest + 1 : (int64_t)INT32_MAX + 1;
+}
+
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz) {
     int64_t features = rows_of(npz, layout->features), labels = rows_of(npz, layout->labels);
     FileCsr sparse = {.rows = -1};

@@ -17,6 +17,7 @@ bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err);
 // Only features and labels. Errors list the arrays, if there are none of nodes and no splits.
 bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err);
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or labels; -1: neither
+int64_t npz_ids_end(const int64_t *id, int64_t count); // the largest and 1, at most 2^31; 0: none
 bool npz_format(Npz *npz, char format[8],
                 Error *err); // that save_npz names; "csr" if it names none
 bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
