@@ -105,10 +105,10 @@ def main():
             rows.append(judge(bench, link, seconds, choices, epochs))
             print(rows[-1], flush=True)
     write_section(os.path.join(ROOT, "docs", "results.md"), "Mode auto on every link", "\n".join([
-        f"`bench/run.sh auto`: {graph}, GCN 3 x 256, {layout} hosts x ranks with one core each on the network rig, or as",
-        f"many ranks of one machine (loopback). {rounds} rounds of {epochs} epochs, by turns. Seconds of an epoch with the",
-        "trials and the assignment of widths, medians; the ratio is auto's to the best fixed mode's of the same round, its",
-        f"median and 95 % interval. Bars: {BAR}, and {BAR_LOWER} for the lower end.", "",
+        f"`bench/run.sh auto`: {graph}, GCN 3 x 256, {layout} hosts x ranks with one core each on the network rig, or as "
+        f"many ranks of one machine (loopback). {rounds} rounds of {epochs} epochs, by turns. Seconds of an epoch with the "
+        "trials and the assignment of widths, medians; the ratio is auto's to the best fixed mode's of the same round, "
+        f"its median and 95 % interval. Bars: {BAR}, and {BAR_LOWER} for the lower end.", "",
         "| link | best fixed mode | its epoch | auto's epoch | ratio | 95 % | exchanges with fp32 rows |",
         "|---|---|---|---|---|---|---|", *rows]))
     bench.end()
