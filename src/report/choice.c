@@ -51,8 +51,8 @@ void report_put_choice(JsonWriter *w, const Report *report) {
 
 static void print_exchange(const MeasuredExchange *m) {
     char codec[QUANTITY], fp32[QUANTITY];
-    terminal_note("           layer %d %-8s %s: %s with fp32%s, %s quantized\n", m->id.layer,
-                  direction_name(m->id.direction), m->fp32 ? "fp32 rows     " : "quantized rows",
+    terminal_note("           layer %d %-8s %-15s %s with fp32%s, %s quantized\n", m->id.layer,
+                  direction_name(m->id.direction), m->fp32 ? "fp32 rows:" : "quantized rows:",
                   quantity_seconds(fp32, m->fp32_seconds), m->sent ? "" : " at least",
                   quantity_seconds(codec, m->codec_seconds));
 }
