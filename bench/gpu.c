@@ -75,13 +75,15 @@ static double epoch_seconds(const Config *config, const Comm *comm, int epochs) 
     return bench_median(seconds, epochs);
 }
 
-static void epoch_measure(Job *job, const Comm *comm, const char *data, const char *work) {
+static double epoch_of_mode(const Job *job, const Comm *comm, const char *mode, const char *data,
+                            const char *work) {
     Error err = {0};
     Config config;
-    char path[700], cache[700];
+    char mode_is[64], path[700], cache[700];
+    snprintf(mode_is, sizeof mode_is, "mode=%s", mode);
     snprintf(path, sizeof path, "data.path=%s", data);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", work);
-    const char *settings[] = {"mode=vanilla",
+    const char *settings[] = {mode_is,
                               path,
                               cache,
                               "model.layer=gcn",
@@ -93,16 +95,27 @@ static void epoch_measure(Job *job, const Comm *comm, const char *data, const ch
                               "train.epochs=1000"};
     need(config_load(&config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
     snprintf(config.run.backend, sizeof config.run.backend, "cuda");
-    double seconds = epoch_seconds(&config, comm, job->is_tiny ? 2 : 12);
-    double bound = epoch_bound(job);
+    return epoch_seconds(&config, comm, job->is_tiny ? 2 : 12);
+}
+
+// The bound is that of all the work that vanilla does, of which the savings leave out a part.
+static void epoch_measure(Job *job, const Comm *comm, const char *data, const char *work) {
+    double bound = epoch_bound(job), vanilla = epoch_of_mode(job, comm, "vanilla", data, work);
+    double savings = epoch_of_mode(job, comm, "lossless", data, work);
     say(job, (Figure){.name = "epoch of GCN 3 x 256, one rank",
-                      .value = seconds * 1e3,
+                      .value = vanilla * 1e3,
                       .unit = "ms",
                       .against = "sum of its parts' bounds",
                       .limit = bound * 1e3,
-                      .ratio = seconds / bound,
+                      .ratio = vanilla / bound,
                       .bar = 1.5,
                       .at_most = true});
+    say(job, (Figure){.name = "epoch of GCN 3 x 256 with the savings, one rank",
+                      .value = savings * 1e3,
+                      .unit = "ms",
+                      .against = "without",
+                      .limit = vanilla * 1e3,
+                      .ratio = savings / vanilla});
 }
 
 // ---- the program

@@ -7,12 +7,12 @@
 #   bench/gpu.sh table ROWS        turns the rows of those stages into the table of docs/gpu.md
 # Every stage writes its rows (stage, row, value, unit, bar, met) at once to $OUT (a folder or a file), or else to
 # ./gpu-rows.tsv. What did not run is a row that says so. Exit status: 0, 1 if a bar was missed, 69 without a device.
-# FRINGE_GPU_GRAPH names the graph of `speed` for `fringe generate` (default: the size of Reddit), and
+# FRINGE_GPU_GRAPH names the graph of `speed` for `fringe generate` (default: reddit, at full size), and
 # FRINGE_GPU_CHECK_GRAPH that of `check` (default: reddit-small).
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 prefix=$root/prefix build=$root/build
-graph=${FRINGE_GPU_GRAPH:-planted:nodes=232965,edges=114615892,features=602,classes=41,communities=256}
+graph=${FRINGE_GPU_GRAPH:-reddit}
 check_graph=${FRINGE_GPU_CHECK_GRAPH:-reddit-small}
 most=$((60 << 20)) # bytes of an archive
 usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 64; }
@@ -390,6 +390,8 @@ peers() {
         "$(figure_of "cuSPARSE, fastest of its algorithms, 256 wide")" 1.3
     against_peer "epoch of GCN 3 x 256: × PyG" "$(figure_of "epoch of GCN 3 x 256, one rank")" \
         "$(figure_of "PyG: epoch of GCN 3 x 256")" 1.2
+    against_peer "epoch of GCN 3 x 256 with the savings: × PyG" \
+        "$(figure_of "epoch of GCN 3 x 256 with the savings, one rank")" "$(figure_of "PyG: epoch of GCN 3 x 256")" 2
 }
 
 speed() {
