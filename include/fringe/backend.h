@@ -204,8 +204,9 @@ struct Backend {
     // host_is_device, and copied to the device elsewhere.
     Aggregate *(*aggregate_new)(const Csr *csr, int64_t sources, int64_t columns,
                                 const char *panels);
-    size_t (*aggregate_bytes)(int64_t sources, int64_t columns,
-                              const char *panels); // what it takes, at most
+    // What it takes beside the Csr, at most, but for the workspace of cuSPARSE. Of the Csr only the
+    // sizes are read: rows, entries, and whether it is weighted.
+    size_t (*aggregate_bytes)(const Csr *csr, int64_t sources, int64_t columns, const char *panels);
     // Waits for both streams, then measures the panel widths on this Csr for rows of `columns`
     // floats and keeps the fastest for that width (x and out are scratch, overwritten). The choice
     // changes no bit on the CPU; for run.spmm = auto see spmm.
@@ -233,6 +234,7 @@ struct Backend {
     // then out[rows[k]] *= left[rows[k]] if left is not NULL (the last call). Any cutting into
     // calls gives the same bits.
     HaloAggregate *(*aggregate_halo_new)(const Csr *csr, const int32_t *rows);
+    size_t (*aggregate_halo_bytes)(const Csr *csr); // beside the Csr and its rows
     void (*aggregate_halo_free)(HaloAggregate *aggregate);
     void (*aggregate_halo_begin)(HaloAggregate *aggregate);
     void (*aggregate_halo)(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,

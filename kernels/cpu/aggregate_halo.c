@@ -48,6 +48,10 @@ HaloAggregate *cpu_aggregate_halo_new(const Csr *csr, const int32_t *rows) {
     return aggregate;
 }
 
+size_t cpu_aggregate_halo_bytes(const Csr *csr) {
+    return sizeof(HaloAggregate) + (size_t)(csr->rows + 1) * sizeof(int64_t);
+}
+
 void cpu_aggregate_halo_free(HaloAggregate *aggregate) {
     if (aggregate == NULL)
         return;

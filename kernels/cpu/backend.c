@@ -108,6 +108,7 @@ const Backend backend_cpu = {
     .aggregate_prepare = cpu_aggregate_prepare,
     .aggregate_rows = cpu_aggregate_rows,
     .aggregate_halo_new = cpu_aggregate_halo_new,
+    .aggregate_halo_bytes = cpu_aggregate_halo_bytes,
     .aggregate_halo_free = cpu_aggregate_halo_free,
     .aggregate_halo_begin = cpu_aggregate_halo_begin,
     .aggregate_halo = cpu_aggregate_halo,

@@ -104,7 +104,7 @@ int64_t cpu_column_sums_scratch(int64_t rows, int64_t columns);
 
 // aggregate.c
 Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, const char *panels);
-size_t cpu_aggregate_bytes(int64_t sources, int64_t columns, const char *panels);
+size_t cpu_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels);
 void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x);
 void cpu_aggregate_free(Aggregate *aggregate);
 const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns);
@@ -115,6 +115,7 @@ void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
 
 // aggregate_halo.c
 HaloAggregate *cpu_aggregate_halo_new(const Csr *csr, const int32_t *rows);
+size_t cpu_aggregate_halo_bytes(const Csr *csr);
 void cpu_aggregate_halo_free(HaloAggregate *aggregate);
 void cpu_aggregate_halo_begin(HaloAggregate *aggregate);
 void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,

@@ -99,10 +99,12 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
     return a;
 }
 
-size_t cuda_aggregate_bytes(int64_t sources, int64_t columns, const char *panels) {
+// A long row has more than LONG_ROW entries, so there are at most entries / LONG_ROW of them.
+size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
     (void)panels;
-    size_t scaled = (size_t)(sources * rows_stride(columns)) * sizeof(float);
-    return sizeof(Aggregate) + (spmm_may_be_used() ? scaled : 0);
+    size_t lists = 2 * (size_t)(csr_entries(csr) / LONG_ROW) * sizeof(int32_t);
+    return sizeof(Aggregate) + lists +
+           (spmm_may_be_used() ? spmm_bytes(csr, sources, rows_stride(columns)) : 0);
 }
 
 void cuda_aggregate_free(Aggregate *a) {
@@ -197,6 +199,10 @@ HaloAggregate *cuda_aggregate_halo_new(const Csr *csr, const int32_t *rows) {
     h->from = (int64_t *)cuda_alloc(bytes, "halo cursors");
     h->to = (int64_t *)cuda_alloc(bytes, "halo cursors");
     return h;
+}
+
+size_t cuda_aggregate_halo_bytes(const Csr *csr) {
+    return sizeof(HaloAggregate) + 2 * (size_t)csr->rows * sizeof(int64_t);
 }
 
 void cuda_aggregate_halo_free(HaloAggregate *h) {

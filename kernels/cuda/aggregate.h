@@ -44,7 +44,8 @@ void aggregate_long_run(const AggregateTask *task, const int32_t *list, int64_t 
 // ---- spmm.cu: the same by cuSPARSE. `offset` are the Csr's on the host; both are borrowed.
 struct Spmm;
 Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int64_t stride);
-void spmm_free(Spmm *spmm); // NULL is fine
+size_t spmm_bytes(const Csr *csr, int64_t sources, int64_t stride); // at most, but for workspace
+void spmm_free(Spmm *spmm);                                         // NULL is fine
 void spmm_prepare(Spmm *spmm, const DeviceRows *x, const float *right);
 // False where cuSPARSE cannot: a range has 2^31 entries or more.
 bool spmm_rows(Spmm *spmm, const AggregateTask *task, Range range);

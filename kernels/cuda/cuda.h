@@ -62,7 +62,7 @@ void cuda_square_sum(DeviceDouble *out, const DeviceFloat *x, int64_t count);
 
 // ---- aggregate.cu
 Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, const char *panels);
-size_t cuda_aggregate_bytes(int64_t sources, int64_t columns, const char *panels);
+size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels);
 void cuda_aggregate_tune(Aggregate *aggregate, Rows out, Rows x);
 void cuda_aggregate_free(Aggregate *aggregate);
 const char *cuda_aggregate_describe(const Aggregate *aggregate, int64_t columns);
@@ -71,6 +71,7 @@ void cuda_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *rig
 void cuda_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
                          const DeviceFloat *left, const Poll *poll);
 HaloAggregate *cuda_aggregate_halo_new(const Csr *csr, const int32_t *rows);
+size_t cuda_aggregate_halo_bytes(const Csr *csr);
 void cuda_aggregate_halo_free(HaloAggregate *aggregate);
 void cuda_aggregate_halo_begin(HaloAggregate *aggregate);
 void cuda_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,

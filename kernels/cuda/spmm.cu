@@ -69,6 +69,14 @@ Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int
     return s;
 }
 
+// Ranges that overlap are at most all rows once whole and once in parts.
+size_t spmm_bytes(const Csr *csr, int64_t sources, int64_t stride) {
+    size_t scaled = (size_t)(sources * stride) * sizeof(float);
+    size_t ones = csr->weight == NULL ? (size_t)csr_entries(csr) * sizeof(float) : 0;
+    size_t offsets = 2 * (size_t)(csr->rows + RANGES) * sizeof(int32_t);
+    return sizeof(Spmm) + scaled + ones + offsets;
+}
+
 void spmm_free(Spmm *s) {
     if (s == NULL)
         return;

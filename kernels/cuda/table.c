@@ -49,6 +49,7 @@ static const Backend table = {
     .spmm = cuda_spmm,
     .spmm_set = cuda_spmm_set,
     .aggregate_halo_new = cuda_aggregate_halo_new,
+    .aggregate_halo_bytes = cuda_aggregate_halo_bytes,
     .aggregate_halo_free = cuda_aggregate_halo_free,
     .aggregate_halo_begin = cuda_aggregate_halo_begin,
     .aggregate_halo = cuda_aggregate_halo,

@@ -53,8 +53,9 @@ Aggregate *fenced_aggregate_new(const Csr *csr, int64_t sources, int64_t columns
     return (Aggregate *)aggregate;
 }
 
-size_t fenced_aggregate_bytes(int64_t sources, int64_t columns, const char *panels) {
-    return backend_cpu.aggregate_bytes(sources, columns, panels) + sizeof(FencedAggregate);
+size_t fenced_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns,
+                              const char *panels) {
+    return backend_cpu.aggregate_bytes(csr, sources, columns, panels) + sizeof(FencedAggregate);
 }
 
 void fenced_aggregate_free(Aggregate *aggregate) {
@@ -70,6 +71,10 @@ HaloAggregate *fenced_aggregate_halo_new(const Csr *csr, const int32_t *rows) {
     FencedAggregate *aggregate = copy_csr(csr, rows, &twin);
     aggregate->halo = backend_cpu.aggregate_halo_new(&aggregate->csr, twin);
     return (HaloAggregate *)aggregate;
+}
+
+size_t fenced_aggregate_halo_bytes(const Csr *csr) {
+    return backend_cpu.aggregate_halo_bytes(csr) + sizeof(FencedAggregate);
 }
 
 void fenced_aggregate_halo_free(HaloAggregate *aggregate) {

@@ -59,6 +59,7 @@ const Backend backend_fenced = {
     .aggregate_prepare = fenced_aggregate_prepare,
     .aggregate_rows = fenced_aggregate_rows,
     .aggregate_halo_new = fenced_aggregate_halo_new,
+    .aggregate_halo_bytes = fenced_aggregate_halo_bytes,
     .aggregate_halo_free = fenced_aggregate_halo_free,
     .aggregate_halo_begin = fenced_aggregate_halo_begin,
     .aggregate_halo = fenced_aggregate_halo,

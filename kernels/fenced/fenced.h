@@ -48,7 +48,7 @@ void fenced_finish(const Poll *poll);
 // ---- aggregate.c
 Aggregate *fenced_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
                                 const char *panels);
-size_t fenced_aggregate_bytes(int64_t sources, int64_t columns, const char *panels);
+size_t fenced_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels);
 void fenced_aggregate_tune(Aggregate *aggregate, Rows out, Rows x);
 void fenced_aggregate_free(Aggregate *aggregate);
 const char *fenced_aggregate_describe(const Aggregate *aggregate, int64_t columns);
@@ -57,6 +57,7 @@ void fenced_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *r
 void fenced_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
                            const DeviceFloat *left, const Poll *poll);
 HaloAggregate *fenced_aggregate_halo_new(const Csr *csr, const int32_t *rows);
+size_t fenced_aggregate_halo_bytes(const Csr *csr);
 void fenced_aggregate_halo_free(HaloAggregate *aggregate);
 void fenced_aggregate_halo_begin(HaloAggregate *aggregate);
 void fenced_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,

@@ -156,8 +156,8 @@ static void plan_csr(const Allocator *allocator, const Csr *csr) {
 static void plan_aggregate(const Allocator *allocator, const Csr *csr, int64_t sources,
                            int64_t columns, const char *panels) {
     plan_csr(allocator, csr);
-    alloc_device(allocator, allocator->backend->aggregate_bytes(sources, columns, panels),
-                 "repacked columns");
+    alloc_device(allocator, allocator->backend->aggregate_bytes(csr, sources, columns, panels),
+                 "work space of aggregates");
 }
 
 static void plan_rest(const Allocator *allocator, const Block *block, int64_t columns) {
@@ -166,7 +166,7 @@ static void plan_rest(const Allocator *allocator, const Block *block, int64_t co
     plan_csr(allocator, &p->halo);
     if (!allocator->backend->host_is_device)
         alloc_device(allocator, (size_t)p->halo.rows * sizeof *p->halo_row, "edges of aggregates");
-    alloc_device(allocator, (size_t)(p->halo.rows + 1) * sizeof(int64_t), "halo cursors");
+    alloc_device(allocator, allocator->backend->aggregate_halo_bytes(&p->halo), "halo cursors");
     if (block->left != NULL)
         alloc_device(allocator, left_own_bytes(p), "diagonals");
 }

@@ -95,7 +95,8 @@ static void memory_is_as_predicted_and_taken_once(void **state) {
     for (int w = 0; w < PANELS; w++) {
         size_t before = memory_in_use();
         Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, panels[w]);
-        assert_true(memory_in_use() - before <= backend_cpu.aggregate_bytes(MANY, WIDE, panels[w]));
+        assert_true(memory_in_use() - before <=
+                    backend_cpu.aggregate_bytes(&p.csr, MANY, WIDE, panels[w]));
         int64_t takes = memory_allocs();
         backend_cpu.aggregate_tune(aggregate, out, scratch);
         backend_cpu.aggregate_prepare(aggregate, p.x, on_device(p.right), NULL);

@@ -153,6 +153,50 @@ static void cusparse_on_emulated(void **state) {
     aggregates_by_cusparse(b);
 }
 
+// The plan of the device's memory is made of what aggregates say that they take.
+static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, bool weighted) {
+    enum { ROWS = 300, SOURCES = 5000, WIDE = 41, SMALL = 16 * 64 }; // SMALL: least sizes of blocks
+    Error err = {0};
+    Case c = {.b = b};
+    int32_t place[ROWS];
+    for (int r = 0; r < ROWS; r++)
+        place[r] = r;
+    assert_true(b->start(&(BackendStart){.spmm = spmm}, &err));
+    Csr csr = random_csr(&c, ROWS, SOURCES, weighted, SOURCES);
+    Rows x = case_rows(&c, SOURCES, WIDE), out = case_dirty_rows(&c, ROWS, WIDE);
+    DeviceFloat *right = case_floats(&c, SOURCES);
+    size_t before = b->device_free();
+    Aggregate *aggregate = b->aggregate_new(&csr, SOURCES, WIDE, "rows");
+    HaloAggregate *halo = b->aggregate_halo_new(&csr, place);
+    b->aggregate_prepare(aggregate, x, right, NULL);
+    for (int i = 0; i <= 2; i++) // two ranges, and all rows
+        b->aggregate_rows(aggregate, out, (Range){i == 1 ? ROWS / 2 : 0, i > 0 ? ROWS : ROWS / 2},
+                          false, NULL, NULL);
+    size_t taken = before - b->device_free();
+    size_t said = 2 * csr_bytes(&csr) + sizeof place + b->aggregate_halo_bytes(&csr) +
+                  b->aggregate_bytes(&csr, SOURCES, WIDE, "rows");
+    if (taken > said + SMALL || said > taken + taken / 20 + SMALL)
+        fail_msg("%s, %s: takes %zu, says %zu", spmm, weighted ? "weighted" : "not weighted", taken,
+                 said);
+    b->aggregate_free(aggregate);
+    b->aggregate_halo_free(halo);
+    csr_free(&csr);
+    case_clear(&c);
+    assert_true(b->start(&(BackendStart){.spmm = "own"}, &err));
+}
+
+static void aggregates_take_what_they_say(void **state) {
+    (void)state;
+    Error err = {0};
+    const Backend *b = emulated_device(&err);
+    if (b == NULL)
+        test_skip(err.text);
+    for (int weighted = 0; weighted < 2; weighted++) {
+        aggregate_takes_what_it_says(b, "own", weighted);
+        aggregate_takes_what_it_says(b, "cusparse", weighted);
+    }
+}
+
 static void on_cuda(void **state) {
     (void)state;
     Error err = {0};
@@ -169,6 +213,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(on_fenced),
     cmocka_unit_test(on_emulated),
     cmocka_unit_test(cusparse_on_emulated),
+    cmocka_unit_test(aggregates_take_what_they_say),
     cmocka_unit_test(far_rows_of_the_cpu),
     cmocka_unit_test(far_rows_of_the_emulated),
     cmocka_unit_test(on_cuda),

@@ -195,7 +195,7 @@ static void counted_release(void *block) {
 // Planned on the device but for what the CPU's aggregates, which serve here, take from the host.
 static double planned_blocks(const MemoryPlan *plan) {
     double bytes = (double)memory_plan_device_total(plan);
-    static const char *const kernels[] = {"edges of aggregates", "repacked columns",
+    static const char *const kernels[] = {"edges of aggregates", "work space of aggregates",
                                           "halo cursors"};
     for (int i = 0; i < plan->count; i++)
         for (int k = 0; k < 3; k++)
