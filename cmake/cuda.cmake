@@ -26,12 +26,18 @@ set(cuda_abi ${abi})
 
 set(FRINGE_HAS_CUDA FALSE)
 if(NOT FRINGE_CUDA STREQUAL "OFF" AND NOT FRINGE_SANITIZE)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
-        # code for A100, A40, L40 and H100, and PTX that the driver compiles for newer devices
-        set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real 90-virtual)
-    endif()
     include(CheckLanguage)
     check_language(CUDA)
+    if(CMAKE_CUDA_COMPILER AND NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+        # code for A100, A40, L40 and H100, for each newer generation that the compiler knows (code for
+        # X.0 runs on X.y), and PTX that the driver compiles for those that it does not know
+        execute_process(COMMAND ${CMAKE_CUDA_COMPILER} --list-gpu-code OUTPUT_VARIABLE known)
+        string(REGEX MATCHALL "sm_[0-9]+0\n" newer "${known}")
+        list(TRANSFORM newer REPLACE "sm_([0-9]+)\n" "\\1")
+        list(FILTER newer EXCLUDE REGEX "^(.|..)$") # 90 and older ones
+        list(TRANSFORM newer APPEND "-real")
+        set(CMAKE_CUDA_ARCHITECTURES 80-real 86-real 89-real 90-real ${newer} 90-virtual)
+    endif()
     if(CMAKE_CUDA_COMPILER)
         enable_language(CUDA)
         find_package(CUDAToolkit)
