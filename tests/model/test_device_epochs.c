@@ -19,10 +19,12 @@ enum { EPOCHS = 50, REPEATS = 20 };
 static const double tolerance = 1e-5;
 
 typedef struct Kind {
-    const char *layer, *schedule;
+    const char *layer, *schedule, *spmm;
     bool multilabel;
 } Kind;
-static const Kind kinds[] = {{"gcn", "overlap", false}, {"sage-mean", "central", true}};
+static const Kind kinds[] = {{"gcn", "overlap", "own", false},
+                             {"gcn", "overlap", "cusparse", false},
+                             {"sage-mean", "central", "own", true}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 typedef struct Scene {
@@ -152,6 +154,11 @@ static void on(const Backend *b, const Error *err) {
         test_skip(err->text);
     setenv("FRINGE_EMULATED_STREAMS", "random", 1);
     for (int k = 0; k < KINDS; k++) {
+        BackendStart how = {.spmm = kinds[k].spmm,
+                            .node_rank = test_comm.node_rank,
+                            .node_size = test_comm.node_size};
+        assert_true(b->start(&how, &(Error){0}));
+        b->spmm_set(kinds[k].spmm); // the model of the kind before has set its own
         compare_epochs(b, &kinds[k]);
         repeat_epoch(b, &kinds[k]);
     }
