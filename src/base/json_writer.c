@@ -132,6 +132,9 @@ static void put_number(JsonWriter *writer, double value, int most_digits, bool s
             break;
     }
     put(writer, text);
+    // an integer beyond 2^53 would be refused
+    if (fabs(value) > JSON_LARGEST_INTEGER && isfinite(value) && strpbrk(text, ".e") == NULL)
+        put(writer, ".0");
 }
 
 void json_put_double(JsonWriter *writer, const char *key, double value) {
