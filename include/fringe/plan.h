@@ -84,7 +84,7 @@ typedef struct PlanSpeed { // of one core
 } PlanSpeed;
 typedef struct PlanMachine {
     int ranks_per_host;
-    double cores; // of a host; below 1 where hosts share a core
+    double cores;              // of a host; below 1 where hosts share a core
     double bandwidth, latency; // of a host's link: bytes a second, seconds
     PlanSpeed speed;
 } PlanMachine;

@@ -15,9 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-static const double far = 1.5;   // times the seconds of the codec: fp32 is not tried again
-static const double tie = 0.02;  // of the seconds of an exchange: the fp32 rows are exact, so they
-                                 // win where times hardly differ
+static const double far = 1.5;  // times the seconds of the codec: fp32 is not tried again
+static const double tie = 0.02; // of the seconds of an exchange: the fp32 rows are exact, so they
+                                // win where times hardly differ
 
 static bool is_over(const Chooser *chooser) { return chooser->choice.epoch > 0; }
 

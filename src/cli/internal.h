@@ -40,13 +40,13 @@ typedef struct Options { // the command line
     const char *modes;             // --modes
     const char *sweep[CLI_SWEEPS]; // --sweep
     int sweeps;
-    const char *older;                             // --older
+    const char *older;                                     // --older
     const char *plan_ranks, *link, *cores, *compute, *svg; // of plan: --ranks, --link, ...
-    int ranks_per_host;                            // of plan; 0: not given
-    const char *to;                                // of convert
-    bool force, store;                             // of convert: --force, --store
-    bool all;                                      // --all
-    int needs;                                     // of the command, or --files: NEEDS_...
+    int ranks_per_host;                                    // of plan; 0: not given
+    const char *to;                                        // of convert
+    bool force, store;                                     // of convert: --force, --store
+    bool all;                                              // --all
+    int needs;                                             // of the command, or --files: NEEDS_...
 } Options;
 
 typedef struct Command {
