@@ -218,7 +218,12 @@ foreach(source IN LISTS test_sources)
     endif()
 endforeach()
 
-# The fuzzers of the readers, each with a main that reads the files of its corpus.
+# The fuzzers of the readers, each with a main that reads the files of its corpus and, where the
+# sanitizers watch, so many changed copies of them (seconds).
+set(mutants 0)
+if(FRINGE_SANITIZE)
+    set(mutants 100000)
+endif()
 foreach(name IN LISTS fuzzers)
     test_program(fuzz_${name} tests/fuzz/fuzz_${name}.c checkpoint)
     target_sources(fuzz_${name} PRIVATE tests/fuzz/replay.c)
@@ -226,7 +231,7 @@ foreach(name IN LISTS fuzzers)
              ${CMAKE_SOURCE_DIR}/tests/fuzz/corpus/${name} ${defects_of_${name}})
     test_settings(${prefix}fuzz_${name} fuzz 1 "")
     set_tests_properties(${prefix}fuzz_${name} PROPERTIES
-                         ENVIRONMENT "${test_environment};OMP_NUM_THREADS=1")
+                         ENVIRONMENT "${test_environment};OMP_NUM_THREADS=1;FRINGE_MUTANTS=${mutants}")
 endforeach()
 
 # Scripts find the program's path in FRINGE and the programs they help themselves with in
