@@ -74,8 +74,9 @@ static void say_bound(Job *job, const char *name, double seconds, double bytes, 
 
 typedef void Call(void *context);
 
-static double seconds_of(const Backend *b, Stream stream, Call *call, void *context, int calls) {
-    Event *begin = b->event_new(), *end = b->event_new();
+static double seconds_of(const Backend *b, DeviceStream stream, Call *call, void *context,
+                         int calls) {
+    DeviceEvent *begin = b->event_new(), *end = b->event_new();
     b->finish(NULL);
     b->event_record(begin, stream);
     for (int i = 0; i < calls; i++)
@@ -89,7 +90,7 @@ static double seconds_of(const Backend *b, Stream stream, Call *call, void *cont
 }
 
 // The median over rounds of some 20 ms each; one unmeasured call first.
-static double measure(const Job *job, Stream stream, Call *call, void *context) {
+static double measure(const Job *job, DeviceStream stream, Call *call, void *context) {
     double seconds[ROUNDS];
     seconds_of(job->b, stream, call, context, 1);
     double first = seconds_of(job->b, stream, call, context, 1);

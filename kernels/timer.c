@@ -5,7 +5,7 @@
 enum { PAIRS = 64 }; // that may wait for their stream; one more waits for the oldest
 
 typedef struct Pair {
-    Event *begin, *end;
+    DeviceEvent *begin, *end;
     TimerKind kind;
     int layer, direction;
 } Pair;
@@ -13,7 +13,7 @@ typedef struct Pair {
 struct StreamTimer {
     const Backend *backend; // borrowed
     Timers *timers;         // borrowed
-    Stream stream;          // of the pair that is open
+    DeviceStream stream;    // of the pair that is open
     bool open;
     int first, count; // pairs that are closed and not yet added
     Pair pair[PAIRS];
@@ -54,7 +54,7 @@ static void add_reached(StreamTimer *t) {
         add_oldest(t);
 }
 
-void stream_timer_begin(StreamTimer *t, Stream stream, TimerKind kind) {
+void stream_timer_begin(StreamTimer *t, DeviceStream stream, TimerKind kind) {
     if (t == NULL)
         return;
     assert(!t->open);

@@ -39,9 +39,9 @@ typedef struct Rows {
 
 typedef struct Backend Backend;
 
-typedef enum Stream { STREAM_COMPUTE, STREAM_MESSAGE, STREAMS } Stream;
+typedef enum DeviceStream { STREAM_COMPUTE, STREAM_MESSAGE, STREAMS } DeviceStream;
 // A point in a stream: all that was put on it before. One that was never recorded is reached.
-typedef struct Event Event;
+typedef struct DeviceEvent DeviceEvent;
 
 // Zeroed rows on the device; rows_free frees. rows_bytes is what rows_alloc takes.
 static inline int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
@@ -166,18 +166,18 @@ struct Backend {
     void (*download_rows)(float *to, Rows from);
 
     // ---- streams
-    Event *(*event_new)(void);
-    void (*event_free)(Event *event); // NULL is fine
-    void (*event_record)(Event *event, Stream stream);
-    bool (*event_reached)(const Event *event); // looks only: it starts nothing
-    void (*event_wait)(Event *event, const Poll *poll);
+    DeviceEvent *(*event_new)(void);
+    void (*event_free)(DeviceEvent *event); // NULL is fine
+    void (*event_record)(DeviceEvent *event, DeviceStream stream);
+    bool (*event_reached)(const DeviceEvent *event); // looks only: it starts nothing
+    void (*event_wait)(DeviceEvent *event, const Poll *poll);
     // clock_seconds() when the stream reached the event, which it has.
-    double (*event_time)(const Event *event);
+    double (*event_time)(const DeviceEvent *event);
     // Names what is called between the two for profilers of the device; NULL where there are none.
     void (*range_begin)(const char *name);
     void (*range_end)(void);
     // What is put on the stream from now on runs after the event.
-    void (*stream_wait)(Stream stream, const Event *event);
+    void (*stream_wait)(DeviceStream stream, const DeviceEvent *event);
     void (*finish)(const Poll *poll); // waits until both streams are empty
 
     // ---- dense products: one-thread library calls over fixed panels of rows, in our parallel loop
@@ -362,7 +362,7 @@ StreamTimer *stream_timer_new(const Backend *backend, Timers *timers);
 void stream_timer_free(StreamTimer *timer);
 Timers *stream_timer_timers(StreamTimer *timer); // what it adds to; NULL for NULL
 // Around the calls that put work on the stream; one pair at a time.
-void stream_timer_begin(StreamTimer *timer, Stream stream, TimerKind kind);
+void stream_timer_begin(StreamTimer *timer, DeviceStream stream, TimerKind kind);
 void stream_timer_end(StreamTimer *timer);
 // Waits for both streams, so that all work so far is added.
 void stream_timer_finish(StreamTimer *timer);

@@ -83,13 +83,13 @@ void cpu_upload_rows(Rows to, const float *from);
 void cpu_download_rows(float *to, Rows from);
 
 // stream.c
-Event *cpu_event_new(void);
-void cpu_event_free(Event *event);
-void cpu_event_record(Event *event, Stream stream);
-bool cpu_event_reached(const Event *event);
-void cpu_event_wait(Event *event, const Poll *poll);
-double cpu_event_time(const Event *event);
-void cpu_stream_wait(Stream stream, const Event *event);
+DeviceEvent *cpu_event_new(void);
+void cpu_event_free(DeviceEvent *event);
+void cpu_event_record(DeviceEvent *event, DeviceStream stream);
+bool cpu_event_reached(const DeviceEvent *event);
+void cpu_event_wait(DeviceEvent *event, const Poll *poll);
+double cpu_event_time(const DeviceEvent *event);
+void cpu_stream_wait(DeviceStream stream, const DeviceEvent *event);
 void cpu_finish(const Poll *poll);
 
 // dense.c

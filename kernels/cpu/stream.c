@@ -2,28 +2,28 @@
 // and an event is the time of its record.
 #include "cpu.h"
 
-struct Event {
+struct DeviceEvent {
     double time;
 };
 
-Event *cpu_event_new(void) { return ALLOC(Event, 1, "events"); }
+DeviceEvent *cpu_event_new(void) { return ALLOC(DeviceEvent, 1, "events"); }
 
-void cpu_event_free(Event *event) { memory_free(event); }
+void cpu_event_free(DeviceEvent *event) { memory_free(event); }
 
-void cpu_event_record(Event *event, Stream stream) {
+void cpu_event_record(DeviceEvent *event, DeviceStream stream) {
     (void)stream;
     event->time = clock_seconds();
 }
 
-bool cpu_event_reached(const Event *event) {
+bool cpu_event_reached(const DeviceEvent *event) {
     (void)event;
     return true;
 }
 
-void cpu_event_wait(Event *event, const Poll *poll) { (void)event, (void)poll; }
+void cpu_event_wait(DeviceEvent *event, const Poll *poll) { (void)event, (void)poll; }
 
-double cpu_event_time(const Event *event) { return event->time; }
+double cpu_event_time(const DeviceEvent *event) { return event->time; }
 
-void cpu_stream_wait(Stream stream, const Event *event) { (void)stream, (void)event; }
+void cpu_stream_wait(DeviceStream stream, const DeviceEvent *event) { (void)stream, (void)event; }
 
 void cpu_finish(const Poll *poll) { (void)poll; }

@@ -19,13 +19,13 @@ extern "C" {
 void cuda_open(const PluginHost *host); // keeps the host's functions
 bool cuda_start(const BackendStart *how, Error *err);
 const char *cuda_describe(void);
-Event *cuda_event_new(void);
-void cuda_event_free(Event *event);
-void cuda_event_record(Event *event, Stream stream);
-bool cuda_event_reached(const Event *event);
-void cuda_event_wait(Event *event, const Poll *poll);
-double cuda_event_time(const Event *event);
-void cuda_stream_wait(Stream stream, const Event *event);
+DeviceEvent *cuda_event_new(void);
+void cuda_event_free(DeviceEvent *event);
+void cuda_event_record(DeviceEvent *event, DeviceStream stream);
+bool cuda_event_reached(const DeviceEvent *event);
+void cuda_event_wait(DeviceEvent *event, const Poll *poll);
+double cuda_event_time(const DeviceEvent *event);
+void cuda_stream_wait(DeviceStream stream, const DeviceEvent *event);
 void cuda_finish(const Poll *poll);
 void cuda_range_begin(const char *name);
 void cuda_range_end(void);

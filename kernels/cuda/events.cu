@@ -9,7 +9,7 @@
 
 #include <sched.h>
 
-struct Event {
+struct DeviceEvent {
     cudaEvent_t event;
     int64_t base; // number of the base when it was recorded; 0: never recorded
 };
@@ -37,25 +37,25 @@ void cuda_clock_start(void) {
     make_base();
 }
 
-Event *cuda_event_new(void) {
-    Event *event = (Event *)cuda_host->memory_alloc(sizeof *event, "events");
+DeviceEvent *cuda_event_new(void) {
+    DeviceEvent *event = (DeviceEvent *)cuda_host->memory_alloc(sizeof *event, "events");
     CUDA_CALL(cudaEventCreateWithFlags(&event->event, cudaEventBlockingSync));
     return event;
 }
 
-void cuda_event_free(Event *event) {
+void cuda_event_free(DeviceEvent *event) {
     if (event == NULL)
         return;
     CUDA_CALL(cudaEventDestroy(event->event));
     cuda_host->memory_free(event);
 }
 
-void cuda_event_record(Event *event, Stream stream) {
+void cuda_event_record(DeviceEvent *event, DeviceStream stream) {
     CUDA_CALL(cudaEventRecord(event->event, cuda_stream(stream)));
     event->base = base_count;
 }
 
-bool cuda_event_reached(const Event *event) {
+bool cuda_event_reached(const DeviceEvent *event) {
     if (event->base == 0)
         return true;
     cudaError_t status = cudaEventQuery(event->event);
@@ -64,7 +64,7 @@ bool cuda_event_reached(const Event *event) {
     return status == cudaSuccess;
 }
 
-void cuda_event_wait(Event *event, const Poll *poll) {
+void cuda_event_wait(DeviceEvent *event, const Poll *poll) {
     if (event->base == 0)
         return;
     if (poll == NULL) {
@@ -78,7 +78,7 @@ void cuda_event_wait(Event *event, const Poll *poll) {
     }
 }
 
-double cuda_event_time(const Event *event) {
+double cuda_event_time(const DeviceEvent *event) {
     if (event->base == 0)
         return 0;
     // the base of its record, or the oldest that is left
@@ -89,19 +89,19 @@ double cuda_event_time(const Event *event) {
     return base->time + (double)milliseconds * 1e-3;
 }
 
-void cuda_stream_wait(Stream stream, const Event *event) {
+void cuda_stream_wait(DeviceStream stream, const DeviceEvent *event) {
     if (event->base != 0)
         CUDA_CALL(cudaStreamWaitEvent(cuda_stream(stream), event->event, 0));
 }
 
-static bool is_empty(Stream stream) {
+static bool is_empty(DeviceStream stream) {
     cudaError_t status = cudaStreamQuery(cuda_stream(stream));
     if (status != cudaErrorNotReady)
         CUDA_CALL(status);
     return status == cudaSuccess;
 }
 
-static void wait_for_stream(Stream stream, const Poll *poll) {
+static void wait_for_stream(DeviceStream stream, const Poll *poll) {
     if (poll == NULL) {
         CUDA_CALL(cudaStreamSynchronize(cuda_stream(stream)));
         return;

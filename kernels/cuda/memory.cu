@@ -54,7 +54,8 @@ void cuda_free_pinned(void *block) {
     CUDA_CALL(cudaFreeHost(block));
 }
 
-static void put_copy(Stream stream, void *to, const void *from, size_t bytes, cudaMemcpyKind kind) {
+static void put_copy(DeviceStream stream, void *to, const void *from, size_t bytes,
+                     cudaMemcpyKind kind) {
     if (bytes > 0)
         CUDA_CALL(cudaMemcpyAsync(to, from, bytes, kind, cuda_stream(stream)));
 }
@@ -80,7 +81,7 @@ void cuda_message_download(void *pinned, const void *device, size_t bytes) {
     put_copy(STREAM_MESSAGE, pinned, device, bytes, cudaMemcpyDeviceToHost);
 }
 
-static void put_zeros(Stream stream, void *device, size_t bytes) {
+static void put_zeros(DeviceStream stream, void *device, size_t bytes) {
     if (bytes > 0)
         CUDA_CALL(cudaMemsetAsync(device, 0, bytes, cuda_stream(stream)));
 }

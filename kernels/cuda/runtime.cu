@@ -19,7 +19,7 @@ static struct {
 
 void cuda_open(const PluginHost *host) { cuda_host = host; }
 
-cudaStream_t cuda_stream(Stream stream) { return device.stream[stream]; }
+cudaStream_t cuda_stream(DeviceStream stream) { return device.stream[stream]; }
 int cuda_processors(void) { return device.properties.multiProcessorCount; }
 
 int cuda_device_ranks(void) {

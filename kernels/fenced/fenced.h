@@ -33,16 +33,16 @@ void fenced_message_zero(void *device, size_t bytes);
 typedef void FencedRun(const void *arguments, const Poll *poll);
 // Puts a command with a copy of its arguments on the stream. A queue that is full runs its oldest
 // command first.
-void fenced_put(Stream stream, FencedRun *run, const void *arguments, size_t bytes);
+void fenced_put(DeviceStream stream, FencedRun *run, const void *arguments, size_t bytes);
 #define FENCED_PUT(stream, run, type, ...)                                                         \
     fenced_put(stream, run, &(type){__VA_ARGS__}, sizeof(type))
-Event *fenced_event_new(void);
-void fenced_event_free(Event *event);
-void fenced_event_record(Event *event, Stream stream);
-bool fenced_event_reached(const Event *event);
-void fenced_event_wait(Event *event, const Poll *poll);
-double fenced_event_time(const Event *event);
-void fenced_stream_wait(Stream stream, const Event *event);
+DeviceEvent *fenced_event_new(void);
+void fenced_event_free(DeviceEvent *event);
+void fenced_event_record(DeviceEvent *event, DeviceStream stream);
+bool fenced_event_reached(const DeviceEvent *event);
+void fenced_event_wait(DeviceEvent *event, const Poll *poll);
+double fenced_event_time(const DeviceEvent *event);
+void fenced_stream_wait(DeviceStream stream, const DeviceEvent *event);
 void fenced_finish(const Poll *poll);
 
 // ---- aggregate.c

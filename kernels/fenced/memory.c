@@ -119,7 +119,7 @@ static void run_copy(const void *arguments, const Poll *poll) {
         memcpy(c->to, c->from, c->bytes);
 }
 
-static void put_copy(Stream stream, void *to, const void *from, size_t bytes) {
+static void put_copy(DeviceStream stream, void *to, const void *from, size_t bytes) {
     FENCED_PUT(stream, run_copy, Copy, to, from, bytes);
 }
 

@@ -31,9 +31,9 @@ typedef struct Queue {
     Command command[LENGTH];
 } Queue;
 
-struct Event {
+struct DeviceEvent {
     bool recorded;
-    Stream stream;
+    DeviceStream stream;
     int64_t place; // reached when its stream has done so many
     double time;
 };
@@ -41,7 +41,7 @@ struct Event {
 static Queue queues[STREAMS];
 static bool running;
 
-static Stream other(Stream stream) {
+static DeviceStream other(DeviceStream stream) {
     return stream == STREAM_COMPUTE ? STREAM_MESSAGE : STREAM_COMPUTE;
 }
 
@@ -55,9 +55,9 @@ static bool newest_first(void) {
 
 // ---- running
 
-static void run_to(Stream stream, int64_t place, const Poll *poll);
+static void run_to(DeviceStream stream, int64_t place, const Poll *poll);
 
-static void run_next(Stream stream, const Poll *poll) {
+static void run_next(DeviceStream stream, const Poll *poll) {
     Queue *queue = &queues[stream];
     const Command *command = &queue->command[queue->done % LENGTH];
     assert(!running && "a Poll must not wait for a stream");
@@ -71,13 +71,13 @@ static void run_next(Stream stream, const Poll *poll) {
     queue->done++;
 }
 
-static void run_to(Stream stream, int64_t place, const Poll *poll) {
+static void run_to(DeviceStream stream, int64_t place, const Poll *poll) {
     while (queues[stream].done < place)
         run_next(stream, poll);
 }
 
 // Until the stream is empty or waits for what has not run.
-static void run_far(Stream stream, const Poll *poll) {
+static void run_far(DeviceStream stream, const Poll *poll) {
     Queue *queue = &queues[stream];
     while (queue->done < queue->put) {
         const Command *next = &queue->command[queue->done % LENGTH];
@@ -89,7 +89,7 @@ static void run_far(Stream stream, const Poll *poll) {
 
 // ---- putting
 
-static Command *next_command(Stream stream) {
+static Command *next_command(DeviceStream stream) {
     Queue *queue = &queues[stream];
     assert(stream == STREAM_COMPUTE || stream == STREAM_MESSAGE);
     if (queue->put - queue->done == LENGTH)
@@ -97,7 +97,7 @@ static Command *next_command(Stream stream) {
     return &queue->command[queue->put++ % LENGTH];
 }
 
-void fenced_put(Stream stream, FencedRun *run, const void *arguments, size_t bytes) {
+void fenced_put(DeviceStream stream, FencedRun *run, const void *arguments, size_t bytes) {
     assert(bytes <= ARGUMENTS);
     Command *command = next_command(stream);
     command->run = run;
@@ -106,9 +106,9 @@ void fenced_put(Stream stream, FencedRun *run, const void *arguments, size_t byt
 
 // ---- events
 
-Event *fenced_event_new(void) { return ALLOC(Event, 1, "events"); }
+DeviceEvent *fenced_event_new(void) { return ALLOC(DeviceEvent, 1, "events"); }
 
-void fenced_event_free(Event *event) {
+void fenced_event_free(DeviceEvent *event) {
     if (event == NULL)
         return;
     fenced_finish(NULL); // commands that mark it name it
@@ -116,7 +116,7 @@ void fenced_event_free(Event *event) {
 }
 
 typedef struct Mark {
-    Event *event;
+    DeviceEvent *event;
     int64_t place;
 } Mark;
 
@@ -128,7 +128,7 @@ static void run_mark(const void *arguments, const Poll *poll) {
         mark->event->time = clock_seconds();
 }
 
-void fenced_event_record(Event *event, Stream stream) {
+void fenced_event_record(DeviceEvent *event, DeviceStream stream) {
     int64_t place = queues[stream].put + 1;
     FENCED_PUT(stream, run_mark, Mark, event, place);
     event->recorded = true;
@@ -136,11 +136,11 @@ void fenced_event_record(Event *event, Stream stream) {
     event->place = place;
 }
 
-bool fenced_event_reached(const Event *event) {
+bool fenced_event_reached(const DeviceEvent *event) {
     return !event->recorded || queues[event->stream].done >= event->place;
 }
 
-void fenced_event_wait(Event *event, const Poll *poll) {
+void fenced_event_wait(DeviceEvent *event, const Poll *poll) {
     if (fenced_event_reached(event))
         return;
     if (newest_first())
@@ -148,12 +148,12 @@ void fenced_event_wait(Event *event, const Poll *poll) {
     run_to(event->stream, event->place, poll);
 }
 
-double fenced_event_time(const Event *event) {
+double fenced_event_time(const DeviceEvent *event) {
     assert(fenced_event_reached(event));
     return event->time;
 }
 
-void fenced_stream_wait(Stream stream, const Event *event) {
+void fenced_stream_wait(DeviceStream stream, const DeviceEvent *event) {
     if (!event->recorded || event->stream == stream)
         return;
     Command *command = next_command(stream);
@@ -163,7 +163,7 @@ void fenced_stream_wait(Stream stream, const Event *event) {
 
 // A Poll of a command may put more.
 void fenced_finish(const Poll *poll) {
-    const Stream first = newest_first() ? STREAM_MESSAGE : STREAM_COMPUTE;
+    const DeviceStream first = newest_first() ? STREAM_MESSAGE : STREAM_COMPUTE;
     while (queues[0].done < queues[0].put || queues[1].done < queues[1].put) {
         run_to(first, queues[first].put, poll);
         run_to(other(first), queues[other(first)].put, poll);

@@ -10,9 +10,9 @@ struct ExchangeBuffers {
     unsigned char *message[SIDES];     // owned: what MPI reads and writes; may be device_message
     DeviceByte *device_message[SIDES]; // owned: what is encoded and decoded, at the same places
     DeviceFloat *received;             // owned
-    Event *rows_ready;                 // owned: the rows to send are computed
-    Event *rows_read;                  // owned: received rows have been read
-    Event *decoded;                    // owned: received messages are uploaded and decoded
+    DeviceEvent *rows_ready;           // owned: the rows to send are computed
+    DeviceEvent *rows_read;            // owned: received rows have been read
+    DeviceEvent *decoded;              // owned: received messages are uploaded and decoded
     const Channel *user;               // the channel whose messages and rows they hold, or NULL
 };
 

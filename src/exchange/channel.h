@@ -44,7 +44,7 @@ struct Channel {
     int64_t *bad;              // the same on the host, message by message
     DeviceInt64 *device_checksum; // [rounds] owned: of the messages; NULL where they are downloaded
     int64_t *checksum;            // the same on the host: of what was sent or, later, received
-    Event *made[2];               // owned: a message is encoded and downloaded; two in turn
+    DeviceEvent *made[2];         // owned: a message is encoded and downloaded; two in turn
     RingTransfer ring;
     RowMemories memories;
     Channel *next_in_flight; // the next one in the list of channels in flight

@@ -36,10 +36,10 @@ typedef enum State {
 
 typedef struct Chunk {
     State state;
-    int64_t begin, end; // in the gradient
-    int64_t slice;      // floats that a rank owns; the last ranks may own fewer
-    float *received;    // [size, slice]
-    Event *downloaded;  // owned: its shares are on the host
+    int64_t begin, end;      // in the gradient
+    int64_t slice;           // floats that a rank owns; the last ranks may own fewer
+    float *received;         // [size, slice]
+    DeviceEvent *downloaded; // owned: its shares are on the host
     int requests;
     MPI_Request *request; // [2 (size-1)]
 } Chunk;

@@ -139,8 +139,8 @@ struct Model {
     DeviceDouble *device_loss;  // [SPLITS] sums of losses
     int64_t *counts;            // the same on the host
     double *loss;
-    Event *results;     // counts and loss are downloaded
-    StreamTimer *timer; // borrowed; NULL: nothing is timed
+    DeviceEvent *results; // counts and loss are downloaded
+    StreamTimer *timer;   // borrowed; NULL: nothing is timed
     // arguments of the current call
     const DeviceFloat *parameters;
     DeviceFloat *gradient;

@@ -30,7 +30,7 @@ struct Trainer {
     } device;
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
     double *square;
-    Event *square_ready;
+    DeviceEvent *square_ready;
     // what early stopping and checkpoints know
     int64_t epoch, best_epoch, stale_evaluations;
     int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known

@@ -68,7 +68,7 @@ static void a_view_lies_outside(const Backend *b, void *device) {
 }
 
 static void a_stream_is_waited_for(const Backend *b, void *device) {
-    Event *event = b->event_new();
+    DeviceEvent *event = b->event_new();
     b->scale(device, FLOATS, 2);
     b->event_record(event, STREAM_COMPUTE);
     b->event_wait(event, NULL);

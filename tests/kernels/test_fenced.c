@@ -19,7 +19,7 @@ static void nothing_runs_before_a_wait(void **state) {
     (void)state;
     float sent[2] = {1, 2}, got[2] = {0};
     DeviceFloat *device = fenced->alloc(sizeof sent, "test");
-    Event *event = fenced->event_new();
+    DeviceEvent *event = fenced->event_new();
     assert_true(fenced->event_reached(event));
     fenced->upload(device, sent, sizeof sent);
     fenced->download(got, device, sizeof got);
@@ -41,7 +41,7 @@ static void expect_run(const char *order, bool own, bool behind, bool beside) {
     const float one = 1;
     float got[3];
     DeviceFloat *device = fenced->alloc(2 * sizeof one, "test");
-    Event *event = fenced->event_new();
+    DeviceEvent *event = fenced->event_new();
     take_order(order);
     fenced->upload(device, &one, sizeof one);
     fenced->download(&got[0], device, sizeof one);
@@ -74,7 +74,7 @@ static void a_stream_waits_for_the_other(void **state) {
         float got = 0;
         take_order(orders[i]);
         DeviceFloat *device = fenced->alloc(sizeof one, "test");
-        Event *made = fenced->event_new(), *here = fenced->event_new();
+        DeviceEvent *made = fenced->event_new(), *here = fenced->event_new();
         fenced->upload(device, &one, sizeof one);
         fenced->event_record(made, STREAM_COMPUTE);
         fenced->stream_wait(STREAM_MESSAGE, made);
@@ -96,7 +96,7 @@ static void a_wait_that_lacks_is_noticed(void **state) {
     const float one = 1;
     float got = 1;
     DeviceFloat *device = fenced->alloc(sizeof one, "test");
-    Event *here = fenced->event_new();
+    DeviceEvent *here = fenced->event_new();
     fenced->upload(device, &one, sizeof one);
     fenced->message_download(&got, device, sizeof one);
     fenced->event_record(here, STREAM_MESSAGE);
@@ -177,11 +177,11 @@ typedef struct Work {
     DeviceInt32 *row;
     DeviceInt64 *bad;
     DeviceFloat *number;
-    Event *event;
-    Stream stream; // that worked last
+    DeviceEvent *event;
+    DeviceStream stream; // that worked last
 } Work;
 
-static void hand_over(Work *w, Stream to) {
+static void hand_over(Work *w, DeviceStream to) {
     if (w->stream != to) {
         w->b->event_record(w->event, w->stream);
         w->b->stream_wait(to, w->event);
