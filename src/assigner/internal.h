@@ -110,6 +110,11 @@ typedef struct PairTime { // of an ordered pair of ranks
     double theta, gamma;
     double bytes; // of the longer message that was timed
 } PairTime;
+typedef double RoundTimer(Channel *channel, int round, int64_t sent, int64_t received);
+// The shortest of a few times of a ring round in which messages have that many bits a value, but at
+// most `most` bytes. *bytes: what this rank receives. Collective.
+double link_time_round(RoundTimer *time, Channel *channel, int round, int bits, int64_t most,
+                       int64_t *bytes);
 // Fits a line through the seconds of a small and of a large message. It goes through the large one;
 // theta > 0 and gamma >= 0 for any times (ALGORITHMS A.6).
 PairTime link_fit(double small, int64_t small_bytes, double large, int64_t large_bytes);

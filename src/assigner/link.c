@@ -18,13 +18,12 @@ static int64_t capped(const Channel *channel, int round, bool sent, int bits, in
     return bytes < most ? bytes : most;
 }
 
-// The shortest time of a round at one size. *bytes: what this rank receives.
-static double time_round(Channel *channel, int round, int bits, int64_t most, int64_t *bytes) {
+double link_time_round(RoundTimer *time, Channel *channel, int round, int bits, int64_t most,
+                       int64_t *bytes) {
     double least = 0;
     *bytes = capped(channel, round, false, bits, most);
     for (int i = 0; i < TIMES; i++) {
-        double seconds =
-            channel_time_round(channel, round, capped(channel, round, true, bits, most), *bytes);
+        double seconds = time(channel, round, capped(channel, round, true, bits, most), *bytes);
         if (i == 0 || seconds < least)
             least = seconds;
     }
@@ -97,9 +96,11 @@ static void measure(Assigner *a, PairTime *mine) {
     Channel *channel = widest_channel(a);
     for (int g = 0; g < a->comm->size - 1; g++) {
         int64_t small_bytes, large_bytes;
-        double small = time_round(channel, g, (int)widths->value[0], SMALL_MOST, &small_bytes);
+        double small = link_time_round(channel_time_round, channel, g, (int)widths->value[0],
+                                       SMALL_MOST, &small_bytes);
         double large =
-            time_round(channel, g, (int)widths->value[widths->count - 1], LARGE_MOST, &large_bytes);
+            link_time_round(channel_time_round, channel, g, (int)widths->value[widths->count - 1],
+                            LARGE_MOST, &large_bytes);
         mine[g] = link_fit(small, small_bytes, large, large_bytes);
     }
 }

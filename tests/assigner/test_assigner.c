@@ -3,6 +3,8 @@
 // follow the sensitivities of rows.
 #include "cells.h"
 
+#include "exchange/channel.h"
+
 // ---- (a) coefficients
 
 // [nodes] the left diagonal of the forward (backward) aggregation, from the whole dataset.
@@ -355,6 +357,21 @@ static void normalizers_of_lambda_and_time_that_is_hidden(void **state) {
     fixture_clear(&fixture);
 }
 
+// What every rank covers: the time of the rank that covers least.
+static void time_is_hidden_where_every_rank_hides_it(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    snprintf(config.quantization.time, CONFIG_WORD, "hidden");
+    fixture_init(&fixture, &scenes[0], 8);
+    Assigner *a = assigner_of(&fixture, &config);
+    a->assigned[0].exchanges = 2;
+    fixture.channel[0]->seconds.covered = a->assigned[0].covered + 6 + 2 * test_comm.rank;
+    assert_true(assigned_hidden(a, &a->assigned[0]) == 3);
+    assigner_free(a);
+    fixture_clear(&fixture);
+}
+
 // Ranges whose squares are no floats any more count most, and end nothing.
 static void rows_too_loud_to_square_get_the_most(void **state) {
     (void)state;
@@ -380,6 +397,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(groups_of_any_size_and_widths_of_any_kind),
     cmocka_unit_test(widths_are_mixed),
     cmocka_unit_test(normalizers_of_lambda_and_time_that_is_hidden),
+    cmocka_unit_test(time_is_hidden_where_every_rank_hides_it),
     cmocka_unit_test(rows_too_loud_to_square_get_the_most),
 };
 

@@ -15,8 +15,9 @@ typedef struct Cost {
 
 static const Cost fast_link = {{3, 1}, {1, 1}};
 static const Cost slow_link = {{3, 1}, {10, 40}};
-static const Cost far_too_slow = {{3, 1}, {1, 20}}; // which the first epoch does not show
-static const Cost hardly_differs = {{3, 1.04}, {1, 3}};
+static const Cost far_too_slow = {{3, 1}, {1, 20}};      // which the first epoch does not show
+static const Cost hardly_differs = {{3, 1.04}, {1, 3}};  // fp32 takes 1 % more
+static const Cost differs_a_little = {{3, 1.2}, {1, 3}}; // 5 %
 
 static Chooser *chooser_of(const AssignerFixture *fixture, Config *config, const char *word) {
     Error err = {0};
@@ -96,6 +97,40 @@ static void nothing_is_tried_on_a_slow_link(void **state) {
         for (int i = 0; i < CHANNELS; i++)
             assert_true(!choice->exchange[i].fp32 && !choice->exchange[i].sent);
     }
+    chooser_free(chooser);
+    fixture_clear(&fixture);
+}
+
+// The last rank is late and its peers wait for it, not for the link, which bytes of fp32 would not
+// change: fp32 is tried.
+static void waiting_for_a_slow_rank_is_no_slow_link(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    fixture_init(&fixture, &scenes[0], 8);
+    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+    double wait = test_comm.rank == test_comm.size - 1 ? 0.1 : 10;
+    const Cost late = {{3, 1}, {wait, wait}}, cost[CHANNELS] = {late, late, late};
+    for (int64_t epoch = 1; epoch <= 7; epoch++)
+        epoch_at(&fixture, chooser, epoch, cost, NULL);
+    for (int i = 0; i < CHANNELS; i++)
+        assert_true(chooser_choice(chooser)->exchange[i].sent);
+    chooser_free(chooser);
+    fixture_clear(&fixture);
+}
+
+// fp32 wins up to 2 % above the codec, and no further.
+static void only_hardly_slower_fp32_is_chosen(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Config config = config_of();
+    fixture_init(&fixture, &scenes[0], 8);
+    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+    const Cost cost[CHANNELS] = {hardly_differs, differs_a_little, hardly_differs};
+    for (int64_t epoch = 1; epoch <= 7; epoch++)
+        epoch_at(&fixture, chooser, epoch, cost, NULL);
+    for (int i = 0; i < CHANNELS; i++)
+        assert_int_equal(chooser_choice(chooser)->exchange[i].fp32, i != 1);
     chooser_free(chooser);
     fixture_clear(&fixture);
 }
@@ -242,6 +277,8 @@ static void rules_without_a_choice_make_no_chooser(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(the_faster_is_chosen),
     cmocka_unit_test(nothing_is_tried_on_a_slow_link),
+    cmocka_unit_test(waiting_for_a_slow_rank_is_no_slow_link),
+    cmocka_unit_test(only_hardly_slower_fp32_is_chosen),
     cmocka_unit_test(one_slow_epoch_changes_nothing),
     cmocka_unit_test(a_resume_goes_on_with_the_trials),
     cmocka_unit_test(impossible_state_is_refused),

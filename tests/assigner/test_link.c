@@ -64,6 +64,29 @@ static void unknown_links_are_ordinary(void **state) {
     assert_true(tiny[0].theta == 3 && tiny[1].theta == 1e-12);
 }
 
+static const double *times; // of the next rounds
+
+static double next_time(Channel *channel, int round, int64_t sent, int64_t received) {
+    (void)channel, (void)round, (void)sent, (void)received;
+    return *times++;
+}
+
+// Whichever of the times is disturbed.
+static void the_shortest_time_counts(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    static const double first[4] = {3, 9, 9, 9}, last[4] = {9, 3, 3, 3};
+    fixture_init(&fixture, &scenes[0], 8);
+    for (int g = 0; g + 1 < test_comm.size; g++)
+        for (int k = 0; k < 2; k++) {
+            int64_t bytes;
+            times = k == 0 ? first : last;
+            assert_true(link_time_round(next_time, fixture.channel[0], g, 8, 100, &bytes) == 3);
+            assert_true(bytes <= 100);
+        }
+    fixture_clear(&fixture);
+}
+
 static void links_are_measured(void **state) {
     (void)state;
     double slowest = 0;
@@ -139,6 +162,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(noise_makes_no_link_free),
     cmocka_unit_test(unknown_links_are_ordinary),
     cmocka_unit_test(pairs_keep_their_own_times),
+    cmocka_unit_test(the_shortest_time_counts),
     cmocka_unit_test(links_are_measured),
     cmocka_unit_test(pinned_links_are_those_of_all_pairs),
 };
