@@ -39,6 +39,14 @@ ROOMS = [
     ("src/report/*.c", [["test_report", "test_files.sh", "test_durable.sh"], RUNS, LONG]),
     ("src/cli/cmd_predict.c", [["test_weights.sh"]]),
 ]
+# mutations that once survived: file, text, what it becomes, and the test that was written for it (--named tries these alone)
+NAMED = [
+    ("src/assigner/trials.c", "tie = 0.02", "tie = 0.2", "test_choice-2"),
+    ("src/assigner/trials.c", "* spent->least_wait", "* spent->wait", "test_choice-2"),
+    ("src/assigner/adaptive.c", "-comm_max_double(a->comm, -covered / (double)assigned->exchanges)",
+     "comm_max_double(a->comm, covered / (double)assigned->exchanges)", "test_assigner-2"),
+    ("src/assigner/link.c", "if (i == 0 || seconds < least)", "", "test_link-2"),
+]
 TEXTS = {}  # of the files that are mutated, as they were when this began
 WORD = r"[A-Za-z_]\w*"
 SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "&&": "||", "||": "&&", "+=": "-=", "-=": "+=",
@@ -111,6 +119,21 @@ def candidates(path):
                 continue
             yield {"file": path, "line": text.count("\n", 0, b) + 1, "begin": b, "end": e, "new": new,
                    "old": text[b:e], "text": text[line + 1:text.find("\n", b)].strip(), "column": b - line}
+
+
+def named():
+    """The mutations of NAMED, in the form of candidates()."""
+    seen = {}
+    for path, old, new, test in NAMED:
+        text = TEXTS[path] = (ROOT / path).read_text()
+        if text.count(old) != 1:
+            sys.exit(f"mutate: {path} has '{old}' {text.count(old)} times, not once; mend NAMED")
+        begin = text.index(old)
+        line = text.rfind("\n", 0, begin)
+        mutant = {"file": path, "line": text.count("\n", 0, begin) + 1, "begin": begin, "end": begin + len(old), "new": new, "old": old,
+                  "text": text[line + 1:text.find("\n", begin)].strip(), "column": begin - line, "stages": [[test]]}
+        rank_of(mutant, "named", seen)
+        yield mutant
 
 
 def rank_of(mutant, seed, seen):
@@ -313,18 +336,20 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="mutations at a time")
     parser.add_argument("--only", help="one file, as src/trainer/trainer.c")
-    parser.add_argument("--log", type=pathlib.Path, help="default: bench/reference/mutate-SEED.log")
+    parser.add_argument("--named", action="store_true", help="only those that once survived")
+    parser.add_argument("--log", type=pathlib.Path, help="default: bench/reference/mutate-SEED.log, or mutate-named.log in --work")
     parser.add_argument("--retry", action="store_true", help="try those again that had survived")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build-mutate")
     parser.add_argument("--list", action="store_true", help="name the mutations and try none")
     parser.add_argument("--strict", action="store_true", help="the exit status says whether the bar was reached")
     options = parser.parse_args()
-    mutants = choose(options.seed, options.only)
+    mutants = list(named()) if options.named else choose(options.seed, options.only)
     if options.list:
         print("\n".join(shown(m) for m in mutants[:options.count]))
         return 0
     options.work.mkdir(parents=True, exist_ok=True)
-    log = options.log or ROOT / "bench" / "reference" / f"mutate-{options.seed}.log"
+    default = options.work / "mutate-named.log" if options.named else ROOT / "bench" / "reference" / f"mutate-{options.seed}.log"
+    log = options.log or default
     before = {l.split("\t")[1]: l for l in (log.read_text().splitlines() if log.exists() else []) if "\t" in l}
     if options.retry:
         before = {key: line for key, line in before.items() if not line.startswith("SURVIVED")}
