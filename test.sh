@@ -24,7 +24,7 @@ build() { # folder, options
     shift
     echo "== build $folder"
     mkdir -p "$folder"
-    # one architecture of CUDA and its PTX: bench/cuda-build.sh builds all
+    # one architecture of CUDA and its PTX: bench/run.sh cuda-build builds all
     cmake -S . -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CUDA_ARCHITECTURES=90 "$@" >"$folder/configure.log" 2>&1 ||
         { cat "$folder/configure.log"; return 1; }
     cmake --build "$folder" --parallel

@@ -1,4 +1,4 @@
 #!/bin/sh
 # The fuzzers of the readers: bench/fuzz.sh [READER...] [--runs N] [--seconds S] [--strict]
-# See fuzz.py.
-exec python3 "$(dirname "$0")/fuzz.py" "$@"
+# See breaking/fuzz.py.
+PYTHONPATH=$(dirname "$0")/common exec python3 "$(dirname "$0")/breaking/fuzz.py" "$@"

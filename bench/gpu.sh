@@ -383,8 +383,8 @@ peers() {
         return
     fi
     [ $limit -le "$(left)" ] || limit=$(left)
-    timeout -k 5 "$limit" python3 "$root/bench/gpu_peers.py" "$work/graph" --rows "$rows" >"$out" 2>&1 ||
-        row "bench/gpu_peers.py" "failed: $(tail -1 "$out" | cut -c1-300 | tr '\t' ' ')" "" "" no
+    timeout -k 5 "$limit" python3 "$root/bench/peers/gpu_peers.py" "$work/graph" --rows "$rows" >"$out" 2>&1 ||
+        row "bench/peers/gpu_peers.py" "failed: $(tail -1 "$out" | cut -c1-300 | tr '\t' ' ')" "" "" no
     tail -20 "$out"
     against_peer "aggregate, 256 wide: × cuSPARSE, fastest" "$(figure_of "aggregate, 256 wide")" \
         "$(figure_of "cuSPARSE, fastest of its algorithms, 256 wide")" 1.3

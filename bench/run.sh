@@ -1,11 +1,24 @@
 #!/bin/sh
-# Builds and runs benches by name: bench/run.sh NAME... [--strict] [options of the bench]
-# A bench is bench/NAME.c (built as bench_NAME) or a script bench/NAME.sh or bench/NAME.py; where
-# there are both NAME.sh and NAME.c the script runs the program.
-# --strict: the exit status says whether every bar of every bench was reached.
+# Runs benches by name: bench/run.sh NAME... [--strict] [options of the bench]
+# A bench is a file NAME.sh, NAME.py or NAME.c (built as bench_NAME) in a folder of bench/ named for a purpose: kernels,
+# data, trainings, peers, rig (a network of namespaces), breaking, building. Where there are both NAME.sh and NAME.c the
+# script runs the program. What they share is in bench/common, and what they keep in bench/results/NAME.json.
+# --strict: the exit status says whether every bar of every bench was reached. 77: a bench was skipped; it says why.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
+purposes="kernels data trainings peers rig breaking building"
+
+list() { # the names of all benches of a purpose
+    ls "$here/$1" | sed -n 's/\.\(c\|sh\|py\)$//p' | sort -u
+}
+find_bench() { # its file, the one to start
+    for kind in sh py c; do
+        for purpose in $purposes; do
+            [ ! -f "$here/$purpose/$1.$kind" ] || { echo "$here/$purpose/$1.$kind"; return; }
+        done
+    done
+}
 
 names= options=
 for word in "$@"; do
@@ -15,8 +28,8 @@ for word in "$@"; do
     esac
 done
 if [ -z "$names" ]; then
-    echo "usage: bench/run.sh NAME... [--strict] [--option=value]; benches:" \
-        $(ls "$here" | sed -n 's/\.\(c\|sh\|py\)$//p' | grep -v -x -e bench -e run -e netrig -e cut -e figures -e record -e options -e gpu -e gpu_peers -e plots | sort -u) >&2
+    echo "usage: bench/run.sh NAME... [--strict] [--option=value]; benches:" >&2
+    for purpose in $purposes; do echo "  $purpose:" $(list $purpose) >&2; done
     exit 64
 fi
 
@@ -24,18 +37,19 @@ fi
     cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2
 ninja -C "$root/build" benches fringe >&2
 
+export PYTHONPATH="$here/common${PYTHONPATH:+:$PYTHONPATH}"
 status=0
 for name in $names; do
     echo "== $name"
-    if [ -f "$here/$name.sh" ]; then
-        bash "$here/$name.sh" $options || status=$?
-    elif [ -f "$here/$name.c" ]; then
-        "$root/build/bench_$name" $options || status=$?
-    elif [ -f "$here/$name.py" ]; then
-        python3 "$here/$name.py" $options || status=$?
-    else
+    file=$(find_bench "$name")
+    case $file in
+    *.sh) bash "$file" $options || status=$? ;;
+    *.py) python3 "$file" $options || status=$? ;;
+    *.c) "$root/build/bench_$name" $options || status=$? ;;
+    *)
         echo "bench/run.sh: there is no bench '$name'" >&2
         status=64
-    fi
+        ;;
+    esac
 done
 exit $status

@@ -1,3 +1,3 @@
 #!/bin/sh
-# Is NEW as fast as OLD? See turns.py.
-exec python3 "$(dirname "$0")/turns.py" "$@"
+# Is NEW as fast as OLD? See trainings/turns.py.
+exec python3 "$(dirname "$0")/trainings/turns.py" "$@"

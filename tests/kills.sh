@@ -1,4 +1,4 @@
-# What test_kill.sh, test_kill_adaqp.sh and bench/kill.sh share: trainings that are killed (kill -9)
+# What test_kill.sh, test_kill_adaqp.sh and bench/run.sh kill share: trainings that are killed (kill -9)
 # and resumed again and again until they end. Each resume must go on from the newest checkpoint that
 # was there, and each training must end with the bytes of one that was left alone.
 # Source it; call kills_begin once, then kills_of for each kind of training.

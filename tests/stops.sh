@@ -1,4 +1,4 @@
-# What test_stop.sh and bench/stop.sh share: trainings on 3 ranks of which one is stopped (SIGSTOP) at
+# What test_stop.sh and bench/run.sh stop share: trainings on 3 ranks of which one is stopped (SIGSTOP) at
 # a random moment between the start of the ranks and the result: every other time while they set up
 # with a cold cache, else anywhere with a warm one. The ranks have started, and watch each other, when
 # rank 0 has made run.dir: it has agreed with the others before. They must name the stopped one within

@@ -1,5 +1,5 @@
 # long
-"""If this failed, training on 4 ranks would not learn what the PyTorch reference learns (bench/reference/results.json: same
+"""If this failed, training on 4 ranks would not learn what the PyTorch reference learns (bench/results/reference.json: same
 recipe, same split, last epoch), or P ranks would not train as one rank does."""
 import json
 import math
@@ -33,7 +33,7 @@ def agrees(config, reference, runs, *settings):
         train(config, 4, folder, f"--runs {runs}", "train.eval_every=0", *settings)
         with open(os.path.join(folder, "runs.json")) as file:
             scores = [100 * s for s in json.load(file)["last"]["test"]]
-    with open(os.path.join(SOURCE, "bench", "reference", "results.json")) as file:
+    with open(os.path.join(SOURCE, "bench", "results", "reference.json")) as file:
         want = json.load(file)[reference]
     error = math.sqrt(statistics.variance(scores) / runs + want["sd"] ** 2 / want["seeds"])
     difference, allowed = abs(statistics.mean(scores) - want["mean"]), max(1.0, 3 * error)

@@ -3,7 +3,7 @@
 # If this failed, a disk that becomes full at some write of a training would end it without a sentence
 # that names the file, with another code than 73 or 74, or would harm what was there before.
 # preload_full makes the disk full from the n-th call on that takes room: for n close together at first,
-# then further and further apart; for every FRINGE_FULL_STEP-th n where that is set (bench/full.sh).
+# then further and further apart; for every FRINGE_FULL_STEP-th n where that is set (bench/run.sh full).
 . "$(dirname "${BASH_SOURCE[0]}")/cli/lib.sh"
 full=$FRINGE_BUILD/tests/preload_full.so
 [ -e "$full" ] || { echo "skipped: $full is not built (it cannot stand before a sanitizer)"; exit 77; }

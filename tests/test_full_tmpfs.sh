@@ -3,7 +3,7 @@
 # If this failed, a real disk that becomes full (a small tmpfs, by sizes in steps) would end a training
 # without a sentence that names the file, with another code than 73 or 74, or would harm the run or
 # the cache that was there before. Needs root, to mount it. FRINGE_FULL_STEP, where it is set, is the
-# step in pages of 4 KiB (bench/full.sh).
+# step in pages of 4 KiB (bench/run.sh full).
 . "$(dirname "${BASH_SOURCE[0]}")/cli/lib.sh"
 mkdir disk
 if ! mount -t tmpfs -o size=64k fringe-test disk 2>/dev/null; then

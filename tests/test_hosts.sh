@@ -3,9 +3,9 @@
 # If this failed, the README's way to train on several hosts (a hostfile, one cache that all see, a
 # config and a graph that only rank 0's host has) would not work, would train another model than one
 # host does, or could not be stopped and gone on with. Two hosts are network namespaces of
-# bench/netrig.sh; they need root.
+# bench/common/netrig.sh; they need root.
 . "$(dirname "${BASH_SOURCE[0]}")/cli/lib.sh"
-rig=$FRINGE_SOURCE/bench/netrig.sh
+rig=$FRINGE_SOURCE/bench/common/netrig.sh
 net=t$$
 export TMPDIR=$work
 tiny

@@ -2,7 +2,7 @@
 # long
 # If this failed, a training with assigned widths on 3 ranks, killed at a random moment or right after
 # a write, sync or rename of a save, or while it reads a checkpoint, would not resume to the very bytes
-# of an uninterrupted one. 40 kills, half of them aimed (bench/kill.sh makes hundreds).
+# of an uninterrupted one. 40 kills, half of them aimed (bench/run.sh kill makes hundreds).
 . "$(dirname "${BASH_SOURCE[0]}")/kills.sh"
 RANDOM=11
 kills_begin

@@ -6,7 +6,7 @@
 What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the replicas
 and homes of hyperedges from their pins, the parts of a small stream from its events, the time bars from durations and
 the order of the steps, the floats of an exchange from the widths of a model, the floors from cmake/rooms.txt and the
-#include lines of the sources. bench/stream_pictures.py and bench/noise.py measure and draw more.
+#include lines of the sources. bench/run.sh stream_pictures and noise measure and draw more.
 """
 import glob
 import html

@@ -34,7 +34,7 @@ QUANTIZE_LANES(avx512)
 #undef QUANTIZE_LANES
 
 // As cpu_quantize with u = 1/2 for every value: rounding to the nearest, which is biased. What is
-// left when random numbers cost nothing (bench/message.c).
+// left when random numbers cost nothing (bench/run.sh message).
 void cpu_quantize_nearest(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                           const Poll *poll);
 

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# A disk that becomes full at every single call of a training that takes room, and a tmpfs at every size
+# of whole pages; the test suite takes larger steps. See tests/test_full_disk.sh and test_full_tmpfs.sh.
+#
+#   bench/run.sh full [--step=1] [--program=build/fringe]
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+step=1 program=${FRINGE:-$root/build/fringe}
+. "$root/bench/common/options.sh"
+options step program -- "$@"
+export FRINGE=$program FRINGE_FULL_STEP=$step
+export FRINGE_BUILD=${FRINGE_BUILD:-$(dirname "$FRINGE")}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+status=0
+for name in full_disk full_tmpfs; do bash "$root/tests/test_$name.sh" || status=1; done
+exit $status

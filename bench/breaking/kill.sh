@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# Kills of trainings (kill -9 of a rank, of mpirun, of the process that started it), a quarter of them
+# each for vanilla and adaqp (links pinned, exact widths) on 2 and 3 ranks; half of them aimed at the
+# steps of a save (after a write, sync or rename) and at the reading of a checkpoint. Every training
+# must end with the bytes of one that was left alone; nothing may hang or stay behind.
+#
+#   bench/run.sh kill [--count=1000] [--log=FILE] [--seed=1] [--program=build/fringe]
+#
+# Prints a line for each training: who was killed, and after how many epochs; --log writes that to a
+# file, too.
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+count=1000 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
+. "$root/bench/common/options.sh"
+options count log seed program -- "$@"
+FRINGE=$program
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$root/tests/kills.sh"
+RANDOM=$seed
+kills_begin
+exec > >(tee "$log")
+quarter=$((count / 4)) rest=$((count - count / 4 * 3))
+echo "$count kills, seed $seed, $(nproc --all) cores; who was killed (epochs in its metrics)"
+began=$SECONDS
+kills_of "vanilla on 2 ranks" 2 $rest 50 --set mode=vanilla --set train.epochs=600
+kills_of "vanilla on 3 ranks" 3 $quarter 50 --set mode=vanilla --set train.epochs=400
+kills_of "adaqp on 2 ranks" 2 $quarter 50 "${adaqp[@]}" --set train.epochs=600
+kills_of "adaqp on 3 ranks" 3 $quarter 50 "${adaqp[@]}" --set train.epochs=400
+kills_tally
+echo "$count kills in $((SECONDS - began)) s: every training ended with the bytes of one that was left alone"

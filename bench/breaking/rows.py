@@ -1,0 +1,241 @@
+#!/usr/bin/env python3
+"""Adds a row to each table of a copy of the program, as EXTENDING describes it, and asks the tests of its family.
+
+A twin does what an existing member does, under a name that no test knows: the tests must pass. A broken row is the twin
+with one mistake: they must fail, and the test that noticed is named.
+
+bench/run.sh rows            all families
+bench/run.sh rows --only=codec
+--strict: the exit status says whether every twin passed and every mistake was noticed.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+APPEND = object()  # the text goes to the end of the file
+
+
+class Family:
+    """tests: what is asked. row: [(file, what stands there, what follows it)], where @@ in what follows stands for what stands
+    there. mistake: (right, wrong) in the row's own text."""
+
+    def __init__(self, name, mistake_is, tests, row, mistake):
+        self.name, self.mistake_is, self.tests, self.row, self.mistake = name, mistake_is, tests, row, mistake
+
+    def written(self, texts, broken):
+        """The files with the new row."""
+        found = dict(texts)
+        seen = False
+        for path, place, text in self.row:
+            if broken and self.mistake[0] in text:
+                text, seen = text.replace(*self.mistake), True
+            if place is APPEND:
+                found[path] += text
+            elif found[path].count(place) == 1:
+                found[path] = found[path].replace(place, text.replace("@@", place) if "@@" in text else place + text)
+            else:
+                sys.exit(f"rows: {path} has changed: '{place}' stands there {found[path].count(place)} times")
+        if broken and not seen:
+            sys.exit(f"rows: no text of {self.name} contains '{self.mistake[0]}'")
+        return found
+
+
+CODEC = """
+#include "internal.h"
+#include <string.h>
+static size_t twin_bytes(const MessageLayout *layout) {
+    return memory_product(layout->rows, memory_product(layout->columns, sizeof(float)));
+}
+static void twin_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                        const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
+    size_t bytes = twin_bytes(layout), dropped = 0;
+    (void)bad;
+    backend->pack_fp32(out, source, layout->rows, poll);
+    if (bytes > 0)
+        memset((char *)(void *)out + bytes - dropped, 0, dropped);
+}
+static void twin_decode(const Backend *backend, Rows out, int64_t begin,
+                        const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
+    backend->unpack_fp32(out, begin, in, layout->rows, poll);
+}
+const Codec codec_twin = {.name = "twin",
+                          .bytes = twin_bytes,
+                          .bytes_most = twin_bytes,
+                          .encode = twin_encode,
+                          .decode = twin_decode};
+"""
+
+SCHEDULE = """
+static void twin(Channel *channel, const RowSource *rows, ExchangeContext context,
+                 const ExchangeWork *work) {
+    channel_pack(channel, rows, context);
+    channel_post(channel);
+    for (int group = 0; group < groups_of(channel); group++)
+        channel_receive(channel, group);
+    channel_finish(channel);
+    channel_do_own(channel, work, OWN_ALL);
+    channel_do_halo(channel, work, 0, groups_of(channel));
+}
+const Schedule schedule_twin = {.name = "twin", .run = twin};
+"""
+
+METHOD = """
+static bool cut_twin(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
+    (void)warnings, (void)err;
+    int64_t nodes = input->dataset->nodes;
+    for (int64_t v = 0; v < nodes; v++)
+        part[v] = (int32_t)(v * input->parts / nodes);
+    return true;
+}
+const Method method_twin = {.name = "twin", .reads = READS_NODES, .cut = cut_twin};
+"""
+
+LAYER = """
+static void twin_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
+    if (true)
+        linear_parameter_gradient(run, p, poll);
+}
+#pragma GCC diagnostic ignored "-Woverride-init"
+const LayerKind layer_twin = {.name = "twin",
+                              .unused = no_keys,
+                              .weights = linear_weights,
+                              .normalisation = sage_gcn_normalisation,
+                              .parameters = gcn_parameters,
+                              .keeps_input = linear_keeps_input,
+                              LINEAR_RULE,
+                              .parameter_gradient = twin_parameter_gradient};
+"""
+
+FAMILIES = [
+    Family("codec", "drops the last value of a message", ["test_every_codec"],
+           [("src/codec/twin.c", APPEND, CODEC),
+            ("src/codec/internal.h", "extern const Codec codec_integer;\n", "extern const Codec codec_twin;\n"),
+            ("src/codec/codec.c", "&codec_integer", ", &codec_twin")],
+           ("dropped = 0", "dropped = 4")),
+    Family("schedule", "skips the rows of the first group", ["test_exchange-2", "test_gradients-2"],
+           [("src/exchange/schedule.c", APPEND, SCHEDULE),
+            ("src/exchange/schedules.h", "extern const Schedule schedule_central;\n", "extern const Schedule schedule_twin;\n"),
+            ("src/exchange/schedules.c", "    &schedule_central,\n", "    &schedule_twin,\n")],
+           ("work, 0, groups", "work, groups_of(channel) > 0, groups")),
+    Family("partitioner", "leaves the last part empty", ["test_cut"],
+           [("src/partition/methods.c", APPEND, METHOD),
+            ("src/partition/internal.h", "method_fennel,\n    method_fennel_passes", ", method_twin"),
+            ("src/partition/methods.c", "&method_file", ", &method_twin")],
+           ("input->parts / nodes", "(input->parts - (input->parts > 1)) / nodes")),
+    Family("layer", "has no gradient of its bias", ["test_every_layer-1", "test_every_layer-3"],
+           [("src/model/layer_linear.c", APPEND, LAYER),
+            ("src/model/shape.c", "layer_gin, layer_sgc", ", layer_twin"),
+            ("src/model/shape.c", "&layer_gin, &layer_sgc", ", &layer_twin")],
+           ("if (true)", "if (p->role != ROLE_BIAS)")),
+    Family("normalisation", "divides by one more than it adds up", ["test_block-1", "test_block-2"],
+           [("src/halo/block.c", '{"sum", true, ONE, ONE},\n', '    {"twin", true, MEAN_WITH_SELF, ONE},\n')],
+           ("true", "false")),
+    Family("optimizer", "steps up the gradient", ["test_every_member-1"],
+           [("src/trainer/optimizer.c", "static const Optimizer optimizers[] = {", """
+static void twin_step(Trainer *t, double rate, int64_t epoch) { sgd_step(t, 1 * rate, epoch); }
+
+@@"""),
+            ("src/trainer/optimizer.c", '{"sgd", sgd_step}', ', {"twin", twin_step}')],
+           ("1 * rate", "-rate")),
+    Family("rate schedule", "grows with the epochs", ["test_every_member-1"],
+           [("src/trainer/optimizer.c", "static const RateSchedule rate_schedules[] = {", """
+static double twin_factor(const Config *config, int64_t epoch) {
+    (void)config;
+    return epoch > 0 ? 1 : 0;
+}
+
+@@"""),
+            ("src/trainer/optimizer.c", '{"step", step_factor}', ', {"twin", twin_factor}')],
+           ("epoch > 0 ? 1 : 0", "(double)epoch")),
+    Family("metric", "prefers the worse weights", ["test_every_member-1"],
+           [("src/trainer/score.c", '{"macro-f1", macro_f1}', ', {"twin", twin}'),
+            ("src/trainer/score.c", "static double macro_f1(const Metrics *m) { return m->macro_f1; }\n",
+             "static double twin(const Metrics *m) { return m->accuracy; }\n")],
+           ("return m->accuracy", "return 1 - m->accuracy")),
+]
+
+
+class Copy:
+    """A copy of the program that is built again after each change, with the tests that are asked."""
+
+    def __init__(self, work):
+        self.source, self.build = work / "source", work / "build"
+        shutil.rmtree(self.source, ignore_errors=True)
+        names = subprocess.run(["git", "ls-files", "-co", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True)
+        for name in names.stdout.splitlines():
+            if (ROOT / name).is_file():
+                (self.source / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(ROOT / name, self.source / name)
+
+    def text(self, name):
+        path = self.source / name
+        return path.read_text() if path.exists() else ""
+
+    def write(self, texts):
+        for name, text in texts.items():
+            (self.source / name).write_text(text)
+
+    def take_back(self, texts):
+        for name, text in texts.items():
+            if text:
+                (self.source / name).write_text(text)
+            else:
+                (self.source / name).unlink()
+
+    def ask(self, tests):
+        """The first test that fails, "" if all pass, and what it said."""
+        configure = ["cmake", "-S", self.source, "-B", self.build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]
+        subprocess.run(configure, check=True, stdout=subprocess.DEVNULL)
+        programs = sorted({re.sub(r"-\d+$", "", test) for test in tests})
+        made = subprocess.run(["ninja", "-C", self.build, *programs], capture_output=True, text=True)
+        if made.returncode != 0:
+            sys.exit(f"rows: it does not build:\n{made.stdout[-3000:]}")
+        for test in tests:
+            done = subprocess.run(["ctest", "-R", f"^{re.escape(test)}$", "--no-tests=error", "--output-on-failure"], cwd=self.build,
+                                  capture_output=True, text=True)
+            if done.returncode != 0:
+                said = re.search(r"^(?:ERROR: |.*?error: |FAILED: )?(.*\btwin\b.*)$", done.stdout, re.M)
+                return test, said.group(0).strip() if said else ""
+        return "", ""
+
+
+def try_family(copy, family):
+    """True if the twin passes and the mistake is noticed."""
+    names = sorted({path for path, _, _ in family.row})
+    texts = {name: copy.text(name) for name in names}
+    good = True
+    for broken in (False, True):
+        copy.write(family.written(texts, broken))
+        failed, said = copy.ask(family.tests)
+        copy.take_back(texts)
+        what = f"one that {family.mistake_is}" if broken else "a twin"
+        verdict = f"noticed by {failed}" if failed and broken else f"FAILS {failed}" if failed else "NOT NOTICED" if broken else "passes"
+        print(f"{family.name}: {what}: {verdict}{': ' + said if said else ''}", flush=True)
+        good = good and broken == bool(failed)
+    return good
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
+    parser.add_argument("--only", help="one family, as codec")
+    parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build-rows")
+    parser.add_argument("--strict", action="store_true", help="the exit status says whether all went as it must")
+    options = parser.parse_args()
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+    os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+    families = [family for family in FAMILIES if options.only in (None, family.name)]
+    if not families:
+        sys.exit(f"rows: --only: expected one of {', '.join(family.name for family in FAMILIES)}")
+    copy = Copy(options.work)
+    good = sum(try_family(copy, family) for family in families)
+    print(f"{good} of {len(families)} tables: a right row passes and a wrong one is noticed, though no test names them")
+    return 1 if options.strict and good < len(families) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# Ranks of trainings stopped (SIGSTOP) at random moments between their start and the result, every other
+# time in the set-up with a cold cache, two of five times rank 0: each must be named within
+# comm.timeout, exit 81, nobody left.
+# With --strict one that is named later ends the bench; on a machine that is not idle it may be.
+#
+#   bench/run.sh stop [--count=100] [--strict] [--log=FILE] [--seed=1] [--program=build/fringe]
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+count=100 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
+. "$root/bench/common/options.sh"
+options count log seed program -- "$@"
+FRINGE=$program
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+. "$root/tests/stops.sh"
+RANDOM=$seed
+exec > >(tee "$log")
+stops "$count" $((strict ? 2 : 10))

@@ -1,0 +1,102 @@
+"""The lines a bench written in Python ends with: the same as bench.c prints (name, value, limit or peer, ratio, bar,
+ok or short, then one line of JSON; --strict makes the exit status say whether every bar was reached)."""
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import textwrap
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FRINGE = os.environ.get("FRINGE", os.path.join(ROOT, "build", "fringe"))
+
+
+class Bench:
+    def __init__(self, name):
+        self.name, self.strict, self.figures, self.missed = name, "--strict" in sys.argv, [], 0
+
+    def figure(self, name, value, unit, against="", limit=0.0, ratio=0.0, bar=0.0, at_most=False):
+        short = bar > 0 and (ratio > bar if at_most else ratio < bar)
+        self.missed += short
+        line = f"{name:<50} {value:9.4g} {unit:<7}"
+        line += f" | {against} {limit:.4g}" if against else ""
+        line += f" | ratio {ratio:.2f}" if ratio > 0 else ""
+        line += f" | bar {'<=' if at_most else '>='} {bar:.2f} | {'short' if short else 'ok'}" if bar > 0 else ""
+        print(line, flush=True)
+        entry = {"name": name, "value": value, "unit": unit}
+        if against:
+            entry.update(against=against, limit=limit)
+        if ratio > 0:
+            entry["ratio"] = ratio
+        if bar > 0:
+            entry.update({"at_most" if at_most else "at_least": bar, "verdict": "short" if short else "ok"})
+        self.figures.append(entry)
+
+    def end(self):
+        print(json.dumps({"bench": self.name, "missed": self.missed, "figures": self.figures}))
+        sys.exit(1 if self.strict and self.missed else 0)
+
+
+def option(name, otherwise):
+    """--name=value among the arguments."""
+    start = f"--{name}="
+    return next((type(otherwise)(a[len(start):]) for a in sys.argv[1:] if a.startswith(start)), otherwise)
+
+
+def fringe(*words):
+    """Runs the program; its own sentence ends the bench if it fails."""
+    done = subprocess.run([FRINGE, *map(str, words)], capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"fringe {' '.join(map(str, words))}\nended with {done.returncode}: {done.stderr[-2000:]}")
+    return done
+
+
+def settings(words):
+    return [part for word in words for part in ("--set", word)]
+
+
+def epoch_seconds(run_dir):
+    """The median epoch of a run, without the first two."""
+    with open(os.path.join(run_dir, "metrics.jsonl")) as lines:
+        return statistics.median([json.loads(line)["time"]["epoch"] for line in lines][2:])
+
+
+def paired_difference(scores, baseline):
+    """Mean of scores - baseline over the pairs both have, its standard error, what is allowed."""
+    pairs = [a - b for a, b in zip(scores, baseline)]
+    error = statistics.stdev(pairs) / math.sqrt(len(pairs)) if len(pairs) > 1 else math.inf
+    return statistics.mean(pairs), error, max(0.3, 2 * error)
+
+
+def allowed_difference(least, *samples):
+    """Of two means: `least` points, or 3 combined standard errors of (standard deviation, count)."""
+    return max(least, 3 * math.sqrt(sum(deviation ** 2 / count for deviation, count in samples)))
+
+
+def keep(path, table):
+    """Writes what is known so far, one key a line."""
+    lines = [f"{json.dumps(key)}: {json.dumps(known)}" for key, known in table.items()]
+    with open(path, "w") as out:
+        out.write("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def wrapped(text):
+    """Lines of at most 120 columns, but for those of tables."""
+    return "\n".join(line if line.startswith("|") else
+                     textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
+                     for line in text.split("\n"))
+
+
+def write_section(path, title, text):
+    """Replaces the section "## title" of a Markdown page by text, or adds it."""
+    page = open(path).read() if os.path.exists(path) else "# Results\n\nEvery table names the command that makes it.\n"
+    begin = page.find(f"## {title}\n")
+    end = page.find("\n## ", begin + 1) + 1 if begin >= 0 else -1
+    section = f"## {title}\n\n{wrapped(text.strip())}\n"
+    if begin < 0:
+        page = page.rstrip("\n") + "\n\n" + section
+    else:
+        page = page[:begin] + section + ("\n" + page[end:] if end > 0 else "")
+    with open(path, "w") as out:
+        out.write(page)

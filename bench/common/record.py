@@ -1,0 +1,35 @@
+"""Writes the figures that a bench prints into docs/results.md: bench/run.sh NAME | python3 bench/common/record.py "TITLE"."""
+import json
+import os
+import sys
+
+from figures import ROOT, write_section
+
+
+def cpu():
+    with open("/proc/cpuinfo") as lines:
+        name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "an unknown CPU")
+    return f"{name}, {len(os.sched_getaffinity(0))} cores"
+
+
+def row(figure):
+    against = f"{figure['against']} {figure['limit']:.4g}" if "against" in figure else ""
+    ratio = f"{figure['ratio']:.2f}" if "ratio" in figure else ""
+    bar = f"≥ {figure['at_least']}" if "at_least" in figure else f"≤ {figure['at_most']}" if "at_most" in figure else ""
+    name = figure["name"].replace("|", "\\|")  # a bar of its own, not the table's
+    return f"| {name} | {figure['value']:.4g} {figure['unit']} | {against} | {ratio} | {bar} | {figure.get('verdict', '')} |"
+
+
+def main():
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    lines = [line.rstrip("\n") for line in sys.stdin]
+    print("\n".join(lines))
+    found = json.loads(lines[-1])
+    table = ["| figure | value | limit or peer | ratio | bar | |", "|---|---|---|---|---|---|"]
+    write_section(os.path.join(ROOT, "docs", "results.md"), sys.argv[1],
+                  f"`bench/run.sh {found['bench']} | python3 bench/common/record.py \"{sys.argv[1]}\"` ({cpu()}). `short`: the bar was missed.\n\n" +
+                  "\n".join(table + [row(figure) for figure in found["figures"]]))
+
+
+main()

@@ -1,0 +1,128 @@
+// Reading a csv.gz of features (100 columns, as ogbn-products has it) into a dataset, against
+// zlib's inflate of the same file alone, and against pandas where python3 has it; all in turns.
+//
+//   csv_rate [--strict] [--rows=250000] [--rounds=5] [--threads=2]
+//
+// Parsing goes on while the file is inflated, so the least time is that of the longer of the two.
+#include "../../src/dataset/internal.h"
+#include "bench.h"
+
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+enum { COLUMNS = 100 };
+
+static char folder[1024], features[1200];
+static int64_t text_bytes;
+
+static void put_gz(const char *name, const char *text) {
+    char path[1200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    gzFile file = gzopen(path, "wb");
+    CHECK(file != NULL && gzputs(file, text) >= 0 && gzclose(file) == Z_OK, EXIT_CANNOT_WRITE,
+          "%s cannot be written", path);
+}
+
+// Numbers as OGB prints them: shortest decimals of normal floats.
+static void write_features(int64_t rows) {
+    snprintf(features, sizeof features, "%s/node-feat.csv.gz", folder);
+    gzFile file = gzopen(features, "wb6");
+    char line[COLUMNS * 16];
+    CHECK(file != NULL, EXIT_CANNOT_WRITE, "%s cannot be written", features);
+    for (int64_t r = 0; r < rows; r++) {
+        int at = 0;
+        for (int c = 0; c < COLUMNS; c++)
+            at += sprintf(line + at, "%.7g%c",
+                          random_normal(random_stream(1, RANDOM_FEATURES, 0, 0, 0), r, 0, c),
+                          c + 1 < COLUMNS ? ',' : '\n');
+        text_bytes += at;
+        CHECK(gzwrite(file, line, (unsigned)at) == at, EXIT_CANNOT_WRITE, "the disk is full");
+    }
+    gzclose(file);
+}
+
+static void make_set(int64_t rows) {
+    char count[32];
+    snprintf(folder, sizeof folder, "%s/fringe-csv-XXXXXX",
+             getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
+    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the bench");
+    snprintf(count, sizeof count, "%lld\n", (long long)rows);
+    put_gz("num-node-list.csv.gz", count);
+    put_gz("num-edge-list.csv.gz", "1\n");
+    put_gz("edge.csv.gz", "0,1\n");
+    write_features(rows);
+}
+
+static void read_set(void *context) {
+    int64_t rows = *(int64_t *)context;
+    static Config config;
+    Dataset d;
+    Error err = {0};
+    snprintf(config.data.path, sizeof config.data.path, "%.500s", folder);
+    CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
+    CHECK(d.nodes == rows && d.features == COLUMNS, EXIT_BUG, "another dataset was read");
+    dataset_clear(&d);
+}
+
+static void inflate_alone(void *context) {
+    (void)context;
+    static char piece[1 << 18];
+    gzFile file = gzopen(features, "rb");
+    int64_t bytes = 0;
+    gzbuffer(file, 1 << 18);
+    for (int got; (got = gzread(file, piece, sizeof piece)) > 0;)
+        bytes += got;
+    gzclose(file);
+    CHECK(bytes == text_bytes, EXIT_BUG, "the file is not whole");
+}
+
+static void run_pandas(void *context) {
+    char command[1600];
+    snprintf(command, sizeof command,
+             "%s -c \"import pandas, time; t = time.monotonic(); "
+             "pandas.read_csv('%s', compression='gzip', header=None).values.astype('float32'); "
+             "print(time.monotonic() - t)\" 2>/dev/null",
+             getenv("PYTHON") != NULL ? getenv("PYTHON") : "python3", features);
+    FILE *pipe = popen(command, "r");
+    double *seconds = context;
+    *seconds = 0;
+    if (pipe != NULL && fscanf(pipe, "%lf", seconds) != 1)
+        *seconds = 0;
+    if (pipe != NULL)
+        pclose(pipe);
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    Error err = {0};
+    bench_start(&bench, "csv_rate", argc, argv);
+    int64_t rows = bench_option(argc, argv, "--rows", 250000);
+    omp_set_num_threads((int)bench_option(argc, argv, "--threads", 2));
+    make_set(rows);
+    double pandas = 0, median[2], mega = (double)text_bytes / 1e6;
+    BenchCase cases[] = {{"fringe", read_set, &rows}, {"inflate", inflate_alone, NULL}};
+    bench_compare(cases, 2, (int)bench_option(argc, argv, "--rounds", 5), median);
+    run_pandas(&pandas);
+    bench_figure(&bench, &(Figure){.name = "csv.gz of 100 columns into a dataset",
+                                   .value = mega / median[0],
+                                   .unit = "MB/s",
+                                   .against = "zlib's inflate alone",
+                                   .limit = mega / median[1],
+                                   .ratio = median[1] / median[0],
+                                   .bar = 0.8});
+    if (pandas > 0)
+        bench_figure(&bench, &(Figure){.name = "the same against pandas",
+                                       .value = mega / median[0],
+                                       .unit = "MB/s",
+                                       .against = "pandas.read_csv",
+                                       .limit = mega / pandas,
+                                       .ratio = pandas / median[0],
+                                       .bar = 3});
+    else
+        printf("the same against pandas: not run, python3 has no pandas (PYTHON names another)\n");
+    file_remove(folder, &err);
+    return bench_end(&bench);
+}

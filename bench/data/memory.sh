@@ -1,0 +1,17 @@
+#!/bin/sh
+# Memory foreseen against memory taken (memory.c): loading and METIS in one process each, the
+# Patterns on 4 ranks. Real graphs are taken from FRINGE_DATA, where it is set.
+#
+#   memory.sh [--strict]
+set -eu
+root=$(cd "$(dirname "$0")/../.." && pwd)
+program=$root/build/bench_memory
+folder=$(mktemp -d "${TMPDIR:-/tmp}/fringe-memory-XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+trap 'exit 130' INT TERM HUP
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+status=0
+"$program" "$folder" "$@" || status=$?
+mpirun --oversubscribe --bind-to none -n 4 -x OMP_NUM_THREADS=1 "$program" "$folder" "$@" || status=$?
+exit $status

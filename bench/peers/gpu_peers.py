@@ -1,0 +1,203 @@
+"""The rivals of the CUDA backend on one device: cuSPARSE with each of its algorithms, and PyG's GCNConv over torch CSR.
+
+usage: bench/peers/gpu_peers.py FOLDER [--rows FILE] [--epochs 12] [--device cuda|cpu]
+
+FOLDER is a fringe dataset directory. Appends to FILE what bench/gpu.sh keeps: stage, row, value, unit, bar, met. What
+cannot run is a row that says so. --device cpu is for trying the script: it leaves cuSPARSE out.
+"""
+import argparse
+import ctypes
+import glob
+import math
+import os
+import statistics
+import sys
+import time
+import warnings
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "systems"))
+warnings.filterwarnings("ignore", message=".*(torch.jit.script|Sparse).*")  # not ours to mend
+
+import numpy as np  # noqa: E402
+import torch  # noqa: E402
+
+WIDTH, HIDDEN, ROUNDS = 256, 256, 5
+ALGORITHMS = {"default": 0, "ALG1": 4, "ALG2": 6, "ALG3": 12}  # cusparseSpMMAlg_t, of CSR
+SPMM, EPOCH = "cuSPARSE, fastest of its algorithms, 256 wide", "PyG: epoch of GCN 3 x 256"
+
+
+def row(opt, name, value, unit=""):
+    text = value if isinstance(value, str) else f"{value:.4g}"
+    print(f"{name}: {text} {unit}", flush=True)
+    if opt.rows:
+        with open(opt.rows, "a") as out:
+            out.write(f"speed\t{name}\t{text}\t{unit}\t\t\n")
+
+
+def finish(opt):
+    if opt.device == "cuda":
+        torch.cuda.synchronize()
+
+
+def seconds_of(opt, call):
+    """Median over rounds of some 20 ms each."""
+    def once(calls):
+        finish(opt)
+        began = time.perf_counter()
+        for _ in range(calls):
+            call()
+        finish(opt)
+        return (time.perf_counter() - began) / calls
+
+    once(1)
+    calls = min(1000, math.ceil(0.02 / max(once(1), 1e-6)))
+    return statistics.median(once(calls) for _ in range(ROUNDS))
+
+
+# ---- cuSPARSE
+
+def check(status, what):
+    if status != 0:
+        raise RuntimeError(f"{what} failed with status {status}")
+
+
+def library():
+    folders = [os.path.join(p, "nvidia", "*", "lib") for p in sys.path if p]
+    for pattern in [f"{f}/libcusparse.so.*" for f in folders] + ["/usr/local/cuda*/lib64/libcusparse.so"]:
+        for path in sorted(glob.glob(pattern)):
+            return ctypes.CDLL(path)
+    return ctypes.CDLL("libcusparse.so.12")
+
+
+class Spmm:
+    """out = A x by cuSPARSE's generic interface: A is CSR with 32-bit indices, as PyTorch makes it, x and out row-major."""
+
+    def __init__(self, offset, column, value, x, out):
+        self.lib, self.kept = library(), (offset, column, value, x, out)
+        self.handle, self.a, self.b, self.c = (ctypes.c_void_p() for _ in range(4))
+        self.one, self.zero = ctypes.c_float(1), ctypes.c_float(0)
+        pointer, long = (lambda t: ctypes.c_void_p(t.data_ptr())), ctypes.c_int64
+        check(self.lib.cusparseCreate(ctypes.byref(self.handle)), "cusparseCreate")
+        stream = ctypes.c_void_p(torch.cuda.current_stream().cuda_stream)
+        check(self.lib.cusparseSetStream(self.handle, stream), "cusparseSetStream")
+        index32, base0, fp32, by_row = 2, 0, 0, 2
+        check(self.lib.cusparseCreateCsr(ctypes.byref(self.a), long(len(offset) - 1), long(len(x)), long(len(column)),
+                                         pointer(offset), pointer(column), pointer(value), index32, index32, base0,
+                                         fp32), "cusparseCreateCsr")
+        for made, matrix in ((self.b, x), (self.c, out)):
+            check(self.lib.cusparseCreateDnMat(ctypes.byref(made), long(matrix.shape[0]), long(matrix.shape[1]),
+                                               long(matrix.shape[1]), pointer(matrix), fp32, by_row),
+                  "cusparseCreateDnMat")
+
+    def words(self, algorithm):
+        plain, fp32 = 0, 0
+        return (self.handle, plain, plain, ctypes.byref(self.one), self.a, self.b, ctypes.byref(self.zero), self.c,
+                fp32, algorithm)
+
+    def prepare(self, algorithm):
+        size = ctypes.c_size_t()
+        check(self.lib.cusparseSpMM_bufferSize(*self.words(algorithm), ctypes.byref(size)), "cusparseSpMM_bufferSize")
+        self.buffer = torch.empty(max(size.value, 256), dtype=torch.uint8, device="cuda")
+        self.at = ctypes.c_void_p(self.buffer.data_ptr())
+        check(self.lib.cusparseSpMM_preprocess(*self.words(algorithm), self.at), "cusparseSpMM_preprocess")
+
+    def __call__(self, algorithm):
+        check(self.lib.cusparseSpMM(*self.words(algorithm), self.at), "cusparseSpMM")
+
+
+def spmm(opt, data):
+    """The edges as stored, all weights 1: what fringe's own kernel is timed on."""
+    if data.edges >= 2**31:
+        return row(opt, SPMM, "did not run: more than 2^31 edges")
+    offset = torch.from_numpy(data.edge_offset.astype(np.int32)).cuda()
+    column, value = torch.from_numpy(data.edge_target).cuda(), torch.ones(data.edges, device="cuda")
+    x = torch.rand(data.nodes, WIDTH, device="cuda") - 0.5
+    out = torch.empty_like(x)
+    product = Spmm(offset, column, value, x, out)
+    want = torch.stack([x[column[offset[i]:offset[i + 1]].long()].double().sum(0) for i in range(20)])
+    times = {}
+    for name, algorithm in ALGORITHMS.items():
+        try:
+            product.prepare(algorithm)
+            product(algorithm)
+            away = ((out[:20].double() - want).norm() / want.norm()).item()
+            assert away < 1e-4, f"its result is off by {away:.2g}"
+            times[name] = seconds_of(opt, lambda: product(algorithm))
+            row(opt, f"cuSPARSE {name}, 256 wide", times[name] * 1e3, "ms")
+        except (RuntimeError, AssertionError) as error:
+            row(opt, f"cuSPARSE {name}, 256 wide", f"did not run: {error}")
+    if times:
+        row(opt, SPMM, min(times.values()) * 1e3, "ms")
+    else:
+        row(opt, SPMM, "did not run: none of its algorithms did")
+
+
+# ---- PyG
+
+def matrix_of(opt, data):
+    """D^-1/2 (A + I) D^-1/2, as torch CSR [target, source]."""
+    import scipy.sparse as sp
+
+    ones = np.ones(len(data.source), np.float32)
+    a = sp.csr_matrix((ones, (data.target, data.source)), shape=(data.nodes, data.nodes))
+    d_in, d_out = (np.asarray(a.sum(axis)).ravel() for axis in (1, 0))
+    a = sp.csr_matrix(sp.diags(d_in**-0.5) @ a @ sp.diags(d_out**-0.5), dtype=np.float32)
+    a.sort_indices()
+    parts = (a.indptr.astype(np.int64), a.indices.astype(np.int64), a.data)
+    return torch.sparse_csr_tensor(*(torch.from_numpy(p).to(opt.device) for p in parts), a.shape)
+
+
+def epoch(opt):
+    from torch_geometric.nn import GCNConv
+
+    import training
+
+    data = training.load(opt.folder, "gcn")
+    matrix = matrix_of(opt, data)
+    x, y, fit = (t.to(opt.device) for t in (data.x, data.y, data.fit))
+    model = argparse.Namespace(hidden=HIDDEN, layers=3, dropout=0.5)
+    stack = training.Stack(lambda i, o: GCNConv(i, o, normalize=False, add_self_loops=False), data, model)
+    stack = stack.to(opt.device).train()
+    adam = torch.optim.Adam(stack.parameters(), lr=0.01)
+    seconds = []
+    for _ in range(opt.epochs + 2):  # two unmeasured ones first
+        finish(opt)
+        began = time.perf_counter()
+        adam.zero_grad()
+        loss = training.loss_of(stack(lambda conv, h: conv(h, matrix), x)[fit], y[fit])
+        loss.backward()
+        adam.step()
+        loss.item()
+        finish(opt)
+        seconds.append(time.perf_counter() - began)
+    row(opt, EPOCH, statistics.median(seconds[2:]) * 1e3, "ms")
+
+
+def main():
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    ap.add_argument("folder")
+    ap.add_argument("--rows")
+    ap.add_argument("--epochs", type=int, default=12)
+    ap.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
+    opt = ap.parse_args()
+    if opt.device == "cuda" and not torch.cuda.is_available():
+        for name in (SPMM, EPOCH):
+            row(opt, name, "did not run: torch sees no CUDA device")
+        sys.exit(69)
+    if opt.device == "cuda":
+        try:
+            import dataset_dir
+
+            spmm(opt, dataset_dir.read(opt.folder))
+        except Exception as error:  # a row in any case; the epoch is another matter
+            row(opt, SPMM, f"did not run: {type(error).__name__}: {error}".split("\n")[0])
+        torch.cuda.empty_cache()
+    try:
+        epoch(opt)
+    except ImportError as error:
+        row(opt, EPOCH, f"did not run: no {error.name}")
+    except Exception as error:
+        row(opt, EPOCH, f"did not run: {type(error).__name__}: {error}".split("\n")[0])
+
+
+main()

@@ -1,0 +1,73 @@
+"""One rank of fringe against PyG's HypergraphConv in one process: the same hypergraph, model and threads, no evaluation.
+
+usage: bench/run.sh hyper_peers [--strict] [--threads=2] [--epochs=8] [--rounds=3]
+
+walmart with the features random:64, 2 convolutions, 256 wide (configs/walmart-hgnn.json with model.norm_hyper=row, which
+is what HypergraphConv computes). bench/peers/systems/setup.sh pyg makes the environment first. The systems take turns, and the
+figures are ratios of medians. Mode vanilla computes in every epoch what PyG computes; overlap is fringe's default.
+Writes docs/results.md.
+"""
+import glob
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from figures import ROOT, Bench, epoch_seconds, fringe, option, settings, write_section
+
+ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
+CONFIG = os.path.join(ROOT, "configs", "walmart-hgnn.json")
+BARS = {"vanilla": 3.0, "overlap": 3.0}
+
+
+def run_pyg(folder, threads, epochs, form):
+    python = os.path.join(ENVS, "pyg", "bin", "python")
+    if not os.path.exists(python):
+        sys.exit(f"{python} is not there; run bench/peers/systems/setup.sh pyg first")
+    words = [python, os.path.join(ROOT, "bench", "peers", "systems", "hyper_pyg.py"), folder, "hgnn", "--layers", "2", "--threads",
+             str(threads), "--epochs", str(epochs), "--form", form]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"hyper_pyg: {done.stderr[-2000:]}")
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def run_fringe(mode, threads, epochs, folder):
+    run = os.path.join(folder, "run")
+    shutil.rmtree(run, ignore_errors=True)
+    fringe("train", CONFIG, "--ranks", 1,
+           *settings([f"mode={mode}", f"data.cache={folder}", f"run.dir={run}", f"run.threads={threads}", "run.log_every=0",
+                      f"train.epochs={epochs + 2}", "train.eval_every=0", "model.norm_hyper=row", "run.checkpoint_every=0"]))
+    return epoch_seconds(run)
+
+
+def main():
+    bench, threads = Bench("hyper_peers"), option("threads", 2)
+    epochs, rounds = option("epochs", 8), option("rounds", 3)
+    seconds, form = {"vanilla": [], "overlap": [], "pyg": []}, "best"
+    with tempfile.TemporaryDirectory(prefix="fringe-hyper-peers-") as folder:
+        for _ in range(rounds):
+            for mode in BARS:
+                seconds[mode].append(run_fringe(mode, threads, epochs, folder))
+            report = run_pyg(glob.glob(os.path.join(folder, "dataset-*"))[0], threads, epochs, form)
+            seconds["pyg"].append(report["epoch_seconds"]["median"])
+            form = report["form"]
+    median = {system: statistics.median(times) for system, times in seconds.items()}
+    lines = [f"`bench/run.sh hyper_peers`: walmart, 2 convolutions, 256 wide, random:64; one process, {threads} threads, no "
+             f"evaluation; medians of {rounds} rounds by turns. PyG: HypergraphConv in the form {form}, the quickest of "
+             "four in the first round.",
+             "", "| system | seconds per epoch | PyG's time over it |", "|---|---|---|"]
+    for mode, bar in BARS.items():
+        bench.figure(f"walmart, {threads} threads: {mode}", median[mode], "s/epoch", "pyg", median["pyg"],
+                     median["pyg"] / median[mode], bar)
+        lines.append(f"| fringe, {mode} | {median[mode]:.3f} | {median['pyg'] / median[mode]:.2f} |")
+    lines.append(f"| PyG | {median['pyg']:.3f} | 1 |")
+    write_section(os.path.join(ROOT, "docs", "results.md"), "HGNN against PyG's HypergraphConv", "\n".join(lines))
+    bench.end()
+
+
+if __name__ == "__main__":
+    main()

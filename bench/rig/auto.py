@@ -1,0 +1,117 @@
+"""Does mode=auto keep up with the best fixed mode on every link?
+
+usage: bench/run.sh auto [--strict] [--graph=reddit-small] [--layout=2x1] [--links=100mbit,1gbit,10gbit,loopback]
+                         [--rounds=10] [--epochs=60]
+
+Two hosts of the network rig, each with a core of its own, are joined by links of each rate (loopback: by none, in
+shared memory). A short training of every fixed mode finds those that come near the best; the others are left out. Then
+these and auto train --epochs epochs in every round, in an order that turns. The figure is auto's seconds by those of
+the fixed mode with the best median, both of one round: its median over the rounds, and the 95 % interval of that
+median by bootstrap. Seconds are those of all epochs but the first, with the assignment of bit widths, so the epochs in
+which auto tries fp32 count. Writes docs/results.md.
+"""
+import json
+import os
+import random
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from figures import FRINGE, ROOT, Bench, fringe, option, write_section
+
+BAR, BAR_LOWER = 1.05, 1.03
+FIXED = ("vanilla", "lossless", "overlap", "quantize", "adaqp")
+NEAR, SHORT = 1.3, 6  # times the best; epochs
+PERIOD, DELAY = 15, 3
+
+
+def train(work, config, layout, link, mode, epochs):
+    """The records of its epochs, and the choice that it made."""
+    hosts, ranks = layout.split("x")
+    folder = os.path.join(work, "run")
+    shutil.rmtree(folder, ignore_errors=True)
+    if link == "loopback":
+        words = ["mpirun", "--oversubscribe", "-n", str(int(hosts) * int(ranks))]
+    else:
+        words = ["bash", os.path.join(ROOT, "bench", "common", "netrig.sh"), "run", "--name", "auto", "--hosts", hosts, "--ppn",
+                 ranks, "--pin", "--rate", link, "--"]
+    words += ["-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", FRINGE, "train", config]
+    for setting in (f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}", "train.eval_every=0",
+                    "run.log_every=0", "run.checkpoint_every=0", "run.threads=1", f"quantization.period={PERIOD}",
+                    f"quantization.delay={DELAY}"):
+        words += ["--set", setting]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
+    with open(os.path.join(folder, "metrics.jsonl")) as lines:
+        times = [json.loads(line)["time"] for line in lines][1:]
+    with open(os.path.join(folder, "run.json")) as run:
+        choice = json.load(run).get("codec_choice")
+    return sum(time["epoch"] + time.get("assignment", 0) for time in times), choice
+
+
+def interval(ratios):
+    pick = random.Random(1)
+    medians = sorted(statistics.median(pick.choices(ratios, k=len(ratios))) for _ in range(4000))
+    return statistics.median(ratios), medians[100], medians[-101]
+
+
+def chosen(choice):
+    """"fp32: layer1.forward", or "fp32: none"."""
+    names = [f"layer{e['layer']}.{e['direction']}" for e in (choice or {"exchanges": []})["exchanges"]
+             if e["rows"] == "fp32"]
+    return ", ".join(names) or "none"
+
+
+def measure(work, config, layout, link, rounds, epochs):
+    short = {mode: train(work, config, layout, link, mode, SHORT)[0] for mode in FIXED}
+    print(f"  {link}: " + ", ".join(f"{mode} {seconds / (SHORT - 1):.3f} s" for mode, seconds in short.items()), flush=True)
+    arms = [mode for mode in FIXED if short[mode] <= NEAR * min(short.values())] + ["auto"]
+    seconds, choices = {mode: [] for mode in arms}, []
+    for turn in range(rounds):
+        for mode in arms[turn % len(arms):] + arms[:turn % len(arms)]:
+            spent, choice = train(work, config, layout, link, mode, epochs)
+            seconds[mode].append(spent)
+            if mode == "auto":
+                choices.append(chosen(choice))
+        print(f"    {turn + 1}: " + ", ".join(f"{mode} {times[-1]:.2f}" for mode, times in seconds.items()) + "; fp32: "
+              + choices[-1], flush=True)
+    return seconds, choices
+
+
+def judge(bench, link, seconds, choices, epochs):
+    best = min((mode for mode in seconds if mode != "auto"), key=lambda mode: statistics.median(seconds[mode]))
+    found = interval([a / b for a, b in zip(seconds["auto"], seconds[best])])
+    per_epoch = {mode: statistics.median(times) / (epochs - 1) for mode, times in seconds.items()}
+    common = statistics.mode(choices)
+    bench.figure(f"{link}, auto", per_epoch["auto"], "s", best, per_epoch[best], found[0], BAR, at_most=True)
+    bench.figure(f"{link}, lower end of the interval", found[1], "x", "1", 1, found[1], BAR_LOWER, at_most=True)
+    return (f"| {link} | {best} | {per_epoch[best]:.3f} s | {per_epoch['auto']:.3f} s | {found[0]:.3f} | "
+            f"{found[1]:.3f} to {found[2]:.3f} | {common} ({choices.count(common)} of {len(choices)}) |")
+
+
+def main():
+    bench = Bench("auto")
+    graph, layout = option("graph", "reddit-small"), option("layout", "2x1")
+    rounds, epochs = int(option("rounds", "10")), int(option("epochs", "60"))
+    config = os.path.join(ROOT, "configs", f"adaqp-{graph}-gcn.json")
+    rows = []
+    fringe("generate", graph, "--quiet")
+    with tempfile.TemporaryDirectory(prefix="fringe-auto-") as work:
+        for link in option("links", "100mbit,1gbit,10gbit,loopback").split(","):
+            seconds, choices = measure(work, config, layout, link, rounds, epochs)
+            rows.append(judge(bench, link, seconds, choices, epochs))
+            print(rows[-1], flush=True)
+    write_section(os.path.join(ROOT, "docs", "results.md"), "Mode auto on every link", "\n".join([
+        f"`bench/run.sh auto`: {graph}, GCN 3 x 256, {layout} hosts x ranks with one core each on the network rig, or as "
+        f"many ranks of one machine (loopback). {rounds} rounds of {epochs} epochs, by turns. Seconds of an epoch with the "
+        "trials and the assignment of widths, medians; the ratio is auto's to the best fixed mode's of the same round, "
+        f"its median and 95 % interval. Bars: {BAR}, and {BAR_LOWER} for the lower end.", "",
+        "| link | best fixed mode | its epoch | auto's epoch | ratio | 95 % | exchanges with fp32 rows |",
+        "|---|---|---|---|---|---|---|", *rows]))
+    bench.end()
+
+
+main()

@@ -1,0 +1,89 @@
+"""Test accuracy of fringe on 4 ranks against the PyTorch reference, last epoch, 10 seeds.
+
+usage: bench/run.sh accuracy [--strict] [--only=cora-gcn,...] [--runs=10] [--ranks=4]
+
+Reads bench/results/reference.json (made by bench/peers/systems/reference.py), trains configs/<set>-<model>.json with
+the same recipe and splits, and writes the table into docs/results.md. A row agrees if the means differ by at most
+max(1.0 point, 3 combined standard errors).
+"""
+import glob
+import json
+import os
+import shutil
+import statistics
+import sys
+import tempfile
+
+from figures import ROOT, Bench, allowed_difference, fringe, option, write_section
+
+ROWS = ["cora-gcn", "cora-sage", "citeseer-gcn", "citeseer-sage", "amazon_photo-gcn", "amazon_photo-sage",
+        "amazon_computers-gcn", "coauthor_cs-gcn", "coauthor_cs-sage", "coauthor_physics-gcn", "coauthor_physics-sage",
+        "deezer_hu-gcn"]
+
+
+def last_scores(folder, runs):
+    """Score of the test nodes at the last epoch of each run, in percent."""
+    scores = []
+    for path in sorted(glob.glob(os.path.join(folder, "**", "metrics.jsonl"), recursive=True)):
+        with open(path) as lines:
+            evaluated = [record for record in map(json.loads, lines) if "test" in record]
+        test = evaluated[-1]["test"]
+        scores.append(100 * test["micro_f1" if "deezer" in folder else "accuracy"])
+    if len(scores) != runs:
+        sys.exit(f"{folder}: expected {runs} runs, found {len(scores)}")
+    return scores
+
+
+def train(name, runs, ranks):
+    folder = tempfile.mkdtemp(prefix=f"fringe-{name}-")
+    fringe("train", os.path.join(ROOT, "configs", name.replace("_", "-") + ".json"), "--ranks", ranks, "--runs", runs,
+           "--set", f"run.dir={folder}", "--set", "train.eval_every=0")
+    scores = last_scores(folder, runs)
+    shutil.rmtree(folder)
+    return scores
+
+
+def allowed_between(mine, reference):
+    return allowed_difference(1.0, (mine["sd"], mine["seeds"]), (reference["sd"], reference["seeds"]))
+
+
+def table(rows, measured, reference):
+    """The rows that were measured, as Markdown."""
+    lines = ["| set | fringe | seeds | PyTorch reference | seeds | difference | allowed | |",
+             "|---|---|---|---|---|---|---|---|"]
+    for name in (n for n in rows if n in measured and n in reference):
+        mine, want = measured[name], reference[name]
+        allowed, difference = allowed_between(mine, want), mine["mean"] - want["mean"]
+        lines.append(f"| {name} | {mine['mean']:.2f} ± {mine['sd']:.2f} | {mine['seeds']} "
+                     f"| {want['mean']:.2f} ± {want['sd']:.2f} | {want['seeds']} | {difference:+.2f} "
+                     f"| {allowed:.2f} | {'ok' if abs(difference) <= allowed else 'short'} |")
+    return "\n".join(lines)
+
+
+def main():
+    runs, ranks, bench = option("runs", 10), option("ranks", 4), Bench("accuracy")
+    with open(os.path.join(ROOT, "bench", "results", "reference.json")) as file:
+        reference = json.load(file)
+    only = option("only", "").split(",") if option("only", "") else ROWS
+    table_path = os.path.join(ROOT, "bench", "results", "accuracy.json")
+    measured = json.load(open(table_path)) if os.path.exists(table_path) else {}
+    for name in only:
+        if name not in reference:
+            sys.exit(f"bench/results/reference.json has no {name}; make it with bench/peers/systems/reference.py")
+    for name in only:
+        scores = train(name, runs, ranks)
+        mine = {"mean": statistics.mean(scores), "sd": statistics.stdev(scores), "seeds": runs, "ranks": ranks,
+                "all": scores}
+        allowed, difference = allowed_between(mine, reference[name]), abs(mine["mean"] - reference[name]["mean"])
+        bench.figure(f"{name}: |difference|", difference, "points", "allowed", allowed, difference / allowed + 1e-9, 1.0,
+                     at_most=True)
+        measured[name] = mine
+        with open(table_path, "w") as out:
+            json.dump(measured, out, indent=1)
+    caption = f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation)."
+    write_section(os.path.join(ROOT, "docs", "results.md"), "Accuracy against a PyTorch reference",
+                  caption + "\n\n" + table(ROWS, measured, reference))
+    bench.end()
+
+
+main()

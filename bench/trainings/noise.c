@@ -1,0 +1,242 @@
+// What quantized messages add to the gradient, against the bytes that they take: at one set of
+// trained weights, for uniform, random and adaptive bit widths.
+//
+// A vanilla training makes the weights. Each arm then repeats the same epoch, without dropout and
+// without moving the weights, so that all that differs from epoch to epoch is how rows were
+// rounded:
+//
+//   noise = sqrt(mean over epochs of |g - g0|^2) / |g0|,   g0: the gradient of fp32 messages
+//
+// Adaptive widths are assigned from the first epochs of their arm with a fixed link model, so they
+// are the same in every run.
+//
+//   noise --data=FOLDER [--graph=reddit-small] [--train=60] [--samples=12] [KEY=VALUE...]
+//
+// KEY=VALUE is a setting of all trainings, as --set of `fringe train` has it; with data.path no
+// graph is generated.
+// Prints one line an arm: "arm RULE WIDTHS LAMBDA BYTES NOISE SECONDS" (bytes: of all ranks, an
+// epoch; seconds: median epoch here, for the cost of packing). noise.py runs it.
+#include "../../src/trainer/internal.h"
+#include "bench.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SAMPLES_MOST = 256, SETTINGS = 48, PERIOD = 2 };
+
+static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
+
+static const char *text_option(int argc, char **argv, const char *name, const char *otherwise) {
+    size_t length = strlen(name);
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
+            return argv[i] + length + 1;
+    return otherwise;
+}
+
+typedef struct Scene {
+    const Comm *comm;
+    char data[700], cache[700];
+    const char *const *settings; // of the command line; NULL ends them
+    int64_t samples;
+    Shard shard;
+    int64_t parameters;
+    float *weights, *exact; // [parameters] trained; the gradient of fp32 messages
+} Scene;
+
+static void make_data(const Scene *scene, const char *graph) {
+    Error err = {0};
+    Dataset dataset;
+    const char *path = scene->data + strlen("data.path=");
+    if (scene->comm->rank == 0 && !file_exists(path) &&
+        dataset_generate(&dataset, graph, 1, &err)) {
+        dataset_write(&dataset, path, &err);
+        dataset_clear(&dataset);
+    }
+    need(comm_agree(scene->comm, &err), &err);
+}
+
+// What all trainings have in common, and then the arm's own settings; NULL ends them.
+static void configure(Config *config, const Scene *scene, const char *const *own) {
+    Error err = {0};
+    const char *settings[SETTINGS] = {scene->data,
+                                      scene->cache,
+                                      "model.layers=3",
+                                      "model.hidden=[256]",
+                                      "model.post=[\"dropout\",\"norm\",\"activation\"]",
+                                      "model.norm=layer",
+                                      "run.threads=1",
+                                      "train.eval_every=0",
+                                      "train.epochs=100000"};
+    int count = 0;
+    while (settings[count] != NULL)
+        count++;
+    for (const char *const *more = scene->settings; *more != NULL; more++)
+        settings[count++] = *more;
+    for (; *own != NULL; own++)
+        settings[count++] = *own;
+    need(config_load(config, NULL, settings, count, &err), &err);
+}
+
+// ---- the weights
+
+static void train(Scene *scene, int64_t epochs) {
+    static Config config;
+    Error err = {0};
+    EpochRecord record;
+    configure(&config, scene,
+              (const char *const[]){"mode=vanilla", "model.dropout=0.5", "train.lr=0.01", NULL});
+    Trainer *trainer = trainer_new(&config, &scene->shard, scene->comm, 1, &err);
+    need(trainer != NULL, &err);
+    for (int64_t e = 0; e < epochs; e++)
+        need(trainer_epoch(trainer, &record, &err), &err);
+    scene->parameters = trainer_shape(trainer)->parameter_count;
+    scene->weights = ALLOC(float, scene->parameters, "weights");
+    scene->exact = ALLOC(float, scene->parameters, "gradient");
+    memcpy(scene->weights, trainer_parameters(trainer, false),
+           (size_t)scene->parameters * sizeof(float));
+    if (scene->comm->rank == 0)
+        printf("trained %lld epochs: loss %.4f\n", (long long)epochs, record.loss);
+    trainer_free(trainer);
+}
+
+// ---- an arm
+
+typedef struct Arm {
+    const char *rule, *widths; // "adaptive" and "[2,4,8]"
+    double lambda;
+} Arm;
+
+static double square_distance(const float *a, const float *b, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double apart = (double)a[i] - (b == NULL ? 0 : (double)b[i]);
+        sum += apart * apart;
+    }
+    return sum;
+}
+
+// Steps of the smallest size move no weight.
+static Trainer *arm_new(Config *config, Scene *scene, const Arm *arm) {
+    Error err = {0};
+    char rule[64], widths[64], first[64], lambda[64];
+    bool exact = arm == NULL, uniform = !exact && strcmp(arm->rule, "uniform") == 0;
+    snprintf(rule, sizeof rule, "quantization.assign=%s", exact ? "uniform" : arm->rule);
+    snprintf(widths, sizeof widths, "quantization.bits=%s",
+             exact || uniform ? "[2,4,8]" : arm->widths);
+    snprintf(first, sizeof first, "quantization.initial_bits=%s", uniform ? arm->widths : "8");
+    snprintf(lambda, sizeof lambda, "quantization.lambda=%g", exact ? 0.5 : arm->lambda);
+    configure(config, scene,
+              (const char *const[]){"mode=adaqp-published", rule, widths, first, lambda,
+                                    "quantization.period=2", "quantization.delay=0",
+                                    "quantization.solver=exact", "quantization.link=[8e-9,5e-5]",
+                                    "quantization.group_size=100", "model.dropout=0",
+                                    "train.optimizer=sgd", "train.lr=1e-30",
+                                    exact ? "quantization.codec=fp32" : NULL, NULL});
+    Trainer *trainer = trainer_new(config, &scene->shard, scene->comm, 1, &err);
+    need(trainer != NULL, &err);
+    memcpy(trainer->parameters, scene->weights, (size_t)scene->parameters * sizeof(float));
+    trainer_upload(trainer);
+    return trainer;
+}
+
+static void measure_exact(Scene *scene) {
+    static Config config;
+    Error err = {0};
+    EpochRecord record;
+    Trainer *trainer = arm_new(&config, scene, NULL);
+    need(trainer_epoch(trainer, &record, &err), &err);
+    memcpy(scene->exact, trainer->gradient, (size_t)scene->parameters * sizeof(float));
+    if (scene->comm->rank == 0)
+        printf("arm fp32 - 0 %lld 0 %.4f\n", (long long)record.bytes, record.seconds);
+    trainer_free(trainer);
+}
+
+// The first epochs choose the widths and are not counted.
+static void measure(Scene *scene, const Arm *arm) {
+    static Config config;
+    Error err = {0};
+    EpochRecord record;
+    double squares = 0, seconds[SAMPLES_MOST], bytes = 0;
+    Trainer *trainer = arm_new(&config, scene, arm);
+    for (int64_t e = -PERIOD; e < scene->samples; e++) {
+        need(trainer_epoch(trainer, &record, &err), &err);
+        if (e < 0)
+            continue;
+        squares += square_distance(trainer->gradient, scene->exact, scene->parameters);
+        seconds[e] = record.seconds;
+        bytes += (double)record.bytes;
+    }
+    CHECK(memcmp(trainer->parameters, scene->weights, (size_t)scene->parameters * sizeof(float)) ==
+              0,
+          EXIT_BUG, "the weights have moved");
+    double norm = square_distance(scene->exact, NULL, scene->parameters);
+    double n = (double)scene->samples;
+    if (scene->comm->rank == 0)
+        printf("arm %s %s %g %.0f %.6f %.4f\n", arm->rule, arm->widths, arm->lambda, bytes / n,
+               sqrt(squares / n / norm), bench_median(seconds, (int)scene->samples));
+    fflush(stdout);
+    trainer_free(trainer);
+}
+
+static void measure_all(Scene *scene) {
+    static const char *const uniform[] = {"1", "2", "3", "4", "5", "6", "7", "8"};
+    static const char *const sets[] = {"[2,4,8]", "[1,2,3,4,5,6,7,8]"};
+    static const double lambdas[] = {0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99};
+    for (int i = 0; i < 8; i++)
+        measure(scene, &(Arm){"uniform", uniform[i], 0.5});
+    for (int s = 0; s < 2; s++)
+        measure(scene, &(Arm){"random", sets[s], 0.5});
+    for (int s = 0; s < 2; s++)
+        for (int i = 0; i < 8; i++)
+            measure(scene, &(Arm){"adaptive", sets[s], lambdas[i]});
+}
+
+// The arguments that are no options, ended by NULL.
+static const char *const *settings_of(int argc, char **argv) {
+    static const char *settings[SETTINGS / 2];
+    int count = 0;
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-') {
+            CHECK(count + 1 < SETTINGS / 2, EXIT_USAGE, "too many settings");
+            settings[count++] = argv[i];
+        }
+    return settings;
+}
+
+static bool names_data(const char *const *settings) {
+    for (; *settings != NULL; settings++)
+        if (strncmp(*settings, "data.path=", 10) == 0)
+            return true;
+    return false;
+}
+
+int main(int argc, char **argv) {
+    static Config config;
+    Comm comm;
+    Error err = {0};
+    Warnings warnings = {0};
+    comm_start(&comm, &argc, &argv);
+    const char *folder = text_option(argc, argv, "--data", "");
+    CHECK(folder[0] != 0, EXIT_USAGE, "--data=FOLDER is missing; noise.py runs this program");
+    Scene scene = {.comm = &comm,
+                   .settings = settings_of(argc, argv),
+                   .samples = bench_option(argc, argv, "--samples", 12)};
+    CHECK(scene.samples > 0 && scene.samples <= SAMPLES_MOST, EXIT_USAGE, "--samples: 1 to %d",
+          SAMPLES_MOST);
+    snprintf(scene.cache, sizeof scene.cache, "data.cache=%s/cache", folder);
+    snprintf(scene.data, sizeof scene.data, "data.path=%s/graph", folder);
+    if (!names_data(scene.settings))
+        make_data(&scene, text_option(argc, argv, "--graph", "reddit-small"));
+    configure(&config, &scene, (const char *const[]){NULL});
+    need(partition_load(&scene.shard, &config, &comm, &warnings, &err), &err);
+    train(&scene, bench_option(argc, argv, "--train", 60));
+    measure_exact(&scene);
+    measure_all(&scene);
+    memory_free(scene.exact);
+    memory_free(scene.weights);
+    shard_clear(&scene.shard);
+    comm_stop(&comm);
+    return 0;
+}

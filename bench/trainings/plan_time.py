@@ -1,0 +1,123 @@
+"""The time of an epoch as fringe plan foresees it on this machine, against trainings.
+
+usage: bench/run.sh plan_time [--strict] [--turns=3] [--epochs=8] [--only=machine,rig]
+
+Nothing of the plan is fitted on these runs: it measures the kernels and adds up work. The speed of a shared machine
+changes from minute to minute, so a plan and the training that it foresees take turns, --turns times; a ratio is the
+median over turns of planned by measured (the median epoch of each training, its first two left out), and what is
+compared with the bar is how far it is from 1. Memory and the bytes of modes with fixed widths must be equal.
+
+rig: on 4 hosts of the network rig (bench/common/netrig.sh) with one rank each. They share the cores of this machine, so the
+plan is asked with --cores of a host below 1.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+from figures import FRINGE, ROOT, Bench, fringe, option, settings
+
+BAR, RIG_BAR = 0.2, 0.25
+RIG_HOSTS, RIG_LINKS = 4, {"1gbit": "1,100e-6", "100mbit": "0.1,100e-6"}  # name: --link
+CONFIGS = {"reddit-small": "reddit-small-gcn", "products-small": "adaqp-products-small-gcn"}
+MODES = ("vanilla", "adaqp")
+RANKS = (1, 2, 4)
+SOON = ("quantization.period=3", "quantization.delay=1")
+PARTS = {"dense": ("dense",), "aggregate": ("aggregate_own", "aggregate_halo"), "pointwise": ("pointwise",),
+         "pack": ("pack", "unpack"), "messages": ("wait",), "reduce": ("reduce",)}
+
+
+def on_machine(ranks):
+    return ("--ranks-per-host", ranks)
+
+
+def on_rig(link):
+    cores = len(os.sched_getaffinity(0))
+    return ("--ranks-per-host", 1, "--link", RIG_LINKS[link], "--cores", min(1, cores / RIG_HOSTS))
+
+
+def plan(config, ranks, mode, hosts):
+    out = fringe("plan", config, "--ranks", ranks, *hosts, "--json", "--quiet", *settings(SOON)).stdout
+    return json.loads(out)["modes"][mode][0]
+
+
+def command(config, ranks, link):
+    """What starts a training, on this machine or on the rig."""
+    if link is None:
+        return [FRINGE, "train", config, "--ranks", str(ranks)]
+    return ["bash", os.path.join(ROOT, "bench", "common", "netrig.sh"), "run", "--name", "plan", "--hosts", str(RIG_HOSTS),
+            "--ppn", "1", "--pin", "--rate", link, "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", FRINGE, "train", config]
+
+
+def train(work, config, ranks, mode, epochs, link):
+    folder = os.path.join(work, "run")
+    words = command(config, ranks, link) + ["--quiet"] + settings((
+        f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs + 2}", "train.eval_every=0", "run.log_every=0",
+        "run.checkpoint_every=0", *SOON))
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
+    with open(os.path.join(folder, "metrics.jsonl")) as lines:
+        epoch = [json.loads(line) for line in lines][2:]
+    with open(os.path.join(folder, "run.json")) as run:
+        memory = json.load(run)
+    return epoch, find(memory, "memory_predicted")
+
+
+def find(value, key):
+    """The first member with that key at any depth."""
+    if not isinstance(value, dict):
+        return None
+    if key in value:
+        return value[key]
+    return next((found for found in (find(v, key) for v in value.values()) if found is not None), None)
+
+
+def median(epochs, names):
+    return statistics.median(sum(epoch["time"][name] for name in names) for epoch in epochs)
+
+
+def compare(bench, name, mode, ranks, turns, epochs, link=None):
+    config, label = os.path.join(ROOT, "configs", CONFIGS[name] + ".json"), f"{name}, {mode}, {ranks} ranks"
+    label += f", {link}" if link else ""
+    hosts, bar = (on_rig(link), RIG_BAR) if link else (on_machine(ranks), BAR)
+    ratios, parts, last = [], {part: [] for part in PARTS}, None
+    for _ in range(turns):
+        found = plan(config, ranks, mode, hosts)
+        with tempfile.TemporaryDirectory() as work:
+            run, memory = train(work, config, ranks, mode, epochs, link)
+        real = median(run, ("epoch",))
+        ratios.append(found["seconds"] / real)
+        last = (found, run, memory, real)
+        for part, names in PARTS.items():
+            parts[part].append((found[part], median(run, names)))
+    found, run, memory, real = last
+    ratio = statistics.median(ratios)
+    bench.figure(f"{label}, planned/measured {ratio:.2f}", found["seconds"], "s", "measured", real,
+                 abs(ratio - 1), bar, at_most=True)
+    print("    " + ", ".join(f"{part} {statistics.median(a for a, _ in pairs):.3f}/"
+                             f"{statistics.median(b for _, b in pairs):.3f}" for part, pairs in parts.items()))
+    bench.figure(f"{label}, memory", found["memory"], "B", "trainer", memory,
+                 1 + abs(found["memory"] - memory) / memory, 1, at_most=True)
+    if run[-1]["bytes"] > 0:
+        ratio = found["bytes"] / run[-1]["bytes"]
+        bar = {"bar": 1, "at_most": True} if mode == "vanilla" else {}
+        bench.figure(f"{label}, bytes", found["bytes"], "B", "sent", run[-1]["bytes"], ratio, **bar)
+
+
+def main():
+    bench = Bench("plan_time")
+    turns, epochs, only = option("turns", 3), option("epochs", 8), option("only", "machine,rig").split(",")
+    for name in CONFIGS:
+        fringe("generate", name, "--quiet")
+        for mode in MODES:
+            for ranks in RANKS if "machine" in only else ():
+                compare(bench, name, mode, ranks, turns, epochs)
+            for link in RIG_LINKS if "rig" in only else ():
+                compare(bench, name, mode, RIG_HOSTS, turns, epochs, link)
+    bench.end()
+
+
+main()
