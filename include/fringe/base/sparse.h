@@ -6,7 +6,7 @@
 // - Dataset (dataset.h) and ShardRelation (partition.h): their arrays may lie in a mapped,
 //   read-only file, and a ShardRelation also lists the remote rows that it names. dataset_csr lends
 //   a dataset's edges as a Csr.
-// - FileCsr (src/dataset/format_npz.c): the unchecked contents of a file, with 64-bit columns.
+// - FileCsr (src/dataset/npz_layout.h): the unchecked contents of a file, with 64-bit columns.
 // - MetisGraph (src/partition/metis.c): offsets and columns have METIS's index type.
 #ifndef FRINGE_BASE_SPARSE_H
 #define FRINGE_BASE_SPARSE_H

@@ -54,7 +54,7 @@ typedef struct Timers {
 extern const char *const timer_names[TIMER_KINDS];
 
 // Around work of the host, one pair at a time, by one thread. NULL: nothing is recorded. Work on a
-// stream is timed by a StreamTimer (stream_timer.h).
+// stream is timed by a StreamTimer (backend.h).
 void timer_begin(Timers *timers);
 void timer_end(Timers *timers, TimerKind kind);
 // Adds work from `begin` to `end` (clock_seconds()).
