@@ -653,7 +653,7 @@ def room_of(path):
         return "backend"
     if part[0] == "include":
         name = part[2].removesuffix(".h")
-        return {"npy": "dataset", "metis_job": "solver"}.get(name, name)  # second, smaller doors
+        return {"npy": "dataset", "dataset_events": "dataset", "metis_job": "solver"}.get(name, name)  # smaller doors
     return part[1] if part[0] == "src" else part[0]
 
 

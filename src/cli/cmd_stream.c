@@ -1,8 +1,7 @@
 // fringe stream: partitions a hypergraph while it arrives. There is no config file; --set gives the
 // keys of the section stream.
 
-#include "fringe/dataset.h"
-#include "fringe/events.h"
+#include "fringe/dataset_events.h"
 #include "fringe/stream.h"
 #include "internal.h"
 

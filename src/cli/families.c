@@ -2,6 +2,7 @@
 
 #include "internal.h"
 
+#include "fringe/dataset_events.h"
 #include "fringe/srp.h"
 
 static const Family *const families[] = {

@@ -3,7 +3,7 @@
 #ifndef FRINGE_DATASET_INTERNAL_H
 #define FRINGE_DATASET_INTERNAL_H
 
-#include "fringe/dataset.h"
+#include "fringe/dataset_events.h"
 #include "fringe/npy.h"
 
 enum {

@@ -1,5 +1,5 @@
 // Snapshots: the hypergraph so far as a dataset with its parts.
-#include "fringe/dataset.h"
+#include "fringe/dataset_events.h"
 #include "fringe/npy.h"
 #include "fringe/partition.h"
 #include "internal.h"

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "fringe/config.h"
-#include "fringe/dataset.h"
+#include "fringe/dataset_events.h"
 
 // Each line is a mistake, and none is the rest of one, after a line break that the file holds.
 static void check_lines(const Error *err) {
