@@ -84,9 +84,7 @@ typedef struct Codec {
 
 extern const Family codec_family;
 const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
-// The keys that codecs bring along, for config_learn_keys: how many.
-enum { CODECS = 8 };
-int codec_keys(const MemberKeys *keys[CODECS]);
+FamilyKeys codec_keys(void);                           // that codecs bring along
 // The codec's own options; zero where it has none. False with EXIT_CONFIG.
 bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err);
 

@@ -72,6 +72,11 @@ typedef struct MemberKeys {
     int count;
     size_t bytes; // of the struct
 } MemberKeys;
+enum { FAMILY_KEYS = 16 };
+typedef struct FamilyKeys { // of the members of one family
+    const Family *family;
+    const MemberKeys *of[FAMILY_KEYS]; // [family->count]
+} FamilyKeys;
 enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody
 
 typedef struct Config {
@@ -204,15 +209,34 @@ typedef struct Config {
 // Borrowed.
 void config_learn_families(const Family *const *families, int count);
 
-// Registers the keys of members, in the order in which they follow the other keys of their section.
-// Called once, before the first config is loaded; until then they have their defaults. Borrowed.
-void config_learn_keys(const MemberKeys *const *members, int count);
+// Registers the keys of the members of some families, in the order in which they follow the other
+// keys of their section. Called once, before the first config is loaded; until then they have their
+// defaults. The families and the keys of their members are borrowed.
+void config_learn_keys(const FamilyKeys *families, int count);
 // Copies the values of a member's keys into its struct.
 void config_values(const Config *config, const MemberKeys *member, void *values);
 
 // True if the user set that key in the file or by a setting. False for keys that a mode presets,
 // and for those in the config of a run, which has every key.
 bool config_is_said(const Config *config, const char *path);
+
+// ---- keys without effect
+
+// Where a key is used: "train.optimizer is sgd". False: everywhere.
+enum { CONFIG_CONDITION = 512 };
+bool config_condition(const Key *key, char out[CONFIG_CONDITION]);
+
+// The keys that the user set and that none of the configs of a command uses: a sweep or a
+// comparison has one config for each point or mode. Zero before the first.
+typedef struct IdleKeys {
+    int configs;
+    bool idle[CONFIG_KEYS];
+} IdleKeys;
+void idle_keys_add(IdleKeys *keys, const Config *config);
+// Calls `say` with a sentence for each of them, which says by *config, one of the configs, why the
+// key has no effect, and where it has one.
+void idle_keys_report(const IdleKeys *keys, const Config *config,
+                      void (*say)(const char *sentence));
 
 // The key that a name without its section means, or a name that PyG, DGL or AdaQP has for it: "lr",
 // "epochs", "hidden_channels". NULL: none is known.

@@ -78,9 +78,7 @@ typedef struct ModelShape {
     bool inference; // evaluation only: nothing for training is allocated
 } ModelShape;
 extern const Family layer_family;
-// The config keys of the layer kinds, for config_learn_keys; returns their number.
-enum { LAYER_KINDS = 16 };
-int layer_keys(const MemberKeys *keys[LAYER_KINDS]);
+FamilyKeys layer_keys(void); // the config keys of the layer kinds
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
 void model_shape_for_inference(ModelShape *shape);

@@ -192,9 +192,11 @@ static void report_comparison(Session *s, const Options *options, Comparison *co
 // Collective.
 static bool prepare_variants(Session *s, const Variant *variant, int count, const Options *options,
                              const char *base) {
+    s->idle = (IdleKeys){0};
     for (int i = 0; i < count; i++)
         if (!variant_config(s, &variant[i], options, base))
             return false;
+    session_warn_of_idle_keys(s);
     return options->resume || folder_start_again(s);
 }
 

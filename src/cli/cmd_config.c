@@ -17,7 +17,7 @@ static bool check(const Options *options, Error *err) {
     Config config;
     if (options->arguments < 2)
         return error_set(err, EXIT_USAGE, "config check: which CONFIG?");
-    if (!load_config(&config, options, options->argument[1], 0, err))
+    if (!load_config_aloud(&config, options, options->argument[1], 0, err))
         return false;
     char sentence[256];
     if (trace_is_late(&config, sentence))

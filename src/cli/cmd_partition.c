@@ -30,7 +30,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
     char folder[2048], name[DATASET_NAME];
     Warnings warnings = {0};
     int parts = options->parts != 0 ? options->parts : 2;
-    bool ok = load_config(&config, options, options->argument[0], parts, &err) &&
+    bool ok = load_config_aloud(&config, options, options->argument[0], parts, &err) &&
               (threads_set((int)config.run.threads, 1), true) &&
               partition_build(&config, parts, folder, sizeof folder, &warnings, &err) &&
               dataset_name(&config, name, &err);

@@ -81,6 +81,7 @@ static bool read_machine(Plan *p) {
 // The config in every mode. A key that it sets itself is the same in all of them.
 static bool load_modes(Plan *p) {
     Options with = *p->options;
+    IdleKeys idle = {0};
     int most = 0;
     if (with.settings + 1 > CLI_SETTINGS)
         return error_set(&p->err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS - 1);
@@ -95,7 +96,9 @@ static bool load_modes(Plan *p) {
         p->mode[p->modes] = word;
         if (!load_config(&p->config[p->modes], &with, with.argument[0], 0, &p->err))
             return false;
+        idle_keys_add(&idle, &p->config[p->modes]);
     }
+    warn_of_idle_keys(&idle, &p->config[0]);
     return true;
 }
 

@@ -340,7 +340,10 @@ ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
     RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     RunKind kind = options->sweeps > 0 ? RUN_SWEEP : options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
     stop_listen();
-    if (session_start(&session, options, argc, argv) &&
+    bool started = session_start(&session, options, argc, argv);
+    if (started && options->sweeps == 0)
+        session_warn_of_idle_keys(&session);
+    if (started &&
         folder_claim(&session, &session.folder, &session.config, kind, options->resume) &&
         session_load(&session)) {
         if (options->sweeps > 0)

@@ -316,3 +316,13 @@ bool load_config(Config *config, const Options *options, const char *path, int r
         check_disk(&early, options, ranks);
     return err->code == 0;
 }
+
+bool load_config_aloud(Config *config, const Options *options, const char *path, int ranks,
+                       Error *err) {
+    IdleKeys idle = {0};
+    if (!load_config(config, options, path, ranks, err))
+        return false;
+    idle_keys_add(&idle, config);
+    warn_of_idle_keys(&idle, config);
+    return true;
+}

@@ -12,8 +12,7 @@ static const Family *const families[] = {
 };
 
 void families_learn(void) {
-    const MemberKeys *keys[LAYER_KINDS + CODECS];
+    const FamilyKeys keys[] = {layer_keys(), codec_keys()};
     config_learn_families(families, FAMILY_COUNT(families));
-    int count = layer_keys(keys);
-    config_learn_keys(keys, count + codec_keys(keys + count));
+    config_learn_keys(keys, FAMILY_COUNT(keys));
 }

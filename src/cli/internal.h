@@ -113,6 +113,9 @@ void families_learn(void); // registers them with the config room, before any co
 // error lists, one per line, every mistake in its values and in what options->needs on disk.
 // `ranks`: the number of ranks that will run; 0: unknown.
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);
+// The same for a command with one config, with warnings of keys that have no effect in it.
+bool load_config_aloud(Config *config, const Options *options, const char *path, int ranks,
+                       Error *err);
 
 // True with a sentence if run.trace names epochs that the training does not reach.
 bool trace_is_late(const Config *config, char sentence[256]);
@@ -159,6 +162,7 @@ typedef struct Session {
     bool compares;  // the output is a table, so the results of runs go to stderr
     bool described; // the facts of the training are printed
     Sweep sweep;
+    IdleKeys idle;    // of the configs so far
     RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
 } Session;
 
@@ -172,6 +176,9 @@ bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front
+void warn_of_idle_keys(const IdleKeys *keys, const Config *config); // one of their configs
+// Warns of keys that no config of the session uses. Rank 0 has a say.
+void session_warn_of_idle_keys(const Session *session);
 // Warns if the user set OMP_NUM_THREADS, which has no effect.
 void warn_of_omp_threads(void);
 // file_replace in a helper thread, because disks may be slow. Rank 0 only.

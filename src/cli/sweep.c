@@ -170,9 +170,11 @@ static bool load_again(Session *s) {
 // Checks all points before the first one runs and before any file moves. Collective.
 static bool prepare(Sweeping *w) {
     char name[POINT];
+    w->session->idle = (IdleKeys){0};
     for (int p = 0; p < w->grid.points; p++)
         if (!name_point(name, &w->grid, p, &w->session->err) || !point_config(w, p, name))
             return false;
+    session_warn_of_idle_keys(w->session);
     return w->options->resume || folder_start_again(w->session);
 }
 

@@ -11,11 +11,12 @@ const Codec *codec_find(const char *name, Error *err) {
     return family_find(&codec_family, name, NULL, err);
 }
 
-int codec_keys(const MemberKeys *keys[CODECS]) {
-    static_assert(FAMILY_COUNT(codecs) <= CODECS, "room for the keys");
+FamilyKeys codec_keys(void) {
+    static_assert(FAMILY_COUNT(codecs) <= FAMILY_KEYS, "room for the keys");
+    FamilyKeys keys = {.family = &codec_family};
     for (int i = 0; i < codec_family.count; i++)
-        keys[i] = &codecs[i]->keys;
-    return codec_family.count;
+        keys.of[i] = &codecs[i]->keys;
+    return keys;
 }
 
 bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err) {

@@ -21,13 +21,19 @@ const char *synonym_of_key(const char *name);
 const char *synonym_of_word(const Key *key, const char *word, Choices choice);
 bool synonym_is_sentence(const char *answer);
 
+// The value that a mode's preset gives to a key; NULL: the preset has none (modes.c).
+typedef struct Mode Mode;
+const char *mode_value(const Mode *mode, const char *key);
+// True if some mode sets the key.
+bool mode_sets(const char *key);
+
 // A mode is a preset: settings that stand between the defaults and the file.
 enum { MODE_SETTINGS = 8 };
-typedef struct Mode {
+struct Mode {
     const char *name;
     const char *help;
     const char *setting[MODE_SETTINGS]; // "comm.schedule=overlap"; the rest NULL
-} Mode;
+};
 
 // Errors are collected line by line in one Error; `where` is the file's name or "--set".
 typedef struct Complaints {
@@ -46,6 +52,18 @@ void config_set_defaults(Config *config);
 // The default of one key, into a Config or a member's struct.
 void config_set_default(void *values, const Key *key);
 const Key *config_key_find(const char *path); // NULL if there is none
+// One term of a key's condition (idle.c): the word of another key is one of "A|B", or none of them.
+typedef struct Term {
+    const Key *key; // NULL: `words` names a command
+    bool differs;   // "!="
+    char words[CONFIG_CONDITION];
+} Term;
+// The text of a key's condition, or ""; `member` may hold it.
+const char *config_condition_of(const Key *key, char member[CONFIG_CONDITION]);
+// Reads the next term and moves *at behind it. False: there is none.
+bool config_next_term(const char **at, Term *term);
+// The member that brings the key along, as a condition: "model.layer=gin". False: none.
+bool config_member_of(const Key *key, char out[CONFIG_CONDITION]);
 bool config_is_list(KeyKind kind);
 bool config_is_text(KeyKind kind);
 

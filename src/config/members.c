@@ -12,6 +12,8 @@ static Key all[CONFIG_KEYS];
 static struct {
     const MemberKeys *keys;
     size_t at; // in Config.member
+    const Family *family;
+    int place; // in the family
 } member[MEMBERS_MOST];
 static int member_count;
 
@@ -34,21 +36,41 @@ static void insert(const Key *key, size_t at) {
     config_key_count++;
 }
 
-void config_learn_keys(const MemberKeys *const *members, int count) {
-    size_t at = 0, grain = _Alignof(max_align_t);
-    assert(count <= MEMBERS_MOST);
+// The values of a member lie at `at`; returns where those of the next one do.
+static size_t learn(const FamilyKeys *family, int place, size_t at) {
+    const MemberKeys *keys = family->of[place];
+    size_t grain = _Alignof(max_align_t);
+    assert(member_count < MEMBERS_MOST);
+    member[member_count].keys = keys;
+    member[member_count].at = at;
+    member[member_count].family = family->family;
+    member[member_count++].place = place;
+    for (int k = 0; k < keys->count; k++)
+        insert(&keys->key[k], at);
+    return at + (keys->bytes + grain - 1) / grain * grain;
+}
+
+void config_learn_keys(const FamilyKeys *families, int count) {
+    size_t at = 0;
     memcpy(all, config_own_keys, (size_t)config_own_key_count * sizeof *all);
     config_keys = all;
     config_key_count = config_own_key_count;
-    member_count = count;
-    for (int i = 0; i < count; i++) {
-        member[i].keys = members[i];
-        member[i].at = at;
-        for (int k = 0; k < members[i]->count; k++)
-            insert(&members[i]->key[k], at);
-        at += (members[i]->bytes + grain - 1) / grain * grain;
-    }
+    member_count = 0;
+    for (int i = 0; i < count; i++)
+        for (int place = 0; place < families[i].family->count; place++)
+            at = learn(&families[i], place, at);
     assert(at <= CONFIG_MEMBERS);
+}
+
+bool config_member_of(const Key *key, char out[CONFIG_CONDITION]) {
+    for (int i = 0; i < member_count; i++)
+        for (int k = 0; k < member[i].keys->count; k++)
+            if (strcmp(member[i].keys->key[k].path, key->path) == 0) {
+                snprintf(out, CONFIG_CONDITION, "%s=%s", member[i].family->key,
+                         family_word(member[i].family, member[i].place));
+                return true;
+            }
+    return false;
 }
 
 void config_values(const Config *config, const MemberKeys *keys, void *values) {

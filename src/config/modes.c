@@ -48,25 +48,26 @@ static const char *value_in(const char *setting, const char *key) {
                : NULL;
 }
 
-static const char *value_of(const Mode *mode, const char *key) {
+const char *mode_value(const Mode *mode, const char *key) {
     const char *value = NULL;
     for (int i = 0; i < MODE_SETTINGS && value == NULL; i++)
         value = value_in(mode->setting[i], key);
     return value;
 }
 
+bool mode_sets(const char *key) {
+    for (int i = 0; i < mode_family.count; i++)
+        if (mode_value(&modes[i], key) != NULL)
+            return true;
+    return false;
+}
+
 bool config_mode_implies(const char *name, const char *key, const char *value) {
-    const Mode *mode = NULL;
-    bool set_by_some = false;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        set_by_some = set_by_some || value_of(&modes[i], key) != NULL;
-        if (strcmp(modes[i].name, name) == 0)
-            mode = &modes[i];
-    }
-    const Key *row = set_by_some && mode != NULL ? config_key_find(key) : NULL;
+    const Mode *mode = family_find(&mode_family, name, NULL, &(Error){0});
+    const Key *row = mode_sets(key) && mode != NULL ? config_key_find(key) : NULL;
     if (row == NULL)
         return false;
-    const char *implied = value_of(mode, key);
+    const char *implied = mode_value(mode, key);
     implied = implied != NULL ? implied : row->standard;
     size_t bytes = strlen(value), quoted = implied[0] == '"';
     return strncmp(implied + quoted, value, bytes) == 0 && strlen(implied) == bytes + 2 * quoted;

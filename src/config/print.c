@@ -114,6 +114,9 @@ static void print_key(const Config *config, const Key *key) {
     printf("%-22s = %s%s%s%s\n%26s%s\n", key->path, value.text, key->unit != NULL ? " " : "",
            key->unit != NULL ? key->unit : "", normal, "", key->help);
     print_choices(key);
+    char where[CONFIG_CONDITION];
+    if (config_condition(key, where))
+        printf("%26sUsed where %s.\n", "", where);
     json_writer_clear(&value);
 }
 
@@ -250,6 +253,9 @@ static void print_row(const Key *key) {
     printf("| `%s` | %s | `%s` | ", name, expected, key->standard);
     for (const char *letter = key->help; *letter != 0; letter++) // a bar would end the cell
         printf(*letter == '|' ? "\\%c" : "%c", *letter);
+    char where[CONFIG_CONDITION];
+    if (config_condition(key, where))
+        printf(" *Used where %s.*", where);
     printf(" |\n");
 }
 

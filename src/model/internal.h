@@ -63,8 +63,6 @@ typedef struct LayerRun { // a layer during one forward or backward call
 struct LayerKind {
     const char *name;
     MemberKeys keys; // of this kind; their values are in ModelShape.options
-    const char *const
-        *unused; // keys that do not apply to it, ended by NULL; a config may not set them
     // Z is linear in A through W, so L·M·R·(H W) may be computed instead of (L·M·R·H) W.
     bool may_transform_first;
     // And H enters Z in no other way, so the layers without weights before it may aggregate H W,
@@ -148,8 +146,6 @@ struct Model {
     uint32_t epoch;
     bool training;
 };
-
-extern const char *const no_keys[]; // an empty list for `unused`
 
 // ---- shape.c
 // model_shape for a kind that need not be in the table (tests).

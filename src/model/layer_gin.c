@@ -188,7 +188,6 @@ const LayerKind layer_gin = {
     .name = "gin",
     .stages = 1,
     .keys = {gin_keys, 2, sizeof(GinOptions)},
-    .unused = no_keys,
     .may_transform_first = false,
     .normalisation = gin_normalisation,
     .layers = gin_layers,

@@ -11,8 +11,6 @@
 
 // ---- shape
 
-const char *const no_keys[] = {NULL};
-
 int linear_layers(const Config *config) { return (int)config->model.layers; }
 
 bool linear_weights(const ModelShape *shape, int l) {
@@ -135,7 +133,6 @@ void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Po
 
 const LayerKind layer_gcn = {.name = "gcn",
                              ON_GRAPHS,
-                             .unused = no_keys,
                              .weights = linear_weights,
                              .keys = {gcn_keys, 1, sizeof(GcnOptions)},
                              .normalisation = gcn_normalisation,
@@ -145,7 +142,6 @@ const LayerKind layer_gcn = {.name = "gcn",
 
 const LayerKind layer_sage_mean = {.name = "sage-mean",
                                    ON_GRAPHS,
-                                   .unused = no_keys,
                                    .weights = linear_weights,
                                    .keys = {sage_mean_keys, 1, sizeof(SageMeanOptions)},
                                    .normalisation = sage_mean_normalisation,
@@ -155,7 +151,6 @@ const LayerKind layer_sage_mean = {.name = "sage-mean",
 
 const LayerKind layer_sage_gcn = {.name = "sage-gcn",
                                   ON_GRAPHS,
-                                  .unused = no_keys,
                                   .weights = linear_weights,
                                   .normalisation = sage_gcn_normalisation,
                                   .parameters = gcn_parameters,

@@ -17,11 +17,8 @@ static void sgc_parameters(ModelShape *shape, int l) {
         parameter_vector(shape, l, ROLE_BIAS, "lin.bias", shape->width[l + 1]);
 }
 
-static const char *const sgc_unused[] = {"model.hidden", "model.post", "model.norm", NULL};
-
 const LayerKind layer_sgc = {.name = "sgc",
                              ON_GRAPHS,
-                             .unused = sgc_unused,
                              LINEAR_RULE,
                              .normalisation = sgc_normalisation,
                              .weights = sgc_weights,

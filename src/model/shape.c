@@ -44,11 +44,12 @@ static int multiplying_layer(const ModelShape *shape, int l) {
     return l;
 }
 
-int layer_keys(const MemberKeys *keys[LAYER_KINDS]) {
-    static_assert(sizeof layer_kinds / sizeof *layer_kinds <= LAYER_KINDS, "room for the keys");
+FamilyKeys layer_keys(void) {
+    static_assert(FAMILY_COUNT(layer_kinds) <= FAMILY_KEYS, "room for the keys");
+    FamilyKeys keys = {.family = &layer_family};
     for (int i = 0; i < layer_family.count; i++)
-        keys[i] = &layer_kinds[i]->keys;
-    return layer_family.count;
+        keys.of[i] = &layer_kinds[i]->keys;
+    return keys;
 }
 
 static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows, int64_t columns) {
@@ -199,14 +200,6 @@ static void choose_savings(ModelShape *shape, const Config *config) {
             transform_first(shape, l);
 }
 
-static bool check_unused(const LayerKind *kind, const Config *config, Error *err) {
-    for (const char *const *key = kind->unused; *key != NULL; key++)
-        if (config_is_said(config, *key))
-            return error_set(err, EXIT_CONFIG, "%s: means nothing to model.layer=%s; leave it out",
-                             *key, kind->name);
-    return true;
-}
-
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err) {
     *shape = (ModelShape){.kind = kind,
@@ -216,8 +209,8 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};
-    if (!check_unused(kind, config, err) || !read_layers(shape, config, err) ||
-        !read_widths(shape, config, features, classes, err) || !read_post(shape, config, err))
+    if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
+        !read_post(shape, config, err))
         return false;
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);

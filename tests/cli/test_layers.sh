@@ -20,7 +20,7 @@ expect "evaluated from its folder, whose config has every key" 0 'test' "$FRINGE
 "$FRINGE" inspect sgc >out 2>&1 || fail "inspect: $(cat out)"
 expect "the rows before the last step" 0 'embeddings-2.npy' "$FRINGE" predict sgc --layer 2 -o rows
 expect "those before are gone" 64 'layer: expected 2 to 2, found 1' "$FRINGE" predict sgc --layer 1 -o rows
-expect "hidden means nothing to it" 78 'model.hidden: means nothing to model.layer=sgc' \
+expect "hidden has no effect" 0 'warning +model.hidden has no effect, because model.layer is sgc; it is used where model.layer is not sgc' \
     "$FRINGE" config check plain.json "${sgc[@]}" --set 'model.hidden=[8]'
 expect "dropped features are exchanged at each step but the first, and narrow rows back" 0 '^messages   3 exchanges per epoch' \
     "$FRINGE" train plain.json --verbose --ranks 2 "${sgc[@]}" --set model.input_dropout=0.3 --set run.dir=dropped \

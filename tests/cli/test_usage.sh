@@ -70,7 +70,8 @@ done
 expect "a mistake stays what it is" 66 'none.json' full train none.json
 
 for config in "$FRINGE_SOURCE"/configs/*.json; do
-    expect "${config##*/} is a good config" 0 '' "$FRINGE" config show "$config"
+    expect "${config##*/} is a good config" 0 '^[^ ]*: ok$' "$FRINGE" config check "$config"
+    [ "$(wc -l <out)" -eq 1 ] || fail "and every key has its effect: $(cat out)"
 done
 "$FRINGE" config markdown >config.md
 same "docs/config.md is what the table says" config.md "$FRINGE_SOURCE/docs/config.md"

@@ -64,8 +64,8 @@ static Trip trip_new(const Codec *codec, int bits, int64_t rows, int64_t columns
 static void trip_begin(Trip *t) {
     Config config;
     Error err = {0};
-    const MemberKeys *keys[CODECS];
-    config_learn_keys(keys, codec_keys(keys));
+    const FamilyKeys keys = codec_keys();
+    config_learn_keys(&keys, 1);
     assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
     assert_ok(codec_configure(t->codec, &config, &t->layout.values, &err), &err);
     if (t->codec->has_widths) {

@@ -90,9 +90,12 @@ static const Key bell_keys[] = {
 static const MemberKeys spokes = {spoke_keys, 2, sizeof(Spokes)},
                         bell = {bell_keys, 1, sizeof(double)};
 
+static const struct Shape wheels[] = {{"bicycle"}, {"cart"}};
+static const Family wheel_family = FAMILY("model.layer", NULL, wheels);
+
 static void members_bring_keys_along(void **state) {
     (void)state;
-    static const MemberKeys *const members[] = {&bell, &spokes};
+    static const FamilyKeys members = {&wheel_family, {&bell, &spokes}};
     const char *text = "{\"model\": {\"spokes\": 8}, \"train\": {\"bell\": 0.25}}";
     Config config, again;
     Spokes values;
@@ -103,7 +106,7 @@ static void members_bring_keys_along(void **state) {
     config_set_defaults(&config);
     config_values(&config, &spokes, &values); // they are not registered
     assert_true(values.count == 7 && strcmp(values.rim, "wood") == 0);
-    config_learn_keys(members, 2);
+    config_learn_keys(&members, 1);
     assert_int_equal(config_key_count, own + 3);
     const char *setting = "model.rim=iron";
     load(&config, text, &setting, 1);
@@ -112,6 +115,9 @@ static void members_bring_keys_along(void **state) {
     assert_true(values.count == 8 && strcmp(values.rim, "iron") == 0 && loud == 0.25);
     refused("{\"model\": {\"rim\": \"irn\"}}", "did you mean 'iron'?");
     refused("{\"model\": {\"spokes\": 10}}", "model.spokes: expected a whole number in [1, 9]");
+    char where[CONFIG_CONDITION];
+    assert_true(config_condition(config_key_find("model.rim"), where));
+    assert_string_equal(where, "model.layer is cart");
     char *json = config_to_json(&config); // in their sections, and read back
     assert_non_null(strstr(json, "\"rim\": \"iron\""));
     assert_true(strstr(json, "spokes") < strstr(json, "\"train\""));

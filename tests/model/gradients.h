@@ -49,11 +49,11 @@ static Config case_config(const Case *c) {
     Config config;
     Error err = {0};
     char norm[64], loops[64];
-    const MemberKeys *keys[LAYER_KINDS];
+    const FamilyKeys keys = layer_keys();
     const char *const settings[] = {norm, loops, c->setting};
     snprintf(norm, sizeof norm, "model.gcn_norm=%s", c->gcn_norm);
     snprintf(loops, sizeof loops, "model.self_loops=%s", c->self_loops ? "true" : "false");
-    config_learn_keys(keys, layer_keys(keys));
+    config_learn_keys(&keys, 1);
     assert_ok(config_load(&config, NULL, settings, 2 + (c->setting != NULL), &err), &err);
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);

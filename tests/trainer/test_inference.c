@@ -23,9 +23,9 @@ static const char *const settings[MODELS][SETTINGS] = {
 static void settle(int which) {
     Error err = {0};
     const char *all[SETTINGS + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
-    const MemberKeys *keys[LAYER_KINDS];
+    const FamilyKeys keys = layer_keys();
     memcpy(all + 3, settings[which], sizeof settings[which]);
-    config_learn_keys(keys, layer_keys(keys));
+    config_learn_keys(&keys, 1);
     assert_ok(config_load(&config, NULL, all, SETTINGS + 3, &err), &err);
 }
 
