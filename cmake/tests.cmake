@@ -26,6 +26,7 @@ set(test_environment
     "OMPI_MCA_rmaps_base_oversubscribe=1"
     "OMPI_MCA_mpi_yield_when_idle=1"
     "OMPI_MCA_hwloc_base_binding_policy=none"
+    "PYTHONDONTWRITEBYTECODE=1"
     "ASAN_OPTIONS=detect_stack_use_after_return=0"
     "LSAN_OPTIONS=suppressions=${suppressions}:print_suppressions=0"
     "UBSAN_OPTIONS=print_stacktrace=1")

@@ -17,18 +17,10 @@ import zipfile
 
 FRINGE = os.path.abspath(os.environ["FRINGE"])
 
+sys.path.insert(0, os.path.join(os.environ["FRINGE_SOURCE"], "tests"))
+from interpreter import start_over
 
-def start_over():
-    """In the first interpreter that has numpy and scipy."""
-    for python in (sys.executable, "/usr/bin/python3"):
-        if subprocess.run([python, "-c", "import numpy, scipy"], capture_output=True).returncode == 0:
-            os.execv(python, [python, "-B", os.path.abspath(__file__), "--here"])
-    print("skipped: fringe reads the same arrays as scipy (no Python here has numpy and scipy; Debian: python3-scipy)")
-    sys.exit(77)
-
-
-if "--here" not in sys.argv:
-    start_over()
+start_over("numpy, scipy", "python3-scipy")
 
 import numpy as np
 import scipy.io

@@ -16,21 +16,11 @@ import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
-ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
-PYG = os.environ.get("FRINGE_PYG", os.path.join(ENVS, "pyg-debian/bin/python"))
 
+sys.path.insert(0, os.path.join(os.environ["FRINGE_SOURCE"], "tests"))
+from interpreter import start_over
 
-def start_over():
-    """In the interpreter with PyG if there is one, else in one with numpy."""
-    for python in (PYG, sys.executable, "/usr/bin/python3"):
-        if os.path.exists(python) and subprocess.run([python, "-c", "import numpy"], capture_output=True).returncode == 0:
-            os.execv(python, [python, "-B", os.path.abspath(__file__), "--here"])
-    print("skipped: no Python here has numpy")
-    sys.exit(77)
-
-
-if "--here" not in sys.argv:
-    start_over()
+start_over("numpy", "python3-numpy")
 
 import numpy as np
 
