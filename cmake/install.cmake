@@ -12,10 +12,14 @@ endif()
 if(TARGET fringe-cuda) # where plugin.c looks for it
     install(TARGETS fringe-cuda DESTINATION lib/fringe)
 endif()
-install(DIRECTORY configs data python DESTINATION ${shared_folder} PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY configs data DESTINATION ${shared_folder} PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
 install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
+
+# Debian's python3 looks into this folder of /usr; that of another prefix has to be named.
+set(python_folder lib/python3/dist-packages)
+install(FILES python/fringe.py DESTINATION ${python_folder})
 
 # One file printed by `fringe help TOPIC`.
 set(generated)
@@ -37,6 +41,12 @@ foreach(folder site-functions vendor-completions) # zsh's own, and that of Debia
     install(FILES ${CMAKE_BINARY_DIR}/share/_fringe
             DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/${folder})
 endforeach()
+
+# The last line that cmake --install prints.
+install(CODE "if(NOT CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
+    get_filename_component(folder \${CMAKE_INSTALL_PREFIX}/${python_folder} ABSOLUTE)
+    message(STATUS \"For `import fringe`: export PYTHONPATH=\${folder}\")
+endif()")
 
 # --- packages
 set(CPACK_GENERATOR DEB)

@@ -14,6 +14,28 @@ done
 [ -x "$prefix/bin/fringe-metis" ] || fail "fringe-metis is not installed"
 [ ! -f "$FRINGE_BUILD/fringe-solver" ] || [ -x "$prefix/bin/fringe-solver" ] || fail "fringe-solver is not installed"
 
+# --- python3 finds fringe.py: by the line that cmake prints, and where the package has it without one
+imports_fringe() { # PYTHONPATH
+    local python
+    for python in python3 /usr/bin/python3; do
+        "$python" -c 'import numpy' 2>/dev/null || continue
+        [ "$(PYTHONPATH=$1 "$python" -c 'import fringe; print(fringe.__file__)')" = "$1/fringe.py" ]
+        return
+    done
+    echo "skipped: import fringe, because no Python here has numpy"
+}
+imports_fringe "$(sed -n 's/.*export PYTHONPATH=//p' install.log)" || fail "the line that cmake prints does not help"
+if command -v cpack >/dev/null && command -v dpkg-deb >/dev/null; then
+    cpack -G DEB --config "$FRINGE_BUILD/CPackConfig.cmake" -B package -D CPACK_STRIP_FILES=OFF \
+        -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF >package.log 2>&1 || { cat package.log; fail "no package is made"; }
+    dpkg-deb -x package/fringe_*.deb unpacked
+    imports_fringe "$PWD/unpacked/usr/lib/python3/dist-packages" || fail "the package's fringe.py is not found"
+    [ ! -e /etc/debian_version ] || /usr/bin/python3 -c 'import sys; sys.exit("/usr/lib/python3/dist-packages" not in sys.path)' ||
+        fail "python3 does not look where the package has fringe.py"
+else
+    echo "skipped: the Debian package, because cpack or dpkg-deb is missing"
+fi
+
 # --- configs are found beside the program, wherever one stands
 expect "a shipped config by its name" 0 '^model.layer +. "gcn"' "$prefix/bin/fringe" config show cora-gcn
 expect "the same as in the source tree" 0 '^model.layer ' "$prefix/bin/fringe" config show configs/cora-gcn.json
