@@ -1,8 +1,8 @@
 # once
 """If this failed, python/fringe.py would write datasets that fringe does not read, misread a run, or give a PyG model
-that computes something else; or the code of docs/python.md would not run.
+that computes something else. tests/docs runs the code of docs/python.md.
 
-The parts with PyG, OGB or matplotlib run in the Python that FRINGE_PYG names, or in the environment that setup.sh makes.
+The parts with PyG run in the Python that FRINGE_PYG names, or in the environment that setup.sh makes.
 """
 import importlib.util
 import json
@@ -332,34 +332,6 @@ def test_from_pyg():
     refused(r"is no weight of a layer that fringe has", fringe.from_pyg, GATConv(5, 7), "no.safetensors")
 
 
-# --- the page
-
-
-def blocks(page):
-    text = open(os.path.join(ROOT, "docs", page), encoding="utf-8").read()
-    return re.findall(r"^```(python|sh)\n(.*?)^```$", text, re.M | re.S)
-
-
-def run_page():
-    names, skipped = {}, set()
-    os.symlink(FRINGE, "fringe")
-    path = os.pathsep.join([os.getcwd(), os.environ["PATH"]])
-    os.makedirs("page")
-    os.chdir("page")
-    for kind, code in blocks("python.md"):
-        needed = re.match(r"# needs (\w+)", code)
-        if needed and importlib.util.find_spec(needed[1]) is None:
-            skipped.add(needed[1])
-        elif kind == "sh":
-            subprocess.run(["bash", "-ec", code], check=True, capture_output=True, env={**os.environ, "PATH": path})
-        else:
-            exec(compile(code, "docs/python.md", "exec"), names)
-    for name in sorted(skipped):
-        print(f"skipped: the part of docs/python.md with {name}, which {sys.executable} has not; see tests/python/setup.sh")
-    assert "torch_geometric" in skipped or os.path.exists("runs/from-pyg/run.json")
-    assert "matplotlib" in skipped or os.path.getsize("people.png") > 5000
-
-
 tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run, test_villages]
 tests += [test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
 with tempfile.TemporaryDirectory() as folder:
@@ -370,6 +342,4 @@ with tempfile.TemporaryDirectory() as folder:
         print("ok:", test.__name__[5:])
     if not HAS_PYG:
         print("skipped: PyG's layers against fringe's, because there is no PyG; tests/python/setup.sh installs it")
-    run_page()
-    print("ok: docs/python.md")
     os.chdir("/")
