@@ -132,9 +132,26 @@ def told(counts):
     return ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
 
 
+def check_itself():
+    """A reason that is none, a mark that no block follows, and each kind of block that fails are noticed."""
+    def noticed(call, *arguments):
+        try:
+            call(*arguments)
+        except (AssertionError, NameError):
+            return
+        raise SystemExit(f"FAILED: not noticed: {arguments}")
+
+    for page in ("<!-- not run: lazy -->\n    true", "<!-- not a command -->\n\ntext", "text\n\n<!-- file: x -->\n"):
+        noticed(blocks.blocks_of, page)
+    for language, text in (("sh", "false | true"), ("python", "no_name"), ("json", '{"modell": 1}'), ("", "output")):
+        noticed(run_block, blocks.Block(1, language, text), {})
+
+
 before, total = fingerprint(), collections.Counter()
 with tempfile.TemporaryDirectory() as folder:
     prepare(folder)
+    lay_out(os.path.join(folder, "itself"))
+    check_itself()
     for page in pages():
         counts = run_page(page, folder)
         total += counts
