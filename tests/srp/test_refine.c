@@ -124,6 +124,7 @@ static void refining_all_is_batch_label_propagation(void **state) {
         Batch batch;
         options.during = false;
         options.iterations = 4;
+        options.epsilon = PARTS; // no part is above the bound
         options.score = seed % 3 == 0 ? "random" : "thesis";
         Srp *srp = srp_made(options);
         planted_by_hyperedges(&planted, srp);
@@ -277,6 +278,25 @@ static void the_window_has_the_last_nodes(void **state) {
     srp_free(srp);
 }
 
+// However long a node goes on moving, it leaves two windows behind the last one that came. Every
+// node is said to have moved in the last pass here, so that only its age lets it go.
+static void nodes_that_move_leave_after_two_windows(void **state) {
+    (void)state;
+    SrpOptions options = srp_defaults(PARTS);
+    options.window = 10;
+    Srp *srp = srp_made(options);
+    for (uint64_t n = 0; n < 100; n++) {
+        int64_t runs = srp_totals(srp).runs;
+        for (int32_t v = 0; v < srp->slots[SIDE_NODE]; v++)
+            placed_at(srp, SIDE_NODE, v)->moved = true;
+        srp_given(srp, &(Event){EVENT_HYPEREDGE, n, 1, &n, false, 1, ""});
+        if (n >= 20 && srp_totals(srp).runs > runs)
+            assert_int_equal(srp->window.count, 20);
+    }
+    assert_int_equal(srp_totals(srp).runs, 20);
+    srp_free(srp);
+}
+
 // Entries of nodes that are gone leave the window, and their slots may be used again.
 static void the_window_survives_deletions(void **state) {
     (void)state;
@@ -328,6 +348,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(no_run_raises_the_cost),
     cmocka_unit_test(separate_blocks_are_found),
     cmocka_unit_test(the_window_has_the_last_nodes),
+    cmocka_unit_test(nodes_that_move_leave_after_two_windows),
     cmocka_unit_test(the_window_survives_deletions),
     cmocka_unit_test(no_event_takes_more_than_its_share_of_work)};
 TEST_MAIN(tests)
