@@ -21,8 +21,8 @@ typedef struct SrpOptions { // config.stream and partition.seed
     bool during, after;  // refine while the stream runs; refine everything in srp_settle
     int64_t window;      // nodes that phase 2 looks at; 0: no refinement during the stream
     int iterations;      // most passes over the window
-    double epsilon;      // parts may have this share more than the mean
-    int64_t capacity;    // pins that a part may have; 0: by epsilon
+    double epsilon;      // parts of a snapshot have at most this share more pins than the mean
+    int64_t capacity;    // or at most so many pins; 0: by epsilon
     bool window_votes;   // only pins of the window decide the home of a hyperedge
     bool window_balance; // only the window's hyperedges are the load of a part
     int passes;          // 1; more: srp_settle places everything again, that often
@@ -72,9 +72,23 @@ size_t srp_bytes(const Srp *srp); // of memory in use
 // C' of ALGORITHMS C.1: 2 R and the deviations of pins and of replicas. What phase 2 lowers.
 double srp_cost(const Srp *srp);
 
-// Makes the homes final for a snapshot: further passes, then the refinement of all nodes. No event
-// may come until srp_unsettle, which restores the homes that the stream goes on with.
-void srp_settle(Srp *srp);
+// The bound on the pins of the hyperedges of a part, in a snapshot.
+typedef struct SrpBound {
+    double mean;     // pins of a part
+    double promised; // by the options: (1 + epsilon) mean, or the capacity
+    int64_t most;    // pins that a part may have; above `promised` where hyperedges do not allow it
+    int64_t largest; // pins of the largest hyperedge
+} SrpBound;
+
+// That of hyperedges of so many pins, which it sorts.
+SrpBound srp_bound(const SrpOptions *options, int64_t *pins_of, int64_t hyperedges);
+// The sentence for a promise that cannot be kept; it names the epsilon that can.
+void srp_bound_told(char *out, size_t size, const SrpOptions *options, const SrpBound *bound);
+
+// Makes the homes final for a snapshot: further passes, then the refinement of all nodes, then what
+// is needed until no part is above the bound, which it returns. No event may come until
+// srp_unsettle, which restores the homes that the stream goes on with.
+SrpBound srp_settle(Srp *srp);
 void srp_unsettle(Srp *srp);
 
 // Files from which a new Srp with the same options goes on as the saved one would. Not while

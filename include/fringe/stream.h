@@ -37,6 +37,7 @@ typedef struct StreamSummary {
     double cut_weight, weight, connectivity_weight; // with weights of hyperedges
     double workload_variation; // of hyperedges + nodes + replicas of the parts: deviation / mean
     double load;               // most pins of a part / mean
+    double load_bound;         // and what a snapshot allows
     int64_t runs, undone;      // of the refinement; taken back in part or whole
     int64_t bytes;             // of memory in use
     int64_t pins_at_first;     // pins that a resumed stream began with

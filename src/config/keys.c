@@ -78,10 +78,12 @@ const Key config_own_keys[] = {
     {"stream.iterations", KEY_INT, AT(stream.iterations), "10", "[1, 1000]", ANY, "passes",
      "Most passes of a refinement."},
     {"stream.epsilon", KEY_DOUBLE, AT(stream.epsilon), "0.1", "[0, 1000]", ANY, ANY,
-     "Share above the mean, and beyond it the largest hyperedge so far, up to which arrivals may "
-     "fill a part."},
+     "Share above the mean that a part of a snapshot, or of partition.method=srp, may have in pins "
+     "of its hyperedges. Hyperedges above it move away; where they are too large for that, a "
+     "warning "
+     "names the share that can be kept."},
     {"stream.capacity", KEY_INT, AT(stream.capacity), "0", "[0, 2147483647]", ANY, "pins",
-     "Pins that a part may have; 0: as stream.epsilon says."},
+     "Pins that a part may have instead; 0: as stream.epsilon says."},
     {"stream.votes", KEY_WORD, AT(stream.votes), "\"all\"", ANY, "all window", ANY,
      "Pins that decide the part of a hyperedge: all so far, or only those in the window."},
     {"stream.balance", KEY_WORD, AT(stream.balance), "\"global\"", ANY, "global window", ANY,

@@ -10,7 +10,7 @@
 // Bytes of a pin, and of a node or hyperedge, at most (srp.h).
 enum { PIN_BYTES = 40, ITEM_BYTES = 64 };
 // Part of the cache key: raise it when the same stream and options give other homes.
-enum { SRP_VERSION = 1 };
+enum { SRP_VERSION = 2 };
 
 static bool fits(const CutInput *input, Error *err) {
     const Dataset *d = input->dataset;
@@ -26,6 +26,20 @@ static bool fits(const CutInput *input, Error *err) {
                             "use partition.method=fennel, which needs 8 bytes per node", err);
 }
 
+// The sizes of hyperedges alone say how evenly they can be spread. Of a graph no hyperedges are
+// kept.
+static void warn_of_bound(const SrpOptions *options, const Dataset *d, Warnings *warnings) {
+    char text[512];
+    int64_t *size = ALLOC(int64_t, d->hyperedges, "pins of hyperedges");
+    for (int64_t e = 0; e < d->edges; e++)
+        size[d->target[e]]++;
+    SrpBound bound = srp_bound(options, size, d->hyperedges);
+    srp_bound_told(text, sizeof text, options, &bound);
+    if ((double)bound.most > bound.promised)
+        warnings_add(warnings, "%s", text);
+    memory_free(size);
+}
+
 static bool take(void *context, const Event *event, Error *err) {
     return srp_apply(context, event, err);
 }
@@ -39,11 +53,12 @@ static void keep(int32_t *part, Srp *srp, int side, int64_t count) {
 }
 
 static bool cut_srp(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
-    (void)warnings;
     const Dataset *d = input->dataset;
     SrpOptions options = srp_options(input->config, input->parts);
     if (!fits(input, err))
         return false;
+    if (d->hyperedges > 0)
+        warn_of_bound(&options, d, warnings);
     Srp *srp = srp_new(&options, err);
     bool ok = srp != NULL && dataset_replay(d, input->config->stream.order, take, srp, err);
     if (ok) {

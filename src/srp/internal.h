@@ -108,6 +108,14 @@ void refine_later(Srp *srp, int side, int32_t slot); // adds it to the queue, un
 // came after the lowest cost. In a window only its nodes move; the queues hold no others.
 void refine(Srp *srp, bool in_window);
 
+// ---- bound.c
+// Spreads sizes in descending order, each over the lightest part so far, into `part` (or NULL), up
+// to the first of at most `small`. Returns the largest load.
+int64_t bound_spread(const int64_t *size, int64_t count, int parts, int64_t small, int32_t *part);
+
+// ---- balance.c
+SrpBound balance(Srp *srp); // moves hyperedges until no part is above the bound
+
 // ---- window.c
 void window_note(Srp *srp, const LiveChange *change); // its nodes and hyperedges have changed
 void window_run_if_due(Srp *srp);

@@ -7,11 +7,14 @@
 
 static int parts_of(const Srp *srp) { return srp->options.parts; }
 
-// ---- capacities: STREAM, cap(t) = (1 + epsilon) (total + 1) / k + largest
+// ---- capacities: STREAM, cap(t) = (1 + epsilon) (total + 1) / k + largest. A bound of snapshots
+// that is closer to the mean than a tenth is not for arrivals, which would have too little choice.
+
+static const double least_epsilon = 0.1;
 
 static double room(const Srp *srp, int64_t total) {
-    return (1 + srp->options.epsilon) * (double)(total + 1) / parts_of(srp) +
-           (double)srp->live.largest;
+    double epsilon = fmax(srp->options.epsilon, least_epsilon);
+    return (1 + epsilon) * (double)(total + 1) / parts_of(srp) + (double)srp->live.largest;
 }
 
 static double room_for_pins(const Srp *srp) {

@@ -25,7 +25,7 @@ static void refine_all(Srp *srp) {
     refine(srp, false);
 }
 
-void srp_settle(Srp *srp) {
+SrpBound srp_settle(Srp *srp) {
     assert(!srp->settled);
     srp->settled = true;
     srp->before = srp->totals;
@@ -35,6 +35,7 @@ void srp_settle(Srp *srp) {
         refine_all(srp);
     else if (srp->options.during && srp->window.count > 0)
         window_refine(srp);
+    return balance(srp);
 }
 
 void srp_unsettle(Srp *srp) {

@@ -29,6 +29,7 @@ typedef struct Stream {
     int64_t events_at_first;
     double shown; // clock: of the last progress
     size_t memory_limit;
+    SrpBound bound; // of the last snapshot
     StreamSummary *summary;
 } Stream;
 

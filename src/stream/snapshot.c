@@ -98,6 +98,14 @@ static void say_warnings(const Snapshot *s, const Dataset *dataset) {
     }
 }
 
+static void say_bound(const Snapshot *s) {
+    char text[512];
+    const SrpBound *bound = &s->stream->bound;
+    srp_bound_told(text, sizeof text, &s->stream->options, bound);
+    if (summary_load(s->stream) * bound->mean > bound->promised)
+        terminal_say("warning    snapshot %s: %s\n", s->name, text);
+}
+
 static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
     Dataset dataset = {0};
     const Stream *stream = s->stream;
@@ -142,7 +150,8 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
     find_place(&s, name);
     stage_drop();
     stage_begin("snapshot", "%s", s.name);
-    srp_settle(stream->srp);
+    stream->bound = srp_settle(stream->srp);
+    say_bound(&s);
     for (int side = 0; side < LIVE_SIDES; side++)
         s.order[side] = live_order(live, side);
     bool ok = write_all(&s, err) && put_in_place(&s, err);

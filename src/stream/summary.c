@@ -5,6 +5,8 @@
 
 // ---- counting
 
+static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
 static void weigh(StreamSummary *out, const Srp *srp, LiveHypergraph *live) {
     const LiveSide *side = &live->side[SIDE_HYPEREDGE];
     for (int64_t slot = 0; slot < side->slots; slot++) {
@@ -58,14 +60,14 @@ void summary_fill(StreamSummary *out, const Stream *stream) {
     weigh(out, stream->srp, live);
     out->workload_variation = workload_variation(srp_parts(stream->srp), stream->options.parts);
     out->load = summary_load(stream);
+    out->load_bound =
+        share(fmax(stream->bound.promised, (double)stream->bound.most), stream->bound.mean);
     out->times = (StreamTimes){latency->total, latency_quantile(latency, 0.5),
                                latency_quantile(latency, 0.99), latency_quantile(latency, 0.999),
                                latency->longest};
 }
 
 // ---- showing
-
-static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
     json_put_int(out, "events", s->events);
@@ -86,6 +88,7 @@ void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
     json_put_double(out, "connectivity_weight", s->connectivity_weight);
     json_put_double(out, "workload_cov", s->workload_variation);
     json_put_double(out, "load_balance", s->load);
+    json_put_double(out, "load_bound", s->load_bound);
     json_put_int(out, "placed_overfull", s->overfull);
     json_put_int(out, "refinements", s->runs);
     json_put_int(out, "refinements_taken_back", s->undone);
@@ -138,8 +141,9 @@ void stream_print(const StreamSummary *s) {
     terminal_print("cut          %lld hyperedges (%.1f %%), connectivity - 1: %lld\n",
                    (long long)s->cut, 100 * share((double)s->cut, (double)s->hyperedges),
                    (long long)s->connectivity);
-    terminal_print("balance      most pins of a part %.3f x the mean; workload deviation %.3f\n",
-                   s->load, s->workload_variation);
+    terminal_print("balance      most pins of a part %.3f x the mean (at most %.3f); workload "
+                   "deviation %.3f\n",
+                   s->load, s->load_bound, s->workload_variation);
     terminal_print("refinement   %lld runs, %lld taken back in part or whole\n", (long long)s->runs,
                    (long long)s->undone);
     terminal_print("memory       %s\n", quantity_memory(memory, (double)s->bytes));

@@ -48,6 +48,9 @@ for name, left in json.load(open("left.json")).items():
         rows = np.searchsorted(nodes, np.array(pins[int(hyperedge)], np.uint64))
         cut += len(set(node_part[rows])) > 1
         present.update((row, hyperedge_part[number]) for row in rows)
+    load = np.bincount(hyperedge_part, [len(pins[int(h)]) for h in hyperedges], 4)
+    assert abs(load.max() / load.mean() - said["load_balance"]) < 1e-9, (load, said)
+    assert said["load_balance"] <= said["load_bound"] <= 1.1, said
     assert said["cut_hyperedges"] == cut and said["replicas"] == len(present) - len(nodes), (said, cut, len(present))
 PY
 
@@ -119,6 +122,8 @@ check stream.passes=0 'stream.passes: expected a whole number in \[1, 1000\]'
 check stream.strict=2 'stream.strict: expected true or false'
 check stream.snapshot_every=-1 'stream.snapshot_every: expected a whole number'
 check stream.scores=thesis "stream.scores: unknown key; did you mean stream.score"
+expect "what cannot be kept is said" 0 'snapshot final: stream.capacity=99 cannot be kept: .* a part gets at most [0-9]+, as with stream.epsilon=0.00[0-9]+$' \
+    stream plain.events -o with-capacity=99 $parts --set stream.capacity=99
 expect "--snapshot-every names its key" 78 'stream.snapshot_every: .*found -3' \
     stream plain.events -o none --snapshot-every -3
 expect "a good one" 0 'ok' "$FRINGE" config check hyper.json --set data.path=one --set stream.score=fennel
