@@ -115,7 +115,9 @@ bool dataset_source_hash(const Config *config, char text[33], Error *err);
 // Generators ("reddit-small", "reddit-medium", and parametric ones): a table. The same seed gives
 // the same bytes at any thread count. False with the list if the name is unknown.
 bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err);
-const char *dataset_generator_list(void); // "reddit-small, reddit-medium, ..."
+const char *dataset_generator_list(void); // "reddit-small, reddit-medium, ...", and their values
+// The name of a generator, with a ':' at its end if it needs values; NULL: i is past the last one.
+const char *dataset_generator_name(int i);
 
 // Prints header and statistics for `fringe inspect`; for our directory without reading the data.
 bool dataset_inspect(const char *path, Error *err);

@@ -7,7 +7,7 @@
 static bool show(const Options *options, Error *err) {
     Config config;
     const char *path = options->arguments > 1 ? options->argument[1] : NULL;
-    if (!config_load(&config, path, options->setting, options->settings, err))
+    if (!read_config(&config, options, path, err))
         return false;
     config_print(&config);
     return true;

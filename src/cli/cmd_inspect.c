@@ -14,7 +14,7 @@ static const Inspected *const kinds[] = {
     &inspected_predictions, &inspected_runs,       &inspected_metrics,
     &inspected_assignment,  &inspected_trace,      &inspected_array,
     &inspected_shard,       &inspected_tensors,    &inspected_part_file,
-    &inspected_config,      &inspected_graph,
+    &inspected_page,        &inspected_config,     &inspected_graph,
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], COLUMNS = 80, NAMES = 160, FOUND = 240 };
 

@@ -7,8 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-// Words of a list like "show|check [CONFIG...]" or "tiny, reddit-small": the letters that a name
-// consists of.
+// Words of a list like "show|check [CONFIG...]": the letters that a name consists of.
 static void put_names(const char *list) {
     for (const char *at = list; *at != 0; at++) {
         bool name = isalnum((unsigned char)*at) || strchr("-_", *at) != NULL;
@@ -26,12 +25,9 @@ static bool takes_option(const Command *command, int i) {
 // What may follow a command: names (of verbs, generators or topics), or else files.
 static void put_arguments(const Command *command) {
     static const char *const with_words[] = {"config", "help", "cache"};
-    const char *generators = dataset_generator_list();
-    char names[256];
-    snprintf(names, sizeof names, "%.*s planted", (int)(strstr(generators, ", and") - generators),
-             generators);
-    if (strcmp(command->name, "generate") == 0)
-        put_names(names);
+    for (int i = 0; strcmp(command->name, "generate") == 0 && dataset_generator_name(i) != NULL;
+         i++)
+        printf(" %s", dataset_generator_name(i));
     for (size_t i = 0; i < sizeof with_words / sizeof with_words[0]; i++)
         if (strcmp(command->name, with_words[i]) == 0)
             put_names(command->arguments);

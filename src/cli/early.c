@@ -94,11 +94,9 @@ static void check_modes(const Early *early, const Options *options) {
 
 // ---- the disk
 
-// True if the name is a word of "reddit-small, reddit-medium, ...".
 static bool can_be_made(const char *name) {
-    const char *list = dataset_generator_list(), *at = list;
-    for (; name[0] != '\0' && (at = strstr(at, name)) != NULL; at++)
-        if ((at == list || at[-1] == ' ') && strchr(", ", at[strlen(name)]) != NULL)
+    for (int i = 0; dataset_generator_name(i) != NULL; i++)
+        if (strcmp(dataset_generator_name(i), name) == 0)
             return true;
     return false;
 }
@@ -300,10 +298,14 @@ static bool load_run(Config *config, const char *folder, const Options *options,
     return config_load(config, path, setting, options->settings + 1, err);
 }
 
+bool read_config(Config *config, const Options *options, const char *path, Error *err) {
+    return path != NULL && file_is_folder(path)
+               ? load_run(config, path, options, err)
+               : config_load(config, path, options->setting, options->settings, err);
+}
+
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err) {
-    bool whole = file_is_folder(path)
-                     ? load_run(config, path, options, err)
-                     : config_load(config, path, options->setting, options->settings, err);
+    bool whole = read_config(config, options, path, err);
     Early early = {config, path, err};
     if (config->mode[0] != 0) // wrong keys have their defaults
         check_names(&early);
@@ -312,7 +314,7 @@ bool load_config(Config *config, const Options *options, const char *path, int r
     if (whole)
         check_layer(&early, options);
     check_modes(&early, options);
-    if (whole)
+    if (config->mode[0] != 0)
         check_disk(&early, options, ranks);
     return err->code == 0;
 }

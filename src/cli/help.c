@@ -39,7 +39,7 @@ static void print_option(const char *name, const char *argument, const char *hel
 }
 
 void options_help(const Command *command) {
-    char usage[512];
+    char usage[TEXT];
     snprintf(usage, sizeof usage, "usage: fringe %s %s%s", command->name, command->arguments,
              command->options[0] != 0 ? " [OPTIONS]" : "");
     print_broken(usage);

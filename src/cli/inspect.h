@@ -17,7 +17,7 @@ extern const Inspected inspected_run, inspected_metrics, inspected_comparison, i
     inspected_runs, inspected_table;
 // inspect_files.c: files and folders inside of runs
 extern const Inspected inspected_checkpoint, inspected_assignment, inspected_trace,
-    inspected_predictions;
+    inspected_predictions, inspected_page;
 // inspect_stream.c: what fringe stream writes
 extern const Inspected inspected_stream, inspected_snapshot, inspected_stream_checkpoint;
 // inspect_arrays.c: files of arrays

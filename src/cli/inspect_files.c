@@ -214,3 +214,33 @@ static bool put_predictions(JsonWriter *w, const char *path, Error *err) {
 
 const Inspected inspected_predictions = {"predictions", is_predictions, print_predictions,
                                          put_predictions};
+
+// ---- the kind "report"
+
+static bool is_page(const char *path) {
+    char head[1024] = "";
+    FILE *file = inspect_ends(path, ".html") ? fopen(path, "r") : NULL;
+    if (file == NULL)
+        return false;
+    size_t bytes = fread(head, 1, sizeof head - 1, file);
+    fclose(file);
+    head[bytes] = 0;
+    return strstr(head, "<title>fringe report</title>") != NULL;
+}
+
+static bool print_page(const char *path, Error *err) {
+    char size[QUANTITY];
+    (void)err;
+    printf("report     a page of curves, times and messages, %s\n",
+           quantity_bytes(size, (double)file_size(path)));
+    printf("           open it in a browser; its runs are listed by: fringe runs FOLDER\n");
+    return true;
+}
+
+static bool put_page(JsonWriter *w, const char *path, Error *err) {
+    (void)err;
+    json_put_double(w, "bytes", (double)file_size(path));
+    return true;
+}
+
+const Inspected inspected_page = {"report", is_page, print_page, put_page};

@@ -109,7 +109,10 @@ void families_learn(void); // registers them with the config room, before any co
 
 // --- early.c: mistakes that are reported before anything is loaded
 
-// Loads the config at `path` (a file, or the folder of a run) with the settings of `options`. The
+// Loads the config at `path` (a file, or the folder of a run; NULL: none) with the settings of
+// `options`, and checks no more than its values.
+bool read_config(Config *config, const Options *options, const char *path, Error *err);
+// The same for a command that works with it. The
 // error lists, one per line, every mistake in its values and in what options->needs on disk.
 // `ranks`: the number of ranks that will run; 0: unknown.
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err);

@@ -143,8 +143,7 @@ static bool load(Config *config, const Json *file, const char *name, bool writte
     complaints.where = name != NULL ? name : "config";
     if (complaints.count == 0)
         config_check_together(config, &complaints);
-    if (complaints.count == 0)
-        config_resolve_paths(config, &complaints);
+    config_resolve_paths(config, &complaints); // so that files can be checked beside wrong values
     return complaints.count == 0 ? config_check_cache(config, err)
                                  : error_set(err, EXIT_CONFIG, "%s", all.text);
 }

@@ -125,6 +125,39 @@ static int64_t count_words(const char *text, size_t bytes) {
     return words;
 }
 
+// A pin as a number in which every bit of both ids changes half of the bits.
+static uint64_t mixed(int64_t hyperedge, int64_t node) {
+    uint64_t id = (uint64_t)hyperedge << 32 | (uint64_t)node;
+    id = (id ^ id >> 30) * 0xbf58476d1ce4e5b9u;
+    id = (id ^ id >> 27) * 0x94d049bb133111ebu;
+    return id ^ id >> 31;
+}
+
+// The header of a METIS graph is "nodes edges", its lines list neighbours: the second number is
+// half of the pins, and each line that lists another one is listed there. Sums of the pins and of
+// the pins the other way tell whether they are the same.
+static bool looks_like_a_graph(const Header *header, const Pins *pins) {
+    uint64_t there = 0, back = 0;
+    if (header->hyperedge_weights || header->vertex_weights || pins->count != 2 * header->vertices)
+        return false;
+    for (int64_t p = 0; p < pins->count; p++) {
+        if (pins->node[p] >= header->hyperedges || pins->node[p] == pins->hyperedge[p])
+            return false;
+        there += mixed(pins->hyperedge[p], pins->node[p]);
+        back += mixed(pins->node[p], pins->hyperedge[p]);
+    }
+    return there == back;
+}
+
+static bool check_kind(const Header *header, const Pins *pins, const Request *request, Error *err) {
+    return strcmp(request->config->data.format, "hgr") == 0 || !looks_like_a_graph(header, pins) ||
+           error_set(err, EXIT_DATA,
+                     "%s: this looks like a METIS graph of %lld nodes: each line lists the lines "
+                     "that list it; set data.format=metis to read it as a graph, or "
+                     "data.format=hgr if it is a hypergraph",
+                     request->path, (long long)header->hyperedges);
+}
+
 // The weights go into the dataset, the pins into a list.
 static bool read_lines(Dataset *dataset, Pins *pins, const Header *header, Scan *scan, Error *err) {
     if (header->hyperedge_weights)
@@ -143,6 +176,7 @@ bool hgr_parse(Dataset *dataset, Text *text, const Request *request, Error *err)
         return false;
     bool ok = pins_init(&pins, count_words(text->data, text->bytes), false, err) &&
               read_lines(dataset, &pins, &header, &scan, err) &&
+              check_kind(&header, &pins, request, err) &&
               pins_to_rows(dataset, &pins, header.vertices, header.hyperedges, err);
     if (ok)
         warn_of_rest(&dataset->warnings, &scan, request->path);

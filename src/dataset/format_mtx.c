@@ -68,7 +68,7 @@ static bool read_sizes(Matrix *m, Scan *scan, Error *err) {
     if (m->rows < 1 || m->rows > DATASET_MAX_NODES)
         return scan_error(scan, err, "%lld nodes; 1 to %d can be used", (long long)m->rows,
                           DATASET_MAX_NODES);
-    if (m->entries < 1 || m->entries > (scan->end - scan->at) / 4 + 1)
+    if (m->entries < 0 || m->entries > (scan->end - scan->at) / 4 + 1)
         return scan_error(scan, err,
                           "it says that there are %lld entries, which do not fit into the rest of "
                           "the file",

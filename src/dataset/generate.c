@@ -29,6 +29,14 @@ const char *dataset_generator_list(void) {
            "most, features, classes, signal); and look-alikes of large sets: " DCSBM_NAMES;
 }
 
+const char *dataset_generator_name(int i) {
+    static const char *const others[] = {"planted:", "hyper-planted", "hyper-zipf"};
+    enum { OTHERS = sizeof others / sizeof *others };
+    return i < RECIPES            ? recipes[i].name
+           : i < RECIPES + OTHERS ? others[i - RECIPES]
+                                  : dcsbm_name(i - RECIPES - OTHERS);
+}
+
 // --- recipes
 
 static bool set_number(const RecipeKey *keys, int count, const char *key, double value) {
@@ -92,10 +100,13 @@ static bool find_recipe(Recipe *recipe, const char *name, Error *err) {
         }
     if (strncmp(name, "planted:", 8) == 0)
         return parse_recipe(recipe, name + 8, err);
-    const char *names[RECIPES];
-    for (int i = 0; i < RECIPES; i++)
-        names[i] = recipes[i].name;
-    const char *closest = family_closest(name, names, RECIPES);
+    const char *names[GENERATORS_MOST];
+    int count = 0;
+    while (count < GENERATORS_MOST && dataset_generator_name(count) != NULL) {
+        names[count] = dataset_generator_name(count);
+        count++;
+    }
+    const char *closest = family_closest(name, names, count);
     if (closest != NULL)
         return error_set(err, EXIT_USAGE, "there is no generator '%s'; did you mean %s?", name,
                          closest);

@@ -80,6 +80,8 @@ void draw_features(Dataset *dataset, double signal, uint64_t seed);
     "dcsbm, each also as NAME:KEY=VALUE,... (scale, or nodes, edges, features, classes, blocks, "  \
     "labels, "                                                                                     \
     "spread, tail, exponent, most, homophily, carriers, signal, train, val)"
+enum { GENERATORS_MOST = 32 };
+const char *dcsbm_name(int i);   // NULL: i is past the last one
 bool is_dcsbm(const char *name); // dcsbm:..., or a preset with or without values
 // On failure clear the dataset.
 bool generate_dcsbm(Dataset *dataset, const char *name, int64_t seed, Error *err);

@@ -63,6 +63,8 @@ static const Preset presets[] = {
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 
+const char *dcsbm_name(int i) { return i < PRESETS ? presets[i].name : NULL; }
+
 // ---- the recipe
 
 static const Preset *preset_of(const char *name) {

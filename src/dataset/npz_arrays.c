@@ -229,14 +229,14 @@ static void add_labels(List *list) {
         add(list, "labels", "<i8", d->nodes, make_labels);
 }
 
-// A reader refuses splits without training nodes.
+// All three, unless no node is in one. A reader refuses an empty list of training nodes.
 static void add_splits(List *list) {
     static const char *const keys[] = {"train_idx", "val_idx", "test_idx"};
     const Dataset *d = list->dataset;
     int64_t count[4] = {0};
     for (int64_t i = 0; i < d->nodes; i++)
         count[d->split[i]]++;
-    for (int s = 0; s < 3 && count[SPLIT_TRAIN] > 0; s++)
+    for (int s = count[SPLIT_TRAIN] == 0; s < 3 && count[SPLIT_NONE] < d->nodes; s++)
         add(list, keys[s], "<i8", count[SPLIT_TRAIN + s], make_split)->split =
             (uint8_t)(SPLIT_TRAIN + s);
 }

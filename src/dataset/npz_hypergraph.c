@@ -72,14 +72,21 @@ static bool read_index(Pins *pins, Npz *npz, Error *err) {
     return ok;
 }
 
+// *hyperedges: those that have pins, which becomes those that have weights.
 static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error *err) {
     Npy npy;
     if (!npz_has(npz, "hyperedge_weight"))
         return true;
     if (!npz_read(npz, "hyperedge_weight", &npy, err))
         return false;
+    bool ok = npy.elements >= *hyperedges ||
+              error_set(err, EXIT_DATA,
+                        "'hyperedge_weight' has %lld entr%s, but hyperedge %lld has pins; it needs "
+                        "one number for each hyperedge",
+                        (long long)npy.elements, npy.elements == 1 ? "y" : "ies",
+                        (long long)*hyperedges - 1);
     *hyperedges = npy.elements;
-    bool ok = npy_to_float(&npy, &dataset->hyperedge_weight, err);
+    ok = ok && npy_to_float(&npy, &dataset->hyperedge_weight, err);
     npy_clear(&npy);
     return ok;
 }

@@ -202,18 +202,23 @@ static bool test_the_rest(Dataset *dataset, Error *err) {
     return true;
 }
 
-// Validation may be missing; so may test, then.
+// Validation may be missing; so may test, then. Training may be missing from what is only
+// evaluated.
 static bool read_all(Dataset *dataset, const Config *config, const SplitSource *source,
                      Error *err) {
     bool no_val = is_absent(config, source->npz, SPLIT_VAL - 1);
     bool rest = no_val && is_absent(config, source->npz, SPLIT_TEST - 1);
+    bool no_train = !rest && is_absent(config, source->npz, SPLIT_TRAIN - 1);
     // a dataset directory may have splits in its read-only mapping
     dataset->split = dataset_writable(dataset, dataset->split, (size_t)dataset->nodes, "splits");
     memset(dataset->split, SPLIT_NONE, (size_t)dataset->nodes);
     for (int which = 0; which < (rest ? 1 : 3); which++)
-        if (!(no_val && which == SPLIT_VAL - 1) &&
+        if (!(no_train && which == SPLIT_TRAIN - 1) && !(no_val && which == SPLIT_VAL - 1) &&
             !read_split(dataset, config, source->npz, source->path, which, err))
             return false;
+    if (no_train)
+        warnings_add(&dataset->warnings,
+                     "the split names no training nodes, so there is nothing to learn from");
     return !rest || test_the_rest(dataset, err);
 }
 

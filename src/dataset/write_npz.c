@@ -266,13 +266,8 @@ static bool write_archive(const Writing *writing, Error *err) {
 // ---- what it cannot hold
 
 static bool fits(const Writing *writing, Error *err) {
-    const Dataset *d = writing->dataset;
     (void)err;
     remark_classes(writing);
-    if (memchr(d->split, SPLIT_TRAIN, (size_t)d->nodes) == NULL &&
-        (memchr(d->split, SPLIT_VAL, (size_t)d->nodes) != NULL ||
-         memchr(d->split, SPLIT_TEST, (size_t)d->nodes) != NULL))
-        warnings_add(writing->remarks, "there are no training nodes, so the splits are left out");
     return true;
 }
 

@@ -41,6 +41,7 @@ predictions  one/predictions                      ^array +\[600, 1\] int64, 0 to
 array        one/predictions/scores.npy           ^array +\[600, 5\] float32, -[0-9.]+ to [0-9.]+
 runs         many                                 ^best +test accuracy [0-9.]+ \+- [0-9.]+ %
 runs         many/runs.json                       ^run-2 +seed=1 +finished
+report       pair/report.html                     open it in a browser
 comparison   pair                                 ^overlap +mode=overlap +finished
 comparison   pair/compare.json                    ^overlap .* [0-9.]+x
 sweep        swept                                ^train.lr=0.01/run-1 +.*finished
@@ -63,6 +64,8 @@ graph        grown.events                         ^pins +3
 dataset      hyper                                ^hyperedges +200
 graph        edges.txt                            ^edges +2 stored
 KINDS
+expect "config show takes a run" 0 '^train.epochs +. 6 epochs' "$FRINGE" config show one
+expect "and names those of a folder" 66 'many holds 2 runs' "$FRINGE" config show many
 python3 - >out <<'PY' || fail "members of a run: $(cat out)"
 import json, subprocess, os
 text, found = open("kinds").read(), []

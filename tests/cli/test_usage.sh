@@ -4,6 +4,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 expect "--help lists the commands" 0 'inspect' "$FRINGE" --help
+expect "no help is cut" 0 'carriers, signal, train, val\)\.$' "$FRINGE" generate --help
+expect "look-alikes are completed" 0 'generate. echo .* reddit-small .* ogbn-arxiv ' "$FRINGE" help bash
 expect "--version names the libraries" 0 'METIS +[0-9]' "$FRINGE" --version
 expect "without a command" 64 'a command is missing; fringe --help lists all' "$FRINGE"
 for command in train evaluate predict partition stream generate convert inspect runs report cache config doctor; do
@@ -51,6 +53,11 @@ for text in "train.epochs: expected .*found 'many'" 'train.momentm: unknown key;
 done
 [ "$(wc -l <out)" -eq 6 ] || fail "six mistakes want six lines, each once"
 tiny
+cat >both.json <<'JSON'
+{"data": {"path": "nothing.npz", "features": "none.npy"}, "train": {"epochs": "many"}}
+JSON
+expect "wrong values and missing files at once" 78 'train.epochs: expected' "$FRINGE" config check --files both.json
+[ "$(grep -c 'does not exist' out)" -eq 2 ] || fail "with both files: $(cat out)"
 expect "a layer that is not there" 78 'sage-mean' "$FRINGE" config check tiny.json \
     --set model.layer=gnc
 grep -q "did you mean 'gcn'" out || fail "a layer's suggestion"

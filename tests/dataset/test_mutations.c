@@ -132,10 +132,11 @@ static void texts(void **state) {
 
 // Reads it from memory that ends where the text does.
 static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count, Error *err) {
+    static const Config config;
     Dataset dataset = {0};
     Text text = {ALLOC(char, count + 1, "text"), count};
     memcpy(text.data, bytes, count);
-    bool ok = hgr_parse(&dataset, &text, &(Request){.path = path, .rows = -1}, err) &&
+    bool ok = hgr_parse(&dataset, &text, &(Request){&config, path, .rows = -1}, err) &&
               dataset_check(&dataset, path, err);
     if (ok)
         dataset_finish(&dataset);

@@ -105,7 +105,7 @@ static void every_defect_is_named(void **state) {
         {a_node_huge, "2147483648 nodes"},
         {a_hyperedge_huge, "2147483648 hyperedges"},
         {no_pins, "there are no pins"},
-        {weights_short, "pin 0 is of hyperedge 1, but hyperedges are 0 to 0"},
+        {weights_short, "'hyperedge_weight' has 1 entry, but hyperedge 1 has pins"},
         {a_weight_negative, "hyperedge 1 weighs -1"},
         {attributes, "features of hyperedges are not used"},
         {features_of_hyperedges, "features have one row for each node"},

@@ -144,6 +144,45 @@ static void hmetis_hypergraphs(void **state) {
     try_texts(cases, sizeof cases / sizeof *cases, "case.hgr");
 }
 
+// What is a graph of METIS to the last pin is not read as a hypergraph, unless the config says so.
+static void a_graph_that_is_named_like_a_hypergraph(void **state) {
+    (void)state;
+    static const char square[] = "4 4\n2 4\n1 3\n2 4\n1 3\n";
+    static const TextCase cases[] = {
+        {square, "looks like a METIS graph of 4 nodes", 0, 0},
+        {"4 4\n2 4\n1 3\n2 4\n1 2\n", NULL, 4, 8}, // one line is listed, and does not list
+        {"4 4\n2 4\n1 3\n2 3\n1 4\n", NULL, 4, 8}, // lines list themselves
+        {"4 5\n2 4\n1 3\n2 4\n1 3\n", NULL, 5, 8}, // another number of edges
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "graph.hgr");
+    for (int hyper = 0; hyper < 2; hyper++) {
+        Config config = {0};
+        Dataset d;
+        Error err = {0};
+        test_write_text(test_path("graph.hgr"), square);
+        snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.hgr"));
+        snprintf(config.data.format, sizeof config.data.format, "%s", hyper ? "hgr" : "metis");
+        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_int_equal(d.hyperedges, hyper ? 4 : 0);
+        dataset_clear(&d);
+    }
+}
+
+static void matrix_market_files(void **state) {
+    (void)state;
+#define BANNER "%%MatrixMarket matrix coordinate real "
+    static const TextCase cases[] = {
+        {BANNER "general\n%\n5 5 0\n", NULL, 5, 0}, // as scipy.io.mmwrite has it
+        {BANNER "symmetric\n5 5 0\n", NULL, 5, 0},
+        {BANNER "general\n5 5 0", NULL, 5, 0},
+        {BANNER "general\n5 5 1\n2 3 4\n", NULL, 5, 1},
+        {BANNER "general\n5 5 0\n2 3 4\n", "more than the 0 entries", 0, 0},
+        {BANNER "general\n5 5 1\n", "0 entries, but the file announces 1", 0, 0},
+        {BANNER "general\n5 5 -1\n", "-1 entries, which do not fit", 0, 0},
+    };
+    try_texts(cases, sizeof cases / sizeof *cases, "case.mtx");
+}
+
 static void lists_of_pins(void **state) {
     (void)state;
     static const TextCase cases[] = {
@@ -245,6 +284,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(metis_graphs),
     cmocka_unit_test(edge_lists),
     cmocka_unit_test(hmetis_hypergraphs),
+    cmocka_unit_test(a_graph_that_is_named_like_a_hypergraph),
+    cmocka_unit_test(matrix_market_files),
     cmocka_unit_test(lists_of_pins),
     cmocka_unit_test(numbers_are_read_exactly),
     cmocka_unit_test(edge_lists_can_mean_both_directions),

@@ -72,7 +72,7 @@ static void hypergraphs_that_do_not_fit_are_refused(void **state) {
 
 // ---- what is remarked on
 
-static void empty_classes_and_splits_are_remarked_on(void **state) {
+static void what_no_node_has_is_remarked_on(void **state) {
     (void)state;
     Dataset d = make(0), back;
     d.classes = CLASSES + 2;
@@ -81,7 +81,9 @@ static void empty_classes_and_splits_are_remarked_on(void **state) {
     d.classes = CLASSES;
     for (int64_t i = 0; i < NODES; i++)
         d.split[i] = d.split[i] == SPLIT_TRAIN ? SPLIT_NONE : d.split[i];
-    pass(&back, &d, "npz", "k.npz", "there are no training nodes, so the splits are left out");
+    pass(&back, &d, "npz", "k.npz", "");
+    assert_same(&d, &back);
+    assert_non_null(strstr(back.warnings.text, "no training nodes"));
     dataset_clear(&back);
     pass(&back, &d, "ogb", "k", "there are no training nodes: get_idx_split of ogb fails");
     assert_same(&d, &back);
@@ -177,7 +179,7 @@ static void floats_read_back(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(graphs_that_metis_cannot_hold_are_refused),
     cmocka_unit_test(hypergraphs_that_do_not_fit_are_refused),
-    cmocka_unit_test(empty_classes_and_splits_are_remarked_on),
+    cmocka_unit_test(what_no_node_has_is_remarked_on),
     cmocka_unit_test(what_metis_leaves_out_is_in_the_npz),
     cmocka_unit_test(nodes_of_a_hypergraph_are_said),
     cmocka_unit_test(floats_read_back),
