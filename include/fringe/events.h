@@ -85,6 +85,9 @@ bool event_reader_blame(const EventReader *reader, Error *err);
 // what event_reader_can_seek.
 bool event_reader_seek(EventReader *reader, const EventPlace *place, Error *err);
 bool event_reader_can_seek(const EventReader *reader);
+// True behind the last byte: what came last is the end, a last line without its end, or a record
+// that is cut off.
+bool event_reader_at_end(const EventReader *reader);
 // What should be known although nothing failed: "the last line has no end".
 const Warnings *event_reader_warnings(const EventReader *reader);
 

@@ -305,6 +305,10 @@ bool event_reader_blame(const EventReader *reader, Error *err) {
     return error_prefix(err, "%s: byte %lld", name, (long long)byte);
 }
 
+bool event_reader_at_end(const EventReader *reader) {
+    return reader->source.ended && (left(reader) == 0 || reader->stuck);
+}
+
 bool event_reader_can_seek(const EventReader *reader) { return reader->source.regular; }
 
 // True if a line that was taken as the last one, without an end, has more characters by now.

@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 enum { MEMORY_LOOKS = 1 << 18 }; // events between two looks at the memory in use
+#define REQUEST_TAKES 0.2 // seconds, on a crowded machine, until a signal that was sent is known
 
 // ---- begin and end
 
@@ -197,8 +199,7 @@ static bool save_here(Stream *s) {
     return save_at(s, &place);
 }
 
-static bool save_and_stop(Stream *s, Error *err) {
-    EventPlace place = event_reader_place(s->reader);
+static bool save_and_stop(Stream *s, EventPlace place, Error *err) {
     if (!has_changed(s))
         return error_set(err, EXIT_STOPPED,
                          "stopped before any new event; there was nothing to save");
@@ -206,6 +207,20 @@ static bool save_and_stop(Stream *s, Error *err) {
            error_set(err, EXIT_STOPPED,
                      "stopped after event %" PRId64 "; --resume auto goes on with the next one",
                      s->events);
+}
+
+// True if a request to stop has come, or comes now. Ctrl-C reaches the sender, too, whose end may
+// be seen first.
+static bool stop_comes(const Stream *s) {
+    double since = clock_seconds(), most = event_reader_can_seek(s->reader) ? 0 : REQUEST_TAKES;
+    while (!s->request->stop() && clock_seconds() - since < most)
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+    return s->request->stop();
+}
+
+// Then the end is not that of the stream, and half a line or record is none of its events.
+static bool is_end_of_sender(const Stream *s) {
+    return event_reader_at_end(s->reader) && stop_comes(s);
 }
 
 static bool take(Stream *s, const Event *event, Error *err) {
@@ -225,12 +240,15 @@ static bool has_passed(const Stream *s, Error *err) {
 
 static bool follow(Stream *s, Error *err) {
     Event event;
+    Error wrong = {0};
     for (;;) {
-        EventNext next = event_reader_next(s->reader, &event, err);
+        EventNext next = event_reader_next(s->reader, &event, &wrong);
+        if (is_end_of_sender(s))
+            return save_and_stop(s, event_reader_place_before(s->reader), err);
         if (next == EVENT_END)
             return has_passed(s, err);
         if (next == EVENT_WRONG)
-            return save_before(s);
+            return *err = wrong, save_before(s);
         if (next == EVENT_WAITING)
             show(s, true);
         else if (s->passing > 0)
@@ -238,7 +256,7 @@ static bool follow(Stream *s, Error *err) {
         else if (!take(s, &event, err))
             return false;
         if (s->request->stop())
-            return save_and_stop(s, err);
+            return save_and_stop(s, event_reader_place(s->reader), err);
     }
 }
 
@@ -286,7 +304,8 @@ bool stream_run(StreamSummary *summary, const StreamRequest *request, const Conf
         begin_stage(&s);
         ok = follow(&s, err);
         stage_drop();
-        say_remarks(&s);
+        if (err->code != EXIT_STOPPED) // a last line without an end was not taken
+            say_remarks(&s);
         ok = ok && finish(&s, err);
     }
     close_stream(&s);
