@@ -1,0 +1,88 @@
+"""Parts of streams against the bound that stream.epsilon promises: the six hypergraphs of tests/data/srp.tsv, 2 to 512
+parts, both ways of streaming.
+
+usage: bench/run.sh balance [--strict] [--sets=walmart,...] [--parts=2,4,...] [--epsilon=0.03]
+
+No part may have more pins than (1 + epsilon) times the mean where the mean is at least 4 times the largest hyperedge;
+elsewhere than the epsilon that the run's warning named. The pins of a part are counted here, from the hypergraph and the
+file of the hyperedges' parts. Connectivity is held against tests/data/srp.tsv where that has the number of parts, and
+printed elsewhere.
+"""
+import glob
+import json
+import os
+import re
+import sys
+import tempfile
+
+from figures import ROOT, Bench, fringe, option, settings
+
+SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
+        "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
+        "ibm10": "hg_ispd98/ibm10.hgr", "ibm14": "hg_ispd98/ibm14.hgr"}
+WAYS = {"marginal": "hyperedges", "fennel": "nodes"}
+ALLOWED = 1.05  # of the connectivity in the table
+AMPLE = 4       # the largest hyperedges in a mean part, so that the promise is due
+NAMED = re.compile(r"as with stream\.epsilon=([0-9.e+-]+)")
+
+
+def table():
+    with open(os.path.join(ROOT, "tests", "data", "srp.tsv")) as file:
+        rows = [line.split("\t") for line in file][1:]
+    return {(row[0], int(row[1]), row[3]): int(row[5]) for row in rows}
+
+
+def sizes_of(hgr):
+    """The pins of each hyperedge."""
+    with open(hgr) as file:
+        lines = [line.split() for line in file if not line.startswith("%")]
+    return [len(set(line)) for line in lines[1:1 + int(lines[0][0])]]
+
+
+def most_pins(report, sizes, parts):
+    pins = [0] * parts
+    with open(glob.glob(os.path.join(report["folder"], f"*.hpart.{parts}"))[0]) as file:
+        for size, part in zip(sizes, file, strict=True):
+            pins[int(part)] += size
+    return max(pins)
+
+
+def allowed(report, epsilon, mean, largest):
+    """The epsilon that is due, and who says so."""
+    named = NAMED.search(report["warnings"])
+    if mean >= AMPLE * largest or named is None:
+        return epsilon, "asked for"
+    return float(named[1]), "named"
+
+
+def walk(bench, known, name, hgr, folder):
+    sizes, epsilon = sizes_of(hgr), option("epsilon", 0.03)
+    config = os.path.join(folder, "config.json")
+    with open(config, "w") as out:
+        json.dump({"data": {"path": hgr, "cache": folder}}, out)
+    for parts in [int(word) for word in option("parts", "2,4,8,16,28,64,128,256,512").split(",")]:
+        for score, order in WAYS.items():
+            words = ["partition.method=srp", f"stream.order={order}", f"stream.score={score}", f"stream.epsilon={epsilon}"]
+            done = fringe("partition", config, "--parts", parts, "--json", "--quiet", *settings(words))
+            report, mean, what = json.loads(done.stdout), sum(sizes) / parts, f"{name}, {parts} parts, {score}"
+            most, (due, whose) = most_pins(report, sizes, parts) / mean, allowed(report, epsilon, mean, max(sizes))
+            bench.figure(f"{what}: largest part", most, "means", f"epsilon {whose}", 1 + due, most / (1 + due), 1,
+                         at_most=True)
+            connectivity, told = report["connectivity_minus_1"], known.get((name, parts, score))
+            bench.figure(f"{what}: connectivity", connectivity, "", *(
+                ("table", told, connectivity / told, ALLOWED, True) if told else ()))
+
+
+def main():
+    if "FRINGE_DATA" not in os.environ:
+        print("balance: skipped: FRINGE_DATA does not name the folder of the hypergraphs")
+        sys.exit(77)
+    bench, known = Bench("balance"), table()
+    for name in option("sets", ",".join(SETS)).split(","):
+        with tempfile.TemporaryDirectory(prefix="fringe-balance-") as folder:
+            walk(bench, known, name, os.path.join(os.environ["FRINGE_DATA"], SETS[name]), folder)
+    bench.end()
+
+
+if __name__ == "__main__":
+    main()
