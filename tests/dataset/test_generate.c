@@ -128,13 +128,11 @@ static void features_are_means_and_noise(void **state) {
 
 static void wrong_names_and_numbers_are_refused(void **state) {
     (void)state;
-    static const char *const names[][2] = {{"redditx", "there are reddit-small"},
-                                           {"planted:nodes", "'nodes'"},
-                                           {"planted:nodes=x", "'nodes'"},
-                                           {"planted:nodes=1", "'nodes'"},
-                                           {"planted:size=100", "'size'"},
-                                           {"planted:nodes=1e99", "'nodes'"},
-                                           {"planted:nodes=100,edges=99999", "placed"}};
+    static const char *const names[][2] = {
+        {"graphs", "there are reddit-small"}, {"redditx", "did you mean reddit?"},
+        {"planted:nodes", "'nodes'"},         {"planted:nodes=x", "'nodes'"},
+        {"planted:nodes=1", "'nodes'"},       {"planted:size=100", "'size'"},
+        {"planted:nodes=1e99", "'nodes'"},    {"planted:nodes=100,edges=99999", "placed"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Dataset d;
         Error err = {0};
