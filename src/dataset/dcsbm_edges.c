@@ -1,14 +1,15 @@
 // The edges of a block model, at a cost that goes with their number.
 //
-// Every node makes draws in proportion to its weight, inside its block and, if it faces another
-// block, among the nodes of that block that face its own; the other end is one of these
-// in proportion to its weight, found in one step (alias method: Walker, 1977; Vose, 1991). Draws of
+// Every node makes draws in proportion to its weight, inside its block and, if it faces other
+// blocks, among the nodes of each of these that face its own; the other end is one of them in
+// proportion to its weight, found in one step (alias method: Walker, 1977; Vose, 1991). A node that
+// faces several blocks divides its weight among them outside its own (v = w / blocks). Draws of
 // one pair more than once, and of a node with itself, are dropped, so more draws are made than
 // edges are wanted. How many follows from the expected number of distinct pairs, of nodes put
 // together by their weights:
 //
 //   inside   sum over bins a, b of  pairs(a, b) (1 - exp(-2 r w_a w_b / W))
-//   between  sum over bins a, b of  n_a n_b (1 - exp(-r w_a w_b (1 / W_a + 1 / W_b)))
+//   between  sum over bins a, b of  n_a n_b (1 - exp(-r v_a v_b (1 / V_a + 1 / V_b)))
 //
 // with r draws for each unit of weight.
 //
@@ -33,7 +34,7 @@ typedef struct Group {  // nodes among which ends are drawn
 
 typedef struct Draws {
     const BlockModel *model;
-    int32_t *member; // [2 nodes] nodes by block, then those that face a block by both
+    int32_t *member; // nodes by block, then those that face a block by both
     Alias *alias;    // likewise
     Group *group;    // [blocks (1 + faces)] blocks; then the nodes of each by what they face
     int64_t groups;
@@ -41,17 +42,13 @@ typedef struct Draws {
     int64_t *first;         // [nodes + 1] draws of nodes in the order of `member`
 } Draws;
 
-// The nodes of a block that face one of its others. Faces 2 j and 2 j + 1 lie the same way before
-// and behind the block, so that who is faced faces back.
+// The nodes of a block that face one of its others, and those that face them back.
 static int64_t facing(const BlockModel *m, int64_t block, int face) {
     return m->blocks + m->faces * block + face;
 }
 
 static int64_t facing_back(const BlockModel *m, int64_t block, int face) {
-    static const int64_t ways[DCSBM_FACES / 2] = {1, 11, 29, 5, 47, 19, 71, 37};
-    int64_t way = ways[face / 2] % m->blocks;
-    int64_t other = face % 2 == 0 ? block + way : block + m->blocks - way;
-    return facing(m, other % m->blocks, face ^ 1);
+    return facing(m, m->faced[m->faces * block + face], face ^ 1);
 }
 
 // ---- groups and their alias tables
@@ -62,10 +59,10 @@ static void fill_members(Draws *d) {
     for (int64_t i = 0; i < m->nodes; i++) {
         next[m->block[i] + 1]++;
         d->group[m->block[i]].total += m->weight[i];
-        if (m->face[i] != FACES_NONE) {
-            int64_t g = facing(m, m->block[i], m->face[i]);
+        for (unsigned set = m->facing[i]; set != 0;) {
+            int64_t g = facing(m, m->block[i], dcsbm_take_face(&set));
             next[g + 1]++;
-            d->group[g].total += m->weight[i];
+            d->group[g].total += dcsbm_weight_outside(m, i);
         }
     }
     for (int64_t g = 0; g < d->groups; g++) {
@@ -75,10 +72,16 @@ static void fill_members(Draws *d) {
     }
     for (int64_t i = 0; i < m->nodes; i++) {
         d->member[next[m->block[i]]++] = (int32_t)i;
-        if (m->face[i] != FACES_NONE)
-            d->member[next[facing(m, m->block[i], m->face[i])]++] = (int32_t)i;
+        for (unsigned set = m->facing[i]; set != 0;)
+            d->member[next[facing(m, m->block[i], dcsbm_take_face(&set))]++] = (int32_t)i;
     }
     memory_free(next);
+}
+
+static double weight_in(const Draws *d, const Group *g, int64_t place) {
+    int32_t node = d->member[place];
+    return g - d->group < d->model->blocks ? d->model->weight[node]
+                                           : dcsbm_weight_outside(d->model, node);
 }
 
 // Entries above the mean give what others lack. `open` has the light entries from its begin, the
@@ -86,7 +89,7 @@ static void fill_members(Draws *d) {
 static void fill_alias(Draws *d, const Group *g, double *left, int32_t *open) {
     int64_t count = g->end - g->begin, light = 0, heavy = count;
     for (int64_t k = 0; k < count; k++) {
-        left[k] = d->model->weight[d->member[g->begin + k]] / g->total * (double)count;
+        left[k] = weight_in(d, g, g->begin + k) / g->total * (double)count;
         d->alias[g->begin + k] = (Alias){1, (int32_t)k};
         if (left[k] < 1)
             open[light++] = (int32_t)k;
@@ -127,7 +130,7 @@ static void fill_bins(Bins *bins, const Draws *d, const Group *g, double least, 
     memset(bins, 0, sizeof *bins);
     double scale = most > least ? (BINS - 1) / log(most / least) : 0;
     for (int64_t k = g->begin; k < g->end; k++) {
-        double weight = d->model->weight[d->member[k]];
+        double weight = weight_in(d, g, k);
         int bin = (int)(log(weight / least) * scale);
         bins->count[bin]++;
         bins->weight[bin] += weight;
@@ -204,26 +207,19 @@ static double find_rate(const Draws *d, const Bins *bins, int64_t first, int64_t
     return doubled < STEPS ? high : -1;
 }
 
-static bool some_face_each_other(const Draws *d) {
-    const BlockModel *m = d->model;
-    for (int64_t i = 0; i < m->nodes; i++)
-        if (m->face[i] != FACES_NONE && d->group[facing_back(m, m->block[i], m->face[i])].total > 0)
-            return true;
-    return false;
-}
-
 static bool find_rates(Draws *d, Error *err) {
     const BlockModel *m = d->model;
     double least = m->weight[0], most = m->weight[0], wanted = (double)m->edges / 2;
     for (int64_t i = 0; i < m->nodes; i++) {
-        least = fmin(least, m->weight[i]);
+        least = fmin(least, m->facing[i] != 0 ? dcsbm_weight_outside(m, i) : m->weight[i]);
         most = fmax(most, m->weight[i]);
     }
-    double foreign = some_face_each_other(d) ? 1 - m->homophily : 0;
     Bins *bins = ALLOC(Bins, d->groups, "nodes by their weight");
 #pragma omp parallel for schedule(dynamic, 16)
     for (int64_t g = 0; g < d->groups; g++)
         fill_bins(&bins[g], d, &d->group[g], least, most);
+    bool some_face_each_other = distinct_of_all(d, bins, m->blocks, d->groups, 1) > 0;
+    double foreign = some_face_each_other ? 1 - m->homophily : 0;
     d->inside = foreign < 1 ? find_rate(d, bins, 0, m->blocks, (1 - foreign) * wanted) : 0;
     d->outside = foreign > 0 ? find_rate(d, bins, m->blocks, d->groups, foreign * wanted) : 0;
     memory_free(bins);
@@ -245,23 +241,32 @@ static int64_t draws_of(const BlockModel *m, int64_t node, double mean, int whic
     return (int64_t)(mean + u);
 }
 
-static int64_t inside_draws(const Draws *d, int64_t node) {
-    return draws_of(d->model, node, d->inside * d->model->weight[node], DRAW_COUNT_INSIDE);
-}
+typedef struct Aims { // draws of a node among the nodes of a group
+    const Group *group;
+    int64_t draws;
+} Aims;
 
-// The group of the other ends outside the node's block; NULL: nobody faces it.
-static const Group *faced(const Draws *d, int64_t node) {
+// Those of a node: inside its block, then among the nodes that face it back. Returns how many.
+static int aims_of(const Draws *d, int64_t node, Aims out[1 + DCSBM_FACES]) {
     const BlockModel *m = d->model;
-    if (m->face[node] == FACES_NONE)
-        return NULL;
-    const Group *g = &d->group[facing_back(m, m->block[node], m->face[node])];
-    return g->begin < g->end ? g : NULL;
+    int count = 0, which = DRAW_COUNT_OUTSIDE;
+    out[count++] = (Aims){&d->group[m->block[node]],
+                          draws_of(m, node, d->inside * m->weight[node], DRAW_COUNT_INSIDE)};
+    for (unsigned set = m->facing[node]; set != 0; which++) {
+        const Group *g = &d->group[facing_back(m, m->block[node], dcsbm_take_face(&set))];
+        if (g->begin < g->end)
+            out[count++] =
+                (Aims){g, draws_of(m, node, d->outside * dcsbm_weight_outside(m, node), which)};
+    }
+    return count;
 }
 
-static int64_t outside_draws(const Draws *d, int64_t node) {
-    return faced(d, node) != NULL
-               ? draws_of(d->model, node, d->outside * d->model->weight[node], DRAW_COUNT_OUTSIDE)
-               : 0;
+static int64_t count_draws(const Draws *d, int64_t node) {
+    Aims aims[1 + DCSBM_FACES];
+    int64_t sum = 0;
+    for (int k = aims_of(d, node, aims) - 1; k >= 0; k--)
+        sum += aims[k].draws;
+    return sum;
 }
 
 static int32_t pick(const Draws *d, const Group *g, const uint32_t word[2]) {
@@ -271,18 +276,19 @@ static int32_t pick(const Draws *d, const Group *g, const uint32_t word[2]) {
     return d->member[g->begin + (keeps ? place : alias->other)];
 }
 
-// The other ends of the draws of a node: first those inside its block. A block of random words
-// serves two draws.
-static void draw(const Draws *d, int64_t node, int64_t inside, int64_t all, int32_t *out) {
-    const BlockModel *m = d->model;
-    RandomStream stream = draw_stream(m->seed, DRAW_END);
-    const Group *own = &d->group[m->block[node]], *other = faced(d, node);
+// The other ends of the draws of a node. A block of random words serves two of them.
+static void draw(const Draws *d, int64_t node, int32_t *out) {
+    RandomStream stream = draw_stream(d->model->seed, DRAW_END);
+    Aims aims[1 + DCSBM_FACES];
     uint32_t word[4];
-    for (int64_t k = 0; k < all; k++) {
-        if (k % 2 == 0)
-            random_block(word, stream, node, 0, (uint32_t)(k / 2));
-        out[k] = pick(d, k < inside ? own : other, word + 2 * (k % 2));
-    }
+    int64_t k = 0;
+    int groups = aims_of(d, node, aims);
+    for (int e = 0; e < groups; e++)
+        for (int64_t i = 0; i < aims[e].draws; i++, k++) {
+            if (k % 2 == 0)
+                random_block(word, stream, node, 0, (uint32_t)(k / 2));
+            out[k] = pick(d, aims[e].group, word + 2 * (k % 2));
+        }
 }
 
 static void add_count(int64_t *count, int64_t by) {
@@ -295,9 +301,9 @@ static void draw_all(const Draws *d, int32_t *end, int64_t *count) {
     const BlockModel *m = d->model;
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t k = 0; k < m->nodes; k++) {
-        int64_t node = d->member[k], begin = d->first[k], all = d->first[k + 1] - begin, kept = 0;
-        draw(d, node, inside_draws(d, node), all, end + begin);
-        for (int64_t i = begin; i < begin + all; i++)
+        int64_t node = d->member[k], kept = 0;
+        draw(d, node, end + d->first[k]);
+        for (int64_t i = d->first[k]; i < d->first[k + 1]; i++)
             if (end[i] != node) {
                 kept++;
                 add_count(&count[end[i] + 1], 1);
@@ -366,18 +372,20 @@ static bool fill_rows(const Draws *d, Csr *out, Error *err) {
 
 bool dcsbm_edges(const BlockModel *m, Csr *out, Error *err) {
     const int64_t groups = m->blocks * (1 + m->faces);
+    int64_t places = m->nodes;
+    for (int64_t i = 0; i < m->nodes; i++)
+        places += dcsbm_faces_of(m, i);
     Draws d = {.model = m,
                .groups = groups,
-               .member = ALLOC(int32_t, 2 * m->nodes, "nodes by block"),
-               .alias = ALLOC(Alias, 2 * m->nodes, "weights of nodes"),
+               .member = ALLOC(int32_t, places, "nodes by block"),
+               .alias = ALLOC(Alias, places, "weights of nodes"),
                .group = ALLOC(Group, groups, "blocks"),
                .first = ALLOC(int64_t, m->nodes + 1, "draws of nodes")};
     fill_members(&d);
     fill_aliases(&d);
     bool ok = find_rates(&d, err);
     for (int64_t k = 0; ok && k < m->nodes; k++)
-        d.first[k + 1] =
-            d.first[k] + inside_draws(&d, d.member[k]) + outside_draws(&d, d.member[k]);
+        d.first[k + 1] = d.first[k] + count_draws(&d, d.member[k]);
     ok = ok && fill_rows(&d, out, err);
     memory_free(d.first);
     memory_free(d.group);

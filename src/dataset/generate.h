@@ -49,7 +49,8 @@ enum {
     DRAW_PIN,
     DRAW_DEGREE,
     DRAW_END,
-    DRAW_LABEL
+    DRAW_LABEL,
+    DRAW_FACE
 };
 static inline RandomStream draw_stream(uint64_t seed, int draw) {
     return random_stream(seed, RANDOM_GENERATE, 0, draw, 0);
@@ -76,10 +77,11 @@ void draw_features(Dataset *dataset, double signal, uint64_t seed);
 
 // ---- generate_dcsbm.c
 #define DCSBM_NAMES                                                                                \
-    "reddit, ogbn-products, ogbn-arxiv, yelp, amazon-products, yelp-small, amazon-small and "      \
+    "reddit-like, reddit, ogbn-products, ogbn-arxiv, yelp, amazon-products, yelp-small, "          \
+    "amazon-small and "                                                                            \
     "dcsbm, each also as NAME:KEY=VALUE,... (scale, or nodes, edges, features, classes, blocks, "  \
     "labels, "                                                                                     \
-    "spread, tail, exponent, most, homophily, carriers, signal, train, val)"
+    "spread, tail, exponent, most, homophily, carriers, multiplicity, parts, signal, train, val)"
 enum { GENERATORS_MOST = 32 };
 const char *dcsbm_name(int i);   // NULL: i is past the last one
 bool is_dcsbm(const char *name); // dcsbm:..., or a preset with or without values

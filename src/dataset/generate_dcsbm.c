@@ -4,8 +4,9 @@
 //
 //   degrees   lognormal; a share `tail` of the nodes from a Pareto law instead; at most `most`
 //   classes   of the sizes of the set, or of Zipf shares
-//   blocks    several for each class; some of the nodes, the carriers, each face one other block,
-//             to which their other edges lead, so that a cut leaves central rows
+//   blocks    several for each class; some of the nodes, the carriers, each face one or more other
+//             blocks, to which their other edges lead, so that a cut leaves central rows
+//             (dcsbm_faces.c)
 //   labels    the class, or several labels a node: each class has likely and unlikely labels
 //   features  mean of the class plus noise
 
@@ -24,10 +25,11 @@ typedef struct Preset {
     double spread;  // sigma of the logarithm of the weight
     double tail, exponent;
     int64_t most; // degree
-    double homophily, carriers, signal, train, val;
+    double homophily, carriers;
+    double multiplicity; // parts that read a row that others read; 0: a node faces one other block
+    double signal, train, val;
     bool popular_first; // training nodes are those of the highest degree, then validation
     const char *assumed;
-    const int32_t *class_sizes; // [classes] of the set itself; NULL: shares of a Zipf law
 } Preset;
 
 // Counted from ogbn-arxiv's labels.
@@ -40,26 +42,27 @@ static const int32_t arxiv_sizes[ARXIV_CLASSES] = {
 // Preset.homophily is the share of the edges inside blocks. Of ogbn-arxiv's edges 0.66 lie inside
 // classes; here 0.02 of them lie between two blocks of one class, for its largest have many blocks.
 static const Preset presets[] = {
-    {"dcsbm", 23000, 1100000, 602, 41, 64, 0, 1, 0, 2.2, 20000, 0.78, 0.84, 0.13, 0.6586, 0.1023,
-     false, "everything", NULL},
-    {"reddit", 232965, 114615892, 602, 41, 128, 0, 1, 0, 2.2, 21657, 0.78, 0.84, 0.13, 0.6586,
-     0.1023, false, "class shares, the form of the degrees, carriers, features", NULL},
-    {"ogbn-products", 2449029, 123718024, 100, 47, 256, 0, 1.2, 0.001, 2.2, 17481, 0.81, 0.47, 0.3,
-     0.0803, 0.0161, true,
+    {"dcsbm", 23000, 1100000, 602, 41, 64, 0, 1, 0, 2.2, 20000, 0.78, 0.84, 0, 0.13, 0.6586, 0.1023,
+     false, "everything"},
+    {"reddit-like", 23000, 2300000, 602, 41, 64, 0, 1, 0, 2.2, 20000, 0.78, 0.97, 2.4, 0.13, 0.6586,
+     0.1023, false, "everything but the readers of a row"},
+    {"reddit", 232965, 114615892, 602, 41, 128, 0, 1, 0, 2.2, 21657, 0.78, 0.84, 0, 0.13, 0.6586,
+     0.1023, false, "class shares, the form of the degrees, carriers, features"},
+    {"ogbn-products", 2449029, 123718024, 100, 47, 256, 0, 1.2, 0.001, 2.2, 17481, 0.81, 0.47, 0,
+     0.3, 0.0803, 0.0161, true,
      "class shares, the form and the most of the degrees, homophily, carriers, features, the "
-     "split by degree",
-     NULL},
-    {"ogbn-arxiv", 169343, 2315598, 128, 40, 128, 0, 1.1, 0.005, 2.2, 13161, 0.64, 0.6, 0.3, 0.537,
-     0.176, false, "the form and the most of the degrees, carriers, features", arxiv_sizes},
-    {"yelp", 716847, 13954818, 300, 50, 128, 100, 1.2, 0.002, 2.3, 5000, 0.6, 0.6, 0.15, 0.75, 0.15,
-     false, "the form and the most of the degrees, homophily, carriers, labels, features", NULL},
-    {"amazon-products", 1569960, 264339468, 200, 50, 128, 107, 1.2, 0.002, 2.3, 20000, 0.6, 0.6,
+     "split by degree"},
+    {"ogbn-arxiv", 169343, 2315598, 128, 40, 128, 0, 1.1, 0.005, 2.2, 13161, 0.64, 0.6, 0, 0.3,
+     0.537, 0.176, false, "the form and the most of the degrees, carriers, features"},
+    {"yelp", 716847, 13954818, 300, 50, 128, 100, 1.2, 0.002, 2.3, 5000, 0.6, 0.6, 0, 0.15, 0.75,
+     0.15, false, "the form and the most of the degrees, homophily, carriers, labels, features"},
+    {"amazon-products", 1569960, 264339468, 200, 50, 128, 107, 1.2, 0.002, 2.3, 20000, 0.6, 0.6, 0,
      0.15, 0.8, 0.05, false,
-     "the form and the most of the degrees, homophily, carriers, labels, features", NULL},
-    {"yelp-small", 20000, 390000, 300, 50, 64, 100, 1.2, 0.002, 2.3, 1000, 0.6, 0.6, 0.12, 0.75,
-     0.15, false, "everything but the numbers of labels and features", NULL},
-    {"amazon-small", 20000, 600000, 200, 50, 64, 107, 1.2, 0.002, 2.3, 2000, 0.6, 0.8, 0.12, 0.8,
-     0.05, false, "everything but the numbers of labels and features", NULL},
+     "the form and the most of the degrees, homophily, carriers, labels, features"},
+    {"yelp-small", 20000, 390000, 300, 50, 64, 100, 1.2, 0.002, 2.3, 1000, 0.6, 0.6, 0, 0.12, 0.75,
+     0.15, false, "everything but the numbers of labels and features"},
+    {"amazon-small", 20000, 600000, 200, 50, 64, 107, 1.2, 0.002, 2.3, 2000, 0.6, 0.8, 0, 0.12, 0.8,
+     0.05, false, "everything but the numbers of labels and features"},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };
 
@@ -77,9 +80,11 @@ static const Preset *preset_of(const char *name) {
 
 bool is_dcsbm(const char *name) { return preset_of(name) != NULL; }
 
-static bool parse(Preset *p, const char *name, double *scale, Error *err) {
+// *parts: for how many of them the multiplicity is.
+static bool parse(Preset *p, int64_t *parts, const char *name, Error *err) {
+    double scale = 1;
     const RecipeKey keys[] = {
-        {"scale", NULL, scale, 1e-4, 1000},
+        {"scale", NULL, &scale, 1e-4, 1000},
         {"nodes", &p->nodes, NULL, 2, DATASET_MAX_NODES},
         {"edges", &p->edges, NULL, 2, 1e11},
         {"features", &p->features, NULL, 0, 1 << 17},
@@ -92,20 +97,19 @@ static bool parse(Preset *p, const char *name, double *scale, Error *err) {
         {"most", &p->most, NULL, 1, DATASET_MAX_NODES},
         {"homophily", NULL, &p->homophily, 0, 1},
         {"carriers", NULL, &p->carriers, 0, 1},
+        {"multiplicity", NULL, &p->multiplicity, 1, 63},
+        {"parts", parts, NULL, 2, 64},
         {"signal", NULL, &p->signal, 0, 1e6},
         {"train", NULL, &p->train, 0, 1},
         {"val", NULL, &p->val, 0, 1},
     };
     *p = *preset_of(name);
-    int64_t classes = p->classes;
-    *scale = 1;
+    *parts = 4;
     const char *values = strchr(name, ':');
     if (!recipe_parse(p->name, values == NULL ? "" : values + 1, keys,
                       (int)(sizeof keys / sizeof *keys), err))
         return false;
-    if (p->classes != classes)
-        p->class_sizes = NULL;
-    double nodes = (double)p->nodes * *scale, edges = (double)p->edges * *scale;
+    double nodes = (double)p->nodes * scale, edges = (double)p->edges * scale;
     if (nodes < 2 || nodes > DATASET_MAX_NODES)
         return error_set(err, EXIT_USAGE, "%s: %.0f nodes; 2 to %d can be made", name, nodes,
                          DATASET_MAX_NODES);
@@ -117,12 +121,6 @@ static bool parse(Preset *p, const char *name, double *scale, Error *err) {
 
 // ---- nodes
 
-enum { NODE_BLOCK, NODE_SPLIT, NODE_CARRIES, NODE_IN_TAIL, NODE_TAIL, NODE_FACE };
-
-static double node_uniform(uint64_t seed, int64_t node, int what) {
-    return random_uniform32(draw_stream(seed, DRAW_NODE), node, 0, what);
-}
-
 // Weights with mean 1: none is above most / (mean degree).
 static void draw_weights(const Preset *p, uint64_t seed, double *weight) {
     enum { TAIL_BEGINS = 5, ROUNDS = 20 }; // times the mean weight
@@ -131,8 +129,8 @@ static void draw_weights(const Preset *p, uint64_t seed, double *weight) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->nodes; i++) {
         RandomStream stream = draw_stream(seed, DRAW_WEIGHT);
-        double u = node_uniform(seed, i, NODE_TAIL);
-        weight[i] = node_uniform(seed, i, NODE_IN_TAIL) < p->tail
+        double u = dcsbm_uniform(seed, i, NODE_TAIL);
+        weight[i] = dcsbm_uniform(seed, i, NODE_IN_TAIL) < p->tail
                         ? TAIL_BEGINS * pow(u, -1 / (p->exponent - 1))
                         : exp(p->spread * random_normal(stream, i, 0, 0)) / mean;
     }
@@ -149,20 +147,13 @@ typedef struct Blocks {
     int64_t count;
     double *share;     // [count] cumulative
     int32_t *class_of; // [count]
-    int faces;
 } Blocks;
 
-// As many as leave room for the edges between two blocks: half of their pairs.
-static int faces_of(const Preset *p, int64_t blocks) {
-    double carriers = (double)p->nodes * p->carriers;
-    double foreign = (1 - p->homophily) * (double)p->edges + 1;
-    double ways = carriers * carriers / (4 * (double)blocks * foreign);
-    return 2 * (int)fmax(1, fmin(DCSBM_FACES / 2, ways));
-}
-
-// The share of the nodes that a class has, up to a factor.
+// The share of the nodes that a class has, up to a factor: of the set itself, or of a Zipf law.
 static double class_weight(const Preset *p, int64_t class) {
-    return p->class_sizes != NULL ? p->class_sizes[class] : pow((double)class + 1, -0.6);
+    if (strcmp(p->name, "ogbn-arxiv") == 0 && p->classes == ARXIV_CLASSES)
+        return arxiv_sizes[class];
+    return pow((double)class + 1, -0.6);
 }
 
 // A class has blocks of equal shares, as many as fit its own share, and at least one; but no more
@@ -187,7 +178,6 @@ static Blocks blocks_of(const Preset *p) {
         }
     }
     b.count = k;
-    b.faces = faces_of(p, k);
     int64_t step = (int64_t)(0.618 * (double)k) | 1;
     while (step < k && k % step == 0 && step > 1)
         step += 2;
@@ -208,14 +198,10 @@ static void blocks_clear(Blocks *b) {
     memory_free(b->class_of);
 }
 
-static void draw_blocks(const Preset *p, uint64_t seed, const Blocks *b, int32_t *block,
-                        uint8_t *face) {
+static void draw_blocks(const Preset *p, uint64_t seed, const Blocks *b, int32_t *block) {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < p->nodes; i++) {
-        bool carries = node_uniform(seed, i, NODE_CARRIES) < p->carriers && b->count > 1;
-        block[i] = pick_share(b->share, (int32_t)b->count, node_uniform(seed, i, NODE_BLOCK));
-        face[i] = carries ? (uint8_t)(node_uniform(seed, i, NODE_FACE) * b->faces) : FACES_NONE;
-    }
+    for (int64_t i = 0; i < p->nodes; i++)
+        block[i] = pick_share(b->share, (int32_t)b->count, dcsbm_uniform(seed, i, NODE_BLOCK));
 }
 
 static int compare_falling(const void *a, const void *b) {
@@ -238,7 +224,7 @@ static void draw_splits(const Preset *p, uint64_t seed, const double *weight, ui
     if (p->popular_first)
         popular(p, weight, above);
     for (int64_t i = 0; i < p->nodes; i++) {
-        double rank = p->popular_first ? weight[i] : 1 - node_uniform(seed, i, NODE_SPLIT);
+        double rank = p->popular_first ? weight[i] : 1 - dcsbm_uniform(seed, i, NODE_SPLIT);
         split[i] = rank > above[0] ? SPLIT_TRAIN : rank > above[1] ? SPLIT_VAL : SPLIT_TEST;
     }
 }
@@ -277,31 +263,32 @@ static bool draw_labels(Dataset *d, const Preset *p, const int32_t *class, uint6
 // ---- all of it
 
 // The edges; labels become the classes of the blocks.
-static bool draw_graph(Dataset *d, const Preset *p, uint64_t seed, Error *err) {
+static bool draw_graph(Dataset *d, const Preset *p, int64_t parts, uint64_t seed, Error *err) {
     double *weight = TRY(double, p->nodes, "weights of nodes", err);
-    uint8_t *face = TRY(uint8_t, p->nodes, "blocks of nodes", err);
     Blocks blocks = blocks_of(p);
+    BlockModel model = {.name = p->name,
+                        .nodes = p->nodes,
+                        .edges = p->edges,
+                        .blocks = blocks.count,
+                        .homophily = p->homophily,
+                        .carriers = blocks.count > 1 ? p->carriers : 0,
+                        .multiplicity = p->multiplicity,
+                        .parts = parts,
+                        .seed = seed,
+                        .block = d->label,
+                        .weight = weight};
     Csr rows;
-    bool ok = weight != NULL && face != NULL;
+    bool ok = weight != NULL;
     if (ok) {
         draw_weights(p, seed, weight);
-        draw_blocks(p, seed, &blocks, d->label, face);
+        draw_blocks(p, seed, &blocks, d->label);
         draw_splits(p, seed, weight, d->split);
-        BlockModel model = {.nodes = p->nodes,
-                            .edges = p->edges,
-                            .blocks = blocks.count,
-                            .homophily = p->homophily,
-                            .seed = seed,
-                            .block = d->label,
-                            .faces = blocks.faces,
-                            .face = face,
-                            .weight = weight};
-        ok = dcsbm_edges(&model, &rows, err);
+        ok = dcsbm_faces(&model, err) && dcsbm_edges(&model, &rows, err);
+        dcsbm_faces_clear(&model);
     }
     for (int64_t i = 0; ok && i < p->nodes; i++)
         d->label[i] = blocks.class_of[d->label[i]];
     blocks_clear(&blocks);
-    memory_free(face);
     memory_free(weight);
     if (ok)
         dataset_set_csr(d, &rows);
@@ -310,8 +297,8 @@ static bool draw_graph(Dataset *d, const Preset *p, uint64_t seed, Error *err) {
 
 bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
     Preset p;
-    double scale;
-    if (!parse(&p, name, &scale, err))
+    int64_t parts;
+    if (!parse(&p, &parts, name, err))
         return false;
     snprintf(d->name, sizeof d->name, "%s", p.name);
     snprintf(d->origin, sizeof d->origin, "generated as %.100s; assumed: %.120s", name, p.assumed);
@@ -319,7 +306,7 @@ bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
     d->classes = p.classes;
     d->label = TRY(int32_t, p.nodes, "labels", err);
     d->split = TRY(uint8_t, p.nodes, "splits", err);
-    if (err->code != 0 || !draw_graph(d, &p, (uint64_t)seed, err))
+    if (err->code != 0 || !draw_graph(d, &p, parts, (uint64_t)seed, err))
         return false;
     stage_begin("generate", "%s: features", name);
     if (p.features > 0) {

@@ -21,9 +21,10 @@ static Dataset made(const char *name, int64_t seed) {
 static void bytes_do_not_depend_on_threads(void **state) {
     (void)state;
     static const char *const names[] = {"reddit:nodes=5000,edges=200000",
-                                        "ogbn-products:scale=0.005", "yelp-small:scale=0.2"};
+                                        "ogbn-products:scale=0.005", "yelp-small:scale=0.2",
+                                        "dcsbm:nodes=5000,edges=100000,multiplicity=1.5"};
     int threads = omp_get_max_threads();
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         char first[33] = "", again[33], other[33];
         for (int t = 1; t <= 3; t++) {
             omp_set_num_threads(t);
@@ -40,6 +41,29 @@ static void bytes_do_not_depend_on_threads(void **state) {
         dataset_clear(&d);
     }
     omp_set_num_threads(threads);
+}
+
+// Sets that are there by name stay as they were: scores and bytes of messages are told of them.
+static void presets_keep_their_bytes(void **state) {
+    (void)state;
+    static const char *const made_before[][2] = {
+        {"dcsbm:nodes=3000,edges=30000,features=0", "f80feeaef97fe06759927bbdbaff471f"},
+        {"reddit:nodes=3000,edges=60000,features=0", "d2f85898dd188d2d78dee94e1aead7fd"},
+        {"ogbn-products:scale=0.004,features=0", "54e4134aab999398a2b982b28887697f"},
+        {"ogbn-arxiv:scale=0.02,features=0", "c6324bc97915c4ed143eb21deb76db90"},
+        {"yelp:scale=0.005,features=0", "6f68b469a7d008910c366769f5c457f7"},
+        {"amazon-products:nodes=3000,edges=60000,features=0", "1ae76757475c4fc51d36acb1cf78d577"},
+        {"yelp-small:scale=0.2,features=0", "26cec42ed13a4a23c13e2afcb2f6d8d8"},
+        {"amazon-small:scale=0.2,features=0", "b6af480684b4811506690fa594d8175f"},
+        {"planted:nodes=2000,edges=30000,features=0", "c5963d4e0d55351d95ac9aa4a8348fcb"},
+    };
+    char hash[33];
+    for (size_t i = 0; i < sizeof made_before / sizeof *made_before; i++) {
+        Dataset d = made(made_before[i][0], 1);
+        dataset_hash(&d, hash);
+        assert_string_equal(hash, made_before[i][1]);
+        dataset_clear(&d);
+    }
 }
 
 static int by_value(const void *a, const void *b) {
@@ -195,6 +219,9 @@ static void what_cannot_be_made_is_said(void **state) {
         {"ogbn-products:scale=1000", "nodes; 2 to 2147483647 can be made", EXIT_USAGE},
         {"dcsbm:nodes=100,edges=20000", "blocks of 100 nodes", EXIT_CONFIG},
         {"redit", "there is no generator 'redit'", EXIT_USAGE},
+        {"dcsbm:multiplicity=0.5", "'multiplicity' is not KEY=NUMBER", EXIT_USAGE},
+        {"dcsbm:features=0,multiplicity=2.9", "cannot be read by 2.9 other parts of 4",
+         EXIT_CONFIG},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Dataset d;
@@ -206,6 +233,7 @@ static void what_cannot_be_made_is_said(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bytes_do_not_depend_on_threads),
+    cmocka_unit_test(presets_keep_their_bytes),
     cmocka_unit_test(graphs_have_the_sizes_that_they_name),
     cmocka_unit_test(classes_have_the_sizes_of_the_set),
     cmocka_unit_test(popular_nodes_are_trained_on),
