@@ -200,9 +200,9 @@ typedef struct PartPieces {
 bool partition_cut_again(PartPieces *out, const Shard *shard, int pieces, const Config *config,
                          Error *err);
 
-// Prints the report: own, central, marginal and halo rows per rank, remote-neighbour ratio, edge
-// cut, balance, and the message matrix if there are few parts; read from the manifest of `folder`.
-// `name` is the dataset's name; NULL: the one when the cut was made.
+// Prints the report: own, central, marginal and halo rows per rank, remote-neighbour ratio, readers
+// of a row, edge cut, balance, and the message matrix if there are few parts; read from the
+// manifest of `folder`. `name` is the dataset's name; NULL: the one when the cut was made.
 bool partition_report(const char *folder, const char *name, Error *err);
 // The same as members of the writer's open object, with all messages as [from, to, rows].
 bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err);

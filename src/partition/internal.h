@@ -251,6 +251,8 @@ typedef enum BalanceOf { BALANCE_NODES, BALANCE_EDGES, BALANCE_TRAIN } BalanceOf
 double ranks_balance(const PartFigures *part, int parts, BalanceOf of);
 // Mean over the parts of halo rows / own rows, as in the papers.
 double ranks_halo_ratio(const PartFigures *part, int parts);
+// How many other parts read a row in the mean, of the rows that any reads; 0 if there are none.
+double ranks_multiplicity(const PartFigures *part, int parts);
 double ranks_remote_share(const PartFigures *part, int parts); // remote edges / edges, of all parts
 int64_t ranks_rows_sent(const PartFigures *part, int parts);   // in a forward exchange
 int64_t ranks_rows_back(const PartFigures *part, int parts);   // the other way

@@ -66,6 +66,13 @@ double ranks_remote_share(const PartFigures *part, int parts) {
     return ratio(remote, edges);
 }
 
+double ranks_multiplicity(const PartFigures *part, int parts) {
+    int64_t read = 0;
+    for (int p = 0; p < parts; p++)
+        read += part[p].boundary;
+    return ratio(ranks_rows_sent(part, parts), read);
+}
+
 int64_t ranks_rows_sent(const PartFigures *part, int parts) {
     int64_t sum = 0;
     for (int p = 0; p < parts; p++)

@@ -111,6 +111,8 @@ static void print_graph(const Manifest *m) {
            m->undirected_edges, percent(m->edge_cut, m->undirected_edges));
     printf("halo       remote-neighbour ratio %.1f%% (mean of halo rows / own rows)\n",
            100 * ranks_halo_ratio(m->part, m->parts));
+    printf("readers    %.2f other parts read a row (mean of the rows that any reads)\n",
+           ranks_multiplicity(m->part, m->parts));
     printf("messages   %" PRId64 " rows sent in each forward exchange\n", manifest_rows_sent(m));
 }
 
@@ -205,6 +207,7 @@ static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
     } else {
         json_put_int(writer, "edge_cut", m->edge_cut);
         json_put_int(writer, "joined_pairs", m->undirected_edges);
+        json_put_double(writer, "multiplicity", ranks_multiplicity(m->part, m->parts));
     }
     json_put_double(writer, "remote_neighbour_ratio", ranks_halo_ratio(m->part, m->parts));
     json_put_int(writer, "rows_sent", manifest_rows_sent(m));
