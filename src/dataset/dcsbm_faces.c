@@ -33,18 +33,18 @@ static double multiplicity_of(const BlockModel *m, double s) {
     double foreign = (1 - m->homophily) * (double)m->edges;
     double mean = foreign / ((double)m->nodes * m->carriers), sum[2] = {0};
     int below = (int)s;
-    for (int64_t i = 0; i < m->nodes && i < SAMPLE; i++) {
+    for (int64_t i = 0; i < m->nodes && i < SAMPLE && m->carriers > 0; i++) {
         add_readers(sum, mean * m->weight[i], below, (double)m->parts, 1 - (s - below));
         add_readers(sum, mean * m->weight[i], below + 1, (double)m->parts, s - below);
     }
-    return sum[1] > 0 ? sum[0] / sum[1] : 1;
+    return sum[1] > 0 ? sum[0] / sum[1] : 0;
 }
 
 // The blocks that a carrier faces in the mean; 0: no number of them is enough.
 static double blocks_of_carrier(const BlockModel *m, double most) {
     enum { BISECTIONS = 20 };
     double low = 1, high = most;
-    if (multiplicity_of(m, most) < m->multiplicity)
+    if (multiplicity_of(m, most) < m->multiplicity - 1e-9)
         return 0;
     for (int step = 0; step < BISECTIONS; step++) {
         double middle = (low + high) / 2;
@@ -55,7 +55,7 @@ static double blocks_of_carrier(const BlockModel *m, double most) {
 
 static bool choose_blocks(const BlockModel *m, double *s, Error *err) {
     double most = fmin(DCSBM_FACES, (double)(m->blocks - 1));
-    *s = m->multiplicity > 0 && m->carriers > 0 ? blocks_of_carrier(m, most) : 1;
+    *s = m->multiplicity > 0 ? blocks_of_carrier(m, most) : 1;
     return *s > 0 ||
            error_set(err, EXIT_CONFIG,
                      "%s: a row cannot be read by %g other parts of %lld in the mean, but by %.2f; "

@@ -80,6 +80,17 @@ static const Preset *preset_of(const char *name) {
 
 bool is_dcsbm(const char *name) { return preset_of(name) != NULL; }
 
+static bool scale_by(Preset *p, const char *name, double scale, Error *err) {
+    double nodes = (double)p->nodes * scale, edges = (double)p->edges * scale;
+    if (nodes < 2 || nodes > DATASET_MAX_NODES)
+        return error_set(err, EXIT_USAGE, "%s: %.0f nodes; 2 to %d can be made", name, nodes,
+                         DATASET_MAX_NODES);
+    p->nodes = (int64_t)nodes;
+    p->edges = (int64_t)edges;
+    p->most = p->most < p->nodes - 1 ? p->most : p->nodes - 1;
+    return true;
+}
+
 // *parts: for how many of them the multiplicity is.
 static bool parse(Preset *p, int64_t *parts, const char *name, Error *err) {
     double scale = 1;
@@ -104,19 +115,18 @@ static bool parse(Preset *p, int64_t *parts, const char *name, Error *err) {
         {"val", NULL, &p->val, 0, 1},
     };
     *p = *preset_of(name);
-    *parts = 4;
+    *parts = 0;
     const char *values = strchr(name, ':');
     if (!recipe_parse(p->name, values == NULL ? "" : values + 1, keys,
                       (int)(sizeof keys / sizeof *keys), err))
         return false;
-    double nodes = (double)p->nodes * scale, edges = (double)p->edges * scale;
-    if (nodes < 2 || nodes > DATASET_MAX_NODES)
-        return error_set(err, EXIT_USAGE, "%s: %.0f nodes; 2 to %d can be made", name, nodes,
-                         DATASET_MAX_NODES);
-    p->nodes = (int64_t)nodes;
-    p->edges = (int64_t)edges;
-    p->most = p->most < p->nodes - 1 ? p->most : p->nodes - 1;
-    return true;
+    if (*parts > 0 && p->multiplicity == 0)
+        return error_set(err, EXIT_USAGE,
+                         "%s: parts says for how many METIS parts the multiplicity is; set "
+                         "multiplicity too",
+                         name);
+    *parts = *parts > 0 ? *parts : 4;
+    return scale_by(p, name, scale, err);
 }
 
 // ---- nodes

@@ -220,8 +220,10 @@ static void what_cannot_be_made_is_said(void **state) {
         {"dcsbm:nodes=100,edges=20000", "blocks of 100 nodes", EXIT_CONFIG},
         {"redit", "there is no generator 'redit'", EXIT_USAGE},
         {"dcsbm:multiplicity=0.5", "'multiplicity' is not KEY=NUMBER", EXIT_USAGE},
-        {"dcsbm:features=0,multiplicity=2.9", "cannot be read by 2.9 other parts of 4",
-         EXIT_CONFIG},
+        {"dcsbm:features=0,multiplicity=2.9", "by 2.9 other parts of 4", EXIT_CONFIG},
+        {"dcsbm:features=0,multiplicity=1,carriers=0", "by 1 other parts of 4", EXIT_CONFIG},
+        {"dcsbm:features=0,multiplicity=1,homophily=1", "by 1 other parts of 4", EXIT_CONFIG},
+        {"dcsbm:parts=8", "set multiplicity too", EXIT_USAGE},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Dataset d;
