@@ -83,6 +83,20 @@ function(test_program name source room)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(${name} PRIVATE kernels kernels/cpu src)
     target_link_libraries(${name} PRIVATE fringe_support ${linked})
+    target_compile_options(${name} PRIVATE -O1 -g1) # their build is longer than their run
+endfunction()
+
+# Under the sanitizers: the least number of ranks and the first above 2, alone and with more than one
+# peer. More ranks take no other ways within one of them.
+function(few_ranks out least)
+    set(few ${least})
+    foreach(ranks IN LISTS ARGN)
+        if(ranks GREATER 2)
+            list(APPEND few ${ranks})
+            break()
+        endif()
+    endforeach()
+    set(${out} ${few} PARENT_SCOPE)
 endfunction()
 
 # The tests NAME-RANKS of one program on one backend.
@@ -202,16 +216,11 @@ foreach(source IN LISTS test_sources)
     if(FRINGE_SANITIZE AND first MATCHES "long")
         continue()
     endif()
-    list(LENGTH counts how_many)
     set(fenced_counts ${counts})
-    if(how_many GREATER 3) # the backend is the same on more
-        list(GET counts 0 1 2 fenced_counts)
-    endif()
-    if(FRINGE_SANITIZE AND how_many GREATER 1)
-        list(GET counts 1 fenced_counts) # exchanges, on few ranks
-    endif()
-    if(FRINGE_SANITIZE AND how_many GREATER 2) # more ranks take no other ways within one of them
-        list(GET counts 0 2 counts)            # alone, and with more than one peer
+    list(REMOVE_ITEM fenced_counts 8) # the backend is the same on more
+    if(FRINGE_SANITIZE)
+        few_ranks(counts ${counts})
+        list(GET counts -1 fenced_counts) # exchanges
     endif()
     program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
     if(first MATCHES "also on fenced")

@@ -82,6 +82,8 @@ const char *data_path_or_skip(const char *inside) {
     return path;
 }
 
+int test_turns(int few, int many) { return getenv("FRINGE_LONG") != NULL ? many : few; }
+
 // --- files
 
 const char *test_folder(void) {

@@ -36,6 +36,10 @@ const char *data_folder_or_skip(const char *what);
 // The same for one file or folder inside it: "cora/cora.npz". A static buffer.
 const char *data_path_or_skip(const char *inside);
 
+// How often a test repeats what chance decides: `few` times in the suite, `many` times where
+// FRINGE_LONG is set (bench/run.sh late, or by hand).
+int test_turns(int few, int many);
+
 // A new empty folder, the same on all ranks; it is removed when the program ends. Collective.
 const char *test_folder(void);
 // "folder/name" in one of 8 static buffers, used in turn.

@@ -59,5 +59,5 @@ def three_ranks_are_one():
 if not os.path.exists(os.path.join(os.environ.get("FRINGE_DATA", ""), "cora")):
     skip_or_fail("accuracy on cora and amazon_photo needs real data; set FRINGE_DATA to its folder")
 three_ranks_are_one()
-agrees("cora-gcn", "cora-gcn", 5)
-agrees("amazon-photo-gcn", "amazon_photo-gcn", 3)
+agrees("cora-gcn", "cora-gcn", 4)
+agrees("amazon-photo-gcn", "amazon_photo-gcn", 2)

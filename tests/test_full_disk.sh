@@ -40,7 +40,7 @@ every() {
     last=$calls
     [ $status -eq 0 ] && [ $last -gt 0 ] || fail "$name: with room: exit $status, $last calls: $(cat out)"
     mkdir -p with-room && cp -r "$folder" with-room/
-    for ((n = 1; n <= last; n += ${FRINGE_FULL_STEP:-step + n / 8})); do
+    for ((n = 1; n <= last; n += ${FRINGE_FULL_STEP:-2 * step + n / 4})); do
         points=$((points + 1))
         $before
         on_full "$folder" $n "$@"

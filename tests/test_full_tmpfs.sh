@@ -19,7 +19,7 @@ settings="--set run.checkpoint_every=2 --set run.keep_checkpoints=9 --set train.
 train() { "$FRINGE" train tiny.json $settings "$@"; }
 size() { mount -o remount,size="$1"k disk 2>/dev/null; }
 
-next_size() { echo $(($1 + (${FRINGE_FULL_STEP:-0} ? 4 * FRINGE_FULL_STEP : $1 < 160 ? 24 : $1 / 3))); }
+next_size() { echo $(($1 + (${FRINGE_FULL_STEP:-0} ? 4 * FRINGE_FULL_STEP : $1 < 160 ? 40 : $1 / 2))); }
 newest() { ls "$1/checkpoints" 2>/dev/null | sed -n 's/^epoch-//p' | sort -n | tail -n 1; }
 
 # steps NAME FOLDER FILE RENEW COMMAND...: on a disk that grows until the command ends well. RENEW fills

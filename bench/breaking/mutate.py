@@ -24,7 +24,7 @@ SAVE = ["test_checkpoint-1", "test_manifest-1", "test_identity-1", "test_degener
         "test_trainer-2", "test_checkpoint-2"]
 RUNS = ["test_disagree.sh", "test_weights.sh", "test_usage.sh", "test_runs.sh", "test_trace.sh", "test_scores.sh"]
 LONG = ["test_resume.sh", "test_adaqp.sh"]
-ASSIGN = ["test_link-3", "test_assigner-3", "test_link-2", "test_link-4", "test_assigner-1", "test_assigner-4", "test_rules",
+ASSIGN = ["test_link-3", "test_assigner-3", "test_link-2", "test_assigner-1", "test_assigner-8", "test_rules",
           "test_state-3", "test_asked"]
 # files, and their tests: those that most likely notice first, a list at a time
 ROOMS = [

@@ -117,7 +117,7 @@ FAMILIES = [
             ("src/codec/internal.h", "extern const Codec codec_integer;\n", "extern const Codec codec_twin;\n"),
             ("src/codec/codec.c", "&codec_integer", ", &codec_twin")],
            ("dropped = 0", "dropped = 4")),
-    Family("schedule", "skips the rows of the first group", ["test_exchange-2", "test_gradients-2"],
+    Family("schedule", "skips the rows of the first group", ["test_exchange-3", "test_gradients-3"],
            [("src/exchange/schedule.c", APPEND, SCHEDULE),
             ("src/exchange/schedules.h", "extern const Schedule schedule_central;\n", "extern const Schedule schedule_twin;\n"),
             ("src/exchange/schedules.c", "    &schedule_central,\n", "    &schedule_twin,\n")],

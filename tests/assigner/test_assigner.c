@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8
+// ranks: 1 2 3 8
 // If this failed, the two ends of a message would not agree on its widths, or widths would not
 // follow the sensitivities of rows.
 #include "cells.h"

@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4
+// ranks: 1 2 4
 // If this failed, mode=auto would send fp32 rows over slow links or pay for quantized rows where
 // the link is fast, try fp32 where it cannot win, choose otherwise after a resume, or assign bit
 // widths to exchanges that send fp32.

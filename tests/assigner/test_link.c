@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8
+// ranks: 1 2 3 8
 // If this failed, the link model would not be one: another line than the times lie on, times that
 // are not above zero, or pairs that were not measured taken for links that cost nothing.
 #include "cells.h"

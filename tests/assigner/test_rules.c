@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8
+// ranks: 1 3 8
 // If this failed, the rules beside the adaptive one would give other widths than they say, or the
 // two ends of a message different ones.
 #include "cells.h"

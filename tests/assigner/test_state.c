@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8
+// ranks: 1 3 8
 // If this failed, an assigner would not go on from its file as it was, or take a damaged one.
 #include "cells.h"
 

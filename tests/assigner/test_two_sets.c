@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4
+// ranks: 1 2 4
 // If this failed, something would still take the rows that are read and the rows that read for rows
 // of one set, and no hypergraph could be trained: its two relations lead from one set to the other.
 #include "device.h"

@@ -132,13 +132,13 @@ ends_as() { # NAME FOLDER: after the kill the run before is whole, in its place 
 train --set run.dir=whole >/dev/null 2>&1 && timeless whole >b
 train --set run.dir=before --set run.seed=7 >/dev/null 2>&1
 stayed=0
-for step in 1 2 3 5 6 8 11 14 18 23; do
+for step in 1 3 6 11 23; do
     rm -rf moved moved.1 && cp -r before moved
     { FRINGE_TEST_STOP_STEP=$step train --set run.dir=moved >out 2>&1; } 2>/dev/null
     [ $? -eq 137 ] || fail "a run that starts anew lives beyond step $step"
     ends_as "killed at step $step of a new start" moved
 done
-[ $stayed -ge 2 ] && [ $stayed -le 6 ] || fail "$stayed of 10 kills came before the first rename"
+[ $stayed -ge 1 ] && [ $stayed -le 3 ] || fail "$stayed of 5 kills came before the first rename"
 mkdir marked && cp before/.fringe marked/ && : >marked/.fringe.fringe-tmp-host.1-1-0
 expect "killed while the marker is written" 0 'result' train --set run.dir=marked
 [ ! -e marked.1 ] || fail "there was nothing to move"
@@ -151,7 +151,7 @@ on_full() { # FOLDER N: a start there is refused by the disk, which is full from
         train --set run.dir=$1 >out 2>&1 </dev/null || status=$?
     [[ $status == 7[34] ]] && grep -q 'No space left' out || fail "full at $2: $status, $(cat out)"
 }
-for n in 1 2 3 4 5 6 7; do
+for n in 1 2 4 7; do
     [ -e "$full" ] || break # it cannot stand before a sanitizer
     rm -rf moved moved.1 fresh && cp -r before moved
     on_full moved $n

@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8
+// ranks: 1 3 8
 // If this failed, halo rows would arrive wrong, in the wrong place, from the wrong epoch, or with
 // other bits under another schedule or cutting into chunks, or rounded with other random numbers
 // than are fixed for them.

@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8
+// ranks: 1 3 8
 // If this fails, halo rows are not the rows the edges mean: wrong order, wrong owner, or a lost
 // edge.
 #include "patterns.h"

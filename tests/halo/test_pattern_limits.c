@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8
+// ranks: 1 3 8
 // If this failed, ranks that do not mean the same rows would not hear of it, or a Pattern would
 // take more memory or more ranges than it was said to.
 #include "patterns.h"

@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8; also on fenced
+// ranks: 1 3 8; also on fenced
 // If this failed, the distributed loss or gradient would not be that of the formulas (a dense
 // double-precision oracle), or would depend on the number of ranks or on the schedule.
 #include "gradients.h"
