@@ -28,8 +28,9 @@ int cuda_device_ranks(void) {
 }
 
 int64_t cuda_blocks(int64_t threads, int block) {
-    enum { THREADS_OF_A_PROCESSOR = 2048, ROUNDS = 4 };
-    int64_t most = (int64_t)cuda_processors() * ROUNDS * (THREADS_OF_A_PROCESSOR / block);
+    enum { ROUNDS = 4 };
+    const int threads_of_a_processor = device.properties.maxThreadsPerMultiProcessor;
+    int64_t most = (int64_t)cuda_processors() * ROUNDS * (threads_of_a_processor / block);
     return least(divide_up(threads, block), most);
 }
 

@@ -10,7 +10,12 @@ namespace emulated {
 
 const char *forced_order, *forced_streams;
 
-enum { SHARED_BYTES = 48 << 10, SHARED_OPTIN = 227 << 10, PROCESSORS = 2 };
+enum {
+    SHARED_BYTES = 48 << 10,
+    SHARED_OPTIN = 227 << 10,
+    PROCESSORS = 2,
+    THREADS_OF_A_PROCESSOR = 256
+};
 
 void stop(const char *format, ...) {
     va_list arguments;
@@ -130,8 +135,9 @@ cudaError_t cudaGetDevice(int *device) {
 }
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    *properties = cudaDeviceProp{"emulated", whole_memory(), SHARED_BYTES,  SHARED_OPTIN,     9,
-                                 0,          PROCESSORS,     LANES_OF_WARP, THREADS_OF_BLOCK, 2048};
+    *properties =
+        cudaDeviceProp{"emulated", whole_memory(), SHARED_BYTES,     SHARED_OPTIN,          9, 0,
+                       PROCESSORS, LANES_OF_WARP,  THREADS_OF_BLOCK, THREADS_OF_A_PROCESSOR};
     return check_device(device);
 }
 
@@ -143,7 +149,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int dev
                  {cudaDevAttrMaxSharedMemoryPerBlock, SHARED_BYTES},
                  {cudaDevAttrWarpSize, LANES_OF_WARP},
                  {cudaDevAttrMultiProcessorCount, PROCESSORS},
-                 {cudaDevAttrMaxThreadsPerMultiProcessor, 2048},
+                 {cudaDevAttrMaxThreadsPerMultiProcessor, THREADS_OF_A_PROCESSOR},
                  {cudaDevAttrComputeCapabilityMajor, 9},
                  {cudaDevAttrComputeCapabilityMinor, 0},
                  {cudaDevAttrMaxSharedMemoryPerBlockOptin, SHARED_OPTIN}};

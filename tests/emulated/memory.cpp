@@ -156,6 +156,20 @@ cudaError_t cudaMalloc(void **block, size_t bytes) {
     return cudaSuccess;
 }
 
+// All pages before the block `next` that belong to none, in one piece: so their page tables go,
+// too, which every call that makes pages come and go would walk through.
+static void give_back(std::map<const char *, DeviceBlock>::const_iterator next) {
+    const char *end = next == arena.block.end() ? arena.next : next->second.pages;
+    char *begin = arena.begin;
+    if (next != arena.block.begin()) {
+        const DeviceBlock &b = std::prev(next)->second;
+        begin = b.pages + b.page_bytes;
+    }
+    if (mmap(begin, (size_t)(end - begin), PROT_NONE, MAP_FIXED | MAP_SHARED | MAP_NORESERVE,
+             arena.file, begin - arena.mapped) == MAP_FAILED)
+        stop("cudaFree: the pages of a block cannot be given back");
+}
+
 // Waits for all streams, as a device does.
 cudaError_t cudaFree(void *block) {
     if (block == nullptr)
@@ -168,10 +182,7 @@ cudaError_t cudaFree(void *block) {
     UNPOISON(b.pages, b.page_bytes);
     protect(b.pages, b.pages + b.page_bytes, PROT_READ);
     check_slack((char *)block, b);
-    if (mmap(b.pages, b.page_bytes, PROT_NONE, MAP_FIXED | MAP_SHARED | MAP_NORESERVE, arena.file,
-             b.pages - arena.mapped) == MAP_FAILED)
-        stop("cudaFree: the pages of a block cannot be given back");
-    arena.block.erase(found);
+    give_back(arena.block.erase(found));
     arena.used -= b.bytes;
     return cudaSuccess;
 }
