@@ -26,13 +26,24 @@ typedef struct Case {
     void *block[BLOCKS_OF_A_CASE];
 } Case;
 
+enum { LARGE_SHAPES = 5 };
+
 typedef struct Operation {
     const char *name;
     void (*run)(Case *c);
     int variants;
     double tolerance; // 0: every bit. Else of the norm of all floats that it writes
     int far;          // so many variants touch no row beside those of their ranges and lists
+    Shape large[LARGE_SHAPES]; // beyond all its blocks, tiles and grids (of the emulated device);
+                               // as many as have rows
 } Operation;
+
+static inline int large_shapes(const Operation *o) {
+    int count = 0;
+    while (count < LARGE_SHAPES && o->large[count].rows > 0)
+        count++;
+    return count;
+}
 
 // ---- random inputs
 

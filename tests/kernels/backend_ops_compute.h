@@ -225,14 +225,25 @@ static void dot(Case *c) {
 }
 
 #define COMPUTE_OPERATIONS                                                                         \
-    {"dense", dense, 8, 1e-5, 8}, {"dense_transposed", dense_transposed, 4, 1e-5, 4},              \
-        {"dense_gradient", dense_gradient, 1, 1e-5, 0}, {"column_sums", column_sums, 1, 0, 0},     \
-        {"aggregate_rows", aggregate_rows, 16, 0, 8},                                              \
-        {"aggregate_rows of a long row", aggregate_long_row, 16, 0, 8},                            \
-        {"aggregate_halo", aggregate_halo, 4, 0, 4}, {"post", post, 20, 0, 20},                    \
-        {"dropout", dropout, 8, 0, 8}, {"add_bias", add_bias, 2, 0, 2},                            \
-        {"add_scaled", add_scaled, 4, 0, 4}, {                                                     \
-        "dot", dot, 1, 0, 0                                                                        \
+    {"dense", dense, 8, 1e-5, 8, {{1500, 16}, {600, 256}}},                                        \
+        {"dense_transposed", dense_transposed, 4, 1e-5, 4, {{1500, 16}, {300, 602}}},              \
+        {"dense_gradient",                                                                         \
+         dense_gradient,                                                                           \
+         1,                                                                                        \
+         1e-5,                                                                                     \
+         0,                                                                                        \
+         {{1500, 16}, {9000, 3}, {17000, 1}, {600, 256}, {300, 602}}},                             \
+        {"column_sums", column_sums, 1, 0, 0, {{9000, 3}, {17000, 1}, {600, 256}, {5000, 41}}},    \
+        {"aggregate_rows", aggregate_rows, 16, 0, 8, {{1500, 16}, {300, 602}}},                    \
+        {"aggregate_rows of a long row", aggregate_long_row, 16, 0, 8, {{600, 256}}},              \
+        {"aggregate_halo", aggregate_halo, 4, 0, 4, {{9000, 3}, {300, 602}}},                      \
+        {"post", post, 20, 0, 20, {{1500, 16}, {300, 602}, {9000, 3}, {17000, 1}}},                \
+        {"dropout", dropout, 8, 0, 8, {{1500, 16}, {300, 602}}},                                   \
+        {"add_bias", add_bias, 2, 0, 2, {{1500, 16}, {300, 602}}},                                 \
+        {"add_scaled", add_scaled, 4, 0, 4, {{1500, 16}, {300, 602}}}, {                           \
+        "dot", dot, 1, 0, 0, {                                                                     \
+            {1500, 16}, {17000, 1}, { 600, 256 }                                                   \
+        }                                                                                          \
     }
 
 #endif

@@ -224,12 +224,19 @@ static void message_checksum(Case *c) {
 }
 
 #define MESSAGE_OPERATIONS                                                                         \
-    {"softmax_loss", softmax_loss, 3, 0, 0}, {"softmax_loss's value", softmax_value, 1, 1e-6, 0},  \
-        {"bce_loss", bce_loss, 3, 0, 0}, {"count", count_metrics, 2, 0, 0},                        \
-        {"adam", adam, 2, 0, 0}, {"sgd", sgd, 2, 0, 0}, {"square_sum", square_sum, 1, 0, 0},       \
-        {"scale", scale, 1, 0, 0}, {"message_checksum", message_checksum, 2, 0, 0},                \
-        {"pack_fp32", pack_fp32, 2, 0, 2}, {"pack_bf16", pack_bf16, 4, 0, 4}, {                    \
-        "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0, 3 * QUANTIZED_WIDTHS                        \
+    {"softmax_loss", softmax_loss, 3, 0, 0, {{17000, 3}, {300, 602}}},                             \
+        {"softmax_loss's value", softmax_value, 1, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
+        {"bce_loss", bce_loss, 3, 0, 0, {{17000, 1}, {300, 602}}},                                 \
+        {"count", count_metrics, 2, 0, 0, {{1500, 16}, {40, 700}}},                                \
+        {"adam", adam, 2, 0, 0, {{1500, 16}}}, {"sgd", sgd, 2, 0, 0, {{1500, 16}}},                \
+        {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \
+        {"scale", scale, 1, 0, 0, {{1500, 16}}},                                                   \
+        {"message_checksum", message_checksum, 2, 0, 0, {{300, 602}}},                             \
+        {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \
+        {"pack_bf16", pack_bf16, 4, 0, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {      \
+        "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0, 3 * QUANTIZED_WIDTHS, {                     \
+            {1500, 16}, {9000, 3}, {300, 602}, { 24, 1100 }                                        \
+        }                                                                                          \
     }
 
 #endif

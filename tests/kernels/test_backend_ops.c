@@ -73,26 +73,64 @@ static int walk(const Backend *b, int turn, const char *how) {
     return cases;
 }
 
+// Every operation on shapes beyond its blocks, tiles and grids: a few variants on all of them, many
+// in turn, where each round of quantize's nine widths meets others. Returns how many cases there
+// were.
+static int walk_large(const Backend *b, const char *how, void (*before)(int number)) {
+    int cases = 0;
+    assert_true(cpu_start("plain", &(Error){0}));
+    for (int i = 0; i < OPERATIONS; i++) {
+        const Operation *o = &operations[i];
+        for (int v = 0; v < o->variants; v++)
+            for (int s = 0; s < large_shapes(o); s++) {
+                if (o->variants > 4 && s != (v + v / 9) % large_shapes(o))
+                    continue;
+                if (before != NULL)
+                    before(cases);
+                compare(b, o, o->large[s], v, how);
+                cases++;
+            }
+    }
+    assert_true(cpu_start("auto", &(Error){0}));
+    return cases;
+}
+
 static void on_the_cpu(void **state) {
     (void)state;
     assert_true(walk(&backend_cpu, 0, "plain") > 100);
+    assert_true(walk_large(&backend_cpu, "plain", NULL) > 100);
 }
 
 static void on_fenced(void **state) {
     (void)state;
     assert_true(walk(&backend_fenced, 0, "late") > 100);
+    assert_true(walk_large(&backend_fenced, "late", NULL) > 100);
+}
+
+static const char *const thread_orders[] = {"forward", "backward", "shuffled", "interleaved"};
+
+static void take_turns(int number) {
+    setenv("FRINGE_EMULATED_ORDER", thread_orders[number % 4], 1);
+    setenv("FRINGE_EMULATED_STREAMS", number % 2 == 0 ? "oldest" : "newest", 1);
+}
+
+static void large_on_emulated(void **state) {
+    (void)state;
+    Error err = {0};
+    const Backend *b = emulated_device(&err);
+    if (b == NULL)
+        test_skip(err.text);
+    assert_true(walk_large(b, "large", take_turns) > 100);
 }
 
 static void on_emulated(void **state) {
     (void)state;
-    static const char *const thread_orders[] = {"forward", "backward", "shuffled", "interleaved"};
     Error err = {0};
     const Backend *b = emulated_device(&err);
     if (b == NULL)
         test_skip(err.text);
     for (int i = 0; i < 4; i++) {
-        setenv("FRINGE_EMULATED_ORDER", thread_orders[i], 1);
-        setenv("FRINGE_EMULATED_STREAMS", i % 2 == 0 ? "oldest" : "newest", 1);
+        take_turns(i);
         assert_true(walk(b, i, thread_orders[i]) > 100);
     }
 }
@@ -131,8 +169,8 @@ static void far_rows_of_the_emulated(void **state) {
 
 // The aggregate's other kernel, whose sums are cuSPARSE's.
 static void aggregates_by_cusparse(const Backend *b) {
-    static const Operation by_cusparse[] = {{"aggregate_rows", aggregate_rows, 16, 1e-5, 0},
-                                            {"a long row", aggregate_long_row, 16, 1e-5, 0}};
+    static const Operation by_cusparse[] = {{"aggregate_rows", aggregate_rows, 16, 1e-5, 0, {{0}}},
+                                            {"a long row", aggregate_long_row, 16, 1e-5, 0, {{0}}}};
     Error err = {0};
     assert_true(b->start(&(BackendStart){.spmm = "cusparse"}, &err));
     assert_string_equal(b->spmm(), "cusparse");
@@ -197,6 +235,17 @@ static void aggregates_take_what_they_say(void **state) {
     }
 }
 
+// What only a device of many processors needs to be beyond its grids: four variants of each
+// operation are half a minute.
+static void compare_giant(const Backend *b) {
+    static const Shape giant[] = {{200000, 41}, {70000, 256}};
+    for (int i = 0; i < OPERATIONS; i++)
+        for (int v = 0; v < operations[i].variants && v < 4; v++)
+            for (int s = 0; s < 2; s++)
+                if (operations[i].variants == 1 || s == v % 2)
+                    compare(b, &operations[i], giant[s], v, "giant");
+}
+
 static void on_cuda(void **state) {
     (void)state;
     Error err = {0};
@@ -204,6 +253,8 @@ static void on_cuda(void **state) {
     if (b == NULL)
         test_skip(err.text);
     assert_true(walk(b, -1, "device") > 500);
+    assert_true(walk_large(b, "large", NULL) > 100);
+    compare_giant(b);
     compare_far(b);
     aggregates_by_cusparse(b);
 }
@@ -212,6 +263,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(on_the_cpu),
     cmocka_unit_test(on_fenced),
     cmocka_unit_test(on_emulated),
+    cmocka_unit_test(large_on_emulated),
     cmocka_unit_test(cusparse_on_emulated),
     cmocka_unit_test(aggregates_take_what_they_say),
     cmocka_unit_test(far_rows_of_the_cpu),
