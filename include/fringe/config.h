@@ -241,8 +241,13 @@ void idle_keys_report(const IdleKeys *keys, const Config *config,
 // The key that a name without its section means, or a name that PyG, DGL or AdaQP has for it: "lr",
 // "epochs", "hidden_channels". NULL: none is known.
 const char *config_guess_key(const char *name);
-// The value of a key that a wrong word is close to, or means in those programs. False: none.
-bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]);
+// The value of a key that a wrong word means in those programs, or is close to; or a sentence that
+// says what there is instead. NULL: neither is known. `choice` may hold it.
+const char *config_guess_word(const char *path, const char *word, Choices choice);
+// What a word means in those programs, in one place: "command", "option", "--NAME", ...
+// (synonyms.c): a word of this one, or a sentence. NULL: not known.
+const char *config_meaning(const char *place, const char *word);
+bool config_is_sentence(const char *meaning);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
@@ -253,6 +258,9 @@ bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]
 // config that came with the program: "villages" is configs/villages.json beside it.
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
+
+// True if the path names a file, or a config that came with the program.
+bool config_is_there(const char *path);
 
 // The resolved config as JSON text, nested by section (memory_free it). Equal values give equal
 // text.

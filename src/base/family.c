@@ -31,14 +31,20 @@ static int distance(const char *a, const char *b) {
     return d[n][m];
 }
 
+// The slips of the pen that a word of that length may have: in more, another word is meant.
+static int slips(const char *word) {
+    int length = (int)strnlen(word, LONGEST);
+    return length < 3 ? 0 : length < 7 ? 1 : length < 12 ? 2 : 3;
+}
+
 const char *family_closest(const char *word, const char *const *words, int count) {
     const char *closest = NULL;
-    int closest_distance = 1 + (int)strnlen(word, LONGEST) / 3; // larger distances are not similar
+    int least_distance = slips(word) + 1;
     for (int i = 0; i < count; i++) {
         int d = distance(word, words[i]);
-        if (d < closest_distance || (closest == NULL && d == closest_distance)) {
+        if (d < least_distance) {
             closest = words[i];
-            closest_distance = d;
+            least_distance = d;
         }
     }
     return closest;

@@ -73,7 +73,8 @@ static void check_layer(const Early *early, const Options *options) {
 
 // `compare` takes the modes of a config, and "alone".
 static void check_modes(const Early *early, const Options *options) {
-    char words[512], list[FAMILY_WORDS], *rest = words, guess[CONFIG_WORD];
+    char words[512], list[FAMILY_WORDS], *rest = words;
+    Choices choice;
     if (options->modes != NULL && options->modes[strspn(options->modes, ",")] == 0)
         error_join(early->err, EXIT_USAGE, "--modes: names no mode; there are %s, alone",
                    family_words(&mode_family, list));
@@ -82,13 +83,16 @@ static void check_modes(const Early *early, const Options *options) {
         if (word[0] == 0 || strcmp(word, "alone") == 0 ||
             family_knows(&mode_family, word, &(Error){0}))
             continue;
-        if (config_guess_word("mode", word, guess))
-            error_join(early->err, EXIT_USAGE, "--modes: there is no mode '%s'; did you mean %s?",
-                       word, guess);
-        else
+        const char *guess = config_guess_word("mode", word, choice);
+        if (guess == NULL)
             error_join(early->err, EXIT_USAGE,
                        "--modes: there is no mode '%s'; there are %s, alone", word,
                        family_words(&mode_family, list));
+        else if (config_is_sentence(guess))
+            error_join(early->err, EXIT_USAGE, "--modes: there is no mode '%s'; %s", word, guess);
+        else
+            error_join(early->err, EXIT_USAGE, "--modes: there is no mode '%s'; did you mean %s?",
+                       word, guess);
     }
 }
 
@@ -298,10 +302,26 @@ static bool load_run(Config *config, const char *folder, const Options *options,
     return config_load(config, path, setting, options->settings + 1, err);
 }
 
+// A graph in place of a config is no JSON, and has a name that says so.
+static bool is_graph(const Config *config, const char *path) {
+    size_t length = path != NULL ? strlen(path) : 0;
+    bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
+    return config->mode[0] == 0 && length > 0 && !json && file_exists(path) &&
+           dataset_format_fits("auto", path, &(Error){0});
+}
+
 bool read_config(Config *config, const Options *options, const char *path, Error *err) {
-    return path != NULL && file_is_folder(path)
-               ? load_run(config, path, options, err)
-               : config_load(config, path, options->setting, options->settings, err);
+    if (path != NULL && file_is_folder(path))
+        return load_run(config, path, options, err);
+    if (config_load(config, path, options->setting, options->settings, err))
+        return true;
+    if (!is_graph(config, path))
+        return false;
+    *err = (Error){0};
+    return error_set(err, EXIT_CONFIG,
+                     "%s is a graph; give a config that names it: {\"data\": {\"path\": "
+                     "\"%s\"}}",
+                     path, path);
 }
 
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err) {

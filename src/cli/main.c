@@ -131,16 +131,28 @@ const Command commands[] = {
 };
 const int command_count = sizeof commands / sizeof commands[0];
 
+static const Command *command_named(const char *name) {
+    for (int i = 0; i < command_count; i++)
+        if (strcmp(commands[i].name, name) == 0)
+            return &commands[i];
+    return NULL;
+}
+
 const Command *command_find(const char *name, Error *err) {
     const char *names[sizeof commands / sizeof commands[0]];
-    for (int i = 0; i < command_count; i++) {
+    if (command_named(name) != NULL)
+        return command_named(name);
+    for (int i = 0; i < command_count; i++)
         names[i] = commands[i].name;
-        if (strcmp(names[i], name) == 0)
-            return &commands[i];
-    }
-    const char *closest = family_closest(name, names, command_count);
-    if (closest != NULL)
+    const char *meaning = config_meaning("command", name);
+    const char *closest = meaning != NULL ? meaning : family_closest(name, names, command_count);
+    if (closest != NULL && config_is_sentence(closest))
+        error_set(err, EXIT_USAGE, "no command '%s'; %s", name, closest);
+    else if (closest != NULL)
         error_set(err, EXIT_USAGE, "no command '%s'; did you mean %s?", name, closest);
+    else if (config_is_there(name))
+        error_set(err, EXIT_USAGE, "no command '%s', but a config; did you mean fringe train %s?",
+                  name, name);
     else
         error_set(err, EXIT_USAGE, "no command '%s'; fringe --help lists all", name);
     return NULL;
@@ -181,11 +193,14 @@ static ExitCode run(int argc, char **argv) {
         error_set(&err, EXIT_USAGE, "a command is missing; fringe --help lists all");
         return fail(&err);
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+    const char *meaning = config_meaning("command", argv[1]), *first = argv[1];
+    if (command_named(argv[1]) == NULL && meaning != NULL && strncmp(meaning, "--", 2) == 0)
+        first = meaning; // version, -V, -help, ...
+    if (strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0) {
         help_print();
         return EXIT_OK;
     }
-    if (strcmp(argv[1], "--version") == 0) {
+    if (strcmp(first, "--version") == 0) {
         report_versions(NULL, NULL);
         return EXIT_OK;
     }

@@ -218,16 +218,16 @@ static void fill(struct option longs[OPTIONS + 2], char shorts[16], const Comman
     longs[count] = (struct option){0};
 }
 
-// What mpirun, torchrun and other trainers call --ranks.
-static bool means_ranks(const Command *command, const char *bare) {
-    static const char *const names[] = {"n",         "np",        "nproc",        "nproc_per_node",
-                                        "num_parts", "num-parts", "n_partitions", "world_size",
-                                        "workers"};
-    size_t length = strcspn(bare, "=");
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strlen(names[i]) == length && strncmp(names[i], bare, length) == 0)
-            return strchr(command->options, 'r') != NULL;
-    return false;
+// The option of this command that other programs call by that name: "--ranks". NULL: none.
+static const char *meant_option(const Command *command, const char *name) {
+    char option[64];
+    const char *meaning = NULL;
+    for (int i = 0; i < OPTIONS && meaning == NULL; i++) {
+        snprintf(option, sizeof option, "--%s", table[i].name);
+        if (taken(command, &table[i]))
+            meaning = config_meaning(option, name);
+    }
+    return meaning;
 }
 
 // "--epochs 3", "--lr=0.1" and "train.epochs=3" mean --set: writes the setting. `next` is the word
@@ -270,18 +270,28 @@ static bool needs_value(const Command *command, const char *word, Error *err) {
                      word, command->name);
 }
 
+// What to say about an option that the command does not have, behind the name of the command.
 static bool unknown(const Command *command, const char *word, const char *next, Error *err) {
-    char meant[288] = "", setting[256];
-    const char *closest = closest_option(command, word);
-    if (means_ranks(command, word + strspn(word, "-")))
-        snprintf(meant, sizeof meant, "; did you mean --ranks?");
-    else if (means_setting(command, word, next, setting))
-        snprintf(meant, sizeof meant, "; did you mean --set %s?", setting);
-    else if (closest != NULL)
-        snprintf(meant, sizeof meant, "; did you mean --%s?", closest);
-    else
-        snprintf(meant, sizeof meant, "; see fringe %s --help", command->name);
-    return error_set(err, EXIT_USAGE, "%s: no option %s%s", command->name, word, meant);
+    char name[128], setting[256];
+    const char *bare = word + strspn(word, "-");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(bare, "="), bare);
+    const char *option = meant_option(command, name), *closest = closest_option(command, word);
+    const char *sentence = config_meaning("option", name);
+    if (sentence == NULL && strncmp(word, "--", 2) == 0)
+        sentence = config_meaning("key", name);
+    if (option != NULL)
+        return error_set(err, EXIT_USAGE, "%s: no option %s; did you mean %s?", command->name, word,
+                         option);
+    if (sentence != NULL && config_is_sentence(sentence))
+        return error_set(err, EXIT_USAGE, "%s: no option %s; %s", command->name, word, sentence);
+    if (means_setting(command, word, next, setting))
+        return error_set(err, EXIT_USAGE, "%s: no option %s; did you mean --set %s?", command->name,
+                         word, setting);
+    if (closest != NULL)
+        return error_set(err, EXIT_USAGE, "%s: no option %s; did you mean --%s?", command->name,
+                         word, closest);
+    return error_set(err, EXIT_USAGE, "%s: no option %s; see fringe %s --help", command->name, word,
+                     command->name);
 }
 
 static bool check_arguments(const Options *options, const Command *command, Error *err) {

@@ -90,14 +90,9 @@ static const char *suggest_choice(const Key *key, const char *word, Choices choi
     return known != NULL ? known : family_closest(word, words, count);
 }
 
-bool config_guess_word(const char *path, const char *word, char out[CONFIG_WORD]) {
-    Choices choice;
+const char *config_guess_word(const char *path, const char *word, Choices choice) {
     const Key *key = config_key_find(path);
-    const char *closest = key != NULL ? suggest_choice(key, word, choice) : NULL;
-    if (closest == NULL || synonym_is_sentence(closest))
-        return false;
-    snprintf(out, CONFIG_WORD, "%s", closest);
-    return true;
+    return key != NULL ? suggest_choice(key, word, choice) : NULL;
 }
 
 static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
@@ -109,7 +104,7 @@ static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
     found(value, is, sizeof is);
     const char *closest =
         json_type(value) == JSON_STRING ? suggest_choice(key, json_string(value), choice) : NULL;
-    if (closest != NULL && synonym_is_sentence(closest))
+    if (closest != NULL && config_is_sentence(closest))
         config_complain(complaints, "%s: expected %s, found %s; %s", key->path, expected, is,
                         closest);
     else if (closest != NULL)

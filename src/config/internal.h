@@ -14,12 +14,13 @@ extern const int config_own_key_count;
 // True if the key may have that word (choices.c). "file:PATH" stands for any path.
 bool config_is_choice(const Key *key, const char *word);
 
-// What users of other programs call a key, or a word of a key (synonyms.c): the key or word it
-// means here, or a sentence that says why there is none. NULL: not known. `name` is without its
-// section.
-const char *synonym_of_key(const char *name);
+// A row of the table of what users of other programs write (synonyms.c).
+typedef struct Meaning {
+    const char *place, *names, *answer;
+} Meaning;
+const Meaning *synonym_at(int i); // NULL: i is past the last one
+// The word of the key, in other letters, or the answer of the table.
 const char *synonym_of_word(const Key *key, const char *word, Choices choice);
-bool synonym_is_sentence(const char *answer);
 
 // The value that a mode's preset gives to a key; NULL: the preset has none (modes.c).
 typedef struct Mode Mode;
@@ -78,6 +79,7 @@ bool config_is_section(const char *name);
 const char *config_new_name(const char *path); // NULL: `path` is no old name
 bool config_new_section(const char *section, char out[CONFIG_WORD]);
 void config_unknown(const char *path, Complaints *complaints); // complains, with a suggestion
+void config_unknown_section(const char *section, Complaints *complaints);
 // Checks that involve several keys or several entries of a list.
 void config_check_together(const Config *config, Complaints *complaints);
 
@@ -89,6 +91,9 @@ bool config_check_cache(const Config *config, Error *err);
 // The path of a config: `path` itself if it exists, else the config of that name that came with the
 // program, else `path`. False if it is too long.
 bool config_find(const char *path, char *out, size_t size);
+// A config whose name is nearly that of a path that does not exist (nearby.c). False: there is
+// none.
+bool config_nearby(const char *path, char *out, size_t size);
 // Fills run.dir and data.cache where they are empty and resolves every KEY_PATH.
 void config_resolve_paths(Config *config, Complaints *complaints);
 

@@ -58,6 +58,8 @@ void config_store_object(Config *config, const Json *object, const char *section
         else if (section[0] == 0 && json_type(value) == JSON_OBJECT &&
                  (config_is_section(json_key(value)) || config_new_section(json_key(value), into)))
             config_store_object(config, value, json_key(value), complaints);
+        else if (section[0] == 0 && json_type(value) == JSON_OBJECT)
+            config_unknown_section(path, complaints);
         else
             config_unknown(path, complaints);
     }
@@ -166,12 +168,23 @@ static bool check_mode_of_run(const Config *config, const Json *inside, Error *e
                      config->source, json_string(mode), config->mode);
 }
 
+static bool refuse_missing(const char *path, Error *err) {
+    char nearby[2048];
+    if (strcmp(path, "-") == 0)
+        return error_set(err, EXIT_NO_INPUT,
+                         "- does not exist: a config is not read from standard input; give its "
+                         "file, or the folder of a run");
+    if (config_nearby(path, nearby, sizeof nearby))
+        return error_set(err, EXIT_NO_INPUT, "%s does not exist; did you mean %s?", path, nearby);
+    return error_set(err, EXIT_NO_INPUT, "%s does not exist; give a config, or the folder of a run",
+                     path);
+}
+
 static Json *read_file(const char *path, Error *err) {
     if (file_is_denied(path, err))
         return NULL;
     if (!file_exists(path))
-        error_set(err, EXIT_NO_INPUT, "%s does not exist; give a config, or the folder of a run",
-                  path);
+        refuse_missing(path, err);
     return err->code == 0 ? json_read(path, err) : NULL;
 }
 

@@ -37,20 +37,22 @@ static const char *last_part(const char *path) {
 
 // The answer of the table of synonyms, or a key of this very name in any section.
 static const char *meant(const char *path) {
-    const char *known = synonym_of_key(last_part(path));
+    const char *known = config_meaning("key", path);
+    if (known == NULL)
+        known = config_meaning("key", last_part(path));
     return known != NULL ? known : elsewhere(last_part(path));
 }
 
 const char *config_guess_key(const char *name) {
     const char *known = config_key_find(name) != NULL ? name : meant(name);
-    return known != NULL && !synonym_is_sentence(known) ? known : NULL;
+    return known != NULL && !config_is_sentence(known) ? known : NULL;
 }
 
 static bool complain_meant(const char *path, Complaints *complaints) {
     const char *known = meant(path);
     if (known == NULL)
         return false;
-    if (synonym_is_sentence(known))
+    if (config_is_sentence(known))
         config_complain(complaints, "%s: unknown key; %s", path, known);
     else
         config_complain(complaints, "%s: unknown key; did you mean %s?", path, known);
@@ -64,23 +66,20 @@ bool config_is_section(const char *name) {
     return false;
 }
 
-static void unknown_section(const char *path, const char *section, Complaints *complaints) {
-    static const char *const sections[] = {"data",         "partition", "stream", "model", "train",
-                                           "quantization", "lossless",  "comm",   "run"};
-    int count = sizeof sections / sizeof sections[0];
-    const char *closest = family_closest(section, sections, count);
+static const char *const sections[] = {"data",         "partition", "stream", "model", "train",
+                                       "quantization", "lossless",  "comm",   "run"};
+enum { SECTIONS = sizeof sections / sizeof sections[0] };
+
+void config_unknown_section(const char *section, Complaints *complaints) {
+    const char *known = config_meaning("section", section);
+    const char *closest = known == NULL ? family_closest(section, sections, SECTIONS) : known;
     char now[CONFIG_WORD];
+    if (config_count_only(complaints))
+        return;
     if (config_new_section(section, now))
         config_complain(complaints, "%s: this section is now %s", section, now);
-    else if (config_is_section(section) && synonym_of_key(section) != NULL)
-        config_complain(complaints,
-                        "%s: expected an object with the keys of this section; did you mean %s?",
-                        section, synonym_of_key(section));
-    else if (config_is_section(section))
-        config_complain(complaints, "%s: expected an object with the keys of this section",
-                        section);
-    else if (complain_meant(path, complaints))
-        return;
+    else if (known != NULL && config_is_sentence(known))
+        config_complain(complaints, "%s: unknown section; %s", section, known);
     else if (closest != NULL)
         config_complain(complaints, "%s: unknown section; did you mean %s?", section, closest);
     else
@@ -88,6 +87,21 @@ static void unknown_section(const char *path, const char *section, Complaints *c
                         "%s: unknown section; there are data, partition, stream, model, train, "
                         "quantization, lossless, comm, run",
                         section);
+}
+
+// A section that is no object, or a name without a section.
+static void unknown_at_top(const char *name, Complaints *complaints) {
+    const char *known = config_meaning("key", name);
+    if (!config_is_section(name)) {
+        if (!complain_meant(name, complaints))
+            config_unknown_section(name, complaints);
+    } else if (known != NULL && !config_is_sentence(known)) {
+        config_complain(complaints,
+                        "%s: expected an object with the keys of this section; did you mean %s?",
+                        name, known);
+    } else {
+        config_complain(complaints, "%s: expected an object with the keys of this section", name);
+    }
 }
 
 // Suggests a synonym, the same name in another section, the closest name of this section, or all
@@ -105,12 +119,16 @@ void config_unknown(const char *path, Complaints *complaints) {
                         now);
         return;
     }
-    if (dot == NULL || count == 0) {
-        unknown_section(path, section, complaints);
+    if (dot == NULL) {
+        unknown_at_top(path, complaints);
         return;
     }
     if (complain_meant(path, complaints))
         return;
+    if (count == 0) {
+        config_unknown_section(section, complaints);
+        return;
+    }
     const char *closest = family_closest(dot + 1, words, count);
     if (closest != NULL)
         config_complain(complaints, "%s: unknown key; did you mean %s.%s?", path, section, closest);

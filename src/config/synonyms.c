@@ -1,103 +1,318 @@
-// What users of PyG, DGL and AdaQP write, and what it is called here. A row answers one thing: the
-// key that it means, or a sentence where fringe offers nothing of the kind. The names of a row are
-// separated by blanks; upper and lower case, '-' and '_' make no difference.
+// What users of PyG, DGL, OGB and AdaQP write, and what it is called here: one table. A row answers
+// one thing, in one place: the word that is meant there, or a sentence where fringe offers nothing
+// of the kind or another way. Whoever adds what a sentence denies deletes its row. The names of a
+// row are separated by blanks; upper and lower case, '-' and '_' make no difference. Where names
+// are alike, the first row counts.
 
 #include "internal.h"
 
 #include <ctype.h>
 #include <string.h>
 
-typedef struct Synonym {
-    const char *names;  // "lr learning_rate"
-    const char *answer; // a key, or a word of the key; a sentence if it has a blank
-} Synonym;
+#define SETTINGS_OF_OPTIMIZER                                                                      \
+    "train.optimizer names it; its settings are train.lr, train.weight_decay, train.momentum, "    \
+    "train.betas and train.eps"
+#define SETTINGS_OF_SCHEDULE                                                                       \
+    "train.lr_schedule names it; its settings are train.lr_step_size, train.lr_gamma and "         \
+    "train.warmup"
+#define WHOLE_GRAPH                                                                                \
+    "fringe trains on the whole graph in every epoch, without batches, samples or loaders"
+#define RANKS "the number of parts is the number of ranks: --ranks P"
+#define STARTS_RANKS "--ranks P starts the ranks; on several machines mpirun or srun does"
+#define CLASSIFIES                                                                                 \
+    "fringe classifies nodes: train.loss and train.metric follow from the labels, and other "      \
+    "tasks "                                                                                       \
+    "are not offered"
+#define RECORDS                                                                                    \
+    "nothing is sent elsewhere: metrics.jsonl in run.dir has every epoch, and fringe report RUN "  \
+    "draws it"
+#define SPLITS                                                                                     \
+    "splits are not drawn: data.splits names an .npz with train_idx, val_idx and test_idx"
+#define FLOATS                                                                                     \
+    "fringe computes in 32-bit floats; quantization.codec=bf16 or mode=adaqp make messages "       \
+    "shorter"
+#define FRESH_ROWS "rows of neighbours are fresh in every epoch; stale ones are not offered"
+#define SAMPLES_NOTHING "rows of the boundary are not sampled; mode=adaqp makes messages shorter"
+#define NO_ATTENTION                                                                               \
+    "layers with attention are not offered; there are gcn, sage-mean, sage-gcn, gin, sgc"
 
-static const char whole_graph[] =
-    "fringe trains on the whole graph in every epoch, without batches, samples or loaders";
-static const char ranks[] = "the number of parts is the number of ranks: --ranks P";
-
-static const Synonym keys[] = {
-    {"lr learning_rate base_lr", "train.lr"},
-    {"epoch n_epochs num_epoch num_epochs num_epoches max_epochs", "train.epochs"},
-    {"wd weight_decay weight_devay l2 l2_reg", "train.weight_decay"},
-    {"opt optim", "train.optimizer"},
-    {"scheduler lr_scheduler", "train.lr_schedule"},
-    {"step_size lr_step", "train.lr_step_size"},
-    {"gamma", "train.lr_gamma"},
-    {"grad_clip max_norm max_grad_norm clip clip_grad", "train.clip_norm"},
-    {"early_stopping early_stop", "train.patience"},
-    {"eval_steps eval_interval", "train.eval_every"},
-    {"criterion loss_fn", "train.loss"},
-    {"hidden_channels hidden_dim hidden_size hidden_feats n_hidden num_hidden nhid",
+// place: "key", of any section or with it; "section"; "command", the first word; "option";
+// "--NAME", another name of that option; or a key, whose words they are.
+static const Meaning meanings[] = {
+    {"key", "data.weights data.weight edge_weight edge_weights",
+     "weights of edges come with the graph: a third column of its list, or adj_data of its .npz"},
+    {"key", "edge_features edge_feats edge_feat edge_attr edge_attrs efeat",
+     "features of edges are not used; weights of edges come with the graph, as a third column of "
+     "its list or adj_data of its .npz"},
+    {"key", "train.adam_eps train.adam_epsilon optimizer.eps", "train.eps"},
+    {"key", "model.eps model.epsilon train_eps", "model.gin_epsilon"},
+    {"key", "optimizer.name optimizer.type optim.name optim.type", "train.optimizer"},
+    {"key", "scheduler.name scheduler.type lr_scheduler.name lr_scheduler.type",
+     "train.lr_schedule"},
+    {"key", "lr learning_rate base_lr init_lr", "train.lr"},
+    {"key", "epoch n_epochs num_epoch num_epochs num_epoches max_epochs max_epoch n_epoch",
+     "train.epochs"},
+    {"key", "wd weight_decay weight_devay l2 l2_reg", "train.weight_decay"},
+    {"key", "opt optim", "train.optimizer"},
+    {"key", "scheduler lr_scheduler sched", "train.lr_schedule"},
+    {"key", "step_size lr_step lr_decay_step", "train.lr_step_size"},
+    {"key", "gamma lr_decay lr_decay_factor", "train.lr_gamma"},
+    {"key", "warmup_epochs warmup_steps", "train.warmup"},
+    {"key", "beta1 beta2 adam_betas", "train.betas"},
+    {"key", "grad_clip max_norm max_grad_norm clip clip_grad", "train.clip_norm"},
+    {"key", "early_stopping early_stop early_stopping_patience", "train.patience"},
+    {"key", "eval_steps eval_interval eval_freq eval_every_n_epochs log_every_eval",
+     "train.eval_every"},
+    {"key", "criterion loss_fn loss_func", "train.loss"},
+    {"key", "monitor metrics eval_metric score", "train.metric"},
+    {"key", "class_weight class_weights pos_weight loss_weight",
+     "classes have no weights in the loss; train.metric=macro-f1 selects the epoch by all classes "
+     "alike"},
+    {"key", "label_smoothing", "label smoothing is not offered"},
+    {"key", "task task_type problem objective level regression link_prediction", CLASSIFIES},
+    {"key", "multilabel multi_label",
+     "labels that are a matrix (n, K) of 0 and 1 mean several labels a node"},
+    {"key",
+     "hidden_channels hidden_dim hidden_size hidden_feats n_hidden num_hidden nhid hidden_units "
+     "hid_dim",
      "model.hidden"},
-    {"num_layers n_layers nlayers", "model.layers"},
-    {"model model_name model_type type arch conv gnn aggregator_type aggr", "model.layer"},
-    {"drop_rate dropout_rate feat_drop", "model.dropout"},
-    {"normalization batch_norm use_norm norm_type", "model.norm"},
-    {"act nonlinearity", "model.activation"},
-    {"dataset dataset_path data_dir root dataset_name", "data.path"},
-    {"transform pre_transform", "data.transforms"},
-    {"partition_method part_method", "partition.method"},
-    {"seed random_seed", "run.seed"},
-    {"num_threads n_threads", "run.threads"},
-    {"log_dir out_dir output_dir save_dir exp_path", "run.dir"},
-    {"log_interval log_steps log_freq print_every", "run.log_every"},
-    {"bit_width bit_widths bitwidth nbits num_bits", "quantization.bits"},
-    {"coe_lambda", "quantization.lambda"},
-    {"assign_cycle assign_every", "quantization.period"},
-    {"assign_scheme", "quantization.assign"},
-    {"batch_size num_neighbors fanout fan_out num_workers num_steps", whole_graph},
-    {"num_parts n_partitions num_partitions world_size nproc_per_node", ranks},
-    {"heads num_heads n_heads attn_drop", "fringe has no layers with attention, such as GAT"},
-    {"in_channels in_dim in_feats num_feats num_features out_channels out_dim num_classes "
-     "n_classes",
-     "the dataset says how many features and classes there are"},
-    {"device gpu use_gpu cuda", "run.backend"},
+    {"key", "num_layers n_layers nlayers num_conv n_hops num_hops hops", "model.layers"},
+    {"key", "model model_name model_type type arch architecture conv gnn aggregator_type aggr",
+     "model.layer"},
+    {"key", "drop_rate dropout_rate feat_drop drop p_drop", "model.dropout"},
+    {"key", "input_drop in_drop", "model.input_dropout"},
+    {"key", "normalization batch_norm use_norm norm_type use_bn bn use_layer_norm layer_norm",
+     "model.norm"},
+    {"key", "act nonlinearity act_fn activation_fn", "model.activation"},
+    {"key", "heads num_heads n_heads attn_drop num_attention_heads", NO_ATTENTION},
+    {"key", "residual skip skip_connection jk jumping_knowledge use_residual",
+     "layers form a chain; connections past a layer are not offered"},
+    {"key", "alpha teleport teleport_probability", "APPNP and GCNII are not offered"},
+    {"key", "self_loop add_self_loop add_self_loops",
+     "gcn and sage-gcn add the node itself; model.self_loops does so in sage-mean"},
+    {"key", "use_pp use_precompute",
+     "lossless.input_features=auto exchanges input features once and computes the first aggregate "
+     "once"},
+    {"key",
+     "dataset dataset_path data_dir data_root root dataset_name file filename edges edge_index adj",
+     "data.path"},
+    {"key", "x feat feats feature node_features node_feat node_feats", "data.features"},
+    {"key", "y label target targets", "data.labels"},
+    {"key", "transform pre_transform preprocess preprocessing", "data.transforms"},
+    {"key", "feat_norm norm_feat normalize_features normalize_feats row_normalize",
+     "data.transforms=[\"row-normalize\"] does so"},
+    {"key", "is_bidirected bidirected directed to_undirected symmetric",
+     "data.undirected makes a list of edges undirected, data.transforms=[\"symmetrize\"] any "
+     "graph"},
+    {"key",
+     "split split_ratio train_ratio val_ratio test_ratio train_split train_size random_split "
+     "split_type",
+     SPLITS},
+    {"key", "train_mask val_mask test_mask train_idx val_idx test_idx", "data.split_keys"},
+    {"key", "cache_dir data_cache processed_dir", "data.cache"},
+    {"key",
+     "in_channels in_dim in_feats num_feats num_features n_feat out_channels out_dim num_classes "
+     "n_classes n_class num_nodes n_nodes",
+     "the dataset says how many nodes, features and classes there are"},
+    {"key", "inductive transductive",
+     "training has the whole graph before it; nothing is inductive"},
+    {"key",
+     "batch_size num_neighbors fanout fan_out num_workers num_steps shuffle drop_last pin_memory "
+     "sampler sampling walk_length num_clusters",
+     WHOLE_GRAPH},
+    {"key", "sampling_rate sample_rate boundary_sampling", SAMPLES_NOTHING},
+    {"key", "enable_pipeline pipeline staleness stale use_stale", FRESH_ROWS},
+    {"key", "partition_method part_method partitioner part_algo", "partition.method"},
+    {"key",
+     "num_parts n_partitions num_partitions n_parts nparts world_size nproc_per_node ranks "
+     "num_ranks parts",
+     RANKS},
+    {"key", "num_gpus n_gpus ngpus gpus", "run.backend=cuda takes a GPU for each rank: --ranks P"},
+    {"key", "hostfile hosts master_addr master_port local_rank rank dist_url init_method",
+     STARTS_RANKS},
+    {"key", "seed random_seed manual_seed", "run.seed"},
+    {"key", "num_threads n_threads omp_num_threads nthreads", "run.threads"},
+    {"key",
+     "log_dir out_dir output_dir save_dir exp_path exp_name run_name name output checkpoint_dir",
+     "run.dir"},
+    {"key", "log_interval log_steps log_freq print_every log_step", "run.log_every"},
+    {"key", "save_every save_interval checkpoint_interval ckpt_every save_freq",
+     "run.checkpoint_every"},
+    {"key", "pretrained init_from ckpt ckpt_path checkpoint checkpoint_path load", "model.weights"},
+    {"key", "resume resume_from", "--resume auto continues the run in run.dir"},
+    {"key", "runs n_runs num_runs repeats trials num_trials n_trials",
+     "--runs N trains N times with seeds run.seed, run.seed + 1, ..."},
+    {"key", "verbose quiet debug", "--verbose and --quiet are options of the command line"},
+    {"key", "max_time time_limit walltime", "run.stop_after"},
+    {"key", "profile profiler profiling", "run.trace"},
+    {"key", "wandb use_wandb tensorboard logger mlflow project entity neptune", RECORDS},
+    {"key", "amp fp16 half mixed_precision precision dtype use_amp", FLOATS},
+    {"key", "device gpu use_gpu cuda use_cuda gpu_id", "run.backend"},
+    {"key", "bit_width bit_widths bitwidth nbits num_bits assign_bits quant_bits",
+     "quantization.bits"},
+    {"key", "coe_lambda", "quantization.lambda"},
+    {"key", "assign_cycle assign_every assign_period", "quantization.period"},
+    {"key", "assign_scheme", "quantization.assign"},
+    {"key", "profile_data_length",
+     "the link is measured at each assignment, unless quantization.link says it"},
+
+    {"section", "optimizer optim opt", SETTINGS_OF_OPTIMIZER},
+    {"section", "scheduler lr_scheduler lr_schedule", SETTINGS_OF_SCHEDULE},
+    {"section", "dataset datasets input", "data"},
+    {"section", "training trainer fit hyperparameters hparams", "train"},
+    {"section", "network net gnn architecture", "model"},
+    {"section", "quant quantizer quantize compression assign assigner", "quantization"},
+    {"section", "communication mpi dist distributed", "comm"},
+    {"section", "runtime logging experiment", "run"},
+    {"section", "wandb tensorboard mlflow logger", RECORDS},
+    {"section", "loader dataloader sampler", WHOLE_GRAPH},
+
+    {"command", "version -version -v -V", "--version"},
+    {"command", "-help -? h usage", "--help"},
+    {"command", "fit learn start run launch", "train"},
+    {"command", "test eval validate val score", "evaluate"},
+    {"command", "infer inference prediction forward embed", "predict"},
+    {"command", "ls list history log experiments", "runs"},
+    {"command", "benchmark bench", "compare"},
+    {"command", "split cut metis gpmetis", "partition"},
+    {"command", "export save transform", "convert"},
+    {"command", "describe view open cat head stats", "inspect"},
+    {"command", "estimate forecast", "plan"},
+    {"command", "gen synth synthesize make", "generate"},
+    {"command", "plot html dashboard tensorboard visualize", "report"},
+    {"command", "diagnose env check-env selftest", "doctor"},
+    {"command", "check validate-config lint",
+     "fringe config check CONFIG finds all mistakes at once"},
+    {"command", "clean clear prune", "fringe cache prune removes prepared data"},
+    {"command", "sweep tune search grid", "fringe train CONFIG --sweep KEY=A,B tries values"},
+    {"command", "resume continue", "fringe train CONFIG --resume auto continues a run"},
+    {"command", "download get fetch data dataset",
+     "fringe downloads nothing: data.path names a file (docs/data.md), and fringe generate NAME "
+     "makes "
+     "graphs that resemble public ones"},
+    {"command", "mpirun mpiexec dist", "fringe train CONFIG --ranks P starts the ranks"},
+    {"command", "install build setup", "the README says how fringe is built"},
+
+    {"--ranks",
+     "n np nproc nproc_per_node num_parts n_partitions num_partitions world_size workers "
+     "parts nparts p",
+     "--ranks"},
+    {"--parts", "n np k ranks num_parts n_partitions nparts n_parts p", "--parts"},
+    {"--verbose", "debug vv", "--verbose"},
+    {"--quiet", "silent", "--quiet"},
+    {"--output", "out dest save_to", "--output"},
+    {"--force", "overwrite replace", "--force"},
+    {"--sweep", "grid tune search", "--sweep"},
+    {"--runs", "num_runs repeat repeats n_runs trials", "--runs"},
+    {"option", "c config cfg conf", "the config is an argument of its own: fringe train CONFIG"},
+    {"option", "version", "fringe --version prints it"},
+    {"option", "gpu cuda use_gpu use_cuda", "--set run.backend=cuda trains on NVIDIA GPUs"},
+    {"option", "cpu no_cuda", "the CPU is the default; --set run.backend=cuda takes GPUs"},
+    {"option", "backend dist_backend",
+     "--set run.backend=cpu, cuda or auto chooses the kernels; messages are those of MPI"},
+    {"option", "eval test inference", "fringe evaluate and fringe predict use trained weights"},
+    {"option", "resume_from continue", "--resume auto continues the run in run.dir"},
+    {"option", "host hosts hostfile H", STARTS_RANKS},
+
+    {"mode", "adaqp-q", "quantize"},
+    {"mode", "adaqp-p", "overlap"},
+    {"mode", "full fullbatch full-batch baseline dgl distdgl sync none", "vanilla"},
+    {"mode", "pipegcn pipe-gcn sancus stale async asynchronous llcg", FRESH_ROWS},
+    {"mode", "bns bns-gcn bnsgcn distgnn sampling", SAMPLES_NOTHING},
+    {"mode", "int8 int4 int2 quantized quantization", "quantize"},
+    {"model.layer", "gcnconv graphconv", "gcn"},
+    {"model.layer", "sage graphsage sageconv mean", "sage-mean"},
+    {"model.layer", "ginconv", "gin"},
+    {"model.layer", "sgconv", "sgc"},
+    {"model.layer", "hypergraphconv",
+     "fringe calls it hgnn; it computes what HypergraphConv does with model.norm_hyper=row"},
+    {"model.layer", "hypergcn allset unigcn unignn hypersage",
+     "on hypergraphs there are hgnn and hnhn"},
+    {"model.layer", "gat gatconv gatv2 gatv2conv transformer graphtransformer graphormer",
+     NO_ATTENTION},
+    {"model.layer", "rgcn rgcnconv rgat hgt han hetero",
+     "all edges have one type here; data.path names the graph of one of them"},
+    {"model.layer", "gcn2 gcn2conv gcnii appnp dagnn",
+     "layers that return to the input are not offered; there are gcn, sage-mean, sage-gcn, gin, "
+     "sgc"},
+    {"model.layer", "mlp linear",
+     "every layer adds up rows of neighbours; sgc has a single weight"},
+    {"model.layer", "cheb chebconv tag tagconv arma armaconv pna gine deepergcn clustergcn",
+     "it is not offered; there are gcn, sage-mean, sage-gcn, gin, sgc"},
+    {"model.layer", "sage-max sage-pool sage-lstm max pool lstm",
+     "neighbours are averaged: sage-mean, or sage-gcn with the node itself"},
+    {"model.norm", "layernorm layer_norm ln", "layer"},
+    {"model.norm", "batch batchnorm batch_norm bn batchnorm1d",
+     "batch normalization is not offered; layer normalizes each row, none leaves it out"},
+    {"model.norm", "graph graphnorm pair pairnorm instance instancenorm rms rmsnorm group",
+     "it is not offered; layer normalizes each row, none leaves it out"},
+    {"model.activation", "elu gelu leakyrelu prelu tanh sigmoid silu swish selu celu mish softplus",
+     "relu is the one activation; none leaves it out"},
+    {"model.post", "relu act", "activation"},
+    {"model.post", "layernorm layer batchnorm bn normalization", "norm"},
+    {"model.post", "drop", "dropout"},
+    {"train.optimizer", "adamw rmsprop adagrad adadelta nadam lamb lion lbfgs rprop",
+     "it is not offered; adam and sgd are, and train.weight_decay is added to the gradient"},
+    {"train.optimizer", "momentum nesterov", "sgd with train.momentum has momentum"},
+    {"train.lr_schedule", "steplr", "step"},
+    {"train.lr_schedule", "cosineannealing cosineannealinglr", "cosine"},
+    {"train.lr_schedule", "none fixed no off", "constant"},
+    {"train.lr_schedule", "linear warmup", "train.warmup rises linearly with every schedule"},
+    {"train.lr_schedule",
+     "exponential exponentiallr multistep multisteplr plateau reducelronplateau onecycle poly",
+     "it is not offered; step multiplies by train.lr_gamma every train.lr_step_size epochs"},
+    {"train.loss", "crossentropy cross_entropy crossentropyloss ce nll nllloss", "softmax"},
+    {"train.loss", "bcewithlogits bcewithlogitsloss sigmoid", "bce"},
+    {"train.loss", "mse mseloss mae l1 l2 huber smooth_l1 regression",
+     "fringe classifies nodes; regression is not offered"},
+    {"train.loss", "focal hinge kl kldiv margin", "it is not offered; softmax and bce are"},
+    {"train.metric", "acc", "accuracy"},
+    {"train.metric", "f1 f1-score micro f1-micro", "micro-f1"},
+    {"train.metric", "macro f1-macro", "macro-f1"},
+    {"train.metric", "auc rocauc roc-auc ap", "areas under curves are not offered"},
+    {"train.metric", "mse mae rmse r2", "fringe classifies nodes; regression is not offered"},
+    {"train.metric", "loss val_loss", "the best epoch is chosen by a score: accuracy or an F1"},
+    {"partition.method", "kahip parmetis scotch kaffpa kaminpar mtmetis mt-metis hmetis zoltan",
+     "file:PATH takes the parts that another program made, one number a line"},
+    {"partition.method", "hash", "random"},
+    {"partition.method", "range contiguous", "blocks"},
+    {"partition.method", "kway recursive metis-kway", "metis"},
+    {"partition.method", "ldg hdrf", "fennel streams the nodes of a graph, srp the hyperedges"},
+    {"data.transforms", "to_undirected toundirected undirected", "symmetrize"},
+    {"data.transforms", "normalizefeatures normalize", "row-normalize"},
+    {"data.transforms", "removeselfloops remove_self_loops", "drop-loops"},
+    {"data.transforms", "addselfloops add_self_loops",
+     "the layers gcn and sage-gcn add the node itself"},
+    {"data.transforms", "gcnnorm tosparsetensor", "the layers see to this by themselves"},
+    {"data.transforms", "randomnodesplit randomlinksplit", SPLITS},
+    {"data.format", "csv tsv txt snap edgelist edge_list", "edges"},
+    {"data.format", "hmetis hypergraph", "hgr"},
+    {"data.format", "stream fringe-stream", "events"},
+    {"data.format", "pyg scipy numpy", "npz"},
+    {"data.format", "matrixmarket mm", "mtx"},
+    {"data.format", "dgl pt pth pickle pkl bin parquet hdf5 torch",
+     "it is not read; fringe inspect FILE says how to convert such a file"},
+    {"data.format", "graphml gml gexf", "it is not read; write a list of edges, a pair a line"},
+    {"quantization.codec", "int int2 int4 int8 uint8 quantize", "integer"},
+    {"quantization.codec", "fp16 float16 half bfloat16", "bf16"},
+    {"quantization.codec", "float32 float none", "fp32"},
+    {"quantization.codec", "topk top-k randk sparse sparsify signsgd sign terngrad fp8 zip",
+     "it is not offered; integer with small quantization.bits sends the fewest bytes"},
+    {"quantization.assign", "fixed constant static", "uniform"},
+    {"quantization.assign", "gurobi milp ilp", "adaptive"},
+    {"quantization.solver", "gurobi cplex scip highs cbc", "glpk"},
+    {"comm.schedule", "async asynchronous nonblocking", "overlap"},
+    {"comm.schedule", "sync synchronous", "blocking"},
+    {"comm.schedule", "pipegcn pipeline stale sancus", FRESH_ROWS},
+    {"run.backend", "host", "cpu"},
+    {"run.backend", "gpu nvidia cuda:0 cuda:1", "cuda"},
+    {"run.backend", "nccl gloo mpi", "cpu, cuda and auto choose the kernels; messages are MPI's"},
+    {"run.backend", "rocm hip amd mps xpu tpu metal", "there are cpu and cuda"},
 };
 
-// "key: names". Words of the key itself in other letters ("GCN") need no row.
-static const struct {
-    const char *key;
-    Synonym word;
-} words[] = {
-    {"mode", {"adaqp-q", "quantize"}},
-    {"mode", {"adaqp-p", "overlap"}},
-    {"model.layer", {"gcnconv graphconv", "gcn"}},
-    {"model.layer", {"sage graphsage sageconv mean", "sage-mean"}},
-    {"model.layer", {"ginconv", "gin"}},
-    {"model.layer", {"sgconv", "sgc"}},
-    {"model.layer",
-     {"hypergraphconv",
-      "fringe calls it hgnn; it computes what HypergraphConv does with model.norm_hyper=row"}},
-    {"model.layer", {"hypergcn allset unigcn", "on hypergraphs there are hgnn and hnhn"}},
-    {"model.layer",
-     {"gat gatconv gatv2 gatv2conv transformer graphtransformer",
-      "layers with attention are not offered"}},
-    {"model.norm", {"layernorm layer_norm", "layer"}},
-    {"model.norm", {"batch batchnorm batch_norm bn", "batch normalization is not offered"}},
-    {"train.optimizer", {"adamw rmsprop adagrad", "AdamW, RMSprop and Adagrad are not offered"}},
-    {"train.lr_schedule", {"steplr", "step"}},
-    {"train.lr_schedule", {"cosineannealing cosineannealinglr", "cosine"}},
-    {"train.loss", {"crossentropy cross_entropy crossentropyloss ce nll", "softmax"}},
-    {"train.loss", {"bcewithlogits bcewithlogitsloss sigmoid", "bce"}},
-    {"train.metric", {"acc", "accuracy"}},
-    {"train.metric", {"f1 f1-score micro", "micro-f1"}},
-    {"train.metric", {"auc rocauc roc-auc", "the area under the ROC curve is not offered"}},
-    {"data.transforms", {"to_undirected toundirected undirected", "symmetrize"}},
-    {"data.transforms", {"normalizefeatures normalize", "row-normalize"}},
-    {"data.transforms", {"removeselfloops remove_self_loops", "drop-loops"}},
-    {"data.transforms",
-     {"addselfloops add_self_loops", "the layers gcn and sage-gcn add the node itself"}},
-    {"data.format", {"csv tsv txt snap edgelist edge_list", "edges"}},
-    {"data.format", {"hmetis hypergraph", "hgr"}},
-    {"data.format", {"stream fringe-stream", "events"}},
-    {"data.format", {"pyg scipy numpy", "npz"}},
-    {"quantization.codec", {"int int2 int4 int8 uint8 quantize", "integer"}},
-    {"quantization.codec", {"fp16 float16 half", "bf16"}},
-    {"quantization.codec", {"float32 float none", "fp32"}},
-    {"run.backend", {"host", "cpu"}},
-    {"run.backend", {"gpu nvidia", "cuda"}},
-};
+const Meaning *synonym_at(int i) {
+    return i < (int)(sizeof meanings / sizeof *meanings) ? &meanings[i] : NULL;
+}
 
 // Equal up to letters' case, '-' and '_'. `b` ends at a blank or its end.
 static bool alike(const char *a, const char *b) {
@@ -114,7 +329,7 @@ static bool alike(const char *a, const char *b) {
     }
 }
 
-static bool names(const Synonym *row, const char *name) {
+static bool names(const Meaning *row, const char *name) {
     for (const char *at = row->names; at != NULL; at = strchr(at, ' ')) {
         at += *at == ' ';
         if (alike(name, at))
@@ -123,12 +338,13 @@ static bool names(const Synonym *row, const char *name) {
     return false;
 }
 
-bool synonym_is_sentence(const char *answer) { return strchr(answer, ' ') != NULL; }
+bool config_is_sentence(const char *meaning) { return strchr(meaning, ' ') != NULL; }
 
-const char *synonym_of_key(const char *name) {
-    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        if (names(&keys[i], name))
-            return keys[i].answer;
+const char *config_meaning(const char *place, const char *word) {
+    const Meaning *row;
+    for (int i = 0; (row = synonym_at(i)) != NULL; i++)
+        if (strcmp(row->place, place) == 0 && names(row, word))
+            return row->answer;
     return NULL;
 }
 
@@ -137,8 +353,5 @@ const char *synonym_of_word(const Key *key, const char *word, Choices choice) {
     for (int i = 0; i < count; i++)
         if (alike(word, choice[i]))
             return choice[i];
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(words[i].key, key->path) == 0 && names(&words[i].word, word))
-            return words[i].word.answer;
-    return NULL;
+    return config_meaning(key->path, word);
 }

@@ -77,7 +77,11 @@ static void a_suggestion_is_near_or_missing(void **state) {
     (void)state;
     static const char *const names[] = {"epochs", "rate", "momentum"};
     assert_string_equal(family_closest("epoch", names, 3), "epochs");
-    assert_string_equal(family_closest("arte", names, 3), "rate"); // a swap and an exchange
+    assert_string_equal(family_closest("raet", names, 3), "rate"); // a swap
+    assert_string_equal(family_closest("mometnm", names, 3),
+                        "momentum"); // a swap and a letter less
+    assert_string_equal(family_closest("arte", names, 3), "rate");
+    assert_null(family_closest("etar", names, 3)); // more than a slip in four letters
     assert_null(family_closest("lr", names, 3));
     assert_null(family_closest("", names, 3));
 }
