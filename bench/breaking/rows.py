@@ -102,7 +102,6 @@ static void twin_parameter_gradient(const LayerRun *run, const Parameter *p, con
 }
 #pragma GCC diagnostic ignored "-Woverride-init"
 const LayerKind layer_twin = {.name = "twin",
-                              .unused = no_keys,
                               .weights = linear_weights,
                               .normalisation = sage_gcn_normalisation,
                               .parameters = gcn_parameters,

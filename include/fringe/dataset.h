@@ -52,6 +52,8 @@ extern const Family format_family, step_family;
 // Checks before anything is loaded: the file at `path` has a known format, by its name or by
 // `format` (data.format); the step exists and may have its argument.
 bool dataset_format_fits(const char *format, const char *path, Error *err);
+// The name of the format that reads data.path; NULL: it is not known.
+const char *dataset_format_name(const Config *config);
 bool dataset_step_fits(const char *word, Error *err);
 bool dataset_is_foreign(const char *path); // a file or folder of a format that is not our own
 

@@ -96,7 +96,7 @@ static bool load_modes(Plan *p) {
         p->mode[p->modes] = word;
         if (!load_config(&p->config[p->modes], &with, with.argument[0], 0, &p->err))
             return false;
-        idle_keys_add(&idle, &p->config[p->modes]);
+        add_idle_keys(&idle, &p->config[p->modes]);
     }
     warn_of_idle_keys(&idle, &p->config[0]);
     return true;

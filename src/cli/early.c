@@ -245,6 +245,27 @@ bool trace_is_late(const Config *config, char sentence[256]) {
     return true;
 }
 
+// With the format that data.format=auto finds.
+static Config with_format(const Config *config) {
+    Config found = *config;
+    const char *name = dataset_format_name(config);
+    if (name != NULL)
+        snprintf(found.data.format, sizeof found.data.format, "%s", name);
+    return found;
+}
+
+void add_idle_keys(IdleKeys *keys, const Config *config) {
+    Config found = with_format(config);
+    idle_keys_add(keys, &found);
+}
+
+static void say_idle_key(const char *sentence) { terminal_say("warning    %s\n", SHOWN(sentence)); }
+
+void warn_of_idle_keys(const IdleKeys *keys, const Config *config) {
+    Config found = with_format(config);
+    idle_keys_report(keys, &found, say_idle_key);
+}
+
 // ---- loading
 
 static bool holds(const char *folder, const char *name) {
@@ -344,7 +365,7 @@ bool load_config_aloud(Config *config, const Options *options, const char *path,
     IdleKeys idle = {0};
     if (!load_config(config, options, path, ranks, err))
         return false;
-    idle_keys_add(&idle, config);
+    add_idle_keys(&idle, config);
     warn_of_idle_keys(&idle, config);
     return true;
 }

@@ -179,6 +179,8 @@ bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front
+// Keys that no config of a command uses. The format that data.format=auto finds counts.
+void add_idle_keys(IdleKeys *keys, const Config *config);
 void warn_of_idle_keys(const IdleKeys *keys, const Config *config); // one of their configs
 // Warns of keys that no config of the session uses. Rank 0 has a say.
 void session_warn_of_idle_keys(const Session *session);

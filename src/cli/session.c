@@ -31,7 +31,7 @@ static void load_aside(void *context) {
     const Loading *l = context;
     Session *s = l->session;
     if (load_config(&s->config, l->options, l->options->argument[0], s->comm.size, &s->err))
-        idle_keys_add(&s->idle, &s->config);
+        add_idle_keys(&s->idle, &s->config);
 }
 
 bool session_config(Session *s, const Options *options) {
@@ -81,12 +81,6 @@ static void warn_of_crowding(const Session *s) {
         terminal_say("warning    %d rank%s x %d thread%s share %d core%s; fewer are faster\n",
                      s->comm.node_size, s->comm.node_size == 1 ? "" : "s", s->threads,
                      s->threads == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
-}
-
-static void say_idle_key(const char *sentence) { terminal_say("warning    %s\n", SHOWN(sentence)); }
-
-void warn_of_idle_keys(const IdleKeys *keys, const Config *config) {
-    idle_keys_report(keys, config, say_idle_key);
 }
 
 void session_warn_of_idle_keys(const Session *s) {

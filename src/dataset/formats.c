@@ -50,6 +50,13 @@ bool dataset_format_fits(const char *name, const char *path, Error *err) {
     return format_find(name, path, err) != NULL;
 }
 
+const char *dataset_format_name(const Config *config) {
+    char path[DATASET_PATH];
+    dataset_path(config, config->data.path, path);
+    const Format *format = format_find(config->data.format, path, &(Error){0});
+    return format != NULL ? format->name : NULL;
+}
+
 bool dataset_is_foreign(const char *path) {
     const Format *format = guess(path);
     return format != NULL && format != &format_fringe;

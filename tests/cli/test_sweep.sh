@@ -68,6 +68,15 @@ expect "other parts are another training" 78 'it ran on 2 ranks, this run has 3'
     --ranks 3 --resume auto --sweep partition.seed=1,2 --set run.dir=cuts --set train.epochs=5
 grep -q 'has ended already' out && fail "a run on other parts was taken: $(cat out)"
 
+# --- a key that one of the points uses has its effect
+idle="--set train.epochs=0 --set train.lr_gamma=0.1 --quiet"
+expect "a sweep warns once" 0 'warning +train.lr_gamma has no effect' "$FRINGE" train tiny.json $idle \
+    --sweep train.optimizer=adam,sgd --set train.momentum=0.5 --set run.dir=idle
+[ "$(grep -c 'no effect' out)" -eq 1 ] || fail "of what no point uses: $(cat out)"
+expect "so does a comparison" 0 'warning +train.lr_gamma has no effect' "$FRINGE" compare tiny.json $idle \
+    --modes vanilla,quantize --set quantization.bits=[2] --set run.dir=both
+[ "$(grep -c 'no effect' out)" -eq 1 ] || fail "of what no mode uses: $(cat out)"
+
 # --- refused
 expect "an unknown key" 78 'train.lrr: unknown key' "$FRINGE" train tiny.json --sweep train.lrr=1,2
 expect "a wrong value is found before anything runs" 78 "found 'abc'" "$FRINGE" train tiny.json \
