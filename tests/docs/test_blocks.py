@@ -1,4 +1,4 @@
-# once
+# long, once
 """If this failed, a command, config or piece of Python on a page would not run as it stands there.
 
 All blocks of a page run one after the other in one folder: a copy of the source tree with `build/fringe`, the files that
