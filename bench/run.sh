@@ -1,12 +1,17 @@
 #!/bin/sh
-# Runs benches by name: bench/run.sh NAME... [--strict] [options of the bench]
+# Runs benches by name: bench/run.sh NAME... [--strict] [--smoke] [options of the bench]
 # A bench is a file NAME.sh, NAME.py or NAME.c (built as bench_NAME) in a folder of bench/ named for a purpose: kernels,
 # data, trainings, peers, rig (a network of namespaces), breaking, building. Where there are both NAME.sh and NAME.c the
 # script runs the program. What they share is in bench/common, and what they keep in bench/results/NAME.json.
-# --strict: the exit status says whether every bar of every bench was reached. 77: a bench was skipped; it says why.
+#
+# --strict: the exit status says whether every bar of every bench was reached. 77: all were skipped; they say why.
+# --smoke: does each start and end? On tiny data of its own, with the options of the line "smoke: OPTIONS" of its file,
+#   without bars, and writing nothing outside a temporary folder, which goes.
+# FRINGE_BUILD names a build that is there; otherwise build/ is made.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
+build=${FRINGE_BUILD:-$root/build}
 purposes="kernels data trainings peers rig breaking building"
 
 list() { # the names of all benches of a purpose
@@ -19,37 +24,72 @@ find_bench() { # its file, the one to start
         done
     done
 }
+smoke_options() { # of the bench of that file; false where it says none
+    grep -q '^[/# ]*smoke:' "$1" && sed -n "/^[/# ]*smoke:/{s///; s#BUILD/#$build/#g; p}" "$1"
+}
 
-names= options=
+# Everything that a smoke run reads and writes is in FRINGE_SMOKE.
+begin_smoke() {
+    FRINGE_SMOKE=$(mktemp -d "${TMPDIR:-/tmp}/fringe-smoke-XXXXXX")
+    trap 'rm -rf "$FRINGE_SMOKE"' EXIT
+    trap 'exit 130' INT TERM HUP
+    export FRINGE_SMOKE TMPDIR="$FRINGE_SMOKE" XDG_CACHE_HOME="$FRINGE_SMOKE/cache" FRINGE_DATA="$FRINGE_SMOKE/data"
+    mkdir "$FRINGE_DATA"
+    python3 "$here/common/smoke_data.py" "$FRINGE_DATA"
+}
+
+start() { # FILE OPTIONS...
+    file=$1
+    shift
+    case $file in
+    *.sh) bash "$file" "$@" ;;
+    *.py) python3 "$file" "$@" ;;
+    *.c) "$build/bench_$(basename "$file" .c)" "$@" ;;
+    *)
+        echo "bench/run.sh: there is no bench '$name'" >&2
+        return 64
+        ;;
+    esac
+}
+
+names='' options='' smoke=''
 for word in "$@"; do
     case $word in
+    --smoke) smoke=yes ;;
     -*) options="$options $word" ;;
     *) names="$names $word" ;;
     esac
 done
 if [ -z "$names" ]; then
-    echo "usage: bench/run.sh NAME... [--strict] [--option=value]; benches:" >&2
+    echo "usage: bench/run.sh NAME... [--strict] [--smoke] [--option=value]; benches:" >&2
     for purpose in $purposes; do echo "  $purpose:" $(list $purpose) >&2; done
     exit 64
 fi
 
-[ -f "$root/build/build.ninja" ] ||
-    cmake -S "$root" -B "$root/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2
-ninja -C "$root/build" benches fringe >&2
+if [ -z "${FRINGE_BUILD:-}" ]; then
+    [ -f "$build/build.ninja" ] || cmake -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >&2
+    ninja -C "$build" benches fringe >&2
+fi
+export FRINGE_BUILD="$build" FRINGE="${FRINGE:-$build/fringe}" PYTHONPATH="$here/common${PYTHONPATH:+:$PYTHONPATH}"
+export PYTHONDONTWRITEBYTECODE=1 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+[ -z "$smoke" ] || begin_smoke
 
-export PYTHONPATH="$here/common${PYTHONPATH:+:$PYTHONPATH}"
-status=0
+worst=0 ran=0 skipped=0
 for name in $names; do
     echo "== $name"
     file=$(find_bench "$name")
-    case $file in
-    *.sh) bash "$file" $options || status=$? ;;
-    *.py) python3 "$file" $options || status=$? ;;
-    *.c) "$root/build/bench_$name" $options || status=$? ;;
-    *)
-        echo "bench/run.sh: there is no bench '$name'" >&2
-        status=64
-        ;;
+    if [ -n "$smoke" ] && ! options=$(smoke_options "$file"); then
+        echo "bench/run.sh: $name has no smoke form: its file needs a line \"smoke: OPTIONS\"" >&2
+        worst=70
+        continue
+    fi
+    status=0
+    start "$file" $options || status=$?
+    case $status in
+    0) ran=1 ;;
+    77) skipped=1 ;;
+    *) worst=$status && echo "bench/run.sh: $name ended with $status" >&2 ;;
     esac
 done
-exit $status
+[ $worst -ne 0 ] || [ $ran -eq 1 ] || [ $skipped -eq 0 ] || worst=77
+exit $worst

@@ -5,7 +5,10 @@ the defect corpus of FRINGE_DATA. A fuzzer that finds something ends the bench w
 file to tests/fuzz/corpus/READER (fuzz_READER -minimize_crash=1 makes it smaller). Then zip bombs are refused, and timed.
 
 Each reader's row is kept in bench/results/fuzz.json until it is measured again, and the table is written into
-docs/results.md. Bars: 20,000 executions a second, 90 % of the lines, 0.1 s for a bomb."""
+docs/results.md. Bars: 20,000 executions a second, 90 % of the lines, 0.1 s for a bomb.
+
+smoke: --table
+"""
 import argparse
 import glob
 import json
@@ -15,9 +18,9 @@ import subprocess
 import sys
 import time
 
-from figures import ROOT, write_section
+from figures import ROOT, kept, write_section
 
-BUILD, KEPT = os.path.join(ROOT, "build-fuzz"), os.path.join(ROOT, "bench", "results", "fuzz.json")
+BUILD, KEPT = os.path.join(ROOT, "build-fuzz"), kept("fuzz")
 RATE, LINES, REFUSAL = 20000, 90, 0.1
 ENVIRONMENT = dict(os.environ, OMP_NUM_THREADS="1", TZ="UTC")  # libzip asks for the time zone of every member
 
@@ -116,7 +119,7 @@ def write(kept):
     bombs = ["| zip bomb | bytes | s to its sentence | peak MiB | |", "|---|---|---|---|---|"]
     for name, row in kept["bombs"].items():
         bombs.append(f"| {name} | {row['bytes']:,} | {row['seconds']:.3f} | {row['mib']} | {verdict(row['seconds'] < REFUSAL)} |")
-    write_section(os.path.join(ROOT, "docs", "results.md"), "Fuzzing the readers",
+    write_section("Fuzzing the readers",
                   f"`bench/fuzz.sh` (libFuzzer of {kept['clang']}, AddressSanitizer and UndefinedBehaviorSanitizer, one thread; the seconds "
                   "are those of the run with its corpus; bars: 20,000 executions/s, 90 % of the lines of the reader, 0.1 s for a bomb). "
                   "`lines`: of the sources that tests/fuzz/readers.txt names, without the functions that write or look for files.\n\n" +
@@ -130,10 +133,15 @@ def main():
     options.add_argument("--runs", type=int, default=10_000_000, help="executions of each (10 million)")
     options.add_argument("--seconds", type=int, default=0, help="of each at most (no limit)")
     options.add_argument("--strict", action="store_true", help="the exit status says whether every bar was reached")
+    options.add_argument("--table", action="store_true", help="only writes the table of what is kept")
     args = options.parse_args()
     names = args.reader or sorted(known)
     if set(names) - set(known):
         options.error(f"there is no fuzzer {', '.join(set(names) - set(known))}; there are {', '.join(known)}")
+    if args.table:
+        with open(os.path.join(ROOT, "bench", "results", "fuzz.json")) as file:
+            write(json.load(file))
+        return
     build(BUILD, "FRINGE_FUZZ", names)
     build(os.path.join(BUILD, "cover"), "FRINGE_COVER", names)
     kept = json.load(open(KEPT)) if os.path.exists(KEPT) else {"readers": {}}

@@ -5,13 +5,16 @@
 # must end with the bytes of one that was left alone; nothing may hang or stay behind.
 #
 #   bench/run.sh kill [--count=1000] [--log=FILE] [--seed=1] [--program=build/fringe]
+#                        [--epochs=600]
 #
 # Prints a line for each training: who was killed, and after how many epochs; --log writes that to a
 # file, too.
+#
+# smoke: --count=1 --epochs=20
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-count=1000 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
+count=1000 epochs=600 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
 . "$root/bench/common/options.sh"
-options count log seed program -- "$@"
+options count epochs log seed program -- "$@"
 FRINGE=$program
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 . "$root/tests/kills.sh"
@@ -21,9 +24,11 @@ exec > >(tee "$log")
 quarter=$((count / 4)) rest=$((count - count / 4 * 3))
 echo "$count kills, seed $seed, $(nproc --all) cores; who was killed (epochs in its metrics)"
 began=$SECONDS
-kills_of "vanilla on 2 ranks" 2 $rest 50 --set mode=vanilla --set train.epochs=600
-kills_of "vanilla on 3 ranks" 3 $quarter 50 --set mode=vanilla --set train.epochs=400
-kills_of "adaqp on 2 ranks" 2 $quarter 50 "${adaqp[@]}" --set train.epochs=600
-kills_of "adaqp on 3 ranks" 3 $quarter 50 "${adaqp[@]}" --set train.epochs=400
+kills_of "vanilla on 2 ranks" 2 $rest 50 --set mode=vanilla --set train.epochs=$epochs
+if [ "$quarter" -gt 0 ]; then
+    kills_of "vanilla on 3 ranks" 3 $quarter 50 --set mode=vanilla --set train.epochs=$((epochs * 2 / 3))
+    kills_of "adaqp on 2 ranks" 2 $quarter 50 "${adaqp[@]}" --set train.epochs=$epochs
+    kills_of "adaqp on 3 ranks" 3 $quarter 50 "${adaqp[@]}" --set train.epochs=$((epochs * 2 / 3))
+fi
 kills_tally
 echo "$count kills in $((SECONDS - began)) s: every training ended with the bytes of one that was left alone"

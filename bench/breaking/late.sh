@@ -2,11 +2,13 @@
 # Waits that are left out, each on a copy of the source: does a test on the backend "fenced" notice?
 # Prints the first test that fails for each, and exits with 1 unless all are noticed.
 #   bench/run.sh late [--only=NAME] [--log=FILE]
+# smoke: --dry=yes
+#   --dry=yes: are the lines of the faults there? Builds nothing.
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-only= log=/dev/null
+only= log=/dev/null dry=
 . "$root/bench/common/options.sh"
-options only log -- "$@"
+options only log dry -- "$@"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 copy=$work/copy
@@ -19,7 +21,7 @@ programs="test_late test_sgc test_stale_run test_resume test_trainer test_gin te
 # behind which the upload of the places has run.
 # NAME | FILE | LINE of the source, which is there once | what stands in its place
 faults='made before MPI_Isend|src/exchange/channel.c|    channel_wait_made(channel, group, beat);|
-ranges before the host adds them|src/exchange/device.c|    b->event_wait(channel->made[0], poll);|    (void)poll;
+ranges before the host adds them|src/exchange/device.c|range_bytes(channel));\n    b->event_record(channel->made[0], STREAM_MESSAGE);\n    b->event_wait(channel->made[0], poll);|range_bytes(channel));\n    (void)poll;
 shares before MPI_Isend|src/gradsync/gradsync.c|        if (sync->backend->event_reached(chunk->downloaded))|        if (true)
 compute before message (rows_ready)|src/exchange/device.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);|
 message before compute (decoded)|src/exchange/device.c|    b->stream_wait(STREAM_COMPUTE, buffers->decoded);|
@@ -28,8 +30,8 @@ decoded before MPI_Irecv|src/exchange/channel.c|    channel_wait_decoded(channel
 loss before the host reads it|src/model/model.c|    m->parts.backend->event_wait(m->results, gradient_poll(m));|
 counts before the host reads them|src/model/metrics.c|    b->event_wait(m->results, NULL);|    (void)b;
 square before the host reads it|src/trainer/trainer.c|    b->event_wait(t->square_ready, NULL);|
-trainer_download without finish|src/trainer/trainer.c|        t->backend->download(*all[i].host, *all[i].device, flat_bytes(t));\n    t->backend->finish(NULL);|        t->backend->download(*all[i].host, *all[i].device, flat_bytes(t));
-trainer_parameters without finish|src/trainer/trainer.c|flat_bytes(t));\n    t->backend->finish(NULL);\n    return host;|flat_bytes(t));\n    return host;
+trainer_download without finish|src/trainer/flat.c|        t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));\n    t->backend->finish(NULL);|        t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));
+trainer_parameters without finish|src/trainer/trainer.c|trainer_flat_bytes(t));\n    t->backend->finish(NULL);\n    return host;|trainer_flat_bytes(t));\n    return host;
 predictions without finish|src/cli/cmd_predict.c|    backend->finish(NULL);|'
 
 # plant FILE OLD NEW, where \n is a line break; fails unless OLD is there once
@@ -57,8 +59,8 @@ notice() {
 
 mkdir "$copy"
 (cd "$root" && git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$copy") || exit 70
-cmake -S "$copy" -B "$copy/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$work/out" &&
-    build >>"$work/out" || { cat "$work/out"; exit 70; }
+[ -n "$dry" ] || { cmake -S "$copy" -B "$copy/build" -G Ninja -DCMAKE_BUILD_TYPE=Release && build; } >"$work/out" ||
+    { cat "$work/out"; exit 70; }
 
 planted=0 noticed=0 tests_used=
 while IFS='|' read -r name file old new; do
@@ -66,6 +68,10 @@ while IFS='|' read -r name file old new; do
     cp "$copy/$file" "$work/kept"
     plant "$copy/$file" "$old" "$new" || exit 70
     planted=$((planted + 1))
+    if [ -n "$dry" ]; then
+        cp "$work/kept" "$copy/$file"
+        continue
+    fi
     if build >"$work/out" 2>&1; then by=$(notice); else by="nothing: it does not build"; fi
     case $by in
     '') by=nobody ;;
@@ -75,6 +81,7 @@ while IFS='|' read -r name file old new; do
     printf '%-34s %s\n' "$name" "$by" | tee -a "$log"
     cp "$work/kept" "$copy/$file"
 done <<<"$faults"
+[ -z "$dry" ] || { echo "$planted faults can be made"; exit 0; }
 tests=$(tr ' ' '\n' <<<"$tests_used" | sort -u) # they must not fail without a fault
 build >"$work/out" 2>&1 && by=$(notice) && [ -z "$by" ] || { echo "$by fails without any fault"; exit 70; }
 echo "$noticed of $planted noticed" | tee -a "$log"

@@ -5,7 +5,10 @@ The places are those of the files below; which of them are tried follows from --
 a change elsewhere leaves the choice as it is. A mutation that does not build, or whose machine code is that of the program,
 is none, and the next one takes its place. Statements that only give memory back, assertions and sizes of buffers are left
 alone: the sanitizers judge those. The log says one mutation a line and is gone on with where it ends (the last line of a
-mutation counts); why those that survived change nothing, or nothing that is told, is said in bench/breaking/mutate.md."""
+mutation counts); why those that survived change nothing, or nothing that is told, is said in bench/breaking/mutate.md.
+
+smoke: --list --count=20
+"""
 import argparse
 import concurrent.futures
 import hashlib

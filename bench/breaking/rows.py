@@ -6,6 +6,8 @@ with one mistake: they must fail, and the test that noticed is named.
 
 bench/run.sh rows            all families
 bench/run.sh rows --only=codec
+bench/run.sh rows --dry      can the rows be written? Builds nothing
+smoke: --dry
 --strict: the exit status says whether every twin passed and every mistake was noticed.
 """
 import argparse
@@ -123,7 +125,7 @@ FAMILIES = [
            ("work, 0, groups", "work, groups_of(channel) > 0, groups")),
     Family("partitioner", "leaves the last part empty", ["test_cut"],
            [("src/partition/methods.c", APPEND, METHOD),
-            ("src/partition/internal.h", "method_fennel,\n    method_fennel_passes", ", method_twin"),
+            ("src/partition/internal.h", "method_fennel, method_fennel_passes", ", method_twin"),
             ("src/partition/methods.c", "&method_file", ", &method_twin")],
            ("input->parts / nodes", "(input->parts - (input->parts > 1)) / nodes")),
     Family("layer", "has no gradient of its bias", ["test_every_layer-1", "test_every_layer-3"],
@@ -132,7 +134,8 @@ FAMILIES = [
             ("src/model/shape.c", "&layer_gin, &layer_sgc", ", &layer_twin")],
            ("if (true)", "if (p->role != ROLE_BIAS)")),
     Family("normalisation", "divides by one more than it adds up", ["test_block-1", "test_block-2"],
-           [("src/halo/block.c", '{"sum", true, ONE, ONE},\n', '    {"twin", true, MEAN_WITH_SELF, ONE},\n')],
+           [("src/halo/block.c", '{"sum", true, {[NODES] = {ONE, ONE}}},\n',
+            '    {"twin", true, {[NODES] = {MEAN_WITH_SELF, ONE}}},\n')],
            ("true", "false")),
     Family("optimizer", "steps up the gradient", ["test_every_member-1"],
            [("src/trainer/optimizer.c", "static const Optimizer optimizers[] = {", """
@@ -219,17 +222,33 @@ def try_family(copy, family):
     return good
 
 
+def dry(families):
+    for family in families:
+        texts = {name: (ROOT / name).read_text() if (ROOT / name).exists() else "" for name, _, _ in family.row}
+        for broken in (False, True):
+            family.written(texts, broken)
+        for test in family.tests:
+            program = re.sub(r"-\d+$", "", test)
+            if not list((ROOT / "tests").rglob(f"{program}.c")):
+                sys.exit(f"rows: {family.name}: there is no test {program}")
+    print(f"{len(families)} rows and mistakes can be written")
+    return 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--only", help="one family, as codec")
     parser.add_argument("--work", type=pathlib.Path, default=ROOT / "build-rows")
     parser.add_argument("--strict", action="store_true", help="the exit status says whether all went as it must")
+    parser.add_argument("--dry", action="store_true", help="write the rows into nothing, and build nothing")
     options = parser.parse_args()
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
     os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
     families = [family for family in FAMILIES if options.only in (None, family.name)]
     if not families:
         sys.exit(f"rows: --only: expected one of {', '.join(family.name for family in FAMILIES)}")
+    if options.dry:
+        return dry(families)
     copy = Copy(options.work)
     good = sum(try_family(copy, family) for family in families)
     print(f"{good} of {len(families)} tables: a right row passes and a wrong one is noticed, though no test names them")

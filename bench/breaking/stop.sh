@@ -4,14 +4,18 @@
 # comm.timeout, exit 81, nobody left.
 # With --strict one that is named later ends the bench; on a machine that is not idle it may be.
 #
-#   bench/run.sh stop [--count=100] [--strict] [--log=FILE] [--seed=1] [--program=build/fringe]
+#   bench/run.sh stop [--count=100] [--epochs=120] [--strict] [--log=FILE] [--seed=1] [--program=build/fringe]
+#
+# smoke: --count=1 --epochs=30
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-count=100 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
+count=100 epochs=120 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
 . "$root/bench/common/options.sh"
-options count log seed program -- "$@"
+options count epochs log seed program -- "$@"
 FRINGE=$program
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+wanted=$epochs
 . "$root/tests/stops.sh"
+epochs=$wanted
 RANDOM=$seed
 exec > >(tee "$log")
 stops "$count" $((strict ? 2 : 10))

@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
 # Does the CUDA plug-in build for all its architectures, without a warning, in at most 20 MiB? Builds it in a folder of
 # its own and prints its size and the time. Needs nvcc (on the PATH, or in CUDACXX) but no device.
-#   bench/run.sh cuda-build [--jobs=N]
+#   bench/run.sh cuda-build [--jobs=N] [--built=FOLDER]
+# --built=FOLDER: judges the size of the plug-in that is there.
+#
+# smoke: --built=BUILD/
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-jobs=1
+jobs=1 built=
 . "$root/bench/common/options.sh"
-options jobs -- "$@"
+options jobs built -- "$@"
 most=$((20 << 20))
+if [ -n "$built" ]; then
+    [ -e "$built/libfringe-cuda.so" ] || skip "there is no plug-in in that build (it needs nvcc)"
+    [ "$(stat -Lc %s "$built/libfringe-cuda.so")" -le $most ]
+    exit
+fi
+command -v "${CUDACXX:-nvcc}" >/dev/null || skip "needs nvcc, on the PATH or in CUDACXX"
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 

@@ -3,19 +3,25 @@
 # debootstrap made, in mount and process namespaces of its own. Then trains villages in the last one, on
 # one rank and on two. Needs root, debootstrap and Debian's packages; about 5 minutes and 3 GB.
 #
-#   dockerfile.sh [--folder=FOLDER] [--keep=yes]
+#   dockerfile.sh [--folder=FOLDER] [--keep=yes] [--dry=yes]
+#
+# smoke: --dry=yes
+#
+# --dry: does it know every word of the Dockerfile? Runs none.
 #
 # --folder: where the chroots are made; a folder of its own below /var/tmp unless given. --keep=yes
 # leaves them there. Knows FROM, COPY, WORKDIR, RUN, ENV and ENTRYPOINT, each on one line.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-folder= keep=no
+folder= keep=no dry=
 source "$root/bench/common/options.sh"
-options folder keep -- "$@"
-[ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null || {
-    echo "dockerfile: needs root and debootstrap (apt-get install debootstrap)" >&2
-    exit 69
-}
+options folder keep dry -- "$@"
+if [ -n "$dry" ]; then
+    awk '$1 ~ /^[^#]/ && $1 !~ /^(FROM|COPY|WORKDIR|ENV|RUN|ENTRYPOINT)$/ {print "dockerfile: " $1 " is not known"; bad = 1}
+        END {exit bad}' "$root/Dockerfile" && echo "dockerfile: every word is known"
+    exit
+fi
+[ "$(id -u)" -eq 0 ] && command -v debootstrap >/dev/null || skip "needs root and debootstrap"
 [ -n "$folder" ] || folder=$(mktemp -d /var/tmp/fringe-dockerfile-XXXXXX)
 mkdir -p "$folder"
 [ "$keep" = yes ] || trap 'rm -rf "$folder"' EXIT

@@ -5,6 +5,8 @@
 #
 #   shape.sh [--strict] [--longest=N] [--tree=FOLDER]
 #
+# smoke: --longest=1
+#
 # --strict: the exit status says whether every bar was reached: a median of at most 10 lines, nine of
 # ten functions of at most 22, no function above 45 lines, no file above 400.
 # --longest: how many of the longest functions and files are listed, 10 of each unless given.

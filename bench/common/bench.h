@@ -5,12 +5,15 @@
 // ratio is that of the medians. A bench checks its result before it prints a time. Each figure is
 // one line (name, value, limit or peer, ratio, bar, ok or short) and the bench ends with one line
 // of JSON; --strict makes the exit status say whether every bar was reached.
+//
+// In a smoke run (bench/run.sh NAME --smoke, which sets FRINGE_SMOKE) there are no bars, and what
+// has no option for its size asks bench_sized and bench_recipe.
 #ifndef FRINGE_BENCH_H
 #define FRINGE_BENCH_H
 
 #include "fringe/base.h"
 
-enum { BENCH_FIGURES = 256 };
+enum { BENCH_FIGURES = 256, BENCH_PATH = 512 };
 
 typedef struct Figure {
     char name[96]; // "aggregate 256, random graph, 2 threads"
@@ -34,6 +37,13 @@ typedef struct Bench {
 void bench_start(Bench *bench, const char *name, int argc, char **argv);
 // "--name N" or "--name=N" among the arguments, else `otherwise`.
 int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise);
+const char *bench_text(int argc, char **argv, const char *name, const char *otherwise);
+// Makes a folder below TMPDIR (or /tmp) and writes its path; the bench removes it.
+void bench_folder(char out[BENCH_PATH]);
+// Says why the bench cannot run here, and ends it with 77.
+_Noreturn void bench_skip(const char *name, const char *why);
+int64_t bench_sized(int64_t full, int64_t smoke);
+const char *bench_recipe(const char *full); // what dataset_generate is to make
 // Prints the figure's line and keeps it for the JSON line.
 void bench_figure(Bench *bench, const Figure *figure);
 // Prints the JSON line; returns the exit status: 1 if strict and a bar was missed, else 0.

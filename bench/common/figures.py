@@ -1,8 +1,11 @@
 """The lines a bench written in Python ends with: the same as bench.c prints (name, value, limit or peer, ratio, bar,
 ok or short, then one line of JSON; --strict makes the exit status say whether every bar was reached)."""
+import array
+import importlib
 import json
 import math
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -10,6 +13,11 @@ import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FRINGE = os.environ.get("FRINGE", os.path.join(ROOT, "build", "fringe"))
+BUILD = os.environ.get("FRINGE_BUILD", os.path.dirname(FRINGE))
+SMOKE = os.environ.get("FRINGE_SMOKE", "")  # the folder of a smoke run, which writes nothing elsewhere and has no bars
+SHORT = ("train.epochs=6", "quantization.period=2", "quantization.delay=1")  # its trainings; a bench may say the epochs
+SMALL = {"planted": "planted:nodes=240,edges=2400,features=16,classes=4,communities=8",
+         "hyper-planted": "hyper-planted:nodes=200,hyperedges=150,classes=4"}
 
 
 class Bench:
@@ -17,6 +25,7 @@ class Bench:
         self.name, self.strict, self.figures, self.missed = name, "--strict" in sys.argv, [], 0
 
     def figure(self, name, value, unit, against="", limit=0.0, ratio=0.0, bar=0.0, at_most=False):
+        bar = 0 if SMOKE else bar
         short = bar > 0 and (ratio > bar if at_most else ratio < bar)
         self.missed += short
         line = f"{name:<50} {value:9.4g} {unit:<7}"
@@ -44,8 +53,59 @@ def option(name, otherwise):
     return next((type(otherwise)(a[len(start):]) for a in sys.argv[1:] if a.startswith(start)), otherwise)
 
 
+def skip(reason):
+    """Ends a bench that cannot run here, as ctest knows it."""
+    print(f"skipped: bench {os.path.splitext(os.path.basename(sys.argv[0]))[0]}: {reason}", flush=True)
+    sys.exit(77)
+
+
+def needs_module(name):
+    """A module that is not Python's own."""
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        skip(f"{sys.executable} has no {name}")
+
+
+ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
+
+
+def peer_python(system):
+    """The interpreter of a peer's environment; "" if it is not there, which ends all but a smoke run."""
+    python = os.path.join(ENVS, system, "bin", "python")
+    if not os.path.exists(python) and not SMOKE:
+        skip(f"{python} is not there; bench/peers/systems/setup.sh {system} makes it")
+    return python if os.path.exists(python) else ""
+
+
+def needs_rig():
+    """Root, namespaces and tools for bench/common/netrig.sh."""
+    if os.geteuid() != 0 or not all(map(shutil.which, ("ip", "tc", "unshare"))):
+        skip("the network rig needs root, ip and tc")
+    if subprocess.run(["unshare", "--net", "--mount", "true"], stderr=subprocess.DEVNULL).returncode != 0:
+        skip("the network rig needs namespaces, which this machine does not give")
+
+
+def made_small(words):
+    """What a smoke run does instead: small graphs, short trainings."""
+    if words[0] == "generate":
+        kind = "hyper-planted" if str(words[1]).startswith("hyper") else "planted"
+        return ["generate", SMALL[kind], *words[2:]]
+    if words[0] in ("train", "compare"):
+        says_epochs = any(str(word).startswith("train.epochs=") for word in words)
+        return [*words, *settings(SHORT[says_epochs:])]
+    return words
+
+
+def look_alike(name):
+    """Makes a graph where configs find it by its name; those of a smoke run are there."""
+    if not SMOKE:
+        fringe("generate", name, "--quiet")
+
+
 def fringe(*words):
     """Runs the program; its own sentence ends the bench if it fails."""
+    words = made_small(words) if SMOKE else words
     done = subprocess.run([FRINGE, *map(str, words)], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"fringe {' '.join(map(str, words))}\nended with {done.returncode}: {done.stderr[-2000:]}")
@@ -62,6 +122,14 @@ def epoch_seconds(run_dir):
         return statistics.median([json.loads(line)["time"]["epoch"] for line in lines][2:])
 
 
+def npy(values, code="q"):
+    """The bytes of an .npy of int64, or of another type of array.array."""
+    kind = {"q": "i8", "i": "i4", "f": "f4"}[code]
+    head = f"{{'descr': '<{kind}', 'fortran_order': False, 'shape': ({len(values)},), }}"
+    head += " " * (64 - (len(head) + 11) % 64) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + array.array(code, values).tobytes()
+
+
 def paired_difference(scores, baseline):
     """Mean of scores - baseline over the pairs both have, its standard error, what is allowed."""
     pairs = [a - b for a, b in zip(scores, baseline)]
@@ -72,6 +140,11 @@ def paired_difference(scores, baseline):
 def allowed_difference(least, *samples):
     """Of two means: `least` points, or 3 combined standard errors of (standard deviation, count)."""
     return max(least, 3 * math.sqrt(sum(deviation ** 2 / count for deviation, count in samples)))
+
+
+def kept(name):
+    """The file of what a bench has found, bench/results/NAME.json."""
+    return os.path.join(SMOKE or os.path.join(ROOT, "bench", "results"), f"{name}.json")
 
 
 def keep(path, table):
@@ -88,8 +161,9 @@ def wrapped(text):
                      for line in text.split("\n"))
 
 
-def write_section(path, title, text):
-    """Replaces the section "## title" of a Markdown page by text, or adds it."""
+def write_section(title, text):
+    """Replaces the section "## title" of docs/results.md by text, or adds it."""
+    path = os.path.join(SMOKE or os.path.join(ROOT, "docs"), "results.md")
     page = open(path).read() if os.path.exists(path) else "# Results\n\nEvery table names the command that makes it.\n"
     begin = page.find(f"## {title}\n")
     end = page.find("\n## ", begin + 1) + 1 if begin >= 0 else -1

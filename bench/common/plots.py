@@ -3,7 +3,7 @@ import math
 import os
 import sys
 
-from figures import ROOT
+from figures import ROOT, SMOKE
 
 sys.path.insert(0, os.path.join(ROOT, "docs", "pictures"))
 from draw import HERE, Picture  # noqa: E402, F401
@@ -68,7 +68,7 @@ def ticks(most, count=5, unit=""):
 
 
 def save(p):
-    path = os.path.join(HERE, p.name + ".svg")
+    path = os.path.join(SMOKE or HERE, p.name + ".svg")
     with open(path, "w", encoding="utf-8") as out:
         out.write(p.svg())
     print(f"wrote {os.path.relpath(path, ROOT)}", flush=True)

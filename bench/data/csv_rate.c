@@ -4,6 +4,8 @@
 //   csv_rate [--strict] [--rows=250000] [--rounds=5] [--threads=2]
 //
 // Parsing goes on while the file is inflated, so the least time is that of the longer of the two.
+//
+// smoke: --rows=200 --rounds=1
 #include "../../src/dataset/internal.h"
 #include "bench.h"
 
@@ -15,7 +17,7 @@
 
 enum { COLUMNS = 100 };
 
-static char folder[1024], features[1200];
+static char folder[BENCH_PATH], features[1200];
 static int64_t text_bytes;
 
 static void put_gz(const char *name, const char *text) {
@@ -46,9 +48,7 @@ static void write_features(int64_t rows) {
 
 static void make_set(int64_t rows) {
     char count[32];
-    snprintf(folder, sizeof folder, "%s/fringe-csv-XXXXXX",
-             getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
-    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the bench");
+    bench_folder(folder);
     snprintf(count, sizeof count, "%lld\n", (long long)rows);
     put_gz("num-node-list.csv.gz", count);
     put_gz("num-edge-list.csv.gz", "1\n");

@@ -1,6 +1,7 @@
 """Sets of full size in their own files: imported, cut into 4 parts and trained.
 
 usage: bench/run.sh full_sets [--strict] [--sets=reddit,ogbn-products] [--epochs=3] [--hidden=256] [--keep=FOLDER]
+smoke: --sets=reddit --hidden=8
 
 The look-alikes of Reddit and ogbn-products (fringe generate) are written as DGL and OGB have them: reddit_data.npz and
 reddit_graph.npz; edge.csv.gz (one direction of each edge, in random order), node-feat.csv.gz and so on. fringe reads
@@ -22,12 +23,9 @@ import tempfile
 import time
 import zipfile
 
-from figures import FRINGE, ROOT, Bench, keep, option, write_section
+from figures import FRINGE, Bench, fringe, keep, kept, needs_module, option, write_section
 
-try:
-    import numpy
-except ImportError:
-    sys.exit("full_sets: numpy is missing; install python3-numpy")
+numpy = needs_module("numpy")
 
 CONFIG = {"mode": "overlap", "model": {"layer": "gcn", "layers": 3, "norm": "layer", "dropout": 0.5,
                                       "post": ["dropout", "norm", "activation"]},
@@ -98,7 +96,7 @@ def write_products(a, folder):
 
 
 OF_PLAN, ROOM = 1.05, 22  # GiB
-KEPT = os.path.join(ROOT, "bench", "results", "full_sets.json")
+KEPT = kept("full_sets")
 SETS = {"reddit": ("reddit", write_reddit), "ogbn-products": ("ogbn_products", write_products)}
 
 
@@ -179,7 +177,7 @@ def write_table(kept):
         table.append(f"| {name} | {r['read_gib']:.3f} | {r['held_gib']:.3f} | {r['cut_s']:.0f} | {r['cut_gib']:.2f} | "
                      f"{r['asked_gib']:.1f} ({r['asked']} wide) | 3 x {r['hidden']} | {r['epoch_s']:.2f} | "
                      f"{r['planned_gib']:.3f} | {r['taken_gib']:.3f} | {r['loss'][0]:.2f} to {r['loss'][1]:.2f} |")
-    write_section(os.path.join(ROOT, "docs", "results.md"), "Sets of full size in their own files",
+    write_section("Sets of full size in their own files",
                   "`bench/run.sh full_sets`: look-alikes of Reddit and ogbn-products in the files of DGL (npz) and of OGB "
                   "(csv.gz, one direction of each edge) are read, cut into 4 by METIS and trained, GCN of 3 layers, 4 ranks "
                   "on 2 cores. Memory: of the largest process; while cutting METIS is a process of its own. Bars: reading "

@@ -3,6 +3,8 @@
 // same run (each stored entry is written twice and read twice).
 //
 //   generate_rate [--strict] [--rounds=2] [--threads=2]
+//
+// smoke: --rounds=1
 #include "bench.h"
 #include "fringe/dataset.h"
 
@@ -24,7 +26,7 @@ int main(int argc, char **argv) {
             Dataset d;
             Error err = {0};
             double begin = clock_seconds();
-            CHECK(dataset_generate(&d, names[i], 1, &err), EXIT_BUG, "%s", err.text);
+            CHECK(dataset_generate(&d, bench_recipe(names[i]), 1, &err), EXIT_BUG, "%s", err.text);
             seconds[r] = clock_seconds() - begin;
             edges = d.edges;
             dataset_clear(&d);

@@ -115,7 +115,7 @@ static void make_graph(const Graph *graph, const char *folder, Pair *out) {
     path_of(graph, folder, path);
     if (graph->made == NULL || file_exists(path))
         return;
-    need(dataset_generate(&dataset, graph->made, 1, &err), &err);
+    need(dataset_generate(&dataset, bench_recipe(graph->made), 1, &err), &err);
     write_text(&dataset, path, graph->directed);
 }
 
@@ -223,7 +223,9 @@ int main(int argc, char **argv) {
         comm_start(&comm, &argc, &argv);
     for (int i = 0; i < GRAPHS; i++) {
         const Graph *graph = &graphs[i];
-        if (graph->made == NULL && getenv("FRINGE_DATA") == NULL)
+        char path[1024];
+        path_of(graph, folder, path);
+        if (graph->made == NULL && !file_exists(path))
             continue;
         if (ranks) {
             Pair pair = make_patterns(graph, folder, &comm);

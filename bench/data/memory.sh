@@ -3,9 +3,11 @@
 # Patterns on 4 ranks. Real graphs are taken from FRINGE_DATA, where it is set.
 #
 #   memory.sh [--strict]
+#
+# smoke:
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-program=$root/build/bench_memory
+program=${FRINGE_BUILD:-$root/build}/bench_memory
 folder=$(mktemp -d "${TMPDIR:-/tmp}/fringe-memory-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM HUP

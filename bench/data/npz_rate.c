@@ -7,6 +7,8 @@
 //
 // --percent: of the nodes and edges of the set. Rates are in bytes of unpacked arrays. Python
 // reports its own seconds, without its start. PYTHON names an interpreter with numpy and scipy.
+//
+// smoke: --rounds=1
 #include "bench.h"
 #include "fringe/dataset.h"
 
@@ -43,7 +45,7 @@ static Set sets[] = {
      0,
      0}};
 
-static char folder[1024];
+static char folder[BENCH_PATH];
 
 static const char *python(void) {
     return getenv("PYTHON") != NULL ? getenv("PYTHON") : "/usr/bin/python3";
@@ -78,7 +80,7 @@ static void write_csr(int64_t percent, Set *set) {
     Error err = {0};
     snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
     path_of(path, set->file[0]);
-    CHECK(dataset_generate(&d, recipe, 1, &err), EXIT_BUG, "%s", err.text);
+    CHECK(dataset_generate(&d, bench_recipe(recipe), 1, &err), EXIT_BUG, "%s", err.text);
     CHECK(dataset_convert(&d, &(Conversion){.path = path}, &remarks, &err), EXIT_BUG, "%s",
           err.text);
     set->nodes = d.nodes;
@@ -231,9 +233,7 @@ int main(int argc, char **argv) {
     bench_start(&bench, "npz_rate", argc, argv);
     int rounds = (int)bench_option(argc, argv, "--rounds", 5);
     omp_set_num_threads((int)bench_option(argc, argv, "--threads", 2));
-    snprintf(folder, sizeof folder, "%s/fringe-npz-XXXXXX",
-             getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
-    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the bench");
+    bench_folder(folder);
     write_csr(bench_option(argc, argv, "--percent", 40), &sets[0]);
     measure(&bench, &sets[0], rounds);
     if (write_coo(&sets[0], &sets[1]))

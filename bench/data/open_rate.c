@@ -3,6 +3,8 @@
 // whether the cache knows them, and the least time in which so many bytes can be read.
 //
 //   open_rate [--strict] [--percent=100] [--rounds=7] [--threads=2]
+//
+// smoke: --rounds=1
 #include "bench.h"
 #include "fringe/dataset.h"
 
@@ -10,20 +12,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static char folder[1024], path[1200];
+static char folder[BENCH_PATH], path[1200];
 static Config config;
 
 static void make_set(int64_t percent) {
     char recipe[64];
     Dataset d;
     Error err = {0};
-    snprintf(folder, sizeof folder, "%s/fringe-open-XXXXXX",
-             getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/tmp");
-    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the bench");
+    bench_folder(folder);
     snprintf(path, sizeof path, "%s/set", folder);
     snprintf(config.data.path, sizeof config.data.path, "%.*s", CONFIG_TEXT - 1, path);
     snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
-    CHECK(dataset_generate(&d, recipe, 1, &err) && dataset_write(&d, path, &err), EXIT_BUG, "%s",
+    CHECK(dataset_generate(&d, bench_recipe(recipe), 1, &err) && dataset_write(&d, path, &err), EXIT_BUG, "%s",
           err.text);
     dataset_clear(&d);
 }

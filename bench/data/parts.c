@@ -4,6 +4,8 @@
 // The graph is a planted one and the cut is `blocks`, so that nearly every edge lies between two
 // parts: the most messages that a graph of that size can have. Rank 0's share runs in a process of
 // its own, whose peak the kernel tells; bytes are those of read() as /proc/self/io counts them.
+//
+// smoke: --nodes=4000 --parts=20
 #include "bench.h"
 #include "fringe/partition.h"
 
@@ -32,7 +34,7 @@ static int64_t bytes_read(void) {
 
 typedef struct Task {
     Config config;
-    char graph[512]; // folder
+    char graph[BENCH_PATH + 8]; // folder
     int64_t nodes;
     int parts;
 } Task;
@@ -123,12 +125,12 @@ static void bar(Bench *bench, const char *name, double value, const char *unit, 
 int main(int argc, char **argv) {
     Bench bench;
     bench_start(&bench, "parts", argc, argv);
-    Task task = {.parts = (int)bench_option(argc, argv, "parts", 10000),
-                 .nodes = bench_option(argc, argv, "nodes", 40000)};
-    char folder[] = "/tmp/fringe-parts-XXXXXX", made[1024], path[600], cache[600];
+    Task task = {.parts = (int)bench_option(argc, argv, "--parts", 10000),
+                 .nodes = bench_option(argc, argv, "--nodes", 40000)};
+    char folder[BENCH_PATH], made[1024], path[600], cache[600];
     Error err = {0};
     double peak = 0;
-    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "%s cannot be made", folder);
+    bench_folder(folder);
     snprintf(task.graph, sizeof task.graph, "%s/graph", folder);
     snprintf(path, sizeof path, "data.path=%s", task.graph);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);

@@ -4,9 +4,11 @@
 # and both must be the same byte for byte. Takes 3 GB of disk.
 #
 #   shards.sh [--set=reddit] [--strict]
+#
+# smoke: --set=planted:nodes=240,edges=2400,features=16,classes=4,communities=8
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$root/build
+build=${FRINGE_BUILD:-$root/build}
 set=reddit
 for word in "$@"; do
     case $word in --set=*) set=${word#--set=} ;; esac

@@ -1,6 +1,7 @@
 """Streams against offline partitioners: what srp cuts of six hypergraphs, beside METIS and Mt-KaHyPar.
 
 usage: bench/run.sh srp [--strict] [--sets=walmart,...] [--parts=2,8,28] [--seeds=5] [--limit=60] [--again]
+smoke: --sets=walmart --parts=2 --seeds=1
 
 srp sees every node or hyperedge once, METIS and Mt-KaHyPar see the whole hypergraph. bench/peers/systems/setup.sh mtkahypar
 makes the environment of Mt-KaHyPar first; without it that method is left out, and the output says so. A method with a
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, fringe, keep, option, settings, write_section
+from figures import BUILD, ROOT, Bench, fringe, keep, kept, option, settings, skip, write_section
 
 SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
         "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
@@ -48,7 +49,7 @@ SEEDED = ("srp aweto", "srp random", "metis", "metis:star", "Mt-KaHyPar")
 TABLE_WAYS = {"srp marginal": ("hyperedges", "marginal"), "srp fennel": ("nodes", "fennel")}
 TABLE, ALLOWED = os.path.join(ROOT, "tests", "data", "srp.tsv"), 1.05
 EPSILON = 0.1  # stream.epsilon's default
-KNOWN = os.path.join(ROOT, "bench", "results", "srp.json")
+KNOWN = kept("srp")
 ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
 KAHYPAR = os.path.join(ENVS, "mtkahypar", "bin", "python")
 ONE_THREAD = {**os.environ, "OMP_NUM_THREADS": "1"}
@@ -101,7 +102,7 @@ class Hypergraph:
             words = [KAHYPAR, os.path.join(ROOT, "bench", "peers", "systems", "kahypar_cut.py"), self.hgr, parts, self.out(parts)[0],
                      "--seed", seed, "--epsilon", EPSILON]
         else:
-            words = [os.path.join(os.path.dirname(FRINGE), "bench_cut"), self.config, parts, "--turns=1",
+            words = [os.path.join(BUILD, "bench_cut"), self.config, parts, "--turns=1",
                      "--out=" + os.path.join(self.folder, "cut"), f"partition.seed={seed}", *METHODS[method]]
         done = subprocess.run([str(word) for word in words], capture_output=True, text=True, env=ONE_THREAD)
         if done.returncode != 0:
@@ -305,7 +306,7 @@ def write_page(known, sizes):
         rows = all_figures(known, name, sizes[name]) if name in sizes else []
         if len(rows) > 2:
             text += [f"{name}: {sizes[name][0]:,} nodes, {sizes[name][1]:,} hyperedges.", "", *rows, ""]
-    write_section(os.path.join(ROOT, "docs", "results.md"), "Streams against offline partitioners", "\n".join(text))
+    write_section("Streams against offline partitioners", "\n".join(text))
 
 
 def sizes_of(name):
@@ -337,7 +338,7 @@ def measure_set(bench, known, table, hypergraph, methods):
 
 def main():
     if "FRINGE_DATA" not in os.environ:
-        sys.exit("srp: FRINGE_DATA must name the folder of the hypergraphs")
+        skip("FRINGE_DATA names no folder of hypergraphs")
     bench, table, known, methods = Bench("srp"), table_rows(), {}, list(METHODS)
     if os.path.exists(KNOWN):
         with open(KNOWN) as file:
@@ -348,7 +349,7 @@ def main():
     for name in option("sets", ",".join(SETS)).split(","):
         with tempfile.TemporaryDirectory(prefix="fringe-srp-") as folder:
             measure_set(bench, known, table, Hypergraph(name, folder), methods)
-    write_page(known, {name: sizes_of(name) for name in SETS})
+    write_page(known, {name: sizes_of(name) for name in SETS if os.path.exists(os.path.join(os.environ["FRINGE_DATA"], SETS[name]))})
     bench.end()
 
 

@@ -8,6 +8,8 @@
 // machine can do: reads of 64 bytes at random places of a table as large as the partitioner's
 // memory, as many for each pin as the layout needs at least (two to find the node, one each for its
 // place, its pins and its parts).
+//
+// smoke: --events=3000 --parts=4
 #include "bench.h"
 #include "fringe/srp.h"
 
@@ -155,15 +157,15 @@ static Outcome run_again(const char *path, int64_t events, int parts, int64_t wi
 // ---- the limit: reads of 64 bytes at random places, a second
 
 static double random_reads(double bytes) {
-    enum { COUNT = 4000000 };
+    const int64_t count = bench_sized(4000000, 1000);
     int64_t lines = (int64_t)(bytes / 64) + 1;
     uint64_t *table = ALLOC(uint64_t, lines * 8, "table of random reads"), state = 1, sum = 0;
     for (int64_t i = 0; i < lines; i++)
         table[i * 8] = (uint64_t)i;
     double begin = clock_seconds();
-    for (int64_t i = 0; i < COUNT; i++)
+    for (int64_t i = 0; i < count; i++)
         sum += table[(next(&state) % (uint64_t)lines) * 8];
-    double rate = COUNT / (clock_seconds() - begin);
+    double rate = (double)count / (clock_seconds() - begin);
     CHECK(sum > 0, EXIT_BUG, "nothing was read");
     memory_free(table);
     return rate;
@@ -194,7 +196,7 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
     Outcome out[SIZES];
     int count = 0;
     char name[96];
-    for (int64_t events = 100000; events <= most && count < SIZES; events *= 10, count++) {
+    for (int64_t events = bench_sized(100000, 300); events <= most && count < SIZES; events *= 10, count++) {
         write_stream(path, events, false);
         out[count] = run_again(path, events, parts, window, 1);
         snprintf(name, sizeof name, "%s, %.0e events", window > 0 ? "default" : "phase 1 alone",
@@ -219,9 +221,9 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
 }
 
 static void wide(Bench *bench, const char *path, int parts) {
-    enum { EVENTS = 1000000 };
-    write_stream(path, EVENTS, true);
-    Outcome out = run_again(path, EVENTS, parts, 4096, 3);
+    const int64_t events = bench_sized(1000000, 1000);
+    write_stream(path, events, true);
+    Outcome out = run_again(path, events, parts, 4096, (int)bench_sized(3, 1));
     rate(bench, "arity up to 100, default, 1e6 events", &out, 0.25);
     at_most(bench, "  one event, median", 1e6 * out.p50, "us", 0);
     at_most(bench, "  one event, p99", 1e6 * out.p99, "us", 50);

@@ -1,6 +1,7 @@
 """Measures three pictures of docs/stream.md and draws them beside the others of the pages.
 
 usage: bench/run.sh stream_pictures [--only=window,along,length] [--most=1000000] [--rounds=2]
+smoke: --most=30000 --rounds=1
 
 All streams are planted: a node belongs to one of many communities, a hyperedge to a random one, and each of its 2 to 10
 pins is a node of that community with the probability `purity`, else any node. Ids, hyperedges and pins are in random
@@ -20,7 +21,7 @@ import struct
 import sys
 import tempfile
 
-from figures import fringe, option, settings
+from figures import SMOKE, fringe, option, settings
 from plots import COLOURS, Panel, Picture, legend, save, ticks
 
 PARTS = 16
@@ -94,7 +95,7 @@ WINDOW_WORDS = {"hyperedges": "hyperedges arrive with all pins", "nodes": "nodes
 
 
 def window(folder):
-    nodes, hyperedges, communities, purity, seeds = 20000, 20000, 64, 0.8, 5
+    nodes, hyperedges, communities, purity, seeds = (200, 200, 8, 0.8, 1) if SMOKE else (20000, 20000, 64, 0.8, 5)
     found = {arm: [[] for _ in range(len(WINDOWS) + 1)] for arm in WINDOW_ARMS}
     for seed in range(seeds):
         pins = list(planted(nodes, hyperedges, communities, purity, seed))
@@ -148,7 +149,8 @@ def snapshots(folder):
 
 
 def along(folder):
-    nodes, hyperedges, communities, purity, grows, every = 20000, 60000, 64, 0.9, 40000, 4000
+    nodes, hyperedges, communities, purity, grows, every = (500, 6000, 8, 0.9, 1000, 2000) if SMOKE else (
+        20000, 60000, 64, 0.9, 40000, 4000)
     source = write(os.path.join(folder, "a.events"),
                    with_deletions(planted(nodes, hyperedges, communities, purity, 3), grows, 4))
     events = grows + 2 * (hyperedges - grows)

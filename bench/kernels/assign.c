@@ -3,6 +3,8 @@
 // five. Betas are plain, by a Pareto law, and spread over 12 decades; links have one theta, or one
 // for each receiver (all that a sender sends is one link then). fringe-solver, where it is built,
 // starts from the exact solution with a limit of 1 s a problem.
+//
+// smoke: --rounds=1
 #include "bench.h"
 #include "fringe/bitwidth.h"
 #include <math.h>
@@ -130,15 +132,15 @@ static bool solver_path(char path[1024]) {
 // Seconds that it takes for one problem; ends the bench if its solution is worse than the exact
 // one.
 static double run_solver(const char *solver, const Problem *p, const Solution *exact) {
-    char folder[] = "/tmp/fringe-assign-XXXXXX", command[2048], path[64];
+    char folder[BENCH_PATH], command[4096], path[BENCH_PATH + 16];
     Error err = {0};
-    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "no folder for the solver's files");
+    bench_folder(folder);
     snprintf(path, sizeof path, "%s/problem", folder);
     FILE *file = fopen(path, "w");
     CHECK(file != NULL && problem_write(p, exact->choice, file) && fclose(file) == 0, EXIT_IO,
           "%s cannot be written", path);
-    snprintf(command, sizeof command, "'%s' --limit 1 <%s/problem >%s/solution", solver, folder,
-             folder);
+    snprintf(command, sizeof command, "'%s' --limit %g <%s/problem >%s/solution", solver,
+             1e-3 * (double)bench_sized(1000, 20), folder, folder);
     double begin = clock_seconds();
     CHECK(system(command) == 0, EXIT_BUG, "fringe-solver failed");
     double seconds = clock_seconds() - begin;

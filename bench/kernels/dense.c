@@ -3,6 +3,8 @@
 //
 // Panels cost nothing where they reach the whole call; the bits, unlike the whole call's, do not
 // depend on the number of threads.
+//
+// smoke: --rows=300 --rounds=1
 #include "bench.h"
 #include "device.h"
 #include "internal.h"

@@ -2,6 +2,8 @@
 // nor message must stay below 8 % (pointwise work, loss, optimizer, gradient sum, bookkeeping).
 //
 //   epoch [--threads=2] [--epochs=12] [--layer=gcn|sage-mean] [--order=aggregate-first|auto]
+//
+// smoke: --epochs=1
 #include "bench.h"
 #include "fringe/trainer.h"
 #include <stdio.h>
@@ -9,31 +11,22 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise) {
-    char start[64];
-    snprintf(start, sizeof start, "--%s=", name);
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], start, strlen(start)) == 0)
-            return argv[i] + strlen(start);
-    return otherwise;
-}
-
 static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
 
 static void load(Shard *shard, Config *config, const Comm *comm, const char *folder, int argc,
                  char **argv) {
     Error err = {0};
     Dataset dataset;
-    char path[300], data[400], cache[400], layer[64], order[64], threads[64];
+    char path[BENCH_PATH + 16], data[BENCH_PATH + 32], cache[BENCH_PATH + 32], layer[64], order[64], threads[64];
     Warnings warnings = {0};
     snprintf(path, sizeof path, "%s/reddit-small", folder);
     snprintf(data, sizeof data, "data.path=%s", path);
     snprintf(cache, sizeof cache, "data.cache=%s/cache", folder);
-    snprintf(layer, sizeof layer, "model.layer=%s", text_option(argc, argv, "layer", "gcn"));
+    snprintf(layer, sizeof layer, "model.layer=%s", bench_text(argc, argv, "--layer", "gcn"));
     snprintf(order, sizeof order, "lossless.order=%s",
-             text_option(argc, argv, "order", "aggregate-first"));
+             bench_text(argc, argv, "--order", "aggregate-first"));
     snprintf(threads, sizeof threads, "run.threads=%d",
-             (int)bench_option(argc, argv, "threads", 2));
+             (int)bench_option(argc, argv, "--threads", 2));
     const char *settings[] = {data,
                               cache,
                               layer,
@@ -42,7 +35,7 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
                               "lossless.input_features=exchange",
                               "train.eval_every=0",
                               "train.epochs=1000"};
-    need(dataset_generate(&dataset, "reddit-small", 1, &err) && dataset_write(&dataset, path, &err),
+    need(dataset_generate(&dataset, bench_recipe("reddit-small"), 1, &err) && dataset_write(&dataset, path, &err),
          &err);
     dataset_clear(&dataset);
     need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
@@ -93,7 +86,7 @@ static void tell(Bench *bench, const Parts *parts, const char *layer) {
                      .ratio = 1 - useful / parts->epoch,
                      .bar = 0.08,
                      .at_most = true};
-    snprintf(figure.name, sizeof figure.name, "%s: outside aggregate, dense and messages", layer);
+    snprintf(figure.name, sizeof figure.name, "%.40s: outside aggregate, dense and messages", layer);
     bench_figure(bench, &figure);
 }
 
@@ -103,14 +96,14 @@ int main(int argc, char **argv) {
     Shard shard;
     Config config;
     Error err = {0};
-    char folder[] = "/tmp/fringe-bench-XXXXXX";
+    char folder[BENCH_PATH];
     comm_start(&comm, &argc, &argv);
     bench_start(&bench, "epoch", argc, argv);
-    CHECK(mkdtemp(folder) != NULL, EXIT_CANNOT_WRITE, "cannot make a folder in /tmp");
+    bench_folder(folder);
     load(&shard, &config, &comm, folder, argc, argv);
     Trainer *trainer = trainer_new(&config, &shard, &comm, 1, &err);
     need(trainer != NULL, &err);
-    Parts parts = measure(trainer, (int)bench_option(argc, argv, "epochs", 12));
+    Parts parts = measure(trainer, (int)bench_option(argc, argv, "--epochs", 12));
     printf("%s, %d threads, %s\n", shard.dataset_name, trainer_threads(trainer),
            trainer_kernels(trainer));
     tell(&bench, &parts, config.model.layer);

@@ -7,7 +7,9 @@
 // FOLDER is a dataset directory (none: a small one is generated). Every figure goes to FILE as one
 // line: stage, row, value, unit, bar, met. --plugin loads that library in place of the program's
 // own: with build/tests/libfringe-emulated.so --name=emulated --tiny all of this runs without a
-// device, and its times mean nothing. Without a device it says so and leaves with 69.
+// device, and its times mean nothing. Without a device it says so and is skipped.
+//
+// smoke: --plugin=BUILD/tests/libfringe-emulated.so --name=emulated --tiny
 //
 // A bound is bytes over the bandwidth of a copy from device to device (read and written), measured
 // before everything else. Times are of events on the operation's own stream.
@@ -15,16 +17,6 @@
 #include "gpu_operations.h"
 #include <unistd.h>
 
-static const char *word_option(int argc, char **argv, const char *name, const char *otherwise) {
-    size_t length = strlen(name);
-    for (int i = 1; i < argc; i++) {
-        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
-            return argv[i] + length + 1;
-        if (strcmp(argv[i], name) == 0 && i + 1 < argc)
-            return argv[i + 1];
-    }
-    return otherwise;
-}
 static bool has_flag(int argc, char **argv, const char *name) {
     for (int i = 1; i < argc; i++)
         if (strcmp(argv[i], name) == 0)
@@ -122,14 +114,13 @@ static void epoch_measure(Job *job, const Comm *comm, const char *data, const ch
 
 static const Backend *device_start(int argc, char **argv) {
     Error err = {0};
-    const char *path = word_option(argc, argv, "--plugin", NULL);
-    const char *name = word_option(argc, argv, "--name", "cuda");
+    const char *path = bench_text(argc, argv, "--plugin", NULL);
+    const char *name = bench_text(argc, argv, "--name", "cuda");
     bool ok = path == NULL || plugin_load(&backend_cuda, path, name, &err);
     backend_cuda.name = "cuda"; // whatever was loaded: the trainer finds it by this name
     if (ok && backend_cuda.start(&(BackendStart){.spmm = "own"}, &err))
         return &backend_cuda;
-    fprintf(stderr, "bench_gpu: %s\n", err.text);
-    return NULL;
+    bench_skip("gpu", err.text);
 }
 
 static void dataset_make(Dataset *dataset, const char *folder, bool is_tiny) {
@@ -160,20 +151,16 @@ int main(int argc, char **argv) {
     Error err = {0};
     Dataset dataset;
     Job job = {.is_tiny = has_flag(argc, argv, "--tiny")};
-    char work[] = "/tmp/fringe-bench-XXXXXX", folder[600];
+    char work[BENCH_PATH], folder[600];
     comm_start(&comm, &argc, &argv);
     bench_start(&job.bench, "gpu", argc, argv);
     job.b = device_start(argc, argv);
-    if (job.b == NULL) {
-        comm_stop(&comm);
-        return EXIT_UNAVAILABLE;
-    }
-    const char *rows = word_option(argc, argv, "--rows", NULL);
+    const char *rows = bench_text(argc, argv, "--rows", NULL);
     CHECK(rows == NULL || (job.rows = fopen(rows, "a")) != NULL, EXIT_CANNOT_WRITE,
           "%s cannot be written", rows);
-    CHECK(mkdtemp(work) != NULL, EXIT_CANNOT_WRITE, "cannot make a folder in /tmp");
+    bench_folder(work);
     snprintf(folder, sizeof folder, "%s/graph", work);
-    const char *data = word_option(argc, argv, "--data", NULL);
+    const char *data = bench_text(argc, argv, "--data", NULL);
     if (data == NULL)
         dataset_make(&dataset, folder, job.is_tiny);
     data = data != NULL ? data : folder;
@@ -181,7 +168,7 @@ int main(int argc, char **argv) {
     job.csr = dataset_csr(&dataset);
     job.features = dataset.features;
     job.classes = dataset.classes;
-    stages_run(&job, &comm, word_option(argc, argv, "--stage", "all"), data, work);
+    stages_run(&job, &comm, bench_text(argc, argv, "--stage", "all"), data, work);
     dataset_clear(&dataset);
     file_remove(work, &err);
     if (job.rows != NULL)

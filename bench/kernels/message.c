@@ -4,6 +4,8 @@
 // memory. Decoding is held against a copy of as many rows in order with the same kind of stores,
 // around the cache where the result is larger than it. Figures are GB/s of floats; memcpy of the
 // same rows stands beside them.
+//
+// smoke: --rows=1000 --rounds=1
 #include "bench.h"
 #include "device.h"
 #include "quantize.h"

@@ -2,6 +2,8 @@
 //
 // They are bound by memory: forward reads z and writes h, backward reads z and dh and writes dz, so
 // the figure is bytes moved per second over that of memcpy (read and written bytes counted).
+//
+// smoke: --rows=2000 --rounds=1
 #include "bench.h"
 #include "device.h"
 #include "cpu.h"

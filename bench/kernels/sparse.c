@@ -4,6 +4,8 @@
 // the bits of the naive loop before it is timed (all add in the order of the list).
 //
 // Options: --nodes --edges --clusters --rounds --threads (the most), --strict.
+//
+// smoke: --nodes=2000 --edges=20000 --rounds=1
 #include "bench.h"
 #include "device.h"
 #include "internal.h"

@@ -1,6 +1,7 @@
 """Layers of fringe against PyTorch Geometric's own: gin and sgc.
 
 usage: bench/run.sh layers [--strict] [--seeds=10] [--ranks=4]
+smoke: --seeds=1 --ranks=2
 
 1. From the same weights (safetensors, PyG's names) on a generated graph: the logits, and what one step of SGD
    makes of every parameter, which is its gradient. At most 1e-4 of the tensor's norm apart.
@@ -16,21 +17,21 @@ import statistics
 import sys
 import tempfile
 
+from figures import ROOT, Bench, fringe, option, peer_python, skip
+
 try:
     import torch
     import torch_geometric.nn as pyg
 except ImportError:
-    python = os.path.join(os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs")), "pyg/bin/python")
-    if not os.path.exists(python) or sys.executable == python:
-        sys.exit("bench layers: PyTorch Geometric is not there; make it with bench/peers/systems/setup.sh pyg")
+    python = peer_python("pyg")
+    if not python or sys.executable == python:
+        skip("bench/peers/systems/setup.sh pyg makes the environment of PyG")
     os.execv(python, [python, *sys.argv])
 
 import numpy as np
 import scipy.sparse as sp
 from safetensors.torch import load_file, save_file
 from torch.nn.functional import cross_entropy, relu
-
-from figures import ROOT, Bench, fringe, option
 
 sys.path.insert(0, os.path.join(ROOT, "bench", "peers", "systems"))
 import dataset_dir  # noqa: E402

@@ -1,6 +1,7 @@
 """One rank of fringe against DGL and PyG in one process: the same graph, model and threads, no evaluation.
 
 usage: bench/run.sh peers [--strict] [--graph=reddit-small|reddit-half] [--threads=2] [--epochs=8] [--rounds=3]
+smoke: --graph=reddit-small --epochs=1 --rounds=1
 reddit-half has 116,000 nodes and 13.4 M stored edges.
 
 bench/peers/systems/setup.sh makes the environments first. The systems take turns, and the figures are ratios of medians.
@@ -13,9 +14,9 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, fringe, option, write_section
+from figures import ROOT, Bench, epoch_seconds, fringe, kept, option, peer_python, skip, write_section
 
-ENVS = os.environ.get("FRINGE_ENVS", os.path.expanduser("~/.cache/fringe-envs"))
+PEERS = ("dgl", "pyg")
 GENERATOR = {"reddit-small": "reddit-small", "reddit-half": "planted:nodes=116000,edges=13400000,communities=128"}
 # fringe computes what the others compute; saving also makes the aggregate of the features once.
 BARS = {"fringe": {"reddit-small": {"dgl": 1.2, "pyg": 3.0}, "reddit-half": {"dgl": 1.6, "pyg": 4.0}},
@@ -25,10 +26,7 @@ LAYER = {"gcn": "gcn", "sage": "sage-mean"}
 
 
 def run_peer(system, graph, model, threads, epochs):
-    python = os.path.join(ENVS, system, "bin", "python")
-    if not os.path.exists(python):
-        sys.exit(f"{python} is not there; run bench/peers/systems/setup.sh first")
-    words = [python, os.path.join(ROOT, "bench", "peers", "systems", system + ".py"), graph, model, "--threads", str(threads),
+    words = [peer_python(system), os.path.join(ROOT, "bench", "peers", "systems", system + ".py"), graph, model, "--threads", str(threads),
              "--epochs", str(epochs)]
     done = subprocess.run(words, capture_output=True, text=True)
     if done.returncode != 0:
@@ -51,32 +49,34 @@ def run_fringe(form, graph, model, threads, epochs, folder):
 
 def main():
     bench, threads, epochs, rounds = Bench("peers"), option("threads", 2), option("epochs", 8), option("rounds", 3)
-    only, table = option("graph", ""), []
+    only, table, there = option("graph", ""), [], [peer for peer in PEERS if peer_python(peer)]
     for name in [only] if only else list(BARS):
         folder = tempfile.mkdtemp(prefix="fringe-peers-")
         graph = os.path.join(folder, name)
         fringe("generate", GENERATOR[name], "-o", graph)
         for model in ("gcn", "sage"):
-            seconds = {"fringe": [], "saving": [], "dgl": [], "pyg": []}
+            seconds = {system: [] for system in (*MODES, *there)}
             for _ in range(rounds):
                 for form in MODES:
                     seconds[form].append(run_fringe(form, graph, model, threads, epochs, folder))
-                for peer in ("dgl", "pyg"):
+                for peer in there:
                     seconds[peer].append(run_peer(peer, graph, model, threads, epochs))
             median = {system: statistics.median(times) for system, times in seconds.items()}
             table.append((name, model, median))
             for form in MODES:
-                for peer in ("dgl", "pyg"):
+                for peer in there:
                     bench.figure(f"{name}, {model}, {threads} threads: {form}", median[form], "s/epoch", peer,
                                  median[peer], median[peer] / median[form], BARS[form][name][peer])
         shutil.rmtree(folder)
+    if len(there) < len(PEERS):
+        skip("bench/peers/systems/setup.sh makes the environments of DGL and PyG; fringe's own part ran")
     write_table(table, threads, rounds)
     bench.end()
 
 
 def write_table(table, threads, rounds):
     """Rows of earlier calls (another --graph) stay."""
-    path = os.path.join(ROOT, "bench", "results", "peers.json")
+    path = kept("peers")
     rows = json.load(open(path)) if os.path.exists(path) else {}
     rows.update({f"{name}, {model}": {**median, "threads": threads, "rounds": rounds} for name, model, median in table})
     with open(path, "w") as out:
@@ -91,7 +91,7 @@ def write_table(table, threads, rounds):
                      f"{t['pyg']:.3f} | {t['dgl'] / t['fringe']:.2f} | {t['pyg'] / t['fringe']:.2f} | "
                      f"{t['dgl'] / saving:.2f} | {t['pyg'] / saving:.2f} |")
         lines.append(line.replace("nan", "-"))
-    write_section(os.path.join(ROOT, "docs", "results.md"), "One process against DGL and PyG", "\n".join(lines))
+    write_section("One process against DGL and PyG", "\n".join(lines))
 
 
 main()

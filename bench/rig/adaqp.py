@@ -2,6 +2,7 @@
 
 usage: bench/run.sh adaqp [--strict] [--graph=reddit-small] [--models=gcn,sage] [--layouts=2x1,2x2,4x1]
                           [--shares=66.8,75.2,78.2] [--epochs=9] [--repeats=3]
+smoke: --models=gcn --layouts=2x1 --shares=66.8 --epochs=1 --repeats=1
 
 For every model, layout (hosts x ranks of each) and share the link rate is searched at which vanilla (fp32, blocking)
 spends that share of its epoch packing, sending and unpacking; there all modes run --repeats times, by turns; figures are
@@ -14,91 +15,23 @@ floats at the rates of bench/run.sh message, every core busy, measured anew for 
 """
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, fringe, option, write_section
+from figures import BUILD, ROOT, SMOKE, Bench, kept, look_alike, needs_rig, option, write_section
+from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {66.8: 2.5, 75.2: 3.0, 78.2: 3.4}  # of gcn; times vanilla
 OF_IDEAL, PACK_SHARE, PACK_OF_BYTES, ASSIGNMENT_SHARE = 0.85, 5, 1.15, 0.5
-PERIOD, DELAY, PUBLISHED_PERIOD, WARM = 6, 3, 100, 2
-# Ranks go before whatever else runs here, in their session's group and in the machine's queue.
-FIRST = 'echo -20 >/proc/self/autogroup; exec nice -n -19 "$@"'
-
-
-def run(work, config, layout, rate, mode, epochs, *settings):
-    """One training on the rig; the records of its epochs."""
-    hosts, ranks = layout.split("x")
-    folder = os.path.join(work, mode)
-    shutil.rmtree(folder, ignore_errors=True)
-    words = ["bash", os.path.join(ROOT, "bench", "common", "netrig.sh"), "run", "--name", "adaqp", "--hosts", hosts, "--ppn",
-             ranks, "--pin", "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c",
-             FIRST, "sh", FRINGE, "train", config]
-    for setting in (f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}", "train.eval_every=0",
-                    "run.log_every=0", "run.checkpoint_every=0", "run.threads=1", f"quantization.period={PERIOD}", *settings):
-        words += ["--set", setting]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    with open(os.path.join(folder, "metrics.jsonl")) as lines:
-        return [json.loads(line) for line in lines]
-
-
-def times(records):
-    """Means of an epoch in seconds; `epoch` is the median, `all` its mean."""
-    spans = [record["time"] for record in records]
-    mean = {key: statistics.mean(span[key] for span in spans) for key in spans[0] if key != "assignment"}
-    mean["all"] = mean["epoch"]
-    mean["epoch"] = statistics.median(span["epoch"] for span in spans)
-    mean["pack"] += mean.pop("unpack")
-    mean["bytes"] = statistics.mean(record["bytes"] for record in records)
-    return mean
-
-
-def vanilla(work, config, layout, rate, epochs):
-    return times(run(work, config, layout, rate, "vanilla", WARM + epochs)[WARM:])
-
-
-def assigned(work, config, layout, rate, mode, epochs, *settings):
-    """After the first assignment; and the seconds that assigning took."""
-    first = PERIOD + DELAY  # epoch after which the new widths travel
-    records = run(work, config, layout, rate, mode, first + epochs, f"quantization.delay={DELAY}", *settings)
-    seconds = sum(record["time"].get("assignment", 0) for record in records[:2 * PERIOD])  # one of them
-    return {**times(records[first:]), "assignment": seconds}
-
-
-def in_turns(repeats, arms):
-    """Every arm `repeats` times, one after the other, and the other way round every other time: {name: [times]}."""
-    got = {name: [] for name in arms}
-    for turn in range(repeats):
-        for name in list(arms) if turn % 2 == 0 else reversed(list(arms)):
-            got[name].append(arms[name]())
-    return got
-
-
-def middle(repeats):
-    """Medians over the repeats of one arm, key by key."""
-    return {key: statistics.median(one[key] for one in repeats) for key in repeats[0]}
-
-
-def gains(over, arm):
-    """How many times as fast an arm is, turn by turn."""
-    return [base["epoch"] / one["epoch"] for base, one in zip(over, arm)]
-
-
-def ranged(values):
-    """"4.32 (4.10-4.50)": the median and the range; the median alone where there is one value."""
-    text = f"{statistics.median(values):.2f}"
-    return text if len(values) == 1 else f"{text} ({min(values):.2f}-{max(values):.2f})"
+PUBLISHED_PERIOD = 100
 
 
 def seconds_per_float():
     """Of quantizing a listed row and of dequantizing it, on a core while all are at it."""
-    program, cores = os.path.join(os.path.dirname(FRINGE), "bench_message"), len(os.sched_getaffinity(0))
-    done = subprocess.run([program, "--rounds=5", f"--threads={cores}"], capture_output=True, text=True)
+    program, cores = os.path.join(BUILD, "bench_message"), len(os.sched_getaffinity(0))
+    done = subprocess.run([program, *(["--rounds=1", "--rows=1000"] if SMOKE else ["--rounds=5"]), f"--threads={cores}"], capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{program}: {done.stderr}")
     rate = {figure["name"]: figure["value"] for figure in json.loads(done.stdout.splitlines()[-1])["figures"]}
@@ -113,20 +46,6 @@ def packing_must_take(work, mode, layout):
         exchanges = json.load(file)["exchanges"]
     floats = sum(exchange["rows"] * exchange["columns"] for exchange in exchanges)
     return seconds_per_float() * floats / min(hosts * ranks, len(os.sched_getaffinity(0)))
-
-
-def search(work, config, layout, share, rate, epochs):
-    """The rate at which vanilla communicates `share` percent, and its times there."""
-    for _ in range(4):
-        found = vanilla(work, config, layout, rate, epochs)
-        exchange = found["wait"] + found["pack"]
-        rest = found["epoch"] - exchange
-        print(f"# {layout}: {rate} Mbit/s: vanilla {found['epoch']:.3f} s, communication "
-              f"{100 * exchange / found['epoch']:.1f} %", flush=True)
-        if abs(100 * exchange / found["epoch"] - share) < 1.5:
-            break
-        rate = max(5, min(40000, round(rate * exchange / (rest * share / (100 - share)))))
-    return rate, found
 
 
 def measure(bench, work, config, model, layout, share, rate, epochs):
@@ -182,19 +101,18 @@ def write_table(graph, rows):
                "AdaQP does), `overlap` behind the whole own part; assignment: of a training with the published period of 100 epochs. "
                f"Bars: speed-up of gcn {', '.join(f'{bar} at {share} %' for share, bar in BARS.items())}; of the ideal "
                f"{OF_IDEAL}; pack {PACK_SHARE} % and {PACK_OF_BYTES} of bytes / rate; assignment {ASSIGNMENT_SHARE} %.")
-    write_section(os.path.join(ROOT, "docs", "results.md"), f"AdaQP on the network rig, {graph}",
+    write_section(f"AdaQP on the network rig, {graph}",
                   caption + "\n\n" + "\n".join(head + [f"{row} {missed(row)} |" for row in rows.values()]))
 
 
 def main():
-    if os.geteuid() != 0:
-        sys.exit("adaqp: the network rig needs root (network namespaces, tc)")
+    needs_rig()
     bench, graph, epochs = Bench("adaqp"), option("graph", "reddit-small"), option("epochs", 9)
     shares = [float(share) for share in option("shares", "66.8,75.2,78.2").split(",")]
-    table_path = os.path.join(ROOT, "bench", "results", "adaqp.json")  # rows of earlier calls stay
+    table_path = kept("adaqp")  # rows of earlier calls stay
     table = json.load(open(table_path)) if os.path.exists(table_path) else {}
     rows = table.setdefault(graph, {})
-    fringe("generate", graph, "--quiet")
+    look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
         for model in option("models", "gcn,sage").split(","):
             config = os.path.join(ROOT, "configs", f"{graph}-{model}.json")

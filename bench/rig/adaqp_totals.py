@@ -1,7 +1,8 @@
 """What AdaQP's tables hold beside the epoch: whole trainings, on the network rig.
 
 usage: bench/run.sh adaqp_totals [--strict] [--graph=products-small] [--layouts=2x2,4x1] [--share=75.2] [--epochs=60]
-                                 [--repeats=3]
+                                 [--repeats=3] [--kinds=vanilla,adaptive,...]
+smoke: --layouts=2x1 --epochs=24 --repeats=1 --kinds=vanilla,adaptive
 
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla spends --share percent of its epoch
 on communication. There every kind of widths trains --epochs epochs with --repeats seeds, by turns: adaptive, random and
@@ -21,8 +22,8 @@ import statistics
 import sys
 import tempfile
 
-from adaqp import run, search
-from figures import ROOT, Bench, fringe, option, paired_difference, write_section
+from figures import ROOT, Bench, look_alike, needs_rig, option, paired_difference, write_section
+from rig import run, search
 
 PUBLISHED_CUT = 79.98
 PERIOD, EVALUATE, SEARCHED, TRACED = 20, 10, 4, (12, 14)
@@ -57,9 +58,10 @@ def train(work, config, layout, rate, kind, epochs, seed):
 
 
 def all_kinds(work, config, layout, rate, epochs, repeats):
-    got = {kind: [] for kind in KINDS}
+    kinds = option("kinds", ",".join(KINDS)).split(",")  # vanilla and adaptive among them
+    got = {kind: [] for kind in kinds}
     for seed in range(repeats):
-        for kind in list(KINDS) if seed % 2 == 0 else reversed(list(KINDS)):
+        for kind in kinds if seed % 2 == 0 else reversed(kinds):
             got[kind].append(train(work, config, layout, rate, kind, epochs, seed))
             print(f"# {layout}, seed {seed}, {kind}: " + ", ".join(f"{k} {v:.4g}" for k, v in got[kind][-1].items()),
                   flush=True)
@@ -149,7 +151,7 @@ def measure(bench, work, config, layout, share, epochs, repeats):
     cut = [100 * (1 - spent["adaqp-published"][0] / spent["vanilla"][0]),
            100 * (1 - sum(spent["adaqp-published"]) / sum(spent["vanilla"]))]
     bench.figure(f"{layout}: communication cost cut", cut[0], "%", "AdaQP", PUBLISHED_CUT, cut[0] / PUBLISHED_CUT, 1)
-    for kind in ("random", "uniform 4", "uniform 8"):
+    for kind in (kind for kind in ("random", "uniform 4", "uniform 8") if kind in got):
         bench.figure(f"{layout}: epochs/s, adaptive", middle(got["adaptive"], "rate"), "1/s", kind,
                      middle(got[kind], "rate"), middle(got["adaptive"], "rate") / middle(got[kind], "rate"))
     bench.figure(f"{layout}: wall clock, vanilla", middle(got["vanilla"], "wall"), "s", "adaptive",
@@ -166,12 +168,11 @@ def measure(bench, work, config, layout, share, epochs, repeats):
 
 
 def main():
-    if os.geteuid() != 0:
-        sys.exit("adaqp_totals: the network rig needs root (network namespaces, tc)")
+    needs_rig()
     bench, graph, share = Bench("adaqp_totals"), option("graph", "products-small"), option("share", 75.2)
     epochs, repeats, text = option("epochs", 60), option("repeats", 3), []
     config = os.path.join(ROOT, "configs", f"adaqp-{graph}-gcn.json")
-    fringe("generate", graph, "--quiet")
+    look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
         for layout in option("layouts", "2x2,4x1").split(","):
             text += measure(bench, work, config, layout, share, epochs, repeats)
@@ -180,7 +181,7 @@ def main():
                        f"every {PERIOD}. Medians over seeds; accuracy: the mean, and the mean of paired differences ± its "
                        "standard error. Rest: set-up and files. Of each part: seconds of an epoch on central rows while "
                        "messages travel, and of the messages, under the schedule `central`; a ratio of 1 hides them.")
-            write_section(os.path.join(ROOT, "docs", "results.md"), f"AdaQP's whole trainings, {graph}",
+            write_section(f"AdaQP's whole trainings, {graph}",
                           caption + "\n\n" + "\n".join(text).strip())
     bench.end()
 

@@ -1,7 +1,8 @@
 """Does mode=auto keep up with the best fixed mode on every link?
 
 usage: bench/run.sh auto [--strict] [--graph=reddit-small] [--layout=2x1] [--links=100mbit,1gbit,10gbit,loopback]
-                         [--rounds=10] [--epochs=60]
+                         [--rounds=10] [--epochs=60] [--fixed=vanilla,...]
+smoke: --links=loopback --rounds=1 --epochs=6 --fixed=vanilla,adaqp
 
 Two hosts of the network rig, each with a core of its own, are joined by links of each rate (loopback: by none, in
 shared memory). A short training of every fixed mode finds those that come near the best; the others are left out. Then
@@ -19,10 +20,10 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, fringe, option, write_section
+from figures import FRINGE, ROOT, Bench, look_alike, needs_rig, option, write_section
 
 BAR, BAR_LOWER = 1.05, 1.03
-FIXED = ("vanilla", "lossless", "overlap", "quantize", "adaqp")
+FIXED = "vanilla,lossless,overlap,quantize,adaqp"
 NEAR, SHORT = 1.3, 6  # times the best; epochs
 PERIOD, DELAY = 15, 3
 
@@ -66,9 +67,10 @@ def chosen(choice):
 
 
 def measure(work, config, layout, link, rounds, epochs):
-    short = {mode: train(work, config, layout, link, mode, SHORT)[0] for mode in FIXED}
+    fixed = option("fixed", FIXED).split(",")
+    short = {mode: train(work, config, layout, link, mode, SHORT)[0] for mode in fixed}
     print(f"  {link}: " + ", ".join(f"{mode} {seconds / (SHORT - 1):.3f} s" for mode, seconds in short.items()), flush=True)
-    arms = [mode for mode in FIXED if short[mode] <= NEAR * min(short.values())] + ["auto"]
+    arms = [mode for mode in fixed if short[mode] <= NEAR * min(short.values())] + ["auto"]
     seconds, choices = {mode: [] for mode in arms}, []
     for turn in range(rounds):
         for mode in arms[turn % len(arms):] + arms[:turn % len(arms)]:
@@ -98,13 +100,13 @@ def main():
     rounds, epochs = int(option("rounds", "10")), int(option("epochs", "60"))
     config = os.path.join(ROOT, "configs", f"adaqp-{graph}-gcn.json")
     rows = []
-    fringe("generate", graph, "--quiet")
+    look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-auto-") as work:
         for link in option("links", "100mbit,1gbit,10gbit,loopback").split(","):
             seconds, choices = measure(work, config, layout, link, rounds, epochs)
             rows.append(judge(bench, link, seconds, choices, epochs))
             print(rows[-1], flush=True)
-    write_section(os.path.join(ROOT, "docs", "results.md"), "Mode auto on every link", "\n".join([
+    write_section("Mode auto on every link", "\n".join([
         f"`bench/run.sh auto`: {graph}, GCN 3 x 256, {layout} hosts x ranks with one core each on the network rig, or as "
         f"many ranks of one machine (loopback). {rounds} rounds of {epochs} epochs, by turns. Seconds of an epoch with the "
         "trials and the assignment of widths, medians; the ratio is auto's to the best fixed mode's of the same round, "

@@ -1,6 +1,7 @@
 """AdaQP on a hypergraph on the network rig, at the smallest published share of communication.
 
 usage: bench/run.sh hyper_rig [--strict] [--layouts=2x1,4x1] [--share=66.8] [--epochs=9] [--repeats=3]
+smoke: --layouts=2x1 --epochs=1 --repeats=1
 
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla (fp32, blocking, the 2 R rows of
 lossless.cover=replicas) spends that share of its epoch packing, sending and unpacking walmart's rows (configs/
@@ -14,8 +15,8 @@ import statistics
 import sys
 import tempfile
 
-from adaqp import assigned, gains, in_turns, middle, ranged, search, vanilla
-from figures import ROOT, Bench, option, write_section
+from figures import ROOT, Bench, needs_rig, option, write_section
+from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {"2x1": {"adaqp-published": 2.5, "adaqp": 3.0}, "4x1": {"adaqp-published": 2.2, "adaqp": 2.7}}
 CONFIG = os.path.join(ROOT, "configs", "adaqp-walmart-hgnn.json")
@@ -57,8 +58,7 @@ def measure(bench, work, config, layout, share, epochs):
 
 
 def main():
-    if os.geteuid() != 0:
-        sys.exit("hyper_rig: the network rig needs root (network namespaces, tc)")
+    needs_rig()
     bench, epochs, share = Bench("hyper_rig"), option("epochs", 9), float(option("share", "66.8"))
     rows = []
     with tempfile.TemporaryDirectory(prefix="fringe-hyper-rig-") as work:
@@ -69,7 +69,7 @@ def main():
                "METIS into parts of equal nodes and pins; medians over repeats by turns, with their range. The rate is the one at which vanilla, which sends "
                f"the 2 R rows of the replicas in fp32, comes nearest to {share} % communication; the share is that of its "
                "repeats. Without communication: how many times as fast vanilla's epoch would be.")
-    write_section(os.path.join(ROOT, "docs", "results.md"), "AdaQP on a hypergraph on the network rig",
+    write_section("AdaQP on a hypergraph on the network rig",
                   caption + "\n\n" + "\n".join(HEAD + rows))
     bench.end()
 

@@ -22,14 +22,6 @@ enum { EPOCHS_MOST = 256, EXCHANGES = 2 * MODEL_LAYERS };
 
 static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
 
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise) {
-    size_t length = strlen(name);
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
-            return argv[i] + length + 1;
-    return otherwise;
-}
-
 // The dataset, made once by rank 0.
 static void make_data(const char *path, const char *graph, const Comm *comm) {
     Error err = {0};
@@ -211,13 +203,13 @@ int main(int argc, char **argv) {
     Warnings warnings = {0};
     comm_start(&comm, &argc, &argv);
     bench_start(&bench, "overlap", argc, argv);
-    const char *folder = text_option(argc, argv, "--data", "");
+    const char *folder = bench_text(argc, argv, "--data", "");
     CHECK(folder[0] != 0, EXIT_USAGE, "--data=FOLDER is missing; overlap.sh runs this program");
     int epochs = (int)bench_option(argc, argv, "--epochs", 16);
     CHECK(epochs > 0 && epochs <= EPOCHS_MOST, EXIT_USAGE, "--epochs: 1 to %d", EPOCHS_MOST);
     int64_t piece = bench_option(argc, argv, "--piece", 65280);
     snprintf(path, sizeof path, "%s/graph", folder);
-    make_data(path, text_option(argc, argv, "--graph", "reddit-small"), &comm);
+    make_data(path, bench_text(argc, argv, "--graph", "reddit-small"), &comm);
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
@@ -234,7 +226,7 @@ int main(int argc, char **argv) {
         if (comm.rank == 0)
             printf("probe %.6f %.6f\n", parts[BLOCKING].wait, parts[BLOCKING].own);
     } else if (comm.rank == 0) {
-        tell(&bench, &parts[BLOCKING], &parts[OVERLAP], text_option(argc, argv, "--rate", "?"));
+        tell(&bench, &parts[BLOCKING], &parts[OVERLAP], bench_text(argc, argv, "--rate", "?"));
         status = bench_end(&bench);
     }
     for (int s = 0; s < 2; s++)

@@ -1,9 +1,11 @@
-#!/bin/sh
+#!/usr/bin/env bash
 # bench_overlap on the network rig: 2 hosts with 1 rank each, pinned to cores of their own. Searches
 # the link rate at which the exchanges of the blocking schedule take as long as what can hide them,
 # then measures there.
 #
 #   overlap.sh [--strict] [--graph=NAME] [--epochs=N] [--build=FOLDER]
+#
+# smoke: --graph=planted:nodes=240,edges=2400,features=16,classes=4,communities=8 --epochs=2
 #
 # The graph has twice the nodes of reddit-small and the degree of Reddit itself (491). The balance is
 # then near 500 Mbit/s, where the rig's own work (timers of tbf, bridge, TCP: all on the cores that
@@ -11,7 +13,8 @@
 # and that work alone takes a fifth of what could hide the exchange.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=$root/build
+. "$root/bench/common/options.sh"
+build=${FRINGE_BUILD:-$root/build}
 graph=planted:nodes=46000,edges=22600000,communities=41
 options=
 for word in "$@"; do
@@ -21,14 +24,8 @@ for word in "$@"; do
     *) options="$options $word" ;;
     esac
 done
-if [ "$(id -u)" -ne 0 ]; then
-    echo "overlap: the network rig needs root (network namespaces, tc)" >&2
-    exit 69
-fi
-if [ "$(nproc)" -lt 2 ]; then
-    echo "overlap: two hosts need two cores of their own; this machine has $(nproc)" >&2
-    exit 69
-fi
+needs_rig
+[ "$(nproc)" -ge 2 ] || skip "two hosts need two cores of their own; this machine has $(nproc)"
 data=$(mktemp -d "${TMPDIR:-/tmp}/fringe-overlap-XXXXXX")
 trap 'rm -rf "$data"' EXIT
 trap 'exit 130' INT TERM HUP
@@ -45,7 +42,9 @@ on_rig() { # RATE_IN_MBIT OPTIONS...
 
 # Exchange time goes with 1 / rate: a few steps of proportion reach the balance.
 rate=500
-for try in 1 2 3 4 5; do
+tries="1 2 3 4 5"
+[ -z "${FRINGE_SMOKE:-}" ] || tries=1
+for try in $tries; do
     line=$(on_rig "$rate" --probe=1 --epochs=6 | grep '^probe ')
     ratio=$(echo "$line" | awk '{ printf "%.3f", $2 / $3 }')
     echo "search $try: $rate Mbit/s: exchange / what can hide it = $ratio"

@@ -5,22 +5,21 @@
 # stopped by USR1 at least once, leave with 75, be requeued, go on and end with the bytes of a training
 # that nobody stopped.
 #
-#   bench/slurm.sh [--program=build/fringe] [--seconds=45]     seconds: how long the training is to take
+#   bench/run.sh slurm [--program=build/fringe] [--seconds=45]     seconds: how long the training is to take
 #
 # Needs root. Installs Debian's packages if they are missing. Exit status: 0 it did, 1 it did not,
-# 69 it cannot be tried here.
+# 77 it cannot be tried here.
+#
+# smoke:
 set -u
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 program=$root/build/fringe seconds=45
 . "$root/bench/common/options.sh"
 options program seconds -- "$@"
 program=$(realpath "$program")
+[ -z "${FRINGE_SMOKE:-}" ] || skip "needs a Slurm of its own, which takes root, packages and minutes"
 
 say() { echo "slurm: $*"; }
-cannot() {
-    say "$*" >&2
-    exit 69
-}
 failed() {
     say "FAILED: $*"
     [ ! -e "${out:-}" ] || tail -n 20 "$out"
@@ -42,7 +41,7 @@ install_slurm() {
         $packages; } >"$work/apt.log" 2>&1
     local status=$?
     [ -z "$made" ] || rm -f $policy
-    [ $status -eq 0 ] || cannot "$packages cannot be installed: $(tail -n 2 "$work/apt.log")"
+    [ $status -eq 0 ] || skip "$packages cannot be installed: $(tail -n 2 "$work/apt.log")"
 }
 
 # Nodes are names of this machine on ports of their own; each slurmd has its own folder for temporary
@@ -92,16 +91,16 @@ start_daemons() { # NODES
     local node
     munged --force --key-file="$work/munge/key" --socket="$work/munge/socket" \
         --pid-file="$work/munge.pid" --log-file="$work/munge/log" --seed-file="$work/munge/seed" ||
-        cannot "munged does not start: $(tail -n 2 "$work/munge/log")"
-    slurmctld || cannot "slurmctld does not start: $(tail -n 2 "$work/slurmctld.log")"
+        skip "munged does not start: $(tail -n 2 "$work/munge/log")"
+    slurmctld || skip "slurmctld does not start: $(tail -n 2 "$work/slurmctld.log")"
     for ((node = 1; node <= $1; node++)); do
-        slurmd -N n$node || cannot "slurmd does not start; was it built for several on a machine?"
+        slurmd -N n$node || skip "slurmd does not start; was it built for several on a machine?"
     done
     for ((node = 0; node < 60; node++)); do
         [ "$(sinfo -h -t idle -o %D)" = "$1" ] && return
         sleep 0.5
     done
-    cannot "the nodes do not come up: $(sinfo -R)"
+    skip "the nodes do not come up: $(sinfo -R)"
 }
 
 gone() { [ ! -e "/proc/$1" ] || grep -q '^State:.*Z' "/proc/$1/status" 2>/dev/null; }
@@ -166,8 +165,8 @@ wait_for_end() { # JOB
     say "job $1: $state, exit code $(job "$1" ExitCode), $(job "$1" Restarts) restarts"
 }
 
-[ "$(id -u)" -eq 0 ] || cannot "installing and starting Slurm needs root"
-[ -x "$program" ] || cannot "$program is not there"
+[ "$(id -u)" -eq 0 ] || skip "installing and starting Slurm needs root"
+[ -x "$program" ] || skip "$program is not there"
 work=$(mktemp -d)
 install_slurm
 readme_script >"$work/readme.sh"

@@ -1,6 +1,7 @@
 """Test accuracy of fringe on 4 ranks against the PyTorch reference, last epoch, 10 seeds.
 
 usage: bench/run.sh accuracy [--strict] [--only=cora-gcn,...] [--runs=10] [--ranks=4]
+smoke: --only=cora-gcn --runs=2 --ranks=2
 
 Reads bench/results/reference.json (made by bench/peers/systems/reference.py), trains configs/<set>-<model>.json with
 the same recipe and splits, and writes the table into docs/results.md. A row agrees if the means differ by at most
@@ -14,7 +15,7 @@ import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, allowed_difference, fringe, option, write_section
+from figures import ROOT, Bench, allowed_difference, fringe, kept, option, write_section
 
 ROWS = ["cora-gcn", "cora-sage", "citeseer-gcn", "citeseer-sage", "amazon_photo-gcn", "amazon_photo-sage",
         "amazon_computers-gcn", "coauthor_cs-gcn", "coauthor_cs-sage", "coauthor_physics-gcn", "coauthor_physics-sage",
@@ -65,7 +66,7 @@ def main():
     with open(os.path.join(ROOT, "bench", "results", "reference.json")) as file:
         reference = json.load(file)
     only = option("only", "").split(",") if option("only", "") else ROWS
-    table_path = os.path.join(ROOT, "bench", "results", "accuracy.json")
+    table_path = kept("accuracy")
     measured = json.load(open(table_path)) if os.path.exists(table_path) else {}
     for name in only:
         if name not in reference:
@@ -81,7 +82,7 @@ def main():
         with open(table_path, "w") as out:
             json.dump(measured, out, indent=1)
     caption = f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation)."
-    write_section(os.path.join(ROOT, "docs", "results.md"), "Accuracy against a PyTorch reference",
+    write_section("Accuracy against a PyTorch reference",
                   caption + "\n\n" + table(ROWS, measured, reference))
     bench.end()
 

@@ -1,6 +1,7 @@
 """Test accuracy of hgnn on hypergraphs against a reference in numpy, last epoch, on 1 and on 4 ranks.
 
 usage: bench/run.sh hyper_accuracy [--strict] [--only=cora-cocite,...] [--splits=10] [--ranks=4]
+smoke: --only=mushroom --splits=2 --ranks=2
 
 Trains configs/<set>-hgnn.json: every split of HyperGCN with a seed of its own, mushroom's one split with five seeds. The
 reference values come from a program in numpy, not part of fringe, with the same splits and the same recipe: 2 convolutions, dropout of both inputs,
@@ -86,7 +87,7 @@ def write_table(rows, ranks):
                "not part of fringe. Allowed: "
                f"max({AT_LEAST_ALLOWED} points, 3 combined standard errors). The last column is the mean over pairs of "
                f"the same split and seed ± their standard deviation; at most {BETWEEN_RANKS} points are allowed.")
-    write_section(os.path.join(ROOT, "docs", "results.md"), "Accuracy on hypergraphs against a reference",
+    write_section("Accuracy on hypergraphs against a reference",
                   caption + "\n\n" + "\n".join(head + rows))
 
 

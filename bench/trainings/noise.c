@@ -27,14 +27,6 @@ enum { SAMPLES_MOST = 256, SETTINGS = 48, PERIOD = 2 };
 
 static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
 
-static const char *text_option(int argc, char **argv, const char *name, const char *otherwise) {
-    size_t length = strlen(name);
-    for (int i = 1; i < argc; i++)
-        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
-            return argv[i] + length + 1;
-    return otherwise;
-}
-
 typedef struct Scene {
     const Comm *comm;
     char data[700], cache[700];
@@ -50,7 +42,7 @@ static void make_data(const Scene *scene, const char *graph) {
     Dataset dataset;
     const char *path = scene->data + strlen("data.path=");
     if (scene->comm->rank == 0 && !file_exists(path) &&
-        dataset_generate(&dataset, graph, 1, &err)) {
+        dataset_generate(&dataset, bench_recipe(graph), 1, &err)) {
         dataset_write(&dataset, path, &err);
         dataset_clear(&dataset);
     }
@@ -218,7 +210,7 @@ int main(int argc, char **argv) {
     Error err = {0};
     Warnings warnings = {0};
     comm_start(&comm, &argc, &argv);
-    const char *folder = text_option(argc, argv, "--data", "");
+    const char *folder = bench_text(argc, argv, "--data", "");
     CHECK(folder[0] != 0, EXIT_USAGE, "--data=FOLDER is missing; noise.py runs this program");
     Scene scene = {.comm = &comm,
                    .settings = settings_of(argc, argv),
@@ -228,7 +220,7 @@ int main(int argc, char **argv) {
     snprintf(scene.cache, sizeof scene.cache, "data.cache=%s/cache", folder);
     snprintf(scene.data, sizeof scene.data, "data.path=%s/graph", folder);
     if (!names_data(scene.settings))
-        make_data(&scene, text_option(argc, argv, "--graph", "reddit-small"));
+        make_data(&scene, bench_text(argc, argv, "--graph", "reddit-small"));
     configure(&config, &scene, (const char *const[]){NULL});
     need(partition_load(&scene.shard, &config, &comm, &warnings, &err), &err);
     train(&scene, bench_option(argc, argv, "--train", 60));

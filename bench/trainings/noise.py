@@ -1,6 +1,7 @@
 """What quantized messages add to the gradient, against their bytes: uniform, random and adaptive bit widths.
 
 usage: bench/run.sh noise [--strict] [--sets=reddit-small,products-small,amazon-computers] [--samples=12]
+smoke: --sets=reddit-small --samples=2
 
 bench/trainings/noise.c measures each arm at one set of trained weights on 4 ranks: noise is the distance of the gradient from
 that of fp32 messages, root mean square over epochs, over its length. Curves are compared at equal bytes, between
@@ -14,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, option, write_section
+from figures import BUILD, SMOKE, Bench, option, write_section
 from plots import Panel, Picture, legend, save
 
 SETS = {
@@ -30,7 +31,7 @@ OF_UNIFORM, OF_THREE = 0.7, 0.9  # bars: the noise of 1 to 8 bits at equal bytes
 
 def measure(name, samples, folder):
     """{(rule, widths): [(bytes, noise, lambda, seconds)]}"""
-    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "4", os.path.join(ROOT, "build", "bench_noise"),
+    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2" if SMOKE else "4", os.path.join(BUILD, "bench_noise"),
              f"--data={folder}", f"--samples={samples}", *SETS[name]]
     environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_mpi_yield_when_idle="1",
                        OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -134,7 +135,7 @@ def main():
             judge(bench, name, results[name])
     if list(results) == list(SETS):
         draw(results)
-        write_section(os.path.join(ROOT, "docs", "results.md"), "Noise against bytes", f"""\
+        write_section("Noise against bytes", f"""\
 `bench/run.sh noise`: {option("samples", 12)} epochs of 3 × 256 GCN with LayerNorm on 4 ranks at one set of trained
 weights, mode `adaqp-published`, a fixed link of 1 Gbit/s and 50 µs. Noise is the distance of the gradient from that of
 fp32 messages, root mean square, over its length. All epochs of an arm do the same work, so the last column shows what

@@ -1,6 +1,7 @@
 """Halo rows of 16, 32 and 64 parts as fringe plan extrapolates them, against those of real cuts.
 
-usage: bench/run.sh plan_halo [--strict]
+usage: bench/run.sh plan_halo [--strict] [--sets=reddit-small,...]
+smoke: --sets=reddit-small
 
 Each set begins with an empty cache, so the plan cuts it into 2, 4 and 8 parts only. Then it is cut into 16, 32 and 64.
 Halo rows are those of the whole graph; rows are what an epoch sends in that mode, partial sums included. A ratio is
@@ -11,7 +12,7 @@ import os
 import sys
 import tempfile
 
-from figures import ROOT, Bench, fringe
+from figures import ROOT, Bench, fringe, look_alike, option
 
 BAR = 1.25
 PARTS = (16, 32, 64)
@@ -50,14 +51,14 @@ def one(bench, name, found, real):
 
 def main():
     bench = Bench("plan_halo")
-    for name in SETS:
+    for name in option("sets", ",".join(SETS)).split(","):
         if "_" in name and not os.environ.get("FRINGE_DATA"):
             print(f"{name}: left out, FRINGE_DATA is not set")
             continue
         with tempfile.TemporaryDirectory() as work:
             os.environ["XDG_CACHE_HOME"] = work
             if "_" not in name:
-                fringe("generate", name, "--quiet")
+                look_alike(name)
             compare(bench, name)
     bench.end()
 

@@ -1,6 +1,8 @@
 """The time of an epoch as fringe plan foresees it on this machine, against trainings.
 
-usage: bench/run.sh plan_time [--strict] [--turns=3] [--epochs=8] [--only=machine,rig]
+usage: bench/run.sh plan_time [--strict] [--turns=3] [--epochs=8] [--only=machine,rig] [--sets=reddit-small,...]
+                                 [--ranks=1,2,4] [--modes=vanilla,adaqp]
+smoke: --turns=1 --epochs=3 --only=machine --sets=reddit-small --ranks=2 --modes=vanilla
 
 Nothing of the plan is fitted on these runs: it measures the kernels and adds up work. The speed of a shared machine
 changes from minute to minute, so a plan and the training that it foresees take turns, --turns times; a ratio is the
@@ -17,13 +19,12 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, fringe, option, settings
+from figures import FRINGE, ROOT, Bench, fringe, look_alike, needs_rig, option, settings
 
 BAR, RIG_BAR = 0.2, 0.25
 RIG_HOSTS, RIG_LINKS = 4, {"1gbit": "1,100e-6", "100mbit": "0.1,100e-6"}  # name: --link
 CONFIGS = {"reddit-small": "reddit-small-gcn", "products-small": "adaqp-products-small-gcn"}
-MODES = ("vanilla", "adaqp")
-RANKS = (1, 2, 4)
+MODES, RANKS = "vanilla,adaqp", "1,2,4"
 SOON = ("quantization.period=3", "quantization.delay=1")
 PARTS = {"dense": ("dense",), "aggregate": ("aggregate_own", "aggregate_halo"), "pointwise": ("pointwise",),
          "pack": ("pack", "unpack"), "messages": ("wait",), "reduce": ("reduce",)}
@@ -110,10 +111,12 @@ def compare(bench, name, mode, ranks, turns, epochs, link=None):
 def main():
     bench = Bench("plan_time")
     turns, epochs, only = option("turns", 3), option("epochs", 8), option("only", "machine,rig").split(",")
-    for name in CONFIGS:
-        fringe("generate", name, "--quiet")
-        for mode in MODES:
-            for ranks in RANKS if "machine" in only else ():
+    if "rig" in only:
+        needs_rig()
+    for name in option("sets", ",".join(CONFIGS)).split(","):
+        look_alike(name)
+        for mode in option("modes", MODES).split(","):
+            for ranks in map(int, option("ranks", RANKS).split(",")) if "machine" in only else ():
                 compare(bench, name, mode, ranks, turns, epochs)
             for link in RIG_LINKS if "rig" in only else ():
                 compare(bench, name, mode, RIG_HOSTS, turns, epochs, link)

@@ -2,6 +2,7 @@
 
 usage: bench/run.sh savings [--strict] [--parts=graphs,rig,alone] [--graph=reddit-small] [--models=gcn,sage]
                             [--layouts=2x1,2x2,4x1] [--shares=66.8,75.2,78.2] [--epochs=5] [--repeats=3]
+smoke: --parts=alone --models=gcn
 
 graphs: how many rows covers save on small real graphs cut into 8 parts, next to the figures of a prototype, and how
 long planning them takes next to METIS; how many floats are left of layers 1 and 2 of a three-layer GCN on 4 ranks
@@ -18,8 +19,8 @@ import subprocess
 import sys
 import tempfile
 
-import adaqp
-from figures import FRINGE, ROOT, Bench, fringe, option, write_section
+from figures import BUILD, ROOT, Bench, fringe, kept, needs_rig, option, write_section
+import rig as on_rig
 
 SAVED = {"cora": 20, "pubmed": 23, "amazon_photo": 38, "amazon_computers": 37, "coauthor_cs": 27,
          "coauthor_physics": 32, "deezer_hu": 18}  # % of rows, prototype
@@ -27,7 +28,6 @@ LEFT = {"cora": 33, "pubmed": 4, "amazon_computers": 28, "coauthor_physics": 4} 
 LEFT60 = {"amazon_photo": 62, "amazon_computers": 62}  # with 60 % training nodes
 SPLIT60 = 'data.split_keys=["train60_idx","val20_idx","test20_idx"]'
 GAINS = {66.8: 3.2, 75.2: 4.2, 78.2: 4.7}  # AdaQP with the savings, gcn; times published vanilla
-RESULTS = os.path.join(ROOT, "docs", "results.md")
 
 
 def recipe(name):
@@ -54,7 +54,7 @@ def train(work, name, ranks, *settings, epochs=1):
 def seconds_of_cut(name, parts):
     """METIS alone."""
     config, lacks = recipe(name)
-    done = subprocess.run([os.path.join(os.path.dirname(FRINGE), "bench_cut"), config, str(parts), *lacks],
+    done = subprocess.run([os.path.join(BUILD, "bench_cut"), config, str(parts), *lacks],
                           capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"bench_cut {config}: {done.stderr}")
@@ -148,21 +148,21 @@ def spent(record):
 def at_share(bench, work, model, layout, share, rate, epochs):
     """One row of the table: the four combinations at the rate at which published vanilla communicates `share` %."""
     config = os.path.join(ROOT, "configs", f"{option('graph', 'reddit-small')}-{model}.json")
-    rate, _ = adaqp.search(work, config, layout, share, rate, epochs)
+    rate, _ = on_rig.search(work, config, layout, share, rate, epochs)
 
     def assigned(mode):
-        return lambda: adaqp.assigned(work, config, layout, rate, mode, epochs)
+        return lambda: on_rig.assigned(work, config, layout, rate, mode, epochs)
 
     def plain():
-        return adaqp.times(adaqp.run(work, config, layout, rate, "lossless", adaqp.WARM + epochs)[adaqp.WARM:])
+        return on_rig.times(on_rig.run(work, config, layout, rate, "lossless", on_rig.WARM + epochs)[on_rig.WARM:])
 
-    turns = adaqp.in_turns(option("repeats", 3), {
-        "published": lambda: adaqp.vanilla(work, config, layout, rate, epochs), "vanilla": plain,
+    turns = on_rig.in_turns(option("repeats", 3), {
+        "published": lambda: on_rig.vanilla(work, config, layout, rate, epochs), "vanilla": plain,
         "bits": assigned("adaqp-published"), "blocking": assigned("quantize"), "both": assigned("adaqp")})
-    published, vanilla, blocking, both = (adaqp.middle(turns[arm]) for arm in ("published", "vanilla", "blocking", "both"))
+    published, vanilla, blocking, both = (on_rig.middle(turns[arm]) for arm in ("published", "vanilla", "blocking", "both"))
     compute = blocking["epoch"] - blocking["wait"] - blocking["pack"]
     ideal = published["epoch"] / max(compute, blocking["wait"])
-    faster = {arm: adaqp.gains(turns["published"], turns[arm]) for arm in ("vanilla", "bits", "both")}
+    faster = {arm: on_rig.gains(turns["published"], turns[arm]) for arm in ("vanilla", "bits", "both")}
     gain = {arm: statistics.median(values) for arm, values in faster.items()}
     name = f"{model} {layout} {share} %"
     bench.figure(f"{name}: AdaQP with savings", gain["both"], "x", "ideal", ideal, gain["both"] / ideal, 0.85)
@@ -170,20 +170,19 @@ def at_share(bench, work, model, layout, share, rate, epochs):
     if model == "gcn" and share in GAINS:
         bench.figure(f"{name}: AdaQP with savings", gain["both"], "x", "bar", GAINS[share],
                      gain["both"] / GAINS[share], 1.0)
-    row = (f"| {model} | {layout} | {share} | {rate} | {published['epoch']:.3f} | {adaqp.ranged(faster['vanilla'])} "
-           f"| {adaqp.ranged(faster['bits'])} | {adaqp.ranged(faster['both'])} | {ideal:.2f} | {gain['both'] / ideal:.2f} "
+    row = (f"| {model} | {layout} | {share} | {rate} | {published['epoch']:.3f} | {on_rig.ranged(faster['vanilla'])} "
+           f"| {on_rig.ranged(faster['bits'])} | {on_rig.ranged(faster['both'])} | {ideal:.2f} | {gain['both'] / ideal:.2f} "
            f"| {published['bytes'] / both['bytes']:.0f} | {spent(published)} | {spent(vanilla)} | {spent(both)} |")
     return row, rate
 
 
 def rig(bench, work):
-    if os.geteuid() != 0:
-        sys.exit("savings: the network rig needs root (network namespaces, tc); or --parts=graphs,alone")
+    needs_rig()
     graph, epochs = option("graph", "reddit-small"), option("epochs", 5)
     head = ["| model | hosts x ranks | communication % | Mbit/s | published vanilla s | vanilla with savings x "
             "| published AdaQP x | AdaQP with savings x | ideal x | of the ideal | fewer bytes "
             "| published vanilla, % of an epoch | vanilla with savings | AdaQP with savings |", "|" + "---|" * 14]
-    path = os.path.join(ROOT, "bench", "results", "savings.json")  # rows of earlier calls stay
+    path = kept("savings")  # rows of earlier calls stay
     table = json.load(open(path)) if os.path.exists(path) else {}
     rows = table.setdefault(graph, {})
     for model in option("models", "gcn,sage").split(","):
@@ -206,12 +205,12 @@ def main():
     with tempfile.TemporaryDirectory(prefix="fringe-savings-") as work:
         if "graphs" in parts:
             text = "\n\n".join([covers(bench, work), left(bench, work), computing(bench, work)])
-            write_section(RESULTS, "Rows that need not travel", "`bench/run.sh savings --parts=graphs`.\n\n" + text)
+            write_section("Rows that need not travel", "`bench/run.sh savings --parts=graphs`.\n\n" + text)
         if "alone" in parts:
-            write_section(RESULTS, f"One rank with the savings, {graph}",
+            write_section(f"One rank with the savings, {graph}",
                           f"`bench/run.sh savings --parts=alone --graph={graph}`. " + alone(bench, work, graph))
         if "rig" in parts:
-            write_section(RESULTS, f"The savings on the network rig, {graph}",
+            write_section(f"The savings on the network rig, {graph}",
                           f"`bench/run.sh savings --parts=rig --graph={graph}`. " + rig(bench, work))
     bench.end()
 

@@ -1,6 +1,8 @@
 """Is one version of fringe as fast as another, on a machine that is not quiet?
 
-    bench/turns.sh OLD NEW [--cells NAME,...] [--bar 1.02] [--pairs 20] [--most 60] [--whole] [--strict]
+smoke: BUILD/fringe BUILD/fringe --cells=tiny-2 --pairs=1 --most=1 --epochs=5
+
+    bench/turns.sh OLD NEW [--cells NAME,...] [--bar 1.02] [--pairs 20] [--most 60] [--epochs 0] [--whole] [--strict]
 
 OLD and NEW are programs (build/fringe). For each cell (a small training, below) pairs of trainings run
 by turns, now one first, now the other: first OLD against OLD, then OLD against NEW. The ratio is the
@@ -58,9 +60,9 @@ def renamed():
 
 
 class Bench:
-    def __init__(self, folder, old, new, whole):
+    def __init__(self, folder, old, new, options):
         self.folder = folder
-        self.whole = whole
+        self.whole, self.epochs = options.whole, options.epochs
         self.program = {"old": old, "new": new}
         self.names = {which: {} if '"quantization"' in self.call(which, ["config", "schema"]).stdout else renamed()
                       for which in self.program}  # what a program calls a key that has a new name
@@ -111,7 +113,7 @@ class Bench:
                       "-x", "OMP_NUM_THREADS=1", "-x", "XDG_CACHE_HOME", *before]
         else:
             words += ["--ranks", str(ranks or cell_ranks)]
-        for setting in [*own, *QUIET, *settings, f"train.epochs={epochs or cell_epochs}", f"run.dir={run}"]:
+        for setting in [*own, *QUIET, *settings, f"train.epochs={epochs or self.epochs or cell_epochs}", f"run.dir={run}"]:
             key, value = setting.split("=", 1)
             words += ["--set", f"{self.key(which, key)}={value}"]
         done = self.call(which, words, before)
@@ -203,6 +205,7 @@ def main():
     parser.add_argument("--bar", type=float, default=1.02)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--most", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=0, help="of each training, instead of its cell's")
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--strict", action="store_true")
     options = parser.parse_args()
@@ -211,7 +214,7 @@ def main():
     if unknown:
         parser.error(f"there is no cell {unknown[0]}; there are {', '.join(CELLS)}")
     with tempfile.TemporaryDirectory(prefix="fringe-turns-") as folder:
-        bench = Bench(folder, os.path.abspath(options.old), os.path.abspath(options.new), options.whole)
+        bench = Bench(folder, os.path.abspath(options.old), os.path.abspath(options.new), options)
         figures = [judge(bench, cell, options) for cell in cells]
     print(json.dumps({"bench": "turns", "figures": figures}))
     sys.exit(1 if options.strict and any(figure["verdict"] == "short" for figure in figures) else 0)
