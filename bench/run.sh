@@ -25,7 +25,7 @@ find_bench() { # its file, the one to start
     done
 }
 smoke_options() { # of the bench of that file; false where it says none
-    grep -q '^[/# ]*smoke:' "$1" && sed -n "/^[/# ]*smoke:/{s///; s#BUILD/#$build/#g; p}" "$1"
+    grep -q '^[/# ]*smoke:' "$1" && sed -n "/^[/# ]*smoke:/{s///; s#BUILD/#$build/#g; s#DATA/#${FRINGE_DATA:-}/#g; p}" "$1"
 }
 
 # Everything that a smoke run reads and writes is in FRINGE_SMOKE.

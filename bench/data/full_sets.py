@@ -155,7 +155,7 @@ def measure(bench, name, work, epochs, hidden):
     generated, files = os.path.join(work, "generated-" + name), os.path.join(work, SETS[name][0])
     cache, run = os.path.join(work, "cache-" + name), os.path.join(work, "run-" + name)
     if not os.path.exists(files):
-        timed([FRINGE, "generate", name, "-o", generated])
+        fringe("generate", name, "-o", generated)
         SETS[name][1](arrays_of(generated), files)
     held = sum(x.nbytes for x in arrays_of(generated).values()) / 2**30
     shutil.rmtree(cache, ignore_errors=True)

@@ -1,13 +1,18 @@
-"""The rivals of the CUDA backend on one device: cuSPARSE with each of its algorithms, and PyG's GCNConv over torch CSR.
+"""The rivals of the CUDA backend on one device: cuSPARSE with each of its algorithms, and epochs of GCN in torch, PyG, DGL.
 
-usage: bench/peers/gpu_peers.py FOLDER [--rows FILE] [--epochs 12] [--device cuda|cpu]
+usage: bench/run.sh gpu_peers, or gpu_peers.py FOLDER [--rows FILE] [--epochs 12] [--device cuda|cpu]
+smoke: DATA/reddit-small --device=cpu --epochs=1
 
 FOLDER is a fringe dataset directory. Appends to FILE what bench/gpu.sh keeps: stage, row, value, unit, bar, met. What
 cannot run is a row that says so. --device cpu is for trying the script: it leaves cuSPARSE out.
+
+A peer is fair if its backward pass multiplies by a matrix that is stored. PyG's GCNConv on a torch CSR is shown and no
+rival: torch transposes that CSR anew in every backward pass, which takes longer than the rest of the epoch.
 """
 import argparse
 import ctypes
 import glob
+import importlib
 import math
 import os
 import statistics
@@ -15,15 +20,19 @@ import sys
 import time
 import warnings
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "systems"))
-warnings.filterwarnings("ignore", message=".*(torch.jit.script|Sparse).*")  # not ours to mend
+from figures import needs_module, skip
 
-import numpy as np  # noqa: E402
-import torch  # noqa: E402
+warnings.filterwarnings("ignore", message=".*(torch.jit.script|Sparse).*")  # not ours to mend
+np, torch, sp = (needs_module(name) for name in ("numpy", "torch", "scipy.sparse"))
+needs_module("safetensors")
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "systems"))
+dataset_dir, training = (importlib.import_module(name) for name in ("dataset_dir", "training"))
+sys.path.pop(0)  # whose dgl.py would hide the library
 
 WIDTH, HIDDEN, ROUNDS = 256, 256, 5
 ALGORITHMS = {"default": 0, "ALG1": 4, "ALG2": 6, "ALG3": 12}  # cusparseSpMMAlg_t, of CSR
-SPMM, EPOCH = "cuSPARSE, fastest of its algorithms, 256 wide", "PyG: epoch of GCN 3 x 256"
+SPMM, EPOCH, FASTEST = "cuSPARSE, fastest of its algorithms, 256 wide", "epoch of GCN 3 x 256", "fastest fair peer"
+UNFAIR = "PyG's GCNConv on a torch CSR, which each backward pass transposes"
 
 
 def row(opt, name, value, unit=""):
@@ -37,6 +46,11 @@ def row(opt, name, value, unit=""):
 def finish(opt):
     if opt.device == "cuda":
         torch.cuda.synchronize()
+
+
+def empty_cache(opt):
+    if opt.device == "cuda":
+        torch.cuda.empty_cache()
 
 
 def seconds_of(opt, call):
@@ -132,45 +146,136 @@ def spmm(opt, data):
         row(opt, SPMM, "did not run: none of its algorithms did")
 
 
-# ---- PyG
+# ---- whole epochs
 
-def matrix_of(opt, data):
-    """D^-1/2 (A + I) D^-1/2, as torch CSR [target, source]."""
-    import scipy.sparse as sp
-
+def normalised(data):
+    """D^-1/2 (A + I) D^-1/2, scipy CSR [target, source]."""
     ones = np.ones(len(data.source), np.float32)
     a = sp.csr_matrix((ones, (data.target, data.source)), shape=(data.nodes, data.nodes))
     d_in, d_out = (np.asarray(a.sum(axis)).ravel() for axis in (1, 0))
     a = sp.csr_matrix(sp.diags(d_in**-0.5) @ a @ sp.diags(d_out**-0.5), dtype=np.float32)
     a.sort_indices()
-    parts = (a.indptr.astype(np.int64), a.indices.astype(np.int64), a.data)
+    return a
+
+
+def torch_csr(opt, a):
+    index = np.int32 if opt.device == "cuda" else np.int64
+    parts = (a.indptr.astype(index), a.indices.astype(index), a.data)
     return torch.sparse_csr_tensor(*(torch.from_numpy(p).to(opt.device) for p in parts), a.shape)
 
 
-def epoch(opt):
-    from torch_geometric.nn import GCNConv
+class Product(torch.autograd.Function):
+    """matrix @ rows, whose gradient is that of a matrix that is stored, too: torch would transpose the CSR anew each time."""
 
-    import training
+    @staticmethod
+    def forward(ctx, rows, matrix, transposed):
+        ctx.transposed = transposed
+        return matrix @ rows
 
-    data = training.load(opt.folder, "gcn")
-    matrix = matrix_of(opt, data)
+    @staticmethod
+    def backward(ctx, gradient):
+        return ctx.transposed @ gradient.contiguous(), None, None
+
+
+def check_product(opt, a, matrix, transposed):
+    """The result and the gradient, against scipy's."""
+    rows = torch.rand(a.shape[1], 4, device=opt.device, requires_grad=True)
+    weight = torch.rand(a.shape[0], 4, device=opt.device)
+    out = Product.apply(rows, matrix, transposed)
+    (out * weight).sum().backward()
+    for mine, theirs in ((out, a @ rows.detach().cpu().numpy()), (rows.grad, a.T @ weight.cpu().numpy())):
+        away = np.linalg.norm(mine.detach().cpu().numpy() - theirs) / np.linalg.norm(theirs)
+        assert away < 1e-4, f"its product is off by {away:.2g}"
+
+
+class Convolution(torch.nn.Module):
+    def __init__(self, inputs, outputs):
+        super().__init__()
+        self.linear = torch.nn.Linear(inputs, outputs, bias=False)
+        self.bias = torch.nn.Parameter(torch.zeros(outputs))
+
+
+def both_stored(opt, a, data):
+    matrix, transposed = torch_csr(opt, a), torch_csr(opt, sp.csr_matrix(a.T))
+    check_product(opt, a, matrix, transposed)
+    return Convolution, lambda conv, h: Product.apply(conv.linear(h), matrix, transposed) + conv.bias
+
+
+def gcn_conv(inputs, outputs):
+    return importlib.import_module("torch_geometric.nn").GCNConv(inputs, outputs, normalize=False, add_self_loops=False)
+
+
+def one_csr(opt, a, data):
+    matrix = torch_csr(opt, a)
+    return gcn_conv, lambda conv, h: conv(h, matrix)
+
+
+def sparse_tensor(opt, a, data):
+    SparseTensor = importlib.import_module("torch_sparse").SparseTensor
+    parts = (torch.from_numpy(p) for p in (a.indptr.astype(np.int64), a.indices.astype(np.int64), a.data))
+    matrix = SparseTensor(**dict(zip(("rowptr", "col", "value"), parts)), sparse_sizes=a.shape).to(opt.device).fill_cache_()
+    return gcn_conv, lambda conv, h: conv(h, matrix)
+
+
+def ends_of(opt, a):
+    """(sources, targets) and weights, by targets."""
+    a = a.tocoo()
+    return torch.from_numpy(np.stack([a.col, a.row]).astype(np.int64)).to(opt.device), torch.from_numpy(a.data).to(opt.device)
+
+
+def edge_index(opt, a, data):
+    EdgeIndex = importlib.import_module("torch_geometric").EdgeIndex
+    ends, weight = ends_of(opt, a)
+    ends = EdgeIndex(ends, sparse_size=a.shape, sort_order="col").fill_cache_()
+    return gcn_conv, lambda conv, h: conv(h, ends, weight)
+
+
+def dgl_graph(opt, a, data):
+    dgl, nn = importlib.import_module("dgl"), importlib.import_module("dgl.nn")
+    ends, weight = ends_of(opt, a)
+    graph = dgl.graph((ends[0], ends[1]), num_nodes=data.nodes).to(opt.device)
+    return lambda i, o: nn.GraphConv(i, o, norm="none"), lambda conv, h: conv(graph, h, edge_weight=weight)
+
+
+PEERS = {"torch with both CSRs stored": both_stored, "PyG's GCNConv on a torch_sparse matrix": sparse_tensor,
+         "PyG's GCNConv on an EdgeIndex": edge_index, "DGL's GraphConv": dgl_graph,
+         UNFAIR: one_csr}
+
+
+def epoch_seconds(opt, data, make_conv, apply):
     x, y, fit = (t.to(opt.device) for t in (data.x, data.y, data.fit))
     model = argparse.Namespace(hidden=HIDDEN, layers=3, dropout=0.5)
-    stack = training.Stack(lambda i, o: GCNConv(i, o, normalize=False, add_self_loops=False), data, model)
-    stack = stack.to(opt.device).train()
+    stack = training.Stack(make_conv, data, model).to(opt.device).train()
     adam = torch.optim.Adam(stack.parameters(), lr=0.01)
     seconds = []
     for _ in range(opt.epochs + 2):  # two unmeasured ones first
         finish(opt)
         began = time.perf_counter()
         adam.zero_grad()
-        loss = training.loss_of(stack(lambda conv, h: conv(h, matrix), x)[fit], y[fit])
+        loss = training.loss_of(stack(apply, x)[fit], y[fit])
         loss.backward()
         adam.step()
         loss.item()
         finish(opt)
         seconds.append(time.perf_counter() - began)
-    row(opt, EPOCH, statistics.median(seconds[2:]) * 1e3, "ms")
+    return statistics.median(seconds[2:])
+
+
+def epochs(opt):
+    """A row for each peer, and the name of the fastest one that is fair."""
+    data, times = training.load(opt.folder, "gcn"), {}
+    a = normalised(data)
+    for name, make in PEERS.items():
+        try:
+            times[name] = epoch_seconds(opt, data, *make(opt, a, data))
+            row(opt, f"{name}: {EPOCH}", times[name] * 1e3, "ms")
+        except ImportError as error:
+            row(opt, f"{name}: {EPOCH}", f"did not run: no {error.name}")
+        except Exception as error:
+            row(opt, f"{name}: {EPOCH}", f"did not run: {type(error).__name__}: {error}".split("\n")[0])
+        empty_cache(opt)
+    times.pop(UNFAIR, None)
+    row(opt, FASTEST, min(times, key=times.get) if times else "none ran")
 
 
 def main():
@@ -181,23 +286,16 @@ def main():
     ap.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     opt = ap.parse_args()
     if opt.device == "cuda" and not torch.cuda.is_available():
-        for name in (SPMM, EPOCH):
+        for name in (SPMM, FASTEST):
             row(opt, name, "did not run: torch sees no CUDA device")
-        sys.exit(69)
+        skip("torch sees no CUDA device")
     if opt.device == "cuda":
         try:
-            import dataset_dir
-
             spmm(opt, dataset_dir.read(opt.folder))
-        except Exception as error:  # a row in any case; the epoch is another matter
+        except Exception as error:  # a row in any case; the epochs are another matter
             row(opt, SPMM, f"did not run: {type(error).__name__}: {error}".split("\n")[0])
-        torch.cuda.empty_cache()
-    try:
-        epoch(opt)
-    except ImportError as error:
-        row(opt, EPOCH, f"did not run: no {error.name}")
-    except Exception as error:
-        row(opt, EPOCH, f"did not run: {type(error).__name__}: {error}".split("\n")[0])
+        empty_cache(opt)
+    epochs(opt)
 
 
 main()
