@@ -34,6 +34,19 @@ trainer_download without finish|src/trainer/flat.c|        t->backend->download(
 trainer_parameters without finish|src/trainer/trainer.c|trainer_flat_bytes(t));\n    t->backend->finish(NULL);\n    return host;|trainer_flat_bytes(t));\n    return host;
 predictions without finish|src/cli/cmd_predict.c|    backend->finish(NULL);|'
 
+# Is OLD of every line of "NAME|FILE|OLD|NEW" in its file once?
+find_faults() {
+    python3 - "$root" "$faults" <<'PY'
+import sys
+faults = [line.split("|") for line in sys.argv[2].split("\n")]
+for name, path, old, _ in faults:
+    found = open(f"{sys.argv[1]}/{path}").read().count(old.replace("\\n", "\n"))
+    if found != 1:
+        sys.exit(f"late: {name}: {path} has its line {found} times")
+print(f"{len(faults)} faults can be made")
+PY
+}
+
 # plant FILE OLD NEW, where \n is a line break; fails unless OLD is there once
 plant() {
     python3 - "$@" <<'PY'
@@ -57,10 +70,14 @@ notice() {
     done
 }
 
+if [ -n "$dry" ]; then
+    find_faults
+    exit
+fi
 mkdir "$copy"
 (cd "$root" && git ls-files -z -co --exclude-standard | xargs -0 cp --parents -t "$copy") || exit 70
-[ -n "$dry" ] || { cmake -S "$copy" -B "$copy/build" -G Ninja -DCMAKE_BUILD_TYPE=Release && build; } >"$work/out" ||
-    { cat "$work/out"; exit 70; }
+cmake -S "$copy" -B "$copy/build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"$work/out" &&
+    build >>"$work/out" || { cat "$work/out"; exit 70; }
 
 planted=0 noticed=0 tests_used=
 while IFS='|' read -r name file old new; do
@@ -68,10 +85,6 @@ while IFS='|' read -r name file old new; do
     cp "$copy/$file" "$work/kept"
     plant "$copy/$file" "$old" "$new" || exit 70
     planted=$((planted + 1))
-    if [ -n "$dry" ]; then
-        cp "$work/kept" "$copy/$file"
-        continue
-    fi
     if build >"$work/out" 2>&1; then by=$(notice); else by="nothing: it does not build"; fi
     case $by in
     '') by=nobody ;;
@@ -81,7 +94,6 @@ while IFS='|' read -r name file old new; do
     printf '%-34s %s\n' "$name" "$by" | tee -a "$log"
     cp "$work/kept" "$copy/$file"
 done <<<"$faults"
-[ -z "$dry" ] || { echo "$planted faults can be made"; exit 0; }
 tests=$(tr ' ' '\n' <<<"$tests_used" | sort -u) # they must not fail without a fault
 build >"$work/out" 2>&1 && by=$(notice) && [ -z "$by" ] || { echo "$by fails without any fault"; exit 70; }
 echo "$noticed of $planted noticed" | tee -a "$log"
