@@ -7,11 +7,11 @@
 # --strict: the exit status says whether every bar of every bench was reached. 77: all were skipped; they say why.
 # --smoke: does each start and end? On tiny data of its own, with the options of the line "smoke: OPTIONS" of its file,
 #   without bars, and writing nothing outside a temporary folder, which goes.
-# FRINGE_BUILD names a build that is there; otherwise build/ is made.
+# FRINGE_BUILD names a build that is there; otherwise build/ is made. PYTHON: an interpreter that has numpy, torch, ...
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(dirname "$here")
-build=${FRINGE_BUILD:-$root/build}
+build=${FRINGE_BUILD:-$root/build} python=${PYTHON:-python3}
 purposes="kernels data trainings peers rig breaking building"
 
 list() { # the names of all benches of a purpose
@@ -33,9 +33,11 @@ begin_smoke() {
     FRINGE_SMOKE=$(mktemp -d "${TMPDIR:-/tmp}/fringe-smoke-XXXXXX")
     trap 'rm -rf "$FRINGE_SMOKE"' EXIT
     trap 'exit 130' INT TERM HUP
+    # ranks and threads that wait give their core to whatever else runs
+    export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_hwloc_base_binding_policy=none OMP_WAIT_POLICY=passive
     export FRINGE_SMOKE TMPDIR="$FRINGE_SMOKE" XDG_CACHE_HOME="$FRINGE_SMOKE/cache" FRINGE_DATA="$FRINGE_SMOKE/data"
     mkdir "$FRINGE_DATA"
-    python3 "$here/common/smoke_data.py" "$FRINGE_DATA"
+    "$python" "$here/common/smoke_data.py" "$FRINGE_DATA"
 }
 
 start() { # FILE OPTIONS...
@@ -43,7 +45,7 @@ start() { # FILE OPTIONS...
     shift
     case $file in
     *.sh) bash "$file" "$@" ;;
-    *.py) python3 "$file" "$@" ;;
+    *.py) "$python" "$file" "$@" ;;
     *.c) "$build/bench_$(basename "$file" .c)" "$@" ;;
     *)
         echo "bench/run.sh: there is no bench '$name'" >&2

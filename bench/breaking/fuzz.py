@@ -32,13 +32,14 @@ def readers():
         if line[0] in "#\n":
             continue
         name, defects, longest, *rest = line.split()
-        sources = {}
+        sources, left_out = {}, None
         for word in rest:
-            if word[0] == "-":
-                sources[source].add(word[1:])
+            if word[0] != "-":
+                left_out = sources[os.path.join(ROOT, word)] = set()
+            elif left_out is None:
+                sys.exit(f"tests/fuzz/readers.txt: {name}: {word} stands before any source")
             else:
-                source = os.path.join(ROOT, word)
-                sources[source] = set()
+                left_out.add(word[1:])
         rows[name] = ([] if defects == "-" else defects.split(","), longest, sources)
     return rows
 

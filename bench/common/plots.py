@@ -6,8 +6,9 @@ import sys
 from figures import ROOT, SMOKE
 
 sys.path.insert(0, os.path.join(ROOT, "docs", "pictures"))
-from draw import HERE, Picture  # noqa: E402, F401
+from draw import HERE, Picture  # noqa: E402
 
+__all__ = ["COLOURS", "Panel", "Picture", "legend", "save", "ticks"]
 COLOURS = ["blue", "green", "orange", "purple"]
 
 

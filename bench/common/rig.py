@@ -8,9 +8,9 @@ import sys
 
 from figures import FRINGE, ROOT, SMOKE
 
-PERIOD, DELAY, WARM = 6, 3, 2
+PERIOD, DELAY, WARM = (2, 1, 1) if SMOKE else (6, 3, 2)
 # Ranks go before whatever else runs here, in their session's group and in the machine's queue.
-FIRST = 'echo -20 >/proc/self/autogroup; exec nice -n -19 "$@"'
+FIRST = 'exec "$@"' if SMOKE else 'echo -20 >/proc/self/autogroup; exec nice -n -19 "$@"'
 
 
 def run(work, config, layout, rate, mode, epochs, *settings):
@@ -19,7 +19,7 @@ def run(work, config, layout, rate, mode, epochs, *settings):
     folder = os.path.join(work, mode)
     shutil.rmtree(folder, ignore_errors=True)
     words = ["bash", os.path.join(ROOT, "bench", "common", "netrig.sh"), "run", "--name", "adaqp", "--hosts", hosts, "--ppn",
-             ranks, "--pin", "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c",
+             ranks, *(("--yield", "1") if SMOKE else ("--pin",)), "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c",
              FIRST, "sh", FRINGE, "train", config]
     for setting in (f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}", "train.eval_every=0",
                     "run.log_every=0", "run.checkpoint_every=0", "run.threads=1", f"quantization.period={PERIOD}", *settings):

@@ -2,6 +2,7 @@
 parts, both ways of streaming.
 
 usage: bench/run.sh balance [--strict] [--sets=walmart,...] [--parts=2,4,...] [--epsilon=0.03]
+smoke: --sets=walmart --parts=2
 
 No part may have more pins than (1 + epsilon) times the mean where the mean is at least 4 times the largest hyperedge;
 elsewhere than the epsilon that the run's warning named. The pins of a part are counted here, from the hypergraph and the
@@ -12,10 +13,9 @@ import glob
 import json
 import os
 import re
-import sys
 import tempfile
 
-from figures import ROOT, Bench, fringe, option, settings
+from figures import ROOT, Bench, fringe, option, settings, skip
 
 SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
         "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
@@ -75,8 +75,7 @@ def walk(bench, known, name, hgr, folder):
 
 def main():
     if "FRINGE_DATA" not in os.environ:
-        print("balance: skipped: FRINGE_DATA does not name the folder of the hypergraphs")
-        sys.exit(77)
+        skip("FRINGE_DATA names no folder of hypergraphs")
     bench, known = Bench("balance"), table()
     for name in option("sets", ",".join(SETS)).split(","):
         with tempfile.TemporaryDirectory(prefix="fringe-balance-") as folder:

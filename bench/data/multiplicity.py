@@ -17,7 +17,7 @@ import os
 import struct
 import tempfile
 
-from figures import ROOT, Bench, fringe, option, write_section
+from figures import Bench, fringe, option, write_section
 
 REAL = {"citeseer": "citeseer/citeseer.npz", "cora": "cora/cora.npz", "pubmed": "pubmed/pubmed.npz",
         "coauthor_cs": "coauthor_cs/ms_academic_cs.npz", "coauthor_physics": "coauthor_physics/ms_academic_phy.npz",
@@ -99,7 +99,7 @@ def main():
     chosen = names.split("+") if names else [*REAL, *ALIKE, *WANTED]
     table = measure(bench, chosen, [int(k) for k in (parts or "4,8").split(",")])
     if not names and not parts:
-        write_section(os.path.join(ROOT, "docs", "results.md"), TITLE, f"""
+        write_section(TITLE, f"""
 `bench/run.sh multiplicity`: how many parts other than its own read a row, for METIS parts. Multiplicity is the mean over
 the rows that another part reads, halo / own (the remote-neighbour ratio) the mean over all rows. A multiplicity that a
 look-alike is asked for is met within {100 * ALLOWED:.0f} % for its number of parts.

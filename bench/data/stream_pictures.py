@@ -18,7 +18,6 @@ import os
 import random
 import statistics
 import struct
-import sys
 import tempfile
 
 from figures import SMOKE, fringe, option, settings

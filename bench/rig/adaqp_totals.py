@@ -2,7 +2,7 @@
 
 usage: bench/run.sh adaqp_totals [--strict] [--graph=products-small] [--layouts=2x2,4x1] [--share=75.2] [--epochs=60]
                                  [--repeats=3] [--kinds=vanilla,adaptive,...]
-smoke: --layouts=2x1 --epochs=24 --repeats=1 --kinds=vanilla,adaptive
+smoke: --layouts=2x1 --epochs=8 --repeats=1 --kinds=vanilla,adaptive
 
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla spends --share percent of its epoch
 on communication. There every kind of widths trains --epochs epochs with --repeats seeds, by turns: adaptive, random and
@@ -19,14 +19,13 @@ docs/results.md:
 import json
 import os
 import statistics
-import sys
 import tempfile
 
-from figures import ROOT, Bench, look_alike, needs_rig, option, paired_difference, write_section
+from figures import ROOT, SMOKE, Bench, look_alike, needs_rig, option, paired_difference, write_section
 from rig import run, search
 
 PUBLISHED_CUT = 79.98
-PERIOD, EVALUATE, SEARCHED, TRACED = 20, 10, 4, (12, 14)
+PERIOD, EVALUATE, SEARCHED, TRACED = (3, 2, 1, (3, 4)) if SMOKE else (20, 10, 4, (12, 14))
 KINDS = {  # name: mode, settings
     "vanilla": ("vanilla",),
     "adaptive": ("adaqp-published",),

@@ -99,10 +99,12 @@ def main():
     graph, layout = option("graph", "reddit-small"), option("layout", "2x1")
     rounds, epochs = int(option("rounds", "10")), int(option("epochs", "60"))
     config = os.path.join(ROOT, "configs", f"adaqp-{graph}-gcn.json")
-    rows = []
+    rows, links = [], option("links", "100mbit,1gbit,10gbit,loopback").split(",")
+    if links != ["loopback"]:
+        needs_rig()
     look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-auto-") as work:
-        for link in option("links", "100mbit,1gbit,10gbit,loopback").split(","):
+        for link in links:
             seconds, choices = measure(work, config, layout, link, rounds, epochs)
             rows.append(judge(bench, link, seconds, choices, epochs))
             print(rows[-1], flush=True)

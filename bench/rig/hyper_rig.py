@@ -12,7 +12,6 @@ communication. Writes docs/results.md.
 import json
 import os
 import statistics
-import sys
 import tempfile
 
 from figures import ROOT, Bench, needs_rig, option, write_section

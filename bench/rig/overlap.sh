@@ -31,11 +31,12 @@ trap 'rm -rf "$data"' EXIT
 trap 'exit 130' INT TERM HUP
 
 # Ranks go before whatever else runs here, in their session's group and in the machine's queue.
-first='echo -20 >/proc/self/autogroup; exec nice -n -19 "$@"'
+first='echo -20 >/proc/self/autogroup; exec nice -n -19 "$@"' place=--pin
+[ -z "${FRINGE_SMOKE:-}" ] || first='exec "$@"' place="--yield 1"
 on_rig() { # RATE_IN_MBIT OPTIONS...
     rate_name=$1mbit
     shift
-    bash "$root/bench/common/netrig.sh" run --name overlap --hosts 2 --ppn 1 --pin --rate "$rate_name" -- \
+    bash "$root/bench/common/netrig.sh" run --name overlap --hosts 2 --ppn 1 $place --rate "$rate_name" -- \
         -x OMP_NUM_THREADS=1 sh -c "$first" sh \
         "$build/bench_overlap" --data="$data" --graph="$graph" --rate="$rate_name" "$@"
 }

@@ -17,7 +17,6 @@ import math
 import os
 import shutil
 import statistics
-import sys
 import tempfile
 from array import array
 

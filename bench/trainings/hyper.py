@@ -9,7 +9,6 @@ hypergraph, gcn on the clique expansion and gcn on the star; one process of two 
 makes all of its aggregates in every epoch. Arms take turns; small sets run more epochs. Next to the times: what reading the sources and the index and
 writing the results of all aggregates once takes at this machine's rate of copying. Writes docs/results.md.
 """
-import array
 import json
 import os
 import shutil

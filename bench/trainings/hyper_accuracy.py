@@ -1,7 +1,7 @@
 """Test accuracy of hgnn on hypergraphs against a reference in numpy, last epoch, on 1 and on 4 ranks.
 
 usage: bench/run.sh hyper_accuracy [--strict] [--only=cora-cocite,...] [--splits=10] [--ranks=4]
-smoke: --only=mushroom --splits=2 --ranks=2
+smoke: --only=mushroom --splits=1 --ranks=2
 
 Trains configs/<set>-hgnn.json: every split of HyperGCN with a seed of its own, mushroom's one split with five seeds. The
 reference values come from a program in numpy, not part of fringe, with the same splits and the same recipe: 2 convolutions, dropout of both inputs,

@@ -12,16 +12,16 @@ import os
 import statistics
 import tempfile
 
-from figures import Bench, fringe, option, paired_difference, settings, write_section
+from figures import SMOKE, Bench, fringe, option, paired_difference, settings, write_section
 
 CONFIG = {"data": {"transforms": ["standardize"]},
           "model": {"layer": "gcn", "layers": 3, "hidden": [128], "post": ["dropout", "norm", "activation"],
                     "norm": "layer", "dropout": 0.5},
           "train": {"lr": 0.01, "eval_every": 0}, "quantization": {"period": 50, "group_size": 50}}
-LEAST_GAIN = 5  # points
+LEAST_GAIN, RANKS = 5, 2 if SMOKE else 4  # points
 
 
-def score(work, folder, mode, seed, epochs, ranks=4):
+def score(work, folder, mode, seed, epochs, ranks=RANKS):
     config, run = os.path.join(work, "labels.json"), os.path.join(work, "run")
     with open(config, "w") as out:
         json.dump(CONFIG, out)

@@ -10,12 +10,21 @@ import sys
 ROOT = os.environ["FRINGE_SOURCE"]
 RUN = os.path.join(ROOT, "bench", "run.sh")
 
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+from interpreter import PYG, has
+
+PYTHON = next((p for p in (PYG, sys.executable, "/usr/bin/python3") if has(p, "numpy")), sys.executable)
+
 
 def tree():
     """What is in docs and bench: {path: hash}."""
-    files = (os.path.join(folder, name) for top in ("docs", "bench") for folder, _, names in os.walk(os.path.join(ROOT, top))
-             for name in names if "__pycache__" not in folder)
-    return {path: hashlib.sha256(open(path, "rb").read()).hexdigest() for path in files}
+    found = {}
+    for top in ("docs", "bench"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in names if "__pycache__" not in folder else ():
+                with open(os.path.join(folder, name), "rb") as file:
+                    found[os.path.join(folder, name)] = hashlib.sha256(file.read()).digest()
+    return found
 
 
 def benches():
@@ -24,24 +33,19 @@ def benches():
     return [name for line in re.findall(r"^  \w+: (.*)$", listed, re.M) for name in line.split()]
 
 
-def said(output):
-    """{name: what it printed}"""
-    parts = re.split(r"^== (\S+)\n", output, flags=re.M)
-    return dict(zip(parts[1::2], parts[2::2]))
-
-
 names, before = benches(), tree()
-assert len(names) > 30, names
-done = subprocess.run(["sh", RUN, "--smoke", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+assert len(names) > 40, names
+done = subprocess.run(["sh", RUN, "--smoke", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                      env=dict(os.environ, PYTHON=PYTHON))
 failures = re.findall(r"^bench/run.sh: (.*)$", done.stdout, re.M)
-if not failures and (done.returncode != 0 or set(said(done.stdout)) != set(names)):
-    failures = [f"run.sh ended with {done.returncode}, after {', '.join(said(done.stdout))}"]
-changed = [path for path, value in (before.items() ^ tree().items())]
-failures += [f"{os.path.relpath(path, ROOT)} was written" for path in sorted(set(changed))]
+begun = re.findall(r"^== (\S+)$", done.stdout, re.M)
+if not failures and (done.returncode != 0 or begun != names):
+    failures = [f"run.sh ended with {done.returncode} after {begun}"]
+failures += [f"{os.path.relpath(path, ROOT)} was written" for path in sorted({p for p, _ in before.items() ^ tree().items()})]
 
 skipped = re.findall(r"^skipped: .*$", done.stdout, re.M)
 print("\n".join(skipped))
-print(f"{len(names)} benches, of which {len(skipped)} were skipped, not or not whole")
+print(f"{len(names)} benches, of which {len(skipped)} were skipped or did not run whole")
 if failures:
     print(done.stdout)
     print("\n".join(f"FAILED: {failure}" for failure in failures))
