@@ -25,6 +25,7 @@ needed=(
     "python3: checks that need no compiler"
     "python3-numpy: checks that read what fringe writes"
     "python3-scipy: checks that fringe reads what scipy does"
+    "python3-pyflakes: finding names that no Python file defines"
     "iproute2: the network rig of the benches"
 )
 
@@ -51,6 +52,7 @@ have() {
     python3) command -v python3 ;;
     python3-numpy) python3 -c 'import numpy' ;;
     python3-scipy) python3 -c 'import scipy' ;;
+    python3-pyflakes) python3 -c 'import pyflakes' ;;
     node-d3) test -e /usr/share/nodejs/d3/dist/d3.min.js ;;
     iproute2) command -v ip ;;
     *) false ;;
