@@ -23,8 +23,8 @@ static void make_set(int64_t percent) {
     snprintf(path, sizeof path, "%s/set", folder);
     snprintf(config.data.path, sizeof config.data.path, "%.*s", CONFIG_TEXT - 1, path);
     snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
-    CHECK(dataset_generate(&d, bench_recipe(recipe), 1, &err) && dataset_write(&d, path, &err), EXIT_BUG, "%s",
-          err.text);
+    CHECK(dataset_generate(&d, bench_recipe(recipe), 1, &err) && dataset_write(&d, path, &err),
+          EXIT_BUG, "%s", err.text);
     dataset_clear(&d);
 }
 

@@ -196,7 +196,8 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
     Outcome out[SIZES];
     int count = 0;
     char name[96];
-    for (int64_t events = bench_sized(100000, 300); events <= most && count < SIZES; events *= 10, count++) {
+    for (int64_t events = bench_sized(100000, 300); events <= most && count < SIZES;
+         events *= 10, count++) {
         write_stream(path, events, false);
         out[count] = run_again(path, events, parts, window, 1);
         snprintf(name, sizeof name, "%s, %.0e events", window > 0 ? "default" : "phase 1 alone",

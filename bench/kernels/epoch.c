@@ -17,7 +17,8 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
                  char **argv) {
     Error err = {0};
     Dataset dataset;
-    char path[BENCH_PATH + 16], data[BENCH_PATH + 32], cache[BENCH_PATH + 32], layer[64], order[64], threads[64];
+    char path[BENCH_PATH + 16], data[BENCH_PATH + 32], cache[BENCH_PATH + 32], layer[64], order[64],
+        threads[64];
     Warnings warnings = {0};
     snprintf(path, sizeof path, "%s/reddit-small", folder);
     snprintf(data, sizeof data, "data.path=%s", path);
@@ -35,7 +36,8 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
                               "lossless.input_features=exchange",
                               "train.eval_every=0",
                               "train.epochs=1000"};
-    need(dataset_generate(&dataset, bench_recipe("reddit-small"), 1, &err) && dataset_write(&dataset, path, &err),
+    need(dataset_generate(&dataset, bench_recipe("reddit-small"), 1, &err) &&
+             dataset_write(&dataset, path, &err),
          &err);
     dataset_clear(&dataset);
     need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
@@ -86,7 +88,8 @@ static void tell(Bench *bench, const Parts *parts, const char *layer) {
                      .ratio = 1 - useful / parts->epoch,
                      .bar = 0.08,
                      .at_most = true};
-    snprintf(figure.name, sizeof figure.name, "%.40s: outside aggregate, dense and messages", layer);
+    snprintf(figure.name, sizeof figure.name, "%.40s: outside aggregate, dense and messages",
+             layer);
     bench_figure(bench, &figure);
 }
 

@@ -5,8 +5,8 @@
 //
 // smoke: --rows=2000 --rounds=1
 #include "bench.h"
-#include "device.h"
 #include "cpu.h"
+#include "device.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
