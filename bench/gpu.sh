@@ -6,7 +6,8 @@
 #   bench/gpu.sh sanitize [FILE]   at most 9 minutes: compute-sanitizer on every operation
 #   bench/gpu.sh table ROWS        turns the rows of those stages into the table of docs/gpu.md
 # Every stage writes its rows (stage, row, value, unit, bar, met) at once to $OUT (a folder or a file), or else to
-# ./gpu-rows.tsv. What did not run is a row that says so. Exit status: 0, 1 if a bar was missed, 69 without a device.
+# ./gpu-rows.tsv. What did not run is a row that says so; met is yes, no, or skipped where a test's case for the device
+# skipped. Exit status: 0, 1 if a bar was missed, 69 without a device, 77 if nothing was missed but a case skipped.
 # FRINGE_GPU_GRAPH names the graph of `speed` for `fringe generate` (default: reddit, at full size), and
 # FRINGE_GPU_CHECK_GRAPH that of `check` (default: reddit-small).
 set -u
@@ -19,16 +20,19 @@ usage() { sed -n '2,/^[^#]/s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2; exit 64; }
 
 # ---- rows
 
-stage='' missed=0
+stage='' missed=0 skipped=0
 row() { # NAME VALUE UNIT BAR MET
     printf '%s\t%s\t%s\t%s\t%s\t%s\n' "$stage" "$1" "$2" "${3:-}" "${4:-}" "${5:-}" >>"$rows"
     printf '%s: %s: %s %s %s %s\n' "$stage" "$1" "$2" "${3:-}" "${4:+(bar $4)}" "${5:-}"
-    [ "${5:-}" != no ] || missed=1
+    case ${5:-} in
+    no) missed=1 ;;
+    skipped) skipped=1 ;;
+    esac
 }
 left() { echo $((budget - SECONDS)); } # seconds of this stage
 
-# step NAME SECONDS COMMAND...: its output goes to $work/log; a row says whether it passed
-step() {
+# limited NAME SECONDS COMMAND...: its output goes to $work/log; a row says if it failed
+limited() {
     local name=$1 limit=$2 begun=$SECONDS status=0
     shift 2
     [ "$limit" -le "$(left)" ] || limit=$(left)
@@ -38,7 +42,7 @@ step() {
     fi
     timeout -k 5 "$limit" "$@" >"$work/log" 2>&1 </dev/null || status=$?
     if [ $status -eq 0 ]; then
-        row "$name" passed "" "" yes
+        return
     elif [ $status -eq 124 ] || [ $status -eq 137 ]; then
         row "$name" "failed: not done after $((SECONDS - begun)) s" "" "" no
     else
@@ -46,6 +50,36 @@ step() {
         tail -30 "$work/log" | sed 's/^/    /'
     fi
     return $status
+}
+
+# step NAME SECONDS COMMAND...: a row says whether it passed
+step() {
+    limited "$@" || return
+    row "$1" passed "" "" yes
+}
+
+# case_of CASE: what the test whose output is in the log says of that case: passed, skipped, or failed
+case_of() {
+    if grep -qE "^\[ +OK +\] $1\$" "$work/log"; then
+        echo passed
+    elif grep -qE "^\[ +SKIPPED +\] $1\$" "$work/log"; then
+        echo skipped
+    else
+        echo failed
+    fi
+}
+
+# device_step CASE NAME SECONDS COMMAND...: a test ends well, too, where its case for the device skipped
+device_step() {
+    local case=$1 said
+    shift
+    limited "$@" || return
+    said=$(case_of "$case")
+    case $said in
+    passed) row "$1" passed "" "" yes ;;
+    skipped) row "$1" "its case $case skipped: $(sed -n 's/^skipped: //p' "$work/log" | tail -1 | cut -c1-200)" "" "" skipped ;;
+    failed) row "$1" "failed: its case $case did not run" "" "" no ;;
+    esac
 }
 all_not_run() { # WHY NAMES...
     local why=$1 name
@@ -323,25 +357,20 @@ check_trainings() {
 }
 
 run_operations() {
-    step "every operation against the CPU's (test_backend_ops)" 150 bash -c 'ours "$@"' - "$build/tests/test_backend_ops"
-    if grep -qE '^\[ +OK +\] on_cuda' "$work/log"; then
-        row "test_backend_ops: its case on_cuda" "ran and passed" "" "" yes
-    else
-        row "test_backend_ops: its case on_cuda" "did not run or failed: $(grep -m1 skipped "$work/log" | cut -c1-200)" "" "" no
-    fi
+    device_step on_cuda "every operation against the CPU's (test_backend_ops)" 150 bash -c 'ours "$@"' - "$build/tests/test_backend_ops"
 }
 
 run_tests() {
     local test ranks passed=0 all=0
     for ranks in 1 2 4; do
         [ -e "$build/tests/test_device_epochs" ] || continue
-        step "epochs against the CPU's (test_device_epochs), $ranks rank(s)" 60 env OMP_NUM_THREADS=1 bash -c 'ours "$@"' - mpirun \
+        device_step on_a_device "epochs against the CPU's (test_device_epochs), $ranks rank(s)" 60 env OMP_NUM_THREADS=1 bash -c 'ours "$@"' - mpirun \
             --oversubscribe -n $ranks "$build/tests/test_device_epochs"
     done
     for test in "$build"/tests/test_*; do
         case ${test##*/} in test_backend_ops | test_device_epochs | *.so) continue ;; esac
         all=$((all + 1))
-        timeout 60 bash -c 'ours "$@"' - "$test" >"$work/log" 2>&1 && passed=$((passed + 1)) ||
+        timeout 60 bash -c 'ours "$@"' - "$test" >"$work/log" 2>&1 </dev/null && passed=$((passed + 1)) ||
             tail -5 "$work/log"
     done
     row "tests of the CPU's kernels that passed" "$passed of $all" "" "$all" "$([ $passed -eq $all ] && echo yes || echo no)"
@@ -415,10 +444,8 @@ sanitize() {
     begin sanitize 540 memcheck racecheck synccheck
     sanitizer=$(find_tool compute-sanitizer) || { all_not_run "no compute-sanitizer" memcheck racecheck synccheck; return; }
     for tool in memcheck racecheck synccheck; do
-        step "$tool" 170 bash -c 'ours "$@"' - "$sanitizer" --tool $tool --error-exitcode 9 "$build/tests/test_backend_ops"
+        device_step on_cuda "$tool" 170 bash -c 'ours "$@"' - "$sanitizer" --tool $tool --error-exitcode 9 "$build/tests/test_backend_ops"
         grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$work/log" | tail -1
-        grep -qE '^\[ +OK +\] on_cuda' "$work/log" ||
-            row "$tool: its case on_cuda" "did not run or did not pass" "" "" no
     done
 }
 
@@ -430,7 +457,7 @@ table() {
         $2 == "device" && $1 == "check" {device = $3}
         $2 == "device" && device == "" {device = $3}
         {line[NR] = "| " $1 " | " $2 " | " $3 ($4 == "" ? "" : " " $4) " | " $5 " | " \
-            ($6 == "yes" ? "ok" : $6 == "no" ? ($3 ~ /^did not run/ ? "not run" : "short") : "") " |"}
+            ($6 == "yes" ? "ok" : $6 == "skipped" ? "skipped" : $6 == "no" ? ($3 ~ /^did not run/ ? "not run" : "short") : "") " |"}
         END {
             print (device == "" ? "No device was at hand; nothing is claimed about speed." : "On " device ":")
             print ""
@@ -458,6 +485,7 @@ case $verb in
 pack) pack "$@" ;;
 check | speed | sanitize)
     $verb
+    [ $missed -ne 0 ] || [ $skipped -eq 0 ] || exit 77
     exit $missed
     ;;
 *) usage ;;
