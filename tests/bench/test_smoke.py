@@ -1,6 +1,7 @@
 # once
 """If this failed, a bench would not start: bench/run.sh could not find it, one of its imports, programs or data would not
 be there, it would have no smoke form, or that would write into the tree."""
+import glob
 import hashlib
 import os
 import re
@@ -33,6 +34,14 @@ def benches():
     return [name for line in re.findall(r"^  \w+: (.*)$", listed, re.M) for name in line.split()]
 
 
+def told():
+    """{name of a bench that a page tells to run: page}"""
+    pages = [os.path.join(ROOT, "README.md"), *glob.glob(os.path.join(ROOT, "docs", "**", "*.md"), recursive=True)]
+    return {name: os.path.relpath(page, ROOT) for page in pages
+            for words in re.findall(r"bench/run\.sh((?: [a-z][a-z_-]*)+)", open(page, encoding="utf-8").read())
+            for name in words.split()}
+
+
 names, before = benches(), tree()
 assert len(names) > 40, names
 done = subprocess.run(["sh", RUN, "--smoke", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
@@ -41,6 +50,7 @@ failures = re.findall(r"^bench/run.sh: (.*)$", done.stdout, re.M)
 begun = re.findall(r"^== (\S+)$", done.stdout, re.M)
 if not failures and (done.returncode != 0 or begun != names):
     failures = [f"run.sh ended with {done.returncode} after {begun}"]
+failures += [f"{page}: there is no bench {name}" for name, page in told().items() if name not in names]
 failures += [f"{os.path.relpath(path, ROOT)} was written" for path in sorted({p for p, _ in before.items() ^ tree().items()})]
 
 skipped = re.findall(r"^skipped: .*$", done.stdout, re.M)
