@@ -19,6 +19,8 @@ typedef struct Meaning {
     const char *place, *names, *answer;
 } Meaning;
 const Meaning *synonym_at(int i); // NULL: i is past the last one
+// Equal up to letters' case, '-' and '_'. `b` ends at a blank or its end.
+bool config_is_alike(const char *a, const char *b);
 // The word of the key, in other letters, or the answer of the table.
 const char *synonym_of_word(const Key *key, const char *word, Choices choice);
 

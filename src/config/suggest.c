@@ -19,20 +19,29 @@ static int words_of(const char *section, const char *words[64]) {
     return count;
 }
 
-// A key with this name in any section, or NULL.
-static const char *elsewhere(const char *word) {
-    for (int i = 0; i < config_key_count; i++) {
-        const char *dot = strchr(config_keys[i].path, '.');
-        if (dot != NULL && strcmp(dot + 1, word) == 0)
-            return config_keys[i].path;
-    }
-    return NULL;
-}
-
 // What follows the section's name, or the whole name.
 static const char *last_part(const char *path) {
     const char *dot = strrchr(path, '.');
     return dot != NULL ? dot + 1 : path;
+}
+
+// A key with this name: of the same section, or of another one, of streams last. NULL: there is
+// none.
+static const char *same_name(const char *path) {
+    const char *found = NULL;
+    int best = 0;
+    for (int i = 0; i < config_key_count; i++) {
+        const Key *key = &config_keys[i];
+        size_t section = strcspn(key->path, ".");
+        int fits = strncmp(path, key->path, section + 1) == 0 ? 3
+                   : in_section(key, "stream")                ? 1
+                                                              : 2;
+        if (fits > best && config_is_alike(last_part(path), last_part(key->path))) {
+            found = key->path;
+            best = fits;
+        }
+    }
+    return found;
 }
 
 // The answer of the table of synonyms, or a key of this very name in any section.
@@ -40,7 +49,7 @@ static const char *meant(const char *path) {
     const char *known = config_meaning("key", path);
     if (known == NULL)
         known = config_meaning("key", last_part(path));
-    return known != NULL ? known : elsewhere(last_part(path));
+    return known != NULL ? known : same_name(path);
 }
 
 const char *config_guess_key(const char *name) {

@@ -314,8 +314,7 @@ const Meaning *synonym_at(int i) {
     return i < (int)(sizeof meanings / sizeof *meanings) ? &meanings[i] : NULL;
 }
 
-// Equal up to letters' case, '-' and '_'. `b` ends at a blank or its end.
-static bool alike(const char *a, const char *b) {
+bool config_is_alike(const char *a, const char *b) {
     for (;; a++, b++) {
         while (*a == '-' || *a == '_')
             a++;
@@ -332,7 +331,7 @@ static bool alike(const char *a, const char *b) {
 static bool names(const Meaning *row, const char *name) {
     for (const char *at = row->names; at != NULL; at = strchr(at, ' ')) {
         at += *at == ' ';
-        if (alike(name, at))
+        if (config_is_alike(name, at))
             return true;
     }
     return false;
@@ -351,7 +350,7 @@ const char *config_meaning(const char *place, const char *word) {
 const char *synonym_of_word(const Key *key, const char *word, Choices choice) {
     int count = config_choices(key, choice);
     for (int i = 0; i < count; i++)
-        if (alike(word, choice[i]))
+        if (config_is_alike(word, choice[i]))
             return choice[i];
     return config_meaning(key->path, word);
 }
