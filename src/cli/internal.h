@@ -103,6 +103,12 @@ void launch_die_with_parent(void); // a rank that a keeper started ends with its
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
 
+// --- keeper.c
+
+// Runs mpirun and explains how it ended. saves: the command finishes an epoch and saves when it is
+// asked to stop.
+ExitCode keeper_run(char *const *command, int ranks, bool saves);
+
 // --- families.c: the families that a config can name
 
 void families_learn(void); // registers them with the config room, before any config is loaded
