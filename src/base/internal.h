@@ -8,8 +8,18 @@
 
 // Sets the cores that the ranks of this machine may use together; 0 before comm_start.
 void threads_set_node_cores(int cores);
-// Cores' worth of processor time that a container grants; INT_MAX without a limit.
+// Cores' worth of processor time that the cgroups of this process grant; INT_MAX without a limit.
 int threads_rationed(void);
+
+// --- cgroup.c
+// The number after `key` in a file ("MemAvailable:"), or the file's first number for key "".
+// SIZE_MAX if there is none ("max").
+size_t number_in(const char *path, const char *key);
+size_t cgroup_number(const char *folder, const char *name, const char *key); // of folder/name
+typedef size_t CgroupValue(const char *folder);
+// The least of a value over the cgroups that this process is in: of version 2 by `second`, of that
+// controller of version 1 by `first`. SIZE_MAX if none has one.
+size_t cgroup_least(const char *controller, CgroupValue *second, CgroupValue *first);
 
 // Refuses a file of fewer than `least` bytes with a sentence (mapping.c).
 bool file_has_bytes(const char *path, size_t bytes, size_t least, Error *err);

@@ -3,6 +3,8 @@
 // huge pages: a sparse aggregate reads rows at random and would otherwise miss the TLB.
 
 #include "fringe/base/memory.h"
+#include "fringe/base/quantity.h"
+#include "internal.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -68,19 +70,19 @@ static void *alloc(size_t bytes, const char *what) {
     return block + 1;
 }
 
-static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
+#define IN_WORDS(bytes) quantity_memory((char[QUANTITY]){0}, (double)(bytes))
 
 void *memory_alloc(size_t bytes, const char *what) {
     void *pointer = alloc(bytes, what);
     CHECK(pointer != NULL, EXIT_MEMORY,
-          "%s: no memory for %.1f MiB (%.1f MiB in use by this rank); use more ranks or machines",
-          what, mebibytes(bytes), mebibytes(memory_in_use()));
+          "%s: no memory for %s (%s in use by this rank); use more ranks or machines", what,
+          IN_WORDS(bytes), IN_WORDS(memory_in_use()));
     return pointer;
 }
 
 static bool needs_too_much(size_t bytes, size_t available, const char *what, Error *err) {
-    return error_set(err, EXIT_MEMORY, "%s needs %.1f MiB but only %.1f MiB of memory are free",
-                     what, mebibytes(bytes), mebibytes(available));
+    return error_set(err, EXIT_MEMORY, "%s needs %s of memory but only %s are free", what,
+                     IN_WORDS(bytes), IN_WORDS(available));
 }
 
 bool memory_is_there(size_t bytes, const char *what, Error *err) {
@@ -120,33 +122,8 @@ size_t memory_peak(void) { return atomic_load(&peak); }
 
 // --- available memory
 
-// The number after `key` in a file ("MemAvailable:"), or the file's first number for key "".
-// SIZE_MAX if there is none ("max").
-static size_t number_in(const char *path, const char *key) {
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return SIZE_MAX;
-    size_t found = SIZE_MAX, length = strlen(key);
-    char line[256];
-    while (found == SIZE_MAX && fgets(line, sizeof line, file) != NULL) {
-        unsigned long long value;
-        if (strncmp(line, key, length) == 0 && sscanf(line + length, "%llu", &value) == 1)
-            found = (size_t)value;
-    }
-    fclose(file);
-    return found;
-}
-
 // Bytes left under one cgroup folder; cached file pages do not count, the kernel drops them.
-static size_t cgroup_left(const char *folder, const char *limit_name, const char *usage_name,
-                          const char *cache_key) {
-    char path[1200];
-    snprintf(path, sizeof path, "%s/%s", folder, limit_name);
-    size_t limit = number_in(path, "");
-    snprintf(path, sizeof path, "%s/%s", folder, usage_name);
-    size_t usage = number_in(path, "");
-    snprintf(path, sizeof path, "%s/memory.stat", folder);
-    size_t cache = number_in(path, cache_key);
+static size_t left_under(size_t limit, size_t usage, size_t cache) {
     if (limit == SIZE_MAX || usage == SIZE_MAX)
         return SIZE_MAX;
     if (cache != SIZE_MAX)
@@ -154,44 +131,16 @@ static size_t cgroup_left(const char *folder, const char *limit_name, const char
     return limit > usage ? limit - usage : 0;
 }
 
-// The tightest limit of the cgroup at `path` below `root` and of those above it.
-static size_t cgroups_left_at(const char *root, const char *path, const char *limit_name,
-                              const char *usage_name, const char *cache_key) {
-    char folder[1100];
-    size_t least = SIZE_MAX;
-    snprintf(folder, sizeof folder, "%s%s", root, path);
-    while (strlen(folder) >= strlen(root)) {
-        size_t left = cgroup_left(folder, limit_name, usage_name, cache_key);
-        least = left < least ? left : least;
-        *strrchr(folder, '/') = 0;
-    }
-    return least;
+static size_t left_of_second(const char *folder) {
+    return left_under(cgroup_number(folder, "memory.max", ""),
+                      cgroup_number(folder, "memory.current", ""),
+                      cgroup_number(folder, "memory.stat", "inactive_file"));
 }
 
-// Of this process's cgroups: version 2, or the memory controller of version 1.
-static size_t cgroups_left(void) {
-    char line[1024];
-    size_t least = SIZE_MAX;
-    FILE *file = fopen("/proc/self/cgroup", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        line[strcspn(line, "\n")] = 0;
-        char *controllers = strchr(line, ':'); // "5:cpu,memory:/path", "0::/path"
-        char *path = controllers != NULL ? strchr(controllers + 1, ':') : NULL;
-        if (path == NULL)
-            continue;
-        *path++ = 0;
-        size_t left = SIZE_MAX;
-        if (strcmp(line, "0:") == 0)
-            left = cgroups_left_at("/sys/fs/cgroup", path, "memory.max", "memory.current",
-                                   "inactive_file");
-        else if (strstr(controllers, "memory") != NULL)
-            left = cgroups_left_at("/sys/fs/cgroup/memory", path, "memory.limit_in_bytes",
-                                   "memory.usage_in_bytes", "total_inactive_file");
-        least = left < least ? left : least;
-    }
-    if (file != NULL)
-        fclose(file);
-    return least;
+static size_t left_of_first(const char *folder) {
+    return left_under(cgroup_number(folder, "memory.limit_in_bytes", ""),
+                      cgroup_number(folder, "memory.usage_in_bytes", ""),
+                      cgroup_number(folder, "memory.stat", "total_inactive_file"));
 }
 
 // Bytes left under `ulimit -v`.
@@ -214,7 +163,8 @@ size_t memory_available(void) {
         return limit > used ? limit - used : 0;
     size_t free_kib = number_in("/proc/meminfo", "MemAvailable:");
     size_t least = free_kib == SIZE_MAX ? SIZE_MAX : free_kib * 1024;
-    size_t group = cgroups_left(), space = address_space_left();
+    size_t group = cgroup_least("memory", left_of_second, left_of_first),
+           space = address_space_left();
     least = group < least ? group : least;
     return space < least ? space : least;
 }
@@ -287,14 +237,13 @@ static bool check(const MemoryPlan *plan, bool on_device, size_t limit, const ch
             break;
         marked[i] = true;
         size_t used = strlen(items);
-        snprintf(items + used, sizeof items - used, "%s%s %.1f MiB", k == 0 ? "" : ", ",
-                 plan->item[i].what, mebibytes(plan->item[i].bytes));
+        snprintf(items + used, sizeof items - used, "%s%s %s", k == 0 ? "" : ", ",
+                 plan->item[i].what, IN_WORDS(plan->item[i].bytes));
     }
-    return error_set(
-        err, EXIT_MEMORY,
-        "this rank needs %.1f MiB%s but may use %.1f MiB%s; the largest items are %s; %s",
-        mebibytes(total), on_device ? " of its device" : "", mebibytes(limit),
-        on_device ? " of it" : "", items, advice);
+    return error_set(err, EXIT_MEMORY,
+                     "this rank needs %s%s but may use %s%s; the largest items are %s; %s",
+                     IN_WORDS(total), on_device ? " of its device" : "", IN_WORDS(limit),
+                     on_device ? " of it" : "", items, advice);
 }
 
 bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err) {

@@ -28,23 +28,33 @@ int threads_on_node(void) {
     return count > 0 ? (int)count : 1;
 }
 
-// Processor time that the cgroup (version 2, then 1) grants, in cores; INT_MAX without a limit.
+static size_t cores_of(size_t quota, size_t period) {
+    return quota == SIZE_MAX || quota == 0 || period == SIZE_MAX || period == 0
+               ? SIZE_MAX
+               : (quota - 1) / period + 1;
+}
+
+// "200000 100000", or "max 100000"
+static size_t rationed_by_second(const char *folder) {
+    size_t quota = cgroup_number(folder, "cpu.max", "");
+    char key[32];
+    snprintf(key, sizeof key, "%zu", quota);
+    return quota == SIZE_MAX ? SIZE_MAX : cores_of(quota, cgroup_number(folder, "cpu.max", key));
+}
+
+static size_t rationed_by_first(const char *folder) { // a quota of -1: none
+    return cores_of(cgroup_number(folder, "cpu.cfs_quota_us", ""),
+                    cgroup_number(folder, "cpu.cfs_period_us", ""));
+}
+
 int threads_rationed(void) {
-    long long quota = 0, period = 0;
-    FILE *file = fopen("/sys/fs/cgroup/cpu.max", "re"); // "200000 100000" or "max 100000"
-    if (file != NULL) {
-        if (fscanf(file, "%lld %lld", &quota, &period) != 2)
-            quota = 0;
-        fclose(file);
-    } else if ((file = fopen("/sys/fs/cgroup/cpu/cpu.cfs_quota_us", "re")) != NULL) {
-        if (fscanf(file, "%lld", &quota) != 1)
-            quota = 0;
-        fclose(file);
-        period = 100000; // the kernel's default
-    }
-    if (quota <= 0 || period <= 0)
-        return INT_MAX;
-    return (int)((quota + period - 1) / period);
+    size_t least = cgroup_least("cpu", rationed_by_second, rationed_by_first);
+    return least < INT_MAX ? (int)least : INT_MAX;
+}
+
+int threads_usable(void) {
+    int allowed = threads_allowed(), rationed = threads_rationed();
+    return allowed < rationed ? allowed : rationed;
 }
 
 int threads_set(int wanted, int ranks_on_node) {

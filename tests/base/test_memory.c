@@ -42,7 +42,8 @@ static void what_is_too_large_is_refused_with_a_sentence(void **state) {
     assert_in_range(available, (size_t)1 << 20, (size_t)1 << 50);
     assert_refused(memory_try(available * 2, "features", &err), &err, EXIT_MEMORY,
                    "features needs");
-    assert_refused(memory_try(SIZE_MAX, "features", &absurd), &absurd, EXIT_MEMORY, "MiB");
+    assert_refused(memory_try(SIZE_MAX, "features", &absurd), &absurd, EXIT_MEMORY,
+                   "TiB of memory");
     Error ok = {0};
     void *pointer = memory_try(100, "little", &ok);
     assert_ok(pointer, &ok);
@@ -64,6 +65,13 @@ static void the_plan_names_the_three_largest(void **state) {
     assert_true(memory_plan_check(&plan, 611 * mib, "buy some", &err));
     assert_refused(memory_plan_check(&plan, 611 * mib - 1, "buy some", &err), &err, EXIT_MEMORY,
                    "features 300.0 MiB, graph 200.0 MiB, halo rows 110.0 MiB;");
+    MemoryPlan little = {0}; // sizes have a unit that fits
+    Error needs = {0};
+    memory_plan_add(&little, "labels", 700);
+    memory_plan_add(&little, "features", 5 << 10);
+    assert_refused(memory_plan_check(&little, 300, "buy some", &needs), &needs, EXIT_MEMORY,
+                   "this rank needs 5.7 KiB but may use 300 B; the largest items are features 5.0 "
+                   "KiB, labels 700 B; buy some");
     MemoryPlan endless = {0};
     memory_plan_add(&endless, "a", SIZE_MAX - 5);
     memory_plan_add(&endless, "b", SIZE_MAX - 5);
