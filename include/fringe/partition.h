@@ -117,6 +117,8 @@ extern const Family method_family;
 bool partition_method_fits(const char *word, Error *err);
 bool partition_check_file(const Config *config, int parts, Error *err);
 bool partition_check_cache(const Config *config, Error *err);
+// The graph has that many nodes, if its folder or the cache says how many it has.
+bool partition_check_ranks(const Config *config, int ranks, Error *err);
 
 // All steps: prepared dataset cache, parts, shards. Rank 0 prepares and cuts in a helper thread
 // while the others wait; then every rank makes its shard and maps it. Where a rank does not see the

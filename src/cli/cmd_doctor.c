@@ -4,6 +4,7 @@
 
 #include "internal.h"
 
+#include <net/if.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/statvfs.h>
@@ -32,6 +33,7 @@ static Health check_mpi(const Config *config, const Options *options, Finding *f
     return code == 0 ? HEALTH_OK : HEALTH_FAIL;
 }
 
+// Open MPI counts one slot for each core, or as many as a hostfile says.
 static Health check_slots(const Config *config, const Options *options, Finding *finding) {
     (void)options;
     (void)config;
@@ -39,7 +41,40 @@ static Health check_slots(const Config *config, const Options *options, Finding 
     if (tasks != NULL)
         SAY("Slurm gives %s tasks", tasks);
     else
-        SAY("%d cores; more ranks than that share them", threads_on_node());
+        SAY("%d cores; more ranks than that share them\nYour own mpirun wants --oversubscribe for "
+            "more ranks than slots%s.",
+            threads_on_node(), geteuid() == 0 ? ", and --allow-run-as-root from root" : "");
+    return HEALTH_OK;
+}
+
+// Bridges have the same addresses on every host, so Open MPI may try to reach another host through
+// its own.
+static bool is_bridge(const char *name) {
+    static const char *const names[] = {"docker", "br-", "virbr", "podman", "cni", "lxcbr"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strncmp(name, names[i], strlen(names[i])) == 0)
+            return true;
+    return false;
+}
+
+static Health check_network(const Config *config, const Options *options, Finding *finding) {
+    (void)options;
+    (void)config;
+    struct if_nameindex *all = if_nameindex();
+    const char *other = "NAME", *bridge = NULL;
+    for (int i = 0; all != NULL && all[i].if_index != 0; i++) {
+        if (is_bridge(all[i].if_name))
+            bridge = all[i].if_name;
+        else if (strcmp(all[i].if_name, "lo") != 0 && strncmp(all[i].if_name, "veth", 4) != 0)
+            other = all[i].if_name;
+    }
+    SAY("no bridge of containers");
+    if (bridge != NULL) {
+        SAY("%s is a bridge of containers, which leads to no other host", bridge);
+        CURE("between hosts: mpirun --mca btl_tcp_if_include %s --mca oob_tcp_if_include %s", other,
+             other);
+    }
+    if_freenameindex(all);
     return HEALTH_OK;
 }
 
@@ -193,12 +228,10 @@ static Health check_data(const Config *config, const Options *options, Finding *
 }
 
 static const Check checks[] = {
-    {"MPI", check_mpi},           {"slots", check_slots},
-    {"affinity", check_affinity}, {"threads", check_threads},
-    {"kernels", check_kernels},   {"devices", check_devices},
-    {"memory", check_memory},     {"shared memory", check_shared_memory},
-    {"cache", check_cache},       {"run.dir", check_run_dir},
-    {"FRINGE_DATA", check_data},
+    {"MPI", check_mpi},         {"slots", check_slots},     {"affinity", check_affinity},
+    {"threads", check_threads}, {"kernels", check_kernels}, {"devices", check_devices},
+    {"network", check_network}, {"memory", check_memory},   {"shared memory", check_shared_memory},
+    {"cache", check_cache},     {"run.dir", check_run_dir}, {"FRINGE_DATA", check_data},
 };
 
 // ---- all of them

@@ -48,6 +48,12 @@ static int ranks_of(const Options *options) { return options->ranks > 0 ? option
 
 static Health check_cores(const Config *config, const Options *options, Finding *finding) {
     int ranks = ranks_of(options), cores = threads_on_node();
+    Error err = {0};
+    if (!launch_fits(options, &err)) {
+        SAY("%s", err.text);
+        CURE("fewer ranks, or --oversubscribe");
+        return HEALTH_FAIL;
+    }
     int fair = cores / ranks > 0 ? cores / ranks : 1;
     int threads = config->run.threads > 0 ? (int)config->run.threads : fair;
     SAY("%d rank%s x %d thread%s on %d cores", ranks, ranks == 1 ? "" : "s", threads,

@@ -186,6 +186,9 @@ static void check_data(const Early *early, int ranks) {
     join(early, &found);
     partition_check_cache(c, &found);
     join(early, &found);
+    if (early->err->code == 0 && !launch_inside_job()) // there rank 0 counts them
+        partition_check_ranks(c, ranks, &found);
+    join(early, &found);
 }
 
 // A resumed run does not need the weights that it started from. If there is nothing to resume, that

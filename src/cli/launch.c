@@ -13,7 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OWN_WORDS = 64 }; // at most, beside those of the command line
+enum {
+    OWN_WORDS = 64,  // at most, beside those of the command line
+    RANKS_A_CORE = 8 // unless told otherwise: ranks that share a core wait for each other
+};
 static const char mark[] = "FRINGE_LAUNCHED";
 
 static bool is_set(const char *name) {
@@ -30,6 +33,17 @@ bool launch_inside_job(void) {
 bool launch_is_kept(void) { return is_set(mark); }
 
 bool launch_wanted(const Options *options) { return options->ranks > 1 && !launch_inside_job(); }
+
+bool launch_fits(const Options *options, Error *err) {
+    int cores = threads_usable();
+    if (options->oversubscribe || is_set("SLURM_JOB_ID") || options->ranks <= RANKS_A_CORE * cores)
+        return true;
+    return error_set(err, EXIT_USAGE,
+                     "--ranks %d is more than %d for each of the %d core%s that this process may "
+                     "use; give at most %d, or also --oversubscribe if so many are meant",
+                     options->ranks, RANKS_A_CORE, cores, cores == 1 ? "" : "s",
+                     RANKS_A_CORE * cores);
+}
 
 void launch_die_with_parent(void) {
     if (!is_set(mark))

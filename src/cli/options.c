@@ -8,6 +8,7 @@
 
 static const Option table[] = {
     {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
+    {'O', "oversubscribe", NULL, "allow more than 8 ranks for each core"},
     {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
     {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; prints mean and deviation"},
     {'e', "sweep", "KEY=A,B,...", "train with each of these values; several: every combination"},
@@ -100,6 +101,9 @@ static void store_flag(Options *options, char letter) {
         break;
     case 'f':
         options->needs = NEEDS_TRAINING;
+        break;
+    case 'O':
+        options->oversubscribe = true;
         break;
     default:
         options->json = true;

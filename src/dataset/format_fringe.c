@@ -152,6 +152,14 @@ static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err)
     return true;
 }
 
+int64_t dataset_nodes(const char *folder) {
+    char path[DATASET_PATH];
+    Dataset dataset = {0};
+    directory_file(folder, manifest_name, path);
+    bool known = file_exists(path) && read_manifest(&dataset, path, &(Error){0});
+    return known ? dataset.nodes : -1;
+}
+
 // A tensor's data, or NULL: with an error where it must be there.
 static void *find_array(const Tensors *map, const char *name, bool needed, TensorType type,
                         int rank, int64_t rows, int64_t columns, Error *err) {

@@ -203,6 +203,21 @@ bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings,
     return false;
 }
 
+int64_t prepared_nodes(const Config *config, int64_t most) {
+    char folder[1024];
+    Warnings unused = {0};
+    Error ignored = {0};
+    Prepared known = {.config = config, .cache = config->data.cache, .warnings = &unused};
+    int64_t nodes = dataset_nodes(config->data.path);
+    if (nodes >= 0 && config->data.transforms.count == 0)
+        return nodes;
+    if (file_size(config->data.path) > most || file_is_folder(config->data.path) ||
+        !dataset_source_hash(config, known.source, &ignored) || !read_source_entry(&known))
+        return -1;
+    cache_entry_path(folder, sizeof folder, known.cache, "dataset", known.hash, "");
+    return dataset_nodes(folder);
+}
+
 bool prepared_need(Prepared *prepared, Error *err) {
     if (!prepared->loaded && !open_prepared(prepared) && !load_original(prepared, err))
         return false;

@@ -1,5 +1,5 @@
 // Checks of a part file and of data.cache before anything is loaded.
-#include "internal.h"
+#include "entry.h"
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,6 +37,16 @@ bool partition_check_file(const Config *config, int parts, Error *err) {
     const char *argument;
     const Method *method = method_find(config->partition.method, &argument, err);
     return method != NULL && (!method->reads_file || check_part_file(config, argument, parts, err));
+}
+
+// A file with fewer nodes than ranks is small, unless it is strange; then rank 0 finds out.
+enum { BYTES_A_NODE = 4096 };
+
+bool partition_check_ranks(const Config *config, int ranks, Error *err) {
+    char name[DATASET_NAME];
+    int64_t nodes = ranks > 1 ? prepared_nodes(config, (int64_t)ranks * BYTES_A_NODE) : -1;
+    return nodes < 0 || !dataset_name(config, name, &(Error){0}) ||
+           cut_is_possible(name, nodes, ranks, err);
 }
 
 bool partition_method_fits(const char *word, Error *err) {

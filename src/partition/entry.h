@@ -24,6 +24,9 @@ typedef struct Prepared {
 } Prepared;
 // Fills prepared->hash, from the cache if the source is known there.
 bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings, Error *err);
+// The nodes of config.data after its steps, if its folder or the cache says so; -1: not known. Only
+// sources of at most `most` bytes are looked for in the cache, because that reads them whole.
+int64_t prepared_nodes(const Config *config, int64_t most);
 // Opens or loads the dataset.
 bool prepared_need(Prepared *prepared, Error *err);
 void prepared_clear(Prepared *prepared);

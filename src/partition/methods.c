@@ -121,17 +121,20 @@ static void repair(int32_t *part, const CutInput *input, const Method *method, W
                      method->name, filled, input->parts);
 }
 
+bool cut_is_possible(const char *name, int64_t nodes, int parts, Error *err) {
+    int64_t most = nodes < PARTS_MOST ? nodes : PARTS_MOST;
+    return (parts >= 1 && parts <= most) ||
+           error_set(err, EXIT_CONFIG,
+                     "%s: %lld nodes cannot be cut into %d parts; use 1 to %lld ranks", name,
+                     (long long)nodes, parts, (long long)most);
+}
+
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, Warnings *warnings, Error *err) {
     const char *argument;
     const Method *method = method_find(config->partition.method, &argument, err);
-    if (method == NULL)
+    if (method == NULL || !cut_is_possible(dataset->name, dataset->nodes, parts, err))
         return false;
-    int64_t most = dataset->nodes < PARTS_MOST ? dataset->nodes : PARTS_MOST;
-    if (parts < 1 || parts > most)
-        return error_set(err, EXIT_CONFIG,
-                         "%s: %lld nodes cannot be cut into %d parts; use 1 to %lld ranks",
-                         dataset->name, (long long)dataset->nodes, parts, (long long)most);
     assert(graph != NULL || method->reads != READS_GRAPH);
     stage_begin("cut", "%s, %.3g M %s, %d parts", SHOWN(config->partition.method),
                 (double)dataset->edges / 1e6, dataset->hyperedges > 0 ? "pins" : "edges", parts);
