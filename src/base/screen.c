@@ -46,6 +46,8 @@ static struct Screen {
     double held_since[STREAMS];
     bool inside_line[STREAMS]; // the beginning of the line is written, its end is still to come
     int failed;                // errno of the last write that failed
+    bool keeps_own_lines;
+    volatile sig_atomic_t work_has_begun;
 } screen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static bool is_set(const char *name) {
@@ -53,18 +55,14 @@ static bool is_set(const char *name) {
     return value != NULL && value[0] != 0;
 }
 
-// mpirun gives its ranks pseudo-terminals, wherever their output goes in the end.
-static bool is_rank_of_mpirun(void) {
-    return is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK");
-}
-
 static void find_out(void) {
     const char *kind = getenv("TERM");
+    bool by_mpirun = is_set("OMPI_COMM_WORLD_SIZE") || is_set("PMIX_RANK"); // with pseudo-terminals
     if (screen.known)
         return;
     screen.known = true;
     for (int i = 0; i < STREAMS; i++)
-        screen.terminal[i] = isatty(descriptor[i]) && !is_rank_of_mpirun();
+        screen.terminal[i] = isatty(descriptor[i]) && !by_mpirun;
     screen.colour = !is_set("NO_COLOR") && (kind == NULL || strcmp(kind, "dumb") != 0);
     screen.spoken = clock_seconds();
     screen.pause = first_report;
@@ -227,6 +225,8 @@ static void take_record(const char *record) {
         snprintf(screen.stage.progress, STAGE_TEXT, "%.*s", STAGE_TEXT - 1, text);
     else if (record[0] == STAGE_END)
         end_stage(text);
+    else if (record[0] == WORK_BEGUN)
+        screen.work_has_begun = 1;
     else
         drop_stage();
 }
@@ -239,6 +239,8 @@ static void take_line(int stream, const char *line, size_t bytes) {
     if (bytes > 0 && line[0] == SCREEN_RECORD && !screen.passes_records) {
         snprintf(record, sizeof record, "%.*s", (int)bytes - 1, line + 1);
         take_record(record);
+    } else if (screen.keeps_own_lines && strncmp(line, "fringe: ", 8 < bytes ? 8 : bytes) != 0) {
+        return;
     } else if (screen.terminal[stream] && !screen.passes_records) {
         put_line(stream, line, bytes);
     } else {
@@ -353,7 +355,7 @@ void screen_tick(void) {
         put_held(i, 0.3);
     if (screen.terminal[SCREEN_STDERR])
         draw();
-    else if (screen.stage.runs && !screen.passes_records)
+    else if (screen.stage.runs && !screen.passes_records && !screen.keeps_own_lines)
         report_stage();
     pthread_mutex_unlock(&screen.lock);
 }
@@ -382,8 +384,10 @@ void screen_tick_by_thread(void) {
 
 // Without the lock, for signal handlers.
 bool screen_is_live(void) { return screen.live; }
+bool screen_work_has_begun(void) { return screen.work_has_begun; }
 
 void screen_pass_records(void) { screen.passes_records = true; }
+void screen_keep_own_lines(bool keep) { screen.keeps_own_lines = keep; }
 
 void screen_clear(void) {
     pthread_mutex_lock(&screen.lock);

@@ -136,7 +136,7 @@ static void put_record(char kind, const char *text) {
                          (int)strcspn(text, "\n"), text);
     bytes = bytes < (int)sizeof record - 2 ? bytes : (int)sizeof record - 2;
     record[bytes] = '\n';
-    if (level >= TERMINAL_NORMAL)
+    if (level >= TERMINAL_NORMAL || kind == WORK_BEGUN)
         put(stderr, record, (size_t)bytes + 1);
 }
 
@@ -163,6 +163,8 @@ void stage_progress(const char *format, ...) {
 void stage_end(const char *result) { put_record(STAGE_END, result); }
 
 void stage_drop(void) { put_record(STAGE_DROP, ""); }
+
+void stage_work_begins(void) { put_record(WORK_BEGUN, ""); }
 
 // --- the last words
 

@@ -63,7 +63,7 @@ static bool hand_on(Forward *forward, int milliseconds) {
 }
 
 // A process that mpirun left behind may still hold the other end: it gets one second more.
-int forward_until_end(Forward *forward, int child) {
+int forward_until_end(Forward *forward, int child, void (*look)(void)) {
     int status = 0;
     bool open = true, ended = false;
     HangWatch watch = {0};
@@ -72,6 +72,7 @@ int forward_until_end(Forward *forward, int child) {
     for (double end = 0; !ended || (open && clock_seconds() < end);) {
         open = open && hand_on(forward, 100);
         screen_tick();
+        look();
         if (!open)
             nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
         if (!ended && !forward->hung && mpirun_hangs(&watch, child, forward->heard)) {

@@ -1,3 +1,5 @@
+// The children of mpirun, as the kernel lists them.
+//
 // Open MPI's mpirun hangs forever in a lock at its end if a rank died while connecting to it
 // (PMIx_server_finalize; about once in a hundred such deaths). Such an mpirun has had children, and
 // none of them is alive.
@@ -5,6 +7,7 @@
 #include "internal.h"
 
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,27 +29,33 @@ static bool lives(long process) {
     return state != NULL && state[1] == ' ' && state[2] != 'Z' && state[2] != 'X';
 }
 
-// The kernel lists children by the thread that started them.
-static bool thread_has_living_child(int parent, const char *thread) {
+static bool is_killed(long process) {
+    kill((pid_t)process, SIGKILL);
+    return false;
+}
+
+// The kernel lists children by the thread that started them. True at the first one that `is` true
+// of.
+static bool any_of_thread(int parent, const char *thread, bool (*is)(long process)) {
     char path[300];
     long process;
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/task/%s/children", parent, thread);
     FILE *file = fopen(path, "re");
     while (file != NULL && !found && fscanf(file, "%ld", &process) == 1)
-        found = lives(process);
+        found = is(process);
     if (file != NULL)
         fclose(file);
     return found;
 }
 
-static bool has_living_children(int parent) {
+static bool any_child(int parent, bool (*is)(long process)) {
     char path[64];
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/task", parent);
     DIR *threads = opendir(path);
     for (struct dirent *entry; threads != NULL && !found && (entry = readdir(threads)) != NULL;)
-        found = entry->d_name[0] != '.' && thread_has_living_child(parent, entry->d_name);
+        found = entry->d_name[0] != '.' && any_of_thread(parent, entry->d_name, is);
     if (threads != NULL)
         closedir(threads);
     return found;
@@ -57,8 +66,15 @@ bool mpirun_hangs(HangWatch *watch, int mpirun, double heard) {
     if (watch->seen > 0 && now < watch->looked + every)
         return false;
     watch->looked = now;
-    if (has_living_children(mpirun))
+    if (any_child(mpirun, lives))
         watch->seen = now;
     double last = heard > watch->seen ? heard : watch->seen;
     return watch->seen > 0 && now > last + patience;
+}
+
+// It is halted first, so that it starts no more of them.
+void mpirun_kill(int mpirun) {
+    kill(mpirun, SIGSTOP);
+    any_child(mpirun, is_killed);
+    kill(mpirun, SIGKILL);
 }

@@ -7,6 +7,7 @@
 #include "fringe/report.h"
 #include "fringe/runfolder.h"
 
+#include <signal.h>
 #include <stdio.h>
 
 enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64, CLI_SWEEPS = 8 };
@@ -26,7 +27,8 @@ typedef struct Options { // the command line
     int arguments;
     const char *setting[CLI_SETTINGS]; // --set
     int settings;
-    int ranks;   // 0: not given
+    int ranks; // 0: not given
+    bool oversubscribe;
     int runs;    // --runs
     bool resume; // --resume auto
     bool best, json, help;
@@ -88,6 +90,9 @@ void help_print(void); // main.c: the text of fringe --help (stdout)
 
 bool launch_inside_job(void);               // started by mpirun, or by srun with PMI
 bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job around us
+// False with EXIT_USAGE if --ranks is beyond reason for the cores that this process may use, and
+// --oversubscribe is not given. Under Slurm the job's machines count.
+bool launch_fits(const Options *options, Error *err);
 // Starts mpirun with this command line, forwards signals, and returns the exit code. A command that
 // trains gets INT, TERM and HUP as USR1.
 ExitCode launch(const Options *options, int threads, char **argv);
@@ -139,11 +144,12 @@ typedef struct Forward {
 } Forward;
 bool forward_open(Forward *forward);
 void forward_in_child(const Forward *forward); // after fork: its stdout and stderr are the pipes
-// Forwards what the child prints until it has ended; returns its wait status.
-int forward_until_end(Forward *forward, int child);
+// Forwards what the child prints until it has ended; returns its wait status. Meanwhile it calls
+// look() at least ten times a second, unless the terminal is blocked.
+int forward_until_end(Forward *forward, int child, void (*look)(void));
 bool forward_check(const Forward *forward, Error *err); // EXIT_IO if something was lost
 
-// --- hang.c: an mpirun that does not end
+// --- hang.c: an mpirun that does not end, and its ranks
 
 typedef struct HangWatch {
     double looked, seen; // clock: of the last look, and when a child was last seen alive
@@ -152,6 +158,8 @@ typedef struct HangWatch {
 // printed anything. `heard`: when it printed last. Call it often: it checks at every call until it
 // has seen a child, then once a second. False if the kernel does not list children.
 bool mpirun_hangs(HangWatch *watch, int mpirun, double heard);
+// Kills it and its ranks on this machine.
+void mpirun_kill(int mpirun);
 
 // --- session.c: all ranks with one config, and a shard for each
 
@@ -202,6 +210,10 @@ bool report_folder(Session *session, const char *folder);
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);
 
 // --- stop.c: INT, TERM, HUP and USR1
+
+#define STOPPED_IN_SETUP "fringe: stopped during set-up; there was nothing to save\n"
+// How a rank under a keeper ends then, and how one ends that does not yet listen to USR1.
+enum { EXIT_IN_SETUP = 128 + SIGUSR1 };
 
 void stop_listen(void); // before MPI starts its threads, which inherit the mask
 // From now on a request only lets stop_asked say so; `what` is for the sentence "stop requested;

@@ -1,30 +1,45 @@
 // The keeper: it starts mpirun, hands on what mpirun and the ranks print, asks the ranks to stop
 // when it is asked to, and explains how they ended.
+//
+// A stop may be sent to every process at once, or to any of them. TERM and INT would end mpirun and
+// with it the ranks, so it is started with both blocked: they stay pending, and the keeper looks
+// for them. Ranks take them as requests, too (stop.c). Each way leads to the same: the ranks finish
+// their epoch. HUP still ends mpirun and the ranks; the kernel sends it when the keeper dies.
 
 #include "internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+// Seconds after a request in the set-up until mpirun and the ranks are killed. Ranks that have
+// started leave at once; an mpirun that still starts others may take minutes to notice.
+static const double kill_after = 6;
+
 static struct Keeper {
-    bool saves;                     // the command finishes an epoch and saves
-    volatile sig_atomic_t child;    // mpirun
-    volatile sig_atomic_t asked;    // 1 after the ranks got a stop request
+    bool saves;                  // the command finishes an epoch and saves
+    double late_since;           // clock of the first look after a request in the set-up; 0: none
+    volatile sig_atomic_t child; // mpirun
+    volatile sig_atomic_t asked; // 1 after the ranks got a stop request
     volatile sig_atomic_t ended_by; // the signal that was to end it at once
+    unsigned long long listens;     // bits of the signals that are requests; signal 1 is bit 0
 } keeper;
+
+static unsigned long long bit_of(int number) { return 1ULL << (number - 1); }
 
 // Sends the request before the message, because the terminal may be blocked.
 static void ask_to_stop(int number) {
     bool first = !keeper.asked;
     keeper.asked = 1;
-    kill(keeper.child, SIGUSR1); // mpirun forwards it to all ranks; TERM would give them one second
-    if (first)
+    kill(keeper.child, SIGUSR1); // mpirun forwards it to all ranks
+    if (first && screen_work_has_begun())
         terminal_say_now(
             number == SIGINT
                 ? "\nfringe: stopping; the current epoch is finished and saved first; Ctrl-C "
@@ -32,17 +47,34 @@ static void ask_to_stop(int number) {
                 : "fringe: stopping; the current epoch is finished and saved first\n");
 }
 
-// Repeats the request, because mpirun loses signals that arrive before its ranks have started.
-static void ask_again(int number) {
+// The requests among the signals that are pending for mpirun. Async-signal-safe.
+static unsigned long long pending_for_mpirun(void) {
+    char path[48], text[4096];
+    snprintf(path, sizeof path, "/proc/%d/status", (int)keeper.child);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = file >= 0 ? read(file, text, sizeof text - 1) : 0;
+    if (file >= 0)
+        close(file);
+    text[bytes > 0 ? bytes : 0] = 0;
+    const char *set = strstr(text, "\nShdPnd:");
+    return set != NULL ? strtoull(set + strlen("\nShdPnd:"), NULL, 16) & keeper.listens : 0;
+}
+
+// Repeats the request, because mpirun loses signals that arrive before its ranks have started. Also
+// while the terminal is blocked.
+static void look_for_requests(int number) {
     (void)number;
     int kept = errno;
     if (keeper.asked)
         kill(keeper.child, SIGUSR1);
+    else if (pending_for_mpirun() != 0)
+        ask_to_stop(SIGTERM);
     errno = kept;
 }
 
-static void ask_again_regularly(void) {
-    struct sigaction action = {.sa_handler = ask_again, .sa_flags = SA_RESTART};
+static void look_regularly(void) {
+    struct sigaction action = {.sa_handler = look_for_requests, .sa_flags = SA_RESTART};
+    sigfillset(&action.sa_mask);
     struct itimerval often = {.it_interval = {.tv_usec = 200000}, .it_value = {.tv_usec = 200000}};
     sigaction(SIGALRM, &action, NULL);
     setitimer(ITIMER_REAL, &often, NULL);
@@ -68,8 +100,21 @@ static void listen_to_signals(void) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigfillset(&action.sa_mask); // one signal at a time
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+            keeper.listens |= bit_of(numbers[i]);
             sigaction(numbers[i], &action, NULL);
+        }
+}
+
+// Ends a start-up that a request finds unfinished, whatever mpirun does and prints.
+static void end_late_start(void) {
+    double now = clock_seconds();
+    bool late = keeper.asked && !screen_work_has_begun();
+    screen_keep_own_lines(late);
+    if (late && keeper.late_since == 0)
+        keeper.late_since = now;
+    if (late && now > keeper.late_since + kill_after)
+        mpirun_kill(keeper.child);
 }
 
 // Runs in its own process group, so that the terminal's Ctrl-C reaches only the keeper.
@@ -79,11 +124,25 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
     int nothing = open("/dev/null", O_RDONLY);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
-    prctl(PR_SET_PDEATHSIG, SIGTERM); // mpirun then ends its ranks
-    signal(SIGUSR1, SIG_IGN);         // until mpirun handles it, and after it has stopped doing so
+    signal(SIGHUP, SIG_DFL);         // until mpirun handles it
+    prctl(PR_SET_PDEATHSIG, SIGHUP); // mpirun then ends its ranks
+    signal(SIGUSR1, SIG_IGN);        // until mpirun handles it, and after it has stopped doing so
+    if (keeper.saves) {              // mpirun unblocks them for its ranks
+        sigaddset(before, SIGTERM);
+        sigaddset(before, SIGINT);
+    }
     sigprocmask(SIG_SETMASK, before, NULL);
     execvp(command[0], command);
     _exit(127);
+}
+
+// True if a request found the ranks in their set-up. Those that do not yet listen die by it, and
+// mpirun has codes of its own. A rank that has failed has explained fringe's own code.
+static bool is_stopped_in_setup(int code, bool hung) {
+    bool by_request = code == EXIT_IN_SETUP || code == 128 + SIGTERM || code == 128 + SIGINT;
+    bool own = code == EXIT_OK || (code >= EXIT_USAGE && code <= EXIT_MISMATCH);
+    return keeper.saves && !screen_work_has_begun() &&
+           (by_request || (keeper.asked && (hung || !own)));
 }
 
 // mpirun hung after its ranks had ended, so their exit codes are unknown.
@@ -102,12 +161,12 @@ static ExitCode explain(int status, bool hung) {
                      keeper.saves ? "; --resume auto continues from the last checkpoint" : "");
         return (ExitCode)(128 + keeper.ended_by);
     }
-    if (hung)
-        return explain_hung();
-    if (keeper.asked && code == 128 + SIGUSR1) { // a rank on another host was not listening yet
-        terminal_say("fringe: stopped during set-up; there was nothing to save\n");
+    if (is_stopped_in_setup(code, hung)) {
+        terminal_say(STOPPED_IN_SETUP);
         return EXIT_STOPPED;
     }
+    if (hung)
+        return explain_hung();
     if (code == 127)
         terminal_say("fringe: mpirun could not be started; install OpenMPI (openmpi-bin) or "
                      "drop --ranks\n");
@@ -140,9 +199,9 @@ ExitCode keeper_run(char *const *command, int ranks, bool saves) {
     stage_begin("start", "%d ranks", ranks);
     listen_to_signals();
     if (keeper.saves)
-        ask_again_regularly();
+        look_regularly();
     sigprocmask(SIG_SETMASK, &before, NULL);
-    int status = forward_until_end(&forward, pid);
+    int status = forward_until_end(&forward, pid, end_late_start);
     ExitCode code = explain(status, forward.hung);
     if (!forward_check(&forward, &err) && code == EXIT_OK) {
         print_error(&err);

@@ -6,16 +6,17 @@
 #include <string.h>
 
 const Command commands[] = {
-    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsneuqv",
+    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rOsneuqv",
      "train a model on the whole graph, on one or many ranks",
      "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints to run.dir.\n"
      "Prints one line per logged epoch on stderr and the result on stdout.\n"
-     "Ctrl-C (INT), TERM, HUP or USR1 to fringe, or USR1 to any rank: fringe finishes the\n"
-     "epoch, writes a checkpoint and exits with 75. A second Ctrl-C ends it at once.\n"
+     "Ctrl-C (INT), TERM, HUP or USR1 to fringe, or INT, TERM or USR1 to any of its processes:\n"
+     "fringe finishes the epoch, writes a checkpoint and exits with 75. A second Ctrl-C ends it\n"
+     "at once.\n"
      "--resume auto continues from the newest checkpoint, bit for bit. Without it a run starts\n"
      "again, and the files of earlier runs in run.dir move to run.dir.1, run.dir.2, ...",
      cmd_train},
-    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rsnmujqv",
+    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rOsnmujqv",
      "train in several modes and compare time and accuracy",
      "Trains CONFIG in each of --modes, one after the other, from the same initial weights, each\n"
      "in its own folder under run.dir. `alone` is a single-rank baseline with the whole graph: "
@@ -23,12 +24,12 @@ const Command commands[] = {
      "with one thread and once with all cores, while the other ranks sleep. Prints tables\n"
      "and writes them to compare.json. --resume auto continues with the mode that was interrupted.",
      cmd_compare},
-    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rswbjqv",
+    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rOswbjqv",
      "print loss and metrics of trained weights",
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
      "CONFIG may be the folder of a run: then the config in its run.json is used.",
      cmd_evaluate},
-    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rswbloqv",
+    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rOswbloqv",
      "write classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
@@ -114,7 +115,7 @@ const Command commands[] = {
      "schema    prints the JSON schema of a config\n"
      "markdown  prints the page docs/config.md",
      cmd_config},
-    {"doctor", "[CONFIG]", 0, 1, false, 0, "rsj",
+    {"doctor", "[CONFIG]", 0, 1, false, 0, "rOsj",
      "check that this machine can train, and say how to repair it",
      "Checks MPI, cores, threads, kernels, shared memory and disks; with CONFIG also its files,\n"
      "and the cores and memory that it takes on --ranks ranks. Exits with 0, or with 69 if\n"
@@ -126,7 +127,7 @@ const Command commands[] = {
      "man       prints the manual page; read it with: fringe help man | man -l -\n"
      "bash, zsh  prints a script that completes command lines in that shell",
      cmd_help},
-    {"probe", "", 0, 0, true, 0, "r", NULL, "Starts and stops MPI; fringe doctor uses it.",
+    {"probe", "", 0, 0, true, 0, "rO", NULL, "Starts and stops MPI; fringe doctor uses it.",
      cmd_probe},
 };
 const int command_count = sizeof commands / sizeof commands[0];
@@ -169,6 +170,8 @@ static ExitCode launch_command(const Options *options, char **argv) {
     Config config;
     Error err = {0};
     int threads = 0;
+    if (!launch_fits(options, &err))
+        return fail(&err);
     if (options->arguments > 0) {
         if (!load_config(&config, options, options->argument[0], options->ranks, &err))
             return fail(&err);

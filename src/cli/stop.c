@@ -1,7 +1,8 @@
 // Stopping on request. INT, TERM, HUP and USR1 mean: finish this epoch, save, exit with 75. All
 // threads block them and one thread waits for them, so that they interrupt no computation and no
 // file access. During set-up there is nothing to save and the process exits at once: every file of
-// the set-up is written under a temporary name and then renamed.
+// the set-up is written under a temporary name and then renamed. A rank under a keeper takes the
+// same signals, in case they are sent to every process; the keeper then says what happened.
 
 #include "internal.h"
 
@@ -25,8 +26,10 @@ static bool is_first(void) {
 }
 
 _Noreturn static void leave_setup(void) {
+    if (launch_is_kept())
+        _exit(EXIT_IN_SETUP);
     if (is_first())
-        terminal_say_last("fringe: stopped during set-up; there was nothing to save\n");
+        terminal_say_last(STOPPED_IN_SETUP);
     _exit(EXIT_STOPPED);
 }
 
@@ -51,7 +54,13 @@ _Noreturn static void end_at_once(int number) {
     _exit(128 + number);
 }
 
-// Promises no more than that, because mpirun also sends TERM when another rank has died.
+// mpirun sends TERM to the ranks that are left when one has died. A keeper's mpirun does so for no
+// other reason, and nothing can be saved then.
+static bool is_end_of_job(const siginfo_t *signal) {
+    return launch_is_kept() && signal->si_signo == SIGTERM && signal->si_pid == getppid();
+}
+
+// Promises no more than that, because a user's mpirun also sends TERM when another rank has died.
 static void say_what_was_asked(int number) {
     char text[160];
     bool key = number == SIGINT;
@@ -62,10 +71,12 @@ static void say_what_was_asked(int number) {
 
 static void *listen(void *context) {
     const sigset_t *signals = context;
-    for (int number;;) {
-        if (sigwait(signals, &number) != 0)
+    siginfo_t signal;
+    for (;;) {
+        int number = sigwaitinfo(signals, &signal);
+        if (number < 0)
             continue;
-        if (stop_insists(number))
+        if (is_end_of_job(&signal) || stop_insists(number))
             end_at_once(number);
         bool first = !atomic_exchange(&asked, true);
         if (!atomic_load(&working))
@@ -83,12 +94,8 @@ static void add_unless_ignored(sigset_t *signals, int number) {
         sigaddset(signals, number);
 }
 
-// A keeper sends its ranks only USR1. The TERM that mpirun sends when a rank has died ends the
-// others at once and silently, because nothing can be saved then.
 static void add_requests(sigset_t *signals) {
     sigaddset(signals, SIGUSR1);
-    if (launch_is_kept())
-        return;
     add_unless_ignored(signals, SIGINT);
     add_unless_ignored(signals, SIGTERM);
     add_unless_ignored(signals, SIGHUP);
@@ -108,7 +115,8 @@ void stop_listen(void) {
 
 void stop_waits_for(const char *what) {
     atomic_store(&finishes, what);
-    atomic_store(&working, true);
+    if (!atomic_exchange(&working, true) && launch_is_kept() && is_first())
+        stage_work_begins();
 }
 
 bool stop_asked(void) { return atomic_load(&asked); }

@@ -3,10 +3,9 @@
 # If this failed, a stop request would lose epochs, would not be answered, or would leave a broken
 # cache or processes behind.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. "$(dirname "${BASH_SOURCE[0]}")/../sends.sh"
 tiny
 sed -i 's/"run": {/"run": {"threads": 1, /' tiny.json # spinning threads would wait for each other
-endless="--set train.epochs=100000000 --set run.checkpoint_every=0"
-
 # Job control, so that the shell does not make INT of what runs in the background ignored.
 set -m
 start() { "$FRINGE" train tiny.json $endless "$@" >out 2>&1 </dev/null & pid=$!; }
@@ -21,10 +20,10 @@ ends() {
         echo "ok: $1"
     fi
 }
-none_left() { # FOLDER
+none_left() { # FOLDER, or how the names of several begin
     for _ in $(seq 100); do
         grep -lsaz "^run.dir=$1" /proc/[0-9]*/cmdline >left || return
-        sleep 0.1
+        nap 0.1
     done
     fail "processes are left: $(cat left)"
 }
@@ -34,22 +33,32 @@ mkdir hangs
 printf '#!/bin/sh\nsleep 0.5 &\nexec sleep 300\n' >hangs/mpirun && chmod +x hangs/mpirun
 PATH=$work/hangs:$PATH "$FRINGE" train tiny.json --ranks 2 --set run.dir=hung >hung.out 2>&1 </dev/null & hung=$!
 
-# Each is sent twice, as by timeout(1): that is one request.
-for ranks in 1 2; do
-    for signal in INT TERM HUP USR1; do
-        folder=$signal-$ranks
-        start --ranks $ranks --set run.dir=$folder
-        begun $folder $pid
-        kill -$signal $pid
-        kill -$signal $pid 2>/dev/null
-        ends "$signal to $ranks rank(s)" 75 'stopped on request after epoch [1-9][0-9]*; the checkpoint'
-        grep -q 'finish' out || fail "$signal, $ranks: it says at once what it does"
-        at=$(sed -n 's/.*after epoch \([0-9]*\);.*/\1/p' out)
-        [ -s $folder/checkpoints/epoch-$at/model.safetensors ] || fail "the epoch is saved"
-        [ "$(wc -l <$folder/metrics.jsonl)" -eq "$at" ] || fail "the epoch is the last one"
-    done
+# --- one that goes on starting ranks, and prints so, after it was asked to stop (checked late, too)
+mkdir slow
+printf '#!/bin/sh\nsleep 300 &\nwhile :; do echo "mpirun starts a rank" >&2; sleep 0.5; done\n' >slow/mpirun && chmod +x slow/mpirun
+PATH=$work/slow:$PATH "$FRINGE" train tiny.json --ranks 2 --set run.dir=slow >slow.out 2>&1 </dev/null & slow_start=$!
+while [ ! -s slow.out ]; do nap 0.05; done
+slow_since=$(date +%s)
+kill -TERM $slow_start
+
+# --- one process; each is sent twice, as by timeout(1): that is one request
+for signal in INT TERM HUP USR1; do
+    start --set run.dir=$signal
+    begun $signal $pid
+    kill -$signal $pid
+    kill -$signal $pid 2>/dev/null
+    ends "$signal to one process" 75 'stopped on request after epoch [1-9][0-9]*; the checkpoint'
+    grep -q 'finish' out || fail "$signal: it says at once what it does"
+    at=$(sed -n 's/.*after epoch \([0-9]*\);.*/\1/p' out)
+    [ -s $signal/checkpoints/epoch-$at/model.safetensors ] || fail "the epoch is saved"
+    [ "$(wc -l <$signal/metrics.jsonl)" -eq "$at" ] || fail "the epoch is the last one"
 done
-none_left USR1-2
+
+# --- three ranks: whoever gets it
+for row in "all TERM" "mpirun TERM" "ranks TERM" "keeper INT" "group HUP" "keeper USR1"; do
+    send $row "send-${row/ /-}" && echo "ok: $row" || failed=1
+done
+grep -q 'finish' out || fail "the keeper says at once what it does"
 
 # --- again ends at once: a rank that is stopped keeps the epoch from ending
 ranks_of() { pgrep -f "^[^ ]*fringe train .*run.dir=$1( |$)" | grep -vx $pid; }
@@ -89,7 +98,7 @@ ends "TERM to a mode that is alone" 75 'stopped on request after epoch [1-9][0-9
 # --- a request that is repeated until mpirun is gone changes nothing of what had come to its end
 "$FRINGE" train tiny.json --ranks 2 --set run.dir=late --set train.epochs=1 >out 2>&1 </dev/null & pid=$!
 begun late $pid
-while kill -USR1 $pid 2>/dev/null; do sleep 0.001; done
+while kill -USR1 $pid 2>/dev/null; do nap 0.002; done
 ends "USR1 until all is over" 0 '^result +epoch 1: '
 ! grep 'set-up' out || fail "what was trained was no set-up"
 
@@ -101,9 +110,9 @@ for ranks in 1 2; do
     "$FRINGE" train tiny.json $endless --ranks $ranks --set run.dir=unread-$ranks >out 2>terminal </dev/null & pid=$!
     begun unread-$ranks $pid
     kill -TERM $pid
-    for _ in $(seq 50); do
+    for _ in $(seq 100); do
         [ ! -e unread-$ranks/checkpoints/LATEST ] || break
-        sleep 0.1
+        nap 0.1
     done
     [ -e unread-$ranks/checkpoints/LATEST ] || fail "TERM to $ranks rank(s) does not reach them"
     kill -KILL $pid 2>/dev/null
@@ -111,14 +120,14 @@ for ranks in 1 2; do
 done
 
 # --- during set-up: at once, also where nobody reads what is said
-slow=dataset.json
+slow=partition.json # of the parts in the cache
 slowly() { # COMMAND...: in the background; reading that file takes 10 s
     exec env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ=$slow SLOW_SECONDS=10 \
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0" "$@"
 }
 in_setup() { # FOLDER: waits until the run there has claimed it, and then for rank 1
-    while [ ! -e "$1/.fringe" ]; do sleep 0.01; done
-    sleep 0.3
+    while [ ! -e "$1/.fringe" ]; do nap 0.02; done
+    nap 0.3
 }
 for ranks in 1 2; do
     slowly "$FRINGE" train tiny.json --ranks $ranks --set run.dir=early-$ranks >out 2>&1 </dev/null & pid=$!
@@ -141,11 +150,11 @@ exec 3>&-
 slow=alone-1-thread/.fringe
 slowly "$FRINGE" compare tiny.json --modes vanilla,alone --ranks 2 --set train.epochs=1 --set run.dir=later \
     >out 2>&1 </dev/null & pid=$!
-while ! grep -q 'compare .*alone-1-thread' out && kill -0 $pid; do sleep 0.05; done
+while ! grep -q 'compare .*alone-1-thread' out && kill -0 $pid; do nap 0.1; done
 kill -TERM $pid
 ends "TERM in the set-up of a later mode" 75 'stopped on request; the runs that have ended are kept'
 grep -q '^vanilla .* 1.00x' out || fail "the table is lost"
-slow=dataset.json
+slow=partition.json
 
 # --- mpirun sends TERM to the ranks that are left when one has died: that is no request
 false_words='fringe: (stopped|finishing|stopping)'
@@ -165,7 +174,7 @@ ends "a rank that dies under an mpirun of the user's" 137 .
 
 # --- at random moments of the set-up: the cache is whole
 answered=0
-for ((i = 0; i < ${FRINGE_STOPS:-50}; i++)); do
+for ((i = 0; i < ${FRINGE_STOPS:-20}; i++)); do
     ranks=$((1 + i % 2))
     [ $((i % 5)) -eq 0 ] && rm -rf cache
     start --ranks $ranks --set run.dir=setup-$i
@@ -201,6 +210,11 @@ done
 [ "$(ls -d clock-0.000001/checkpoints/epoch-* | wc -l)" -eq 20 ] || fail "there is one an epoch"
 [ "$(ls -d clock-0/checkpoints/epoch-* | wc -l)" -eq 1 ] || fail "0 means the last one only"
 
+mv slow.out out && pid=$slow_start
+ends "a stop while mpirun starts ranks" 75 '^fringe: stopped during set-up; there was nothing to save$'
+[ "$(grep -vc '^mpirun\|^start' out)" -eq 1 ] || fail "with one sentence: $(cat out)"
+[ $(($(stat -c %Y out) - slow_since)) -le 10 ] || fail "within 10 s"
+none_left slow
 mv hung.out out && pid=$hung
 if [ -r /proc/$$/task/$$/children ]; then
     ends "an mpirun that hangs" 81 '^fringe: mpirun did not end after its ranks'

@@ -23,7 +23,8 @@ enum {
     STAGE_BEGIN = 'b',
     STAGE_PROGRESS = 'p',
     STAGE_END = 'e',
-    STAGE_DROP = 'd'
+    STAGE_DROP = 'd',
+    WORK_BEGUN = 'w' // what follows is saved when a stop is requested
 };
 
 // Writes the text, which may hold stage records. Waits while the terminal is stopped. Returns 0, or
@@ -37,6 +38,12 @@ void screen_tick_by_thread(void);
 void screen_pass_records(void);
 // Removes the live line. Its stage ends without a line.
 void screen_clear(void);
+
+// Until it is called with false, lines are dropped that do not begin with "fringe: ", and the stage
+// is not reported.
+void screen_keep_own_lines(bool keep);
+// True once a record of WORK_BEGUN has arrived. Async-signal-safe.
+bool screen_work_has_begun(void);
 
 // True while a live line is drawn: text written past the screen begins with a newline then.
 // Async-signal-safe.

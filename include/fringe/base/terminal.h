@@ -30,6 +30,8 @@ void stage_begin(const char *label, const char *format, ...) __attribute__((form
 void stage_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void stage_end(const char *result);
 void stage_drop(void); // it ends without a line
+// Tells the process that draws this one's records that the set-up is over (screen.h), at any level.
+void stage_work_begins(void);
 
 // Call before ending the process: gives queued text half a second to be written.
 void terminal_settle(void);
