@@ -1,128 +1,15 @@
 // fringe train --sweep: trains every combination of values (a point), into
 // run.dir/KEY=VALUE,.../run-1, ... The table is made from these files, also after a resume.
 
-#include "internal.h"
+#include "grid.h"
 
 #include <string.h>
-
-enum { VALUES_MOST = 64, POINTS_MOST = 10000, VALUE = 128, POINT = 240 };
-
-typedef struct Axis { // one --sweep
-    char key[96];
-    char value[VALUES_MOST][VALUE];
-    int count;
-} Axis;
-
-typedef struct Grid {
-    Axis axis[CLI_SWEEPS];
-    int axes, points;
-} Grid;
-
-// ---- which points
-
-// The length of the next value: up to a comma outside of brackets and quotes.
-static size_t value_length(const char *text) {
-    int depth = 0;
-    bool quoted = false;
-    size_t i = 0;
-    for (; text[i] != 0 && (text[i] != ',' || depth > 0 || quoted); i++) {
-        quoted ^= text[i] == '"';
-        depth += !quoted && text[i] == '[';
-        depth -= !quoted && text[i] == ']';
-    }
-    return i;
-}
-
-static bool refuse(const char *text, const char *why, Error *err) {
-    return error_set(err, EXIT_USAGE, "--sweep %s: %s; write --sweep KEY=A,B", text, why);
-}
-
-// Names of folders have '_' in place of '/'.
-static char in_folder(char letter) { return letter == '/' ? '_' : letter; }
-
-static bool is_there(const Axis *axis, const char *value) {
-    size_t same = 0;
-    for (int i = 0; i + 1 < axis->count; i++, same = 0) {
-        while (value[same] != 0 && in_folder(axis->value[i][same]) == in_folder(value[same]))
-            same++;
-        if (value[same] == 0 && axis->value[i][same] == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool read_values(Axis *axis, const char *text, const char *values, Error *err) {
-    for (const char *at = values;; at++) {
-        size_t length = value_length(at);
-        if (length == 0 || length >= VALUE)
-            return refuse(text, length == 0 ? "a value is empty" : "a value is too long", err);
-        if (axis->count == VALUES_MOST)
-            return refuse(text, "more than 64 values", err);
-        snprintf(axis->value[axis->count], VALUE, "%.*s", (int)length, at);
-        if (is_there(axis, axis->value[axis->count++]))
-            return refuse(text, "two values have the same folder", err);
-        at += length;
-        if (*at == 0)
-            return true;
-    }
-}
-
-static bool read_axis(Axis *axis, const char *text, Error *err) {
-    const char *equals = strchr(text, '=');
-    *axis = (Axis){0};
-    if (equals == NULL || equals == text || (size_t)(equals - text) >= sizeof axis->key)
-        return refuse(text, "expected a key and its values", err);
-    snprintf(axis->key, sizeof axis->key, "%.*s", (int)(equals - text), text);
-    if (strcmp(axis->key, "run.dir") == 0 || strcmp(axis->key, "run.seed") == 0)
-        return refuse(text, "run.dir and run.seed follow from the sweep and --runs", err);
-    return read_values(axis, text, equals + 1, err);
-}
-
-static bool read_grid(Grid *grid, const Options *options, Error *err) {
-    *grid = (Grid){.points = 1};
-    for (int i = 0; i < options->sweeps; i++) {
-        Axis *axis = &grid->axis[grid->axes++];
-        if (!read_axis(axis, options->sweep[i], err))
-            return false;
-        for (int j = 0; j < i; j++)
-            if (strcmp(grid->axis[j].key, axis->key) == 0)
-                return refuse(options->sweep[i], "the key is given twice", err);
-        grid->points *= axis->count;
-        if (grid->points > POINTS_MOST)
-            return refuse(options->sweep[i], "more than 10000 combinations", err);
-    }
-    return options->settings + grid->axes + 1 <= CLI_SETTINGS ||
-           error_set(err, EXIT_USAGE, "--set: at most %d settings with these --sweep",
-                     CLI_SETTINGS - grid->axes - 1);
-}
-
-// The last axis changes first.
-static const char *value_at(const Grid *grid, int point, int axis) {
-    for (int i = grid->axes - 1; i > axis; i--)
-        point /= grid->axis[i].count;
-    return grid->axis[axis].value[point % grid->axis[axis].count];
-}
-
-static bool name_point(char out[POINT], const Grid *grid, int point, Error *err) {
-    size_t used = 0;
-    for (int i = 0; i < grid->axes; i++) {
-        int bytes = snprintf(out + used, POINT - used, "%s%s=%s", i > 0 ? "," : "",
-                             grid->axis[i].key, value_at(grid, point, i));
-        used += (size_t)bytes;
-        if (used >= POINT)
-            return error_set(err, EXIT_USAGE,
-                             "--sweep: the name of a combination is longer than %d letters, which "
-                             "no folder may have; sweep fewer keys",
-                             POINT - 1);
-    }
-    return true;
-}
 
 static void folder_of(char *out, size_t size, const char *base, const char *name) {
     char plain[POINT];
     snprintf(plain, sizeof plain, "%s", name);
     for (char *at = plain; *at != 0; at++)
-        *at = in_folder(*at);
+        *at = grid_folder_letter(*at);
     path_join(out, size, base, plain);
 }
 
@@ -142,7 +29,7 @@ static bool point_config(Sweeping *w, int point, const char *name) {
     Options with = *w->options;
     for (int i = 0; i < w->grid.axes; i++) {
         snprintf(setting[i], sizeof setting[i], "%s=%s", w->grid.axis[i].key,
-                 value_at(&w->grid, point, i));
+                 grid_value(&w->grid, point, i));
         with.setting[with.settings++] = setting[i];
     }
     folder_of(folder, sizeof folder - 16, w->base, name);
@@ -172,7 +59,7 @@ static bool prepare(Sweeping *w) {
     char name[POINT];
     w->session->idle = (IdleKeys){0};
     for (int p = 0; p < w->grid.points; p++)
-        if (!name_point(name, &w->grid, p, &w->session->err) || !point_config(w, p, name))
+        if (!grid_name(name, &w->grid, p, &w->session->err) || !point_config(w, p, name))
             return false;
     session_warn_of_idle_keys(w->session);
     return w->options->resume || folder_start_again(w->session);
@@ -182,7 +69,7 @@ static bool train_point(Sweeping *w, int point) {
     Session *s = w->session;
     char name[POINT];
     RunResult *result = ALLOC(RunResult, w->options->runs, "results of runs");
-    bool ok = name_point(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
+    bool ok = grid_name(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
               (!changes_shard(&w->grid) || load_again(s));
     if (ok)
         w->metric = report_metric_name(&s->shard);
@@ -305,7 +192,7 @@ static void put_score(JsonWriter *out, const char *key, MeanDeviation of) {
 static void put_settings(JsonWriter *out, const Grid *grid, int point) {
     json_begin_object(out, "settings");
     for (int i = 0; i < grid->axes; i++)
-        json_put_string(out, grid->axis[i].key, value_at(grid, point, i));
+        json_put_string(out, grid->axis[i].key, grid_value(grid, point, i));
     json_end_object(out);
 }
 
@@ -339,7 +226,7 @@ static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
     json_begin_array(out, "points");
     for (int p = 0; p < w->grid.points; p++) {
         char name[POINT];
-        name_point(name, &w->grid, p, &(Error){0});
+        grid_name(name, &w->grid, p, &(Error){0});
         int count = read_ended(ended, w, name);
         if (count == 0)
             continue;
@@ -392,7 +279,7 @@ bool sweep_train(Session *s, const Options *options) {
     *w = (Sweeping){.session = s, .options = options};
     snprintf(w->base, sizeof w->base, "%s", s->config.run.dir);
     s->compares = true;
-    bool ready = read_grid(&w->grid, options, &s->err) && prepare(w), ok = ready;
+    bool ready = grid_read(&w->grid, options, &s->err) && prepare(w), ok = ready;
     for (int p = 0; p < w->grid.points && ok; p++)
         ok = train_point(w, p);
     if (ready && w->metric != NULL && s->comm.rank == 0)
