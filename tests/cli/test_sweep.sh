@@ -68,6 +68,11 @@ expect "other parts are another training" 78 'it ran on 2 ranks, this run has 3'
     --ranks 3 --resume auto --sweep partition.seed=1,2 --set run.dir=cuts --set train.epochs=5
 grep -q 'has ended already' out && fail "a run on other parts was taken: $(cat out)"
 
+# --- keys of streams change the parts
+"$FRINGE" train tiny.json --ranks 2 --set train.epochs=0 --set partition.method=srp --quiet \
+    --sweep stream.score=marginal,random --set run.dir=scores >out 2>&1 || fail "scores: $(cat out)"
+[ "$(grep -h '"hash"' scores/*/run-1/run.json | sort -u | wc -l)" -eq 3 ] || fail "each score has its parts"
+
 # --- a key that one of the points uses has its effect
 idle="--set train.epochs=0 --set train.lr_gamma=0.1 --quiet"
 expect "a sweep warns once" 0 'warning +train.lr_gamma has no effect' "$FRINGE" train tiny.json $idle \
