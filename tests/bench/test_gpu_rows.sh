@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # once
-# If this failed, bench/gpu.sh check would call a device test passed whose case for the device skipped or never ran. Its
-# device, program and tests are stubs here, which say what a machine would.
+# If this failed, bench/gpu.sh check would call a device test passed whose case for the device skipped or never ran, or a
+# ratio of bench/gpu.sh speed would not name the peer that it is about. Device, programs and peers are stubs here, which
+# say what a machine would.
 set -u
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -53,4 +54,23 @@ check 0 "$(both yes ok yes ok)" '[       OK ]' '[       OK ]'
 check 77 "$(both yes ok skipped skipped)" '[       OK ]' '[  SKIPPED ]'
 check 77 "$(both skipped skipped skipped skipped)" '[  SKIPPED ]' '[  SKIPPED ]'
 check 1 "$(both no short skipped skipped)" '[  FAILED  ]' '[  SKIPPED ]'
+
+# --- speed: the fastest fair peer takes 30 ms, fringe 20 and, with the savings, 10
+mkdir -p "$work/tree/bench/peers"
+stub build/bench_gpu <<'STUB'
+#!/bin/sh
+for word; do case $word in --rows=*) rows=${word#--rows=} ;; esac; done
+[ "$1" = --stage=kernels ] || printf 'speed\tepoch of GCN 3 x 256%s\t%s\tms\t\t\n' ', one rank' 20 \
+    ' with the savings, one rank' 10 >>"$rows"
+STUB
+stub bin/python3 <<'STUB'
+#!/bin/sh
+[ "$1" != -c ] || exit 0
+printf 'speed\t%s\t%s\t\t\t\n' "A's form: epoch of GCN 3 x 256" 30 "B: epoch of GCN 3 x 256" 40 'fastest fair peer' "A's form" >>"$4"
+STUB
+rm -f "$work/rows"
+PATH=$work/tree/bin:$PATH OUT=$work/rows bash "$work/tree/bench/gpu.sh" speed >"$work/out" 2>&1
+for told in "epoch of GCN 3 x 256: × A's form"$'\t1.500' "epoch of GCN 3 x 256 with the savings: × A's form"$'\t3.000'; do
+    grep -qF "$told" "$work/rows" || { echo "FAILED: no row '$told' in:" && cat "$work/rows" && failed=1; }
+done
 exit $failed

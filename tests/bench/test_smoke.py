@@ -1,4 +1,4 @@
-# once
+# long, once
 """If this failed, a bench would not start: bench/run.sh could not find it, one of its imports, programs or data would not
 be there, it would have no smoke form, or that would write into the tree."""
 import glob
