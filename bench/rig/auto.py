@@ -2,7 +2,7 @@
 
 usage: bench/run.sh auto [--strict] [--graph=reddit-small] [--layout=2x1] [--links=100mbit,1gbit,10gbit,loopback]
                          [--rounds=10] [--epochs=60] [--fixed=vanilla,...]
-smoke: --links=loopback --rounds=1 --epochs=6 --fixed=vanilla,adaqp
+smoke: --links=loopback --rounds=1 --epochs=6 --fixed=vanilla
 
 Two hosts of the network rig, each with a core of its own, are joined by links of each rate (loopback: by none, in
 shared memory). A short training of every fixed mode finds those that come near the best; the others are left out. Then
