@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, a room could open a door above it, or a library leave its room, and the build
 # would say nothing.
 set -u

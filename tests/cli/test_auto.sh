@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, mode=auto would not say what it chose and why, a run could not be repeated from its
 # record, or a resumed run would choose anew.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

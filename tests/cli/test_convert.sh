@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, fringe convert would overwrite what nobody asked it to, leave half a file on a full disk
 # or after a kill, write other bytes than it did before, or answer a wrong command without a sentence.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

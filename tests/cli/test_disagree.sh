@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, ranks whose machines compute differently would train different models for hours,
 # and the checkpoints would hold one of them.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

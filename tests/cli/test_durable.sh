@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, a machine that loses its power could lose a checkpoint that was said to be
 # written, or the one before it with it; or a temporary file could be another's.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

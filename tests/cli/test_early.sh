@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timed
+# timed, once
 # If this failed, a mistake in a config would be told after the graph was loaded, the parts were cut
 # or the job had waited in a queue.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, a hypergraph could not be cut, trained, resumed, evaluated, predicted and compared by
 # the same commands as a graph, or wrong input would not get its sentence.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

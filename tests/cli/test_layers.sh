@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, kinds of layers could not be trained, resumed, evaluated and looked into by their
 # names alone, or keys of one would be lost on the way.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, a run would go by the name of another dataset of the same contents, or a mistake would
 # be looked for in a file that has none.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
