@@ -47,10 +47,6 @@ start() { # FILE OPTIONS...
     *.sh) bash "$file" "$@" ;;
     *.py) "$python" "$file" "$@" ;;
     *.c) "$build/bench_$(basename "$file" .c)" "$@" ;;
-    *)
-        echo "bench/run.sh: there is no bench '$name'" >&2
-        return 64
-        ;;
     esac
 }
 
@@ -80,6 +76,11 @@ worst=0 ran=0 skipped=0
 for name in $names; do
     echo "== $name"
     file=$(find_bench "$name")
+    if [ -z "$file" ]; then
+        echo "bench/run.sh: there is no bench '$name'" >&2
+        worst=64
+        continue
+    fi
     if [ -n "$smoke" ] && ! options=$(smoke_options "$file"); then
         echo "bench/run.sh: $name has no smoke form: its file needs a line \"smoke: OPTIONS\"" >&2
         worst=70
