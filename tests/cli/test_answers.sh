@@ -28,7 +28,7 @@ row 78 'data.$schema: unknown key' config check deep.json
 
 # --- doctor of one config; partition as JSON
 row 0 'random initial weights' doctor tiny.json
-row 0 'several share a core' doctor tiny.json --ranks 64
+row 0 'several share a core' doctor tiny.json --ranks 2 --set run.threads=1000
 row 69 'nodata does not exist; fringe looks for data.path' doctor tiny.json --set data.path=nodata
 row 69 'tiny.json is a file, not a folder' doctor tiny.json --set run.dir=tiny.json
 row 69 '"can_train": false' doctor tiny.json --json --set model.weights=none.st
