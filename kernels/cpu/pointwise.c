@@ -43,22 +43,6 @@ static void each_chunk(RowsLoop *rows, const PointwiseCall *call, Range range, i
 
 // --- after a convolution
 
-static int post_order(const Post *post) {
-    static const int digit[] = {
-        [POST_DROPOUT] = DO_DROPOUT, [POST_NORM] = DO_NORM, [POST_ACTIVATION] = DO_ACTIVATION};
-    int order = 0, place = 0, seen = 0;
-    for (int i = 0; i < post->count; i++) {
-        int step = digit[post->step[i]];
-        assert(!(seen & 1 << step));
-        seen |= 1 << step;
-        if (step == DO_DROPOUT && (!post->training || post->keep >= 1))
-            continue;
-        order |= step << place;
-        place += 3;
-    }
-    return order;
-}
-
 static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved saved) {
     assert(out.columns == z.columns && out.stride == z.stride);
     PointwiseCall call = {.order = post_order(post),

@@ -2,6 +2,7 @@
 #ifndef FRINGE_KERNELS_POINTWISE_H
 #define FRINGE_KERNELS_POINTWISE_H
 
+#include "../orders.h"
 #include "cpu.h"
 #include "philox.h"
 
@@ -14,16 +15,9 @@ typedef struct DropoutKey {
 
 DropoutKey dropout_key(float keep, RandomStream stream);
 
-// An order of steps in octal, the first step last: 0321 is dropout, activation, norm. Dropout is
-// left out where it does nothing.
-enum { DO_DROPOUT = 1, DO_ACTIVATION = 2, DO_NORM = 3 };
-static inline __attribute__((always_inline)) bool order_has(int order, int step) {
-    return (order & 7) == step || (order >> 3 & 7) == step || (order >> 6 & 7) == step;
-}
-
 // One call of an operation: what its loop over rows reads and writes.
 typedef struct PointwiseCall {
-    int order;
+    int order;   // of steps (orders.h)
     bool save;   // forward fills saved
     bool stream; // results go around the cache: too many to be found there later
     CpuRows out, z, dh;

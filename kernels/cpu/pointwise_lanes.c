@@ -15,19 +15,6 @@
 
 static const float norm_epsilon = 1e-5f;
 
-LANES_INLINE int order_head(int order) { // the steps before the norm; 0 without norm
-    return (order & 7) == DO_NORM        ? 0
-           : (order >> 3 & 7) == DO_NORM ? order & 7
-           : (order >> 6 & 7) == DO_NORM ? order & 077
-                                         : 0;
-}
-LANES_INLINE int order_tail(int order) { // the steps after the norm; all without norm
-    return (order & 7) == DO_NORM        ? order >> 3
-           : (order >> 3 & 7) == DO_NORM ? order >> 6
-           : (order >> 6 & 7) == DO_NORM ? 0
-                                         : order;
-}
-
 // Rows are done in pairs: a sum along a row is one chain of additions, and two chains take no
 // longer than one. A pair does not show in the result.
 enum { PAIR = 2 };
@@ -318,12 +305,7 @@ LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t be
         f16_stream_end();
 }
 
-// Orders, first step in the last digit, that the recipes use are compiled on their own; any other
-// runs the same functions with the order as a variable.
-#define ORDERS_FAST(X) X(0321) X(0132) X(013)
-#define ORDERS_FAST_ONLY(X) X(032) X(03)
-
-#define FORWARD(order)                                                                             \
+#define FORWARD_SAVING(order)                                                                      \
     case order:                                                                                    \
         forward_rows(call, order, true, begin, end);                                               \
         return;
@@ -337,15 +319,15 @@ LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t be
         return;
 
 void LANES_NAME(post_forward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
-    if (!call->save)
-        switch (call->order) { ORDERS_FAST_ONLY(FORWARD_ONLY) }
+    if (call->save)
+        switch (call->order) { ORDERS_TRAINED(FORWARD_SAVING) }
     else
-        switch (call->order) { ORDERS_FAST(FORWARD) }
+        switch (call->order) { ORDERS_EVALUATED(FORWARD_ONLY) }
     forward_rows(call, call->order, call->save, begin, end);
 }
 
 void LANES_NAME(post_backward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
-    switch (call->order) { ORDERS_FAST(BACKWARD) }
+    switch (call->order) { ORDERS_TRAINED(BACKWARD) }
     backward_rows(call, call->order, begin, end);
 }
 

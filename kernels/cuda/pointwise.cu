@@ -14,21 +14,6 @@ DropoutKey dropout_key(float keep, RandomStream stream) {
 
 // ---- after a convolution
 
-static int post_order(const Post *post) {
-    int order = 0, place = 0;
-    for (int i = 0; i < post->count; i++) {
-        const PostStep step = post->step[i];
-        if (step == POST_DROPOUT && (!post->training || post->keep >= 1))
-            continue;
-        order |= (step == POST_DROPOUT ? DO_DROPOUT
-                  : step == POST_NORM  ? DO_NORM
-                                       : DO_ACTIVATION)
-                 << place;
-        place += 3;
-    }
-    return order;
-}
-
 PostTask post_task(Rows out, Rows z, const Post *post, PostSaved saved) {
     PostTask task = {};
     task.order = post_order(post);
@@ -127,22 +112,19 @@ __global__ __launch_bounds__(ROW_THREADS) static void forward_rows(PostTask task
 
 typedef void ForwardKernel(PostTask, int64_t, int64_t);
 
-// Orders that the recipes use are compiled on their own. Dropout is in an order only in training.
+#define FORWARD_SAVING(order)                                                                      \
+    case order:                                                                                    \
+        return forward_rows<order, true>;
+#define FORWARD_ONLY(order)                                                                        \
+    case order:                                                                                    \
+        return forward_rows<order, false>;
+
 static ForwardKernel *forward_kernel(const PostTask &task) {
-    switch (task.order) {
-    case 0321:
-        return forward_rows<0321, true>;
-    case 0132:
-        return forward_rows<0132, true>;
-    case 013:
-        return forward_rows<013, true>;
-    case 032:
-        return task.save ? forward_rows<032, true> : forward_rows<032, false>;
-    case 03:
-        return task.save ? forward_rows<03, true> : forward_rows<03, false>;
-    default:
-        return forward_rows<ANY_ORDER, true>;
-    }
+    if (task.save)
+        switch (task.order) { ORDERS_TRAINED(FORWARD_SAVING) }
+    else
+        switch (task.order) { ORDERS_EVALUATED(FORWARD_ONLY) }
+    return forward_rows<ANY_ORDER, true>;
 }
 
 void cuda_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,

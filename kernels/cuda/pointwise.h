@@ -3,36 +3,18 @@
 //
 // The one idea: 16 lanes do a row (device.h), and a lane reads and writes its own columns alone, so
 // the passes over a row need no barrier. Only the bits of dropout, eight to a byte, are written by
-// one lane and read by others. The order of steps is a constant of a kernel where recipes use it.
+// one lane and read by others. The order of steps is a constant of a kernel where configs use it.
 #ifndef FRINGE_KERNELS_CUDA_POINTWISE_H
 #define FRINGE_KERNELS_CUDA_POINTWISE_H
 
 #include "device.h"
 #include "philox.h"
 
+#include "../orders.h"
+
 static constexpr int ROW_THREADS = 128, ROW_GROUPS = ROW_THREADS / LANES;
 static constexpr float NORM_EPSILON = 1e-5f;
-
-// An order of steps in octal, the first step last: 0321 is dropout, activation, norm. Dropout is
-// left out where it does nothing.
-static constexpr int DO_DROPOUT = 1, DO_ACTIVATION = 2, DO_NORM = 3;
 static constexpr int ANY_ORDER = -1; // of a kernel whose order is a variable
-
-__host__ __device__ static inline bool order_has(int order, int step) {
-    return (order & 7) == step || (order >> 3 & 7) == step || (order >> 6 & 7) == step;
-}
-__device__ static inline int order_head(int order) { // the steps before the norm; 0 without norm
-    return (order & 7) == DO_NORM        ? 0
-           : (order >> 3 & 7) == DO_NORM ? order & 7
-           : (order >> 6 & 7) == DO_NORM ? order & 077
-                                         : 0;
-}
-__device__ static inline int order_tail(int order) { // the steps after it; all without norm
-    return (order & 7) == DO_NORM        ? order >> 3
-           : (order >> 3 & 7) == DO_NORM ? order >> 6
-           : (order >> 6 & 7) == DO_NORM ? 0
-                                         : order;
-}
 
 // Dropout of one stream: an element is kept iff its 16-bit number is below threshold.
 struct DropoutKey {

@@ -114,21 +114,13 @@ struct BackwardKernels {
 template <int ORDER> static BackwardKernels kernels_of(void) {
     return BackwardKernels{back_sums<ORDER>, backward_rows<ORDER>};
 }
+#define BACKWARD(order)                                                                            \
+    case order:                                                                                    \
+        return kernels_of<order>();
+
 static BackwardKernels backward_kernels(int order) {
-    switch (order) {
-    case 0321:
-        return kernels_of<0321>();
-    case 0132:
-        return kernels_of<0132>();
-    case 013:
-        return kernels_of<013>();
-    case 032:
-        return kernels_of<032>();
-    case 03:
-        return kernels_of<03>();
-    default:
-        return kernels_of<ANY_ORDER>();
-    }
+    switch (order) { ORDERS_TRAINED(BACKWARD) }
+    return kernels_of<ANY_ORDER>();
 }
 
 // For each block of rows a row of dgamma, then a row of dbeta.

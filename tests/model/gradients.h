@@ -96,8 +96,8 @@ static size_t parameter_bytes(const Made *made) {
     return (size_t)made->shape.parameter_count * sizeof(float);
 }
 
-static void make(Made *made, const Case *c, const TestGraph *w, const Config *config,
-                 const char *schedule) {
+static void make_on(Made *made, const Backend *backend, const Case *c, const TestGraph *w,
+                    const Config *config, const char *schedule) {
     Error err = {0};
     *made = (Made){0};
     made->shape = case_shape(c, config, &w->dataset);
@@ -105,7 +105,7 @@ static void make(Made *made, const Case *c, const TestGraph *w, const Config *co
     ModelParts parts = {.shard = &w->shard,
                         .patterns = &made->patterns,
                         .comm = w->comm,
-                        .backend = device(),
+                        .backend = backend,
                         .options = {.codec = codec_find(config->quantization.codec, &err),
                                     .values = integer_values(false),
                                     .width = 8,
@@ -118,6 +118,11 @@ static void make(Made *made, const Case *c, const TestGraph *w, const Config *co
         fail_msg("%s", err.text);
     made->p = device()->alloc(parameter_bytes(made), "p");
     made->gradient = device()->alloc(parameter_bytes(made), "gradient");
+}
+
+static inline void make(Made *made, const Case *c, const TestGraph *w, const Config *config,
+                        const char *schedule) {
+    make_on(made, device(), c, w, config, schedule);
 }
 
 static void unmake(Made *made) {
