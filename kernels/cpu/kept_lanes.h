@@ -1,12 +1,12 @@
-// Which elements of a row dropout keeps, 128 columns at a time: those whose 16-bit number is below
-// the threshold.
+// Which elements of a row dropout keeps, the columns of some vectors of blocks at a time: those
+// whose 16-bit number is below the threshold.
 #ifndef FRINGE_KERNELS_KEPT_LANES_H
 #define FRINGE_KERNELS_KEPT_LANES_H
 
 #include "philox_lanes.h"
 #include "pointwise.h"
 
-enum { KEPT_COLUMNS = 8 * PHILOX_BLOCKS };
+enum { KEPT_WIDES = 4, KEPT_BYTES = KEPT_WIDES * WIDE_BLOCKS };
 
 // One byte per block: bit 2j is the low half of word j, bit 2j + 1 the high half, 1 where kept.
 #if defined(__AVX512BW__) && defined(__BMI2__)
@@ -32,28 +32,32 @@ LANES_INLINE void kept_bytes(uint8_t *kept, const Wide word[4], const DropoutKey
 }
 #endif
 
-// Bits of columns 8 block .. 8 block + 127 of a row into 16 bytes.
-LANES_INLINE void kept_columns(uint8_t kept[16], const DropoutKey *key, int64_t row,
+// Bits of the columns from 8 block on, as many as `wides` vectors of blocks have.
+LANES_INLINE void kept_columns(uint8_t *kept, int wides, const DropoutKey *key, int64_t row,
                                uint32_t block) {
     if (key->threshold == 0) { // keeps nothing; the vector path compares with threshold - 1
-        __builtin_memset(kept, 0, 16);
+        __builtin_memset(kept, 0, (size_t)(wides * WIDE_BLOCKS));
         return;
     }
-    Wide word[PHILOX_WIDES][4];
-    philox_16(word, &key->philox, row, 0, block, wide_in_order());
+    Wide word[KEPT_WIDES][4];
+    philox_blocks(word, wides, &key->philox, row, 0, block, wide_in_order());
 #pragma GCC unroll 4
-    for (int i = 0; i < PHILOX_WIDES; i++)
+    for (int i = 0; i < wides; i++)
         kept_bytes(kept + i * WIDE_BLOCKS, word[i], key);
 }
 
-// Bits of a whole row: `bytes` of them (a byte is 8 columns).
-LANES_INLINE void kept_row(uint8_t *kept, int64_t bytes, const DropoutKey *key, int64_t row) {
-    for (int64_t at = 0; at < bytes; at += 16) {
-        uint8_t *to = kept + at, some[16];
-        bool whole = bytes - at >= 16;
-        kept_columns(whole ? to : some, key, row, (uint32_t)at);
-        if (!whole)
-            __builtin_memcpy(to, some, (size_t)(bytes - at));
+// Bits of a row's columns from 8 block on (a multiple of KEPT_BYTES): `bytes` of them, a byte for 8
+// columns, an even number.
+LANES_INLINE void kept_row(uint8_t *kept, int64_t bytes, const DropoutKey *key, int64_t row,
+                           uint32_t block) {
+    enum { HALF = KEPT_BYTES / 2 };
+    int64_t at = 0;
+    for (; bytes - at >= KEPT_BYTES; at += KEPT_BYTES)
+        kept_columns(kept + at, KEPT_WIDES, key, row, block + (uint32_t)at);
+    for (; at < bytes; at += HALF) {
+        uint8_t some[HALF];
+        kept_columns(some, KEPT_WIDES / 2, key, row, block + (uint32_t)at);
+        __builtin_memcpy(kept + at, some, (size_t)(bytes - at < HALF ? bytes - at : HALF));
     }
 }
 

@@ -34,6 +34,9 @@ LANES_INLINE Wide wide_multiply(Wide a, Wide b) { return (uint64_t)(uint32_t)a *
 
 enum { PHILOX_BLOCKS = 16, PHILOX_WIDES = PHILOX_BLOCKS / WIDE_BLOCKS };
 
+#define PHILOX_M0 0xD2511F53u
+#define PHILOX_M1 0xCD9E8D57u
+
 LANES_INLINE Wide wide_set(uint64_t value) { return value - (Wide){0}; }
 
 // Which block a lane holds: one after the other ...
@@ -54,28 +57,50 @@ LANES_INLINE Wide wide_for_store(void) {
     return wide;
 }
 
-// The four words of 16 blocks of a row, from `block` on (a multiple of 16), one block per lane. The
-// chains of several vectors run side by side, because one chain alone waits for its multiplies.
-LANES_INLINE void philox_16(Wide word[PHILOX_WIDES][4], const PhiloxKey *key, int64_t row, int peer,
-                            uint32_t block, Wide lane) {
+// One round: words 0 and 2 are multiplied and change places with the others.
+LANES_INLINE void philox_round(Wide word[4], const uint64_t key[2]) {
+    Wide p0 = wide_multiply(word[0], wide_set(PHILOX_M0));
+    Wide p1 = wide_multiply(word[2], wide_set(PHILOX_M1));
+    word[0] = p1 >> 32 ^ word[1] ^ wide_set(key[0]);
+    word[1] = p1;
+    word[2] = p0 >> 32 ^ word[3] ^ wide_set(key[1]);
+    word[3] = p0;
+}
+
+// The first three rounds for all blocks of a row, which differ in word 3 of the counter alone: it
+// reaches word 2 in the first round, words 0 and 1 in the second, and all but word 1 in the third.
+// So four of six products are numbers, not vectors.
+LANES_INLINE void philox_first_rounds(Wide word[4], const uint64_t key[3][2],
+                                      const uint32_t counter[3], Wide last) {
+    uint64_t p0 = (uint64_t)counter[0] * PHILOX_M0, p1 = (uint64_t)counter[2] * PHILOX_M1;
+    uint32_t word0 = (uint32_t)(p1 >> 32 ^ counter[1] ^ key[0][0]);
+    Wide q = wide_multiply(last ^ wide_set(p0 >> 32 ^ key[0][1]), wide_set(PHILOX_M1));
+    uint64_t r0 = (uint64_t)word0 * PHILOX_M0;
+    uint32_t word2 = (uint32_t)(r0 >> 32 ^ p0 ^ key[1][1]);
+    Wide s = wide_multiply(q >> 32 ^ wide_set((uint32_t)(p1 ^ key[1][0])), wide_set(PHILOX_M0));
+    uint64_t r1 = (uint64_t)word2 * PHILOX_M1;
+    word[0] = q ^ wide_set(r1 >> 32 ^ key[2][0]);
+    word[1] = wide_set(r1);
+    word[2] = s >> 32 ^ wide_set((uint32_t)(r0 ^ key[2][1]));
+    word[3] = s;
+}
+
+// The four words of `wides` * WIDE_BLOCKS blocks of a row, from `block` on (a multiple of as many),
+// one block per lane. The chains of several vectors run side by side, because one chain alone waits
+// for its multiplies.
+LANES_INLINE void philox_blocks(Wide word[][4], int wides, const PhiloxKey *key, int64_t row,
+                                int peer, uint32_t block, Wide lane) {
+    const uint32_t counter[] = {(uint32_t)row,
+                                ((uint64_t)row >> 32 & 0xffff) | (uint32_t)peer << 16, key->epoch};
 #pragma GCC unroll 4
-    for (int i = 0; i < PHILOX_WIDES; i++) {
-        word[i][0] = wide_set((uint32_t)row);
-        word[i][1] = wide_set(((uint64_t)row >> 32 & 0xffff) | (uint32_t)peer << 16);
-        word[i][2] = wide_set(key->epoch);
-        word[i][3] = lane + wide_set((key->tag | block) + (uint32_t)(i * WIDE_BLOCKS));
-    }
-#pragma GCC unroll 10
-    for (int round = 0; round < 10; round++)
+    for (int i = 0; i < wides; i++)
+        philox_first_rounds(word[i], key->round, counter,
+                            lane + wide_set((key->tag | block) + (uint32_t)(i * WIDE_BLOCKS)));
+#pragma GCC unroll 7
+    for (int round = 3; round < 10; round++)
 #pragma GCC unroll 4
-        for (int i = 0; i < PHILOX_WIDES; i++) {
-            Wide p0 = wide_multiply(word[i][0], wide_set(0xD2511F53u));
-            Wide p1 = wide_multiply(word[i][2], wide_set(0xCD9E8D57u));
-            word[i][0] = p1 >> 32 ^ word[i][1] ^ wide_set(key->round[round][0]);
-            word[i][1] = p1;
-            word[i][2] = p0 >> 32 ^ word[i][3] ^ wide_set(key->round[round][1]);
-            word[i][3] = p0;
-        }
+        for (int i = 0; i < wides; i++)
+            philox_round(word[i], key->round[round]);
 }
 
 // The low halves of the lanes of two words, side by side.
@@ -109,7 +134,7 @@ LANES_INLINE void wide_store(unsigned char *to, const Wide word[4]) {
 LANES_INLINE void philox_store(void *to, const PhiloxKey *key, int64_t row, int peer,
                                uint32_t block) {
     Wide word[PHILOX_WIDES][4];
-    philox_16(word, key, row, peer, block, wide_for_store());
+    philox_blocks(word, PHILOX_WIDES, key, row, peer, block, wide_for_store());
 #pragma GCC unroll 4
     for (int i = 0; i < PHILOX_WIDES; i++)
         wide_store((unsigned char *)to + i * WIDE_BLOCKS * 16, word[i]);

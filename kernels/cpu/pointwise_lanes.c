@@ -6,8 +6,9 @@
 //             dz = head'(du); dgamma = sum d xhat; dbeta = sum d         (ALGORITHMS A.3)
 //
 // The one idea: one always-inline function per direction whose order of steps is a constant, so
-// every order becomes its own straight loop over vectors; a row stays in the first cache while it
-// is read two or three times, and nothing but z, the masks and two numbers per row is saved.
+// every order that configs use (orders.h) becomes its own straight loop over vectors; a row stays
+// in the first cache while it is read two or three times, and nothing but z, the masks and two
+// numbers per row is saved.
 #include "kept_lanes.h"
 #include "masks_lanes.h"
 #include "pointwise.h"
@@ -28,6 +29,14 @@ typedef struct Row {
     F16 scale;          // of dropout
     F16 middle, factor; // mean and 1 / sqrt(variance + epsilon) of the norm's input
 } Row;
+
+// Rows are asked for this many rows before they are read, while dropout's bits are made or sums
+// wait; into the second cache, since those of the pair at hand fill a good part of the first.
+enum { ROWS_AHEAD = 4 };
+LANES_INLINE void prefetch_ahead(const float *row, int64_t stride) {
+    for (int64_t c = 0; c < stride; c += 16)
+        __builtin_prefetch(row + ROWS_AHEAD * stride + c, 0, 2);
+}
 
 LANES_INLINE Row row_at(const PointwiseCall *call, int order, int64_t r, F16 scale) {
     int64_t stride = call->z.stride, bytes = stride / 8;
@@ -84,6 +93,8 @@ LANES_INLINE Span16 span_of(const PointwiseCall *call, int order) {
     return span;
 }
 
+LANES_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
 LANES_INLINE void put(float *to, F16 value, bool stream) {
     if (stream)
         f16_stream(to, value);
@@ -102,18 +113,32 @@ LANES_INLINE F16 square_at(const Row *row, int head, int64_t c, const Span16 *sp
     return f16_mul(away, away);
 }
 
-LANES_INLINE void rows_norm(Row *row, int rows, int head, const Span16 *span, float columns) {
+// Dropout's bits of row r, if there is one before `end`.
+LANES_INLINE void make_kept(const PointwiseCall *call, int order, int64_t r, int64_t end) {
+    int64_t bytes = call->z.stride / 8;
+    if (order_has(order, DO_DROPOUT) && r < end)
+        kept_row(call->saved.kept + r * bytes, bytes, &call->key, call->gid[r], 0);
+}
+
+// Mean and factor of rows. Where a sum waits for its last additions, the bits of dropout of one of
+// the rows from `next` on are made.
+LANES_INLINE void rows_norm(const PointwiseCall *call, Row *row, int rows, int order,
+                            const Span16 *span, Range next) {
+    int head = order_head(order);
+    float columns = (float)call->z.columns;
     F16 sum[PAIR], square[PAIR];
     EACH_ROW(i) sum[i] = square[i] = f16_set(0);
     for (int64_t c = 0; c < span->whole; c += 16)
         EACH_ROW(i) sum[i] = f16_add(sum[i], head_at(row + i, head, c, span));
     if (span->last)
         EACH_ROW(i) sum[i] = f16_add(sum[i], head_at(row + i, head, span->whole, span));
+    make_kept(call, order, next.begin, next.end);
     EACH_ROW(i) row[i].middle = f16_set(f16_sum(sum[i]) / columns);
     for (int64_t c = 0; c < span->whole; c += 16)
         EACH_ROW(i) square[i] = f16_add(square[i], square_at(row + i, head, c, span));
     if (span->last)
         EACH_ROW(i) square[i] = f16_add(square[i], square_at(row + i, head, span->whole, span));
+    make_kept(call, order, next.begin + 1, next.end);
     EACH_ROW(i) {
         float variance = f16_sum(square[i]) / columns;
         row[i].factor = f16_set(1.0f / sqrtf(variance + norm_epsilon));
@@ -126,24 +151,24 @@ LANES_INLINE F16 normed(const Row *row, F16 u, F16 gamma, F16 beta) {
 }
 
 LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, int64_t r, int rows,
-                               F16 scale, const Span16 *span) {
+                               int64_t end, F16 scale, const Span16 *span) {
     int head = order_head(order), tail = order_tail(order);
     bool norm = order_has(order, DO_NORM), stream = call->stream;
+    const float *gamma = call->gamma, *beta = call->beta; // the bits stored below could be theirs
     Row row[PAIR];
     EACH_ROW(i) {
         row[i] = row_at(call, order, r + i, scale);
-        if (order_has(order, DO_DROPOUT))
-            kept_row(call->saved.kept + (r + i) * call->z.stride / 8, call->z.stride / 8,
-                     &call->key, call->gid[r + i]);
+        prefetch_ahead(row[i].z, call->z.stride);
+        if (!norm)
+            make_kept(call, order, r + i, end);
     }
     if (norm)
-        rows_norm(row, rows, head, span, (float)call->z.columns);
+        rows_norm(call, row, rows, order, span, (Range){r + PAIR, end});
     for (int64_t c = 0; c < span->whole; c += 16)
         EACH_ROW(i) {
             F16 x = steps_forward(head, f16_load(row[i].z + c), row + i, c, save);
             if (norm)
-                x = normed(row + i, x, f16_load_loose(call->gamma + c),
-                           f16_load_loose(call->beta + c));
+                x = normed(row + i, x, f16_load_loose(gamma + c), f16_load_loose(beta + c));
             put(row[i].out + c, steps_forward(tail, x, row + i, c, save), stream);
         }
     if (span->last)
@@ -167,10 +192,12 @@ LANES_INLINE void forward_rows(const PointwiseCall *call, int order, bool save, 
     Span16 span = span_of(call, order);
     F16 scale = f16_set(call->key.scale);
     int64_t r = begin;
-    for (; PAIR > 1 && r + PAIR <= end; r += PAIR)
-        forward_some(call, order, save, r, PAIR, scale, &span);
+    for (int i = 0; i < PAIR && order_has(order, DO_NORM); i++)
+        make_kept(call, order, begin + i, end);
+    for (; r + PAIR <= end; r += PAIR)
+        forward_some(call, order, save, r, PAIR, end, scale, &span);
     for (; r < end; r++)
-        forward_some(call, order, save, r, 1, scale, &span);
+        forward_some(call, order, save, r, 1, end, scale, &span);
     if (call->stream)
         f16_stream_end();
 }
@@ -271,6 +298,8 @@ LANES_INLINE void backward_some(const PointwiseCall *call, int order, int64_t r,
     EACH_ROW(i) {
         row[i] = row_at(call, order, r + i, scale);
         row[i].dh = call->dh.at + (r + i) * call->dh.stride;
+        prefetch_ahead(row[i].z, call->z.stride);
+        prefetch_ahead(row[i].dh, call->z.stride);
         if (order_has(order, DO_NORM)) {
             row[i].middle = f16_set(call->saved.mean[r + i]);
             row[i].factor = f16_set(call->saved.inverse[r + i]);
@@ -337,10 +366,10 @@ void LANES_NAME(dropout_rows)(const PointwiseCall *call, int64_t begin, int64_t 
     for (int64_t r = begin; r < end; r++) {
         const float *x = call->z.at + r * call->z.stride;
         float *out = call->out.at + r * call->out.stride;
-        for (int64_t first = 0; first < columns; first += KEPT_COLUMNS) {
-            uint8_t kept[16];
-            kept_columns(kept, &call->key, call->gid[r], (uint32_t)(first / 8));
-            int64_t here = columns - first < KEPT_COLUMNS ? columns - first : KEPT_COLUMNS;
+        for (int64_t first = 0; first < columns; first += 8 * KEPT_BYTES) {
+            uint8_t kept[KEPT_BYTES];
+            int64_t here = least(columns - first, 8 * KEPT_BYTES);
+            kept_row(kept, (here + 15) / 16 * 2, &call->key, call->gid[r], (uint32_t)(first / 8));
             for (int64_t c = 0; c < here; c += 16) { // x is +0 in the padding, so out is
                 F16 value = f16_mul(f16_load(x + first + c), scale);
                 put(out + first + c, f16_keep(value, mask_load(kept + c / 8)), call->stream);
