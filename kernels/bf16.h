@@ -8,15 +8,16 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// The bf16 of a float's bits. An exponent of ones in the result: not finite, or beyond the largest
-// bf16.
+// The bf16 of a float's bits, as vcvtneps2bf16 has it but for denormals, which it takes as 0: a NaN
+// stays one and becomes quiet. An exponent of ones: not finite, or beyond the largest bf16.
 ON_BOTH static inline uint32_t bf16_rounded(uint32_t bits) {
-    return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    uint32_t finite = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : finite;
 }
 
-// Whether a float with these bits has no bf16; a NaN may round to anything.
+// Whether a float with these bits has no bf16.
 ON_BOTH static inline bool bf16_is_bad(uint32_t bits) {
-    return (bits >> 23 & 0xff) == 0xff || (bf16_rounded(bits) & 0x7f80) == 0x7f80;
+    return (bf16_rounded(bits) & 0x7f80) == 0x7f80;
 }
 
 #endif

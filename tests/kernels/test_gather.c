@@ -1,6 +1,8 @@
 // ranks: 1
 // If this failed, packed rows would not be the rows and partial sums of the send list, scaled where
-// they are scaled, or unpacking would leave something in the padding or beside its rows.
+// they are scaled, unpacking would leave something in the padding or beside its rows, or the bf16
+// of a NaN would be none.
+#include "bf16.h"
 #include "kernels.h"
 
 enum { OWN = 500, SUMS = 40, SENT = 333, BEFORE = 2 };
@@ -69,6 +71,27 @@ static void rows_of_a_list_come_back(void **state) {
                 try_width(widths[w], kind & 1, kind & 2);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(rows_of_a_list_come_back)};
+// The nearest bf16, halves to even; a NaN keeps its sign and what fits of its payload, and is
+// quiet.
+static uint32_t true_bf16(uint32_t bits) {
+    uint32_t high = bits >> 16, low = bits & 0xffff;
+    if ((high & 0x7fff) > 0x7f80 || ((high & 0x7fff) == 0x7f80 && low > 0))
+        return high | 0x40;
+    return high + (low > 0x8000 || (low == 0x8000 && high % 2 == 1));
+}
+static void a_float_has_its_nearest_bf16_and_a_nan_stays_one(void **state) {
+    (void)state;
+    static const uint32_t low[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
+    for (uint32_t high = 0; high <= 0xffff; high++)
+        for (int i = 0; i < 6; i++) {
+            uint32_t bits = high << 16 | low[i], got = bf16_rounded(bits), want = true_bf16(bits);
+            if (got != want || bf16_is_bad(bits) != ((want & 0x7f80) == 0x7f80))
+                fail_msg("bf16 of %08x is %04x, not %04x", bits, got, want);
+        }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(rows_of_a_list_come_back),
+    cmocka_unit_test(a_float_has_its_nearest_bf16_and_a_nan_stays_one)};
 
 TEST_MAIN(tests)
