@@ -119,9 +119,10 @@ static void aggregate_halo(Case *c) {
 
 // ---- pointwise
 
+// The last has no kernels of its own (kernels/orders.h), but its first two steps have.
 static const PostStep orders[][3] = {{POST_NORM, POST_ACTIVATION, POST_DROPOUT},
                                      {POST_ACTIVATION, POST_NORM, POST_DROPOUT},
-                                     {POST_DROPOUT, POST_ACTIVATION, POST_NORM},
+                                     {POST_DROPOUT, POST_NORM, POST_ACTIVATION},
                                      {POST_ACTIVATION, POST_DROPOUT, POST_NORM}};
 
 static Post post_of(Case *c) {
@@ -140,7 +141,7 @@ static Post post_of(Case *c) {
         post.step[0] = (PostStep)(which - 4);
     } else if (which < 9) {
         post.count = 2;
-        memcpy(post.step, orders[which - 7], 2 * sizeof *post.step);
+        memcpy(post.step, orders[which == 7 ? 0 : 3], 2 * sizeof *post.step);
     }
     return post;
 }
