@@ -130,6 +130,7 @@ typedef struct BackendStart {
     const char *spmm;    // cuda: own | cusparse | auto (aggregate_tune measures both)
     int node_rank;       // this rank among those of its machine takes device node_rank mod devices
     int node_size;       // ranks of the machine
+    int device_ranks;    // ranks that share its device (device_id); 0: as many as node_size says
 } BackendStart;
 
 struct Backend {
@@ -143,6 +144,9 @@ struct Backend {
     // "/path/libfringe-cuda.so, ABI 1f2e...", after a start; NULL for what is built into the
     // program.
     const char *(*plugin)(void);
+    // What names this rank's device among all devices of all machines, after a start: ranks with
+    // the same one share it. NULL where device_free is.
+    const char *(*device_id)(void);
     // Bytes of device memory that this rank may take: its share of what is free, where several
     // ranks of a machine share a device. NULL where blocks of alloc lie in the host's memory.
     size_t (*device_free)(void);

@@ -19,6 +19,7 @@ extern "C" {
 void cuda_open(const PluginHost *host); // keeps the host's functions
 bool cuda_start(const BackendStart *how, Error *err);
 const char *cuda_describe(void);
+const char *cuda_device_id(void);
 DeviceEvent *cuda_event_new(void);
 void cuda_event_free(DeviceEvent *event);
 void cuda_event_record(DeviceEvent *event, DeviceStream stream);

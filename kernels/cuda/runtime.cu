@@ -23,6 +23,8 @@ cudaStream_t cuda_stream(DeviceStream stream) { return device.stream[stream]; }
 int cuda_processors(void) { return device.properties.multiProcessorCount; }
 
 int cuda_device_ranks(void) {
+    if (cuda_how.device_ranks > 0)
+        return cuda_how.device_ranks;
     int ranks = cuda_how.node_size > 0 ? cuda_how.node_size : 1;
     return (int)divide_up(ranks - device.number, device.count);
 }
@@ -97,8 +99,17 @@ static bool open_device(Error *err) {
     return kernels_run(err);
 }
 
-bool cuda_start(const BackendStart *how, Error *err) {
+// What is chosen stays when the caller's config is gone.
+static void keep_choices(const BackendStart *how) {
+    static char spmm[16];
+    snprintf(spmm, sizeof spmm, "%s", how->spmm != nullptr ? how->spmm : "");
     cuda_how = *how;
+    cuda_how.vectors = nullptr;
+    cuda_how.spmm = how->spmm != nullptr ? spmm : nullptr;
+}
+
+bool cuda_start(const BackendStart *how, Error *err) {
+    keep_choices(how);
     if (device.is_open)
         return true;
     device.is_open = driver_is_there(err) && open_device(err);
@@ -115,6 +126,15 @@ const char *cuda_describe(void) {
              device.properties.name, device.properties.major, device.properties.minor,
              (double)device.properties.totalGlobalMem / 0x1p30, device.driver / 1000,
              device.driver / 10 % 100, cuda_dense_describe());
+    return text;
+}
+
+const char *cuda_device_id(void) {
+    static char text[2 * sizeof(cudaUUID_t) + 1];
+    cudaDeviceProp properties;
+    CUDA_CALL(cudaGetDeviceProperties(&properties, device.number));
+    for (size_t i = 0; i < sizeof properties.uuid; i++)
+        snprintf(text + 2 * i, 3, "%02x", (unsigned char)properties.uuid.bytes[i]);
     return text;
 }
 

@@ -11,6 +11,7 @@ static const Backend table = {
     .start = cuda_start,
     .is_device = true,
     .describe = cuda_describe,
+    .device_id = cuda_device_id,
     .device_free = cuda_device_free,
     .host_is_device = false,
     .alloc = cuda_alloc,

@@ -1,5 +1,6 @@
 // The backend of a training or an evaluation, the same on all ranks.
 #include "internal.h"
+#include <stdio.h>
 #include <string.h>
 
 // The row of the table; -1: none.
@@ -20,16 +21,34 @@ static bool device_messages(const Config *config, const Backend *backend, const 
     return comm_max_double(comm, !can) == 0 && config->run.device_messages;
 }
 
+int device_ranks(const Backend *backend, const Comm *comm) {
+    enum { ID_BYTES = 64 };
+    char mine[ID_BYTES] = "", *all = ALLOC(char, ID_BYTES * comm->size, "names of devices");
+    bool is_device = backend != NULL && backend->device_id != NULL;
+    int ranks = 0;
+    if (is_device)
+        snprintf(mine, sizeof mine, "%s", backend->device_id());
+    comm_all_gather(comm, mine, all, sizeof mine);
+    for (int r = 0; r < comm->size; r++)
+        ranks += strcmp(all + (size_t)r * ID_BYTES, mine) == 0;
+    memory_free(all);
+    return is_device ? ranks : 0;
+}
+
 // Bits of different backends differ, so `auto` takes a device only where all ranks have it.
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
-    const BackendStart how = {.vectors = config->run.simd,
-                              .spmm = config->run.spmm,
-                              .node_rank = comm->node_rank,
-                              .node_size = comm->node_size};
+    BackendStart how = {.vectors = config->run.simd,
+                        .spmm = config->run.spmm,
+                        .node_rank = comm->node_rank,
+                        .node_size = comm->node_size};
     const Backend *backend = backend_open(config->run.backend, &how, err);
     if (!same_everywhere(comm, row_of(backend)) &&
         strcmp(config->run.backend, backend_family.automatic) == 0)
         backend = backend_open("cpu", &how, err);
+    if (comm->size > 1) // of one rank that plans for several, node_size says more
+        how.device_ranks = device_ranks(backend, comm);
+    if (how.device_ranks > 0 && !backend->start(&how, err))
+        backend = NULL;
     exchange_use_device_memory(device_messages(config, backend, comm));
     return backend;
 }

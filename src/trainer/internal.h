@@ -46,6 +46,10 @@ struct Trainer {
     char kernels[256];
 };
 
+// How many ranks share this rank's device; 0: it has none. Only the names of devices tell: a
+// launcher may show all ranks of a machine the same device, or each another one. Collective.
+int device_ranks(const Backend *backend, const Comm *comm);
+
 // Optimizers are a table (optimizer.c); sgd is the smallest member and the one to copy.
 typedef struct Optimizer {
     const char *name;

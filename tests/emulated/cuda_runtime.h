@@ -53,11 +53,15 @@ cudaError_t cudaPeekAtLastError();
 
 // ---- the device
 
+struct cudaUUID_t {
+    char bytes[16];
+};
 struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
     int major, minor, multiProcessorCount, warpSize;
     int maxThreadsPerBlock, maxThreadsPerMultiProcessor;
+    cudaUUID_t uuid;
 };
 enum cudaDeviceAttr {
     cudaDevAttrMaxThreadsPerBlock = 1,

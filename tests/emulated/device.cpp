@@ -134,10 +134,18 @@ cudaError_t cudaGetDevice(int *device) {
     return cudaSuccess;
 }
 
+// One device is shown. Which of the machine's it is says EMULATED_DEVICE, a number.
+static cudaUUID_t device_uuid() {
+    cudaUUID_t uuid = {};
+    const char *number = getenv("EMULATED_DEVICE");
+    uuid.bytes[0] = (char)(number != nullptr ? atoi(number) : 0);
+    return uuid;
+}
+
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
-    *properties =
-        cudaDeviceProp{"emulated", whole_memory(), SHARED_BYTES,     SHARED_OPTIN,          9, 0,
-                       PROCESSORS, LANES_OF_WARP,  THREADS_OF_BLOCK, THREADS_OF_A_PROCESSOR};
+    *properties = cudaDeviceProp{
+        "emulated",    whole_memory(),   SHARED_BYTES,           SHARED_OPTIN, 9, 0, PROCESSORS,
+        LANES_OF_WARP, THREADS_OF_BLOCK, THREADS_OF_A_PROCESSOR, device_uuid()};
     return check_device(device);
 }
 

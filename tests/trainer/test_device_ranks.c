@@ -1,0 +1,67 @@
+// ranks: 4
+// If this failed, ranks that a launcher shows one device each would believe that all share it, and
+// refuse a training that fits; or ranks that do share one would take its memory several times.
+#include "../device.h"
+#include "../support.h"
+
+#include "trainer/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+// The emulated device shows each rank one device, and its number is what `of` says of the rank.
+static void show(const int of[4], int ranks) {
+    static size_t whole;
+    Error err = {0};
+    BackendStart how = {.node_rank = test_comm.node_rank, .node_size = test_comm.node_size};
+    char number[16];
+    snprintf(number, sizeof number, "%d", of[test_comm.rank]);
+    setenv("EMULATED_DEVICE", number, 1);
+    const Backend *device = emulated_device(&err);
+    if (whole == 0)
+        whole = device->device_free();
+    assert_ok(device->start(&how, &err), &err);
+    assert_in_range(device->device_free(), whole / 4, whole / 4 + 1); // not known: all share it
+    how.device_ranks = device_ranks(device, &test_comm);
+    assert_int_equal(how.device_ranks, ranks);
+    assert_ok(device->start(&how, &err), &err);
+    assert_int_equal(device->device_free(), whole / (size_t)ranks);
+}
+
+static void ranks_count_who_shares_their_device(void **state) {
+    (void)state;
+    Error err = {0};
+    if (emulated_device(&err) == NULL)
+        test_skip("the emulated device was not built");
+    show((int[]){5, 6, 7, 8}, 1);
+    show((int[]){5, 5, 5, 5}, 4);
+    show((int[]){9, 2, 9, 2}, 2);
+    show((int[]){3, 3, 1, 3}, test_comm.rank == 2 ? 1 : 3);
+}
+
+static void a_backend_in_the_memory_of_the_host_has_no_device(void **state) {
+    (void)state;
+    Error err = {0};
+    const Backend *some = test_comm.rank == 0 ? NULL : backend_find("cpu", &err);
+    assert_int_equal(device_ranks(some, &test_comm), 0);
+}
+
+// What was chosen does not depend on the caller's words.
+static void a_backend_keeps_what_was_chosen(void **state) {
+    (void)state;
+    Error err = {0};
+    char word[] = "cusparse";
+    const Backend *device = emulated_device(&err);
+    if (device == NULL)
+        test_skip("the emulated device was not built");
+    assert_ok(device->start(&(BackendStart){.spmm = word}, &err), &err);
+    word[0] = '?';
+    assert_string_equal(device->spmm(), "cusparse");
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(ranks_count_who_shares_their_device),
+    cmocka_unit_test(a_backend_in_the_memory_of_the_host_has_no_device),
+    cmocka_unit_test(a_backend_keeps_what_was_chosen),
+};
+TEST_MAIN(tests)
