@@ -7,19 +7,18 @@
 set(FRINGE_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO, ON or OFF")
 set_property(CACHE FRINGE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-# The ABI number: a hash of the headers that the program and a plug-in both read.
+# The ABI number: a hash of the headers that the program and a plug-in both read, of their common
+# arithmetic, too.
+file(GLOB abi_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} include/fringe/base/*.h kernels/*.h
+     kernels/cuda/philox.h kernels/cuda/planes.h)
 set(abi_text)
-foreach(header include/fringe/backend.h kernels/plugin.h include/fringe/base/error.h
-        include/fringe/base/memory.h include/fringe/base/poll.h include/fringe/base/random.h
-        include/fringe/base/sparse.h)
+foreach(header include/fringe/backend.h ${abi_headers})
     file(READ ${CMAKE_SOURCE_DIR}/${header} text)
     string(APPEND abi_text "${text}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
 endforeach()
 string(SHA256 abi "${abi_text}")
 string(SUBSTRING ${abi} 0 16 abi)
-set_source_files_properties(kernels/plugin.c kernels/cuda/table.c PROPERTIES COMPILE_DEFINITIONS
-                            "FRINGE_ABI=\"${abi}\"")
 
 file(GLOB cuda_sources CONFIGURE_DEPENDS kernels/cuda/*.cu)
 set(cuda_abi ${abi})
@@ -48,10 +47,26 @@ if(NOT FRINGE_CUDA STREQUAL "OFF" AND NOT FRINGE_SANITIZE)
                             "name it in CUDACXX")
     endif()
 endif()
+
+# What the program says where it finds no plug-in (kernels/plugin.c).
+set(cuda_build "")
 if(FRINGE_HAS_CUDA)
-    message(STATUS "CUDA plug-in: nvcc ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
+    set(cuda_build ${CMAKE_BINARY_DIR})
+elseif(FRINGE_CUDA STREQUAL "OFF" OR FRINGE_SANITIZE)
+    set(cuda_build OFF)
+endif()
+set_source_files_properties(kernels/cuda/table.c PROPERTIES COMPILE_DEFINITIONS "FRINGE_ABI=\"${abi}\"")
+set_source_files_properties(kernels/plugin.c PROPERTIES COMPILE_DEFINITIONS
+                            "FRINGE_ABI=\"${abi}\";FRINGE_CUDA_BUILD=\"${cuda_build}\"")
+
+if(FRINGE_HAS_CUDA)
+    message(STATUS "CUDA plug-in: nvcc ${CMAKE_CUDA_COMPILER_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}, by target "
+                   "programs; -DFRINGE_CUDA=OFF: not at all")
+elseif(FRINGE_CUDA STREQUAL "OFF" OR FRINGE_SANITIZE)
+    message(STATUS "CUDA plug-in: not built, as FRINGE_CUDA=OFF or FRINGE_SANITIZE=ON says")
+    return()
 else()
-    message(STATUS "CUDA plug-in: not built")
+    message(STATUS "CUDA plug-in: not built, for no CUDA compiler was found; nvcc on the PATH or in CUDACXX builds it")
     return()
 endif()
 

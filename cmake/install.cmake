@@ -4,13 +4,14 @@
 include(GNUInstallDirs)
 set(shared_folder ${CMAKE_INSTALL_DATAROOTDIR}/fringe)
 
+# What was not built is left out, but for fringe itself and the METIS that it starts.
 install(TARGETS fringe DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS fringe-metis DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET fringe-solver)
-    install(TARGETS fringe-solver DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS fringe-solver DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
 endif()
 if(TARGET fringe-cuda) # where plugin.c looks for it
-    install(TARGETS fringe-cuda DESTINATION lib/fringe)
+    install(TARGETS fringe-cuda DESTINATION lib/fringe OPTIONAL)
 endif()
 install(DIRECTORY configs data DESTINATION ${shared_folder} PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
@@ -34,12 +35,21 @@ printed_file(man fringe.1)
 printed_file(bash fringe)
 printed_file(zsh _fringe)
 add_custom_target(manual ALL DEPENDS ${generated})
-install(FILES ${CMAKE_BINARY_DIR}/share/fringe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+# All that is installed. The plug-in for all architectures takes a minute or two, which demo.sh and those
+# who build `fringe` alone are spared.
+add_custom_target(programs DEPENDS manual)
+foreach(program fringe fringe-metis fringe-solver fringe-cuda)
+    if(TARGET ${program})
+        add_dependencies(programs ${program})
+    endif()
+endforeach()
+install(FILES ${CMAKE_BINARY_DIR}/share/fringe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
 install(FILES ${CMAKE_BINARY_DIR}/share/fringe
-        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions)
+        DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions OPTIONAL)
 foreach(folder site-functions vendor-completions) # zsh's own, and that of Debian's packages
     install(FILES ${CMAKE_BINARY_DIR}/share/_fringe
-            DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/${folder})
+            DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/${folder} OPTIONAL)
 endforeach()
 
 # The last line that cmake --install prints.

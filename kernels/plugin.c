@@ -43,6 +43,29 @@ bool plugin_load(Backend *into, const char *path, const char *name, Error *err) 
     return true;
 }
 
+const char *plugin_missing(char out[PLUGIN_SENTENCE], const char *built_in, const char *file) {
+    char built[PLUGIN_SENTENCE / 2];
+    snprintf(built, sizeof built, "%s/%s", built_in, file);
+    if (built_in[0] == 0)
+        snprintf(
+            out, PLUGIN_SENTENCE,
+            "fringe was built where no CUDA compiler was found; put nvcc on the PATH or name it "
+            "in CUDACXX, and configure and build again");
+    else if (strcmp(built_in, "OFF") == 0)
+        snprintf(out, PLUGIN_SENTENCE,
+                 "fringe was built with FRINGE_CUDA=OFF or FRINGE_SANITIZE=ON; configure and build "
+                 "it again without that");
+    else if (access(built, F_OK) != 0)
+        snprintf(out, PLUGIN_SENTENCE,
+                 "it was not built, though a CUDA compiler was found; `cmake --build %s --target "
+                 "programs` builds it",
+                 built_in);
+    else
+        snprintf(out, PLUGIN_SENTENCE, "it was built, but not copied; copy %s beside the program",
+                 built);
+    return out;
+}
+
 // ---- the row "cuda"
 
 enum { PATH_BYTES = 1200 };
@@ -65,11 +88,12 @@ static bool find_plugin(Error *err) {
         if (access(path, F_OK) == 0)
             return true;
     }
+    char why[PLUGIN_SENTENCE];
     return error_set(err, EXIT_UNAVAILABLE,
-                     "run.backend 'cuda': there is no %s in %s or %s/../lib/fringe, because fringe "
-                     "was built where no CUDA compiler was found; build it with -DFRINGE_CUDA=ON, "
-                     "or set run.backend to cpu",
-                     library_name, program, program);
+                     "run.backend 'cuda': there is no %s in %s or %s/../lib/fringe: %s, or set "
+                     "run.backend to cpu",
+                     library_name, program, program,
+                     plugin_missing(why, FRINGE_CUDA_BUILD, library_name));
 }
 
 static const char *say_plugin(void) {

@@ -28,4 +28,10 @@ typedef struct Plugin {
 // is missing, cannot be loaded, has another ABI, or is another backend than `name`.
 bool plugin_load(Backend *into, const char *path, const char *name, Error *err);
 
+// Why there is no plug-in `file` beside a program, and what to do. `built_in`: the folder of the
+// build that was to make it; "" where that found no CUDA compiler, "OFF" where it was told to do
+// without.
+enum { PLUGIN_SENTENCE = 3000 };
+const char *plugin_missing(char out[PLUGIN_SENTENCE], const char *built_in, const char *file);
+
 #endif

@@ -14,6 +14,15 @@ done
 [ -x "$prefix/bin/fringe-metis" ] || fail "fringe-metis is not installed"
 [ ! -f "$FRINGE_BUILD/fringe-solver" ] || [ -x "$prefix/bin/fringe-solver" ] || fail "fringe-solver is not installed"
 
+# --- what was not built is left out, and is no error
+mkdir bare
+cp "$FRINGE_BUILD/fringe" "$FRINGE_BUILD/fringe-metis" bare
+sed "s#\"$FRINGE_BUILD/#\"$PWD/bare/#g" "$FRINGE_BUILD/cmake_install.cmake" >bare/cmake_install.cmake
+expect "an installation of fringe alone" 0 'Installing: .*/bin/fringe-metis' \
+    cmake -DCMAKE_INSTALL_PREFIX="$PWD/bare/prefix" -P bare/cmake_install.cmake
+[ -x bare/prefix/bin/fringe ] && [ ! -e bare/prefix/share/man/man1/fringe.1 ] || fail "the bare installation has other files"
+rm -r bare
+
 # --- python3 finds fringe.py: by the line that cmake prints, and where the package has it without one
 imports_fringe() { # PYTHONPATH
     local python

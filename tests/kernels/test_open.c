@@ -1,8 +1,11 @@
 // ranks: 1
 // If this failed, run.backend=auto would leave a device idle, or would end a training that the CPU
-// can run; or a backend that was asked for by its name would be another one.
+// can run; or a backend that was asked for by its name would be another one; or a user would be
+// told a wrong reason why there is no plug-in.
 #include "internal.h"
+#include "plugin.h"
 #include "support.h"
+#include <string.h>
 
 static int tried;
 static bool starts;
@@ -52,7 +55,27 @@ static void a_name_is_that_backend_or_an_error(void **state) {
                    "one of other, cpu, device, auto");
 }
 
+static void a_missing_plugin_has_a_true_reason(void **state) {
+    (void)state;
+    test_write_text(test_path("there.so"), "built");
+    const char *folder = test_folder();
+    const struct {
+        const char *built_in, *file, *part;
+    } cases[] = {
+        {"", "there.so", "where no CUDA compiler was found; put nvcc on the PATH"},
+        {"OFF", "there.so", "FRINGE_CUDA=OFF or FRINGE_SANITIZE=ON"},
+        {folder, "gone.so", "was not built, though a CUDA compiler was found; `cmake --build"},
+        {folder, "there.so", "was built, but not copied; copy"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char out[PLUGIN_SENTENCE];
+        if (strstr(plugin_missing(out, cases[i].built_in, cases[i].file), cases[i].part) == NULL)
+            fail_msg("case %zu: %s", i, out);
+        assert_int_equal(strstr(out, folder) != NULL, cases[i].built_in == folder);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_missing_plugin_has_a_true_reason),
     cmocka_unit_test(auto_is_the_first_device_that_starts),
     cmocka_unit_test(a_name_is_that_backend_or_an_error),
 };
