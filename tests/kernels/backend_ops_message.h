@@ -235,7 +235,7 @@ static void message_checksum(Case *c) {
         {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \
         {"pack_bf16", pack_bf16, 4, 0, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {      \
         "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0, 3 * QUANTIZED_WIDTHS, {                     \
-            {1500, 16}, {9000, 3}, {300, 602}, { 24, 1100 }                                        \
+            {1500, 16}, {9000, 3}, {300, 602}, { 24, 1500 }                                        \
         }                                                                                          \
     }
 
