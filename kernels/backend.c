@@ -36,10 +36,23 @@ size_t rows_bytes(int64_t count, int64_t columns) {
     return memory_product(count, memory_product(rows_stride(columns), sizeof(float)));
 }
 
+// Not the padding.
+static void poison(const Backend *backend, Rows rows) {
+    size_t bytes = (size_t)(rows.count * rows.columns) * sizeof(float);
+    float *nothing = malloc(bytes + 1); // not counted: the plan of memory knows nothing of it
+    CHECK(nothing != NULL, EXIT_MEMORY, "no memory to poison rows with");
+    backend->upload_rows(rows, memory_poisoned(nothing, bytes));
+    backend->finish(NULL);
+    free(nothing);
+}
+
 Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what) {
     assert(count >= 0 && columns >= 0);
-    return (Rows){backend->alloc(rows_bytes(count, columns), what), count, columns,
-                  rows_stride(columns)};
+    Rows rows = {backend->alloc_zeroed(rows_bytes(count, columns), what), count, columns,
+                 rows_stride(columns)};
+    if (memory_is_poisoned())
+        poison(backend, rows);
+    return rows;
 }
 
 void rows_free(const Backend *backend, Rows *rows) {

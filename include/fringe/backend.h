@@ -43,7 +43,8 @@ typedef enum DeviceStream { STREAM_COMPUTE, STREAM_MESSAGE, STREAMS } DeviceStre
 // A point in a stream: all that was put on it before. One that was never recorded is reached.
 typedef struct DeviceEvent DeviceEvent;
 
-// Zeroed rows on the device; rows_free frees. rows_bytes is what rows_alloc takes.
+// Rows on the device, whose padding is zero and whose columns are anything; rows_free frees.
+// rows_bytes is what rows_alloc takes.
 static inline int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
 size_t rows_bytes(int64_t count, int64_t columns);
 Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what);
@@ -153,11 +154,13 @@ struct Backend {
 
     // ---- memory. Whatever operations work on lies in blocks of alloc, which the host does not
     // touch: it uploads and downloads. What MPI reads and writes lies in blocks of alloc_pinned,
-    // which operations do not touch. Blocks are zeroed, 64-byte aligned and counted (memory.h);
-    // `what` names them. Freeing accepts NULL and waits for both streams first.
+    // which operations do not touch. Fresh blocks hold anything (in tests, FRINGE_POISON), those of
+    // alloc_zeroed zeros; they are 64-byte aligned and counted (memory.h); `what` names them.
+    // Freeing accepts NULL and waits for both streams first.
     bool host_is_device; // host memory is device memory: one block may serve for both, and copying
                          // a block onto itself does nothing (pinned_side, mirror_alloc)
     void *(*alloc)(size_t bytes, const char *what);
+    void *(*alloc_zeroed)(size_t bytes, const char *what);
     void (*free)(void *device);
     void *(*alloc_pinned)(size_t bytes, const char *what);
     void (*free_pinned)(void *pinned);

@@ -77,6 +77,7 @@ const Backend backend_cpu = {
     .describe = cpu_describe,
     .host_is_device = true,
     .alloc = cpu_alloc,
+    .alloc_zeroed = cpu_alloc_zeroed,
     .free = cpu_free,
     .alloc_pinned = cpu_alloc,
     .free_pinned = cpu_free,

@@ -76,6 +76,7 @@ static inline bool cpu_beyond_cache(int64_t rows, int64_t stride) {
 
 // memory.c
 void *cpu_alloc(size_t bytes, const char *what);
+void *cpu_alloc_zeroed(size_t bytes, const char *what);
 void cpu_free(void *block);
 void cpu_copy(void *to, const void *from, size_t bytes);
 void cpu_zero(void *block, size_t bytes);

@@ -3,7 +3,11 @@
 #include "cpu.h"
 #include <string.h>
 
-void *cpu_alloc(size_t bytes, const char *what) { return memory_alloc(bytes, what); }
+void *cpu_alloc(size_t bytes, const char *what) {
+    return memory_poisoned(memory_alloc(bytes, what), bytes);
+}
+
+void *cpu_alloc_zeroed(size_t bytes, const char *what) { return memory_alloc(bytes, what); }
 
 void cpu_free(void *block) { memory_free(block); }
 

@@ -34,6 +34,7 @@ void cuda_range_end(void);
 // ---- memory.cu
 size_t cuda_device_free(void);
 void *cuda_alloc(size_t bytes, const char *what);
+void *cuda_alloc_zeroed(size_t bytes, const char *what);
 void cuda_free(void *device);
 void *cuda_alloc_pinned(size_t bytes, const char *what);
 void cuda_free_pinned(void *pinned);

@@ -23,13 +23,28 @@ static void check_memory(cudaError_t status, size_t bytes, const char *what, con
     CUDA_CALL(status);
 }
 
-void *cuda_alloc(size_t bytes, const char *what) {
+static void *new_block(size_t bytes, const char *what) {
     void *block = NULL;
-    bytes = bytes < LEAST_BYTES ? (size_t)LEAST_BYTES : bytes;
     check_memory(cudaMalloc(&block, bytes), bytes, what, "device");
-    CUDA_CALL(cudaMemsetAsync(block, 0, bytes, cuda_stream(STREAM_COMPUTE)));
+    return block;
+}
+
+static void *filled(void *block, int byte, size_t bytes) {
+    CUDA_CALL(cudaMemsetAsync(block, byte, bytes, cuda_stream(STREAM_COMPUTE)));
     CUDA_CALL(cudaStreamSynchronize(cuda_stream(STREAM_COMPUTE))); // the other stream may use it
     return block;
+}
+
+static size_t at_least(size_t bytes) { return bytes < LEAST_BYTES ? (size_t)LEAST_BYTES : bytes; }
+
+// What nobody asks to be zero is not, so that tools find a read of what was never written.
+void *cuda_alloc(size_t bytes, const char *what) {
+    void *block = new_block(at_least(bytes), what);
+    return memory_is_poisoned() ? filled(block, 255, at_least(bytes)) : block;
+}
+
+void *cuda_alloc_zeroed(size_t bytes, const char *what) {
+    return filled(new_block(at_least(bytes), what), 0, at_least(bytes));
 }
 
 void cuda_free(void *block) {
@@ -41,10 +56,9 @@ void cuda_free(void *block) {
 
 void *cuda_alloc_pinned(size_t bytes, const char *what) {
     void *block = NULL;
-    bytes = bytes < LEAST_BYTES ? (size_t)LEAST_BYTES : bytes;
+    bytes = at_least(bytes);
     check_memory(cudaMallocHost(&block, bytes), bytes, what, "host that may be pinned");
-    memset(block, 0, bytes);
-    return block;
+    return memory_poisoned(block, bytes);
 }
 
 void cuda_free_pinned(void *block) {

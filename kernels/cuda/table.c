@@ -15,6 +15,7 @@ static const Backend table = {
     .device_free = cuda_device_free,
     .host_is_device = false,
     .alloc = cuda_alloc,
+    .alloc_zeroed = cuda_alloc_zeroed,
     .free = cuda_free,
     .alloc_pinned = cuda_alloc_pinned,
     .free_pinned = cuda_free_pinned,

@@ -28,6 +28,7 @@ const Backend backend_fenced = {
     .describe = describe,
     .host_is_device = false,
     .alloc = fenced_alloc,
+    .alloc_zeroed = fenced_alloc_zeroed,
     .free = fenced_free,
     .alloc_pinned = fenced_alloc_pinned,
     .free_pinned = free_pinned,

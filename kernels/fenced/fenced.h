@@ -13,6 +13,7 @@
 
 // ---- memory.c
 void *fenced_alloc(size_t bytes, const char *what);
+void *fenced_alloc_zeroed(size_t bytes, const char *what);
 void fenced_free(void *handle);
 // The twin of an address in a living block, or of its end; NULL for NULL. Any other address is an
 // error of the caller and stops the program.

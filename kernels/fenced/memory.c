@@ -46,7 +46,7 @@ static void make_room(void) {
     fence.room = room;
 }
 
-void *fenced_alloc(size_t bytes, const char *what) {
+void *fenced_alloc_zeroed(size_t bytes, const char *what) {
     if (fence.end == 0)
         reserve();
     make_room();
@@ -57,6 +57,12 @@ void *fenced_alloc(size_t bytes, const char *what) {
     fence.next += span;
     fence.block[fence.count++] = (Block){handle, bytes, memory_alloc(bytes, what)};
     return (void *)handle;
+}
+
+void *fenced_alloc(size_t bytes, const char *what) {
+    void *handle = fenced_alloc_zeroed(bytes, what);
+    memory_poisoned(fenced_twin(handle), bytes);
+    return handle;
 }
 
 // The last block that begins at or before the address, or NULL.

@@ -65,6 +65,8 @@ void row_memories_fill(RowMemories *m, const Channel *channel) {
     const HaloPlan *plan = channel->plan;
     if (m->of == NULL)
         return;
+    for (int side = 0; side < SIDES; side++)
+        b->message_zero(m->memory[side], m->place[side][plan->size - 1]);
     for (int64_t k = 0; k < longest_message(plan); k++)
         m->row[k] = (int32_t)k;
     for (int64_t k = 0; k < channel_side_rows(plan, OUTGOING); k++)

@@ -88,7 +88,7 @@ static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16,
                    .row = ALLOC(int32_t, rows, "row"),
                    .scale = ALLOC(float, rows, "scale"),
                    .bits = ALLOC(uint8_t, rows, "bits"),
-                   .back = rows_alloc(device(), BEFORE + rows + 1, columns, "back")};
+                   .back = zeroed_rows(BEFORE + rows + 1, columns)};
     for (int64_t r = 0; r < rows; r++) {
         t.gid[r] = r % 2 == 0 ? r : ((int64_t)1 << 41) + 7 * r; // both words of an id
         t.row[r] = (int32_t)r;
@@ -99,7 +99,7 @@ static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16,
     widths_fill(&t.widths, bits);
     t.shape = (MessageLayout){.rows = rows, .columns = columns, .values = integer_values(bf16)};
     t.bf16 = bf16;
-    t.source = (MessageSource){.x = rows_alloc(device(), rows, columns, "x"),
+    t.source = (MessageSource){.x = zeroed_rows(rows, columns),
                                .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
                                .peer = 5,
                                .range = on_device(ALLOC(float, rows, "range"))};

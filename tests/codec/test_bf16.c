@@ -47,7 +47,7 @@ static Case case_new(int64_t rows, int64_t columns) {
     Error err = {0};
     Case c = {.codec = codec_find("bf16", &err),
               .x = rows_alloc(device(), rows, columns, "x"),
-              .back = rows_alloc(device(), BEFORE + rows + 1, columns, "back"),
+              .back = zeroed_rows(BEFORE + rows + 1, columns),
               .row = ALLOC(int32_t, rows, "row"),
               .scale = ALLOC(float, rows, "scale"),
               .shape = {.rows = rows, .columns = columns}};

@@ -62,6 +62,11 @@ static inline void *case_bytes(Case *c, size_t bytes) {
     return c->block[c->blocks++] = c->b->alloc(bytes, "test");
 }
 
+static inline void *case_zeros(Case *c, size_t bytes) {
+    assert(c->blocks < BLOCKS_OF_A_CASE);
+    return c->block[c->blocks++] = c->b->alloc_zeroed(bytes, "test");
+}
+
 static inline void *uploaded(Case *c, const void *host, size_t bytes) {
     void *device = case_bytes(c, bytes);
     c->b->upload(device, host, bytes);
@@ -89,7 +94,7 @@ static inline DeviceFloat *case_floats(Case *c, int64_t count) {
 
 static inline Rows case_rows(Case *c, int64_t count, int64_t columns) {
     float *host = random_numbers(c, count * columns);
-    Rows rows = {case_bytes(c, rows_bytes(count, columns)), count, columns, rows_stride(columns)};
+    Rows rows = {case_zeros(c, rows_bytes(count, columns)), count, columns, rows_stride(columns)};
     c->b->upload_rows(rows, host);
     c->b->finish(NULL);
     memory_free(host);

@@ -49,7 +49,7 @@ static void bce_loss(Case *c) {
 static void count_metrics(Case *c) {
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
     size_t bytes = (size_t)(SPLITS * split_counts(logits.columns)) * sizeof(int64_t);
-    DeviceInt64 *count = case_bytes(c, bytes);
+    DeviceInt64 *count = case_zeros(c, bytes);
     DeviceByte *split = case_small_bytes(c, logits.count, SPLITS);
     DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
     DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
@@ -69,7 +69,7 @@ static void adam(Case *c) {
     int64_t count = flat_count(c);
     size_t bytes = (size_t)count * sizeof(float);
     DeviceFloat *w = case_floats(c, count), *m = case_floats(c, count), *g = case_floats(c, count);
-    DeviceFloat *v = case_bytes(c, bytes), *decay = case_floats(c, count);
+    DeviceFloat *v = case_zeros(c, bytes), *decay = case_floats(c, count);
     for (int step = 1; step < 3; step++)
         c->b->adam(
             w, m, v, g, c->variant ? decay : NULL, count,
@@ -121,7 +121,7 @@ static DeviceInt32 *far_list(Case *c, int64_t count, int32_t below) {
 static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     Shape s = c->shape;
     int64_t sums = s.rows / 4, own = s.rows - sums;
-    Sending sending = {.count = s.rows + s.rows / 2, .bad = case_bytes(c, sizeof(int64_t))};
+    Sending sending = {.count = s.rows + s.rows / 2, .bad = case_zeros(c, sizeof(int64_t))};
     MessageSource *source = &sending.source;
     source->x = case_rows(c, own, s.columns);
     source->sums = case_rows(c, sums, s.columns);

@@ -1,8 +1,12 @@
 // ranks: 1
 // If this failed, what a device must hold would be planned as memory of the host, or the other way
-// round: a training that fits neither would start.
+// round: a training that fits neither would start. Or tests would read lucky zeros where nobody has
+// written.
+#include "device.h"
 #include "internal.h"
 #include "support.h"
+
+#include <math.h>
 
 static size_t free_bytes;
 static size_t free_of_device(void) { return free_bytes; }
@@ -50,9 +54,50 @@ static void a_plan_that_the_device_cannot_hold_is_refused(void **state) {
     assert_true(device_fits(&plan, &backend_fenced, &ok));
 }
 
+// The bytes of a block, all alike; else -1.
+static int byte_of(const Backend *b, const void *device, size_t bytes) {
+    unsigned char *host = memory_alloc(bytes, "test");
+    b->download(host, device, bytes);
+    b->finish(NULL);
+    int first = host[0];
+    for (size_t i = 1; i < bytes; i++)
+        first = host[i] == first ? first : -1;
+    memory_free(host);
+    return first;
+}
+
+static void expect_fresh(const Backend *b, int byte) {
+    enum { BYTES = 1000, ROWS = 3, COLUMNS = 5, STRIDE = 16 };
+    float all[ROWS * STRIDE];
+    void *block = b->alloc(BYTES, "test"), *zeroed = b->alloc_zeroed(BYTES, "test");
+    Rows rows = rows_alloc(b, ROWS, COLUMNS, "test");
+    assert_int_equal(byte_of(b, block, BYTES), byte);
+    assert_int_equal(byte_of(b, zeroed, BYTES), 0);
+    b->download(all, rows.at, sizeof all);
+    b->finish(NULL);
+    for (int i = 0; i < ROWS * STRIDE; i++) // padding is zero
+        assert_int_equal(isnan(all[i]), byte != 0 && i % STRIDE < COLUMNS);
+    rows_free(b, &rows);
+    b->free(zeroed);
+    b->free(block);
+}
+
+static void tests_have_poisoned_memory(void **state) {
+    (void)state;
+    const Backend *emulated = emulated_device(&(Error){0});
+    assert_true(memory_is_poisoned()); // CMake says so for all tests
+    expect_fresh(&backend_cpu, 255);
+    expect_fresh(&backend_fenced, 255);
+    if (emulated != NULL)
+        expect_fresh(emulated, 255);
+    unsetenv("FRINGE_POISON");
+    expect_fresh(&backend_cpu, 0);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_block_is_planned_where_it_lies),
     cmocka_unit_test(a_plan_that_the_device_cannot_hold_is_refused),
+    cmocka_unit_test(tests_have_poisoned_memory),
 };
 
 TEST_MAIN(tests)

@@ -130,7 +130,8 @@ static int status_of(const Backend *b, const Misuse *misuse, bool inside) {
         signal(SIGABRT, SIG_DFL);
         if (freopen("/dev/null", "w", stderr) == NULL)
             _exit(1);
-        Scene scene = {.b = b, .device = b->alloc(FLOATS * sizeof(float), "t"), .misuse = misuse};
+        Scene scene = {
+            .b = b, .device = b->alloc_zeroed(FLOATS * sizeof(float), "t"), .misuse = misuse};
         if (inside)
             run_polled(&scene);
         else

@@ -95,7 +95,7 @@ static void a_wait_that_lacks_is_noticed(void **state) {
     (void)state;
     const float one = 1;
     float got = 1;
-    DeviceFloat *device = fenced->alloc(sizeof one, "test");
+    DeviceFloat *device = fenced->alloc_zeroed(sizeof one, "test");
     DeviceEvent *here = fenced->event_new();
     fenced->upload(device, &one, sizeof one);
     fenced->message_download(&got, device, sizeof one);
@@ -219,9 +219,10 @@ static void run_steps(const Backend *b, float *out, const float *first) {
               .a = rows_alloc(b, ROWS, COLUMNS, "test"),
               .c = rows_alloc(b, ROWS, COLUMNS, "test"),
               .bytes = b->alloc(ROWS * COLUMNS * 2, "test"),
-              .row = b->alloc(ROWS * sizeof(int32_t), "test"), // the first row, again and again
-              .bad = b->alloc(sizeof(int64_t), "test"),
-              .number = b->alloc(COLUMNS * sizeof(float), "test"),
+              .row =
+                  b->alloc_zeroed(ROWS * sizeof(int32_t), "test"), // the first row, again and again
+              .bad = b->alloc_zeroed(sizeof(int64_t), "test"),
+              .number = b->alloc_zeroed(COLUMNS * sizeof(float), "test"),
               .event = b->event_new()};
     b->upload_rows(w.a, first);
     b->upload_rows(w.c, first);

@@ -45,7 +45,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
                             .sums = filled(SUMS, columns, OWN),
                             .scale = scaled ? on_device(scale) : NULL,
                             .row = on_device(row)};
-    Rows back = rows_alloc(device(), BEFORE + SENT + 1, columns, "rows of a test");
+    Rows back = zeroed_rows(BEFORE + SENT + 1, columns);
     unsigned char *packed = memory_alloc((size_t)(SENT * columns) * 4, "rows of a test");
     const Backend *b = device();
     int64_t bad = 0;

@@ -208,7 +208,7 @@ static void what_lies_on_the_device_is_planned_there(void **state) {
     (void)state;
     apart = *device();
     apart.host_is_device = false;
-    apart.alloc = counted_alloc;
+    apart.alloc = apart.alloc_zeroed = counted_alloc;
     apart.free = counted_release;
     apart.device_free = counted_free;
     for (int k = 0; k < KINDS; k++) {

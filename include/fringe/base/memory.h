@@ -5,6 +5,8 @@
 
 #include "fringe/base/error.h"
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 // Allocates `bytes` of zeroed memory, 64-byte aligned; 0 bytes give a valid pointer. `what` names
 // it in messages ("halo rows of layer 1") and must outlive the memory (a literal). Aborts all ranks
@@ -15,6 +17,13 @@ void *memory_alloc(size_t bytes, const char *what);
 void *memory_try(size_t bytes, const char *what, Error *err);
 // Checks beforehand that so much is free for allocations to come: false with the same error if not.
 bool memory_is_there(size_t bytes, const char *what, Error *err);
+
+// Tests have FRINGE_POISON in their environment: then memory of which nobody says that it is zero
+// is full of bytes 255 before it is written, as floats no numbers, so that a read of it shows.
+static inline bool memory_is_poisoned(void) { return getenv("FRINGE_POISON") != NULL; }
+static inline void *memory_poisoned(void *block, size_t bytes) {
+    return memory_is_poisoned() ? memset(block, 255, bytes) : block;
+}
 
 // Frees memory; NULL is allowed.
 void memory_free(void *pointer);
