@@ -113,11 +113,15 @@ LANES_INLINE F16 square_at(const Row *row, int head, int64_t c, const Span16 *sp
     return f16_mul(away, away);
 }
 
-// Dropout's bits of row r, if there is one before `end`.
-LANES_INLINE void make_kept(const PointwiseCall *call, int order, int64_t r, int64_t end) {
+// Dropout's bits of row r. A function of its own: inlined wherever it is called it would be most of
+// what there is to compile.
+static __attribute__((noinline)) void row_kept(const PointwiseCall *call, int64_t r) {
     int64_t bytes = call->z.stride / 8;
+    kept_row(call->saved.kept + r * bytes, bytes, &call->key, call->gid[r], 0);
+}
+LANES_INLINE void make_kept(const PointwiseCall *call, int order, int64_t r, int64_t end) {
     if (order_has(order, DO_DROPOUT) && r < end)
-        kept_row(call->saved.kept + r * bytes, bytes, &call->key, call->gid[r], 0);
+        row_kept(call, r);
 }
 
 // Mean and factor of rows. Where a sum waits for its last additions, the bits of dropout of one of
