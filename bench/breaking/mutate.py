@@ -42,6 +42,7 @@ ROOMS = [
     ("src/report/*.c", [["test_report", "test_files.sh", "test_durable.sh"], RUNS, LONG]),
     ("src/cli/cmd_predict.c", [["test_weights.sh"]]),
 ]
+OPERATIONS = "test_backend_ops"
 # mutations that once survived: file, text, what it becomes, and the test that was written for it (--named tries these alone)
 NAMED = [
     ("src/assigner/trials.c", "tie = 0.02", "tie = 0.2", "test_choice-2"),
@@ -49,6 +50,24 @@ NAMED = [
     ("src/assigner/adaptive.c", "-comm_max_double(a->comm, -covered / (double)assigned->exchanges)",
      "comm_max_double(a->comm, covered / (double)assigned->exchanges)", "test_assigner-2"),
     ("src/assigner/link.c", "if (i == 0 || seconds < least)", "", "test_link-2"),
+    ("kernels/cuda/checksum.cu", "step = (uint64_t)gridDim.x * CHECKSUM_THREADS", "step = (uint64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/dense.cu", "y.stride, parts.rows * y.stride, x.at", "y.stride, 0 * parts.rows * y.stride, x.at", OPERATIONS),
+    ("kernels/cuda/message.h", "return (int64_t)gridDim.x * (MESSAGE_THREADS >> lanes.shift)", "return (int64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/pointwise.h", "return (int64_t)gridDim.x * ROW_GROUPS", "return (int64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/pointwise.h", "64 : 512", "64 : 256", OPERATIONS),
+    ("kernels/cuda/results.cu", "begin < end; begin += PIECE", "begin < end; begin += end", OPERATIONS),
+    ("kernels/cuda/results.cu", "step_##i = (int64_t)gridDim.x * FLAT_THREADS", "step_##i = (int64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/sums.cu", "at + begin, first + BROUGHT, some", "at + begin, 0, some", OPERATIONS),
+    ("kernels/cuda/sums.cu", "step = (int64_t)gridDim.x * COLUMN_THREADS", "step = (int64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/sums.cu", "even < least_count ? least_count : even", "least_count", OPERATIONS),
+    ("kernels/cuda/post_backward.cu", "step = (int64_t)gridDim.x * SUM_THREADS", "step = (int64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/results.cu", "atomicAdd(to.all + to.at + which, (Count)1)", "atomicAdd(to.all + which, (Count)1)", OPERATIONS),
+    ("kernels/cuda/dense.cu", "part + parts.count * count, y.columns", "part + (parts.count - 1) * count, y.columns", OPERATIONS),
+    ("kernels/cuda/aggregate.cu", "step = (int64_t)gridDim.x * blockDim.x", "step = (int64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/aggregate_rows.cu", "first + item / tiles, begin", "first + item % (last - first), begin", OPERATIONS),
+    ("kernels/cuda/quantize.cu", "first += piece.size()) {\n        piece_load", "first += piece.columns) {\n        piece_load", OPERATIONS),
+    ("kernels/cpu/dense.c", "end = least(r + PANEL_ROWS, range.end)", "end = least(r + PANEL_ROWS - 1, range.end)", OPERATIONS),
+    ("kernels/cpu/pointwise.c", "64 : 512", "64 : 256", OPERATIONS),
 ]
 TEXTS = {}  # of the files that are mutated, as they were when this began
 WORD = r"[A-Za-z_]\w*"
@@ -193,7 +212,9 @@ class Tree:
         return done.returncode == 0
 
     def code(self, name):
-        """The machine code of a source file, without what only a debugger reads."""
+        """The machine code of a source file, without what only a debugger reads; of kernels, which are compiled several times, the text."""
+        if not name.startswith("src/"):
+            return (self.source / name).read_text()
         room = name.split("/")[1]
         target = "fringe" if room == "cli" else f"fringe_{room}"
         objects = self.build / "CMakeFiles" / f"{target}.dir" / f"{name}.o"
