@@ -68,7 +68,6 @@ const char *plugin_missing(char out[PLUGIN_SENTENCE], const char *built_in, cons
 
 // ---- the row "cuda"
 
-enum { PATH_BYTES = 1200 };
 static const char library_name[] = "libfringe-cuda.so";
 static char path[PATH_BYTES]; // of the plug-in, once it was found
 static bool is_loaded;
@@ -77,7 +76,7 @@ static bool (*start_loaded)(const BackendStart *how, Error *err);
 // Beside the program, as the build puts it, or in ../lib/fringe, as an installation does.
 static bool find_plugin(Error *err) {
     static const char *const folders[] = {"", "../lib/fringe/"};
-    char program[1024] = "";
+    char program[PATH_BYTES] = "";
     if (readlink("/proc/self/exe", program, sizeof program - 1) < 0)
         return error_set(err, EXIT_UNAVAILABLE, "run.backend 'cuda': /proc is not mounted");
     char *slash = strrchr(program, '/');

@@ -13,12 +13,16 @@
 
 #include <stddef.h>
 
-enum { CONFIG_TEXT = 512, CONFIG_LIST = 16, CONFIG_WORD = 64 };
+enum { CONFIG_TEXT = PATH_BYTES, CONFIG_LIST = 16, CONFIG_PATHS = 3, CONFIG_WORD = 64 };
 
-typedef struct ConfigWords { // a list of words, or of names of files
+typedef struct ConfigWords { // a list of words
     int count;
-    char word[CONFIG_LIST][CONFIG_TEXT];
+    char word[CONFIG_LIST][CONFIG_WORD];
 } ConfigWords;
+typedef struct ConfigPaths { // a list of names of arrays, or of their files
+    int count;
+    char word[CONFIG_PATHS][CONFIG_TEXT];
+} ConfigPaths;
 typedef struct ConfigInts {
     int count;
     int64_t value[CONFIG_LIST];
@@ -40,6 +44,7 @@ typedef enum KeyKind {
     KEY_WORDS,   // ConfigWords
     KEY_INTS,    // ConfigInts
     KEY_DOUBLES, // ConfigDoubles
+    KEY_PATHS,   // ConfigPaths
 } KeyKind;
 
 typedef struct Key {
@@ -80,9 +85,9 @@ typedef struct FamilyKeys { // of the members of one family
 enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody
 
 typedef struct Config {
-    char source[1024];      // path of the file; "" if none
-    bool own_dir;           // run.dir was given, not taken from the name of the file
-    char mode[CONFIG_WORD]; // "mode": preset of quantization.codec, comm.schedule and lossless.*
+    char source[PATH_BYTES]; // path of the file; "" if none
+    bool own_dir;            // run.dir was given, not taken from the name of the file
+    char mode[CONFIG_WORD];  // "mode": preset of quantization.codec, comm.schedule and lossless.*
 
     struct {
         char path[CONFIG_TEXT];     // dataset: file or folder; resolved
@@ -91,7 +96,7 @@ typedef struct Config {
         char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
         char nodes[CONFIG_TEXT];    // .npz with features, labels and splits; "" = none
         char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
-        ConfigWords split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
+        ConfigPaths split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
         int64_t split_row;          // which row of an array of splits [splits, T]
         bool undirected;            // format edges: each line is an edge in both directions
         ConfigWords transforms;  // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,

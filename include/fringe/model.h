@@ -48,7 +48,7 @@ typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/
 // only.
 typedef struct ModelShape {
     const LayerKind *kind;
-    _Alignas(max_align_t) unsigned char options[CONFIG_TEXT]; // values of the kind's own keys
+    _Alignas(max_align_t) unsigned char options[512]; // values of the kind's own keys
     int layers, stages;              // stages: layers of a convolution on a hypergraph, 2; else 1
     int64_t width[MODEL_LAYERS + 1]; // F, hidden..., K
     bool weights[MODEL_LAYERS];      // false: the layer is the aggregate alone

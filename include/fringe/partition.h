@@ -139,7 +139,7 @@ void partition_discard(const char *folder);
 
 typedef enum CacheKind { CACHE_SOURCE, CACHE_DATASET, CACHE_PARTS, CACHE_TEMPORARY } CacheKind;
 typedef struct CacheEntry {
-    char path[1024];
+    char path[PATH_BYTES];
     CacheKind kind;             // temporary: being written, or left by a process that was killed
     char dataset[DATASET_NAME]; // "": unknown
     int parts;                  // of CACHE_PARTS; 0: unknown

@@ -26,7 +26,7 @@ bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int
 typedef enum RecordState { RECORD_RUNNING, RECORD_FINISHED, RECORD_UNFINISHED } RecordState;
 
 typedef struct RunRecord {
-    char folder[1024];
+    char folder[PATH_BYTES];
     RecordState state;    // running: a living process holds the lock of the folder
     Json *json;           // run.json; owned
     RecordedEpoch *epoch; // [epochs] metrics.jsonl; owned

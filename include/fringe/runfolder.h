@@ -21,11 +21,9 @@ typedef enum RunKind {
     RUN_STREAM
 } RunKind; // the output of one command
 
-enum { RUNFOLDER_PATH = 2048 };
-
 typedef struct RunFolder {
-    char path[CONFIG_TEXT];    // as the user named it
-    char real[RUNFOLDER_PATH]; // absolute, without links
+    char path[CONFIG_TEXT]; // as the user named it
+    char real[PATH_BYTES];  // absolute, without links
     RunKind kind;
     bool claimed;
     struct RunLock *lock; // owned

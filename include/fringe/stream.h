@@ -42,7 +42,7 @@ typedef struct StreamSummary {
     int64_t bytes;             // of memory in use
     int64_t pins_at_first;     // pins that a resumed stream began with
     StreamTimes times;         // since this command began
-    char snapshot[1024];       // the last snapshot; "": none
+    char snapshot[PATH_BYTES]; // the last snapshot; "": none
 } StreamSummary;
 
 // Runs to the end of the stream, which writes the snapshot `final`. False with EXIT_STOPPED and a

@@ -9,7 +9,7 @@
 #include <dirent.h>
 #include <string.h>
 
-enum { REPLAY_MOST = 100000, REPLAY_PATH = 2048 };
+enum { REPLAY_MOST = 100000 };
 
 static const char *replayed_run(const Config *config) {
     return strchr(config->quantization.assign, ':') + 1;
@@ -45,7 +45,7 @@ static int list_epochs(int64_t epochs[REPLAY_MOST], const char *folder, Error *e
 }
 
 static int find_epochs(const Config *config, int64_t epochs[REPLAY_MOST], Error *err) {
-    char folder[REPLAY_PATH];
+    char folder[PATH_BYTES];
     replay_folder(config, folder, sizeof folder);
     // A run that starts again moves the assignments of its folder away, and a resumed run would
     // read those that it writes.
@@ -83,7 +83,7 @@ bool replay_due(const Assigner *a, int64_t epoch) {
 }
 
 bool replay_decide(Assigner *a, Error *err) {
-    char folder[REPLAY_PATH], name[RUNFOLDER_NAME], path[REPLAY_PATH + 64];
+    char folder[PATH_BYTES], name[RUNFOLDER_NAME], path[PATH_BYTES];
     Tensors file = {0};
     const Tensor *tensor[ASSIGNED_CHANNELS] = {NULL};
     bool first = a->comm->rank == 0;

@@ -22,9 +22,9 @@ static void solver_path(char *out, size_t size) {
         snprintf(out, size, "%s", given);
         return;
     }
-    char own[PATH_MAX];
+    char own[PATH_BYTES];
     path_program_folder(own, sizeof own);
-    snprintf(out, size, "%s/fringe-solver", own);
+    path_join(out, size, own, "fringe-solver");
     if (!file_exists(out))
         snprintf(out, size, "fringe-solver");
 }
@@ -42,7 +42,7 @@ _Noreturn static void become_solver(const char *path, double limit, int question
 }
 
 bool solver_start(SolverRun *run, const Problem *problem, const uint8_t *incumbent, double limit) {
-    char path[PATH_MAX + 32];
+    char path[PATH_BYTES];
     *run = (SolverRun){.deadline = clock_seconds() + limit + grace_seconds};
     solver_path(path, sizeof path);
     FILE *question = tmpfile();

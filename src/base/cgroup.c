@@ -1,6 +1,7 @@
 // What the cgroups of this process grant it. The idea: a limit may stand at any folder above that
 // of the process, so all are asked and the least counts.
 
+#include "fringe/base/file.h"
 #include "internal.h"
 
 #include <stdint.h>
@@ -23,14 +24,14 @@ size_t number_in(const char *path, const char *key) {
 }
 
 size_t cgroup_number(const char *folder, const char *name, const char *key) {
-    char path[4096 + 64];
+    char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", folder, name);
     return number_in(path, key);
 }
 
 // The least of the cgroup at `path` below `root` and of those above it.
 static size_t least_at(const char *root, const char *path, CgroupValue *value) {
-    char folder[4096];
+    char folder[PATH_BYTES];
     size_t least = SIZE_MAX;
     snprintf(folder, sizeof folder, "%s%s", root, path);
     while (strlen(folder) >= strlen(root)) {
@@ -54,7 +55,7 @@ static bool names(const char *list, const char *controller) {
 
 // A line is "0::/path" of version 2, or "5:cpu,cpuacct:/path" of version 1.
 size_t cgroup_least(const char *controller, CgroupValue *second, CgroupValue *first) {
-    char line[4096], root[64];
+    char line[PATH_BYTES], root[64];
     size_t least = SIZE_MAX;
     FILE *file = fopen("/proc/self/cgroup", "re");
     snprintf(root, sizeof root, "/sys/fs/cgroup/%s", controller);

@@ -14,10 +14,17 @@ bool error_set(Error *err, ExitCode code, const char *format, ...) {
         return false;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(err->text, sizeof err->text, format, arguments);
+    text_fit(err->text, sizeof err->text, format, arguments);
     va_end(arguments);
     err->code = code;
     return false;
+}
+
+static void fit(char *out, size_t size, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    text_fit(out, size, format, arguments);
+    va_end(arguments);
 }
 
 bool error_prefix(Error *err, const char *format, ...) {
@@ -31,17 +38,17 @@ bool error_prefix(Error *err, const char *format, ...) {
     va_end(arguments);
     if (used < 0 || (size_t)used >= sizeof err->text)
         used = (int)strlen(err->text);
-    size_t room = sizeof err->text - (size_t)used;
-    snprintf(err->text + used, room, ": %.*s", (int)(room > 3 ? room - 3 : 0), sentence);
+    if (sizeof err->text - (size_t)used > 64)
+        fit(err->text + used, sizeof err->text - (size_t)used, ": %s", sentence);
     return false;
 }
 
 bool error_join(Error *err, ExitCode code, const char *format, ...) {
     static const char more[] = "\n... and more";
-    char sentence[sizeof err->text];
+    char sentence[sizeof err->text / 2]; // so that more than one finds room
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    text_fit(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     size_t used = strlen(err->text), room = sizeof err->text - used;
     bool cut = strstr(err->text, more) != NULL; // what comes now is shorter, but comes later
@@ -62,7 +69,7 @@ _Noreturn void check_failed(const char *file, int line, ExitCode code, const cha
     int used = snprintf(sentence, sizeof sentence, "%s:%d: ", file, line);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(sentence + used, sizeof sentence - (size_t)used, format, arguments);
+    text_fit(sentence + used, sizeof sentence - (size_t)used, format, arguments);
     va_end(arguments);
     if (end_all != NULL)
         end_all(code, sentence);

@@ -112,7 +112,7 @@ FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
 
 // The nearest folder above `path` that may not be entered, if that hides the path.
 static void locked_folder(char *out, size_t size, const char *path) {
-    char above[1100];
+    char above[PATH_BYTES];
     struct stat status;
     snprintf(out, size, "%s", path);
     do {
@@ -122,7 +122,7 @@ static void locked_folder(char *out, size_t size, const char *path) {
 }
 
 bool file_is_denied(const char *path, Error *err) {
-    char folder[1100];
+    char folder[PATH_BYTES];
     struct stat status;
     if (strlen(path) >= sizeof folder || faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) == 0 ||
         errno != EACCES)
@@ -253,13 +253,13 @@ bool file_rename_unsynced(const char *from, const char *to, Error *err) {
 }
 
 bool file_rename(const char *from, const char *to, Error *err) {
-    char folder[1100];
+    char folder[PATH_BYTES];
     path_folder(folder, sizeof folder, to);
     return file_rename_unsynced(from, to, err) && file_sync(folder, err);
 }
 
 bool file_exchange(const char *one, const char *other, bool *done, Error *err) {
-    char folder[1100];
+    char folder[PATH_BYTES];
     *done = renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0;
     if (!*done)
         return true;
@@ -296,7 +296,7 @@ static bool no_folder(Error *err, const char *path) {
 // Makes one level and flushes the folder that holds it, unless that folder cannot be read: then it
 // cannot be opened for the flush.
 static bool make_level(const char *path, Error *err) {
-    char parent[1100];
+    char parent[PATH_BYTES];
     if (mkdir(path, 0777) != 0) {
         int reason = errno;
         if (file_is_folder(path))
@@ -311,7 +311,7 @@ static bool make_level(const char *path, Error *err) {
 }
 
 bool file_make_folder(const char *path, Error *err) {
-    char partial[1100];
+    char partial[PATH_BYTES];
     int used = snprintf(partial, sizeof partial, "%s", path);
     if (used <= 0 || (size_t)used >= sizeof partial)
         return error_set(err, EXIT_CANNOT_WRITE, "'%s' cannot be the name of a folder", path);
@@ -330,7 +330,7 @@ bool file_make_folder(const char *path, Error *err) {
 
 // The path itself if it exists, else the nearest existing folder above it.
 static void nearest(char *out, size_t size, const char *path) {
-    char above[1100];
+    char above[PATH_BYTES];
     struct stat status;
     snprintf(out, size, "%s", path);
     while (lstat(out, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
@@ -340,7 +340,7 @@ static void nearest(char *out, size_t size, const char *path) {
 }
 
 bool file_check_folder(const char *path, Error *err) {
-    char there[1100], probe[1200];
+    char there[PATH_BYTES], probe[PATH_BYTES];
     if (path[0] == 0 || strlen(path) >= sizeof there)
         return error_set(err, EXIT_CANNOT_WRITE, "'%s' cannot be the name of a folder", path);
     nearest(there, sizeof there, path);
@@ -364,7 +364,7 @@ static bool remove_contents(const char *path, Error *err) {
     for (struct dirent *entry; ok && (entry = readdir(folder)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        char inside[4096];
+        char inside[PATH_BYTES];
         path_join(inside, sizeof inside, path, entry->d_name);
         ok = file_remove(inside, err);
     }

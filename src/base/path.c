@@ -33,7 +33,7 @@ const char *path_name(const char *path) {
 }
 
 void path_program_folder(char *out, size_t size) {
-    char own[PATH_MAX];
+    char own[PATH_BYTES];
     ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     own[length > 0 ? length : 0] = 0;
     snprintf(out, size, "%s", "");
@@ -42,7 +42,7 @@ void path_program_folder(char *out, size_t size) {
 }
 
 bool path_shipped(char *out, size_t size, const char *name) {
-    char program[PATH_MAX], above[PATH_MAX], place[PATH_MAX + 32];
+    char program[PATH_BYTES], above[PATH_BYTES], place[PATH_BYTES];
     path_program_folder(program, sizeof program);
     path_folder(above, sizeof above, program);
     path_join(place, sizeof place, above, "share/fringe");

@@ -89,7 +89,7 @@ bool file_is_left_over(const char *path) {
 void file_sweep(const char *folder) {
     DIR *open_folder = opendir(folder);
     for (struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
-        char path[4096];
+        char path[PATH_BYTES];
         Error ignored = {0};
         path_join(path, sizeof path, folder, entry->d_name);
         if (file_is_left_over(path))

@@ -1,6 +1,7 @@
 // Escapes text from outside, character by character.
 
 #include "fringe/base/text.h"
+#include "fringe/base/file.h"
 #include "internal.h"
 
 #include <stdio.h>
@@ -81,4 +82,19 @@ const char *text_shown(char *out, size_t size, const char *text) {
     }
     out[used] = 0;
     return out;
+}
+
+void text_fit(char *out, size_t size, const char *format, va_list arguments) {
+    static const char gap[] = " ... ";
+    char whole[4 * PATH_BYTES];
+    vsnprintf(whole, sizeof whole, format, arguments);
+    size_t length = strlen(whole);
+    if (length < size) {
+        memcpy(out, whole, length + 1);
+        return;
+    }
+    size_t kept = size - sizeof gap, first = kept / 2, last = kept - first;
+    memcpy(out, whole, first);
+    memcpy(out + first, gap, sizeof gap - 1);
+    memcpy(out + first + sizeof gap - 1, whole + length - last, last + 1);
 }

@@ -19,16 +19,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch) {
+void checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch) {
     char name[RUNFOLDER_NAME];
-    snprintf(out, CHECKPOINT_PATH, "%s/checkpoints/%s", run_dir,
-             runfolder_epoch_name(name, epoch, ""));
+    snprintf(out, PATH_BYTES, "%s/checkpoints/%s", run_dir, runfolder_epoch_name(name, epoch, ""));
 }
 
-void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *section) {
+void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section) {
     char name[CHECKPOINT_NAME];
     snprintf(name, sizeof name, "%s.safetensors", section);
-    path_join(out, CHECKPOINT_PATH, folder, name);
+    path_join(out, PATH_BYTES, folder, name);
 }
 
 // ---- writing
@@ -36,7 +35,7 @@ void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *
 // True if a valid checkpoint with the same contents exists, by the hashes in its manifest.
 static bool is_there(const char *folder, const char *temporary) {
     Manifest manifest;
-    char theirs[33], ours[33], path[CHECKPOINT_PATH];
+    char theirs[33], ours[33], path[PATH_BYTES];
     if (!file_exists(folder) || !checkpoint_manifest_read(&manifest, folder, &(Error){0}))
         return false;
     checkpoint_manifest_clear(&manifest);
@@ -48,7 +47,7 @@ static bool is_there(const char *folder, const char *temporary) {
 
 // Renames the folder before removing it, so that no checkpoint is ever seen partly removed.
 static bool remove_checkpoint(const char *folder, Error *err) {
-    char parent[CHECKPOINT_PATH], plain[CHECKPOINT_PATH], away[CHECKPOINT_PATH];
+    char parent[PATH_BYTES], plain[PATH_BYTES], away[PATH_BYTES];
     if (!file_exists(folder))
         return true;
     path_folder(parent, sizeof parent, folder);
@@ -69,7 +68,7 @@ static bool put_in_place(const char *temporary, const char *folder, Error *err) 
 }
 
 static bool write_latest(const char *run_dir, const char *folder, Error *err) {
-    char latest[CHECKPOINT_PATH], line[64];
+    char latest[PATH_BYTES], line[64];
     snprintf(latest, sizeof latest, "%s/checkpoints/LATEST", run_dir);
     int bytes = snprintf(line, sizeof line, "%s\n", path_name(folder));
     return file_replace(latest, line, (size_t)bytes, err);
@@ -87,7 +86,7 @@ static int newer_first(const struct dirent **a, const struct dirent **b) {
 }
 
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
-    char folder[CHECKPOINT_PATH];
+    char folder[PATH_BYTES];
     struct dirent **entry;
     *list = (EpochList){0};
     path_join(folder, sizeof folder, run_dir, "checkpoints");
@@ -111,7 +110,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     bool ok = checkpoint_list(&list, run_dir, err);
     int kept = 0;
     for (int i = 0; i < list.count && ok; i++) {
-        char path[CHECKPOINT_PATH];
+        char path[PATH_BYTES];
         checkpoint_path(path, run_dir, list.epoch[i]);
         if (list.epoch[i] > epoch || kept++ >= keep)
             ok = remove_checkpoint(path, err);
@@ -126,13 +125,13 @@ typedef struct Writing {
     const char *run_dir;
     int64_t epoch;
     int keep;
-    char temporary[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
+    char temporary[PATH_BYTES], folder[PATH_BYTES];
     Error *err;
 } Writing;
 
 static void make_temporary(void *context) {
     Writing *w = context;
-    char parent[CHECKPOINT_PATH], plain[CHECKPOINT_PATH];
+    char parent[PATH_BYTES], plain[PATH_BYTES];
     path_folder(parent, sizeof parent, w->folder);
     path_join(plain, sizeof plain, parent, ".writing");
     file_sweep(parent);
@@ -173,7 +172,7 @@ static bool on_first(Writing *w, void (*work)(void *context)) {
 // All ranks provide their state; rank 0 writes it.
 static bool write_sections(const Writing *w) {
     const StateSections *sections = trainer_sections(w->training->trainer);
-    char path[CHECKPOINT_PATH];
+    char path[PATH_BYTES];
     for (int i = 0; i < sections->count; i++) {
         const StateSection *section = &sections->section[i];
         checkpoint_file(path, w->temporary, section->name);

@@ -18,11 +18,11 @@ bool identity_read(Identity *identity, const Json *document);    // false: a mem
 bool identity_check(const Training *training, const Identity *was, const char *folder, Error *err);
 
 // A checkpoint folder holds a file for each section, and checkpoint.json.
-enum { CHECKPOINT_PATH = 1400, CHECKPOINT_NAME = 128, CHECKPOINT_FILES = 64 };
+enum { CHECKPOINT_NAME = 128, CHECKPOINT_FILES = 64 };
 extern const char checkpoint_manifest[]; // "checkpoint.json"
-void checkpoint_path(char out[CHECKPOINT_PATH], const char *run_dir, int64_t epoch);
+void checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch);
 // "FOLDER/NAME.safetensors"
-void checkpoint_file(char out[CHECKPOINT_PATH], const char *folder, const char *section);
+void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section);
 typedef struct EpochList {
     int count;
     int64_t *epoch; // [count] newest first; owned

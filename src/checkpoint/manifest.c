@@ -92,7 +92,7 @@ static bool put_files(JsonWriter *w, const StateSections *sections, const char *
                       Error *err) {
     json_begin_array(w, "files");
     for (int i = 0; i < sections->count; i++) {
-        char path[CHECKPOINT_PATH], hash[33];
+        char path[PATH_BYTES], hash[33];
         checkpoint_file(path, folder, sections->section[i].name);
         if (!hash_file(path, hash, err))
             return false;
@@ -108,7 +108,7 @@ static bool put_files(JsonWriter *w, const StateSections *sections, const char *
 bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err) {
     TrainerCounters counters = trainer_counters(t->trainer);
     JsonWriter w;
-    char path[CHECKPOINT_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, checkpoint_manifest);
     json_writer_init(&w, true);
     json_begin_object(&w, NULL);
@@ -235,7 +235,7 @@ static bool take_file(Manifest *m, const char *folder, const char *name, const c
 
 bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char *section,
                                Error *err) {
-    char file[CHECKPOINT_PATH];
+    char file[PATH_BYTES];
     checkpoint_file(file, "", section);
     for (int i = 0; i < m->files; i++)
         if (strcmp(m->file[i], file) == 0)
@@ -294,7 +294,7 @@ static bool read_members(Manifest *m, const char *folder, const char *path, Erro
 
 bool checkpoint_manifest_parse(Manifest *m, char *text, size_t bytes, const char *folder,
                                Error *err) {
-    char path[CHECKPOINT_PATH];
+    char path[PATH_BYTES];
     *m = (Manifest){0};
     path_join(path, sizeof path, folder, checkpoint_manifest);
     m->document = json_parse(text, bytes, path, err);
@@ -306,7 +306,7 @@ bool checkpoint_manifest_parse(Manifest *m, char *text, size_t bytes, const char
 }
 
 static bool check_file(const char *folder, const char *name, const char *said, Error *err) {
-    char path[CHECKPOINT_PATH], hash[33];
+    char path[PATH_BYTES], hash[33];
     path_join(path, sizeof path, folder, name);
     if (!hash_file(path, hash, err))
         return false;
@@ -317,7 +317,7 @@ static bool check_file(const char *folder, const char *name, const char *said, E
 }
 
 bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
-    char path[CHECKPOINT_PATH];
+    char path[PATH_BYTES];
     size_t bytes;
     *m = (Manifest){0};
     path_join(path, sizeof path, folder, checkpoint_manifest);

@@ -9,7 +9,7 @@
 // The newest valid checkpoint of a run, if it has one.
 typedef struct Newest {
     bool found;
-    char folder[CHECKPOINT_PATH];
+    char folder[PATH_BYTES];
     Manifest manifest; // if found; checkpoint_manifest_clear
     int damaged;       // number of newer ones that are damaged
     Warnings warnings; // one for each of them
@@ -63,7 +63,7 @@ static bool check_version(const Newest *newest, Error *err) {
 
 // True if it is the file of one of the sections.
 static bool is_file_of(const char *file, const StateSections *sections) {
-    char own[CHECKPOINT_PATH];
+    char own[PATH_BYTES];
     for (int i = 0; i < sections->count; i++) {
         checkpoint_file(own, "", sections->section[i].name);
         if (strcmp(own, file) == 0)
@@ -112,7 +112,7 @@ static void read_aside(void *context) {
 // Collective.
 static bool read_sections(Reading *r) {
     const StateSections *sections = trainer_sections(r->training->trainer);
-    char path[CHECKPOINT_PATH];
+    char path[PATH_BYTES];
     for (int i = 0; i < sections->count; i++) {
         checkpoint_file(path, r->newest.folder, sections->section[i].name);
         if (!state_read(&sections->section[i], r->training->comm, path, r->err))
@@ -165,7 +165,7 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
     if (!checkpoint_list(&list, run_dir, &(Error){0}))
         return false;
     for (int i = 0; i < list.count && !found; i++) {
-        char folder[CHECKPOINT_PATH], path[CHECKPOINT_PATH];
+        char folder[PATH_BYTES], path[PATH_BYTES];
         checkpoint_path(folder, run_dir, list.epoch[i]);
         path_join(path, sizeof path, folder, checkpoint_manifest);
         Json *document = json_read(path, &(Error){0});
@@ -182,7 +182,7 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
 
 bool checkpoint_check_named(const char *file, Error *err) {
     Manifest manifest;
-    char folder[CHECKPOINT_PATH], path[CHECKPOINT_PATH];
+    char folder[PATH_BYTES], path[PATH_BYTES];
     path_folder(folder, sizeof folder, file);
     path_join(path, sizeof path, folder, checkpoint_manifest);
     if (!file_exists(path))
@@ -195,7 +195,7 @@ bool checkpoint_check_named(const char *file, Error *err) {
 
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
     const char *section = best ? "best" : "model";
-    char found[CHECKPOINT_PATH];
+    char found[PATH_BYTES];
     if (!file_exists(where))
         return error_set(
             err, EXIT_NO_INPUT,
@@ -222,7 +222,7 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
 }
 
 static bool print_tensors(const char *folder, const char *name, Error *err) {
-    char path[CHECKPOINT_PATH];
+    char path[PATH_BYTES];
     Tensors file;
     path_join(path, sizeof path, folder, name);
     if (!tensors_open(&file, path, err))
@@ -248,7 +248,7 @@ static void print_manifest(const Manifest *m, const char *folder) {
 }
 
 bool checkpoint_inspect(const char *where, Error *err) {
-    char weights[CHECKPOINT_PATH], folder[CHECKPOINT_PATH];
+    char weights[PATH_BYTES], folder[PATH_BYTES];
     Manifest manifest;
     if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
         return false;

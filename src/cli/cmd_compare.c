@@ -46,7 +46,7 @@ static int list_variants(Variant *variant, const char *modes) {
 // The config of a variant: its mode and folder override all other settings. Collective.
 static bool variant_config(Session *s, const Variant *variant, const Options *options,
                            const char *base) {
-    char mode[CONFIG_WORD + 8], folder[8192], threads[32];
+    char mode[CONFIG_WORD + 8], folder[PATH_BYTES], threads[32];
     Options with = *options;
     if (with.settings + 3 > CLI_SETTINGS)
         return error_set(&s->err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS - 3);
@@ -160,7 +160,7 @@ static void write_tables_aside(void *context) {
 
 static bool write_table(Session *s, const Options *options, const Comparison *comparison) {
     JsonWriter writer;
-    char path[CONFIG_TEXT + 32];
+    char path[PATH_BYTES];
     json_writer_init(&writer, true);
     comparison_put(&writer, comparison);
     snprintf(path, sizeof path, "%s/compare.json", comparison->folder);

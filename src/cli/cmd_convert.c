@@ -21,7 +21,7 @@ static bool steps_fit(const Config *config, Error *err) {
 
 // True if there is nothing of that name but a config that came with the program.
 static bool is_shipped(const char *source) {
-    char name[1024], path[2048];
+    char name[PATH_BYTES], path[PATH_BYTES];
     snprintf(name, sizeof name, "configs/%s.json", source);
     return !file_exists(source) && source[0] != '/' && path_shipped(path, sizeof path, name);
 }

@@ -19,7 +19,7 @@ static double gibibytes(double bytes) { return bytes / (1 << 30); }
 static Health check_mpi(const Config *config, const Options *options, Finding *finding) {
     (void)options;
     (void)config;
-    char version[COMM_LIBRARY], program[4096];
+    char version[COMM_LIBRARY], program[PATH_BYTES];
     comm_library(version);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     program[length > 0 ? length : 0] = 0;
@@ -185,7 +185,7 @@ static Health check_shared_memory(const Config *config, const Options *options, 
 static Health check_folder(const char *folder, Finding *finding) {
     struct statvfs disk;
     Error err = {0};
-    char parent[2048], above[2048]; // the nearest folder that exists
+    char parent[PATH_BYTES], above[PATH_BYTES]; // the nearest folder that exists
     snprintf(parent, sizeof parent, "%s", folder);
     while (!file_is_folder(parent)) {
         path_folder(above, sizeof above, parent);

@@ -6,7 +6,7 @@
 // The folder where configs find it by its name: <cache>/generated/<name>, or <name>-seed-N.
 static bool default_folder(char *out, size_t size, const char *name, int64_t seed, Error *err) {
     Config config;
-    char folder[1024], file[256];
+    char folder[PATH_BYTES], file[256];
     if (!config_load(&config, NULL, NULL, 0, err) || !config_make_cache(&config, err))
         return false;
     path_join(folder, sizeof folder, config.data.cache, "generated");
@@ -31,7 +31,7 @@ void print_made(const Dataset *dataset, const char *folder) {
 
 static bool generate(const Options *options, const char *folder, Error *err) {
     Dataset dataset = {0};
-    char parent[2048];
+    char parent[PATH_BYTES];
     path_folder(parent, sizeof parent, folder);
     bool ok = file_check_folder(parent, err) &&
               dataset_generate(&dataset, options->argument[0], options->seed, err);
@@ -47,7 +47,7 @@ static bool generate(const Options *options, const char *folder, Error *err) {
 ExitCode cmd_generate(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
     Error err = {0};
-    char folder[2048];
+    char folder[PATH_BYTES];
     threads_set(0, 1);
     if (options->output != NULL)
         snprintf(folder, sizeof folder, "%s", options->output);

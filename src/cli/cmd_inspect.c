@@ -104,10 +104,10 @@ static bool put(const Inspected *kind, const char *path, Error *err) {
 // ---- the command
 
 // The path as it is, or the dataset of that name beside FRINGE_DATA, without slashes at its end.
-static void find(const Config *config, const char *argument, char path[INSPECT_PATH]) {
-    config_resolve(config, argument, path, INSPECT_PATH);
+static void find(const Config *config, const char *argument, char path[PATH_BYTES]) {
+    config_resolve(config, argument, path, PATH_BYTES);
     if (file_exists(argument) || !file_exists(path))
-        snprintf(path, INSPECT_PATH, "%s", argument);
+        snprintf(path, PATH_BYTES, "%s", argument);
     for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';)
         path[--length] = 0;
 }
@@ -116,7 +116,7 @@ ExitCode cmd_inspect(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
     Config config;
     Error err = {0};
-    char path[INSPECT_PATH];
+    char path[PATH_BYTES];
     if (config_load(&config, NULL, NULL, 0, &err)) {
         find(&config, options->argument[0], path);
         const Inspected *kind = kind_of(path, &err);

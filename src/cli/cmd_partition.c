@@ -27,7 +27,7 @@ ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
     (void)argc, (void)argv;
     Config config;
     Error err = {0};
-    char folder[2048], name[DATASET_NAME];
+    char folder[PATH_BYTES], name[DATASET_NAME];
     Warnings warnings = {0};
     int parts = options->parts != 0 ? options->parts : 2;
     bool ok = load_config_aloud(&config, options, options->argument[0], parts, &err) &&

@@ -105,7 +105,7 @@ static bool load_modes(Plan *p) {
 // ---- cuts
 
 static bool in_cache(Plan *p, int parts, bool *there) {
-    char folder[2048];
+    char folder[PATH_BYTES];
     *there = parts == 1;
     if (parts == 1)
         return true;
@@ -116,7 +116,7 @@ static bool in_cache(Plan *p, int parts, bool *there) {
 }
 
 static bool open_cut(Plan *p, PlanCut *cut, int parts) {
-    char folder[2048];
+    char folder[PATH_BYTES];
     Warnings warnings;
     bool ok = partition_build(p->config, parts, folder, sizeof folder, &warnings, &p->err);
     warnings_add_all(&p->warnings, &warnings);

@@ -56,7 +56,7 @@ static float *gather_rows(const Session *s, const Backend *backend, Rows rows, c
 
 static bool write_rows(Session *s, const char *folder, const char *name, const float *rows,
                        int64_t width) {
-    char path[2048];
+    char path[PATH_BYTES];
     int64_t shape[2] = {s->shard.set[NODES].total, width};
     path_join(path, sizeof path, folder, name);
     if (!npy_write(path, "<f4", rows, sizeof(float), 2, shape, &s->err))
@@ -83,7 +83,7 @@ static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, 
 
 static bool write_classes(Session *s, const char *folder, const float *scores) {
     const Shard *shard = &s->shard;
-    char path[2048];
+    char path[PATH_BYTES];
     int64_t shape[2] = {shard->set[NODES].total, shard->multilabel ? shard->classes : 1};
     int64_t *classes =
         classes_of(scores, shard->set[NODES].total, shard->classes, shard->multilabel);
@@ -109,7 +109,7 @@ static void write_aside(void *context) {
     Output *out = context;
     Session *s = out->session;
     const char *folder = out->given;
-    char name[64], within[CONFIG_TEXT + 32];
+    char name[64], within[PATH_BYTES];
     if (folder == NULL) { // marks run.dir as a folder of fringe
         path_join(within, sizeof within, s->config.run.dir, "predictions");
         folder = runfolder_mark(s->config.run.dir, &s->err) ? within : NULL;

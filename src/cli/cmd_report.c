@@ -34,7 +34,7 @@ static void write_aside(void *context) {
 }
 
 bool report_folder(Session *s, const char *folder) {
-    char path[CONFIG_TEXT + 32];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, "report.html");
     stage_begin("report", "reading runs");
     comm_aside(&s->comm, write_aside, &(Folder){folder, path, &s->err});

@@ -86,7 +86,7 @@ static void resume_trace(Run *run) {
     int64_t done = trainer_epochs_done(run->trainer);
     if (asked->count != 2 || done < asked->value[0])
         return;
-    char path[CONFIG_TEXT + 32];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, run->config.run.dir, "trace.json");
     bool kept = file_exists(path);
     comm_broadcast(&s->comm, &kept, sizeof kept, 0);
@@ -289,7 +289,7 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
 
 // Prints one line, and writes runs.json beside the folders of the runs.
 static bool summarize(Session *s, const RunResult *result, int runs) {
-    char path[1100];
+    char path[PATH_BYTES];
     JsonWriter writer;
     json_writer_init(&writer, true);
     report_runs(&writer, &s->shard, s->config.run.seed, result, runs, !s->compares);

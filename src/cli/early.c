@@ -108,7 +108,7 @@ static bool can_be_made(const char *name) {
 // Says how to make the dataset; with -o if `fringe generate` would store it elsewhere.
 static bool tell_how_to_make(const Config *config, const char *name, Error *err) {
     Config plain;
-    char folder[2048], into[2100] = "";
+    char folder[PATH_BYTES], into[PATH_BYTES + 64] = "";
     if (config_load(&plain, NULL, NULL, 0, &(Error){0}) &&
         strcmp(plain.data.cache, config->data.cache) != 0) {
         path_join(folder, sizeof folder, config->data.cache, "generated");
@@ -140,7 +140,7 @@ static bool is_file(const char *path, Error *err) {
 
 static bool check_graph(const Config *config, Error *err) {
     const char *path = config->data.path, *name = path_name(path);
-    char manifest[CONFIG_TEXT + 32];
+    char manifest[PATH_BYTES];
     if (file_is_denied(path, err))
         return false;
     if (file_is_folder(path)) {
@@ -220,7 +220,7 @@ static void check_weights(const Early *early, const Options *options) {
 }
 
 static void check_disk(const Early *early, const Options *options, int ranks) {
-    char predictions[CONFIG_TEXT + 32];
+    char predictions[PATH_BYTES];
     path_join(predictions, sizeof predictions, early->config->run.dir, "predictions");
     if (options->needs & NEEDS_DATA)
         check_data(early, ranks);
@@ -272,7 +272,7 @@ void warn_of_idle_keys(const IdleKeys *keys, const Config *config) {
 // ---- loading
 
 static bool holds(const char *folder, const char *name) {
-    char path[1100];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, name);
     return file_exists(path);
 }
@@ -314,7 +314,7 @@ static bool tell_what_folder(const char *folder, Error *err) {
 // Loads the config in the run.json of a run's folder, with that folder as run.dir.
 static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
     const char *setting[CLI_SETTINGS + 1];
-    char path[1100], own_folder[1100];
+    char path[PATH_BYTES], own_folder[PATH_BYTES + 16];
     *config = (Config){0};
     if (file_is_denied(folder, err) ||
         (!holds(folder, "run.json") && !tell_what_folder(folder, err)))

@@ -32,8 +32,7 @@ bool inspect_holds(const char *folder, const char *name);  // folder/name exists
 bool inspect_is_named(const char *path, const char *name); // a file of that name
 bool inspect_ends(const char *path, const char *ending);
 // The folder itself, or that of the file. Returns out.
-enum { INSPECT_PATH = 4096 };
-const char *inspect_folder(char out[INSPECT_PATH], const char *path);
+const char *inspect_folder(char out[PATH_BYTES], const char *path);
 // The file folder/name as JSON; an error unless it is an object. json_free it.
 Json *inspect_read(const char *folder, const char *name, Error *err);
 // A member; NULL, NAN or "" if it is missing or has another type.

@@ -74,19 +74,19 @@ const Inspected inspected_entry = {"cache-entry", is_entry, print_entry, put_ent
 // ---- the kind "partition"
 
 static bool is_partition(const char *path) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     return inspect_holds(path, "partition.json") || inspect_is_named(path, "partition.json") ||
            (inspect_is_named(path, "ranks.jsonl") &&
             inspect_holds(inspect_folder(folder, path), "partition.json"));
 }
 
 static bool print_partition(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     return partition_report(inspect_folder(folder, path), NULL, err);
 }
 
 static bool put_partition(JsonWriter *w, const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     return partition_put_report(w, inspect_folder(folder, path), NULL, err);
 }
 

@@ -19,25 +19,25 @@ static bool is_checkpoint(const char *path) {
 }
 
 // The folder of the checkpoint: for checkpoints/ that of the newest undamaged one.
-static bool find_checkpoint(char folder[INSPECT_PATH], const char *path, Error *err) {
-    char run[INSPECT_PATH], weights[INSPECT_PATH];
+static bool find_checkpoint(char folder[PATH_BYTES], const char *path, Error *err) {
+    char run[PATH_BYTES], weights[PATH_BYTES];
     inspect_folder(folder, path);
     if (!inspect_holds(path, "LATEST"))
         return true;
     path_join(run, sizeof run, path, "..");
     if (!checkpoint_weights_path(run, false, weights, sizeof weights, err))
         return false;
-    path_folder(folder, INSPECT_PATH, weights);
+    path_folder(folder, PATH_BYTES, weights);
     return true;
 }
 
 static bool print_checkpoint(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     return find_checkpoint(folder, path, err) && checkpoint_inspect(folder, err);
 }
 
 static bool put_file(JsonWriter *w, const char *folder, const char *name, Error *err) {
-    char path[INSPECT_PATH];
+    char path[PATH_BYTES];
     Tensors map;
     path_join(path, sizeof path, folder, name);
     if (!tensors_open(&map, path, err))
@@ -62,7 +62,7 @@ static bool put_files(JsonWriter *w, const char *folder, const Json *files, Erro
 
 // checkpoint_weights_path checks the hashes of all files.
 static bool put_checkpoint(JsonWriter *w, const char *path, Error *err) {
-    char folder[INSPECT_PATH], weights[INSPECT_PATH];
+    char folder[PATH_BYTES], weights[PATH_BYTES];
     if (!find_checkpoint(folder, path, err) ||
         !checkpoint_weights_path(folder, false, weights, sizeof weights, err))
         return false;
@@ -107,7 +107,7 @@ static bool print_assignments(const char *path, Error *err) {
 
 static bool put_one(const char *path, void *context) {
     const Visit *visit = context;
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     if (!is_assignment(path))
         return true;
     path_folder(folder, sizeof folder, path);
@@ -139,7 +139,7 @@ typedef struct TraceFacts {
 static bool is_trace(const char *path) { return inspect_is_named(path, "trace.json"); }
 
 static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     path_folder(folder, sizeof folder, path);
     *facts = (TraceFacts){.first = NAN, .last = NAN};
     Json *document = inspect_read(folder, "trace.json", err);

@@ -122,7 +122,7 @@ static bool is_run(const char *path) {
 
 // A run without run.json is one of an older version, or was copied in part.
 static bool print_run(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     RunRecord run = {0};
     inspect_folder(folder, path);
     if (inspect_holds(folder, "run.json")) {
@@ -180,7 +180,7 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
 }
 
 static bool put_run(JsonWriter *w, const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     RunRecord run = {0};
     if (!record_read(&run, inspect_folder(folder, path), err))
         return false;
@@ -198,7 +198,7 @@ enum { EPOCHS_MOST = 1000000, EPOCHS_SHOWN = 12 };
 static bool is_metrics(const char *path) { return inspect_is_named(path, "metrics.jsonl"); }
 
 static RecordedEpoch *read_metrics(const char *path, int64_t *count, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     RunRecord run;
     Error none = {0};
     path_folder(folder, sizeof folder, path);

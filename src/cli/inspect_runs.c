@@ -29,7 +29,7 @@ static bool put_table(JsonWriter *w, const char *folder, Error *err) {
 // Adds the document as a member, and the runs if the path is their folder.
 static bool put_with_runs(JsonWriter *w, const char *path, const char *name, const char *key,
                           Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     inspect_folder(folder, path);
     if (inspect_holds(folder, name)) {
         Json *document = inspect_read(folder, name, err);
@@ -73,7 +73,7 @@ static void print_variants(const Json *document) {
 }
 
 static bool print_comparison(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     Json *document = inspect_read(inspect_folder(folder, path), "compare.json", err);
     if (document == NULL)
         return false;
@@ -119,7 +119,7 @@ static void print_point(const Json *point, const char *winner) {
 }
 
 static bool print_sweep(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     Json *document = inspect_read(inspect_folder(folder, path), "sweep.json", err);
     if (document == NULL)
         return false;
@@ -170,7 +170,7 @@ static void print_mean(const Json *document, const char *key, const char *what) 
 }
 
 static bool print_runs(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     inspect_folder(folder, path);
     if (inspect_holds(folder, "runs.json")) {
         Json *document = inspect_read(folder, "runs.json", err);

@@ -7,7 +7,7 @@
 
 // What inspect_each looks for.
 typedef struct Search {
-    char found[INSPECT_PATH]; // ""; "checkpoints/events-N": the last one
+    char found[PATH_BYTES]; // ""; "checkpoints/events-N": the last one
     int count;
 } Search;
 
@@ -15,7 +15,7 @@ typedef struct Search {
 
 // The member "format" of folder/name, or of the file if it has that name; "": there is none.
 static void read_format(char out[64], const char *path, const char *name) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     out[0] = 0;
     if (!inspect_is_named(path, name) && !inspect_holds(path, name))
         return;
@@ -61,7 +61,7 @@ static bool is_snapshot(const char *path) {
 
 // Also one that was stopped, or killed before its first checkpoint.
 static bool is_stream(const char *path) {
-    char inside[INSPECT_PATH];
+    char inside[PATH_BYTES];
     Search search;
     if (has_format(path, "stream.json", "fringe-stream"))
         return true;
@@ -95,7 +95,7 @@ static void print_figures(const Json *d) {
 // ---- the kind "snapshot"
 
 static bool print_snapshot(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     Json *d = inspect_read(inspect_folder(folder, path), "stream.json", err);
     if (d == NULL)
         return false;
@@ -110,7 +110,7 @@ static bool print_snapshot(const char *path, Error *err) {
 }
 
 static bool put_snapshot(JsonWriter *w, const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     Json *document = inspect_read(inspect_folder(folder, path), "stream.json", err);
     if (document == NULL)
         return false;
@@ -124,7 +124,7 @@ const Inspected inspected_snapshot = {"snapshot", is_snapshot, print_snapshot, p
 // ---- the kind "stream-checkpoint"
 
 // Its manifest, once the hashes of its files are found right. json_free it.
-static Json *read_checkpoint(char folder[INSPECT_PATH], const char *path, Error *err) {
+static Json *read_checkpoint(char folder[PATH_BYTES], const char *path, Error *err) {
     Search search;
     bool inside = !is_one_checkpoint(path) && find_newest(&search, path);
     inspect_folder(folder, inside ? search.found : path);
@@ -132,7 +132,7 @@ static Json *read_checkpoint(char folder[INSPECT_PATH], const char *path, Error 
     const Json *files = inspect_member(document, "files", JSON_OBJECT);
     for (const Json *f = files != NULL ? json_first(files) : NULL; f != NULL && err->code == 0;
          f = json_next(f)) {
-        char file[INSPECT_PATH], hash[33];
+        char file[PATH_BYTES], hash[33];
         path_join(file, sizeof file, folder, json_key(f));
         if (hash_file(file, hash, err) && strcmp(hash, inspect_text(files, json_key(f))) != 0)
             error_set(err, EXIT_DATA, "%s is damaged: its bytes have changed since it was written",
@@ -159,7 +159,7 @@ static void print_options(const Json *options) {
 }
 
 static bool print_checkpoint(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     Json *d = read_checkpoint(folder, path, err);
     if (d == NULL)
         return false;
@@ -173,7 +173,7 @@ static bool print_checkpoint(const char *path, Error *err) {
 }
 
 static bool put_checkpoint(JsonWriter *w, const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     Json *document = read_checkpoint(folder, path, err);
     if (document == NULL)
         return false;
@@ -215,7 +215,7 @@ static void print_end(const Json *d) {
 }
 
 static void print_inside(const char *folder) {
-    char inside[INSPECT_PATH];
+    char inside[PATH_BYTES];
     Search search = {.count = 0};
     path_join(inside, sizeof inside, folder, "snapshots");
     inspect_each(inside, print_name, &search);
@@ -228,7 +228,7 @@ static void print_inside(const char *folder) {
 }
 
 static bool print_stream(const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     inspect_folder(folder, path);
     Json *document =
         inspect_holds(folder, "stream.json") ? inspect_read(folder, "stream.json", err) : NULL;
@@ -243,7 +243,7 @@ static bool print_stream(const char *path, Error *err) {
 }
 
 static void put_inside(JsonWriter *w, const char *folder) {
-    char inside[INSPECT_PATH];
+    char inside[PATH_BYTES];
     Search search;
     path_join(inside, sizeof inside, folder, "snapshots");
     json_begin_array(w, "snapshots");
@@ -254,7 +254,7 @@ static void put_inside(JsonWriter *w, const char *folder) {
 }
 
 static bool put_stream(JsonWriter *w, const char *path, Error *err) {
-    char folder[INSPECT_PATH];
+    char folder[PATH_BYTES];
     inspect_folder(folder, path);
     Json *document =
         inspect_holds(folder, "stream.json") ? inspect_read(folder, "stream.json", err) : NULL;

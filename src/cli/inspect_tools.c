@@ -8,7 +8,7 @@
 #include <string.h>
 
 bool inspect_holds(const char *folder, const char *name) {
-    char path[INSPECT_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, name);
     return file_is_folder(folder) && file_exists(path);
 }
@@ -22,16 +22,16 @@ bool inspect_ends(const char *path, const char *ending) {
     return length >= tail && strcmp(path + length - tail, ending) == 0 && !file_is_folder(path);
 }
 
-const char *inspect_folder(char out[INSPECT_PATH], const char *path) {
+const char *inspect_folder(char out[PATH_BYTES], const char *path) {
     if (file_is_folder(path))
-        snprintf(out, INSPECT_PATH, "%s", path);
+        snprintf(out, PATH_BYTES, "%s", path);
     else
-        path_folder(out, INSPECT_PATH, path);
+        path_folder(out, PATH_BYTES, path);
     return out;
 }
 
 Json *inspect_read(const char *folder, const char *name, Error *err) {
-    char path[INSPECT_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, name);
     Json *document = json_read(path, err);
     if (document == NULL || json_type(document) == JSON_OBJECT)
@@ -65,7 +65,7 @@ static int is_inside(const struct dirent *entry) {
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
                   void *context) {
     struct dirent **entry;
-    char path[INSPECT_PATH];
+    char path[PATH_BYTES];
     bool ok = true;
     int count = scandir(folder, &entry, is_inside, versionsort);
     for (int i = 0; i < count; i++) {

@@ -264,7 +264,7 @@ void cache_put_entry(JsonWriter *writer, const CacheEntry *entry); // in a list
 
 typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
 typedef struct Finding {
-    char text[2048], cure[256]; // text: one sentence per line
+    char text[2 * PATH_BYTES], cure[256]; // text: one sentence per line
 } Finding;
 typedef struct Check {
     const char *name;

@@ -132,7 +132,7 @@ static void build(Words *words, const Options *options, char *program, char **ar
 
 ExitCode launch(const Options *options, int threads, char **argv) {
     Words words = {0};
-    char program[4096];
+    char program[PATH_BYTES];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     Error err = {0};
     if (length <= 0) {

@@ -191,7 +191,7 @@ typedef struct Weights {
 static void read_weights(void *context) {
     Weights *w = context;
     Error *err = &w->session->err;
-    char path[2048];
+    char path[PATH_BYTES];
     if (checkpoint_weights_path(w->where, w->best, path, sizeof path, err) &&
         model_read(w->shape, w->parameters, path, err))
         terminal_note("weights    %s\n", SHOWN(path));

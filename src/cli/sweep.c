@@ -245,7 +245,7 @@ static void write_aside(void *context) {
     ResultTable table = {.what = "setting", .metric = w->metric, .when = "best"};
     ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     JsonWriter out;
-    char path[CONFIG_TEXT + 32];
+    char path[PATH_BYTES];
     json_writer_init(&out, true);
     json_begin_object(&out, NULL);
     json_put_string(&out, "metric", w->metric);

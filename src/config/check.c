@@ -21,7 +21,7 @@ void config_complain(Complaints *complaints, const char *format, ...) {
         return;
     complaints->count++;
     va_start(arguments, format);
-    vsnprintf(sentence, sizeof sentence, format, arguments);
+    text_fit(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
     error_join(complaints->err, EXIT_CONFIG, "%s: %s", complaints->where, sentence);
 }
@@ -37,10 +37,16 @@ static bool in_range(const char *range, double value) {
 }
 
 void config_expectation(const Key *key, char *out, size_t size) {
-    static const char *const one[] = {
-        "a word",           "a text",   "a path",          "true or false",
-        "a whole number",   "a number", "a list of words", "a list of whole numbers",
-        "a list of numbers"};
+    static const char *const one[] = {"a word",
+                                      "a text",
+                                      "a path",
+                                      "true or false",
+                                      "a whole number",
+                                      "a number",
+                                      "a list of words",
+                                      "a list of whole numbers",
+                                      "a list of numbers",
+                                      "a list of names of arrays or files"};
     Choices choice;
     bool list = config_is_list(key->kind);
     int count = config_choices(key, choice);
@@ -152,7 +158,9 @@ static bool read_entry(void *list, int index, const Key *key, const Json *value,
                        Complaints *complaints) {
     switch (key->kind) {
     case KEY_WORDS:
-        return read_word(((ConfigWords *)list)->word[index], CONFIG_TEXT, key, value, complaints);
+        return read_word(((ConfigWords *)list)->word[index], CONFIG_WORD, key, value, complaints);
+    case KEY_PATHS:
+        return read_word(((ConfigPaths *)list)->word[index], CONFIG_TEXT, key, value, complaints);
     case KEY_INTS:
         return read_int(&((ConfigInts *)list)->value[index], key, value, complaints);
     default:
@@ -160,11 +168,12 @@ static bool read_entry(void *list, int index, const Key *key, const Json *value,
     }
 }
 
-// A list, or a single value that stands for a list of one. All three kinds begin with their count.
+// A list, or a single value that stands for a list of one. All kinds begin with their count.
 static void store_list(void *list, const Key *key, const Json *value, Complaints *complaints) {
     union {
         int count;
         ConfigWords words;
+        ConfigPaths paths;
         ConfigInts ints;
         ConfigDoubles doubles;
     } read = {0};
@@ -172,9 +181,9 @@ static void store_list(void *list, const Key *key, const Json *value, Complaints
     if (json_type(value) != JSON_ARRAY) {
         ok = read_entry(&read, 0, key, value, complaints);
         read.count = 1;
-    } else if (json_size(value) > CONFIG_LIST) {
+    } else if (json_size(value) > config_list_most(key->kind)) {
         config_complain(complaints, "%s: expected at most %d entries, found %lld", key->path,
-                        CONFIG_LIST, (long long)json_size(value));
+                        config_list_most(key->kind), (long long)json_size(value));
         return;
     } else {
         for (const Json *entry = json_first(value); entry != NULL; entry = json_next(entry))
@@ -182,9 +191,10 @@ static void store_list(void *list, const Key *key, const Json *value, Complaints
     }
     if (ok)
         memcpy(list, &read,
-               key->kind == KEY_WORDS  ? sizeof read.words
-               : key->kind == KEY_INTS ? sizeof read.ints
-                                       : sizeof read.doubles);
+               key->kind == KEY_WORDS   ? sizeof read.words
+               : key->kind == KEY_PATHS ? sizeof read.paths
+               : key->kind == KEY_INTS  ? sizeof read.ints
+                                        : sizeof read.doubles);
 }
 
 void config_store(void *values, const Key *key, const Json *value, Complaints *complaints) {

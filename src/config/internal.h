@@ -68,6 +68,9 @@ bool config_next_term(const char **at, Term *term);
 // The member that brings the key along, as a condition: "model.layer=gin". False: none.
 bool config_member_of(const Key *key, char out[CONFIG_CONDITION]);
 bool config_is_list(KeyKind kind);
+static inline int config_list_most(KeyKind kind) {
+    return kind == KEY_PATHS ? CONFIG_PATHS : CONFIG_LIST;
+}
 bool config_is_text(KeyKind kind);
 
 // Checks a value and stores it at the key's offset in `values`, a Config or a member's struct;

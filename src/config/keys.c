@@ -27,7 +27,7 @@ const Key config_own_keys[] = {
      "train_idx, ...)."},
     {"data.splits", KEY_PATH, AT(data.splits), "\"\"", ANY, ANY, ANY,
      "The .npz that holds the splits; empty: the dataset itself."},
-    {"data.split_keys", KEY_WORDS, AT(data.split_keys),
+    {"data.split_keys", KEY_PATHS, AT(data.split_keys),
      "[\"train_idx\", \"val_idx\", \"test_idx\"]", ANY, ANY, ANY,
      "Three arrays of node ids, or masks: training, validation, test. Each is a name in the .npz, "
      "or "
@@ -287,9 +287,10 @@ const Key *config_keys = config_own_keys;
 int config_key_count = sizeof config_own_keys / sizeof config_own_keys[0];
 
 bool config_is_list(KeyKind kind) {
-    return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES;
+    return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES || kind == KEY_PATHS;
 }
 
 bool config_is_text(KeyKind kind) {
-    return kind == KEY_WORD || kind == KEY_TEXT || kind == KEY_PATH || kind == KEY_WORDS;
+    return kind == KEY_WORD || kind == KEY_TEXT || kind == KEY_PATH || kind == KEY_WORDS ||
+           kind == KEY_PATHS;
 }

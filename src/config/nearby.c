@@ -42,7 +42,7 @@ static const char *closest_of(const Names *names, const char *path) {
 }
 
 bool config_nearby(const char *path, char *out, size_t size) {
-    char folder[2048], shipped[8192];
+    char folder[PATH_BYTES], shipped[8192];
     Names names = {.count = 0};
     path_folder(folder, sizeof folder, path);
     add_configs(&names, folder);
@@ -62,6 +62,6 @@ bool config_nearby(const char *path, char *out, size_t size) {
 }
 
 bool config_is_there(const char *path) {
-    char found[4096];
+    char found[PATH_BYTES];
     return config_find(path, found, sizeof found) && file_exists(found) && !file_is_folder(found);
 }

@@ -11,16 +11,18 @@
 
 // Makes a path absolute from the current folder, without resolving links.
 static void absolute(char *out, size_t size, const char *path) {
-    char here[1024];
+    char here[PATH_BYTES];
     while (strncmp(path, "./", 2) == 0)
         path += 2;
-    if (getcwd(here, sizeof here) == NULL)
-        snprintf(here, sizeof here, ".");
-    path_join(out, size, here, path);
+    bool known = path[0] != '/' && getcwd(here, sizeof here) != NULL;
+    if (known && strlen(here) + 1 + strlen(path) < size)
+        path_join(out, size, here, path);
+    else
+        snprintf(out, size, "%s", path);
 }
 
 void config_resolve(const Config *config, const char *path, char *out, size_t size) {
-    char folder[1024] = ".", generated[1024], first[2048], found[2048];
+    char folder[PATH_BYTES] = ".", generated[PATH_BYTES], first[PATH_BYTES], found[PATH_BYTES];
     if (config->source[0] != 0)
         path_folder(folder, sizeof folder, config->source);
     path_join(first, sizeof first, folder, path);
@@ -37,7 +39,7 @@ void config_resolve(const Config *config, const char *path, char *out, size_t si
 
 bool config_find(const char *path, char *out, size_t size) {
     static const char *const around[][2] = {{"", ""}, {"configs/", ""}, {"configs/", ".json"}};
-    char name[2048], found[8192];
+    char name[PATH_BYTES], found[PATH_BYTES];
     if (strlen(path) >= size)
         return false;
     snprintf(out, size, "%s", path);
@@ -60,7 +62,7 @@ bool config_split_is_file(const char *key) {
 // Resolves the path inside config text `at` after its first `skip` letters.
 static void resolve_at(Config *config, const char *key, char *at, size_t skip, size_t size,
                        Complaints *complaints) {
-    char resolved[4096];
+    char resolved[PATH_BYTES];
     config_resolve(config, at + skip, resolved, sizeof resolved);
     if (strlen(resolved) + skip >= size)
         config_complain(complaints, "%s: expected a path below %zu letters, found %s", key,
@@ -78,6 +80,17 @@ static void default_run_dir(char *out, size_t size, const char *source) {
     snprintf(out, size, "runs/%.*s", (int)length, name);
 }
 
+// Names inside a folder of fringe take at most so many bytes.
+enum { ROOM_INSIDE = 256 };
+
+static void check_room(const char *key, const char *folder, Complaints *complaints) {
+    if (strlen(folder) + ROOM_INSIDE >= PATH_BYTES)
+        config_complain(complaints,
+                        "%s: expected the path of a folder below %d letters, as the system takes "
+                        "paths of %d, found %s",
+                        key, PATH_BYTES - ROOM_INSIDE, PATH_BYTES - 1, folder);
+}
+
 void config_resolve_paths(Config *config, Complaints *complaints) {
     char cache[CONFIG_TEXT];
     if (config->data.cache[0] == 0)
@@ -85,21 +98,23 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
     else
         snprintf(cache, sizeof cache, "%s", config->data.cache);
     absolute(config->data.cache, sizeof config->data.cache, cache);
+    check_room("data.cache", config->data.cache, complaints);
     config->own_dir = config->run.dir[0] != 0;
     if (!config->own_dir)
         default_run_dir(config->run.dir, sizeof config->run.dir, config->source);
+    check_room("run.dir", config->run.dir, complaints);
     for (int i = 0; i < config_key_count; i++) {
         char *at = (char *)config + config_keys[i].offset;
         if (config_keys[i].kind == KEY_PATH && at[0] != 0)
             resolve_at(config, config_keys[i].path, at, 0, CONFIG_TEXT, complaints);
     }
-    ConfigWords *splits = &config->data.split_keys;
+    ConfigPaths *splits = &config->data.split_keys;
     for (int i = 0; i < splits->count; i++)
         if (config_split_is_file(splits->word[i]))
             resolve_at(config, "data.split_keys", splits->word[i], 0, CONFIG_TEXT, complaints);
     // file:PATH may also be a prefix (PATH.part.K), which the partition room resolves.
     static const char file[] = "file:";
-    char whole[4096];
+    char whole[PATH_BYTES];
     if (strncmp(config->partition.method, file, strlen(file)) == 0) {
         config_resolve(config, config->partition.method + strlen(file), whole, sizeof whole);
         if (file_exists(whole) && !file_is_folder(whole))

@@ -9,6 +9,7 @@
 void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
     const void *at = (const char *)config + key->offset;
     const ConfigWords *words = at;
+    const ConfigPaths *paths = at;
     const ConfigInts *ints = at;
     const ConfigDoubles *doubles = at;
     if (config_is_list(key->kind))
@@ -31,6 +32,10 @@ void config_put(JsonWriter *writer, const char *name, const Config *config, cons
     case KEY_WORDS:
         for (int i = 0; i < words->count; i++)
             json_put_string(writer, NULL, words->word[i]);
+        break;
+    case KEY_PATHS:
+        for (int i = 0; i < paths->count; i++)
+            json_put_string(writer, NULL, paths->word[i]);
         break;
     case KEY_INTS:
         for (int i = 0; i < ints->count; i++)
@@ -180,7 +185,7 @@ static void put_choices(JsonWriter *writer, const Key *key) {
 
 static void put_single(JsonWriter *writer, const Key *key) {
     static const char *const types[] = {"string", "string", "string",  "boolean", "integer",
-                                        "number", "string", "integer", "number"};
+                                        "number", "string", "integer", "number",  "string"};
     json_put_string(writer, "type", types[key->kind]);
     put_range(writer, key->range);
     put_choices(writer, key);
@@ -195,7 +200,7 @@ static void put_schema(JsonWriter *writer, const char *name, const Key *key, con
         json_begin_array(writer, "anyOf");
         json_begin_object(writer, NULL);
         json_put_string(writer, "type", "array");
-        json_put_int(writer, "maxItems", CONFIG_LIST);
+        json_put_int(writer, "maxItems", config_list_most(key->kind));
         json_begin_object(writer, "items");
         put_single(writer, key);
         json_end_object(writer);

@@ -11,7 +11,7 @@ struct Beside {
     Npy features, labels;
     Npz *nodes; // NULL: data.nodes is not set
     NpzLayout layout;
-    char path[DATASET_PATH]; // of nodes
+    char path[PATH_BYTES]; // of nodes
 };
 
 typedef bool NpyReader(Npy *npy, const char *path, Error *err);
@@ -19,7 +19,7 @@ typedef bool NpyReader(Npy *npy, const char *path, Error *err);
 // Reads an .npy, or its header, that the config names; *npy stays empty if it names none.
 static bool open_array(Npy *npy, NpyReader *read, const Config *config, const char *path,
                        Error *err) {
-    char resolved[DATASET_PATH];
+    char resolved[PATH_BYTES];
     *npy = (Npy){0};
     if (path[0] == '\0')
         return true;

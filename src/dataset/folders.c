@@ -17,7 +17,7 @@ static bool is_known(const char *path, const char *const *known) {
 
 // Looks at the entries of `folder`/`inside`; `inside` is "" or ends in a slash.
 static bool look(const char *folder, const char *inside, const char *const *known, Error *err) {
-    char path[DATASET_PATH], name[DATASET_PATH];
+    char path[PATH_BYTES], name[PATH_BYTES];
     path_join(path, sizeof path, folder, inside);
     DIR *open_folder = opendir(path);
     if (open_folder == NULL)
@@ -47,7 +47,7 @@ bool folder_holds_only(const char *folder, const char *const *known, Error *err)
 }
 
 bool folder_replace(const char *made, const char *folder, Error *err) {
-    char aside[DATASET_PATH];
+    char aside[PATH_BYTES];
     bool exchanged = false;
     if (!file_exists(folder))
         return file_rename(made, folder, err);

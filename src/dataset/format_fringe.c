@@ -11,12 +11,12 @@ static const char *const manifest_name = "dataset.json";
 static const char *const arrays_name = "dataset.safetensors";
 enum { DIRECTORY_VERSION = 1 };
 
-void directory_file(const char *path, const char *name, char out[DATASET_PATH]) {
-    char folder[DATASET_PATH];
+void directory_file(const char *path, const char *name, char out[PATH_BYTES]) {
+    char folder[PATH_BYTES];
     snprintf(folder, sizeof folder, "%s", path);
     if (strcmp(path_name(path), manifest_name) == 0)
         path_folder(folder, sizeof folder, path);
-    path_join(out, DATASET_PATH, folder, name);
+    path_join(out, PATH_BYTES, folder, name);
 }
 
 // --- writing
@@ -60,7 +60,7 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
 // Moves `made` to `folder`, in the place of a dataset that is there. Other contents are refused.
 static bool take_place(const char *made, const char *folder, Error *err) {
     static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
-    char manifest[DATASET_PATH];
+    char manifest[PATH_BYTES];
     directory_file(folder, manifest_name, manifest);
     if (file_exists(folder) && !file_exists(manifest))
         return error_set(err, EXIT_CANNOT_WRITE,
@@ -70,7 +70,7 @@ static bool take_place(const char *made, const char *folder, Error *err) {
 }
 
 bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
-    char plain[CONFIG_TEXT], made[DATASET_PATH], path[DATASET_PATH], above[DATASET_PATH];
+    char plain[CONFIG_TEXT], made[PATH_BYTES], path[PATH_BYTES], above[PATH_BYTES];
     snprintf(plain, sizeof plain, "%s", folder);
     for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/';)
         plain[--length] = '\0';
@@ -142,7 +142,7 @@ static bool read_manifest(Dataset *dataset, const char *path, Error *err) {
 }
 
 static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     Dataset dataset = {0};
     directory_file(folder, manifest_name, path);
     if (!read_manifest(&dataset, path, err))
@@ -153,7 +153,7 @@ static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err)
 }
 
 int64_t dataset_nodes(const char *folder) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     Dataset dataset = {0};
     directory_file(folder, manifest_name, path);
     bool known = file_exists(path) && read_manifest(&dataset, path, &(Error){0});
@@ -205,7 +205,7 @@ static bool bind_arrays(Dataset *d, Error *err) {
 
 // What the arrays were expected to be is the manifest's word. The error names their file already.
 static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
-    char path[DATASET_PATH], hyperedges[48] = "";
+    char path[PATH_BYTES], hyperedges[48] = "";
     Error said = *err;
     if (err->code != EXIT_DATA)
         return false;
@@ -221,7 +221,7 @@ static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
 }
 
 static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     directory_file(folder, manifest_name, path);
     if (!file_exists(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no %s in it, so it is not a dataset",
@@ -269,7 +269,7 @@ static bool read_directory(Dataset *dataset, const Request *request, Error *err)
 
 // The arrays stay in the file: the system reads what is looked at, and drops it when it must.
 static void plan_directory(Tally *tally, const Request *request) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     Error ignored = {0};
     Dataset sizes = {0};
     directory_file(request->path, manifest_name, path);

@@ -17,7 +17,7 @@ static const char *const names[] = {"adj_full.npz", "feats.npy", "class_map.json
 enum { GRAPH, FEATURES, CLASSES, ROLES, FILES };
 
 static bool holds_all(const char *folder) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     for (int i = 0; i < FILES; i++) {
         path_join(path, sizeof path, folder, names[i]);
         if (!file_exists(path))
@@ -26,28 +26,28 @@ static bool holds_all(const char *folder) {
     return true;
 }
 
-static bool find_folder(const char *path, char folder[DATASET_PATH]) {
+static bool find_folder(const char *path, char folder[PATH_BYTES]) {
     if (!file_is_folder(path))
         return false;
-    path_join(folder, DATASET_PATH, path, "raw");
+    path_join(folder, PATH_BYTES, path, "raw");
     if (holds_all(folder))
         return true;
-    snprintf(folder, DATASET_PATH, "%s", path);
+    snprintf(folder, PATH_BYTES, "%s", path);
     return holds_all(folder);
 }
 
 static bool matches(const char *path) {
-    char folder[DATASET_PATH];
+    char folder[PATH_BYTES];
     return find_folder(path, folder);
 }
 
 static int files(const char *path, FormatFile file[FORMAT_FILES]) {
-    char folder[DATASET_PATH];
+    char folder[PATH_BYTES];
     if (!find_folder(path, folder))
         return 0;
     for (int i = 0; i < FILES; i++) {
         file[i].what = names[i];
-        path_join(file[i].path, DATASET_PATH, folder, names[i]);
+        path_join(file[i].path, PATH_BYTES, folder, names[i]);
     }
     return FILES;
 }
@@ -55,7 +55,7 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
 // ---- the files
 
 static bool read_classes(Dataset *d, const char *folder, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, names[CLASSES]);
     stage_begin("read", "%s", names[CLASSES]);
     JsonPull *pull = json_pull_open(path, err);
@@ -65,7 +65,7 @@ static bool read_classes(Dataset *d, const char *folder, Error *err) {
 }
 
 static bool read_roles(Dataset *d, const char *folder, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, names[ROLES]);
     d->split = TRY(uint8_t, d->nodes, "splits", err);
     JsonPull *pull = d->split != NULL ? json_pull_open(path, err) : NULL;
@@ -75,7 +75,7 @@ static bool read_roles(Dataset *d, const char *folder, Error *err) {
 }
 
 static bool read_features(Dataset *d, const char *folder, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     Npy npy;
     path_join(path, sizeof path, folder, names[FEATURES]);
     stage_begin("read", "%s", names[FEATURES]);
@@ -89,7 +89,7 @@ static bool read_features(Dataset *d, const char *folder, Error *err) {
 // ---- the format
 
 static bool read(Dataset *d, const Request *request, Error *err) {
-    char folder[DATASET_PATH], path[DATASET_PATH];
+    char folder[PATH_BYTES], path[PATH_BYTES];
     const Config *config = request->config;
     if (!find_folder(request->path, folder))
         return error_set(err, EXIT_DATA,
@@ -103,7 +103,7 @@ static bool read(Dataset *d, const Request *request, Error *err) {
 }
 
 static void plan_features(Tally *tally, const char *folder) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     Npy npy;
     path_join(path, sizeof path, folder, names[FEATURES]);
     if (!npy_look(&npy, path, &(Error){0}))
@@ -117,7 +117,7 @@ static void plan_features(Tally *tally, const char *folder) {
 
 // A label takes at least two bytes of text, "0,"; a class four.
 static void plan_classes(Tally *tally, const char *folder) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, names[CLASSES]);
     size_t nodes = (size_t)tally->nodes, text = (size_t)file_size(path);
     size_t lists = text / 2 > nodes * sizeof(int32_t) ? text / 2 : nodes * sizeof(int32_t);
@@ -126,7 +126,7 @@ static void plan_classes(Tally *tally, const char *folder) {
 }
 
 static void plan(Tally *tally, const Request *request) {
-    char folder[DATASET_PATH], path[DATASET_PATH];
+    char folder[PATH_BYTES], path[PATH_BYTES];
     if (!find_folder(request->path, folder))
         return;
     path_join(path, sizeof path, folder, names[GRAPH]);

@@ -205,7 +205,7 @@ static void plan(Tally *tally, const Request *request) {
 
 // "zoo/hypergraph.hgr" -> "zoo".
 static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
-    char folder[DATASET_PATH];
+    char folder[PATH_BYTES];
     (void)err;
     path_folder(folder, sizeof folder, path);
     const char *last = path_name(folder);

@@ -18,7 +18,7 @@
 // ---- tables
 
 static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     int64_t lines;
     path_join(path, sizeof path, f->raw, name);
     stage_begin("read", "%s", name);
@@ -46,7 +46,7 @@ static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int
 // An edge takes at least four bytes of text, which gzip makes at most DEFLATE_EXPANDS times
 // smaller.
 static int64_t most_edges(const OgbFolder *f) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, f->raw, "edge.csv.gz");
     int64_t bytes = file_size(path);
     return bytes < 0 ? INT64_MAX / 16 : bytes * DEFLATE_EXPANDS / 4 + 1;
@@ -69,7 +69,7 @@ static bool read_edges(Dataset *d, const OgbFolder *f, const Config *config, Err
 
 static bool columns_of(const OgbFolder *f, const char *name, int64_t most, int64_t *columns,
                        Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, f->raw, name);
     *columns = text_columns(path, err);
     return *columns >= 0 && ((*columns >= 1 && *columns <= most) ||
@@ -139,7 +139,7 @@ static const char *const split_names[] = {"train.csv.gz", "valid.csv.gz", "test.
 static bool read_splits(Dataset *d, const OgbFolder *f, Error *err) {
     d->split = TRY(uint8_t, d->nodes, "splits", err);
     for (int s = 0; d->split != NULL && f->split[0] != '\0' && s < 3; s++) {
-        char path[DATASET_PATH];
+        char path[PATH_BYTES];
         path_join(path, sizeof path, f->split, split_names[s]);
         if (!read_ids(d, path, (uint8_t)(SPLIT_TRAIN + s), err))
             return false;
@@ -169,11 +169,11 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         if (ogb_has(f.raw, tables[i])) {
             file[count].what = tables[i];
-            path_join(file[count++].path, DATASET_PATH, f.raw, tables[i]);
+            path_join(file[count++].path, PATH_BYTES, f.raw, tables[i]);
         }
     for (int s = 0; f.split[0] != '\0' && s < 3; s++) {
         file[count].what = split_names[s];
-        path_join(file[count++].path, DATASET_PATH, f.split, split_names[s]);
+        path_join(file[count++].path, PATH_BYTES, f.split, split_names[s]);
     }
     return count;
 }

@@ -12,14 +12,14 @@ static const char data_name[] = "reddit_data.npz";
 static const char *const graph_names[] = {"reddit_graph.npz", "reddit_self_loop_graph.npz"};
 
 typedef struct RedditFiles {
-    char data[DATASET_PATH], graph[DATASET_PATH];
+    char data[PATH_BYTES], graph[PATH_BYTES];
     bool loops; // the variant with self-loops
 } RedditFiles;
 
 static bool find_in(RedditFiles *files, const char *folder) {
-    path_join(files->data, DATASET_PATH, folder, data_name);
+    path_join(files->data, PATH_BYTES, folder, data_name);
     for (int i = 0; i < 2; i++) {
-        path_join(files->graph, DATASET_PATH, folder, graph_names[i]);
+        path_join(files->graph, PATH_BYTES, folder, graph_names[i]);
         files->loops = i == 1;
         if (file_exists(files->data) && file_exists(files->graph))
             return true;
@@ -30,7 +30,7 @@ static bool find_in(RedditFiles *files, const char *folder) {
 // The folder itself, the raw/ of PyG, or the folder that `path` is a file of.
 static bool find_files(RedditFiles *files, const char *path) {
     static const char *const inside[] = {".", "raw", "Reddit/raw", "reddit_self_loop", "reddit"};
-    char folder[DATASET_PATH];
+    char folder[PATH_BYTES];
     if (!file_is_folder(path)) {
         const char *name = path_name(path);
         path_folder(folder, sizeof folder, path);
@@ -56,9 +56,9 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     if (!find_files(&found, path))
         return 0;
     file[0].what = "data";
-    snprintf(file[0].path, DATASET_PATH, "%s", found.data);
+    snprintf(file[0].path, PATH_BYTES, "%s", found.data);
     file[1].what = "graph";
-    snprintf(file[1].path, DATASET_PATH, "%s", found.graph);
+    snprintf(file[1].path, PATH_BYTES, "%s", found.graph);
     return 2;
 }
 

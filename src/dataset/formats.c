@@ -51,7 +51,7 @@ bool dataset_format_fits(const char *name, const char *path, Error *err) {
 }
 
 const char *dataset_format_name(const Config *config) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     dataset_path(config, config->data.path, path);
     const Format *format = format_find(config->data.format, path, &(Error){0});
     return format != NULL ? format->name : NULL;
@@ -62,17 +62,17 @@ bool dataset_is_foreign(const char *path) {
     return format != NULL && format != &format_fringe;
 }
 
-void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]) {
+void dataset_path(const Config *config, const char *path, char out[PATH_BYTES]) {
     if (file_exists(path))
-        snprintf(out, DATASET_PATH, "%s", path);
+        snprintf(out, PATH_BYTES, "%s", path);
     else
-        config_resolve(config, path, out, DATASET_PATH);
+        config_resolve(config, path, out, PATH_BYTES);
 }
 
 // --- loading
 
 void dataset_name_of(char out[DATASET_NAME], const char *path) {
-    char copy[DATASET_PATH];
+    char copy[PATH_BYTES];
     snprintf(copy, sizeof copy, "%s", path);
     size_t length = strlen(copy);
     while (length > 1 && copy[length - 1] == '/')
@@ -88,7 +88,7 @@ void dataset_name_of(char out[DATASET_NAME], const char *path) {
 }
 
 bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     dataset_path(config, config->data.path, path);
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
@@ -117,7 +117,7 @@ static bool load(Dataset *dataset, const Config *config, const char *path, Besid
 }
 
 bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     *dataset = (Dataset){0};
     if (config->data.path[0] == '\0')
         return error_set(err, EXIT_CONFIG, "data.path: no dataset is named");

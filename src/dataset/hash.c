@@ -51,7 +51,7 @@ static void add_text(Hash *hash, const char *what, const char *value) {
 // Adds the contents of a file if the config names it.
 static bool add_file(Hash *hash, const char *what, const Config *config, const char *path,
                      Error *err) {
-    char resolved[DATASET_PATH], text[33] = "";
+    char resolved[PATH_BYTES], text[33] = "";
     if (path[0] != '\0') {
         dataset_path(config, path, resolved);
         if (!hash_file(resolved, text, err))
@@ -62,7 +62,7 @@ static bool add_file(Hash *hash, const char *what, const Config *config, const c
 }
 
 static bool add_dataset(Hash *hash, const Config *config, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     dataset_path(config, config->data.path, path);
     if (!file_exists(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder (data.path)",

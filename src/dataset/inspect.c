@@ -147,7 +147,7 @@ static void print_arrays(const Tensors *map) {
 }
 
 bool directory_inspect(const char *path, Error *err) {
-    char file[DATASET_PATH];
+    char file[PATH_BYTES];
     Tensors map;
     if (!directory_agrees(path, err))
         return false;
@@ -182,7 +182,7 @@ bool dataset_inspect(const char *path, Error *err) {
 // --- JSON
 
 static bool put_directory(JsonWriter *writer, const char *path, Error *err) {
-    char file[DATASET_PATH];
+    char file[PATH_BYTES];
     directory_file(path, "dataset.json", file);
     Json *manifest = directory_agrees(path, err) ? json_read(file, err) : NULL;
     if (manifest == NULL)

@@ -7,10 +7,9 @@
 #include "fringe/npy.h"
 
 enum {
-    DATASET_MAX_NODES = INT32_MAX,    // node ids are int32
-    DATASET_MAX_FEATURES = 1 << 20,   // columns; more means a damaged header
-    DATASET_MAX_CLASSES = 1 << 20,    // labels are class numbers, not node ids
-    DATASET_PATH = CONFIG_TEXT + 1024 // a resolved path
+    DATASET_MAX_NODES = INT32_MAX,  // node ids are int32
+    DATASET_MAX_FEATURES = 1 << 20, // columns; more means a damaged header
+    DATASET_MAX_CLASSES = 1 << 20   // labels are class numbers, not node ids
 };
 
 // Memory for sizes read from a file: NULL and an error instead of an abort.
@@ -43,7 +42,7 @@ size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and we
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item);
 typedef struct FormatFile { // one of the files of a dataset
     const char *what;       // "data"
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
 } FormatFile;
 enum { FORMAT_FILES = 16 };
 typedef struct Format {
@@ -72,7 +71,7 @@ const Format *format_find(const char *name, const char *path, Error *err);
 bool format_is_refused(const char *path, Error *err);
 void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
 // Resolves a path of the config: as written if it exists, else through config_resolve.
-void dataset_path(const Config *config, const char *path, char out[DATASET_PATH]);
+void dataset_path(const Config *config, const char *path, char out[PATH_BYTES]);
 // True if it is a file whose name has one of `endings` (the last is NULL).
 bool format_file_ends(const char *path, const char *const *endings);
 
@@ -289,7 +288,7 @@ bool folder_replace(const char *made, const char *folder, Error *err);
 
 // ---- format_fringe.c
 // The path of a file in a dataset directory; `path` is the folder or its dataset.json.
-void directory_file(const char *path, const char *name, char out[DATASET_PATH]);
+void directory_file(const char *path, const char *name, char out[PATH_BYTES]);
 
 // ---- prepare.c, expansions.c: steps of data.transforms
 typedef struct StepInput {

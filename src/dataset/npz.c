@@ -13,7 +13,7 @@ enum { READ_AHEAD = 4 }; // arrays
 
 struct Npz {
     ZipArchive archive;
-    char path[1024];
+    char path[PATH_BYTES];
     int count;
     int *member;           // [count] index in the archive
     char (*key)[256];      // [count] name without ".npy"

@@ -6,10 +6,10 @@
 #include "internal.h"
 
 typedef struct OgbFolder {
-    char root[DATASET_PATH];                     // holds raw/ and split/
-    char raw[DATASET_PATH], split[DATASET_PATH]; // split: of its type; "" if there is none
-    bool binary;                                 // raw/data.npz
-    bool inverse;                                // add_inverse_edge
+    char root[PATH_BYTES];                   // holds raw/ and split/
+    char raw[PATH_BYTES], split[PATH_BYTES]; // split: of its type; "" if there is none
+    bool binary;                             // raw/data.npz
+    bool inverse;                            // add_inverse_edge
 } OgbFolder;
 
 // ---- ogb_folder.c

@@ -49,7 +49,7 @@ static bool array_of_npz(Dataset *d, Npz *npz, const char *key,
 }
 
 bool ogb_read_binary(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
-    char data[DATASET_PATH], label[DATASET_PATH];
+    char data[PATH_BYTES], label[PATH_BYTES];
     path_join(data, sizeof data, f->raw, "data.npz");
     path_join(label, sizeof label, f->raw, "node-label.npz");
     Npz *npz = npz_open(data, err);
@@ -100,7 +100,7 @@ static void plan_edges(Tally *tally, const OgbFolder *f, const char *path, const
 }
 
 void ogb_plan_binary(Tally *tally, const OgbFolder *f, const Config *config) {
-    char data[DATASET_PATH], label[DATASET_PATH];
+    char data[PATH_BYTES], label[PATH_BYTES];
     int64_t columns = 1;
     path_join(data, sizeof data, f->raw, "data.npz");
     path_join(label, sizeof label, f->raw, "node-label.npz");

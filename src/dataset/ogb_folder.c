@@ -7,7 +7,7 @@
 #include <string.h>
 
 bool ogb_has(const char *folder, const char *name) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, name);
     return file_exists(path);
 }
@@ -18,31 +18,31 @@ static bool holds_tables(const char *folder) {
 }
 
 // The folder of the tables: `path` itself or its raw/.
-static bool find_raw(const char *path, char raw[DATASET_PATH]) {
+static bool find_raw(const char *path, char raw[PATH_BYTES]) {
     if (!file_is_folder(path))
         return false;
-    path_join(raw, DATASET_PATH, path, "raw");
+    path_join(raw, PATH_BYTES, path, "raw");
     if (holds_tables(raw))
         return true;
-    snprintf(raw, DATASET_PATH, "%s", path);
+    snprintf(raw, PATH_BYTES, "%s", path);
     return holds_tables(raw);
 }
 
 // The folder that holds raw/ and split/.
-static void root_of(const char *raw, char root[DATASET_PATH]) {
-    char copy[DATASET_PATH];
+static void root_of(const char *raw, char root[PATH_BYTES]) {
+    char copy[PATH_BYTES];
     snprintf(copy, sizeof copy, "%s", raw);
     size_t length = strlen(copy);
     while (length > 1 && copy[length - 1] == '/')
         copy[--length] = '\0';
     if (strcmp(path_name(copy), "raw") == 0)
-        path_folder(root, DATASET_PATH, copy);
+        path_folder(root, PATH_BYTES, copy);
     else
-        snprintf(root, DATASET_PATH, "%s", copy);
+        snprintf(root, PATH_BYTES, "%s", copy);
 }
 
 bool ogb_is(const char *path) {
-    char raw[DATASET_PATH];
+    char raw[PATH_BYTES];
     return find_raw(path, raw);
 }
 
@@ -79,19 +79,19 @@ static bool check_type(const char *folder, Error *err) {
 }
 
 // The only folder in `splits`.
-static bool find_type(const char *splits, char out[DATASET_PATH], Error *err) {
+static bool find_type(const char *splits, char out[PATH_BYTES], Error *err) {
     DIR *folder = opendir(splits);
     struct dirent *entry;
     out[0] = '\0';
     while (folder != NULL && err->code == 0 && (entry = readdir(folder)) != NULL) {
-        char path[DATASET_PATH];
+        char path[PATH_BYTES];
         path_join(path, sizeof path, splits, entry->d_name);
         if (entry->d_name[0] == '.' || !file_is_folder(path))
             continue;
         if (out[0] != '\0')
             error_set(err, EXIT_DATA, "%s: there are several splits in it; leave one of them there",
                       splits);
-        snprintf(out, DATASET_PATH, "%s", path);
+        snprintf(out, PATH_BYTES, "%s", path);
     }
     if (folder != NULL)
         closedir(folder);
@@ -99,7 +99,7 @@ static bool find_type(const char *splits, char out[DATASET_PATH], Error *err) {
 }
 
 bool ogb_find(OgbFolder *f, const char *path, Error *err) {
-    char splits[DATASET_PATH];
+    char splits[PATH_BYTES];
     *f = (OgbFolder){0};
     if (!find_raw(path, f->raw))
         return error_set(err, EXIT_DATA,

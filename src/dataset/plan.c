@@ -171,7 +171,7 @@ static void plan_all(Tally *tally, const Config *config, const Format *format, c
 }
 
 void dataset_plan(MemoryPlan *plan, const Config *config) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     Tally tally = {0};
     dataset_path(config, config->data.path, path);
     const Format *format = format_find(config->data.format, path, &(Error){0});

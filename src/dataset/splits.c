@@ -139,7 +139,7 @@ static const char *name_inside(const Config *config, const Npz *npz, int which) 
 static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const char *path,
                        int which, Error *err) {
     const char *key = name_inside(config, npz, which);
-    char own[DATASET_PATH];
+    char own[PATH_BYTES];
     Npy npy;
     if (config_split_is_file(key)) {
         dataset_path(config, key, own);
@@ -223,7 +223,7 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
 }
 
 static bool read_own(Dataset *dataset, const Config *config, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     dataset_path(config, config->data.splits, path);
     SplitSource own = {npz_open(path, err), path};
     bool ok = own.npz != NULL && read_all(dataset, config, &own, err);

@@ -100,7 +100,7 @@ static char *put_split(const void *context, int64_t begin, int64_t end, char *ou
 // One file in the folder that is being made.
 static bool write_table(const char *folder, const char *name, const TextPieces *pieces,
                         Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     TextFile text = {.packed = true, .total = pieces->count};
     path_join(path, sizeof path, folder, name);
     stage_begin("write", "%s", path_name(name));
@@ -146,7 +146,7 @@ static bool write_splits(const Dataset *d, const char *folder, Error *err) {
 // ---- what ogb must be told
 
 static bool write_text(const char *folder, const char *name, const char *text, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, name);
     return file_replace(path, text, strlen(text), err);
 }
@@ -225,7 +225,7 @@ static const char *const entries[] = {"RELEASE_v1.txt",
 static bool make_folders(const char *made, bool splits, Error *err) {
     static const char *const names[] = {"raw", "mapping", "processed", "split/random"};
     for (int i = 0; i < (splits ? 4 : 3) && err->code == 0; i++) {
-        char path[DATASET_PATH];
+        char path[PATH_BYTES];
         path_join(path, sizeof path, made, names[i]);
         file_make_folder(path, err);
     }
@@ -236,7 +236,7 @@ static bool make_folders(const char *made, bool splits, Error *err) {
 static bool flush_folders(const char *made, bool splits, Error *err) {
     static const char *const names[] = {"", "raw", "mapping", "processed", "split", "split/random"};
     for (int i = 0; i < (splits ? 6 : 4) && err->code == 0; i++) {
-        char path[DATASET_PATH];
+        char path[PATH_BYTES];
         path_join(path, sizeof path, made, names[i]);
         file_sync(path, err);
     }
@@ -252,7 +252,7 @@ static bool fill_folder(const Dataset *d, const char *made, Error *err) {
 }
 
 static bool write_folder(const Writing *writing, Error *err) {
-    char made[DATASET_PATH];
+    char made[PATH_BYTES];
     bool ok = file_temporary(made, sizeof made, writing->path, err) &&
               file_make_folder(made, err) && fill_folder(writing->dataset, made, err) &&
               folder_holds_only(writing->path, entries, err) &&
@@ -266,7 +266,7 @@ static bool write_folder(const Writing *writing, Error *err) {
 
 // A set that was downloaded has no meta_dict.json.
 static bool may_replace(const char *path, Error *err) {
-    char meta[DATASET_PATH];
+    char meta[PATH_BYTES];
     path_join(meta, sizeof meta, path, "meta_dict.json");
     if (!file_exists(meta))
         return error_set(err, EXIT_CANNOT_WRITE,

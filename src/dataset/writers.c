@@ -14,7 +14,7 @@ static bool write_fringe(const Writing *writing, Error *err) {
 
 static bool may_replace_fringe(const char *path, Error *err) {
     static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
-    char manifest[DATASET_PATH];
+    char manifest[PATH_BYTES];
     directory_file(path, "dataset.json", manifest);
     if (!file_exists(manifest))
         return error_set(err, EXIT_CANNOT_WRITE,
@@ -71,8 +71,8 @@ static const FormatWriter *writer_of(const Conversion *conversion, Error *err) {
 
 // ---- checks before anything is read
 
-static void plain_path(char out[DATASET_PATH], const char *path) {
-    snprintf(out, DATASET_PATH, "%s", path);
+static void plain_path(char out[PATH_BYTES], const char *path) {
+    snprintf(out, PATH_BYTES, "%s", path);
     for (size_t length = strlen(out); length > 1 && out[length - 1] == '/';)
         out[--length] = '\0';
 }
@@ -92,7 +92,7 @@ static bool place_is_free(const FormatWriter *writer, const char *path, bool rep
 }
 
 static bool folder_is_there(const char *path, Error *err) {
-    char folder[DATASET_PATH];
+    char folder[PATH_BYTES];
     path_folder(folder, sizeof folder, path);
     if (!file_exists(folder))
         return error_set(err, EXIT_CANNOT_WRITE,
@@ -122,14 +122,14 @@ static bool is_apart(const Target *target, const char *file) {
 }
 
 static bool is_apart_named(const Target *target, const Config *config, const char *file) {
-    char path[DATASET_PATH] = "";
+    char path[PATH_BYTES] = "";
     if (file[0] != '\0')
         dataset_path(config, file, path);
     return is_apart(target, path);
 }
 
 static bool data_is_apart(const Target *target, const Config *config) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     FormatFile file[FORMAT_FILES];
     dataset_path(config, config->data.path, path);
     const Format *format = format_find(config->data.format, path, &(Error){0});
@@ -153,7 +153,7 @@ static bool sources_are_apart(const Target *target, const Config *config) {
 }
 
 bool dataset_conversion_fits(const Conversion *conversion, const Config *config, Error *err) {
-    char path[DATASET_PATH];
+    char path[PATH_BYTES];
     const FormatWriter *writer = writer_of(conversion, err);
     if (writer == NULL)
         return false;
@@ -205,7 +205,7 @@ void remark_classes(const Writing *writing) {
 
 bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warnings *remarks,
                      Error *err) {
-    char path[DATASET_PATH], folder[DATASET_PATH];
+    char path[PATH_BYTES], folder[PATH_BYTES];
     const FormatWriter *writer = writer_of(conversion, err);
     if (writer == NULL)
         return false;

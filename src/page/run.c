@@ -183,7 +183,7 @@ static void put_rows(JsonWriter *w, const Json *part) {
 }
 
 static void put_assignment(JsonWriter *w, const char *folder, const char *name) {
-    char path[1200];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, name);
     Json *assignment = json_read(path, &(Error){0}); // a torn file is as good as none
     const Json *parts = assignment != NULL ? page_member(assignment, "parts", JSON_ARRAY) : NULL;
@@ -204,7 +204,7 @@ static int is_assignment(const struct dirent *entry) {
 }
 
 static void put_assignments(JsonWriter *w, const RunRecord *run) {
-    char folder[1100];
+    char folder[PATH_BYTES];
     struct dirent **entry;
     path_join(folder, sizeof folder, run->folder, "assignments");
     int count = scandir(folder, &entry, is_assignment, versionsort);

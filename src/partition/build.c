@@ -12,7 +12,7 @@
 // The contents of the part file, and of the one of hyperedges if it exists.
 static bool hash_part_files(char *out, const Config *config, const char *argument, int parts,
                             Error *err) {
-    char path[1024], beside[1024];
+    char path[PATH_BYTES], beside[PATH_BYTES];
     part_file_path(config, argument, parts, path, sizeof path);
     part_file_beside(beside, sizeof beside, path, parts);
     return hash_file(path, out, err) &&
@@ -66,7 +66,7 @@ static bool parts_folder(char *out, size_t size, const Prepared *prepared, int p
 static bool parts_are_whole(const char *folder) {
     Manifest manifest;
     Error trouble = {0};
-    char path[1024];
+    char path[PATH_BYTES];
     if (!manifest_read_all(&manifest, folder, &trouble))
         return trouble.code != 0 && !error_is_damage(&trouble);
     bool ok = true;
@@ -82,7 +82,7 @@ static bool parts_are_whole(const char *folder) {
 // source's name. Training does not need it, so a read-only cache is no error.
 static void name_part_file(const Prepared *prepared, const Manifest *manifest, int set,
                            const char *folder) {
-    char there[PART_FILE_NAME], wanted[PART_FILE_NAME], path[2048];
+    char there[PART_FILE_NAME], wanted[PART_FILE_NAME], path[PATH_BYTES];
     part_file_name(there, manifest->dataset_name, set, manifest->parts);
     part_file_name(wanted, prepared->name, set, manifest->parts);
     path_join(path, sizeof path, folder, wanted);
@@ -118,8 +118,8 @@ typedef struct Told {
     bool found; // in the cache
     bool symmetric, reorder;
     int64_t nodes, vertices;
-    char folder[1024], temporary[1024]; // of the entry, and where it is made
-    char dataset[1024];                 // directory; "": its arrays are not those that were cut
+    char folder[PATH_BYTES], temporary[PATH_BYTES]; // of the entry, and where it is made
+    char dataset[PATH_BYTES]; // directory; "": its arrays are not those that were cut
     FileName arrays;
     char name[DATASET_NAME], hash[33]; // of the dataset
 } Told;

@@ -21,7 +21,7 @@
 // Renames a folder, then removes it, so that no process sees it partly removed. Open mappings of
 // its files stay valid.
 void partition_discard(const char *folder) {
-    char aside[1024];
+    char aside[PATH_BYTES];
     Error ignored = {0};
     if (file_exists(folder) && file_temporary(aside, sizeof aside, folder, &ignored) &&
         file_rename(folder, aside, &ignored))
@@ -61,7 +61,7 @@ static bool is_hash(const char *text) {
 }
 
 static bool read_source_entry(Prepared *prepared) {
-    char path[1024];
+    char path[PATH_BYTES];
     Error ignored = {0};
     cache_entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
     if (!file_exists(path))
@@ -82,7 +82,7 @@ static bool read_source_entry(Prepared *prepared) {
 }
 
 static bool write_source_entry(const Prepared *prepared, Error *err) {
-    char path[1024];
+    char path[PATH_BYTES];
     cache_entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
     JsonWriter out;
     json_writer_init(&out, true);
@@ -107,7 +107,7 @@ static bool dataset_is_whole(const char *folder) {
 
 // Opens the prepared dataset in the cache if it exists and matches its name.
 static bool open_prepared(Prepared *prepared) {
-    char folder[1024], hash[33];
+    char folder[PATH_BYTES], hash[33];
     Error error = {0};
     cache_entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
     if (!file_exists(folder))
@@ -128,7 +128,7 @@ static bool open_prepared(Prepared *prepared) {
 }
 
 static bool save_prepared(const Prepared *prepared, Error *err) {
-    char temporary[1024], folder[1024];
+    char temporary[PATH_BYTES], folder[PATH_BYTES];
     cache_entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
     if (file_exists(folder) && dataset_is_whole(folder))
         return true;
@@ -153,7 +153,7 @@ static bool loading_fits(const Config *config, Error *err) {
 
 // The arrays then lie in the file and not in memory.
 static bool map_saved(Prepared *prepared, Error *err) {
-    char folder[1024];
+    char folder[PATH_BYTES];
     Warnings warnings = prepared->dataset.warnings;
     char name[DATASET_NAME];
     memcpy(name, prepared->dataset.name, sizeof name);
@@ -204,7 +204,7 @@ bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings,
 }
 
 int64_t prepared_nodes(const Config *config, int64_t most) {
-    char folder[1024];
+    char folder[PATH_BYTES];
     Warnings unused = {0};
     Error ignored = {0};
     Prepared known = {.config = config, .cache = config->data.cache, .warnings = &unused};

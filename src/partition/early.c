@@ -17,7 +17,7 @@ static bool is_readable(const char *path, Error *err) {
 
 // Checks that PATH or PATH.part.K exists, for K = `parts`, or for any K if `parts` is 0.
 static bool check_part_file(const Config *config, const char *argument, int parts, Error *err) {
-    char path[1024];
+    char path[PATH_BYTES];
     int from = parts > 0 ? parts : 1, to = parts > 0 ? parts : ASKED_MOST;
     for (int k = from; k <= to; k++) {
         part_file_path(config, argument, k, path, sizeof path);

@@ -56,7 +56,7 @@ static double bytes_of(const char *path) {
     DIR *folder = opendir(path);
     double bytes = 0;
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        char inside[2048];
+        char inside[PATH_BYTES];
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
         path_join(inside, sizeof inside, path, entry->d_name);
@@ -96,7 +96,7 @@ static bool is_used(const CacheEntry *entry) {
 
 void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind) {
     struct stat status;
-    char manifest[1200];
+    char manifest[PATH_BYTES];
     *entry = (CacheEntry){.kind = kind, .bytes = bytes_of(path)};
     snprintf(entry->path, sizeof entry->path, "%s", path);
     if (lstat(path, &status) == 0)
@@ -128,7 +128,7 @@ bool cache_list(CacheList *list, const char *cache, Error *err) {
                                             cache, strerror(errno));
     list->entry = ALLOC(CacheEntry, count + 1, "entries of the cache");
     for (int i = 0; i < count; i++) {
-        char path[1024];
+        char path[PATH_BYTES];
         CacheKind kind;
         path_join(path, sizeof path, cache, names[i]->d_name);
         if (cache_entry_kind(path, &kind))

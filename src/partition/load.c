@@ -4,13 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { FOLDER = 1024 };
-
 typedef struct Work { // of rank 0
     const Config *config;
     int parts;
     bool again; // the entry is damaged: make it again
-    char folder[FOLDER], name[DATASET_NAME];
+    char folder[PATH_BYTES], name[DATASET_NAME];
     CacheHold *hold; // until every rank has opened its shard
     Warnings *warnings;
     Error *err;

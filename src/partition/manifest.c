@@ -89,7 +89,7 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
     json_put_string(&out, "remarks", warnings_join(warnings, &manifest->warnings));
     put_summary(&out, manifest);
     json_end_object(&out);
-    char path[1024];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, manifest_name);
     bool ok = file_replace(path, out.text, out.bytes, err);
     json_writer_clear(&out);
@@ -97,7 +97,7 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
 }
 
 bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
-    char ranks[1024], messages[1024];
+    char ranks[PATH_BYTES], messages[PATH_BYTES];
     const Messages *backward = manifest->symmetric ? NULL : &manifest->sent_backward;
     ranks_path(ranks, sizeof ranks, folder);
     messages_path(messages, sizeof messages, folder);
@@ -183,7 +183,7 @@ static bool manifest_parse(Manifest *manifest, const Json *document) {
 
 bool manifest_read(Manifest *manifest, const char *folder, Error *err) {
     *manifest = (Manifest){0};
-    char path[1024];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, manifest_name);
     Json *document = json_read(path, err);
     if (document == NULL)
@@ -211,7 +211,7 @@ static bool check_beside(const char *path, const char *hash, Error *err) {
 }
 
 bool manifest_read_all(Manifest *manifest, const char *folder, Error *err) {
-    char ranks[1024], messages[1024];
+    char ranks[PATH_BYTES], messages[PATH_BYTES];
     if (!manifest_read(manifest, folder, err))
         return false;
     ranks_path(ranks, sizeof ranks, folder);

@@ -72,15 +72,15 @@ void metis_process_clear(MetisProcess *process) {
 // $FRINGE_METIS, or the program beside this one (tests lie one folder below), or one in PATH.
 static void find_program(char *out, size_t size) {
     const char *given = getenv("FRINGE_METIS");
-    char own[PATH_MAX];
+    char own[PATH_BYTES];
     if (given != NULL && given[0] != 0) {
         snprintf(out, size, "%s", given);
         return;
     }
     path_program_folder(own, sizeof own);
-    snprintf(out, size, "%s/fringe-metis", own);
+    path_join(out, size, own, "fringe-metis");
     if (!file_exists(out))
-        snprintf(out, size, "%s/../fringe-metis", own);
+        path_join(out, size, own, "../fringe-metis");
     if (!file_exists(out))
         snprintf(out, size, "fringe-metis");
 }
@@ -172,7 +172,7 @@ static bool say_status(const MetisJob *job, Error *err) {
 }
 
 bool metis_process_run(MetisProcess *process, Error *err) {
-    char program[PATH_MAX + 32];
+    char program[PATH_BYTES];
     pid_t pid;
     bool stopped = false;
     find_program(program, sizeof program);

@@ -16,7 +16,7 @@ void part_file_path(const Config *config, const char *argument, int parts, char 
     config_resolve(config, argument, out, size);
     if (file_exists(out) && !file_is_folder(out))
         return;
-    char name[CONFIG_TEXT + 32], with_count[1024];
+    char name[PATH_BYTES], with_count[PATH_BYTES];
     snprintf(name, sizeof name, "%s.part.%d", argument, parts);
     config_resolve(config, name, with_count, sizeof with_count);
     if (file_exists(with_count))
@@ -99,7 +99,7 @@ static bool part_file_read(int32_t *part, int64_t rows, int set, int parts, cons
 
 static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     (void)warnings; // cut_graph warns of empty parts
-    char path[1024], beside[1024];
+    char path[PATH_BYTES], beside[PATH_BYTES];
     const Dataset *d = input->dataset;
     part_file_path(input->config, input->argument, input->parts, path, sizeof path);
     part_file_beside(beside, sizeof beside, path, input->parts);
@@ -130,7 +130,7 @@ bool part_file_write(const char *path, const int32_t *part, int64_t rows, Error 
 
 bool partition_write_part_file(const char *folder, const char *name, int set, const int32_t *part,
                                int64_t rows, int parts, Error *err) {
-    char file[PART_FILE_NAME], path[1200];
+    char file[PART_FILE_NAME], path[PATH_BYTES];
     part_file_name(file, name, set, parts);
     path_join(path, sizeof path, folder, file);
     return part_file_write(path, part, rows, err);

@@ -62,7 +62,7 @@ static void print_worst(const Manifest *m) {
 }
 
 static void print_parts(const Manifest *m, const char *folder) {
-    char path[1024];
+    char path[PATH_BYTES];
     if (m->hyperedges > 0)
         printf("%4s%10s%9s%11s%10s %7s%12s %7s%8s\n", "rank", "own", "central", "hyperedges",
                "replicas", "ratio", "pins", "remote", "train");
@@ -93,7 +93,7 @@ static bool print_matrices(const Manifest *m, const char *path, Error *err) {
 }
 
 static bool print_messages(const Manifest *m, const char *folder, Error *err) {
-    char path[1024];
+    char path[PATH_BYTES];
     messages_path(path, sizeof path, folder);
     if (m->parts < 2)
         return true;
@@ -220,7 +220,7 @@ static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
 
 bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err) {
     Manifest m;
-    char path[1024];
+    char path[PATH_BYTES];
     if (!manifest_read_all(&m, folder, err))
         return false;
     put_whole(writer, &m, name != NULL ? name : m.dataset_name);

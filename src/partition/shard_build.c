@@ -147,7 +147,7 @@ static void count_messages(Manifest *manifest, const PartEdges *edges, const Sha
 
 static bool write_shard(const ShardMaker *maker, const Shard *shard, int p, Error *err) {
     PartFigures *figures = &maker->manifest->part[p];
-    char path[1024];
+    char path[PATH_BYTES];
     shard_path(path, sizeof path, maker->folder, p, shard->parts);
     bool ok = shard_write(shard, maker->dataset->x, path, err);
     ok = ok && hash_file(path, figures->hash, err);
@@ -184,7 +184,7 @@ static bool write_part(const ShardMaker *maker, Shard shard, int p, int32_t *slo
 static bool sync_shards(const ShardMaker *maker, PartRange mine, Error *err) {
     bool ok = true;
     for (int p = mine.begin; p < mine.end && ok; p++) {
-        char path[1024];
+        char path[PATH_BYTES];
         shard_path(path, sizeof path, maker->folder, p, maker->manifest->parts);
         ok = file_sync(path, err);
     }

@@ -342,7 +342,7 @@ static bool shard_read(Shard *shard, const PartFigures *figures, int part, int p
 static bool open_held(Shard *shard, const char *folder, int part, Error *err) {
     Manifest manifest;
     PartFigures figures;
-    char path[1024];
+    char path[PATH_BYTES];
     if (!manifest_read(&manifest, folder, err))
         return false;
     int parts = manifest.parts;

@@ -81,7 +81,7 @@ static bool read_lines(FILE *file, const char *path, RecordedEpoch *epoch, int64
 
 bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int64_t *count,
                     Error *err) {
-    char path[1100];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, run_dir, "metrics.jsonl");
     *count = 0;
     int64_t size;

@@ -57,7 +57,7 @@ static int64_t lines_of(const char *path) {
 }
 
 static bool read_epochs(RunRecord *record, Error *err) {
-    char path[1100];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, record->folder, "metrics.jsonl");
     int64_t most = file_exists(path) ? lines_of(path) : 0;
     record->epoch = ALLOC(RecordedEpoch, most + 1, "epochs of a run");
@@ -71,7 +71,7 @@ static RecordState state_of(const RunRecord *record) {
 }
 
 bool record_read(RunRecord *record, const char *folder, Error *err) {
-    char path[1100];
+    char path[PATH_BYTES];
     *record = (RunRecord){0};
     snprintf(record->folder, sizeof record->folder, "%s", folder);
     path_join(path, sizeof path, folder, "run.json");
@@ -108,7 +108,7 @@ static int can_hold_runs(const struct dirent *entry) {
 }
 
 static void look(RunRecords *records, const char *folder, int level) {
-    char path[1024];
+    char path[PATH_BYTES];
     struct dirent **entry;
     Error err = {0};
     RunRecord record;

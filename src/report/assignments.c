@@ -10,12 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ASSIGNMENT_PATH = 2048, ASSIGNMENTS_SHOWN = 10000 };
+enum { ASSIGNMENTS_SHOWN = 10000 };
 
-static void assignment_path(char out[ASSIGNMENT_PATH + 64], const char *folder, int64_t epoch,
+static void assignment_path(char out[PATH_BYTES], const char *folder, int64_t epoch,
                             const char *ending) {
     char name[RUNFOLDER_NAME];
-    path_join(out, ASSIGNMENT_PATH + 64, folder, runfolder_epoch_name(name, epoch, ending));
+    path_join(out, PATH_BYTES, folder, runfolder_epoch_name(name, epoch, ending));
 }
 
 // ---- writing
@@ -76,7 +76,7 @@ typedef struct Assigned {
 
 static bool write_assigned(const Report *report, const Assigned *assigned, Error *err) {
     const Assignment *assignment = &assigned->assignment;
-    char folder[ASSIGNMENT_PATH], path[ASSIGNMENT_PATH + 64];
+    char folder[PATH_BYTES], path[PATH_BYTES];
     JsonWriter w;
     path_join(folder, sizeof folder, report->folder, "assignments");
     if (!file_make_folder(folder, err))
@@ -116,7 +116,7 @@ bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
     struct dirent *entry;
     file_sweep(folder);
     while (open_folder != NULL && ok && (entry = readdir(open_folder)) != NULL) {
-        char path[ASSIGNMENT_PATH];
+        char path[PATH_BYTES];
         path_join(path, sizeof path, folder, entry->d_name);
         if (runfolder_epoch_of(entry->d_name, ".json") > last ||
             runfolder_epoch_of(entry->d_name, ".safetensors") > last)
@@ -217,7 +217,7 @@ bool report_show_assignment(const char *path, Error *err) {
 }
 
 bool report_show_assignments(const char *run_dir, Error *err) {
-    char folder[ASSIGNMENT_PATH], path[ASSIGNMENT_PATH + 64];
+    char folder[PATH_BYTES], path[PATH_BYTES];
     int64_t *epoch = ALLOC(int64_t, ASSIGNMENTS_SHOWN, "assignments");
     int count = 0;
     path_join(folder, sizeof folder, run_dir, "assignments");

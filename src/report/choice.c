@@ -28,7 +28,7 @@ static void put_names(JsonWriter *w, const CodecChoice *choice) {
 // what it recorded.
 void report_put_choice(JsonWriter *w, const Report *report) {
     const CodecChoice *choice = trainer_codec_choice(report->trainer);
-    char how[2400];
+    char how[2 * PATH_BYTES + 300];
     if (choice == NULL)
         return;
     snprintf(

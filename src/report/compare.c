@@ -19,7 +19,7 @@ void comparison_clear(Comparison *comparison) { memory_free(comparison->times); 
 // Reads the metrics of one run into comparison->times. Returns the number of epochs, 0 after an
 // error.
 static int64_t read_run(const Comparison *c, const ComparedVariant *variant, int run, Error *err) {
-    char folder[8192], number[32] = "";
+    char folder[PATH_BYTES], number[32] = "";
     int64_t count;
     if (c->runs > 1)
         snprintf(number, sizeof number, "/run-%d", run + 1);

@@ -50,13 +50,13 @@ struct Report {
     const Comm *comm;       // borrowed
     RunSummary summary;
     bool resumed;
-    int64_t resumed_at; // epoch, or 0
-    Writer *writer;     // of everything below; owned
-    int metrics;        // descriptor of metrics.jsonl, at its end
-    char folder[1024];  // run.dir
-    char path[1100];    // of metrics.jsonl
-    JsonWriter line;    // kept between epochs, so that an epoch allocates no memory
-    double opened;      // clock
+    int64_t resumed_at;      // epoch, or 0
+    Writer *writer;          // of everything below; owned
+    int metrics;             // descriptor of metrics.jsonl, at its end
+    char folder[PATH_BYTES]; // run.dir
+    char path[PATH_BYTES];   // of metrics.jsonl
+    JsonWriter line;         // kept between epochs, so that an epoch allocates no memory
+    double opened;           // clock
     char started[CLOCK_UTC], ended[CLOCK_UTC]; // of this process; "": it has not ended
     Json *before;                              // run.json before a resume, or NULL; owned
     RankTimes *ranks;                          // [size] at the end, else NULL; owned

@@ -92,7 +92,7 @@ static bool cut_back(Report *report, int64_t last, Error *err) {
 
 // Removes the assignments that this run made after the epoch at which it resumes.
 static bool cut_assignments(const Report *report, Error *err) {
-    char assignments[1100];
+    char assignments[PATH_BYTES];
     path_join(assignments, sizeof assignments, report->folder, "assignments");
     return report_cut_assignments(assignments, report->resumed_at, err);
 }
@@ -105,7 +105,7 @@ typedef struct Opening {
 
 // The processes that worked on the run before a resume. A damaged run.json costs only their times.
 static void read_before(Report *report) {
-    char path[1100];
+    char path[PATH_BYTES];
     Error ignored = {0};
     path_join(path, sizeof path, report->folder, "run.json");
     report->before = file_exists(path) ? json_read(path, &ignored) : NULL;

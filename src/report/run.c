@@ -184,7 +184,7 @@ static void put_config(JsonWriter *writer, const Config *config) {
 
 static void replace(void *context, const void *payload, size_t bytes, Error *err) {
     const Report *report = context;
-    char path[1100];
+    char path[PATH_BYTES];
     JsonWriter text;
     memcpy(&text, payload, bytes);
     path_join(path, sizeof path, report->folder, "run.json");

@@ -167,7 +167,7 @@ static void put_tex(Text *text, const ResultTable *table) {
 static bool write_as(const ResultTable *table, const char *folder, const char *name,
                      const char *ending, void (*put_table)(Text *, const ResultTable *),
                      Error *err) {
-    char path[RUNFOLDER_PATH], file[64];
+    char path[PATH_BYTES], file[64];
     Text text = {.room = (size_t)(table->rows + 2) * LINE * 4};
     text.text = ALLOC(char, (int64_t)text.room, "a table of results");
     put_table(&text, table);

@@ -102,7 +102,7 @@ static void store(void *context, const void *payload, size_t bytes, Error *err) 
     const Report *report = context;
     Traced traced;
     JsonWriter w;
-    char path[1100];
+    char path[PATH_BYTES];
     memcpy(&traced, payload, bytes);
     json_writer_init(&w, false);
     put_trace(&w, &traced, report->comm->size);

@@ -13,15 +13,15 @@ static bool is_within(const char *inner, const char *outer) {
 }
 
 // Resolves all links; the path itself if it does not exist.
-static void resolve(char out[RUNFOLDER_PATH], const char *path) {
+static void resolve(char out[PATH_BYTES], const char *path) {
     char *real = realpath(path, NULL);
-    snprintf(out, RUNFOLDER_PATH, "%s", real != NULL ? real : path);
+    snprintf(out, PATH_BYTES, "%s", real != NULL ? real : path);
     free(real);
 }
 
 // True if the path lies inside one of the names, or one of them lies inside path/below.
 static bool moves(const char *path, const char *below, const char *real, const NameList *list) {
-    char plain[RUNFOLDER_PATH], name[RUNFOLDER_PATH], outer[RUNFOLDER_PATH];
+    char plain[PATH_BYTES], name[PATH_BYTES], outer[PATH_BYTES];
     bool found = false;
     if (path[0] == 0)
         return false;
@@ -61,7 +61,7 @@ static const char *path_that_moves(const Config *c, const char *real, const Name
 // A run of an earlier command may still use a folder inside.
 static bool check_inner_locks(const RunFolder *folder, const NameList *list, Error *err) {
     for (int i = 0; i < list->count && err->code == 0; i++) {
-        char inner[RUNFOLDER_PATH], path[RUNFOLDER_PATH], holder[256];
+        char inner[PATH_BYTES], path[PATH_BYTES], holder[256];
         struct RunLock *lock;
         if (strcmp(path_name(list->name[i]), LOCK_NAME) != 0 ||
             strcmp(list->name[i], LOCK_NAME) == 0)
@@ -82,7 +82,7 @@ static bool check_inner_locks(const RunFolder *folder, const NameList *list, Err
 // A rename cannot cross disks: a name on another disk would stop the move midway.
 static bool check_one_disk(const RunFolder *folder, const NameList *list, Error *err) {
     struct stat here, there;
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     for (int i = 0; i < list->count && err->code == 0; i++) {
         path_join(path, sizeof path, folder->real, list->name[i]);
         if (stat(folder->real, &here) == 0 && lstat(path, &there) == 0 &&
@@ -110,7 +110,7 @@ static void tell(const RunFolder *folder, const char *to) {
 bool runfolder_start_anew(const RunFolder *folder, const Config *config, Error *err) {
     NameList list = {0};
     RunKind found = folder->kind;
-    char to[RUNFOLDER_PATH];
+    char to[PATH_BYTES];
     marker_read(folder->real, &found);
     bool ok = names_list(&list, folder->real, found, err);
     const char *path = ok ? path_that_moves(config, folder->real, &list) : NULL;

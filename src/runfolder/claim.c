@@ -35,7 +35,7 @@ static bool holds_a_file(const char *path) {
     DIR *folder = opendir(path);
     bool found = folder == NULL;
     for (struct dirent *entry; !found && (entry = readdir(folder)) != NULL;) {
-        char inside[RUNFOLDER_PATH];
+        char inside[PATH_BYTES];
         path_join(inside, sizeof inside, path, entry->d_name);
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
             found = holds_a_file(inside);
@@ -54,7 +54,7 @@ typedef struct Contents {
 
 // A folder of fringe may also hold the user's files: only names of the table are written or moved.
 static bool is_in_the_way(const char *real, const char *name, const Contents *contents) {
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, real, name);
     return contents->marked && names_know(contents->kind, name) ? !file_is_folder(path)
                                                                 : holds_a_file(path);

@@ -41,7 +41,7 @@ bool marker_replace(const char *real, RunKind kind, Error *err); // with a new s
 // ---- move.c
 // Moves the names of the table into a new sibling or NAME/before.N; *to is that folder. move_finish
 // completes it after a crash at any point.
-bool move_aside(const char *real, RunKind kind, char to[RUNFOLDER_PATH], Error *err);
+bool move_aside(const char *real, RunKind kind, char to[PATH_BYTES], Error *err);
 // Completes a move that a crash interrupted, or gives it up if nothing has moved yet. True if there
 // was none.
 bool move_finish(const char *real, RunKind kind, Error *err);

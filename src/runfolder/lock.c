@@ -22,7 +22,7 @@ static const int renew_seconds = 10, stale_seconds = 60;
 
 struct RunLock {
     int file;
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     bool renewed; // the file itself is the lock
     bool ended;
     pthread_t renewer;
@@ -90,7 +90,7 @@ static bool is_stale(const char *path, time_t now) {
 
 // The file server's clock, read from a file just written there.
 static time_t server_time(const char *path) {
-    char beside[RUNFOLDER_PATH + 64];
+    char beside[PATH_BYTES + 64];
     struct stat status = {.st_mtime = time(NULL)};
     Error ignored = {0};
     int file = file_temporary(beside, sizeof beside, path, &ignored)
@@ -135,7 +135,7 @@ static bool start_renewing(RunLock *lock) {
 // Moves a stale lock away. If two processes try, the second finds it gone, or puts back the new
 // lock of the first.
 static bool take_over(const char *path, time_t now) {
-    char away[RUNFOLDER_PATH + 64];
+    char away[PATH_BYTES + 64];
     Error ignored = {0};
     if (!file_temporary(away, sizeof away, path, &ignored) || rename(path, away) != 0)
         return false;
@@ -216,7 +216,7 @@ LockAnswer lock_try(RunLock **out, const char *real, char *holder, size_t size, 
 
 // Asks without taking the lock. A file system without locks has the file only while a run holds it.
 bool runfolder_is_locked(const char *path) {
-    char file_path[RUNFOLDER_PATH];
+    char file_path[PATH_BYTES];
     struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
     path_join(file_path, sizeof file_path, path, LOCK_NAME);
     int file = open(file_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);

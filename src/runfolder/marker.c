@@ -18,7 +18,7 @@ static const char *const kind_names[] = {"run", "runs", "compare", "sweep", "str
 // ---- reading
 
 static Json *read_json(const char *real, const char *name) {
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     Error ignored = {0};
     path_join(path, sizeof path, real, name);
     Json *document = file_exists(path) ? json_read(path, &ignored) : NULL;
@@ -68,7 +68,7 @@ static bool is_older(const char *real, const char *name, const char *one, const 
 }
 
 bool marker_read(const char *real, RunKind *kind) {
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, real, MARKER_NAME);
     if (is_there(path)) {
         Json *marker = read_json(real, MARKER_NAME);
@@ -104,7 +104,7 @@ static bool put(int file, const char *text) {
 }
 
 bool marker_make(const char *real, RunKind kind, Error *err) {
-    char path[RUNFOLDER_PATH], text[256];
+    char path[PATH_BYTES], text[256];
     path_join(path, sizeof path, real, MARKER_NAME);
     write_text(text, sizeof text, kind);
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -120,7 +120,7 @@ bool marker_make(const char *real, RunKind kind, Error *err) {
 }
 
 bool marker_replace(const char *real, RunKind kind, Error *err) {
-    char path[RUNFOLDER_PATH], text[256];
+    char path[PATH_BYTES], text[256];
     path_join(path, sizeof path, real, MARKER_NAME);
     write_text(text, sizeof text, kind);
     return file_replace(path, text, strlen(text), err);

@@ -36,7 +36,7 @@ static int next_number(const char *folder, const char *prefix) {
 
 // Tries a rename, which fails into a mount point or through a link into another file system.
 static bool can_rename_into(const char *real, const char *target) {
-    char plain[RUNFOLDER_PATH], from[RUNFOLDER_PATH], to[RUNFOLDER_PATH];
+    char plain[PATH_BYTES], from[PATH_BYTES], to[PATH_BYTES];
     Error ignored = {0};
     path_join(plain, sizeof plain, real, MOVING_NAME);
     if (!file_temporary(from, sizeof from, plain, &ignored))
@@ -53,7 +53,7 @@ static bool can_rename_into(const char *real, const char *target) {
 }
 
 static bool write_moving(const char *real, const char *target, Error *err) {
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, real, MOVING_NAME);
     return file_replace(path, target, strlen(target), err);
 }
@@ -61,10 +61,10 @@ static bool write_moving(const char *real, const char *target, Error *err) {
 // Makes PREFIXn in `parent` after recording it in `.moving`. False without an error: not possible
 // there, for the reason in errno.
 static bool make_target(const char *real, const char *parent, const char *prefix,
-                        char target[RUNFOLDER_PATH], Error *err) {
+                        char target[PATH_BYTES], Error *err) {
     for (int n = next_number(parent, prefix);; n++) {
-        int used = snprintf(target, RUNFOLDER_PATH, "%s/%s%d", parent, prefix, n);
-        if (used >= RUNFOLDER_PATH) {
+        int used = snprintf(target, PATH_BYTES, "%s/%s%d", parent, prefix, n);
+        if (used >= PATH_BYTES) {
             target[0] = 0;
             return error_set(err, EXIT_CANNOT_WRITE,
                              "%s: the path is too long for a number behind "
@@ -86,8 +86,8 @@ static bool make_target(const char *real, const char *parent, const char *prefix
     return false;
 }
 
-static bool find_target(const char *real, char target[RUNFOLDER_PATH], Error *err) {
-    char parent[RUNFOLDER_PATH], prefix[300];
+static bool find_target(const char *real, char target[PATH_BYTES], Error *err) {
+    char parent[PATH_BYTES], prefix[300];
     path_folder(parent, sizeof parent, real);
     snprintf(prefix, sizeof prefix, "%.255s.", path_name(real));
     if (make_target(real, parent, prefix, target, err))
@@ -103,14 +103,14 @@ static bool find_target(const char *real, char target[RUNFOLDER_PATH], Error *er
 
 // Makes the folder in the target that will hold `name`.
 static bool make_room(const char *target, const char *name, Error *err) {
-    char to[RUNFOLDER_PATH], parent[RUNFOLDER_PATH];
+    char to[PATH_BYTES], parent[PATH_BYTES];
     path_join(to, sizeof to, target, name);
     path_folder(parent, sizeof parent, to);
     return file_make_folder(parent, err);
 }
 
 static bool move_one(const char *real, const char *target, const char *name, Error *err) {
-    char from[RUNFOLDER_PATH], to[RUNFOLDER_PATH];
+    char from[PATH_BYTES], to[PATH_BYTES];
     path_join(from, sizeof from, real, name);
     path_join(to, sizeof to, target, name);
     if (file_exists(to))
@@ -120,7 +120,7 @@ static bool move_one(const char *real, const char *target, const char *name, Err
 
 // Syncs the folder in the target that now holds `name`.
 static bool sync_room(const char *target, const char *name, Error *err) {
-    char to[RUNFOLDER_PATH], parent[RUNFOLDER_PATH];
+    char to[PATH_BYTES], parent[PATH_BYTES];
     path_join(to, sizeof to, target, name);
     path_folder(parent, sizeof parent, to);
     return file_sync(parent, err);
@@ -128,7 +128,7 @@ static bool sync_room(const char *target, const char *name, Error *err) {
 
 // Removes the folders that held `name` if they are now empty.
 static void remove_empty(const char *real, const char *name) {
-    char inside[RUNFOLDER_PATH], path[RUNFOLDER_PATH];
+    char inside[PATH_BYTES], path[PATH_BYTES];
     snprintf(inside, sizeof inside, "%s", name);
     for (char *slash; (slash = strrchr(inside, '/')) != NULL;) {
         *slash = 0;
@@ -158,7 +158,7 @@ static bool move_all(const char *real, RunKind kind, const char *target, Error *
 }
 
 static bool end_move(const char *real, Error *err) {
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     path_join(path, sizeof path, real, MOVING_NAME);
     return file_remove(path, err) && file_sync(real, err);
 }
@@ -179,7 +179,7 @@ static bool has_moved(const char *target, RunKind kind) {
 static void remove_target(const char *real, RunKind kind, const char *target) {
     NameList planned = {0}, made = {0};
     Error ignored = {0};
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     bool ok =
         names_list(&planned, real, kind, &ignored) && names_list(&made, target, kind, &ignored);
     for (int i = 0; i < planned.count && ok; i++)
@@ -199,7 +199,7 @@ static bool give_up(const char *real, RunKind kind, const char *target, Error *e
     return end_move(real, err);
 }
 
-bool move_aside(const char *real, RunKind kind, char to[RUNFOLDER_PATH], Error *err) {
+bool move_aside(const char *real, RunKind kind, char to[PATH_BYTES], Error *err) {
     Error ignored = {0};
     bool ok = find_target(real, to, err) && move_all(real, kind, to, err) && end_move(real, err);
     if (!ok && !has_moved(to, kind))
@@ -208,12 +208,12 @@ bool move_aside(const char *real, RunKind kind, char to[RUNFOLDER_PATH], Error *
 }
 
 bool move_finish(const char *real, RunKind kind, Error *err) {
-    char path[RUNFOLDER_PATH];
+    char path[PATH_BYTES];
     size_t bytes;
     path_join(path, sizeof path, real, MOVING_NAME);
     if (!file_exists(path))
         return true;
-    char *target = file_read(path, RUNFOLDER_PATH - 1, &bytes, err);
+    char *target = file_read(path, PATH_BYTES - 1, &bytes, err);
     if (target == NULL)
         return false;
     bool ok = has_moved(target, kind) ? move_all(real, kind, target, err) && end_move(real, err)

@@ -156,7 +156,7 @@ void names_clear(NameList *list) {
 // Adds the names in `real`/`inside` ("" or "checkpoints"), which may be a link to another disk.
 static bool list_folder(NameList *list, const char *real, const char *inside, RunKind kind,
                         Error *err) {
-    char path[RUNFOLDER_PATH], relative[RUNFOLDER_PATH];
+    char path[PATH_BYTES], relative[PATH_BYTES];
     path_join(path, sizeof path, real, inside);
     DIR *folder = opendir(path);
     if (folder == NULL)

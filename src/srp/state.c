@@ -21,7 +21,7 @@ static int32_t *homes_of(const Srp *srp, int side) {
 }
 
 static bool write_homes(const Srp *srp, const char *folder, Error *err) {
-    char path[1200];
+    char path[PATH_BYTES];
     int64_t number[STATE_NUMBERS];
     int32_t *home[LIVE_SIDES] = {homes_of(srp, SIDE_NODE), homes_of(srp, SIDE_HYPEREDGE)};
     numbers_of(srp, number);
@@ -48,7 +48,7 @@ static bool write_homes(const Srp *srp, const char *folder, Error *err) {
 }
 
 bool srp_write(Srp *srp, const char *folder, Error *err) {
-    char path[1200];
+    char path[PATH_BYTES];
     assert(!srp->settled);
     window_close_gaps(srp);
     path_join(path, sizeof path, folder, "hypergraph.safetensors");
@@ -149,7 +149,7 @@ static bool restore(Srp *srp, const Tensors *file, Error *err) {
 }
 
 bool srp_read(Srp *srp, const char *folder, Error *err) {
-    char path[1200];
+    char path[PATH_BYTES];
     Tensors file;
     path_join(path, sizeof path, folder, "hypergraph.safetensors");
     if (!live_read(&srp->live, path, err))

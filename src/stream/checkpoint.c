@@ -35,7 +35,7 @@ static bool put_hashes(JsonWriter *out, const char *folder, Error *err) {
     bool ok = true;
     json_begin_object(out, "files");
     for (int i = 0; ok && i < FILES; i++) {
-        char path[1300], hash[33];
+        char path[PATH_BYTES], hash[33];
         path_join(path, sizeof path, folder, files[i]);
         ok = hash_file(path, hash, err);
         json_put_string(out, files[i], hash);
@@ -47,7 +47,7 @@ static bool put_hashes(JsonWriter *out, const char *folder, Error *err) {
 static bool write_manifest(const Stream *stream, const EventPlace *place, const char *folder,
                            Error *err) {
     JsonWriter out;
-    char path[1300], before[32];
+    char path[PATH_BYTES], before[32];
     snprintf(before, sizeof before, "%016" PRIx64, place->before);
     json_writer_init(&out, true);
     json_begin_object(&out, NULL);
@@ -71,7 +71,7 @@ static void checkpoints_folder(char *out, size_t size, const Stream *stream) {
 }
 
 static void checkpoint_path(char *out, size_t size, const Stream *stream, int64_t events) {
-    char name[64], above[1100];
+    char name[64], above[PATH_BYTES];
     checkpoints_folder(above, sizeof above, stream);
     snprintf(name, sizeof name, "events-%" PRId64, events);
     path_join(out, size, above, name);
@@ -89,7 +89,7 @@ static int64_t events_of(const char *name) {
 
 // Removes all but the one after `events` events.
 static bool remove_others(const Stream *stream, int64_t events, Error *err) {
-    char above[1100], path[1300];
+    char above[PATH_BYTES], path[PATH_BYTES];
     checkpoints_folder(above, sizeof above, stream);
     DIR *folder = opendir(above);
     bool ok = true;
@@ -111,7 +111,7 @@ static bool write_folder(Stream *stream, const EventPlace *place, const char *fo
 }
 
 bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
-    char folder[1200], writing[1300], above[1100];
+    char folder[PATH_BYTES], writing[PATH_BYTES], above[PATH_BYTES];
     checkpoints_folder(above, sizeof above, stream);
     checkpoint_path(folder, sizeof folder, stream, stream->events);
     if (!file_make_folder(above, err) || !file_temporary(writing, sizeof writing, folder, err))
@@ -128,7 +128,7 @@ bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
 // ---- reading
 
 static int64_t newest(const Stream *stream) {
-    char above[1100];
+    char above[PATH_BYTES];
     int64_t best = -1;
     checkpoints_folder(above, sizeof above, stream);
     DIR *folder = opendir(above);
@@ -154,7 +154,7 @@ static const char *text_of(const Json *object, const char *key) {
 static bool hashes_match(const Json *manifest, const char *folder, Error *err) {
     const Json *hashes = json_get(manifest, "files");
     for (int i = 0; i < FILES; i++) {
-        char path[1300], hash[33];
+        char path[PATH_BYTES], hash[33];
         path_join(path, sizeof path, folder, files[i]);
         if (!hash_file(path, hash, err))
             return false;
@@ -239,7 +239,7 @@ static bool restore_from(Stream *stream, const Json *manifest, const char *folde
 }
 
 bool stream_restore(Stream *stream, bool *found, Error *err) {
-    char folder[1200], path[1300];
+    char folder[PATH_BYTES], path[PATH_BYTES];
     int64_t events = newest(stream);
     *found = events >= 0;
     if (!*found)

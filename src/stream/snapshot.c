@@ -9,7 +9,7 @@
 
 typedef struct Snapshot {
     Stream *stream;
-    char name[EVENT_NAME + 16], writing[1024], place[1024];
+    char name[EVENT_NAME + 16], writing[PATH_BYTES], place[PATH_BYTES];
     int32_t *order[LIVE_SIDES]; // owned
 } Snapshot;
 
@@ -17,7 +17,7 @@ typedef struct Snapshot {
 
 // The number of events after which the snapshot there was made; -1: not known.
 static int64_t events_of_snapshot(const char *folder) {
-    char path[1300];
+    char path[PATH_BYTES];
     int64_t events = -1;
     path_join(path, sizeof path, folder, "stream.json");
     Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
@@ -33,7 +33,7 @@ static int64_t events_of_snapshot(const char *folder) {
 // A resumed stream makes a snapshot again in its old place.
 static void find_place(Snapshot *s, const char *name) {
     const Stream *stream = s->stream;
-    char above[1100];
+    char above[PATH_BYTES];
     path_join(above, sizeof above, stream->request->folder, "snapshots");
     for (int number = 1;; number++) {
         if (number == 1)
@@ -51,7 +51,7 @@ static void find_place(Snapshot *s, const char *name) {
 
 static bool write_ids(const Snapshot *s, int side, const char *name, uint64_t *id, Error *err) {
     const LiveHypergraph *live = srp_live(s->stream->srp);
-    char path[1300];
+    char path[PATH_BYTES];
     live_ids(live, side, s->order[side], id);
     path_join(path, sizeof path, s->writing, name);
     return npy_write(path, "<u8", id, sizeof *id, 1, &live->side[side].count, err);
@@ -71,7 +71,7 @@ static bool write_parts(const Snapshot *s, int side, Error *err) {
 static bool write_facts(const Snapshot *s, Error *err) {
     StreamSummary summary = {0};
     JsonWriter out;
-    char path[1300];
+    char path[PATH_BYTES];
     summary_fill(&summary, s->stream);
     json_writer_init(&out, true);
     json_begin_object(&out, NULL);

@@ -130,7 +130,7 @@ static bool snapshot_if_due(Stream *s, Error *err) {
 
 // One that was due at the checkpoint and could not be written then.
 static bool make_up_snapshot(Stream *s, Error *err) {
-    char name[EVENT_NAME], above[1100], path[1200];
+    char name[EVENT_NAME], above[PATH_BYTES], path[PATH_BYTES];
     name_snapshot(s, name);
     path_join(above, sizeof above, s->request->folder, "snapshots");
     path_join(path, sizeof path, above, name);
@@ -270,7 +270,7 @@ static void say_remarks(const Stream *s) {
 
 static bool write_summary(const Stream *s, Error *err) {
     JsonWriter out;
-    char path[1200];
+    char path[PATH_BYTES];
     json_writer_init(&out, true);
     json_begin_object(&out, NULL);
     json_put_string(&out, "format", "fringe-stream");

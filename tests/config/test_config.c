@@ -228,10 +228,10 @@ static void what_is_no_config_is_refused(void **state) {
     refused("{\"train\": ", "some.json");
     assert_refused(config_load(&config, test_path("none.json"), NULL, 0, &err), &err, EXIT_NO_INPUT,
                    "none.json");
-    char name[700], text[800];
+    char name[4200], text[4300];
     memset(name, 'x', sizeof name);
-    snprintf(text, sizeof text, "{\"run\": {\"dir\": \"%.600s\"}}", name);
-    refused(text, "run.dir: expected at most 511 characters, found 600");
+    snprintf(text, sizeof text, "{\"run\": {\"dir\": \"%.4100s\"}}", name);
+    refused(text, "run.dir: expected at most 4095 characters, found 4100");
 }
 
 // --- the table, seen from its other sides

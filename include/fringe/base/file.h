@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum { PATH_BYTES = 4096 }; // of a path with the 0 at its end: what the system takes
+
 // Opens a file for reading: a descriptor to close, or -1. EXIT_NO_INPUT if it does not exist,
 // EXIT_DATA if it is not a regular file (a folder, a pipe, a device). Never waits for a pipe or
 // device. *bytes is its size.
@@ -82,8 +84,8 @@ void file_test_stop_after(int64_t steps);
 typedef struct FileWriter {
     int descriptor;
     int64_t bytes; // written so far
-    char path[1024];
-    char temporary[1200]; // of file_writer_beside: the bytes' path until the rename
+    char path[PATH_BYTES];
+    char temporary[PATH_BYTES]; // of file_writer_beside: the bytes' path until the rename
 } FileWriter;
 bool file_writer_open(FileWriter *writer, const char *path, Error *err);
 bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err);

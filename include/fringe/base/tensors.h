@@ -33,7 +33,7 @@ typedef struct Tensor {
 } Tensor;
 
 typedef struct Tensors { // a mapped file
-    char path[1024];
+    char path[PATH_BYTES];
     int count;
     Tensor *tensor; // owned
     void *mapping;
