@@ -69,7 +69,7 @@ const char *plugin_missing(char out[PLUGIN_SENTENCE], const char *built_in, cons
 // ---- the row "cuda"
 
 static const char library_name[] = "libfringe-cuda.so";
-static char path[PATH_BYTES]; // of the plug-in, once it was found
+static char path[PATH_BYTES + 64]; // of the plug-in, once it was found
 static bool is_loaded;
 static bool (*start_loaded)(const BackendStart *how, Error *err);
 

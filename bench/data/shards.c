@@ -42,7 +42,7 @@ typedef struct Sampler {
     pthread_t thread;
     atomic_bool ended;
     double before, most;
-    char shards[600]; // pattern of their folder while it is made
+    char shards[PATH_BYTES + 32]; // pattern of their folder while it is made
     double begun;     // clock when it was there
 } Sampler;
 

@@ -135,7 +135,7 @@ void plan_print_json(const Plan *p) {
 
 bool plan_draw(Plan *p) {
     PlanLine *line = ALLOC(PlanLine, p->modes, "picture of a plan");
-    char name[DATASET_NAME] = "", title[DATASET_NAME + 64];
+    char name[DATASET_NAME] = "", title[DATASET_NAME + CONFIG_WORD + 16];
     dataset_name(p->config, name, &(Error){0});
     snprintf(title, sizeof title, "%s, %s: plan", name, p->config->model.layer);
     for (int m = 0; m < p->modes; m++) {

@@ -41,7 +41,7 @@ static void put_part(JsonWriter *w, const AssignmentPart *part) {
     json_put_double(w, "measured_seconds", part->measured);
     json_begin_object(w, "rows");
     for (int b = 0; b <= WIDTH_MOST; b++) {
-        char bits[8];
+        char bits[12];
         snprintf(bits, sizeof bits, "%d", b);
         if (part->rows[b] > 0)
             json_put_int(w, bits, part->rows[b]);
