@@ -3,8 +3,8 @@
 # test_*.sh and test_*.py become tests too (exit status 77:
 # skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes; "# alone" a script
 # whose limits are so short that nothing else may run beside it; "# timed" one whose limits are of
-# seconds, so that less may run beside it; "# once" one that mostly waits or compares figures, so that
-# sanitizers would learn nothing from it.
+# seconds, so that less may run beside it; "# once", or "// ranks: 2, once", what mostly waits or
+# compares figures, so that sanitizers would learn nothing from it.
 #
 # test.sh runs `ctest -j4` on two cores, so PROCESSORS counts half cores. A program of one or two ranks
 # takes a core, one of three or four ranks, which wait for each other, three halves, and one of more
@@ -210,26 +210,30 @@ foreach(source IN LISTS test_sources)
     if(missing)
         continue()
     endif()
-    test_program(${name} ${source} ${room})
-
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(STRINGS ${source} first LIMIT_COUNT 1)
     string(REGEX MATCHALL "[0-9]+" counts "${first}")
     if(NOT first MATCHES "^// ranks:" OR NOT counts)
         message(FATAL_ERROR "${source}: the first line must read '// ranks: 1 2 4'")
     endif()
-    if(FRINGE_SANITIZE AND first MATCHES "long")
+    if(FRINGE_SANITIZE AND first MATCHES "long|once")
         continue()
     endif()
-    set(fenced_counts ${counts})
-    list(REMOVE_ITEM fenced_counts 8) # the backend is the same on more
+    test_program(${name} ${source} ${room})
+    set(on_fenced)
+    if(first MATCHES "also on fenced")
+        set(on_fenced ${counts})
+        list(REMOVE_ITEM on_fenced 8) # the backend is the same on more
+    endif()
     if(FRINGE_SANITIZE)
         few_ranks(counts ${counts})
-        list(GET counts -1 fenced_counts) # exchanges
+        if(on_fenced) # several ranks there alone: its operations are those of the CPU
+            list(POP_BACK counts on_fenced)
+        endif()
     endif()
     program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
-    if(first MATCHES "also on fenced")
-        program_tests(${prefix}fenced.${name} ${name} ${room} "${first}" fenced ${fenced_counts})
+    if(on_fenced)
+        program_tests(${prefix}fenced.${name} ${name} ${room} "${first}" fenced ${on_fenced})
     endif()
 endforeach()
 

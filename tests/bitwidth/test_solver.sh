@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, the solver could lose the solution that was already known, give a worse one, or
 # hold up a training run beyond its limit, whatever GLPK does.
 set -u

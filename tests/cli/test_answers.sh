@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, somebody with wrong settings, files or data would get an answer that does not say what
 # is wrong, where, and what to do. Every row is a command, its exit code and a text that must appear. `test_answers.sh --show` also prints each command with the whole answer.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

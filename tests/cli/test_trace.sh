@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, trace.json would not show what happened when: arrows without an end, messages that
 # land before they leave, spans of epochs that were not asked for.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, a config, a run or a checkpoint of an older version would be refused, or read as
 # another training, because keys have other names now.
 . "$(dirname "$0")/lib.sh"

@@ -1,4 +1,4 @@
-// ranks: 1 4
+// ranks: 1 4, once
 // If this failed, the savings would drift from plain training on a real graph: along the path that
 // plain training takes, their loss and gradient are compared at every epoch from the same weights.
 #include "../device.h"

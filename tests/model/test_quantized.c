@@ -1,4 +1,4 @@
-// ranks: 2 4; also on fenced
+// ranks: 2 4, once; also on fenced
 // If this failed, gradients from messages of few bits would be noisier than their widths say,
 // biased where they must not be (ALGORITHMS A.4, A12), or would depend on the schedule; or
 // evaluation would not be exact.
