@@ -84,11 +84,7 @@ function(test_program name source room)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(${name} PRIVATE kernels kernels/cpu src)
     target_link_libraries(${name} PRIVATE fringe_support ${linked})
-    if(FRINGE_SANITIZE) # to build them takes longer than what they compute themselves
-        target_compile_options(${name} PRIVATE -O0)
-    else()
-        target_compile_options(${name} PRIVATE -O1 -g1)
-    endif()
+    target_compile_options(${name} PRIVATE -O1 -g1) # their build is longer than their run
 endfunction()
 
 # Under the sanitizers: the least number of ranks and the first above 2, alone and with more than one

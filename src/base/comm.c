@@ -151,10 +151,11 @@ _Noreturn void comm_abort(ExitCode code) {
 
 // --- waiting
 
-// Yields the core to others: early if there are more ranks than cores, later otherwise.
+// Yields the core to others: early if there are more ranks than cores, later otherwise. What has
+// lasted for 20,000 turns, ten milliseconds or more, is no message that is about to arrive.
 static void rest(int64_t turns) {
     static const struct timespec moment = {.tv_nsec = 20000};
-    if (oversubscribed && turns > 100)
+    if (turns > (oversubscribed ? 100 : 20000))
         nanosleep(&moment, NULL);
     else if (oversubscribed || turns > 2000)
         sched_yield();

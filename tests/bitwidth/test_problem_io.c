@@ -1,4 +1,4 @@
-// ranks: 1
+// ranks: 1, once
 // If this failed, a problem would not reach the solver as it was posed, or a broken text could
 // crash a run, fill its memory or smuggle in widths that no one chose.
 #include "problems.h"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# timed
+# timed, once
 # If this failed, a stream from another program would end too soon or never, would not say that it
 # waits, would lose events when it is stopped, or could not be trained from while it goes on.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

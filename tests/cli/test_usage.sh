@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# once
 # If this failed, a slip of the pen on the command line or in a config would be answered late, with
 # the wrong exit code, or not at all.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"

@@ -1,4 +1,4 @@
-// ranks: 1
+// ranks: 1, once
 // If this failed, the look-alikes of large sets would have other sizes, degrees or labels than they
 // say, or differ from machine to machine.
 #include "support.h"

@@ -1,4 +1,4 @@
-// ranks: 1
+// ranks: 1, once
 // If this failed, a real graph would lose nodes, edges, features, labels or its split on the way
 // in. The counts are those of the data folder's README, measured there by another program.
 

@@ -1,4 +1,4 @@
-// ranks: 1 3 8; also on fenced
+// ranks: 1 3; also on fenced
 // If this failed, gin would not be the layer of its paper, its two matrices would start from the
 // same random numbers, or an ε that is fixed would move.
 #include "gradients.h"

@@ -1,4 +1,4 @@
-// ranks: 1 3 8
+// ranks: 1 3
 // If this failed, some combination of layer, hypergraph, saving, schedule and codec would have
 // another loss or gradient than the dense oracle, though each of them alone may be right.
 #include "gradients.h"

@@ -1,4 +1,4 @@
-// ranks: 1 3 8; also on fenced
+// ranks: 1 3; also on fenced
 // If this failed, a layer without weights would not be its aggregate alone, wherever it stands; or
 // what depends on the features alone would be made again in every epoch.
 #include "gradients.h"

@@ -1,4 +1,4 @@
-// ranks: 1 3 8; also on fenced
+// ranks: 1 3; also on fenced
 // If this failed, sgc would not be one linear layer on features that went through K aggregates, or
 // would take keys that mean nothing to it.
 #include "gradients.h"
