@@ -100,8 +100,11 @@ export ASAN_OPTIONS="${ASAN_OPTIONS:-}:detect_leaks=0"
 for signal in KILL ABRT STOP; do
     hits=0
     for try in 1 2 3; do # until GLPK's process was there when we looked
+        # in a process group of its own: what is stopped in a group can bring HUP on all of it
+        set -m
         "$solver" --limit 3 --gap 0 <problem >solution 2>said &
         pid=$! start=$EPOCHREALTIME
+        set +m
         while kill -0 $pid 2>/dev/null; do
             for child in $(cat /proc/$pid/task/$pid/children 2>/dev/null); do
                 kill -$signal "$child" 2>/dev/null && hits=$((hits + 1))
