@@ -221,11 +221,11 @@ foreach(source IN LISTS test_sources)
         set(on_fenced ${counts})
         list(REMOVE_ITEM on_fenced 8) # the backend is the same on more
     endif()
-    if(FRINGE_SANITIZE)
+    if(FRINGE_SANITIZE AND on_fenced) # their exchanges are those of other tests
+        list(GET counts 0 counts)
+        set(on_fenced)
+    elseif(FRINGE_SANITIZE)
         few_ranks(counts ${counts})
-        if(on_fenced) # several ranks there alone: its operations are those of the CPU
-            list(POP_BACK counts on_fenced)
-        endif()
     endif()
     program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
     if(on_fenced)

@@ -1,4 +1,4 @@
-// ranks: 1 2 4, once
+// ranks: 1 4, once
 // If this failed, fringe plan would foresee other memory or other messages for a cut that exists
 // than the training on it takes.
 #include "fringe/plan.h"
