@@ -1,5 +1,5 @@
-// dataset_events: a Dataset made of what a stream of events has left, and a Dataset given as events.
-// A door of its own of the room dataset, so that who opens dataset.h knows no events.
+// dataset_events: a Dataset made of what a stream of events has left, and a Dataset given as
+// events. A door of its own of the room dataset, so that who opens dataset.h knows no events.
 #ifndef FRINGE_DATASET_EVENTS_H
 #define FRINGE_DATASET_EVENTS_H
 

@@ -1,8 +1,8 @@
 // srp: replays the dataset as a stream of events and keeps the homes that the streaming partitioner
 // has given at its end (the room srp). It cuts nodes and hyperedges; of a graph, whose nodes stand
 // for hyperedges of themselves and all that read their rows, only the nodes are kept.
-#include "fringe/dataset_events.h"
 #include "fringe/srp.h"
+#include "fringe/dataset_events.h"
 #include "internal.h"
 
 #include <stdio.h>

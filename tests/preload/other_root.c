@@ -12,8 +12,8 @@ FILE *fopen(const char *path, const char *mode) {
     if (next == NULL)
         *(void **)&next = dlsym(RTLD_NEXT, "fopen");
     const char *root = getenv("OTHER_ROOT");
-    if (root != NULL && (strncmp(path, "/sys/fs/cgroup", 14) == 0 ||
-                         strcmp(path, "/proc/self/cgroup") == 0)) {
+    if (root != NULL &&
+        (strncmp(path, "/sys/fs/cgroup", 14) == 0 || strcmp(path, "/proc/self/cgroup") == 0)) {
         snprintf(other, sizeof other, "%s%s", root, path);
         path = other;
     }
