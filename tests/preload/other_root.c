@@ -1,6 +1,5 @@
 // Shows a program other cgroups: files below /sys/fs/cgroup, and /proc/self/cgroup, are read below
 // the folder OTHER_ROOT.
-#define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
