@@ -221,7 +221,7 @@ foreach(source IN LISTS test_sources)
         set(on_fenced ${counts})
         list(REMOVE_ITEM on_fenced 8) # the backend is the same on more
     endif()
-    if(FRINGE_SANITIZE AND on_fenced) # their exchanges are those of other tests
+    if(FRINGE_SANITIZE AND on_fenced) # models on several ranks are watched in other tests
         list(GET counts 0 counts)
         set(on_fenced)
     elseif(FRINGE_SANITIZE)

@@ -47,7 +47,8 @@ static void ask_to_stop(int number) {
                 : "fringe: stopping; the current epoch is finished and saved first\n");
 }
 
-// The requests among the signals that are pending for mpirun. Async-signal-safe.
+// The requests among the signals that are pending for mpirun. A signal handler calls this, so it
+// neither allocates nor takes a lock.
 static unsigned long long pending_for_mpirun(void) {
     char path[48], text[4096];
     snprintf(path, sizeof path, "/proc/%d/status", (int)keeper.child);

@@ -1,8 +1,8 @@
 // The last pass of a snapshot: hyperedges leave the parts that have more pins than the bound
 // allows. A heap of offers says which hyperedge of these parts would cost the fewest new replicas
-// for each of its pins if it moved to a part with room; the cheapest moves first. Nodes stay, so
-// that the connectivity of the pins' homes stays, too. An offer is made anew when it comes up,
-// because moves in between change what it costs.
+// for each of its pins if it moved to a part with room; the cheapest moves first. A node follows
+// the last of its hyperedges that leaves its home; all others stay. An offer is made anew when it
+// comes up, because moves in between change what it costs.
 //
 // That ends too early where only hyperedges are left that fit nowhere. Then the parts above the
 // bound and as many of the lightest are spread anew, the largest hyperedges first; with all parts
