@@ -104,7 +104,7 @@ int main(int argc, char **argv) {
     bench_start(&bench, "epoch", argc, argv);
     bench_folder(folder);
     load(&shard, &config, &comm, folder, argc, argv);
-    Trainer *trainer = trainer_new(&config, &shard, &comm, 1, &err);
+    Trainer *trainer = trainer_new(&config, &shard, &comm, 1, NULL, &err);
     need(trainer != NULL, &err);
     Parts parts = measure(trainer, (int)bench_option(argc, argv, "--epochs", 12));
     printf("%s, %d threads, %s\n", shard.dataset_name, trainer_threads(trainer),

@@ -54,7 +54,7 @@ static double epoch_seconds(const Config *config, const Comm *comm, int epochs) 
     EpochRecord record;
     double seconds[MOST];
     need(partition_load(&shard, config, comm, &warnings, &err), &err);
-    Trainer *trainer = trainer_new(config, &shard, comm, 1, &err);
+    Trainer *trainer = trainer_new(config, &shard, comm, 1, NULL, &err);
     need(trainer != NULL, &err);
     for (int e = -2; e < epochs && e < MOST; e++) { // two unmeasured ones first
         need(trainer_epoch(trainer, &record, &err), &err);

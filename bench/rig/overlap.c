@@ -215,7 +215,7 @@ int main(int argc, char **argv) {
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);
     need(partition_load(&shard, &config[0], &comm, &warnings, &err), &err);
     for (int s = 0; s < 2; s++) {
-        trainer[s] = trainer_new(&config[s], &shard, &comm, 1, &err);
+        trainer[s] = trainer_new(&config[s], &shard, &comm, 1, NULL, &err);
         need(trainer[s] != NULL, &err);
     }
     Parts parts[2];

@@ -79,7 +79,7 @@ static void train(Scene *scene, int64_t epochs) {
     EpochRecord record;
     configure(&config, scene,
               (const char *const[]){"mode=vanilla", "model.dropout=0.5", "train.lr=0.01", NULL});
-    Trainer *trainer = trainer_new(&config, &scene->shard, scene->comm, 1, &err);
+    Trainer *trainer = trainer_new(&config, &scene->shard, scene->comm, 1, NULL, &err);
     need(trainer != NULL, &err);
     for (int64_t e = 0; e < epochs; e++)
         need(trainer_epoch(trainer, &record, &err), &err);
@@ -126,7 +126,7 @@ static Trainer *arm_new(Config *config, Scene *scene, const Arm *arm) {
                                     "quantization.group_size=100", "model.dropout=0",
                                     "train.optimizer=sgd", "train.lr=1e-30",
                                     exact ? "quantization.codec=fp32" : NULL, NULL});
-    Trainer *trainer = trainer_new(config, &scene->shard, scene->comm, 1, &err);
+    Trainer *trainer = trainer_new(config, &scene->shard, scene->comm, 1, NULL, &err);
     need(trainer != NULL, &err);
     memcpy(trainer->parameters, scene->weights, (size_t)scene->parameters * sizeof(float));
     trainer_upload(trainer);

@@ -41,6 +41,18 @@ typedef struct Assignment {
     AssignmentPart part[ASSIGNED_CHANNELS];
 } Assignment;
 
+// What the rules replay:RUN repeat of an earlier run. Those who know the files of runs make it
+// (records.h), for the assigner opens none of them.
+typedef struct Replay {
+    char folder[PATH_BYTES];        // where `open` looks; rank 0
+    int64_t assignments, *assigned; // [assignments] epochs that began with new widths, ascending
+    int64_t epochs;                 // whose exact exchanges are known
+    ExchangeSet *exact;             // [epochs] from epoch 1; owned, as `assigned`
+    // Opens the widths of such an epoch: for each channel a tensor "layer1.backward" U8 [rows that
+    // are sent], in rank order. Rank 0 calls it.
+    bool (*open)(const struct Replay *replay, int64_t epoch, Tensors *file, Error *err);
+} Replay;
+
 typedef struct Assigner Assigner;
 
 typedef struct AssignedChannel {
@@ -50,13 +62,11 @@ typedef struct AssignedChannel {
 } AssignedChannel;
 
 extern const Family rule_family;
-// For replay:RUN, checks that the run exists, assigned widths, and is not the run of `config`
-// itself. Local.
-bool assigner_check_files(const Config *config, Error *err);
 // First epoch with assigned widths; 0 if the rule is not periodic. Local.
 int64_t assigner_first_epoch(const Config *config);
-// Sends the coefficients of the readers to the senders. NULL with an error. Collective.
-Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
+// Sends the coefficients of the readers to the senders. `replay` outlives the assigner and may be
+// NULL if the rule is another one. NULL with an error. Collective.
+Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed, const Replay *replay,
                        const AssignedChannel *channels, int count, Error *err);
 void assigner_free(Assigner *assigner);
 // Adds the memory for a channel over that plan; on rank 0 also for tables of the groups of all
@@ -96,10 +106,9 @@ typedef struct CodecChoice {
 
 typedef struct Chooser Chooser;
 extern const Family choice_family;
-// For replay:RUN, checks that the run exists and is not the run of `config` itself. Local.
-bool chooser_check_files(const Config *config, Error *err);
-// For the exchanges of training; *out is NULL if all of them use the codec. Collective.
-bool chooser_new(Chooser **out, const Config *config, const Comm *comm,
+// For the exchanges of training; *out is NULL if all of them use the codec. `replay` as for
+// assigner_new. Collective.
+bool chooser_new(Chooser **out, const Config *config, const Comm *comm, const Replay *replay,
                  const AssignedChannel *channels, int count, Error *err);
 void chooser_free(Chooser *chooser);
 // Call before an epoch: makes exchanges exact for it, and says which. Collective.

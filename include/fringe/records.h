@@ -4,6 +4,7 @@
 #ifndef FRINGE_RECORDS_H
 #define FRINGE_RECORDS_H
 
+#include "fringe/assigner.h"
 #include "fringe/base.h"
 
 // One line of metrics.jsonl. Times are in seconds, training without evaluation unless named.
@@ -22,6 +23,15 @@ double record_median_seconds(const RecordedEpoch *epoch, int64_t count);
 // Reads the first `most` epochs of the run in that folder.
 bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int64_t *count,
                     Error *err);
+
+// Reads what the config's rule replay:RUN repeats of that run, which must exist and not be the run
+// of `config` itself: the epochs with assignments, of which there must be some, and the exact
+// exchanges of at most train.epochs. Without such a rule they do nothing.
+bool replay_read_widths(Replay *replay, const Config *config, Error *err);
+bool replay_read_exchanges(Replay *replay, const Config *config, Error *err);
+// Both on rank 0, for all ranks. Collective.
+bool replay_read(Replay *replay, const Config *config, const Comm *comm, Error *err);
+void replay_clear(Replay *replay); // also after an error
 
 typedef enum RecordState { RECORD_RUNNING, RECORD_FINISHED, RECORD_UNFINISHED } RecordState;
 

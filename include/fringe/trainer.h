@@ -39,9 +39,10 @@ int trainer_widths(Trainer *trainer, Tensor tensor[ASSIGNED_CHANNELS]);
 
 // Builds Patterns, model and optimizer on the shard, with random weights. Prints nothing. Checks
 // the predicted memory first (EXIT_MEMORY): a bound before the Patterns are made, the whole plan
-// before the model is. Collective.
+// before the model is. `replay` is what the rules replay:RUN repeat (assigner.h); NULL if the
+// config names none. Collective.
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
-                     Error *err);
+                     const Replay *replay, Error *err);
 void trainer_free(Trainer *trainer);
 // The same plan without ranks, data or training: what trainer_new would plan on a rank with these
 // Patterns, which may be outlines (halo.h). `comm` needs rank, size, node_rank and node_size. Of

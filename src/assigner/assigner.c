@@ -16,7 +16,7 @@ static void assigned_new(Assigner *a, ChannelAssignment *assigned, const Assigne
         memcpy(assigned->next, channel_widths(of->channel, true), (size_t)assigned->rows);
 }
 
-Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
+Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed, const Replay *replay,
                        const AssignedChannel *channels, int count, Error *err) {
     assert(count <= ASSIGNED_CHANNELS);
     Assigner *a = ALLOC(Assigner, 1, "assigner");
@@ -26,17 +26,16 @@ Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed,
                     .rule = rule_find(config->quantization.assign, err),
                     .seed = seed,
                     .group_size = config->quantization.group_size,
-                    .channels = count};
+                    .channels = count,
+                    .replay = replay};
     a->theta = ALLOC(double, pairs, "link model");
     a->gamma = ALLOC(double, pairs, "link model");
-    if (a->rule != NULL)
-        for (int i = 0; i < count; i++)
-            assigned_new(a, &a->assigned[i], &channels[i]);
-    bool fine = a->rule != NULL && (a->rule->open == NULL || a->rule->open(a, err));
-    if (!fine) {
+    if (a->rule == NULL) {
         assigner_free(a);
         return NULL;
     }
+    for (int i = 0; i < count; i++)
+        assigned_new(a, &a->assigned[i], &channels[i]);
     return a;
 }
 
@@ -50,7 +49,6 @@ void assigner_free(Assigner *a) {
         problem_clear(&a->assigned[i].problem);
         groups_clear(&a->assigned[i]);
     }
-    memory_free(a->replay);
     memory_free(a->gamma);
     memory_free(a->theta);
     memory_free(a);

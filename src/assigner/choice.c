@@ -3,67 +3,6 @@
 
 #include "choice.h"
 
-#include "fringe/records.h"
-#include "fringe/runfolder.h"
-
-#include <string.h>
-
-// ---- replay:RUN
-
-static const char *replayed_run(const Config *config) {
-    return strchr(config->quantization.exchanges, ':') + 1;
-}
-
-// Reads what each epoch up to train.epochs of that run made exact; *count is 0 after an error.
-static ExchangeSet *read_replay(const Config *config, int64_t *count, Error *err) {
-    const char *run = replayed_run(config);
-    int64_t most = config->train.epochs, read = 0;
-    *count = 0;
-    if (runfolder_is_same(run, config->run.dir)) {
-        error_set(err, EXIT_CONFIG,
-                  "quantization.exchanges: %s is the folder of this run itself; give another "
-                  "run.dir",
-                  config->run.dir);
-        return NULL;
-    }
-    RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
-    ExchangeSet *set = ALLOC(ExchangeSet, most, "replayed exchanges");
-    if (record_history(run, epoch, most, &read, err))
-        for (int64_t i = 0; i < read; i++)
-            if (epoch[i].epoch > *count && epoch[i].epoch <= most) {
-                *count = epoch[i].epoch;
-                set[*count - 1] = epoch[i].fp32;
-            }
-    memory_free(epoch);
-    return set;
-}
-
-static bool replay_open(Chooser *c, Error *err) {
-    if (c->comm->rank == 0)
-        c->replay = read_replay(c->config, &c->replays, err);
-    if (!comm_agree(c->comm, err))
-        return false;
-    comm_broadcast(c->comm, &c->replays, sizeof c->replays, 0);
-    if (c->comm->rank != 0)
-        c->replay = ALLOC(ExchangeSet, c->replays, "replayed exchanges");
-    comm_broadcast(c->comm, c->replay, (size_t)c->replays * sizeof *c->replay, 0);
-    return true;
-}
-
-// After the last epoch of that run, the exchanges stay as they were in it.
-static ExchangeSet replay_before(Chooser *c, int64_t epoch) {
-    int64_t i = epoch <= c->replays ? epoch - 1 : c->replays - 1;
-    return i >= 0 ? c->replay[i] : 0;
-}
-
-bool chooser_check_files(const Config *config, Error *err) {
-    int64_t count = 0;
-    const ChoiceRule *rule = family_find(&choice_family, config->quantization.exchanges, NULL, err);
-    if (rule != NULL && rule->open == replay_open)
-        memory_free(read_replay(config, &count, err));
-    return err->code == 0;
-}
-
 // ---- the rules
 
 static ExchangeSet none(Chooser *chooser, int64_t epoch) {
@@ -71,16 +10,23 @@ static ExchangeSet none(Chooser *chooser, int64_t epoch) {
     return 0;
 }
 
+// After the last epoch of that run, the exchanges stay as they were in it.
+static ExchangeSet replay_before(Chooser *c, int64_t epoch) {
+    assert(c->replay != NULL);
+    int64_t i = epoch <= c->replay->epochs ? epoch - 1 : c->replay->epochs - 1;
+    return i >= 0 ? c->replay->exact[i] : 0;
+}
+
 static const ChoiceRule rules[] = {
     {.name = "all", .before = none},
     {.name = "measured", .before = trials_before, .after = trials_after},
-    {.name = "replay:RUN", .open = replay_open, .before = replay_before},
+    {.name = "replay:RUN", .before = replay_before},
 };
 const Family choice_family = FAMILY("quantization.exchanges", NULL, rules);
 
 // ---- the life of the object
 
-bool chooser_new(Chooser **out, const Config *config, const Comm *comm,
+bool chooser_new(Chooser **out, const Config *config, const Comm *comm, const Replay *replay,
                  const AssignedChannel *channels, int count, Error *err) {
     const ChoiceRule *rule = family_find(&choice_family, config->quantization.exchanges, NULL, err);
     if (!comm_agree(comm, err))
@@ -88,17 +34,13 @@ bool chooser_new(Chooser **out, const Config *config, const Comm *comm,
     if (rule->before == none)
         return true;
     Chooser *c = *out = ALLOC(Chooser, 1, "choice of codecs");
-    *c = (Chooser){.config = config, .comm = comm, .rule = rule, .count = count};
+    *c = (Chooser){.config = config, .comm = comm, .rule = rule, .count = count, .replay = replay};
     for (int i = 0; i < count; i++)
         c->candidate[i] = (Candidate){.id = channels[i].id, .channel = channels[i].channel};
-    return rule->open == NULL || rule->open(c, err);
+    return true;
 }
 
-void chooser_free(Chooser *chooser) {
-    if (chooser != NULL)
-        memory_free(chooser->replay);
-    memory_free(chooser);
-}
+void chooser_free(Chooser *chooser) { memory_free(chooser); }
 
 ExchangeSet chooser_before(Chooser *chooser, int64_t epoch) {
     ExchangeSet set = chooser->rule->before(chooser, epoch);

@@ -27,14 +27,12 @@ struct Chooser {
     int count;
     Candidate candidate[ASSIGNED_CHANNELS]; // [count]
     CodecChoice choice;                     // epoch 0: not made yet
-    int64_t replays;                        // epochs of the replayed run
-    ExchangeSet *replay;                    // [replays] owned
+    const Replay *replay;                   // borrowed; of the rule replay:RUN
 };
 
 // Rules are a table (choice.c).
 typedef struct ChoiceRule {
     const char *name;
-    bool (*open)(Chooser *chooser, Error *err);             // NULL: it needs no files. Collective
     ExchangeSet (*before)(Chooser *chooser, int64_t epoch); // the exact exchanges of the epoch
     void (*after)(Chooser *chooser, int64_t epoch);         // NULL: it measures nothing. Collective
 } ChoiceRule;

@@ -53,18 +53,16 @@ struct Assigner {
     Pending pending;
     int64_t requested, applied; // epochs of the last assignment
     Assignment assignment;
-    double *theta, *gamma;    // rank 0: [size, size - 1] by source and ring round
-    int64_t replays, *replay; // epochs in which the replayed run applied widths, ascending
+    double *theta, *gamma; // rank 0: [size, size - 1] by source and ring round
+    const Replay *replay;  // borrowed; of the rule replay:RUN
 };
 
 // A rule chooses the width of each row. Rules are a table (rules.c); uniform is the smallest member
-// and the one to copy. All functions but `check` are collective.
+// and the one to copy. All functions are collective.
 typedef struct Rule {
     const char *name;
     bool at_once;  // applied when requested; else quantization.delay epochs later
     bool periodic; // requested every quantization.period epochs
-    bool (*check)(const Config *config, Error *err); // checks the files it needs; NULL: none
-    bool (*open)(Assigner *assigner, Error *err);    // opens these files; NULL: none
     bool (*due)(const Assigner *assigner, int64_t epoch);
     bool (*request)(Assigner *assigner, Error *err); // before epoch assigner->requested
     // Fills ChannelAssignment.next and the parts of the report.
@@ -73,10 +71,6 @@ typedef struct Rule {
 const Rule *rule_find(const char *word, Error *err);
 bool adaptive_request(Assigner *assigner, Error *err); // adaptive.c
 bool adaptive_decide(Assigner *assigner, Error *err);
-bool replay_open(Assigner *assigner, Error *err); // replay.c
-bool replay_check(const Config *config, Error *err);
-bool replay_due(const Assigner *assigner, int64_t epoch);
-bool replay_decide(Assigner *assigner, Error *err);
 
 // ---- assigner.c
 // Decides a pending assignment now. Collective.

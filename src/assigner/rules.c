@@ -46,6 +46,39 @@ static bool random_decide(Assigner *a, Error *err) {
     return true;
 }
 
+// ---- replay: the widths of an earlier run, which rank 0 reads
+
+static bool replay_due(const Assigner *a, int64_t epoch) {
+    assert(a->replay != NULL);
+    for (int64_t i = 0; i < a->replay->assignments; i++)
+        if (a->replay->assigned[i] == epoch)
+            return true;
+    return false;
+}
+
+static bool replay_decide(Assigner *a, Error *err) {
+    Tensors file = {0};
+    const Tensor *tensor[ASSIGNED_CHANNELS] = {NULL};
+    bool first = a->comm->rank == 0;
+    bool open = first && a->replay->open(a->replay, a->requested, &file, err);
+    for (int i = 0; open && i < a->channels && err->code == 0; i++) {
+        int64_t shape[1] = {assigned_messages(&a->assigned[i], a->comm)};
+        tensor[i] = tensors_need(&file, a->assigned[i].name, TENSOR_U8, 1, shape, err);
+        if (tensor[i] != NULL)
+            widths_check(tensor[i], file.path, err);
+    }
+    bool fine = comm_agree(a->comm, err);
+    for (int i = 0; fine && i < a->channels; i++) {
+        assigned_scatter_rows(&a->assigned[i], a->comm, first ? tensor[i]->data : NULL,
+                              a->assigned[i].next, 1);
+        if (a->assigned[i].asked)
+            snprintf(a->assignment.part[i].by, sizeof a->assignment.part[i].by, "replay");
+    }
+    if (open)
+        tensors_close(&file);
+    return fine;
+}
+
 static const Rule rules[] = {
     {.name = "uniform", .due = never, .request = nothing, .decide = nothing},
     {.name = "adaptive",
@@ -60,8 +93,6 @@ static const Rule rules[] = {
      .decide = random_decide},
     {.name = "replay:RUN",
      .at_once = true,
-     .check = replay_check,
-     .open = replay_open,
      .due = replay_due,
      .request = nothing,
      .decide = replay_decide},
@@ -78,9 +109,4 @@ int64_t assigner_first_epoch(const Config *config) {
     if (rule == NULL || !rule->periodic)
         return 0;
     return 1 + period + (delay < period ? delay : period - 1);
-}
-
-bool assigner_check_files(const Config *config, Error *err) {
-    const Rule *rule = rule_find(config->quantization.assign, err);
-    return rule != NULL && (rule->check == NULL || rule->check(config, err));
 }

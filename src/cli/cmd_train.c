@@ -10,6 +10,7 @@ typedef struct Run { // one of --runs
     Config config; // with the run's own folder
     int number;    // from 0
     int64_t seed;
+    Replay replay; // of an earlier run, if the config names one
     Trainer *trainer;
     Training training; // the trainer, and which training it does
     Report *report;    // rank 0
@@ -122,7 +123,10 @@ static bool begin(Run *run, const Options *options) {
         resume_backend(s, &run->config, options);
     if (s->comm.rank == 0)
         stage_begin("plan", "messages and memory");
-    run->trainer = trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &s->err);
+    if (!replay_read(&run->replay, &run->config, &s->comm, &s->err))
+        return false;
+    run->trainer =
+        trainer_new(&run->config, &s->shard, &s->comm, (uint64_t)run->seed, &run->replay, &s->err);
     if (run->trainer == NULL || !trainer_may_train(run->trainer, &s->err))
         return false;
     run->training = (Training){.trainer = run->trainer,
@@ -148,6 +152,7 @@ static void end(Run *run) {
     report_close(run->report);
     run_summary_clear(&run->summary);
     trainer_free(run->trainer);
+    replay_clear(&run->replay);
     runfolder_release(&run->folder);
 }
 

@@ -196,12 +196,14 @@ static void check_data(const Early *early, int ranks) {
 static void check_start(const Early *early, const Options *options) {
     const Config *c = early->config;
     Error found = {0};
+    Replay replay = {0};
     if (!options->resume)
         check_file(early, "model.weights", c->model.weights);
-    assigner_check_files(c, &found);
+    replay_read_widths(&replay, c, &found);
     join(early, &found);
-    chooser_check_files(c, &found);
+    replay_read_exchanges(&replay, c, &found);
     join(early, &found);
+    replay_clear(&replay);
 }
 
 static void check_folder(const Early *early, const char *key, const char *path) {

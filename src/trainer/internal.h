@@ -10,6 +10,7 @@ struct Trainer {
     const Config *config; // borrowed, outlives the trainer
     const Shard *shard;   // borrowed, outlives the trainer
     const Comm *comm;     // borrowed, outlives the trainer
+    const Replay *replay; // borrowed, outlives the trainer
     const Backend *backend;
     const struct Optimizer *optimizer;
     const struct RateSchedule *rate_schedule;

@@ -140,11 +140,11 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
     int count = list_channels(t, channels);
     if (count == 0)
         return true;
-    if (!chooser_new(&t->chooser, t->config, t->comm, channels, count, err))
+    if (!chooser_new(&t->chooser, t->config, t->comm, t->replay, channels, count, err))
         return false;
     if (!parts->options.codec->has_widths)
         return true;
-    t->assigner = assigner_new(t->config, t->comm, t->seed, channels, count, err);
+    t->assigner = assigner_new(t->config, t->comm, t->seed, t->replay, channels, count, err);
     return comm_agree(t->comm, err);
 }
 
@@ -186,11 +186,12 @@ static bool build(Trainer *t, Error *err) {
 }
 
 Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm, uint64_t seed,
-                     Error *err) {
+                     const Replay *replay, Error *err) {
     Trainer *t = ALLOC(Trainer, 1, "trainer");
     *t = (Trainer){.config = config,
                    .shard = shard,
                    .comm = comm,
+                   .replay = replay,
                    .seed = seed,
                    .best_score = -1,
                    .evaluated = -1,

@@ -169,7 +169,7 @@ static inline Config config_of(void) {
 
 static inline Assigner *assigner_of(AssignerFixture *fixture, const Config *config) {
     Error err = {0};
-    Assigner *a = assigner_new(config, &test_comm, 5, fixture->of, CHANNELS, &err);
+    Assigner *a = assigner_new(config, &test_comm, 5, NULL, fixture->of, CHANNELS, &err);
     if (a == NULL)
         fail_msg("%s", err.text);
     return a;

@@ -24,7 +24,7 @@ static Chooser *chooser_of(const AssignerFixture *fixture, Config *config, const
     Chooser *chooser = NULL;
     snprintf(config->quantization.exchanges, CONFIG_TEXT, "%s", word);
     snprintf(config->quantization.codec, CONFIG_WORD, "integer");
-    assert_ok(chooser_new(&chooser, config, &test_comm, fixture->of, CHANNELS, &err), &err);
+    assert_ok(chooser_new(&chooser, config, &test_comm, NULL, fixture->of, CHANNELS, &err), &err);
     return chooser;
 }
 
@@ -274,7 +274,26 @@ static void rules_without_a_choice_make_no_chooser(void **state) {
     fixture_clear(&fixture);
 }
 
+static void a_replay_repeats_and_then_stays(void **state) {
+    (void)state;
+    AssignerFixture fixture;
+    Error err = {0};
+    Chooser *chooser = NULL;
+    Config config = config_of();
+    fixture_init(&fixture, &scenes[0], 8);
+    ExchangeSet exact[3] = {0, bit(&fixture, 0), bit(&fixture, 1) | bit(&fixture, 2)};
+    Replay replay = {.epochs = 3, .exact = exact};
+    snprintf(config.quantization.exchanges, CONFIG_TEXT, "replay:run");
+    assert_ok(chooser_new(&chooser, &config, &test_comm, &replay, fixture.of, CHANNELS, &err),
+              &err);
+    for (int epoch = 1; epoch <= 5; epoch++)
+        assert_true(chooser_before(chooser, epoch) == exact[epoch < 3 ? epoch - 1 : 2]);
+    chooser_free(chooser);
+    fixture_clear(&fixture);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_replay_repeats_and_then_stays),
     cmocka_unit_test(the_faster_is_chosen),
     cmocka_unit_test(nothing_is_tried_on_a_slow_link),
     cmocka_unit_test(waiting_for_a_slow_rank_is_no_slow_link),

@@ -313,7 +313,7 @@ static void assigned_widths_serve_two_sets(void **state) {
         AssignedChannel of[2];
         for (int r = 0; r < 2; r++)
             of[r] = (AssignedChannel){hyper.way[r].channel, {r, FORWARD}, &hyper.way[r].block};
-        Assigner *a = assigner_new(&config, &test_comm, 5, of, 2, &err);
+        Assigner *a = assigner_new(&config, &test_comm, 5, NULL, of, 2, &err);
         assert_ok(a, &err);
         for (int r = 0; r < 2 && covers[k] == COVER_SOURCES; r++)
             check_coefficients(&hyper, r, &a->assigned[r]);

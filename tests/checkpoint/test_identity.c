@@ -89,7 +89,7 @@ static void another_seed_is_named(void **state) {
     Error err = {0};
     bool found;
     Warnings warnings = {0};
-    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 7, &err);
+    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 7, NULL, &err);
     Training training = training_of(t);
     training.seed = 7;
     assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), &err,
@@ -136,7 +136,7 @@ static void use_weights(const char *name) {
 
 static void write_new_weights(const char *name, uint64_t seed) {
     Error err = {0};
-    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, seed, &err);
+    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, seed, NULL, &err);
     if (test_comm.rank == 0)
         assert_ok(write_weights(t, test_path(name), &err), &err);
     trainer_free(t);

@@ -46,7 +46,8 @@ static void the_last_run_in_a_folder_is_resumed(void **state) {
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
-        Trainer *other = trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), &err);
+        Trainer *other =
+            trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), NULL, &err);
         t[i] = new_trainer();
         trainer_download(t[i]);
         memcpy(t[i]->parameters, trainer_parameters(other, false),
@@ -75,7 +76,7 @@ static void first_weights_are_those_of_rank_0(void **state) {
     (void)state;
     Error err = {0};
     settle(NULL, 0);
-    Trainer *other = trainer_new(&config, &graph.shard, &test_comm, 4, &err);
+    Trainer *other = trainer_new(&config, &graph.shard, &test_comm, 4, NULL, &err);
     assert_ok(other, &err);
     const char *path = test_path("first.safetensors");
     if (test_comm.rank == 0)

@@ -55,7 +55,7 @@ static void assert_same_plans(const MemoryPlan *found, const MemoryPlan *wanted)
 static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
     Error err = {0};
     PlanEstimate *estimate = ALLOC(PlanEstimate, 1, "test");
-    Trainer *t = trainer_new(config, shard, &test_comm, 1, &err);
+    Trainer *t = trainer_new(config, shard, &test_comm, 1, NULL, &err);
     assert_ok(t != NULL, &err);
     EpochRecord record;
     assert_ok(trainer_epoch(t, &record, &err), &err);

@@ -14,7 +14,7 @@ static Config config;
 static Trainer *new_trainer(void) {
     Error err = {0};
     snprintf(config.run.backend, sizeof config.run.backend, "%s", device_name());
-    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, &err);
+    Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err);
     if (t == NULL)
         fail_msg("%s", err.text);
     return t;

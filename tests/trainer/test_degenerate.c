@@ -31,7 +31,7 @@ static void train(double loss[6], TestGraphKind kind, const Comm *comm) {
                               "train.eval_every=2", "run.threads=1"};
     assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
     test_graph_init(&graph, kind, 4, comm);
-    Trainer *t = trainer_new(&config, &graph.shard, comm, 3, &err);
+    Trainer *t = trainer_new(&config, &graph.shard, comm, 3, NULL, &err);
     if (t == NULL)
         fail_msg("%s", err.text);
     while (!trainer_finished(t)) {
@@ -87,7 +87,7 @@ static void no_training_nodes_is_a_sentence(void **state) {
         .nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
     assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
     test_graph_init(&graph, kind, 4, &test_comm);
-    assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, &err));
+    assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err));
     assert_int_equal(err.code, EXIT_DATA);
     assert_non_null(strstr(err.text, "training split"));
     test_graph_clear(&graph);

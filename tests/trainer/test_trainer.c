@@ -83,7 +83,7 @@ static void too_much_memory_is_refused(void **state) {
     Error err = {0};
     const char *tight[] = {"run.memory_limit=0.00001"};
     settle(tight, 1);
-    assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, &err));
+    assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err));
     assert_int_equal(err.code, EXIT_MEMORY);
     // it was refused before the Patterns were made: their making is among what would be needed
     assert_non_null(strstr(err.text, "boundary, cover and requests"));
@@ -163,7 +163,7 @@ static void a_metric_must_be_known(void **state) {
     Error err = {0};
     const char *settings[] = {"train.metric=\"best\""};
     settle(settings, 1);
-    assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, &err) != NULL, &err,
+    assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err) != NULL, &err,
                    EXIT_CONFIG, "train.metric: expected one of accuracy");
 }
 
@@ -176,7 +176,7 @@ static void a_loss_must_fit_the_labels(void **state) {
             settle(&losses[loss], 1);
             bool was = graph.shard.multilabel;
             graph.shard.multilabel = multilabel;
-            Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, &err);
+            Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err);
             graph.shard.multilabel = was;
             if (loss != multilabel)
                 assert_refused(t != NULL, &err, EXIT_CONFIG, "labels; use auto");
