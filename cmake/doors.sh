@@ -27,7 +27,7 @@ BEGIN {
     only["xxhash.h"] = "^src/base/"
     only["xxh_x86dispatch.h"] = "^src/base/"
     only["mpi.h"] = only["mpi-ext.h"] = "^include/fringe/base/mpi\\.h$"
-    only["fringe/base/mpi.h"] = "^src/(base|exchange|gradsync)/"
+    only["fringe/base/mpi.h"] = "^src/(base|wire)/"
     only["glpk.h"] = "^solver/"
     only["cuda_runtime.h"] = only["cublas_v2.h"] = only["cusparse.h"] = "^kernels/cuda/"
     only["dnnl.h"] = only["cblas.h"] = "^kernels/cpu/dense\\.c$"

@@ -4,13 +4,11 @@
 //
 // The life of a channel: idle -pack-> packed -post-> posted -receive-> received -finish-> idle.
 // From post to finish it is in flight; it may stay in flight beyond an epoch
-// (Schedule.keeps_in_flight) if its buffers are its own. MPI progresses messages only while it is
-// called, so code that waits or computes for long polls all channels in flight (exchange_progress);
-// waits of base do so by themselves. Sent messages, received messages and decoded rows have a
-// buffer each. One message per ordered pair holds all halo rows for that peer: a header (drawn in
-// message.h of the room) and a payload cut into chunks told apart by tag; the receives of a round
-// are posted before the sends, with a bounded window of requests. The receiver checks the header; a
-// wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
+// (Schedule.keeps_in_flight) if its buffers are its own. It is then one of the
+// owners of messages that every wait and every poll moves (wire_progress). Sent messages, received
+// messages and decoded rows have a buffer each. One message per ordered pair holds all halo rows
+// for that peer: a header and a payload, sent by a RingTransfer (wire.h). The receiver checks the
+// header; a wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
 #ifndef FRINGE_EXCHANGE_H
 #define FRINGE_EXCHANGE_H
 
@@ -18,10 +16,9 @@
 #include "fringe/base.h"
 #include "fringe/codec.h"
 #include "fringe/halo.h"
+#include "fringe/wire.h"
 
 typedef struct Channel Channel;
-
-enum { MESSAGE_HEADER_BYTES = 64 }; // before the payload of a message that has rows
 
 // The memory of one exchange at a time. Channels whose exchanges run one after the other share one,
 // as large as the largest of them needs; channels that are in flight at the same time have one
@@ -78,7 +75,7 @@ typedef struct RowSource {
 // with its name (EXIT_DIVERGED), unless the message is fp32.
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context);
 void channel_post(Channel *channel);
-void channel_progress(void *channel); // a Poll function: exchange_progress for its ranks
+void channel_progress(void *channel); // a Poll function: wire_progress for its ranks
 // Waits for group g of the ring (law 4), checks, decodes.
 void channel_receive(Channel *channel, int group);
 // [H, columns] received rows. Valid until the channel's next receive, and no longer than until
@@ -95,11 +92,6 @@ bool channel_has_rows(const Channel *channel);
 // channel_rows are then the received rows. All ranks must drain the same channels in the same
 // order.
 void channel_drain(Channel *channel);
-// A Poll function: progresses all channels in flight and answers heartbeats; never blocks. context:
-// the Comm of the ranks, or NULL: answers no heartbeats.
-void exchange_progress(void *comm);
-void exchange_drain(void);    // all of them, in the order in which they were posted
-int exchange_in_flight(void); // how many there are
 
 // Writes the state of a channel for a checkpoint, or restores it: its row memories and, if `rows`,
 // its received rows, as tensors whose names begin with that of the exchange. Not in flight.

@@ -5,7 +5,7 @@
 //   part
 //
 //   idle -pack-> packed -post-> posted -receive 0, 1, ... P-2-> received -finish-> idle
-//                               |-------------- in flight (in_flight.c) -------------|
+//                               |------------------ in flight ----------------------|
 //
 // Received rows are copies even if the codec is fp32: the next message may arrive in the receive
 // buffer while the rows are being read.
@@ -16,7 +16,21 @@
 #include <stdio.h>
 #include <string.h>
 
+// One message may be in many pieces, of which so many are under way, with as many tags in turn.
+enum { ROUNDS_IN_FLIGHT = 4, PIECES_IN_FLIGHT = 16, TAGS = 30000 };
+
+static void move(void *owner);
+static void drain(void *owner);
+
 // --- making
+
+static RingForm ring_form(const CodecOptions *options) {
+    return (RingForm){.piece = options->chunk,
+                      .window = ROUNDS_IN_FLIGHT,
+                      .in_flight = PIECES_IN_FLIGHT,
+                      .headers = true,
+                      .tags = TAGS};
+}
 
 static void alloc_widths(Channel *channel, const Allocator *allocator, int side) {
     const char *what = "widths of messages";
@@ -31,8 +45,10 @@ static void alloc_widths(Channel *channel, const Allocator *allocator, int side)
 
 // Allocates or plans everything that belongs to the channel alone.
 static void alloc_channel(Channel *channel, const Allocator *allocator) {
-    ring_transfer_alloc(&channel->ring, allocator->plan, channel->plan->size,
-                        channel->options.chunk);
+    RingForm form = ring_form(&channel->options);
+    int size = channel->plan->size;
+    endpoint_alloc(&channel->endpoint, allocator->plan, ring_slots(&form, size));
+    ring_transfer_alloc(&channel->ring, allocator->plan, size, form);
     size_t places = (size_t)(channel->ring.rounds + 1) * sizeof(size_t);
     for (int side = 0; side < SIDES; side++) {
         channel->side[side].place = alloc_host(allocator, places, "messages");
@@ -108,10 +124,12 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
     channel->buffers = buffers;
     channel->id = id;
     channel->poll = (Poll){channel_progress, channel};
+    channel->in_flight = (InFlight){.move = move, .drain = drain, .owner = channel};
     BufferSizes size = buffer_sizes(plan, options, columns);
     buffers_fit(buffers, &size);
     alloc_channel(channel, &(Allocator){.backend = buffers->backend});
-    ring_transfer_open(&channel->ring, plan->comm);
+    endpoint_open(&channel->endpoint, plan->comm);
+    ring_transfer_open(&channel->ring, &channel->endpoint, 0);
     for (int i = 0; i < 2; i++)
         channel->made[i] = buffers->backend->event_new();
     fill_side(channel, OUTGOING);
@@ -131,6 +149,7 @@ void channel_free(Channel *channel) {
     free_side(&channel->side[INCOMING], channel->ring.rounds);
     free_side(&channel->side[OUTGOING], channel->ring.rounds);
     ring_transfer_clear(&channel->ring);
+    endpoint_clear(&channel->endpoint);
     memory_free(channel);
 }
 
@@ -273,7 +292,7 @@ void channel_post(Channel *channel) {
     channel->state = CHANNEL_POSTED;
     if (channel->ring.rounds == 0)
         channel->state = CHANNEL_RECEIVED;
-    in_flight_add(channel);
+    in_flight_add(&channel->in_flight);
 }
 
 // Messages complete roughly in ring order; one that completes early is recorded when its
@@ -283,7 +302,7 @@ static void note_landing(Channel *channel) {
         return;
     for (; channel->traced < channel->ring.rounds; channel->traced++) {
         const Transfer *transfer = &channel->ring.transfer[channel->traced][INCOMING];
-        if (transfer->done < transfer->chunks)
+        if (transfer->done < transfer->pieces)
             return;
         trace_message(channel, channel->traced, INCOMING, clock_seconds());
     }
@@ -291,9 +310,15 @@ static void note_landing(Channel *channel) {
     channel->posted_at = 0;
 }
 
-void channel_move(Channel *channel) {
+static void move(void *owner) {
+    Channel *channel = owner;
     ring_transfer_progress(&channel->ring);
     note_landing(channel);
+}
+
+void channel_progress(void *context) {
+    const Channel *channel = context;
+    wire_progress((void *)channel->plan->comm);
 }
 
 // A header is checked as soon as it has arrived, because the rest of a message that is too short
@@ -316,7 +341,7 @@ static void check_message(Channel *channel, int group, const uint64_t *checksum)
           err.text);
 }
 
-// Each chunk is a wait of its own, so that the time limit tells a slow network from a hung rank.
+// Each piece is a wait of its own, so that the time limit tells a slow network from a hung rank.
 typedef struct Landing {
     RingTransfer *ring;
     const Transfer *transfer;
@@ -327,7 +352,7 @@ static bool one_more(void *context) {
     Landing *landing = context;
     ring_transfer_progress(landing->ring);
     return landing->transfer->done > landing->done ||
-           landing->transfer->done == landing->transfer->chunks;
+           landing->transfer->done == landing->transfer->pieces;
 }
 
 void channel_wait_for(Channel *channel, int group, int side) {
@@ -337,7 +362,7 @@ void channel_wait_for(Channel *channel, int group, int side) {
     snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d",
              channel->id.layer, direction_name(channel->id.direction), channel->epoch,
              side == INCOMING ? "from" : "to", transfer->peer);
-    while (transfer->done < transfer->chunks) {
+    while (transfer->done < transfer->pieces) {
         Landing landing = {ring, transfer, transfer->done};
         comm_wait_until(channel->plan->comm, one_more, &landing, what);
         if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_POSTED)
@@ -382,9 +407,32 @@ void channel_finish(Channel *channel) {
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
     end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
-    in_flight_remove(channel);
+    in_flight_remove(&channel->in_flight);
     channel->has_rows = true;
     channel->state = CHANNEL_IDLE;
+}
+
+// --- in flight
+
+bool channel_in_flight(const Channel *channel) {
+    return channel->state == CHANNEL_POSTED || channel->state == CHANNEL_RECEIVED;
+}
+
+bool channel_has_rows(const Channel *channel) {
+    assert(channel->state == CHANNEL_IDLE);
+    return channel->has_rows && channel->buffers->user == channel;
+}
+
+static void drain(void *owner) {
+    Channel *channel = owner;
+    for (int group = channel->received; group < channel->ring.rounds; group++)
+        channel_receive(channel, group);
+    channel_finish(channel);
+}
+
+void channel_drain(Channel *channel) {
+    if (channel_in_flight(channel))
+        drain(channel);
 }
 
 // --- what it did

@@ -3,7 +3,6 @@
 #define FRINGE_SRC_EXCHANGE_CHANNEL_H
 
 #include "fringe/exchange.h"
-#include "ring_transfer.h"
 #include "row_memories.h"
 
 typedef enum ChannelState {
@@ -45,14 +44,15 @@ struct Channel {
     DeviceInt64 *device_checksum; // [rounds] owned: of the messages; NULL where they are downloaded
     int64_t *checksum;            // the same on the host: of what was sent or, later, received
     DeviceEvent *made[2];         // owned: a message is encoded and downloaded; two in turn
+    Endpoint endpoint;            // of the ring
     RingTransfer ring;
     RowMemories memories;
-    Channel *next_in_flight; // the next one in the list of channels in flight
-    bool has_rows;           // received rows of a finished exchange or of channel_restore
-    Poll poll;               // channel_progress on this channel
-    double posted_at;        // clock_seconds() of channel_post; 0: all have arrived since
-    int traced;              // messages recorded as received, in ring order
-    StreamTimer *timer;      // borrowed; may be NULL
+    InFlight in_flight;
+    bool has_rows;      // received rows of a finished exchange or of channel_restore
+    Poll poll;          // channel_progress on this channel
+    double posted_at;   // clock_seconds() of channel_post; 0: all have arrived since
+    int traced;         // messages recorded as received, in ring order
+    StreamTimer *timer; // borrowed; may be NULL
     ChannelSeconds seconds;
 };
 
@@ -91,12 +91,7 @@ void channel_wait_decoded(Channel *channel);
 // Where a group's message lies on the device.
 DeviceByte *channel_message(const Channel *channel, int side, int group);
 
-// ---- in_flight.c
-void in_flight_add(Channel *channel);
-void in_flight_remove(Channel *channel);
-
 // ---- channel.c
-void channel_move(Channel *channel); // progresses its messages
 // Sets the places and lengths of the messages for a codec, which becomes the current one.
 void channel_lay_out(Channel *channel, const Codec *codec);
 // Blocks until a message has been received or sent.

@@ -23,7 +23,7 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received) {
     RingTransfer *ring = &channel->ring;
-    exchange_drain();
+    wire_drain();
     assert(buffers_are_free(channel->buffers) && round < ring->rounds);
     channel_lay_out(channel, channel->options.codec); // for the places
     for (int g = 0; g < ring->rounds; g++) {

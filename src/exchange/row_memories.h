@@ -4,7 +4,6 @@
 #define FRINGE_SRC_EXCHANGE_ROW_MEMORIES_H
 
 #include "fringe/exchange.h"
-#include "ring_transfer.h"
 
 typedef struct RowMemories {
     const RowMemory *of;       // NULL: nothing is remembered

@@ -5,13 +5,13 @@
 static void move_both(void *context) {
     Model *m = context;
     gradsync_progress(m->sync);
-    exchange_progress(NULL);
+    wire_progress(NULL);
 }
 
 Poll poll_beside(Model *m) {
     if (!m->parts.schedule->keeps_in_flight)
         return m->sync != NULL ? (Poll){gradsync_progress, m->sync} : (Poll){0};
-    return m->sync != NULL ? (Poll){move_both, m} : (Poll){exchange_progress, NULL};
+    return m->sync != NULL ? (Poll){move_both, m} : (Poll){wire_progress, NULL};
 }
 
 // The channels of training, one after the other; NULL after the last.

@@ -32,21 +32,21 @@ static void all_channels_fly_between_epochs(void **state) {
     Flight late;
     ground_init(&ground);
     flight_init(&late, &ground, "fp32", "stale", NULL);
-    assert_int_equal(exchange_in_flight(), 0);
+    assert_int_equal(wire_in_flight(), 0);
     for (int epoch = 0; epoch < 4; epoch++) {
         fly(&late);
-        assert_int_equal(exchange_in_flight(), CHANNELS);
+        assert_int_equal(wire_in_flight(), CHANNELS);
         for (int i = 0; i < CHANNELS; i++)
             assert_true(channel_in_flight(channel_of(&late, i)));
     }
     flight_clear(&late);
-    assert_int_equal(exchange_in_flight(), 0);
+    assert_int_equal(wire_in_flight(), 0);
     ground_clear(&ground);
 }
 
 static bool has_landed(const Channel *channel) {
     for (int g = 0; g < channel->ring.rounds; g++)
-        if (channel->ring.transfer[g][INCOMING].done < channel->ring.transfer[g][INCOMING].chunks)
+        if (channel->ring.transfer[g][INCOMING].done < channel->ring.transfer[g][INCOMING].pieces)
             return false;
     return true;
 }
@@ -68,7 +68,7 @@ static void whoever_waits_moves_them(void **state) {
         comm_sum_int64(&test_comm, &missing, 1);
     }
     assert_int_equal(missing, 0);
-    assert_int_equal(exchange_in_flight(), CHANNELS); // and nobody has received them
+    assert_int_equal(wire_in_flight(), CHANNELS); // and nobody has received them
     flight_clear(&late);
     ground_clear(&ground);
 }
@@ -86,7 +86,7 @@ static void widths_change_behind_what_flies(void **state) {
         fly(&twin);
     }
     set_all_widths(&late, 2);
-    assert_int_equal(exchange_in_flight(), CHANNELS); // the twin's
+    assert_int_equal(wire_in_flight(), CHANNELS); // the twin's
     for (int i = 0; i < CHANNELS; i++)
         assert_true(channel_has_rows(channel_of(&late, i)));
     for (int epoch = 0; epoch < 2; epoch++) {
@@ -117,7 +117,7 @@ static void others_do_not_disturb_what_flies(void **state) {
     for (int epoch = 0; epoch < 5; epoch++) {
         fly(&twin);
         model_drain(twin.model);
-        assert_int_equal(exchange_in_flight(), 0);
+        assert_int_equal(wire_in_flight(), 0);
         fly(&late);
         if (epoch % 2 == 0)
             device()->download_rows(got, model_infer(late.model, parameters));
@@ -125,7 +125,7 @@ static void others_do_not_disturb_what_flies(void **state) {
             channel_time_round(channel_of(&late, 1), 0, 64, 64);
         else
             model_drain(late.model);
-        assert_int_equal(exchange_in_flight(), 0);
+        assert_int_equal(wire_in_flight(), 0);
         assert_memory_equal(got, want, bytes);
         assert_true(same_logits(&late, &twin) && same_gradient(&late, &twin));
     }

@@ -1,5 +1,5 @@
-// MPI itself, for the rooms that post messages of their own (exchange, gradsync). Other rooms use
-// comm.h instead of this door.
+// MPI itself, for the two modules that post messages of their own (base, wire). Others use comm.h
+// or wire.h.
 #ifndef FRINGE_BASE_MPI_H
 #define FRINGE_BASE_MPI_H
 

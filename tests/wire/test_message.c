@@ -2,7 +2,7 @@
 // If this failed, a damaged or misplaced message would be taken for a good one.
 #include "support.h"
 
-#include "exchange/message.h"
+#include "fringe/wire.h"
 
 #include <string.h>
 
@@ -42,7 +42,7 @@ static void good_message_passes(void **state) {
     Error err = {0};
     assert_ok(checked(&header, &good, payload, &err), &err);
     const unsigned char *bytes = (const unsigned char *)&header;
-    assert_memory_equal(bytes, "FRNG\1\0\2\1\21\0\0\0\3\0\0\0\1\0\0\0\5\0\0\0", 24); // message.h
+    assert_memory_equal(bytes, "FRNG\1\0\2\1\21\0\0\0\3\0\0\0\1\0\0\0\5\0\0\0", 24); // wire.h
 }
 
 static void every_flipped_bit_is_seen(void **state) {

@@ -1,0 +1,191 @@
+// wire: messages between ranks, whatever they hold. Below the exchange of halo rows and the sum of
+// the weight gradients, which both send in a ring: in round g rank i sends to i+1+g and receives
+// from i-1-g, so that the ranks do not all use one link at once.
+//
+//   Transport      a table: how pieces of bytes get from rank to rank (mpi)
+//   Endpoint       the slots of one owner's pieces in flight, with tags of its own
+//   RingTransfer   a message to each other rank and one from each, cut into pieces
+//   InFlight       what has messages under way, so that every wait moves it
+//   MessageBox     rows <-> messages: codec, residual and layout (further down)
+//
+// Only this module and base know MPI. MPI moves messages only while it is called, so code that
+// waits or computes for long calls wire_progress; the waits of base do so by themselves.
+#ifndef FRINGE_WIRE_H
+#define FRINGE_WIRE_H
+
+#include "fringe/backend.h"
+#include "fringe/base.h"
+
+// ---- transports
+
+typedef struct Endpoint Endpoint;
+
+// A way for bytes to get from rank to rank. Pieces between two ranks with one tag do not overtake
+// each other. A piece is received whole: its receiver has posted as many bytes as were sent, or
+// more.
+typedef struct Transport {
+    const char *name;
+    size_t slot_bytes; // of what it stores for each slot
+    // May pieces lie in the memory of a device? It must be the same on all ranks.
+    bool (*reaches_device)(void);
+    void (*open)(Endpoint *endpoint);  // the slots are zero; collective
+    void (*close)(Endpoint *endpoint); // collective; no slot is taken
+    // Post a piece of `bytes` < 2^31 in a free slot; they never block. `at` is the transport's
+    // until the slot is done.
+    void (*receive)(Endpoint *endpoint, int slot, void *at, int bytes, int from, int tag);
+    void (*send)(Endpoint *endpoint, int slot, const void *at, int bytes, int to, int tag);
+    // Moves pieces and writes into endpoint->done the places in [first, first + count) of those
+    // that have arrived or left since; returns how many. Never blocks. *cut becomes true if one of
+    // them was longer than its receiver had said; the end of it is lost then.
+    int (*test)(Endpoint *endpoint, int first, int count, bool *cut);
+} Transport;
+extern const Family transport_family; // the first is the one in use; no key of the config names it
+const Transport *transport_used(void);
+
+struct Endpoint {
+    const Transport *transport;
+    Comm comm; // owned: tags of its own
+    int slots;
+    bool *taken; // [slots] owned: a piece is in flight there
+    int *done;   // [slots] owned: scratch of test
+    void *state; // [slots] of transport->slot_bytes, owned
+};
+// Allocates or plans an endpoint of so many slots; endpoint_open makes it ready. Collective.
+void endpoint_alloc(Endpoint *endpoint, MemoryPlan *plan, int slots);
+void endpoint_open(Endpoint *endpoint, const Comm *comm);
+void endpoint_clear(Endpoint *endpoint); // collective
+
+// ---- headers
+
+// The header of a message: 64 bytes in front of the payload, a small piece of its own. The receiver
+// knows every field from what it is about to receive, so it only compares the header. Where lengths
+// vary it uses one field, `bytes`, after the others were found right.
+//
+//    0        4        8        12       16       20       24               32
+//    | magic  |vers|la|di| epoch  | source | target | columns| sequence       |
+//    | rows            | bytes           | payload checksum | header checksum |
+//    32                40                48                 56               64
+//
+// All fields are little-endian (ranks run on machines of one kind). `la` is the layer, `di` the
+// direction; sequence counts the exchanges of their owner; the header's checksum is XXH3 over bytes
+// 0 .. 55; the payload's is message_payload_checksum, or that of the device where the message stays
+// on it (kernels/checksum.h).
+enum { MESSAGE_HEADER_BYTES = 64, MESSAGE_MAGIC = 0x474e5246, MESSAGE_VERSION = 1 }; // "FRNG"
+
+typedef struct MessageHeader {
+    uint32_t magic;
+    uint16_t version;
+    uint8_t layer, direction;
+    uint32_t epoch;
+    uint32_t source, target;
+    uint32_t columns;
+    uint64_t sequence;
+    uint64_t rows;
+    uint64_t bytes;    // of the payload
+    uint64_t payload;  // checksum
+    uint64_t checksum; // of the bytes before
+} MessageHeader;
+
+_Static_assert(sizeof(MessageHeader) == MESSAGE_HEADER_BYTES, "the header is 64 bytes");
+_Static_assert(offsetof(MessageHeader, layer) == 6, "layer at byte 6");
+_Static_assert(offsetof(MessageHeader, epoch) == 8, "epoch at byte 8");
+_Static_assert(offsetof(MessageHeader, columns) == 20, "columns at byte 20");
+_Static_assert(offsetof(MessageHeader, sequence) == 24, "sequence at byte 24");
+_Static_assert(offsetof(MessageHeader, bytes) == 40, "bytes at byte 40");
+_Static_assert(offsetof(MessageHeader, checksum) == 56, "checksum at byte 56");
+
+// Checksum of a payload: XXH3 of its blocks of 256 KiB, computed by all threads and summed with
+// odd factors that depend on the block's place. Calls poll (may be NULL) now and then.
+uint64_t message_payload_checksum(const void *payload, size_t bytes, const Poll *poll);
+
+// Fills in magic, version and the header's own checksum; the rest must be set.
+void message_seal(MessageHeader *header);
+
+// False with EXIT_INTEGRITY and a sentence if `found`, received with a payload that has this
+// checksum, is not what `expected` says (its two checksums are not read). checksum NULL: only the
+// header has arrived.
+bool message_check(const MessageHeader *found, const MessageHeader *expected,
+                   const uint64_t *checksum, Error *err);
+// The same where the length varies: `bytes` of the header may be anything up to expected->bytes.
+bool message_check_varying(const MessageHeader *found, const MessageHeader *expected, Error *err);
+
+// ---- ring transfers
+
+enum { INCOMING, OUTGOING, SIDES };
+
+// One message of a RingTransfer.
+typedef struct Transfer {
+    MessageHeader header;   // to send, or received
+    MessageHeader expected; // of an incoming message: what the header must say; bytes: at most, if
+                            // its length varies
+    unsigned char *payload; // the owner's; may be memory that the host cannot touch
+    int64_t bytes;          // of the payload; incoming and varying: 0 until the header was checked
+    bool varies;            // the receiver learns the length from the header; a header always goes
+    int64_t pieces, posted, done;
+    bool header_done; // the header has arrived or left
+    int peer;
+} Transfer;
+
+// What a RingTransfer needs to know beforehand.
+typedef struct RingForm {
+    int64_t piece; // most bytes of a payload in one piece
+    int window;    // most rounds in flight
+    int in_flight; // most pieces of a message in flight
+    bool headers;  // a message is a header and its payload; false: the payload alone, in one piece
+    int tag, tags; // pieces have the tags from `tag` on in turn, `tags` of them
+} RingForm;
+
+// A message to every other rank and one from each, in a ring of rounds: a window of rounds in
+// flight, each message cut into pieces.
+//
+//   round g        0         1         2       ...      (ring.h)
+//   sends to     rank+1    rank+2    rank+3
+//   receives from rank-1    rank-2    rank-3
+//
+// The header of a message is piece 0, its payload the pieces after it. The next piece is posted
+// when one has arrived. Pieces are posted in order and do not overtake each other, so that repeated
+// tags are no danger. No deadlock is possible: all ranks work on rounds in the same order, and each
+// has posted its first round in flight. A message of 0 bytes is none, not even a header, unless its
+// length varies.
+typedef struct RingTransfer {
+    RingForm form;
+    Endpoint *endpoint;          // borrowed
+    int slot;                    // the first of its ring_slots
+    int rounds;                  // size - 1
+    Transfer (*transfer)[SIDES]; // [rounds] owned
+    int posted;                  // rounds
+    int64_t messages, bytes_sent, bytes_received;
+} RingTransfer;
+
+int ring_slots(const RingForm *form, int size); // that a transfer between `size` ranks takes
+// Allocates or plans the table of a transfer between `size` ranks.
+void ring_transfer_alloc(RingTransfer *ring, MemoryPlan *plan, int size, RingForm form);
+// Makes one that is allocated ready, in the slots of the endpoint from `slot` on. The owner fills
+// in payload, bytes and headers of its transfers before ring_transfer_post.
+void ring_transfer_open(RingTransfer *ring, Endpoint *endpoint, int slot);
+void ring_transfer_clear(RingTransfer *ring);
+
+void ring_transfer_post(RingTransfer *ring); // the first rounds; the last messages must be over
+// Records what was received or sent, and posts the next pieces. A message whose varying length or
+// whose header is wrong ends the job with EXIT_INTEGRITY. Never blocks.
+void ring_transfer_progress(RingTransfer *ring);
+bool ring_transfer_over(const RingTransfer *ring); // all messages of both sides have arrived
+
+// ---- what is in flight
+
+// An owner of messages in flight; a node of one list, in the order in which they were added.
+typedef struct InFlight {
+    void (*move)(void *owner);  // progresses its messages; never blocks
+    void (*drain)(void *owner); // receives them all and removes the node
+    void *owner;
+    struct InFlight *next;
+} InFlight;
+void in_flight_add(InFlight *node); // from now on all waits of base call `move`
+void in_flight_remove(InFlight *node);
+// A Poll function: progresses all that is in flight and answers heartbeats; never blocks. context:
+// the Comm of the ranks, or NULL: answers no heartbeats.
+void wire_progress(void *comm);
+void wire_drain(void);    // all of it, in the order in which it was added. Collective
+int wire_in_flight(void); // how many owners
+
+#endif

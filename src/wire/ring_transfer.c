@@ -1,0 +1,191 @@
+// Rounds and pieces (wire.h).
+
+#include "internal.h"
+
+static int slots_of_message(const RingForm *form, int side) { return side * form->in_flight; }
+
+static int window_of(const RingForm *form, int size) {
+    return size - 1 < form->window ? size - 1 : form->window;
+}
+
+int ring_slots(const RingForm *form, int size) {
+    return window_of(form, size) * slots_of_message(form, SIDES);
+}
+
+void ring_transfer_alloc(RingTransfer *ring, MemoryPlan *plan, int size, RingForm form) {
+    assert(form.piece > 0 && form.piece < INT32_MAX && form.tags > 0);
+    form.window = window_of(&form, size);
+    *ring = (RingTransfer){.rounds = size - 1, .form = form};
+    ring->transfer = memory_or_plan(plan, memory_product(ring->rounds, sizeof *ring->transfer),
+                                    "messages in flight");
+}
+
+void ring_transfer_open(RingTransfer *ring, Endpoint *endpoint, int slot) {
+    const Comm *comm = &endpoint->comm;
+    assert(slot + ring_slots(&ring->form, comm->size) <= endpoint->slots);
+    ring->endpoint = endpoint;
+    ring->slot = slot;
+    for (int g = 0; g < ring->rounds; g++) {
+        ring->transfer[g][INCOMING].peer = ring_sender(comm->rank, g, comm->size);
+        ring->transfer[g][OUTGOING].peer = ring_reader(comm->rank, g, comm->size);
+    }
+    ring->posted = ring->rounds; // nothing is in flight
+}
+
+void ring_transfer_clear(RingTransfer *ring) { memory_free(ring->transfer); }
+
+// --- pieces
+
+static int64_t pieces_of(const RingTransfer *ring, int64_t bytes) {
+    int64_t payload = (bytes + ring->form.piece - 1) / ring->form.piece;
+    return ring->form.headers + payload;
+}
+
+static int slot_of(const RingTransfer *ring, int round, int side, int64_t piece) {
+    int message = round % ring->form.window * slots_of_message(&ring->form, SIDES) +
+                  slots_of_message(&ring->form, side);
+    return ring->slot + message + (int)(piece % ring->form.in_flight);
+}
+
+static void post_piece(RingTransfer *ring, int round, int side) {
+    Transfer *transfer = &ring->transfer[round][side];
+    Endpoint *endpoint = ring->endpoint;
+    int64_t piece = transfer->posted++, begin = (piece - ring->form.headers) * ring->form.piece;
+    void *at = &transfer->header;
+    int64_t bytes = sizeof transfer->header;
+    if (begin >= 0) {
+        int64_t left = transfer->bytes - begin;
+        at = transfer->payload + begin;
+        bytes = left < ring->form.piece ? left : ring->form.piece;
+    }
+    int tag = ring->form.tag + (int)(piece % ring->form.tags);
+    int slot = slot_of(ring, round, side, piece);
+    endpoint->taken[slot] = true;
+    if (side == INCOMING) {
+        endpoint->transport->receive(endpoint, slot, at, (int)bytes, transfer->peer, tag);
+        ring->bytes_received += bytes;
+    } else {
+        endpoint->transport->send(endpoint, slot, at, (int)bytes, transfer->peer, tag);
+        ring->bytes_sent += bytes;
+    }
+}
+
+// Posts pieces as long as the slot of the next one is free.
+static void fill(RingTransfer *ring, int round, int side) {
+    Transfer *transfer = &ring->transfer[round][side];
+    while (transfer->posted < transfer->pieces &&
+           !ring->endpoint->taken[slot_of(ring, round, side, transfer->posted)])
+        post_piece(ring, round, side);
+}
+
+static bool transfer_over(const Transfer *transfer) { return transfer->done == transfer->pieces; }
+
+static bool round_over(const RingTransfer *ring, int round) {
+    return transfer_over(&ring->transfer[round][INCOMING]) &&
+           transfer_over(&ring->transfer[round][OUTGOING]);
+}
+
+// --- rounds
+
+// Round g takes the slots of round g - window, so it waits for it. Receives go before sends.
+static void open_rounds(RingTransfer *ring) {
+    while (ring->posted < ring->rounds && (ring->posted < ring->form.window ||
+                                           round_over(ring, ring->posted - ring->form.window))) {
+        int round = ring->posted++;
+        fill(ring, round, INCOMING);
+        fill(ring, round, OUTGOING);
+        ring->messages += ring->transfer[round][OUTGOING].pieces > 0;
+    }
+}
+
+bool ring_transfer_over(const RingTransfer *ring) {
+    if (ring->posted < ring->rounds)
+        return false;
+    for (int g = 0; g < ring->rounds; g++)
+        if (!round_over(ring, g))
+            return false;
+    return true;
+}
+
+// How many pieces a message has, as far as this end knows.
+static int64_t known_pieces(const RingTransfer *ring, int side, const Transfer *transfer) {
+    if (transfer->varies)
+        return side == INCOMING ? 1 : pieces_of(ring, transfer->bytes);
+    return transfer->bytes == 0 ? 0 : pieces_of(ring, transfer->bytes);
+}
+
+void ring_transfer_post(RingTransfer *ring) {
+    assert(ring_transfer_over(ring));
+    for (int g = 0; g < ring->rounds; g++)
+        for (int side = 0; side < SIDES; side++) {
+            Transfer *transfer = &ring->transfer[g][side];
+            transfer->posted = transfer->done = 0;
+            transfer->header_done = false;
+            transfer->pieces = known_pieces(ring, side, transfer);
+        }
+    ring->posted = 0;
+    open_rounds(ring);
+}
+
+// --- progress
+
+// The length of a message that varies is used only if all else that its header says is right.
+static void learn_length(const RingTransfer *ring, Transfer *transfer) {
+    Error err = {0};
+    CHECK(message_check_varying(&transfer->header, &transfer->expected, &err), EXIT_INTEGRITY, "%s",
+          err.text);
+    transfer->bytes = (int64_t)transfer->header.bytes;
+    transfer->pieces = pieces_of(ring, transfer->bytes);
+}
+
+// The round in flight that uses a place of the window.
+static int round_of(const RingTransfer *ring, int place) {
+    int last = ring->posted - 1;
+    return last - (last - place + ring->form.window) % ring->form.window;
+}
+
+static void note_piece(RingTransfer *ring, int round, int side, bool header) {
+    Transfer *transfer = &ring->transfer[round][side];
+    transfer->done++;
+    if (header && !transfer->header_done) {
+        transfer->header_done = true;
+        if (transfer->varies && side == INCOMING)
+            learn_length(ring, transfer);
+    }
+}
+
+// A place of a piece among the slots of the ring: round, side, and whether it can be the header's.
+typedef struct Place {
+    int round, side;
+    bool first;
+} Place;
+
+static Place place_of(const RingTransfer *ring, int slot) {
+    int message = slot / ring->form.in_flight;
+    return (Place){round_of(ring, message / SIDES), message % SIDES,
+                   slot % ring->form.in_flight == 0};
+}
+
+void ring_transfer_progress(RingTransfer *ring) {
+    Endpoint *endpoint = ring->endpoint;
+    bool cut = false;
+    if (ring->form.window == 0)
+        return;
+    int count = endpoint->transport->test(endpoint, ring->slot,
+                                          ring_slots(&ring->form, ring->rounds + 1), &cut);
+    // With a header a message that is cut is no error here: the check of the header, which comes
+    // before the message is used, finds it and names the sender.
+    CHECK(!cut || ring->form.headers, EXIT_INTEGRITY,
+          "a message between ranks was longer than its receiver had expected");
+    for (int i = 0; i < count; i++) {
+        Place place = place_of(ring, endpoint->done[i]);
+        endpoint->taken[ring->slot + endpoint->done[i]] = false;
+        note_piece(ring, place.round, place.side, ring->form.headers && place.first);
+    }
+    for (int i = 0; i < count; i++) {
+        Place place = place_of(ring, endpoint->done[i]);
+        fill(ring, place.round, place.side);
+    }
+    if (count > 0)
+        open_rounds(ring);
+}
