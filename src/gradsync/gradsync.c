@@ -16,9 +16,8 @@
 
 #include "fringe/gradsync.h"
 
-#include "fringe/base/mpi.h"
+#include "fringe/wire.h"
 
-#include <limits.h>
 #include <string.h>
 
 // All messages of a chunk are posted at once. With many ranks there are few chunks, at last one.
@@ -40,12 +39,12 @@ typedef struct Chunk {
     int64_t slice;           // floats that a rank owns; the last ranks may own fewer
     float *received;         // [size, slice]
     DeviceEvent *downloaded; // owned: its shares are on the host
-    int requests;
-    MPI_Request *request; // [2 (size-1)]
+    RingTransfer ring;       // its messages: shares, then sums
 } Chunk;
 
 struct GradSync {
-    Comm comm; // a communicator of its own: other messages are in flight at the same time
+    const Comm *comm;  // borrowed
+    Endpoint endpoint; // of all chunks
     int64_t count;
     int64_t made;           // elements [made, count) are made
     const Backend *backend; // borrowed
@@ -56,7 +55,6 @@ struct GradSync {
     int flown; // chunks that were sent for this sum: the last ones of the array
     Chunk *chunk;
     float *received;
-    MPI_Request *request;
 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -81,12 +79,13 @@ static Chunk chunk_of(int64_t count, int size, int i) {
 }
 
 static void cut(GradSync *sync) {
-    int size = sync->comm.size;
+    int size = sync->comm->size;
     for (int i = 0; i < sync->chunks; i++) {
         Chunk chunk = chunk_of(sync->count, size, i);
         chunk.received = sync->received + chunk.begin;
         chunk.downloaded = sync->backend->event_new();
-        chunk.request = sync->request + (ptrdiff_t)i * 2 * (size - 1);
+        chunk.ring = sync->chunk[i].ring;
+        ring_transfer_open(&chunk.ring, &sync->endpoint, i * ring_slots(&chunk.ring.form, size));
         sync->chunk[i] = chunk;
     }
 }
@@ -94,12 +93,26 @@ static void cut(GradSync *sync) {
 // Slices are rounded up, so a chunk may receive a little more than it is long.
 static int64_t received_floats(int64_t count, int size) { return size == 1 ? 0 : count + size; }
 
+// All messages of a chunk are in flight at once, each in one piece. The tag is the chunk: between
+// two ranks its shares go before its sums.
+static RingForm ring_form(int size, int chunk) {
+    return (RingForm){
+        .piece = INT32_MAX - 1, .window = size, .in_flight = 1, .tag = chunk, .tags = 1};
+}
+
+static void alloc_rings(GradSync *sync, MemoryPlan *plan, int size) {
+    RingForm form = ring_form(size, 0);
+    endpoint_alloc(&sync->endpoint, plan, sync->chunks * ring_slots(&form, size));
+    for (int i = 0; i < sync->chunks; i++) {
+        RingTransfer planned, *ring = plan != NULL ? &planned : &sync->chunk[i].ring;
+        ring_transfer_alloc(ring, plan, size, ring_form(size, i));
+    }
+}
+
 static void alloc_buffers(GradSync *sync, const Allocator *allocator, int size) {
-    int64_t requests = (int64_t)sync->chunks * 2 * (size - 1);
     size_t bytes = memory_product(received_floats(sync->count, size), sizeof(float));
     sync->chunk = alloc_host(allocator, memory_product(sync->chunks, sizeof(Chunk)), "gradients");
-    sync->request =
-        alloc_host(allocator, memory_product(requests, sizeof(MPI_Request)), "gradients");
+    alloc_rings(sync, allocator->plan, size);
     sync->received = alloc_pinned(allocator, bytes, "gradients on their way");
     if (!allocator->backend->host_is_device)
         sync->pinned =
@@ -112,11 +125,12 @@ static GradSync sync_of(const Backend *backend, int64_t count, int size) {
 }
 
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count) {
-    assert(count >= 0 && slice_of(count, comm->size) <= INT_MAX);
+    assert(count >= 0 && slice_of(count, comm->size) <= INT32_MAX / (int64_t)sizeof(float));
     GradSync *sync = ALLOC(GradSync, 1, "gradients");
     *sync = sync_of(backend, count, comm->size);
-    comm_duplicate(&sync->comm, comm);
+    sync->comm = comm;
     alloc_buffers(sync, &(Allocator){.backend = backend}, comm->size);
+    endpoint_open(&sync->endpoint, comm);
     cut(sync);
     return sync;
 }
@@ -130,13 +144,14 @@ void gradsync_free(GradSync *sync) {
     if (sync == NULL)
         return;
     assert(sync->flown == 0);
-    for (int i = 0; i < sync->chunks; i++)
+    for (int i = 0; i < sync->chunks; i++) {
         sync->backend->event_free(sync->chunk[i].downloaded);
+        ring_transfer_clear(&sync->chunk[i].ring);
+    }
     sync->backend->free_pinned(sync->pinned);
     sync->backend->free_pinned(sync->received);
-    memory_free(sync->request);
+    endpoint_clear(&sync->endpoint);
     memory_free(sync->chunk);
-    comm_release(&sync->comm);
     memory_free(sync);
 }
 
@@ -153,17 +168,9 @@ static int slice_floats(const Chunk *chunk, int r) {
     return (int)(left < chunk->slice ? left : chunk->slice);
 }
 
-// The tag is the chunk: between two ranks its shares go before its sums.
-static void receive(const GradSync *sync, Chunk *chunk, float *to, int floats, int from) {
-    if (floats > 0)
-        CHECK_MPI(MPI_Irecv(to, floats, MPI_FLOAT, from, (int)(chunk - sync->chunk),
-                            comm_mpi(&sync->comm), &chunk->request[chunk->requests++]));
-}
-
-static void send(const GradSync *sync, Chunk *chunk, const float *at, int floats, int to) {
-    if (floats > 0)
-        CHECK_MPI(MPI_Isend(at, floats, MPI_FLOAT, to, (int)(chunk - sync->chunk),
-                            comm_mpi(&sync->comm), &chunk->request[chunk->requests++]));
+static void set_message(Transfer *transfer, float *at, int floats) {
+    transfer->payload = (unsigned char *)at;
+    transfer->bytes = (int64_t)floats * (int64_t)sizeof *at;
 }
 
 static size_t chunk_bytes(const Chunk *chunk) {
@@ -178,44 +185,44 @@ static void download_shares(GradSync *sync, Chunk *chunk) {
     chunk->state = SHARES_DOWNLOADED;
 }
 
-// In round r rank i sends to i+r and receives from i-r (DESIGN 4).
 static void send_shares(GradSync *sync, Chunk *chunk) {
-    int rank = sync->comm.rank, size = sync->comm.size;
-    chunk->state = SHARES_FLY;
-    chunk->requests = 0;
-    for (int round = 1; round < size; round++) {
-        int to = (rank + round) % size, from = (rank - round + size) % size;
-        receive(sync, chunk, chunk->received + from * chunk->slice, slice_floats(chunk, rank),
-                from);
-        send(sync, chunk, sync->shares + slice_begin(chunk, to), slice_floats(chunk, to), to);
+    int own = slice_floats(chunk, sync->comm->rank);
+    for (int g = 0; g < chunk->ring.rounds; g++) {
+        Transfer *in = &chunk->ring.transfer[g][INCOMING],
+                 *out = &chunk->ring.transfer[g][OUTGOING];
+        set_message(in, chunk->received + in->peer * chunk->slice, own);
+        set_message(out, sync->shares + slice_begin(chunk, out->peer),
+                    slice_floats(chunk, out->peer));
     }
+    ring_transfer_post(&chunk->ring);
+    chunk->state = SHARES_FLY;
 }
 
 // own slice = ((share of rank 0 + share of rank 1) + share of rank 2) + ...
 static void add_in_rank_order(GradSync *sync, Chunk *chunk) {
-    int rank = sync->comm.rank, floats = slice_floats(chunk, rank);
+    int rank = sync->comm->rank, floats = slice_floats(chunk, rank);
     float *sum = sync->shares + slice_begin(chunk, rank);
     if (floats == 0)
         return;
     memcpy(chunk->received + rank * chunk->slice, sum, (size_t)floats * sizeof *sum);
     memcpy(sum, chunk->received, (size_t)floats * sizeof *sum);
-    for (int r = 1; r < sync->comm.size; r++)
+    for (int r = 1; r < sync->comm->size; r++)
         for (int i = 0; i < floats; i++)
             sum[i] += chunk->received[r * chunk->slice + i];
 }
 
 // The shares that the sums overwrite have been sent.
 static void send_sums(GradSync *sync, Chunk *chunk) {
-    int rank = sync->comm.rank, size = sync->comm.size;
+    int rank = sync->comm->rank;
     add_in_rank_order(sync, chunk);
-    chunk->state = SUMS_FLY;
-    chunk->requests = 0;
-    for (int round = 1; round < size; round++) {
-        int to = (rank + round) % size, from = (rank - round + size) % size;
-        receive(sync, chunk, sync->shares + slice_begin(chunk, from), slice_floats(chunk, from),
-                from);
-        send(sync, chunk, sync->shares + slice_begin(chunk, rank), slice_floats(chunk, rank), to);
+    for (int g = 0; g < chunk->ring.rounds; g++) {
+        Transfer *in = &chunk->ring.transfer[g][INCOMING],
+                 *out = &chunk->ring.transfer[g][OUTGOING];
+        set_message(in, sync->shares + slice_begin(chunk, in->peer), slice_floats(chunk, in->peer));
+        set_message(out, sync->shares + slice_begin(chunk, rank), slice_floats(chunk, rank));
     }
+    ring_transfer_post(&chunk->ring);
+    chunk->state = SUMS_FLY;
 }
 
 static void land(GradSync *sync, Chunk *chunk) {
@@ -225,16 +232,17 @@ static void land(GradSync *sync, Chunk *chunk) {
 }
 
 static void advance(GradSync *sync, Chunk *chunk) {
-    int done = 0;
     if (chunk->state == SHARES_DOWNLOADED) {
         if (sync->backend->event_reached(chunk->downloaded))
             send_shares(sync, chunk);
         return;
     }
-    CHECK_MPI(MPI_Testall(chunk->requests, chunk->request, &done, MPI_STATUSES_IGNORE));
-    if (done && chunk->state == SHARES_FLY)
+    ring_transfer_progress(&chunk->ring);
+    if (!ring_transfer_over(&chunk->ring))
+        return;
+    if (chunk->state == SHARES_FLY)
         send_sums(sync, chunk);
-    else if (done)
+    else
         land(sync, chunk);
 }
 
@@ -242,7 +250,7 @@ static void advance(GradSync *sync, Chunk *chunk) {
 
 void gradsync_progress(void *context) {
     GradSync *sync = context;
-    comm_beat(&sync->comm);
+    comm_beat(sync->comm);
     for (int i = sync->chunks - 1; i >= sync->chunks - sync->flown; i--)
         if (sync->chunk[i].state != SUMMED)
             advance(sync, &sync->chunk[i]);
@@ -280,7 +288,7 @@ void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
     gradsync_made(sync, gradient, 0);
     for (int i = sync->chunks - 1; i >= 0; i--) {
         sync->backend->event_wait(sync->chunk[i].downloaded, &(Poll){gradsync_progress, sync});
-        comm_wait_until(&sync->comm, arrived, &(Arrival){sync, &sync->chunk[i]},
+        comm_wait_until(sync->comm, arrived, &(Arrival){sync, &sync->chunk[i]},
                         "the sum of the weight gradients");
     }
     sync->flown = 0;
@@ -298,5 +306,5 @@ int64_t gradsync_bytes_of(int64_t count, int size, int rank) {
 }
 
 int64_t gradsync_bytes(const GradSync *sync) {
-    return gradsync_bytes_of(sync->count, sync->comm.size, sync->comm.rank);
+    return gradsync_bytes_of(sync->count, sync->comm->size, sync->comm->rank);
 }
