@@ -1,3 +1,4 @@
 #!/bin/sh
 # Is NEW as fast as OLD? See trainings/turns.py.
-exec python3 "$(dirname "$0")/trainings/turns.py" "$@"
+here=$(dirname "$0")
+PYTHONPATH="$here/common${PYTHONPATH:+:$PYTHONPATH}" exec python3 "$here/trainings/turns.py" "$@"

@@ -27,10 +27,11 @@ import random
 import re
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
+
+from versions import Version
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SMALL = {"model": {"layers": 2, "hidden": [64]}}
@@ -53,23 +54,12 @@ RIGS = {"rig-adaqp-2x1": ["--hosts", "2", "--ppn", "1", "--pin", "--rate", "325m
 QUIET = ["train.eval_every=1000000", "run.checkpoint_every=0", "run.log_every=0"]
 
 
-def renamed():
-    """New name -> old one, of keys."""
-    with open(os.path.join(ROOT, "src", "config", "renamed.c")) as lines:
-        return {new: old for old, new in re.findall(r'{"([^" ]+)", "([^" ]+)"}', lines.read())}
-
-
 class Bench:
     def __init__(self, folder, old, new, options):
         self.folder = folder
         self.whole, self.epochs = options.whole, options.epochs
-        self.program = {"old": old, "new": new}
-        self.names = {which: {} if '"quantization"' in self.call(which, ["config", "schema"]).stdout else renamed()
-                      for which in self.program}  # what a program calls a key that has a new name
-
-    def environment(self, which):  # caches of different versions may differ
-        return dict(os.environ, XDG_CACHE_HOME=os.path.join(self.folder, "cache-" + which),
-                    OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        self.version = {which: Version(path, os.path.join(folder, "cache-" + which))
+                        for which, path in (("old", old), ("new", new))}
 
     def config(self, which, cell):
         source, config, *_ = CELLS[cell]
@@ -81,27 +71,16 @@ class Bench:
         else:
             name, config = source, dict(config, data={"path": os.path.join(self.folder, source)})
         with open(path, "w") as out:
-            json.dump({self.key(which, f"{section}.{key}"): value for section, keys in config.items()
+            json.dump({self.version[which].key(f"{section}.{key}"): value for section, keys in config.items()
                        if isinstance(keys, dict) for key, value in keys.items()}
                       | {key: value for key, value in config.items() if not isinstance(value, dict)}, out)
         if not source.endswith(".json"):
             if not os.path.exists(os.path.join(self.folder, source)):
-                self.call("old", ["generate", source, "-o", os.path.join(self.folder, source)])
+                self.version["old"].call("generate", source, "-o", os.path.join(self.folder, source))
         if source.startswith("reddit") and not os.path.exists(os.path.join(self.folder, which + "-" + source)):
-            self.call(which, ["generate", name])
+            self.version[which].call("generate", name)
             open(os.path.join(self.folder, which + "-" + source), "w").close()
         return path
-
-    def key(self, which, name):
-        return self.names[which].get(name, name)
-
-    def call(self, which, words, before=()):
-        done = subprocess.run([*before, self.program[which], *words], env=self.environment(which),
-                              capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            sys.exit(f"turns: {self.program[which]} {' '.join(words)} left with {done.returncode}:\n"
-                     + done.stderr[-2000:])
-        return done
 
     def train(self, which, cell, ranks=None, epochs=None, settings=(), before=()):
         _, _, cell_ranks, cell_epochs, own = CELLS[cell]
@@ -115,8 +94,8 @@ class Bench:
             words += ["--ranks", str(ranks or cell_ranks)]
         for setting in [*own, *QUIET, *settings, f"train.epochs={epochs or self.epochs or cell_epochs}", f"run.dir={run}"]:
             key, value = setting.split("=", 1)
-            words += ["--set", f"{self.key(which, key)}={value}"]
-        done = self.call(which, words, before)
+            words += ["--set", f"{self.version[which].key(key)}={value}"]
+        done = self.version[which].call(*words, before=before)
         with open(os.path.join(run, "metrics.jsonl")) as lines:
             return [json.loads(line)["time"]["epoch"] for line in lines], done.stderr
 
@@ -214,7 +193,7 @@ def main():
     if unknown:
         parser.error(f"there is no cell {unknown[0]}; there are {', '.join(CELLS)}")
     with tempfile.TemporaryDirectory(prefix="fringe-turns-") as folder:
-        bench = Bench(folder, os.path.abspath(options.old), os.path.abspath(options.new), options)
+        bench = Bench(folder, options.old, options.new, options)
         figures = [judge(bench, cell, options) for cell in cells]
     print(json.dumps({"bench": "turns", "figures": figures}))
     sys.exit(1 if options.strict and any(figure["verdict"] == "short" for figure in figures) else 0)
