@@ -20,13 +20,13 @@ programs="test_late test_sgc test_stale_run test_resume test_trainer test_gin te
 # The wait of widths_set is not among them: it cannot matter while packing with widths waits for ranges,
 # behind which the upload of the places has run.
 # NAME | FILE | LINE of the source, which is there once | what stands in its place
-faults='made before MPI_Isend|src/exchange/channel.c|    channel_wait_made(channel, group, beat);|
-ranges before the host adds them|src/exchange/device.c|range_bytes(channel));\n    b->event_record(channel->made[0], STREAM_MESSAGE);\n    b->event_wait(channel->made[0], poll);|range_bytes(channel));\n    (void)poll;
+faults='made before MPI_Isend|src/exchange/send.c|    box_wait_made(box, group, beat);|
+ranges before the host adds them|src/wire/box_steps.c|box->device_range, bytes);\n    b->event_record(box->made[0], STREAM_MESSAGE);\n    b->event_wait(box->made[0], poll);|box->device_range, bytes);\n    (void)poll;
 shares before MPI_Isend|src/gradsync/gradsync.c|        if (sync->backend->event_reached(chunk->downloaded))|        if (true)
-compute before message (rows_ready)|src/exchange/device.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);|
-message before compute (decoded)|src/exchange/device.c|    b->stream_wait(STREAM_COMPUTE, buffers->decoded);|
-compute before decoding (rows_read)|src/exchange/device.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);|
-decoded before MPI_Irecv|src/exchange/channel.c|    channel_wait_decoded(channel);|
+compute before message (rows_ready)|src/exchange/send.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);|
+message before compute (decoded)|src/exchange/receive.c|    buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);|
+compute before decoding (rows_read)|src/exchange/receive.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);|
+decoded before MPI_Irecv|src/exchange/send.c|    channel_wait_decoded(channel);|
 loss before the host reads it|src/model/model.c|    m->parts.backend->event_wait(m->results, gradient_poll(m));|
 counts before the host reads them|src/model/metrics.c|    b->event_wait(m->results, NULL);|    (void)b;
 square before the host reads it|src/trainer/trainer.c|    b->event_wait(t->square_ready, NULL);|

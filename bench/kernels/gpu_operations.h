@@ -312,7 +312,7 @@ static unsigned char *payload_of(const MessageJob *m, size_t bytes) {
     return host;
 }
 
-static void message_check(const MessageJob *m, int bits) {
+static void check_message(const MessageJob *m, int bits) {
     MessageJob cpu;
     message_init(&cpu, &backend_cpu, m->x.count, bits);
     int64_t checked = m->q.count < CHECKED ? m->q.count : CHECKED;
@@ -332,7 +332,7 @@ static void message_measure(Job *job, int bits) {
     message_init(&m, job->b, job->is_tiny ? 100 : job->csr.rows, bits);
     double encode = measure(job, STREAM_MESSAGE, quantize_call, &m);
     double decode = measure(job, STREAM_MESSAGE, dequantize_call, &m);
-    message_check(&m, bits);
+    check_message(&m, bits);
     // a row, its bytes, Z and S; its place, number and id
     double floats = 4.0 * WIDTH, bytes = (double)quantized_row_bytes(WIDTH, bits) + 8;
     double count = (double)m.q.count;

@@ -15,11 +15,8 @@
 // whole bytes as a row of its width, low bits first (3 = 2 + 1, 5 = 4 + 1, 6 = 4 + 2, 7 = 4 + 2 +
 // 1). 16 bits are little-endian halves.
 //
-// The length of a message is known to both ends before it is encoded (Codec.bytes). A codec whose
-// length depends on the values (entropy codes, sketches) would need three things that are not here:
-// `encode` returns the bytes that it wrote, at most bytes_most; a receiver posts a receive of
-// bytes_most; and it takes the length from the header of the message, which then says what it is
-// and is no longer compared.
+// The length of a message is known to both ends before it is encoded (Codec.bytes), unless the
+// codec `varies` (entropy codes, sketches): then its header says it (wire.h).
 #ifndef FRINGE_CODEC_H
 #define FRINGE_CODEC_H
 
@@ -56,16 +53,18 @@ typedef struct MessageLayout {
     int64_t rows, columns;
     const Widths *widths; // of `rows` rows; NULL: the codec knows none
     CodecValues values;
+    size_t bytes; // to decode, where the codec varies: of the message
 } MessageLayout;
 
 typedef struct Codec {
     const char *name;
     bool has_widths; // reads MessageLayout.widths
+    bool varies;     // the length depends on the values of the rows
     MemberKeys keys; // that the codec brings along; configure reads them with config_values
     // Reads the codec's own options from the config; *values is zero before. False with
     // EXIT_CONFIG. NULL: it has none.
     bool (*configure)(const Config *config, CodecValues *values, Error *err);
-    // Bytes of a message that has this layout: exact, and no function of the rows' values.
+    // Bytes of a message that has this layout: exact, or at most if the codec varies.
     size_t (*bytes)(const MessageLayout *layout);
     // The most that a message with so many rows and columns takes, whatever its widths, which are
     // not looked at. Buffers have room for it.
@@ -73,9 +72,10 @@ typedef struct Codec {
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
     // from; the backend's message operations do the work. *bad becomes 1 + the place in the send
     // list of the first row that cannot be written because a value is not finite or its range
-    // overflows; it must be 0 before.
-    void (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                   const MessageSource *source, DeviceInt64 *bad, const Poll *poll);
+    // overflows; it must be 0 before. Returns the bytes of the message: `bytes` of its layout, or
+    // fewer if the codec varies; such a codec has made the message when it returns.
+    size_t (*encode)(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                     const MessageSource *source, DeviceInt64 *bad, const Poll *poll);
     // rows [begin, begin + layout->rows) of `out` = what `in` holds, in the order of the send list;
     // their padding is zero, whatever was there.
     void (*decode)(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
@@ -88,23 +88,49 @@ FamilyKeys codec_keys(void);                           // that codecs bring alon
 // The codec's own options; zero where it has none. False with EXIT_CONFIG.
 bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err);
 
-// What both ends of a channel remember of each row from one training exchange to the next, apart
-// from the codec: any memory goes with any codec. A table. Both ends make the same memory from the
-// same bytes: each calls after_decode on the rows that the message decodes to, the sender on those
-// of its own message. All hooks are handed the memory of one message: `memory` is [bytes(rows,
-// columns)], zero at first, 64-byte aligned, on the device. Their work is on STREAM_MESSAGE, as
-// that of codecs. Exact exchanges (evaluation) call none.
-typedef struct RowMemory {
+// ---- residuals: what the ends of a message remember of each row from one training exchange to the
+// next, apart from the codec: any residual goes with any codec. A table.
+//
+//   sender   rows --before_encode--> encoded rows --codec--> bytes --codec--> after_encode
+//   reader                                                   bytes --codec--> after_decode --> rows
+//
+// An end that remembers has one block of memory for each message: [bytes(rows, columns, end)], zero
+// at first, 64-byte aligned, on the device. All hooks work on STREAM_MESSAGE, as codecs do, and use
+// operations of the backend alone. Exchanges of evaluation, and those that are not coded
+// (channel_set_exact), call none.
+typedef struct ResidualValues { // a residual's own options, as its configure has read them
+    _Alignas(max_align_t) unsigned char values[64];
+} ResidualValues;
+
+typedef enum ResidualEnd { RESIDUAL_SENDER, RESIDUAL_READER } ResidualEnd;
+
+typedef struct ResidualStep {
+    int64_t exchange; // which one of training, from 1: the same number at both ends
+    const ResidualValues *values;
+} ResidualStep;
+
+typedef struct Residual {
     const char *name;
-    // Of the rows of one message. NULL: nothing is remembered, and the other hooks are not called.
-    size_t (*bytes)(int64_t rows, int64_t columns);
-    // Sender: replaces the rows that are to be sent by those that are encoded in their place.
-    void (*before_encode)(const Backend *backend, DeviceByte *memory, Rows rows, const Poll *poll);
-    // Both ends: replaces the rows that were decoded by those that they stand for, and remembers.
-    void (*after_decode)(const Backend *backend, DeviceByte *memory, Rows rows, const Poll *poll);
-} RowMemory;
-extern const RowMemory row_memory_none;
+    MemberKeys keys; // that it brings along; configure reads them with config_values
+    // *values is zero before. False with EXIT_CONFIG. NULL: it has none.
+    bool (*configure)(const Config *config, ResidualValues *values, Error *err);
+    // Of the rows of one message at that end; 0: that end remembers nothing. NULL: none does.
+    size_t (*bytes)(int64_t rows, int64_t columns, ResidualEnd end);
+    // A refresh: this exchange goes as fp32, and is remembered. The same at both ends. NULL: never.
+    bool (*refreshes)(const ResidualValues *values, int64_t exchange);
+    // Sender: replaces the rows to be sent by those that are encoded in their place. NULL: none.
+    void (*before_encode)(const Backend *backend, DeviceByte *memory, Rows rows, ResidualStep step,
+                          const Poll *poll);
+    // Sender: is given the rows that its own message decodes to. NULL: they need not be decoded.
+    void (*after_encode)(const Backend *backend, DeviceByte *memory, Rows decoded,
+                         ResidualStep step, const Poll *poll);
+    // Reader: replaces the rows that were decoded by those that they stand for. NULL: they stand
+    // for themselves.
+    void (*after_decode)(const Backend *backend, DeviceByte *memory, Rows decoded,
+                         ResidualStep step, const Poll *poll);
+} Residual;
+extern const Residual residual_none;
 // The config has no key for it while there is one member only.
-extern const Family row_memory_family;
+extern const Family residual_family;
 
 #endif

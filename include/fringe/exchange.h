@@ -30,22 +30,6 @@ typedef struct BufferSizes {     // bytes
 ExchangeBuffers *exchange_buffers_new(const Backend *backend); // borrowed
 void exchange_buffers_free(ExchangeBuffers *buffers);          // after its channels
 void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size);
-// Whether MPI reads and writes messages in the memory of devices (comm_cuda_support), for what is
-// made or planned from now on. It must be the same on all ranks. Without it, and on backends whose
-// memory is the host's, messages lie in pinned memory of the host.
-void exchange_use_device_memory(bool use);
-bool exchange_uses_device_memory(const Backend *backend);
-
-// The options of a channel's codec. Exact exchanges (evaluation, channel_set_exact) use fp32
-// instead.
-typedef struct CodecOptions {
-    const Codec *codec;
-    CodecValues values;      // the codec's own (codec_configure)
-    int width;               // bits of every row until widths are assigned (codecs with widths)
-    int64_t chunk;           // bytes per MPI message
-    const RowMemory *memory; // memory of rows at both ends; NULL: none
-} CodecOptions;
-
 // A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
 // and the buffers are borrowed. The buffers are enlarged if necessary: no exchange may be running
 // on them, and rows received in them are lost. Collective in order: all ranks make their channels
@@ -93,9 +77,9 @@ bool channel_has_rows(const Channel *channel);
 // order.
 void channel_drain(Channel *channel);
 
-// Writes the state of a channel for a checkpoint, or restores it: its row memories and, if `rows`,
-// its received rows, as tensors whose names begin with that of the exchange. Not in flight.
-// Collective.
+// Writes the state of a channel for a checkpoint, or restores it: what its residuals remember and,
+// if `rows`, its received rows, as tensors whose names begin with that of the exchange. Not in
+// flight. Collective.
 void channel_save(Channel *channel, bool rows, StateWriter *writer);
 bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Error *err);
 

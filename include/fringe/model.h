@@ -166,7 +166,7 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
 // follow are those of other exchanges. Collective.
 void model_drain(Model *model);
 // What a resumed run needs of past exchanges: rows that a schedule has left for the next epoch, and
-// what row memories hold. NULL name: nothing.
+// what residuals hold. NULL name: nothing.
 StateSection model_exchanges(Model *model);
 void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".

@@ -15,6 +15,7 @@
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
+#include "fringe/codec.h"
 
 // ---- transports
 
@@ -25,9 +26,8 @@ typedef struct Endpoint Endpoint;
 // more.
 typedef struct Transport {
     const char *name;
-    size_t slot_bytes; // of what it stores for each slot
-    // May pieces lie in the memory of a device? It must be the same on all ranks.
-    bool (*reaches_device)(void);
+    size_t slot_bytes;                 // of what it stores for each slot
+    bool (*reaches_device)(void);      // pieces may lie in the memory of devices
     void (*open)(Endpoint *endpoint);  // the slots are zero; collective
     void (*close)(Endpoint *endpoint); // collective; no slot is taken
     // Post a piece of `bytes` < 2^31 in a free slot; they never block. `at` is the transport's
@@ -187,5 +187,124 @@ void in_flight_remove(InFlight *node);
 void wire_progress(void *comm);
 void wire_drain(void);    // all of it, in the order in which it was added. Collective
 int wire_in_flight(void); // how many owners
+
+// ---- message boxes
+
+// Whether messages lie in the memory of devices (Transport.reaches_device), for what is made or
+// planned from now on. It must be the same on all ranks. Without it, and on backends whose memory
+// is the host's, messages lie in pinned memory of the host.
+void wire_use_device_memory(bool use);
+bool wire_uses_device_memory(const Backend *backend);
+
+// The memory of messages. Owned by whoever makes it; owners of boxes that are not in flight at the
+// same time share one.
+typedef struct MessageBlock {
+    size_t bytes;
+    unsigned char *host; // what the transport reads and writes; may be `device`
+    DeviceByte *device;  // what is encoded and decoded, at the same places
+} MessageBlock;
+void message_block_alloc(MessageBlock *block, const Allocator *allocator, size_t bytes);
+void message_block_free(const Backend *backend, MessageBlock *block);
+
+// How rows become messages, the same at both ends.
+enum { RESIDUALS = 2 };
+typedef struct CodecOptions {
+    const Codec *codec;
+    CodecValues values; // the codec's own (codec_configure)
+    int width;          // bits of every row until widths are assigned (codecs with widths)
+    int64_t chunk;      // bytes per piece of a message
+    // Any two, of a schedule and of the quantization. The first one's hook comes first before
+    // encoding, and last after decoding. of NULL: none.
+    struct {
+        const Residual *of;
+        ResidualValues values;
+    } residual[RESIDUALS];
+} CodecOptions;
+
+const Codec *
+full_precision(void); // fp32: the codec of refreshes and of exchanges that are not coded
+// The most bytes that a message of so many rows may take, rounded up to the alignment of the next.
+size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns);
+
+// What one exchange does: its codec, and its number among those of training. 0: it is not coded,
+// and residuals are left alone.
+typedef struct BoxStep {
+    const Codec *codec;
+    int64_t exchange;
+} BoxStep;
+// The options' codec, or fp32 if a residual refreshes.
+BoxStep box_step(const CodecOptions *options, int64_t exchange);
+
+// What an end of a message remembers, for all messages of a box.
+typedef struct BoxResidual {
+    size_t *place;      // [count + 1] owned: where the memory of a message begins, in bytes
+    DeviceByte *memory; // [place[count]] owned; NULL: it remembers nothing
+} BoxResidual;
+
+// The messages that one end sends, or those that it receives: the codec, residuals and layout that
+// turn rows into bytes and back, on host or device. Message i holds the rows [offset[i],
+// offset[i+1]) of a list. Filled in by the owner up to `block`; the rest is box_alloc's.
+typedef struct MessageBox {
+    const Backend *backend;      // borrowed
+    const CodecOptions *options; // borrowed
+    ResidualEnd end;             // RESIDUAL_SENDER: it encodes; RESIDUAL_READER: it decodes
+    int64_t columns;
+    int count;                 // messages
+    const int64_t *offset;     // [count + 1] borrowed
+    const MessageBlock *block; // borrowed; at least box_room bytes
+    size_t *place;             // [count + 1] owned: where each message begins in the block
+    uint8_t *bits;             // [rows] owned: widths of the rows; NULL without widths
+    Widths *widths;            // [count] owned; NULL without widths
+    DeviceFloat *device_range; // [rows] owned: of the rows that were encoded; NULL without widths
+    float *range;              // the same on the host, after box_download_ranges
+    DeviceInt64 *device_bad;   // [count] owned: 1 + place of a row that cannot be sent, or 0
+    int64_t *bad;              // the same on the host, message by message
+    DeviceInt64 *device_checksum; // [count] owned; NULL where messages are downloaded
+    int64_t *checksum;            // the same on the host
+    DeviceEvent *made[2];         // owned: a message is encoded and downloaded; two in turn
+    BoxResidual residual[RESIDUALS];
+    Rows rows;    // [rows of the longest message, columns] owned: before and after coding
+    int32_t *row; // owned: 0, 1, 2, ... as the list of `rows`
+    int64_t *gid; // [rows] owned: their ids, by place in the list
+    DeviceInt32 *device_row; // owned: both on the device
+    DeviceInt64 *device_gid;
+} MessageBox;
+
+// Allocates or plans what a box owns. The form's block may not be there yet.
+void box_alloc(MessageBox *box, const Allocator *allocator);
+// Makes one that is allocated ready; `id` gives the id of each row of a list that is encoded (as
+// MessageSource.gid has it; called for residuals only).
+void box_open(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
+              const void *context);
+void box_clear(MessageBox *box);
+size_t box_room(const MessageBox *box); // bytes of all its messages
+int64_t box_rows(const MessageBox *box, int i);
+void box_set_widths(MessageBox *box, const uint8_t *bits); // [rows]
+MessageLayout box_layout(const MessageBox *box, int i);
+int64_t box_bytes(const MessageBox *box, const Codec *codec, int i); // at most, if it varies
+
+// ---- the steps of a box; all of their work is on STREAM_MESSAGE
+
+// To send: begin; encode, download message by message; then for each wait, bad, checksum.
+void box_encode_begin(MessageBox *box);
+// Encodes message i: `source` as of its first row; `own` of its rows, which come first, are of
+// source.x, the others sums. Returns its bytes.
+int64_t box_encode(MessageBox *box, int i, BoxStep step, MessageSource source, int64_t own,
+                   const Poll *poll);
+void box_download(MessageBox *box, int i, int64_t bytes, const Poll *poll);
+void box_wait_made(MessageBox *box, int i, const Poll *poll); // until its download is complete
+void box_download_ranges(MessageBox *box, const Poll *poll);  // of all messages; blocks
+// Of the payload of a message that is made or received; on the device where it stays there.
+uint64_t box_checksum(MessageBox *box, int i, int64_t bytes, const Poll *poll);
+// Rows [begin, begin + rows of message i) of `out` = what the received bytes say.
+void box_decode(MessageBox *box, int i, BoxStep step, Rows out, int64_t begin, int64_t bytes,
+                const Poll *poll);
+DeviceByte *box_device_message(const MessageBox *box, int i);
+unsigned char *box_host_message(const MessageBox *box, int i);
+
+// What its residuals remember, as tensors NAME.RESIDUAL.sent or .received, by rank. Collective.
+void box_save(const MessageBox *box, const char *name, StateWriter *writer);
+bool box_restore(MessageBox *box, const char *name, const StateReader *reader, Error *err);
+bool box_remembers(const CodecOptions *options); // whether any residual does, at either end
 
 #endif

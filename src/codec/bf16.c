@@ -9,9 +9,10 @@ static size_t bf16_bytes(const MessageLayout *layout) {
     return memory_product(layout->rows, memory_product(layout->columns, sizeof(uint16_t)));
 }
 
-static void bf16_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                        const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
+static size_t bf16_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                          const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
     backend->pack_bf16(out, source, layout->rows, bad, poll);
+    return bf16_bytes(layout);
 }
 
 static void bf16_decode(const Backend *backend, Rows out, int64_t begin,

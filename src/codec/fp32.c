@@ -10,10 +10,11 @@ static size_t fp32_bytes(const MessageLayout *layout) {
     return memory_product(layout->rows, memory_product(layout->columns, sizeof(float)));
 }
 
-static void fp32_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                        const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
+static size_t fp32_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                          const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
     (void)bad; // every value can be written
     backend->pack_fp32(out, source, layout->rows, poll);
+    return fp32_bytes(layout);
 }
 
 static void fp32_decode(const Backend *backend, Rows out, int64_t begin,

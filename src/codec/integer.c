@@ -81,11 +81,12 @@ static size_t integer_bytes_most(const MessageLayout *layout) {
     return memory_product(layout->rows, (size_t)(2 * parameter_bytes(layout) + most));
 }
 
-static void integer_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
-                           const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
+static size_t integer_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                             const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
     assert(source->x.columns == layout->columns);
     for (Parts parts = parts_start(layout, out); parts_next(&parts);)
         backend->quantize(&parts.rows, source, bad, poll);
+    return integer_bytes(layout);
 }
 
 static void integer_decode(const Backend *backend, Rows out, int64_t begin,

@@ -5,26 +5,6 @@
 
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
-static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
-static bool device_memory; // exchange_use_device_memory
-
-void exchange_use_device_memory(bool use) { device_memory = use; }
-
-bool exchange_uses_device_memory(const Backend *backend) {
-    return device_memory && !backend->host_is_device;
-}
-
-const Codec *exact_codec(void) {
-    Error none = {0};
-    return codec_find("fp32", &none);
-}
-
-size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) {
-    MessageLayout layout = {.rows = rows, .columns = columns, .values = options->values};
-    return aligned(most(exact_codec()->bytes(&layout), options->codec->bytes_most(&layout)));
-}
-
 BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {
     BufferSizes size = {.received = rows_bytes(plan->halo_count, columns)};
     for (int side = 0; side < SIDES; side++)
@@ -49,23 +29,14 @@ ExchangeBuffers *exchange_buffers_new(const Backend *backend) {
 }
 
 static void alloc_buffers(ExchangeBuffers *buffers, const Allocator *allocator) {
-    for (int side = 0; side < SIDES; side++) {
-        size_t bytes = buffers->size.message[side];
-        DeviceByte *device = alloc_device(allocator, bytes, "messages");
-        buffers->device_message[side] = device;
-        buffers->message[side] = exchange_uses_device_memory(allocator->backend)
-                                     ? (void *)device
-                                     : alloc_pinned_side(allocator, device, bytes, "messages");
-    }
+    for (int side = 0; side < SIDES; side++)
+        message_block_alloc(&buffers->message[side], allocator, buffers->size.message[side]);
     buffers->received = alloc_device(allocator, buffers->size.received, "halo rows");
 }
 
 static void free_buffers(ExchangeBuffers *buffers) {
-    for (int side = 0; side < SIDES; side++) {
-        if ((void *)buffers->message[side] != buffers->device_message[side])
-            pinned_side_free(buffers->backend, buffers->message[side]);
-        buffers->backend->free(buffers->device_message[side]);
-    }
+    for (int side = 0; side < SIDES; side++)
+        message_block_free(buffers->backend, &buffers->message[side]);
     buffers->backend->free(buffers->received);
 }
 

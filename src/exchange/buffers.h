@@ -7,23 +7,19 @@
 struct ExchangeBuffers {
     const Backend *backend; // borrowed
     BufferSizes size;
-    unsigned char *message[SIDES];     // owned: what MPI reads and writes; may be device_message
-    DeviceByte *device_message[SIDES]; // owned: what is encoded and decoded, at the same places
-    DeviceFloat *received;             // owned
-    DeviceEvent *rows_ready;           // owned: the rows to send are computed
-    DeviceEvent *rows_read;            // owned: received rows have been read
-    DeviceEvent *decoded;              // owned: received messages are uploaded and decoded
-    const Channel *user;               // the channel whose messages and rows they hold, or NULL
+    MessageBlock message[SIDES]; // owned
+    DeviceFloat *received;       // owned
+    DeviceEvent *rows_ready;     // owned: the rows to send are computed
+    DeviceEvent *rows_read;      // owned: received rows have been read
+    DeviceEvent *decoded;        // owned: received messages are uploaded and decoded
+    const Channel *user;         // the channel whose messages and rows they hold, or NULL
 };
 
 // True if no exchange is running on them.
 static inline bool buffers_are_free(const ExchangeBuffers *buffers) {
     return buffers->user == NULL || buffers->user->state == CHANNEL_IDLE;
 }
-// The codec of exact exchanges: fp32.
-const Codec *exact_codec(void);
-// The most bytes that a group's message may take, rounded up to the alignment of the next one.
-size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns);
+
 // The sizes that a channel needs.
 BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int64_t columns);
 // Sets each part of *size to the larger of both.

@@ -12,7 +12,7 @@ void channel_do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {
     work->own(work->context, part, &channel->poll);
     double seconds = clock_seconds() - since;
     channel->seconds.own += seconds;
-    if (channel->state == CHANNEL_POSTED && channel->codec == channel->options.codec)
+    if (channel->state == CHANNEL_POSTED && channel->step.codec == channel->options.codec)
         channel->seconds.covered += seconds;
 }
 

@@ -1,5 +1,5 @@
-// The state of a channel in a checkpoint. Each rank has its own rows and memories; either all ranks
-// have rows or none, because all take the same steps.
+// The state of a channel in a checkpoint. Each rank has its own rows and residuals; either all
+// ranks have rows or none, because all take the same steps.
 
 #include "buffers.h"
 
@@ -11,13 +11,6 @@ static void name_of(char out[NAME], const Channel *channel, const char *what) {
     char exchange[EXCHANGE_NAME];
     snprintf(out, NAME, "%s.%s", exchange_name(channel->id, exchange), what);
 }
-
-static int64_t memory_bytes(const Channel *channel, int side) {
-    return (int64_t)channel->memories.place[side][channel->ring.rounds];
-}
-
-static const char *const memory_name[SIDES] = {
-    [INCOMING] = "memory.received", [OUTGOING] = "memory.sent"};
 
 static int64_t halo_floats(const Channel *channel) {
     return channel->plan->halo_count * channel->columns;
@@ -39,23 +32,22 @@ static void save_rows(Channel *channel, StateWriter *writer) {
     memory_free(rows);
 }
 
-static void save_memory(Channel *channel, int side, StateWriter *writer) {
+// What the ends remember, and the number of exchanges, which refreshes depend on.
+static void save_residuals(const Channel *channel, StateWriter *writer) {
     char name[NAME];
-    int64_t bytes = memory_bytes(channel, side);
-    unsigned char *memory = memory_alloc((size_t)bytes, "memories of rows");
-    channel->buffers->backend->download(memory, channel->memories.memory[side], (size_t)bytes);
-    channel->buffers->backend->finish(NULL);
-    name_of(name, channel, memory_name[side]);
-    state_put_by_rank(writer, name, TENSOR_U8, bytes, memory);
-    memory_free(memory);
+    name_of(name, channel, "exchanges");
+    state_put_copy(writer, name, TENSOR_I64, 1, &channel->exchanges);
+    exchange_name(channel->id, name);
+    for (int side = 0; side < SIDES; side++)
+        box_save(&channel->box[side], name, writer);
 }
 
 void channel_save(Channel *channel, bool rows, StateWriter *writer) {
     assert(!channel_in_flight(channel));
     if (rows)
         save_rows(channel, writer);
-    for (int side = 0; side < SIDES && channel->memories.of != NULL; side++)
-        save_memory(channel, side, writer);
+    if (box_remembers(&channel->options))
+        save_residuals(channel, writer);
 }
 
 // --- restoring
@@ -80,23 +72,18 @@ static bool restore_rows(Channel *channel, const StateReader *reader, Error *err
     return ok;
 }
 
-static bool restore_memory(Channel *channel, int side, const StateReader *reader, Error *err) {
+static bool restore_residuals(Channel *channel, const StateReader *reader, Error *err) {
     char name[NAME];
-    int64_t bytes = memory_bytes(channel, side);
-    unsigned char *memory = memory_alloc((size_t)bytes, "memories of rows");
-    name_of(name, channel, memory_name[side]);
-    bool ok = state_get_by_rank(reader, name, TENSOR_U8, bytes, memory, err);
-    if (ok)
-        channel->buffers->backend->upload(channel->memories.memory[side], memory, (size_t)bytes);
-    channel->buffers->backend->finish(NULL);
-    memory_free(memory);
+    name_of(name, channel, "exchanges");
+    bool ok = state_get(reader, name, TENSOR_I64, 1, &channel->exchanges, err);
+    exchange_name(channel->id, name);
+    for (int side = 0; ok && side < SIDES; side++)
+        ok = box_restore(&channel->box[side], name, reader, err);
     return ok;
 }
 
 bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Error *err) {
     assert(!channel_in_flight(channel));
-    bool ok = !rows || restore_rows(channel, reader, err);
-    for (int side = 0; ok && side < SIDES && channel->memories.of != NULL; side++)
-        ok = restore_memory(channel, side, reader, err);
-    return ok;
+    return (!rows || restore_rows(channel, reader, err)) &&
+           (!box_remembers(&channel->options) || restore_residuals(channel, reader, err));
 }

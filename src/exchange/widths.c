@@ -9,20 +9,14 @@ const HaloPlan *channel_halo_plan(const Channel *channel) { return channel->plan
 int64_t channel_columns(const Channel *channel) { return channel->columns; }
 
 const uint8_t *channel_widths(const Channel *channel, bool sent) {
-    return channel->side[sent ? OUTGOING : INCOMING].bits;
+    return channel->box[sent ? OUTGOING : INCOMING].bits;
 }
 
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
     assert(channel->options.codec->has_widths);
     channel_drain(channel);
-    const uint8_t *bits[SIDES] = {[OUTGOING] = sent, [INCOMING] = received};
-    for (int side = 0; side < SIDES; side++) {
-        const int64_t *offset = channel_offsets(channel->plan, side);
-        memmove(channel->side[side].bits, bits[side],
-                (size_t)channel_side_rows(channel->plan, side));
-        for (int g = 0; g < channel->ring.rounds; g++)
-            widths_set(&channel->side[side].widths[g], channel->side[side].bits + offset[g]);
-    }
+    box_set_widths(&channel->box[OUTGOING], sent);
+    box_set_widths(&channel->box[INCOMING], received);
 }
 
 RangeStatistics *channel_ranges(Channel *channel) {
@@ -36,9 +30,10 @@ void channel_ranges_reset(Channel *channel) {
 }
 
 void channel_add_ranges(Channel *channel, const Poll *poll) {
-    channel_download_ranges(channel, poll);
+    const float *range = channel->box[OUTGOING].range;
+    box_download_ranges(&channel->box[OUTGOING], poll);
     int64_t rows = channel_side_rows(channel->plan, OUTGOING);
     for (int64_t k = 0; k < rows; k++)
-        channel->ranges.square[k] += channel->range[k] * channel->range[k];
+        channel->ranges.square[k] += range[k] * range[k];
     channel->ranges.exchanges++;
 }

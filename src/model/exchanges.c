@@ -30,8 +30,8 @@ void model_drain(Model *m) {
         channel_drain(training_channel(m, i));
 }
 
-// kept, rows and two memories of each channel
-static_assert(2 * MODEL_LAYERS * 4 <= STATE_TENSORS, "room for all channels");
+// Of each channel: kept, rows, the number of exchanges, and what two ends remember.
+static_assert(2 * MODEL_LAYERS * (3 + 2 * RESIDUALS) <= STATE_TENSORS, "room for all channels");
 
 static bool save(void *owner, StateWriter *writer, Error *err) {
     Model *m = owner;
@@ -53,9 +53,7 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
 }
 
 StateSection model_exchanges(Model *m) {
-    const RowMemory *memory = m->parts.options.memory;
-    bool remembers = memory != NULL && memory->bytes != NULL;
-    if (!m->parts.schedule->keeps_in_flight && !remembers)
+    if (!m->parts.schedule->keeps_in_flight && !box_remembers(&m->parts.options))
         return (StateSection){0};
     return (StateSection){.name = "exchanges", .save = save, .restore = restore, .owner = m};
 }

@@ -47,7 +47,7 @@ static void put_backend(JsonWriter *writer, const Trainer *trainer) {
     json_put_string(writer, "describe", backend->describe());
     json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
     json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
-    json_put_bool(writer, "device_messages", exchange_uses_device_memory(backend));
+    json_put_bool(writer, "device_messages", wire_uses_device_memory(backend));
     json_end_object(writer);
 }
 

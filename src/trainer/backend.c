@@ -17,7 +17,7 @@ static bool same_everywhere(const Comm *comm, int number) {
 
 // MPI is given addresses of devices only if all ranks have some and its library on each takes them.
 static bool device_messages(const Config *config, const Backend *backend, const Comm *comm) {
-    bool can = backend != NULL && backend->is_device && comm_cuda_support();
+    bool can = backend != NULL && backend->is_device && transport_used()->reaches_device();
     return comm_max_double(comm, !can) == 0 && config->run.device_messages;
 }
 
@@ -49,6 +49,6 @@ const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
         how.device_ranks = device_ranks(backend, comm);
     if (how.device_ranks > 0 && !backend->start(&how, err))
         backend = NULL;
-    exchange_use_device_memory(device_messages(config, backend, comm));
+    wire_use_device_memory(device_messages(config, backend, comm));
     return backend;
 }

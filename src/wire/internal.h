@@ -5,6 +5,23 @@
 
 #include "fringe/wire.h"
 
+#include <stdio.h>
+#include <string.h>
+
 extern const Transport transport_mpi;
+
+// ---- box_residuals.c: all of it does nothing for a box without residuals, or in an exchange that
+// is not coded
+void box_alloc_residuals(MessageBox *box, const Allocator *allocator);
+void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
+                        const void *context);
+void box_clear_residuals(MessageBox *box);
+// Makes *source that of the rows that are encoded in the place of its own. Uses the message's place
+// as scratch.
+void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *source, int64_t own,
+                       const Poll *poll);
+void box_after_encode(MessageBox *box, int i, BoxStep step, const MessageLayout *layout,
+                      const Poll *poll);
+void box_after_decode(MessageBox *box, int i, BoxStep step, Rows rows, const Poll *poll);
 
 #endif

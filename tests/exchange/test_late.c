@@ -151,9 +151,9 @@ static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way w
 // The MPI library reads and writes the memory of the device itself.
 static void compare_on_device_memory(const Backend *b, uint64_t seed, const char *codec, Way way) {
     int64_t before = device_messages;
-    exchange_use_device_memory(true);
+    wire_use_device_memory(true);
     compare_on(b, seed, codec, way);
-    exchange_use_device_memory(false);
+    wire_use_device_memory(false);
     HaloPlan plan = ring_plan(seed, &test_comm);
     bool moves = plan.halo_count + plan.send_offset[plan.size - 1] > 0;
     assert_true((device_messages > before) == moves);

@@ -1,5 +1,5 @@
 // A model of three layers whose messages are cut into many chunks, with any codec, schedule and
-// memory of rows; and what its epochs make.
+// residual; and what its epochs make.
 #ifndef FRINGE_TESTS_MODEL_FLIGHTS_H
 #define FRINGE_TESTS_MODEL_FLIGHTS_H
 
@@ -70,7 +70,7 @@ static inline size_t gradient_bytes(const Flight *f) {
 }
 
 static inline void flight_init(Flight *f, const Ground *s, const char *codec, const char *schedule,
-                               const RowMemory *memory) {
+                               const Residual *residual) {
     Error err = {0};
     *f = (Flight){.ground = s};
     f->sync = gradsync_new(&test_comm, device(), s->shape.parameter_count);
@@ -82,7 +82,7 @@ static inline void flight_init(Flight *f, const Ground *s, const char *codec, co
                                         .values = integer_values(false),
                                         .width = 8,
                                         .chunk = 192,
-                                        .memory = memory},
+                                        .residual = {[1] = {.of = residual}}},
                             .schedule = schedule_find(schedule, &err),
                             .sync = f->sync};
     assert_ok(err.code == 0, &err);

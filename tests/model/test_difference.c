@@ -6,35 +6,40 @@
 
 // ---- a memory: what travels is the difference to what the reader has
 
-static size_t difference_bytes(int64_t rows, int64_t columns) { return rows_bytes(rows, columns); }
+static size_t difference_bytes(int64_t rows, int64_t columns, ResidualEnd end) {
+    (void)end;
+    return rows_bytes(rows, columns);
+}
 
 static void subtract_memory(const Backend *backend, DeviceByte *memory, Rows rows,
-                            const Poll *poll) {
+                            ResidualStep step, const Poll *poll) {
     const float *known = (const float *)memory;
-    (void)backend, (void)poll;
+    (void)backend, (void)step, (void)poll;
     for (int64_t k = 0; k < rows.count * rows.stride; k++)
         floats(rows)[k] -= known[k];
 }
 
-static void add_to_memory(const Backend *backend, DeviceByte *memory, Rows rows, const Poll *poll) {
+static void add_to_memory(const Backend *backend, DeviceByte *memory, Rows rows, ResidualStep step,
+                          const Poll *poll) {
     float *known = (float *)memory;
-    (void)backend, (void)poll;
+    (void)backend, (void)step, (void)poll;
     for (int64_t k = 0; k < rows.count * rows.stride; k++)
         floats(rows)[k] = known[k] += floats(rows)[k];
 }
 
-static const RowMemory difference = {.name = "difference",
-                                     .bytes = difference_bytes,
-                                     .before_encode = subtract_memory,
-                                     .after_decode = add_to_memory};
+static const Residual difference = {.name = "difference",
+                                    .bytes = difference_bytes,
+                                    .before_encode = subtract_memory,
+                                    .after_encode = add_to_memory,
+                                    .after_decode = add_to_memory};
 
 // ---- what both ends hold
 
 static uint64_t hash_of_group(const Channel *channel, int side, int group) {
-    const RowMemories *m = &channel->memories;
-    int64_t rows = channel_group_rows(channel->plan, side, group);
-    return hash_bytes((const unsigned char *)m->memory[side] + m->place[side][group],
-                      difference_bytes(rows, channel->columns));
+    const MessageBox *box = &channel->box[side];
+    const BoxResidual *of = &box->residual[1];
+    return hash_bytes((const unsigned char *)of->memory + of->place[group],
+                      rows_bytes(box_rows(box, group), box->columns));
 }
 
 // Every pair's hash as its sender has it, minus the reader's.
@@ -199,8 +204,8 @@ static void nothing_is_kept_where_nothing_is_remembered(void **state) {
     Ground ground;
     Flight none;
     ground_init(&ground);
-    assert_ptr_equal(family_find(&row_memory_family, "none", NULL, &err), &row_memory_none);
-    flight_init(&none, &ground, "fp32", "overlap", &row_memory_none);
+    assert_ptr_equal(family_find(&residual_family, "none", NULL, &err), &residual_none);
+    flight_init(&none, &ground, "fp32", "overlap", &residual_none);
     fly(&none);
     assert_null(model_exchanges(none.model).name);
     flight_clear(&none);

@@ -12,7 +12,7 @@
 #include "fringe/base/comm.h"
 #include "fringe/base/tensors.h"
 
-enum { STATE_TENSORS = 128, STATE_SECTIONS = 16 };
+enum { STATE_TENSORS = 256, STATE_SECTIONS = 16 };
 
 typedef struct StateWriter { // what a section saves; only rank 0 has tensors
     const Comm *comm;        // borrowed

@@ -1,0 +1,169 @@
+// Moving the messages of a channel, and receiving them group by group.
+
+#include "buffers.h"
+
+#include <stdio.h>
+
+void channel_trace(Channel *channel, int group, int side, double end) {
+    const Transfer *transfer = &channel->ring.transfer[group][side];
+    if (channel->timer == NULL || transfer->bytes == 0)
+        return;
+    trace_add(stream_timer_timers(channel->timer)->trace,
+              (TraceEvent){.begin = channel->posted_at,
+                           .end = end,
+                           .peer = transfer->peer,
+                           .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
+                           .layer = (int16_t)channel->id.layer,
+                           .direction = (int16_t)channel->id.direction});
+}
+
+// Messages complete roughly in ring order; one that completes early is recorded when its
+// predecessor completes.
+static void note_landing(Channel *channel) {
+    if (channel->posted_at == 0)
+        return;
+    for (; channel->traced < channel->ring.rounds; channel->traced++) {
+        const Transfer *transfer = &channel->ring.transfer[channel->traced][INCOMING];
+        if (transfer->done < transfer->pieces)
+            return;
+        channel_trace(channel, channel->traced, INCOMING, clock_seconds());
+    }
+    channel->seconds.transfer += clock_seconds() - channel->posted_at;
+    channel->posted_at = 0;
+}
+
+void channel_move(void *owner) {
+    Channel *channel = owner;
+    ring_transfer_progress(&channel->ring);
+    note_landing(channel);
+}
+
+void channel_progress(void *context) {
+    const Channel *channel = context;
+    wire_progress((void *)channel->plan->comm);
+}
+
+// A header is checked as soon as it has arrived, because the rest of a message that is too short
+// would never arrive. `checksum` of the payload; NULL: checks only the header.
+static void check_message(const Transfer *transfer, const uint64_t *checksum) {
+    Error err = {0};
+    MessageHeader expected = transfer->expected;
+    expected.bytes = (uint64_t)transfer->bytes;
+    CHECK(message_check(&transfer->header, &expected, checksum, &err), EXIT_INTEGRITY, "%s",
+          err.text);
+}
+
+// Each piece is a wait of its own, so that the time limit tells a slow network from a hung rank.
+typedef struct Landing {
+    RingTransfer *ring;
+    const Transfer *transfer;
+    int64_t done;
+} Landing;
+
+static bool one_more(void *context) {
+    Landing *landing = context;
+    ring_transfer_progress(landing->ring);
+    return landing->transfer->done > landing->done ||
+           landing->transfer->done == landing->transfer->pieces;
+}
+
+void channel_wait_for(Channel *channel, int group, int side) {
+    RingTransfer *ring = &channel->ring;
+    const Transfer *transfer = &ring->transfer[group][side];
+    char what[128];
+    snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d",
+             channel->id.layer, direction_name(channel->id.direction), channel->epoch,
+             side == INCOMING ? "from" : "to", transfer->peer);
+    while (transfer->done < transfer->pieces) {
+        Landing landing = {ring, transfer, transfer->done};
+        comm_wait_until(channel->plan->comm, one_more, &landing, what);
+        if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_POSTED)
+            check_message(transfer, NULL);
+    }
+}
+
+// Decoding waits until the rows of the previous exchange, which it overwrites, have been read.
+static void wait_for_readers(Channel *channel) {
+    const ExchangeBuffers *buffers = channel->buffers;
+    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);
+}
+
+static void decode(Channel *channel, int group) {
+    const ExchangeBuffers *buffers = channel->buffers;
+    const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
+    MessageBox *box = &channel->box[INCOMING];
+    double since = clock_seconds();
+    stream_timer_begin(channel->timer, STREAM_MESSAGE, TIMER_UNPACK);
+    uint64_t checksum = box_checksum(box, group, transfer->bytes, &channel->poll);
+    check_message(transfer, &checksum);
+    box_decode(box, group, channel->step, channel_rows(channel),
+               channel->plan->receive_offset[group], transfer->bytes, &channel->poll);
+    buffers->backend->event_record(buffers->decoded, STREAM_MESSAGE);
+    buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);
+    stream_timer_end(channel->timer);
+    channel->seconds.unpack += clock_seconds() - since;
+}
+
+void channel_note_read(Channel *channel) {
+    channel->buffers->backend->event_record(channel->buffers->rows_read, STREAM_COMPUTE);
+}
+
+void channel_wait_decoded(Channel *channel) {
+    channel->buffers->backend->event_wait(channel->buffers->decoded, &channel->poll);
+}
+
+void channel_receive(Channel *channel, int group) {
+    assert(channel->state == CHANNEL_POSTED && group == channel->received);
+    double since = channel_begin_step(channel);
+    channel_wait_for(channel, group, INCOMING);
+    note_landing(channel);
+    channel_end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
+
+    if (group == 0) // it may have no rows
+        wait_for_readers(channel);
+    if (box_rows(&channel->box[INCOMING], group) > 0)
+        decode(channel, group);
+    channel->received++;
+    if (channel->received == channel->ring.rounds)
+        channel->state = CHANNEL_RECEIVED;
+}
+
+Rows channel_rows(const Channel *channel) {
+    assert(channel->buffers->user == channel);
+    return (Rows){channel->buffers->received, channel->plan->halo_count, channel->columns,
+                  rows_stride(channel->columns)};
+}
+
+void channel_finish(Channel *channel) {
+    assert(channel->state == CHANNEL_RECEIVED);
+    double since = channel_begin_step(channel);
+    for (int g = 0; g < channel->ring.rounds; g++)
+        channel_wait_for(channel, g, OUTGOING);
+    channel_end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
+    in_flight_remove(&channel->in_flight);
+    channel->has_rows = true;
+    channel->state = CHANNEL_IDLE;
+}
+
+// --- in flight
+
+bool channel_in_flight(const Channel *channel) {
+    return channel->state == CHANNEL_POSTED || channel->state == CHANNEL_RECEIVED;
+}
+
+bool channel_has_rows(const Channel *channel) {
+    assert(channel->state == CHANNEL_IDLE);
+    return channel->has_rows && channel->buffers->user == channel;
+}
+
+void channel_receive_all(void *owner) {
+    Channel *channel = owner;
+    for (int group = channel->received; group < channel->ring.rounds; group++)
+        channel_receive(channel, group);
+    channel_finish(channel);
+}
+
+void channel_drain(Channel *channel) {
+    if (channel_in_flight(channel))
+        channel_receive_all(channel);
+}

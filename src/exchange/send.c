@@ -1,0 +1,121 @@
+// Packing the rows of an exchange into messages, and posting them.
+
+#include "buffers.h"
+
+// Encoding waits until the compute stream has made the rows.
+static void wait_for_rows(Channel *channel) {
+    const ExchangeBuffers *buffers = channel->buffers;
+    buffers->backend->event_record(buffers->rows_ready, STREAM_COMPUTE);
+    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);
+}
+
+// Rows come before partial sums in every group, since its list ascends.
+static int64_t own_rows(const HaloPlan *plan, int group) {
+    int64_t begin = plan->send_offset[group], end = plan->send_offset[group + 1], low = begin;
+    while (low < end) {
+        int64_t middle = low + (end - low) / 2;
+        if (plan->send_row[middle] < plan->sources)
+            low = middle + 1;
+        else
+            end = middle;
+    }
+    return low - begin;
+}
+
+static void encode(Channel *channel, int group, const RowSource *rows, ExchangeContext context,
+                   const Poll *beat) {
+    const HaloPlan *p = channel->plan;
+    MessageBox *box = &channel->box[OUTGOING];
+    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+    MessageSource source = {.x = rows->x,
+                            .scale = rows->right,
+                            .sums = rows->sums,
+                            .row = int32_window(channel->send_row, p->send_offset[group]),
+                            .stream = random_stream(context.seed, RANDOM_ROUNDING, context.epoch,
+                                                    channel->id.layer, channel->id.direction),
+                            .gid = channel->source_id,
+                            .peer = transfer->peer,
+                            .sum_peer = p->rank};
+    transfer->bytes = box_encode(box, group, channel->step, source, own_rows(p, group), beat);
+    transfer->header.bytes = (uint64_t)transfer->bytes;
+    box_download(box, group, transfer->bytes, beat);
+}
+
+// A row that cannot be sent ends the job.
+static void check_rows(const Channel *channel, int group) {
+    const HaloPlan *p = channel->plan;
+    int64_t bad = channel->box[OUTGOING].bad[group] - 1;
+    int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[p->send_offset[group] + bad]];
+    CHECK(bad < 0, EXIT_DIVERGED,
+          "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
+          "wide a range; lower train.lr or set train.clip_norm",
+          channel->id.layer, direction_name(channel->id.direction), channel->epoch,
+          id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
+}
+
+// Waits until the message is made and fills in its header.
+static void seal(Channel *channel, int group, const Poll *beat) {
+    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+    MessageBox *box = &channel->box[OUTGOING];
+    if (box_rows(box, group) == 0)
+        return;
+    box_wait_made(box, group, beat);
+    check_rows(channel, group);
+    transfer->header.payload = box_checksum(box, group, transfer->bytes, beat);
+    message_seal(&transfer->header);
+}
+
+// The next message is encoded while the host seals one.
+static void make_messages(Channel *channel, const RowSource *rows, ExchangeContext context,
+                          const Poll *beat) {
+    int groups = channel->ring.rounds;
+    wait_for_rows(channel);
+    box_encode_begin(&channel->box[OUTGOING]);
+    for (int g = 0; g < groups; g++) {
+        if (box_rows(&channel->box[OUTGOING], g) > 0)
+            encode(channel, g, rows, context, beat);
+        if (g > 0)
+            seal(channel, g - 1, beat);
+    }
+    if (groups > 0)
+        seal(channel, groups - 1, beat);
+}
+
+static BoxStep next_step(Channel *channel, ExchangeContext context) {
+    if (context.exact || channel->never_coded)
+        return (BoxStep){.codec = full_precision()};
+    return box_step(&channel->options, ++channel->exchanges);
+}
+
+void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {
+    assert(channel->state == CHANNEL_IDLE && buffers_are_free(channel->buffers));
+    assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
+    assert(rows->sums.count == channel->plan->partials);
+    double since = channel_begin_step(channel);
+    Poll beat = {channel_progress,
+                 channel}; // answers heartbeats; its own messages are not posted yet
+    channel->buffers->user = channel;
+    channel->epoch = context.epoch;
+    channel->sequence++;
+    channel_lay_out(channel, next_step(channel, context));
+    make_messages(channel, rows, context, &beat);
+    if (channel->step.codec->has_widths)
+        channel_add_ranges(channel, &beat);
+    channel->state = CHANNEL_PACKED;
+    channel_end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
+}
+
+void channel_post(Channel *channel) {
+    assert(channel->state == CHANNEL_PACKED);
+    channel_wait_decoded(channel);
+    channel->posted_at = clock_seconds();
+    ring_transfer_post(&channel->ring);
+    channel->traced = 0;
+    for (int g = 0; g < channel->ring.rounds; g++)
+        channel_trace(channel, g, OUTGOING, channel->posted_at);
+    channel->received = 0;
+    channel->state = CHANNEL_POSTED;
+    if (channel->ring.rounds == 0)
+        channel->state = CHANNEL_RECEIVED;
+    in_flight_add(&channel->in_flight);
+}

@@ -1,0 +1,178 @@
+// Making a MessageBox: the places of its messages, the widths of their rows, and the memory in
+// which messages lie. The buffers of messages, with their padding, are always written completely,
+// so owners whose exchanges run one after the other can share one.
+
+#include "internal.h"
+
+static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static bool device_memory; // wire_use_device_memory
+
+void wire_use_device_memory(bool use) { device_memory = use; }
+
+bool wire_uses_device_memory(const Backend *backend) {
+    return device_memory && !backend->host_is_device;
+}
+
+// ---- blocks
+
+void message_block_alloc(MessageBlock *block, const Allocator *allocator, size_t bytes) {
+    const char *what = "messages";
+    DeviceByte *device = alloc_device(allocator, bytes, what);
+    bool stays = wire_uses_device_memory(allocator->backend);
+    *block = (MessageBlock){.bytes = bytes,
+                            .device = device,
+                            .host = stays ? (void *)device
+                                          : alloc_pinned_side(allocator, device, bytes, what)};
+}
+
+void message_block_free(const Backend *backend, MessageBlock *block) {
+    if ((void *)block->host != block->device)
+        pinned_side_free(backend, block->host);
+    backend->free(block->device);
+    *block = (MessageBlock){0};
+}
+
+// ---- the codec at hand
+
+const Codec *full_precision(void) {
+    Error none = {0};
+    return codec_find("fp32", &none);
+}
+
+BoxStep box_step(const CodecOptions *options, int64_t exchange) {
+    BoxStep step = {options->codec, exchange};
+    for (int r = 0; r < RESIDUALS; r++) {
+        const Residual *residual = options->residual[r].of;
+        if (residual != NULL && residual->refreshes != NULL &&
+            residual->refreshes(&options->residual[r].values, exchange))
+            step.codec = full_precision();
+    }
+    return step;
+}
+
+size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) {
+    MessageLayout layout = {.rows = rows, .columns = columns, .values = options->values};
+    size_t most = options->codec->bytes_most(&layout), full = full_precision()->bytes(&layout);
+    return aligned(most > full ? most : full);
+}
+
+// ---- making
+
+int64_t box_rows(const MessageBox *box, int i) { return box->offset[i + 1] - box->offset[i]; }
+
+static int64_t all_rows(const MessageBox *box) { return box->offset[box->count]; }
+
+static size_t range_bytes(const MessageBox *box) { return (size_t)all_rows(box) * sizeof(float); }
+
+static size_t numbers_bytes(const MessageBox *box) { return (size_t)box->count * sizeof(int64_t); }
+
+static void alloc_widths(MessageBox *box, const Allocator *allocator) {
+    const char *what = "widths of messages";
+    box->bits = alloc_host(allocator, (size_t)all_rows(box), what);
+    box->widths = alloc_host(allocator, memory_product(box->count, sizeof *box->widths), what);
+    for (int i = 0; i < box->count; i++)
+        widths_alloc(box->widths != NULL ? &box->widths[i] : &(Widths){0}, allocator,
+                     box_rows(box, i));
+}
+
+static void alloc_ranges(MessageBox *box, const Allocator *allocator) {
+    const char *what = "ranges of messages";
+    box->device_range = alloc_device(allocator, range_bytes(box), what);
+    box->range = alloc_pinned_side(allocator, box->device_range, range_bytes(box), what);
+}
+
+static void alloc_numbers(MessageBox *box, const Allocator *allocator) {
+    const char *what = "messages";
+    size_t bytes = numbers_bytes(box);
+    if (box->end == RESIDUAL_SENDER) {
+        box->device_bad = alloc_device(allocator, bytes, what);
+        box->bad = alloc_pinned_side(allocator, box->device_bad, bytes, what);
+    }
+    if (wire_uses_device_memory(allocator->backend)) {
+        box->device_checksum = alloc_device(allocator, bytes, what);
+        box->checksum = alloc_pinned_side(allocator, box->device_checksum, bytes, what);
+    }
+}
+
+void box_alloc(MessageBox *box, const Allocator *allocator) {
+    bool has_widths = box->options->codec->has_widths;
+    box->place = alloc_host(allocator, (size_t)(box->count + 1) * sizeof *box->place, "messages");
+    if (has_widths)
+        alloc_widths(box, allocator);
+    if (has_widths && box->end == RESIDUAL_SENDER)
+        alloc_ranges(box, allocator);
+    alloc_numbers(box, allocator);
+    box_alloc_residuals(box, allocator);
+}
+
+static void fill_widths(MessageBox *box) {
+    memset(box->bits, box->options->width, (size_t)all_rows(box));
+    for (int i = 0; i < box->count; i++)
+        widths_fill(&box->widths[i], box->options->width);
+}
+
+void box_open(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
+              const void *context) {
+    for (int i = 0; i < box->count; i++)
+        box->place[i + 1] =
+            box->place[i] + message_room(box->options, box_rows(box, i), box->columns);
+    if (box->widths != NULL)
+        fill_widths(box);
+    for (int i = 0; i < 2; i++)
+        box->made[i] = box->backend->event_new();
+    box_open_residuals(box, id, context);
+}
+
+void box_clear(MessageBox *box) {
+    const Backend *b = box->backend;
+    box_clear_residuals(box);
+    for (int i = 0; i < 2; i++)
+        b->event_free(box->made[i]);
+    pinned_side_free(b, box->checksum);
+    b->free(box->device_checksum);
+    pinned_side_free(b, box->bad);
+    b->free(box->device_bad);
+    pinned_side_free(b, box->range);
+    b->free(box->device_range);
+    for (int i = 0; box->widths != NULL && i < box->count; i++)
+        widths_clear(&box->widths[i]);
+    memory_free(box->widths);
+    memory_free(box->bits);
+    memory_free(box->place);
+}
+
+size_t box_room(const MessageBox *box) {
+    size_t room = 0;
+    for (int i = 0; i < box->count; i++)
+        room += message_room(box->options, box_rows(box, i), box->columns);
+    return room;
+}
+
+// ---- layouts
+
+void box_set_widths(MessageBox *box, const uint8_t *bits) {
+    memmove(box->bits, bits, (size_t)all_rows(box));
+    for (int i = 0; i < box->count; i++)
+        widths_set(&box->widths[i], box->bits + box->offset[i]);
+}
+
+MessageLayout box_layout(const MessageBox *box, int i) {
+    return (MessageLayout){.rows = box_rows(box, i),
+                           .columns = box->columns,
+                           .values = box->options->values,
+                           .widths = box->widths != NULL ? &box->widths[i] : NULL};
+}
+
+int64_t box_bytes(const MessageBox *box, const Codec *codec, int i) {
+    MessageLayout layout = box_layout(box, i);
+    return (int64_t)codec->bytes(&layout);
+}
+
+DeviceByte *box_device_message(const MessageBox *box, int i) {
+    return byte_window(box->block->device, (int64_t)box->place[i]);
+}
+
+unsigned char *box_host_message(const MessageBox *box, int i) {
+    return box->block->host + box->place[i];
+}

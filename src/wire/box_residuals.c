@@ -1,0 +1,200 @@
+// The residuals of a MessageBox: a block of memory for each of its messages, and rows for what is
+// encoded in the place of the rows to send. A box without residuals allocates none of it.
+
+#include "internal.h"
+
+#include <stdio.h>
+
+static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+static const Residual *residual_of(const CodecOptions *options, int r) {
+    const Residual *residual = options->residual[r].of;
+    return residual != NULL && residual->bytes != NULL ? residual : NULL;
+}
+
+bool box_remembers(const CodecOptions *options) {
+    for (int r = 0; r < RESIDUALS; r++)
+        if (residual_of(options, r) != NULL)
+            return true;
+    return false;
+}
+
+static int64_t longest_message(const MessageBox *box) {
+    int64_t most = 0;
+    for (int i = 0; i < box->count; i++)
+        most = box_rows(box, i) > most ? box_rows(box, i) : most;
+    return most;
+}
+
+// ---- making
+
+static const char *const what = "residuals";
+
+static void alloc_memory(MessageBox *box, const Allocator *allocator, int r) {
+    const Residual *residual = residual_of(box->options, r);
+    BoxResidual *of = &box->residual[r];
+    size_t end = 0;
+    of->place = alloc_host(allocator, (size_t)(box->count + 1) * sizeof end, what);
+    for (int i = 0; i < box->count; i++) {
+        end += aligned(residual->bytes(box_rows(box, i), box->columns, box->end));
+        if (of->place != NULL)
+            of->place[i + 1] = end;
+    }
+    of->memory = alloc_device(allocator, end, what);
+}
+
+static size_t row_bytes(const MessageBox *box) {
+    return (size_t)longest_message(box) * sizeof(int32_t);
+}
+
+static size_t gid_bytes(const MessageBox *box) {
+    return (size_t)box->offset[box->count] * sizeof(int64_t);
+}
+
+void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
+    for (int r = 0; r < RESIDUALS; r++)
+        if (residual_of(box->options, r) != NULL)
+            alloc_memory(box, allocator, r);
+    if (!box_remembers(box->options) || box->end == RESIDUAL_READER)
+        return;
+    box->rows = alloc_rows(allocator, longest_message(box), box->columns, what);
+    box->device_row = alloc_device(allocator, row_bytes(box), what);
+    box->device_gid = alloc_device(allocator, gid_bytes(box), what);
+    box->row = alloc_pinned_side(allocator, box->device_row, row_bytes(box), what);
+    box->gid = alloc_pinned_side(allocator, box->device_gid, gid_bytes(box), what);
+}
+
+void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
+                        const void *context) {
+    const Backend *b = box->backend;
+    for (int r = 0; r < RESIDUALS; r++)
+        if (residual_of(box->options, r) != NULL)
+            b->message_zero(box->residual[r].memory, box->residual[r].place[box->count]);
+    if (!box_remembers(box->options) || box->end == RESIDUAL_READER)
+        return;
+    for (int64_t k = 0; k < longest_message(box); k++)
+        box->row[k] = (int32_t)k;
+    for (int64_t k = 0; k < box->offset[box->count]; k++)
+        box->gid[k] = id(context, k);
+    b->message_upload(box->device_row, box->row, row_bytes(box));
+    b->message_upload(box->device_gid, box->gid, gid_bytes(box));
+}
+
+void box_clear_residuals(MessageBox *box) {
+    const Backend *b = box->backend;
+    for (int r = 0; r < RESIDUALS; r++) {
+        b->free(box->residual[r].memory);
+        memory_free(box->residual[r].place);
+    }
+    pinned_side_free(b, box->gid);
+    pinned_side_free(b, box->row);
+    b->free(box->device_gid);
+    b->free(box->device_row);
+    rows_free(b, &box->rows);
+}
+
+// ---- the hooks
+
+// The residual, if it takes part in this exchange.
+static const Residual *active(const MessageBox *box, int r, BoxStep step) {
+    return step.exchange > 0 ? residual_of(box->options, r) : NULL;
+}
+
+static DeviceByte *memory_of(const MessageBox *box, int r, int i) {
+    const BoxResidual *of = &box->residual[r];
+    return byte_window(of->memory, (int64_t)of->place[i]);
+}
+
+static ResidualStep step_of(const MessageBox *box, int r, BoxStep step) {
+    return (ResidualStep){step.exchange, &box->options->residual[r].values};
+}
+
+// The rows of the message, as its source says.
+static Rows gather(MessageBox *box, int i, const MessageSource *source, const Poll *poll) {
+    DeviceByte *scratch = box_device_message(box, i); // the message is not there yet
+    int64_t count = box_rows(box, i);
+    box->backend->pack_fp32(scratch, source, count, poll);
+    box->backend->unpack_fp32(box->rows, 0, scratch, count, poll);
+    return rows_first(box->rows, count);
+}
+
+void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *source, int64_t own,
+                       const Poll *poll) {
+    if (step.exchange == 0 || !box_remembers(box->options))
+        return;
+    Rows rows = gather(box, i, source, poll);
+    for (int r = 0; r < RESIDUALS; r++) {
+        const Residual *residual = active(box, r, step);
+        if (residual != NULL && residual->before_encode != NULL)
+            residual->before_encode(box->backend, memory_of(box, r, i), rows, step_of(box, r, step),
+                                    poll);
+    }
+    source->x = rows_first(box->rows, own);
+    source->scale = NULL;
+    source->sums = rows_range(box->rows, (Range){own, rows.count});
+    source->row = box->device_row;
+    source->gid = int64_window(box->device_gid, box->offset[i]);
+}
+
+void box_after_encode(MessageBox *box, int i, BoxStep step, const MessageLayout *layout,
+                      const Poll *poll) {
+    for (int r = RESIDUALS - 1; r >= 0; r--) {
+        const Residual *residual = active(box, r, step);
+        if (residual == NULL || residual->after_encode == NULL)
+            continue;
+        step.codec->decode(box->backend, box->rows, 0, layout, box_device_message(box, i), poll);
+        residual->after_encode(box->backend, memory_of(box, r, i),
+                               rows_first(box->rows, layout->rows), step_of(box, r, step), poll);
+    }
+}
+
+void box_after_decode(MessageBox *box, int i, BoxStep step, Rows rows, const Poll *poll) {
+    for (int r = RESIDUALS - 1; r >= 0; r--) {
+        const Residual *residual = active(box, r, step);
+        if (residual != NULL && residual->after_decode != NULL)
+            residual->after_decode(box->backend, memory_of(box, r, i), rows, step_of(box, r, step),
+                                   poll);
+    }
+}
+
+// ---- the state of a checkpoint
+
+enum { NAME = 96 };
+
+static void name_of(char out[NAME], const MessageBox *box, const char *name, int r) {
+    snprintf(out, NAME, "%s.%s.%s", name, box->options->residual[r].of->name,
+             box->end == RESIDUAL_SENDER ? "sent" : "received");
+}
+
+void box_save(const MessageBox *box, const char *name, StateWriter *writer) {
+    for (int r = 0; r < RESIDUALS; r++) {
+        char tensor[NAME];
+        if (residual_of(box->options, r) == NULL)
+            continue;
+        size_t bytes = box->residual[r].place[box->count];
+        unsigned char *memory = memory_alloc(bytes, what);
+        box->backend->download(memory, box->residual[r].memory, bytes);
+        box->backend->finish(NULL);
+        name_of(tensor, box, name, r);
+        state_put_by_rank(writer, tensor, TENSOR_U8, (int64_t)bytes, memory);
+        memory_free(memory);
+    }
+}
+
+bool box_restore(MessageBox *box, const char *name, const StateReader *reader, Error *err) {
+    bool ok = true;
+    for (int r = 0; ok && r < RESIDUALS; r++) {
+        char tensor[NAME];
+        if (residual_of(box->options, r) == NULL)
+            continue;
+        size_t bytes = box->residual[r].place[box->count];
+        unsigned char *memory = memory_alloc(bytes, what);
+        name_of(tensor, box, name, r);
+        ok = state_get_by_rank(reader, tensor, TENSOR_U8, (int64_t)bytes, memory, err);
+        if (ok)
+            box->backend->upload(box->residual[r].memory, memory, bytes);
+        box->backend->finish(NULL);
+        memory_free(memory);
+    }
+    return ok;
+}
