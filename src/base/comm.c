@@ -1,7 +1,5 @@
-// The ranks: starting, stopping and waiting. The idea: fringe waits for messages in one place,
-// comm_wait, which polls, answers heartbeat requests and watches the other ranks (heartbeat.c).
+// The ranks: starting and stopping.
 
-#include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/mpi.h"
 #include "fringe/base/terminal.h"
@@ -14,14 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static int world_rank = -1; // in MPI_COMM_WORLD; -1: MPI is not running. Any thread may read it.
-static bool oversubscribed; // more ranks than cores on this machine
 static const double default_timeout = 60.0;
-
-// --- start and stop
 
 // Counts the cores that the ranks of a machine may use together: mpirun binds each of one or two
 // ranks to a core.
@@ -41,19 +35,23 @@ static void find_node(Comm *comm) {
     CHECK_MPI(MPI_Comm_size(node, &comm->node_size));
     int cores = node_cores(node);
     threads_set_node_cores(cores);
-    oversubscribed = comm->node_size > cores || comm->node_size > threads_rationed();
+    comm_wait_crowded(comm->node_size > cores || comm->node_size > threads_rationed());
     CHECK_MPI(MPI_Comm_free(&node));
 }
 
-// MPI_Init cannot be polled, so an alarm limits it.
-enum { start_seconds = 600 };
-static void late_start(int number) {
+// MPI_Init and MPI_Finalize wait for all ranks and cannot be polled, so an alarm limits them.
+static const char *too_late; // what it says
+
+static void end_late(int number) {
     (void)number;
-    static const char text[] = "fringe: the ranks did not connect within 600 seconds; a host "
-                               "hangs, or a firewall blocks a connection\n";
-    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)ignored;
+    (void)!write(STDERR_FILENO, too_late, strlen(too_late));
     _exit(EXIT_HUNG);
+}
+
+static void end_after(unsigned seconds, const char *sentence) {
+    too_late = sentence;
+    signal(SIGALRM, end_late);
+    alarm(seconds);
 }
 
 static void end_all(ExitCode code, const char *sentence) {
@@ -70,8 +68,8 @@ void comm_start(Comm *comm, int *argc, char ***argv) {
     // pipeline.
     setenv("OMPI_MCA_btl_tcp_flags", "1", 0);
     int level = 0;
-    signal(SIGALRM, late_start);
-    alarm(start_seconds);
+    end_after(600, "fringe: the ranks did not connect within 600 seconds; a host hangs, or a "
+                   "firewall blocks a connection\n");
     CHECK_MPI(MPI_Init_thread(argc, argv, MPI_THREAD_FUNNELED, &level));
     CHECK(level >= MPI_THREAD_FUNNELED, EXIT_UNAVAILABLE,
           "this MPI offers no thread level above %d; fringe needs MPI_THREAD_FUNNELED", level);
@@ -87,24 +85,13 @@ void comm_start(Comm *comm, int *argc, char ***argv) {
     heartbeat_start(comm);
 }
 
-// MPI_Finalize waits for all ranks and cannot be polled, so an alarm limits it.
-static void end_of_patience(int number) {
-    (void)number;
-    static const char text[] =
-        "fringe: the ranks did not end together; a rank is stopped or hung\n";
-    ssize_t ignored = write(STDERR_FILENO, text, sizeof text - 1);
-    (void)ignored;
-    _exit(EXIT_HUNG);
-}
-
 void comm_stop(Comm *comm) {
     if (comm->mpi == NULL)
         return;
     comm_barrier(comm);
-    if (comm->timeout > 0 && comm->size > 1) {
-        signal(SIGALRM, end_of_patience);
-        alarm((unsigned)comm->timeout + 1);
-    }
+    if (comm->timeout > 0 && comm->size > 1)
+        end_after((unsigned)comm->timeout + 1,
+                  "fringe: the ranks did not end together; a rank is stopped or hung\n");
     heartbeat_stop();
     comm_release(comm);
     MPI_Finalize();
@@ -134,101 +121,6 @@ void comm_release(Comm *copy) {
     CHECK_MPI(MPI_Comm_free(&copy->mpi->data));
     memory_free(copy->mpi);
     copy->mpi = NULL;
-}
-
-_Noreturn void comm_abort(ExitCode code) {
-    helper_leave_abort(code);
-    terminal_settle();
-    fflush(stdout);
-    fflush(stderr);
-    int begun = 0, ended = 0;
-    MPI_Initialized(&begun);
-    MPI_Finalized(&ended);
-    if (begun && !ended)
-        MPI_Abort(MPI_COMM_WORLD, (int)code);
-    _exit((int)code);
-}
-
-// --- waiting
-
-// Yields the core to others: early if there are more ranks than cores, later otherwise. What has
-// lasted for 20,000 turns, ten milliseconds or more, is no message that is about to arrive.
-static void rest(int64_t turns) {
-    static const struct timespec moment = {.tv_nsec = 20000};
-    if (turns > (oversubscribed ? 100 : 20000))
-        nanosleep(&moment, NULL);
-    else if (oversubscribed || turns > 2000)
-        sched_yield();
-}
-
-static void (*beside)(void); // NULL: nothing
-
-void comm_wait_beside(void (*work)(void)) { beside = work; }
-
-// Called while the main thread waits: answers heartbeat requests, does the work of
-// comm_wait_beside, and ends the job if a helper thread has requested that.
-static void answer(void) {
-    int code = helper_abort_requested();
-    if (code != 0)
-        comm_abort((ExitCode)code);
-    heartbeat_answer();
-    if (beside != NULL)
-        beside();
-}
-
-void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *context,
-                     const char *what) {
-    HeartbeatWatch watch = heartbeat_watch_begin();
-    for (int64_t turns = 0; !done(context); turns++) {
-        answer();
-        heartbeat_watch(&watch, comm->timeout, what);
-        rest(turns);
-    }
-    heartbeat_watch_end();
-}
-
-typedef struct Requests {
-    MPI_Request *at;
-    int count;
-} Requests;
-
-static bool all_done(void *context) {
-    const Requests *requests = context;
-    int done = requests->count == 0;
-    if (!done)
-        CHECK_MPI(MPI_Testall(requests->count, requests->at, &done, MPI_STATUSES_IGNORE));
-    return done != 0;
-}
-
-void comm_wait(const Comm *comm, MPI_Request *requests, int count, const char *what) {
-    comm_wait_until(comm, all_done, &(Requests){requests, count}, what);
-}
-
-void comm_sleep(const Comm *comm) {
-    static const struct timespec moment = {.tv_nsec = 5000000};
-    MPI_Request request;
-    int done = 0;
-    CHECK_MPI(MPI_Ibarrier(comm_mpi(comm), &request));
-    while (!done) {
-        answer();
-        CHECK_MPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-        if (!done)
-            nanosleep(&moment, NULL);
-    }
-}
-
-// Answering costs as much as progressing messages and is needed far less often.
-void comm_beat(const Comm *comm) {
-    static const double pause_seconds = 5e-3;
-    static double next;
-    (void)comm; // heartbeats belong to the process, not to a communicator
-    if (helper_is_current())
-        return; // the main thread answers
-    double now = clock_seconds();
-    if (now < next)
-        return;
-    next = now + pause_seconds;
-    answer();
 }
 
 const char *comm_library(char out[COMM_LIBRARY]) {

@@ -6,7 +6,6 @@
 #include <omp.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static _Thread_local bool on_helper_thread;
@@ -43,33 +42,3 @@ void helper_start(Helper *helper, void (*work)(void *context), void *context) {
 }
 
 void helper_join(Helper *helper) { pthread_join(helper->thread, NULL); }
-
-// --- one call
-
-typedef struct HelperCall {
-    void (*work)(void *context);
-    void *context;
-    atomic_bool done;
-} HelperCall;
-
-static void run_call(void *context) {
-    HelperCall *call = context;
-    call->work(call->context);
-    atomic_store(&call->done, true);
-}
-
-void comm_aside(const Comm *comm, void (*work)(void *context), void *context) {
-    static const struct timespec moment = {.tv_nsec = 1000000};
-    if (comm->size == 1) { // no other rank sends requests
-        work(context);
-        return;
-    }
-    HelperCall call = {.work = work, .context = context};
-    Helper helper;
-    helper_start(&helper, run_call, &call);
-    while (!atomic_load(&call.done)) {
-        comm_beat(comm);
-        nanosleep(&moment, NULL);
-    }
-    helper_join(&helper);
-}

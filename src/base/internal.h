@@ -33,6 +33,11 @@ bool utf8_is_command(const unsigned char *at, size_t length);
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: doubles skip integers above it
 
+// More ranks than cores on this machine: waits yield their core early (wait.c).
+void comm_wait_crowded(bool crowded);
+// terminal_settle waits for this to be true; the last words lie below the terminal (ending.c).
+void terminal_settles_when(bool (*is_settled)(void));
+
 // --- heartbeats (heartbeat.c): one state per process, on a communicator of their own
 void heartbeat_start(const Comm *comm);
 void heartbeat_stop(void);

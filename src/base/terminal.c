@@ -6,12 +6,10 @@
 #include "fringe/base/writer.h"
 #include "internal.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { ROOM = 1 << 20, PIECE = 1 << 16 };
@@ -21,10 +19,18 @@ static Writer *writer; // NULL: outside of start and stop
 // The thread of stop requests holds it while it uses the writer, which then cannot be freed.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static bool is_settled(void) {
+    pthread_mutex_lock(&lock);
+    bool settled = writer == NULL || writer_idle(writer);
+    pthread_mutex_unlock(&lock);
+    return settled;
+}
+
 void terminal_start(const Comm *comm) {
     signal(SIGPIPE, SIG_IGN); // a closed pipe becomes a write error instead of ending the process
     fflush(stdout);           // the writer bypasses stdio's buffer
     writer = writer_new(comm, ROOM);
+    terminal_settles_when(is_settled);
 }
 
 bool terminal_stop(Error *err) {
@@ -34,19 +40,6 @@ bool terminal_stop(Error *err) {
     writer = NULL;
     pthread_mutex_unlock(&lock);
     return ok;
-}
-
-static bool is_settled(void) {
-    pthread_mutex_lock(&lock);
-    bool settled = writer == NULL || writer_idle(writer);
-    pthread_mutex_unlock(&lock);
-    return settled;
-}
-
-void terminal_settle(void) {
-    static const struct timespec moment = {.tv_nsec = 5000000};
-    for (int moments = 0; !is_settled() && moments < 100; moments++)
-        nanosleep(&moment, NULL);
 }
 
 // Writes the text even if earlier text could not be written.
@@ -165,26 +158,3 @@ void stage_end(const char *result) { put_record(STAGE_END, result); }
 void stage_drop(void) { put_record(STAGE_DROP, ""); }
 
 void stage_work_begins(void) { put_record(WORK_BEGUN, ""); }
-
-// --- the last words
-
-// A writable pipe takes at least PIPE_BUF bytes, and no line is longer.
-void terminal_say_now(const char *text) {
-    struct pollfd terminal = {.fd = STDERR_FILENO, .events = POLLOUT};
-    if (poll(&terminal, 1, 500) <= 0)
-        return;
-    if (screen_is_live())
-        (void)!write(STDERR_FILENO, "\n", 1);
-    (void)!write(STDERR_FILENO, text, strlen(text));
-}
-
-void terminal_say_last(const char *format, ...) {
-    char line[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    int bytes = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    terminal_settle();
-    if (bytes > 0)
-        terminal_say_now(line);
-}
