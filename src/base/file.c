@@ -383,3 +383,16 @@ bool file_remove(const char *path, Error *err) {
         return cannot(err, EXIT_CANNOT_WRITE, "remove", path);
     return true;
 }
+
+void file_sweep(const char *folder) {
+    DIR *open_folder = opendir(folder);
+    for (struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
+        char path[PATH_BYTES];
+        Error ignored = {0};
+        path_join(path, sizeof path, folder, entry->d_name);
+        if (file_is_left_over(path))
+            file_remove(path, &ignored);
+    }
+    if (open_folder != NULL)
+        closedir(open_folder);
+}

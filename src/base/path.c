@@ -47,7 +47,7 @@ bool path_shipped(char *out, size_t size, const char *name) {
     path_folder(above, sizeof above, program);
     path_join(place, sizeof place, above, "share/fringe");
     path_join(out, size, place, name);
-    if (!file_exists(out))
+    if (access(out, F_OK) != 0)
         path_join(out, size, above, name);
-    return program[0] != 0 && file_exists(out);
+    return program[0] != 0 && access(out, F_OK) == 0;
 }

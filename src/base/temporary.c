@@ -3,7 +3,6 @@
 
 #include "fringe/base/file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -84,19 +83,6 @@ bool file_is_left_over(const char *path) {
     if (strlen(host) == writing.host_bytes && strncmp(host, writing.host, strlen(host)) == 0)
         return is_gone(writing.process);
     return lstat(path, &status) == 0 && status.st_mtime < time(NULL) - 24 * 3600;
-}
-
-void file_sweep(const char *folder) {
-    DIR *open_folder = opendir(folder);
-    for (struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
-        char path[PATH_BYTES];
-        Error ignored = {0};
-        path_join(path, sizeof path, folder, entry->d_name);
-        if (file_is_left_over(path))
-            file_remove(path, &ignored);
-    }
-    if (open_folder != NULL)
-        closedir(open_folder);
 }
 
 bool file_process_is_gone(const char *name) {
