@@ -127,7 +127,7 @@ void solver_finish(SolverRun *run, const Problem *problem, Solution *solution, c
                    char warning[256]);
 void solver_stop(SolverRun *run);
 
-// ---- state.c: per-row lists of all ranks, on rank 0 in rank order. Collective.
+// ---- lists.c: per-row lists of all ranks, on rank 0 in rank order. Collective.
 // The number of rows that all ranks send; 0 on other ranks than rank 0. Local.
 int64_t assigned_messages(const ChannelAssignment *assigned, const Comm *comm);
 void assigned_gather_rows(const ChannelAssignment *assigned, const Comm *comm, const void *mine,
@@ -136,8 +136,6 @@ void assigned_scatter_rows(const ChannelAssignment *assigned, const Comm *comm, 
                            void *mine, size_t bytes);
 // Checks that every width of the tensor is one that the codec has. Local.
 bool widths_check(const Tensor *tensor, const char *path, Error *err);
-
-// ---- lists.c. Collective.
 // Gather one piece from each rank on rank 0, in rank order, and scatter it; offset [size + 1] in
 // elements, rank 0.
 void list_gather(const Comm *comm, const void *mine, int64_t count, void *all,

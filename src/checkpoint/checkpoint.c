@@ -24,12 +24,6 @@ void checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch) {
     snprintf(out, PATH_BYTES, "%s/checkpoints/%s", run_dir, runfolder_epoch_name(name, epoch, ""));
 }
 
-void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section) {
-    char name[CHECKPOINT_NAME];
-    snprintf(name, sizeof name, "%s.safetensors", section);
-    path_join(out, PATH_BYTES, folder, name);
-}
-
 // ---- writing
 
 // True if a valid checkpoint with the same contents exists, by the hashes in its manifest.

@@ -36,6 +36,12 @@ static double *metric_number(const Metrics *metrics, int k) {
     return (double *)((char *)metrics + metric_numbers[k].at);
 }
 
+void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section) {
+    char name[CHECKPOINT_NAME];
+    snprintf(name, sizeof name, "%s.safetensors", section);
+    path_join(out, PATH_BYTES, folder, name);
+}
+
 // ---- the checksum
 
 // The digits of the last checksum in the text, NULL if there is none.

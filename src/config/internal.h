@@ -80,6 +80,7 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
 void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints);
 bool config_is_section(const char *name);
+bool config_in_section(const Key *key, const char *section);
 // The new name of a renamed key, or of the section of renamed keys (renamed.c).
 const char *config_new_name(const char *path); // NULL: `path` is no old name
 bool config_new_section(const char *section, char out[CONFIG_WORD]);

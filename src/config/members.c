@@ -84,13 +84,6 @@ void config_values(const Config *config, const MemberKeys *keys, void *values) {
         config_set_default(values, &keys->key[k]);
 }
 
-const Key *config_key_find(const char *path) {
-    for (int i = 0; i < config_key_count; i++)
-        if (strcmp(config_keys[i].path, path) == 0)
-            return &config_keys[i];
-    return NULL;
-}
-
 bool config_is_said(const Config *config, const char *path) {
     const Key *key = config_key_find(path);
     return key != NULL && config->said[key - config_keys];

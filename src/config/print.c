@@ -6,50 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
-    const void *at = (const char *)config + key->offset;
-    const ConfigWords *words = at;
-    const ConfigPaths *paths = at;
-    const ConfigInts *ints = at;
-    const ConfigDoubles *doubles = at;
-    if (config_is_list(key->kind))
-        json_begin_array(writer, name);
-    switch (key->kind) {
-    case KEY_WORD:
-    case KEY_TEXT:
-    case KEY_PATH:
-        json_put_string(writer, name, at);
-        break;
-    case KEY_BOOL:
-        json_put_bool(writer, name, *(const bool *)at);
-        break;
-    case KEY_INT:
-        json_put_int(writer, name, *(const int64_t *)at);
-        break;
-    case KEY_DOUBLE:
-        json_put_double(writer, name, *(const double *)at);
-        break;
-    case KEY_WORDS:
-        for (int i = 0; i < words->count; i++)
-            json_put_string(writer, NULL, words->word[i]);
-        break;
-    case KEY_PATHS:
-        for (int i = 0; i < paths->count; i++)
-            json_put_string(writer, NULL, paths->word[i]);
-        break;
-    case KEY_INTS:
-        for (int i = 0; i < ints->count; i++)
-            json_put_int(writer, NULL, ints->value[i]);
-        break;
-    case KEY_DOUBLES:
-        for (int i = 0; i < doubles->count; i++)
-            json_put_double(writer, NULL, doubles->value[i]);
-        break;
-    }
-    if (config_is_list(key->kind))
-        json_end_array(writer);
-}
-
 // "train.epochs" -> "train", "epochs"; "mode" -> "", "mode".
 static const char *split_path(const Key *key, char section[CONFIG_WORD]) {
     const char *dot = strchr(key->path, '.');

@@ -5,16 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool in_section(const Key *key, const char *section) {
-    size_t length = strlen(section);
-    return strncmp(key->path, section, length) == 0 && key->path[length] == '.';
-}
-
 // The words of a section's keys, for family_closest; 0 if there is no such section.
 static int words_of(const char *section, const char *words[64]) {
     int count = 0;
     for (int i = 0; i < config_key_count; i++)
-        if (in_section(&config_keys[i], section) && count < 64)
+        if (config_in_section(&config_keys[i], section) && count < 64)
             words[count++] = config_keys[i].path + strlen(section) + 1;
     return count;
 }
@@ -34,7 +29,7 @@ static const char *same_name(const char *path) {
         const Key *key = &config_keys[i];
         size_t section = strcspn(key->path, ".");
         int fits = strncmp(path, key->path, section + 1) == 0 ? 3
-                   : in_section(key, "stream")                ? 1
+                   : config_in_section(key, "stream")         ? 1
                                                               : 2;
         if (fits > best && config_is_alike(last_part(path), last_part(key->path))) {
             found = key->path;
@@ -66,13 +61,6 @@ static bool complain_meant(const char *path, Complaints *complaints) {
     else
         config_complain(complaints, "%s: unknown key; did you mean %s?", path, known);
     return true;
-}
-
-bool config_is_section(const char *name) {
-    for (int i = 0; i < config_key_count; i++)
-        if (in_section(&config_keys[i], name))
-            return true;
-    return false;
 }
 
 static const char *const sections[] = {"data",         "partition", "stream", "model", "train",

@@ -226,3 +226,11 @@ void free_buffers(Model *m) {
     rows_free(b, &m->x);
     free_mirrors(m);
 }
+
+Rows gradient_rows(const Model *m, int64_t width, int turn) {
+    for (int i = 0; i < m->widths; i++)
+        if (m->gradient_width[i] == width)
+            return m->gradient_slot[i][(m->slot + turn) % GRADIENT_SLOTS];
+    assert(!"a width without gradient rows");
+    return (Rows){0};
+}

@@ -14,6 +14,10 @@ Poll poll_beside(Model *m) {
     return m->sync != NULL ? (Poll){move_both, m} : (Poll){wire_progress, NULL};
 }
 
+Channel *model_channel(const Model *m, ExchangeId id) {
+    return m->layer[id.layer].propagation[id.direction].channel;
+}
+
 // The channels of training, one after the other; NULL after the last.
 static Channel *training_channel(const Model *m, int i) {
     for (int l = 0; l < m->shape.layers; l++)

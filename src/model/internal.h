@@ -177,6 +177,8 @@ void free_buffers(Model *m);
 void alloc_aggregate(Model *m, const Allocator *allocator,
                      int l);         // Layer.a, unless it is made once
 size_t counts_bytes(const Model *m); // of device_counts
+// The buffer of that width, `turn` slots after the slot of G.
+Rows gradient_rows(const Model *m, int64_t width, int turn);
 enum { LOSS_BYTES = SPLITS * sizeof(double) };
 
 // ---- model.c
@@ -254,7 +256,5 @@ void model_backward(Model *m); // from m->g = dLoss / d logits
 // dw = aᵀ g over the rows of g, into the window of p.
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll);
 int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // floats
-// The buffer of that width, `turn` slots after the slot of G.
-Rows gradient_rows(const Model *m, int64_t width, int turn);
 
 #endif

@@ -10,14 +10,6 @@ static void find_parameters(Model *m) {
     }
 }
 
-Rows gradient_rows(const Model *m, int64_t width, int turn) {
-    for (int i = 0; i < m->widths; i++)
-        if (m->gradient_width[i] == width)
-            return m->gradient_slot[i][(m->slot + turn) % GRADIENT_SLOTS];
-    assert(!"a width without gradient rows");
-    return (Rows){0};
-}
-
 // The own rows of the largest set.
 static int64_t most_rows(const ModelShape *shape, const Shard *shard) {
     int64_t most = 0;
@@ -144,10 +136,6 @@ int64_t model_bytes_sent(const Model *m) {
     for (int i = 0; channel_at(m, i) != NULL; i++)
         bytes += channel_count(channel_at(m, i)).bytes_sent;
     return bytes;
-}
-
-Channel *model_channel(const Model *m, ExchangeId id) {
-    return m->layer[id.layer].propagation[id.direction].channel;
 }
 
 const Block *model_block(const Model *m, ExchangeId id) {

@@ -8,11 +8,6 @@
 
 enum { CURVE_POINTS = 250 };
 
-const Json *page_member(const Json *object, const char *key, JsonType type) {
-    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == type ? value : NULL;
-}
-
 // --- messages: for every sender and reader, the values of an epoch
 
 typedef struct Messages {

@@ -9,6 +9,11 @@
 #include <math.h>
 #include <stdlib.h>
 
+const Json *page_member(const Json *object, const char *key, JsonType type) {
+    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
+
 // --- scores
 
 static int64_t last_evaluated(const RunRecord *run) {

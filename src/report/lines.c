@@ -23,6 +23,8 @@ static double rest_of(const double s[TIMER_KINDS], double seconds) {
     return rest > 0 ? rest : 0;
 }
 
+double report_score(const Metrics *metrics) { return metrics->rows > 0 ? metrics->micro_f1 : NAN; }
+
 static const char *score(char out[QUANTITY], const Metrics *metrics) {
     double share = report_score(metrics);
     snprintf(out, QUANTITY, isnan(share) ? "none" : "%.2f", 100 * share);

@@ -171,17 +171,6 @@ void report_close(Report *report) {
 
 // --- one epoch
 
-void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
-    bool some = metrics->rows > 0; // else the numbers are null
-    json_begin_object(writer, key);
-    json_put_double(writer, "loss", some ? metrics->loss : NAN);
-    json_put_double(writer, "accuracy", some ? metrics->accuracy : NAN);
-    json_put_double(writer, "micro_f1", some ? metrics->micro_f1 : NAN);
-    json_put_double(writer, "macro_f1", some ? metrics->macro_f1 : NAN);
-    json_put_int(writer, "rows", metrics->rows);
-    json_end_object(writer);
-}
-
 static void put_time(JsonWriter *writer, const EpochRecord *record) {
     json_begin_object(writer, "time");
     json_put_double(writer, "epoch", record->seconds);
@@ -296,8 +285,6 @@ bool report_sync(Report *report, Error *err) {
     writer_put(report->writer, sync_metrics, report, "", 0, err);
     return writer_wait(report->writer, err);
 }
-
-double report_score(const Metrics *metrics) { return metrics->rows > 0 ? metrics->micro_f1 : NAN; }
 
 const char *report_metric_name(const Shard *shard) {
     return shard->multilabel ? "micro-F1" : "accuracy";

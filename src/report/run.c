@@ -143,6 +143,17 @@ static void put_memory_plan(JsonWriter *writer, const Report *report) {
         put_plan_side(writer, "device_memory_plan", plan, true);
 }
 
+void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
+    bool some = metrics->rows > 0; // else the numbers are null
+    json_begin_object(writer, key);
+    json_put_double(writer, "loss", some ? metrics->loss : NAN);
+    json_put_double(writer, "accuracy", some ? metrics->accuracy : NAN);
+    json_put_double(writer, "micro_f1", some ? metrics->micro_f1 : NAN);
+    json_put_double(writer, "macro_f1", some ? metrics->macro_f1 : NAN);
+    json_put_int(writer, "rows", metrics->rows);
+    json_end_object(writer);
+}
+
 static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
     static const char *const names[4] = {NULL, "train", "validation", "test"};
     bool tested = result->last[SPLIT_TEST].rows > 0;

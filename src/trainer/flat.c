@@ -76,3 +76,11 @@ void trainer_download(Trainer *t) {
         t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));
     t->backend->finish(NULL);
 }
+
+const float *trainer_parameters(const Trainer *t, bool best) {
+    bool kept = best && t->best_epoch > 0;
+    float *host = kept ? t->best : t->parameters;
+    t->backend->download(host, kept ? t->device.best : t->device.parameters, trainer_flat_bytes(t));
+    t->backend->finish(NULL);
+    return host;
+}

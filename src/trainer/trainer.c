@@ -233,14 +233,6 @@ int trainer_widths(Trainer *t, Tensor tensor[ASSIGNED_CHANNELS]) {
     return t->assigner != NULL ? assigner_widths(t->assigner, tensor) : 0;
 }
 
-const float *trainer_parameters(const Trainer *t, bool best) {
-    bool kept = best && t->best_epoch > 0;
-    float *host = kept ? t->best : t->parameters;
-    t->backend->download(host, kept ? t->device.best : t->device.parameters, trainer_flat_bytes(t));
-    t->backend->finish(NULL);
-    return host;
-}
-
 // ---- one epoch
 
 static double clip(Trainer *t) {
