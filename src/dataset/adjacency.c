@@ -1,8 +1,32 @@
-// The edges of a dataset as a Csr, and their properties.
+// The arrays of a dataset, its own or mapped; its edges as a Csr, and their properties.
 
 #include "internal.h"
 
 #include <string.h>
+
+// Also true for the copy of an array whose place in the file was not aligned.
+static bool in_mapping(const Dataset *dataset, const void *array) {
+    const char *begin = dataset->map.mapping, *at = array;
+    if (!dataset->mapped)
+        return false;
+    for (int i = 0; i < dataset->map.count; i++)
+        if (dataset->map.tensor[i].data == array)
+            return true;
+    return at >= begin && at <= begin + dataset->map.bytes;
+}
+
+void dataset_free_arrays(Dataset *dataset, const void *array) {
+    if (!in_mapping(dataset, array))
+        memory_free((void *)(uintptr_t)array);
+}
+
+void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what) {
+    if (!in_mapping(dataset, array))
+        return array;
+    void *copy = memory_alloc(bytes, what);
+    memcpy(copy, array, bytes);
+    return copy;
+}
 
 Csr dataset_csr(const Dataset *dataset) {
     return (Csr){dataset->nodes, dataset->offset, dataset->target, dataset->weight};

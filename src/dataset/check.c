@@ -6,30 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// Also true for the copy of an array whose place in the file was not aligned.
-static bool in_mapping(const Dataset *dataset, const void *array) {
-    const char *begin = dataset->map.mapping, *at = array;
-    if (!dataset->mapped)
-        return false;
-    for (int i = 0; i < dataset->map.count; i++)
-        if (dataset->map.tensor[i].data == array)
-            return true;
-    return at >= begin && at <= begin + dataset->map.bytes;
-}
-
-void dataset_free_arrays(Dataset *dataset, const void *array) {
-    if (!in_mapping(dataset, array))
-        memory_free((void *)(uintptr_t)array);
-}
-
-void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what) {
-    if (!in_mapping(dataset, array))
-        return array;
-    void *copy = memory_alloc(bytes, what);
-    memcpy(copy, array, bytes);
-    return copy;
-}
-
 void dataset_clear(Dataset *dataset) {
     const void *arrays[] = {dataset->offset,     dataset->target,   dataset->weight,
                             dataset->x,          dataset->label,    dataset->labels,
@@ -181,12 +157,6 @@ void dataset_finish(Dataset *dataset) {
     }
     sort_rows(dataset);
     drop_unit_weights(dataset);
-}
-
-void warn_of_count(Dataset *dataset, int64_t count, const char *noun, const char *rest) {
-    if (count > 0)
-        warnings_add(&dataset->warnings, "%lld %s%s %s", (long long)count, noun,
-                     count == 1 ? "" : "s", rest);
 }
 
 // Classes of MATLAB and R begin at 1. Class 0 then costs a column of the model and is never right.

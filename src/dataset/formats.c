@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 // The files of reddit are npz files, and a folder of our own format is whatever others do not know.
@@ -60,13 +61,6 @@ const char *dataset_format_name(const Config *config) {
 bool dataset_is_foreign(const char *path) {
     const Format *format = guess(path);
     return format != NULL && format != &format_fringe;
-}
-
-void dataset_path(const Config *config, const char *path, char out[PATH_BYTES]) {
-    if (file_exists(path))
-        snprintf(out, PATH_BYTES, "%s", path);
-    else
-        config_resolve(config, path, out, PATH_BYTES);
 }
 
 // --- loading
@@ -135,4 +129,90 @@ bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
     if (!ok)
         dataset_clear(dataset);
     return ok;
+}
+
+// --- the memory that loading takes, from the headers of the files: every reader has a `plan` that
+// follows its steps and only adds sizes; then come the steps behind the reader
+
+// Rows that do not ascend are transposed twice; assume that, since it is not known yet.
+static void plan_sorting(Tally *tally) {
+    size_t rows =
+        tally_rows(tally, tally->edges) + memory_product(tally->hyperedges, sizeof(int64_t));
+    if (tally->mapped)
+        return;
+    tally->copied = true;
+    tally_add(tally, 2 * rows);
+    tally_sub(tally, 2 * rows);
+}
+
+// New rows beside the old ones. How many edges the cliques have is not known: that step checks it.
+static void plan_expansion(Tally *tally, const char *step) {
+    int64_t more = strncmp(step, "singletons:", 11) == 0 ? tally->nodes : 0;
+    size_t old = tally_rows(tally, tally->edges);
+    if (more == 0) {
+        tally->nodes += strcmp(step, "star") == 0 ? tally->hyperedges : 0;
+        more = tally->edges;
+        tally->weight = sizeof(float);
+        tally_add(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
+    }
+    tally->edges += more;
+    tally_add(tally, tally_rows(tally, tally->edges));
+    tally_sub(tally, old);
+}
+
+static bool is_expansion(const char *step) {
+    return strncmp(step, "singletons:", 11) == 0 || strcmp(step, "clique") == 0 ||
+           strcmp(step, "star") == 0;
+}
+
+static void plan_step(Tally *tally, const char *step) {
+    if (is_expansion(step)) {
+        plan_expansion(tally, step);
+        return;
+    }
+    int64_t made = strncmp(step, "random:", 7) == 0 ? atoll(step + 7)
+                   : strcmp(step, "degree") == 0    ? 18
+                                                    : 0;
+    bool graph = strcmp(step, "symmetrize") == 0 || strncmp(step, "drop-", 5) == 0;
+    if (made > 0) {
+        tally->features = made;
+        tally_add(tally, memory_product(tally->nodes * made, sizeof(float)));
+    } else if (graph) { // the transposed rows, and the new rows beside the old
+        size_t old = tally_rows(tally, tally->edges);
+        bool doubles = strcmp(step, "symmetrize") == 0 && !tally->symmetric;
+        tally->edges *= doubles ? 2 : 1;
+        tally->symmetric |= doubles;
+        size_t rows = tally_rows(tally, tally->edges);
+        tally_add(tally, old + rows);
+        tally_sub(tally, 2 * old);
+    } else if (tally->mapped) { // a writable copy
+        tally_add(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
+        tally->mapped = false;
+    }
+}
+
+static const size_t libraries = 2 << 20; // buffers of libzip, zlib and stdio
+
+static void plan_all(Tally *tally, const Config *config, const Format *format, const char *path,
+                     Beside *beside) {
+    Request request = {config, path, beside_rows(beside), beside};
+    tally_add(tally, beside_bytes(beside));
+    format->plan(tally, &request);
+    beside_plan(tally, beside);
+    plan_sorting(tally);
+    for (int i = 0; i < config->data.transforms.count; i++)
+        plan_step(tally, config->data.transforms.word[i]);
+}
+
+void dataset_plan(MemoryPlan *plan, const Config *config) {
+    char path[PATH_BYTES];
+    Tally tally = {0};
+    dataset_path(config, config->data.path, path);
+    const Format *format = format_find(config->data.format, path, &(Error){0});
+    Beside *beside = format != NULL && file_exists(path) ? beside_look(config) : NULL;
+    if (beside == NULL)
+        return;
+    plan_all(&tally, config, format, path, beside);
+    beside_close(beside);
+    memory_plan_add(plan, "loading the dataset", tally.most + (tally.copied ? libraries : 0));
 }

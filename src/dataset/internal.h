@@ -71,7 +71,12 @@ const Format *format_find(const char *name, const char *path, Error *err);
 bool format_is_refused(const char *path, Error *err);
 void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
 // Resolves a path of the config: as written if it exists, else through config_resolve.
-void dataset_path(const Config *config, const char *path, char out[PATH_BYTES]);
+static inline void dataset_path(const Config *config, const char *path, char out[PATH_BYTES]) {
+    if (file_exists(path))
+        snprintf(out, PATH_BYTES, "%s", path);
+    else
+        config_resolve(config, path, out, PATH_BYTES);
+}
 // True if it is a file whose name has one of `endings` (the last is NULL).
 bool format_file_ends(const char *path, const char *const *endings);
 
@@ -273,7 +278,14 @@ void dataset_finish(Dataset *dataset);
 // Warns of legal contents that are often a mistake: self-loops, duplicate edges, missing labels.
 void dataset_warn_of_oddities(Dataset *dataset);
 // Warns that "COUNT NOUNs REST", if there are any.
-void warn_of_count(Dataset *dataset, int64_t count, const char *noun, const char *rest);
+static inline void warn_of_count(Dataset *dataset, int64_t count, const char *noun,
+                                 const char *rest) {
+    if (count > 0)
+        warnings_add(&dataset->warnings, "%lld %s%s %s", (long long)count, noun,
+                     count == 1 ? "" : "s", rest);
+}
+
+// ---- adjacency.c
 void dataset_free_arrays(Dataset *dataset, const void *array); // unless the mapping holds it
 // The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);
