@@ -31,7 +31,7 @@ loss before the host reads it|src/model/model.c|    m->parts.backend->event_wait
 counts before the host reads them|src/model/metrics.c|    b->event_wait(m->results, NULL);|    (void)b;
 square before the host reads it|src/trainer/trainer.c|    b->event_wait(t->square_ready, NULL);|
 trainer_download without finish|src/trainer/flat.c|        t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));\n    t->backend->finish(NULL);|        t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));
-trainer_parameters without finish|src/trainer/trainer.c|trainer_flat_bytes(t));\n    t->backend->finish(NULL);\n    return host;|trainer_flat_bytes(t));\n    return host;
+trainer_parameters without finish|src/trainer/flat.c|trainer_flat_bytes(t));\n    t->backend->finish(NULL);\n    return host;|trainer_flat_bytes(t));\n    return host;
 predictions without finish|src/cli/cmd_predict.c|    backend->finish(NULL);|'
 
 # Is OLD of every line of "NAME|FILE|OLD|NEW" in its file once?

@@ -4,7 +4,6 @@
 #include "internal.h"
 
 #include <omp.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -24,10 +23,11 @@ void helper_leave_abort(ExitCode code) {
 int helper_abort_requested(void) { return atomic_load(&wanted_code); }
 
 static void *run(void *pointer) {
-    const Helper *helper = pointer;
+    Helper *helper = pointer;
     on_helper_thread = true;
     omp_set_num_threads(helper->threads);
     helper->work(helper->context);
+    atomic_store(&helper->done, true);
     return NULL;
 }
 

@@ -5,6 +5,7 @@
 #include "fringe/base/mpi.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 // Sets the cores that the ranks of this machine may use together; 0 before comm_start.
 void threads_set_node_cores(int cores);
@@ -66,6 +67,7 @@ typedef struct Helper {
     void *context;
     int threads; // OpenMP would give a new thread all cores of the machine
     pthread_t thread;
+    atomic_bool done;
 } Helper;
 // Starts work(context) on a thread; *helper must not move until helper_join has returned.
 void helper_start(Helper *helper, void (*work)(void *context), void *context);

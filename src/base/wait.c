@@ -6,7 +6,6 @@
 #include "internal.h"
 
 #include <sched.h>
-#include <stdatomic.h>
 #include <time.h>
 
 static bool oversubscribed;
@@ -93,30 +92,15 @@ void comm_beat(const Comm *comm) {
     answer();
 }
 
-// --- one call in a helper thread
-
-typedef struct HelperCall {
-    void (*work)(void *context);
-    void *context;
-    atomic_bool done;
-} HelperCall;
-
-static void run_call(void *context) {
-    HelperCall *call = context;
-    call->work(call->context);
-    atomic_store(&call->done, true);
-}
-
 void comm_aside(const Comm *comm, void (*work)(void *context), void *context) {
     static const struct timespec moment = {.tv_nsec = 1000000};
     if (comm->size == 1) { // no other rank sends requests
         work(context);
         return;
     }
-    HelperCall call = {.work = work, .context = context};
     Helper helper;
-    helper_start(&helper, run_call, &call);
-    while (!atomic_load(&call.done)) {
+    helper_start(&helper, work, context);
+    while (!atomic_load(&helper.done)) {
         comm_beat(comm);
         nanosleep(&moment, NULL);
     }

@@ -76,6 +76,5 @@ bool report_cut_assignments(const char *folder, int64_t last, Error *err);
 // Adds start, end, command line and hosts of the run, and of each process that worked on it.
 void report_put_sessions(JsonWriter *writer, const Report *report);
 void report_put_rank_times(JsonWriter *writer, const Report *report);
-void report_machine(JsonWriter *writer, const Report *report);
 
 #endif

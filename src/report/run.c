@@ -21,7 +21,7 @@ static void cpu_name(char *out, size_t size) {
         fclose(file);
 }
 
-void report_machine(JsonWriter *writer, const Report *report) {
+static void put_machine(JsonWriter *writer, const Report *report) {
     struct utsname name;
     char cpu[256] = "";
     cpu_name(cpu, sizeof cpu);
@@ -215,7 +215,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     json_begin_object(&writer, "versions");
     report_versions(&writer, trainer_backend(report->trainer));
     json_end_object(&writer);
-    report_machine(&writer, report);
+    put_machine(&writer, report);
     put_backend(&writer, report->trainer);
     put_data(&writer, report);
     put_parts(&writer, report);

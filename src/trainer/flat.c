@@ -25,7 +25,7 @@ static void flat_arrays(Trainer *t, FlatArray out[FLAT]) {
     memcpy(out, all, sizeof all);
 }
 
-size_t trainer_flat_bytes(const Trainer *t) {
+static size_t trainer_flat_bytes(const Trainer *t) {
     return (size_t)t->shape.parameter_count * sizeof(float);
 }
 

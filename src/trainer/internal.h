@@ -76,7 +76,6 @@ bool patience_is_over(const Trainer *trainer);
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err);
 
 // ---- flat.c
-size_t trainer_flat_bytes(const Trainer *trainer); // of one flat array
 void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);
 void trainer_free_flat(Trainer *trainer);
 // The flat arrays from one side to the other; both sides agree but for what was written on one
