@@ -2,25 +2,66 @@
 // (MPI_Allreduce changes bits with its algorithm, TRAPS 8): slices go to their owners all-to-all,
 // are added there, and come back. The backward pass makes the flat gradient from its end to its
 // beginning, so finished parts are summed while the rest is computed.
+//
+// A compressor may turn shares and sums into fewer bytes. Then all coding runs on the host, by the
+// CPU's operations, whatever backend trains: shares are there already when they are sent.
 #ifndef FRINGE_GRADSYNC_H
 #define FRINGE_GRADSYNC_H
 
 #include "fringe/backend.h"
 #include "fringe/base.h"
+#include "fringe/wire.h"
+
+// What coding looks at: rows of so many floats, each of one parameter (its last row of a parameter
+// is filled up with zeros).
+enum { GRADIENT_BUCKET = 512 };
+
+// A parameter in the flat gradient.
+typedef struct GradSpan {
+    const char *name;
+    int64_t begin, rows, columns;
+} GradSpan;
+
+typedef struct Compressor {
+    const char *name;
+    // Fills in the codec and its residual. NULL: floats travel as they are, without headers.
+    bool (*configure)(const Config *config, CodecOptions *options, Error *err);
+} Compressor;
+// The first is the one in use; no key of the config names it while there is one only.
+extern const Family compressor_family;
+// The options of the compressor in use, for GradForm. False with EXIT_CONFIG.
+bool compressor_options(const Config *config, CodecOptions *options, Error *err);
+
+// What is summed, and how. Zero but for `count`: in fp32.
+typedef struct GradForm {
+    int64_t count;         // floats of the gradient
+    CodecOptions options;  // codec NULL: fp32
+    const GradSpan *spans; // [span_count] in order, without gaps; for coding, and used by
+    int span_count;        // gradsync_new only. 0: all is one parameter
+    uint64_t seed;         // of the random numbers of coding
+} GradForm;
 
 typedef struct GradSync GradSync;
-GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count); // collective
+// Collective. False from codec_find and the like is the caller's to have checked.
+GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm *form);
 void gradsync_free(GradSync *sync); // collective; not before a sum is finished
-void gradsync_plan(MemoryPlan *plan, const Backend *backend, int64_t count, int size);
+void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form, int size);
+// The epoch of the next sum, before the first gradsync_made: it names messages and random numbers.
+// fp32 needs none of it.
+void gradsync_begin(GradSync *sync, uint32_t epoch);
 // Reports that elements [from, count) of gradient [count] are made on this rank. Until
 // gradsync_finish the caller may not read, write or free them. `from` decreases from call to call.
 // Never blocks; ranks may report different parts at different times, or nothing.
 void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from);
-void gradsync_progress(void *sync); // a Poll function: progresses messages; never blocks
+// A Poll function: progresses messages, and codes at most one slice of each chunk; never blocks.
+void gradsync_progress(void *sync);
 // Completes the sum: gradient [count] = sum over ranks, with the same bits on every rank, whatever
-// was reported when. Collective.
+// was reported when. A value that cannot be coded ends the job with its parameter's name
+// (EXIT_DIVERGED). Collective.
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient);
-int64_t gradsync_bytes(const GradSync *sync);                 // sent by this rank per sum
-int64_t gradsync_bytes_of(int64_t count, int size, int rank); // sent by rank `rank` of `size`
+int64_t gradsync_bytes(const GradSync *sync); // sent by this rank: per sum; coded: in the last one
+int64_t gradsync_bytes_of(int64_t count, int size, int rank); // fp32: by rank `rank` of `size`
+// What residuals remember, for checkpoints. NULL name: nothing.
+StateSection gradsync_section(GradSync *sync);
 
 #endif

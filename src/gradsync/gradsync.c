@@ -14,11 +14,7 @@
 // but would give some ranks more bytes. So all ranks own an equal slice of every chunk, and the
 // number of messages is kept small by a small number of chunks: SLICE is the least size of a slice.
 
-#include "fringe/gradsync.h"
-
-#include "fringe/wire.h"
-
-#include <string.h>
+#include "internal.h"
 
 // All messages of a chunk are posted at once. With many ranks there are few chunks, at last one.
 enum {
@@ -26,118 +22,113 @@ enum {
     CHUNKS = 32,  // at most
 };
 
-typedef enum State {
-    SHARES_DOWNLOADED,
-    SHARES_FLY,
-    SUMS_FLY,
-    SUMMED
-} State; // of a chunk in flight
-
-typedef struct Chunk {
-    State state;
-    int64_t begin, end;      // in the gradient
-    int64_t slice;           // floats that a rank owns; the last ranks may own fewer
-    float *received;         // [size, slice]
-    DeviceEvent *downloaded; // owned: its shares are on the host
-    RingTransfer ring;       // its messages: shares, then sums
-} Chunk;
-
-struct GradSync {
-    const Comm *comm;  // borrowed
-    Endpoint endpoint; // of all chunks
-    int64_t count;
-    int64_t made;           // elements [made, count) are made
-    const Backend *backend; // borrowed
-    DeviceFloat *gradient;  // borrowed from the first gradsync_made to gradsync_finish
-    float *shares;          // its host side, which MPI reads and writes
-    float *pinned;          // [count] owned: that, where the host may not touch the gradient
-    int chunks;
-    int flown; // chunks that were sent for this sum: the last ones of the array
-    Chunk *chunk;
-    float *received;
-};
-
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Floats of a slice of all chunks but the last.
-static int64_t slice_of(int64_t count, int size) {
-    int64_t slice = ceil_div(ceil_div(count, CHUNKS), size);
-    return slice < SLICE ? SLICE : slice;
+// Units of a slice of all chunks but the last; `least` of one.
+static int64_t slice_of(int64_t units, int64_t least, int size) {
+    int64_t slice = ceil_div(ceil_div(units, CHUNKS), size);
+    return slice < least ? least : slice;
 }
 
-static int chunks_of(int64_t count, int size) {
-    return size == 1 ? 0 : (int)ceil_div(count, slice_of(count, size) * size);
+static int chunks_of(int64_t units, int64_t least, int size) {
+    return size == 1 ? 0 : (int)ceil_div(units, slice_of(units, least, size) * size);
+}
+
+// Which units the i-th chunk holds, and how many of them a rank owns.
+static Chunk chunk_of(int64_t units, int64_t least, int size, int i) {
+    int64_t whole = slice_of(units, least, size) * size, begin = i * whole;
+    int64_t end = begin + whole < units ? begin + whole : units;
+    return (Chunk){
+        .state = SUMMED, .begin = begin, .end = end, .slice = ceil_div(end - begin, size)};
 }
 
 // --- making
 
-// Which floats the i-th chunk holds, and how many of them a rank owns.
-static Chunk chunk_of(int64_t count, int size, int i) {
-    int64_t whole = slice_of(count, size) * size, begin = i * whole;
-    int64_t end = begin + whole < count ? begin + whole : count;
-    return (Chunk){.begin = begin, .end = end, .slice = ceil_div(end - begin, size)};
+// All messages of a chunk are in flight at once, each in one piece (and its header). Tags tell
+// chunks apart: between two ranks the shares of a chunk go before its sums.
+static RingForm ring_form(bool coded, int size, int chunk) {
+    int pieces = coded ? 2 : 1;
+    return (RingForm){.piece = INT32_MAX - 1,
+                      .window = size,
+                      .in_flight = pieces,
+                      .headers = coded,
+                      .tag = chunk * pieces,
+                      .tags = pieces};
 }
 
-static void cut(GradSync *sync) {
-    int size = sync->comm->size;
-    for (int i = 0; i < sync->chunks; i++) {
-        Chunk chunk = chunk_of(sync->count, size, i);
-        chunk.received = sync->received + chunk.begin;
-        chunk.downloaded = sync->backend->event_new();
-        chunk.ring = sync->chunk[i].ring;
-        ring_transfer_open(&chunk.ring, &sync->endpoint, i * ring_slots(&chunk.ring.form, size));
-        sync->chunk[i] = chunk;
-    }
+static void alloc_rings(GradSync *sync, MemoryPlan *plan, bool coded, int size) {
+    RingForm form = ring_form(coded, size, 0);
+    endpoint_alloc(&sync->endpoint, plan, sync->chunks * ring_slots(&form, size));
+    for (int i = 0; i < sync->chunks; i++)
+        ring_transfer_alloc(&sync->chunk[i].ring, plan, size, ring_form(coded, size, i));
 }
 
 // Slices are rounded up, so a chunk may receive a little more than it is long.
 static int64_t received_floats(int64_t count, int size) { return size == 1 ? 0 : count + size; }
 
-// All messages of a chunk are in flight at once, each in one piece. The tag is the chunk: between
-// two ranks its shares go before its sums.
-static RingForm ring_form(int size, int chunk) {
-    return (RingForm){
-        .piece = INT32_MAX - 1, .window = size, .in_flight = 1, .tag = chunk, .tags = 1};
-}
-
-static void alloc_rings(GradSync *sync, MemoryPlan *plan, int size) {
-    RingForm form = ring_form(size, 0);
-    endpoint_alloc(&sync->endpoint, plan, sync->chunks * ring_slots(&form, size));
-    for (int i = 0; i < sync->chunks; i++) {
-        RingTransfer planned, *ring = plan != NULL ? &planned : &sync->chunk[i].ring;
-        ring_transfer_alloc(ring, plan, size, ring_form(size, i));
-    }
-}
-
-static void alloc_buffers(GradSync *sync, const Allocator *allocator, int size) {
-    size_t bytes = memory_product(received_floats(sync->count, size), sizeof(float));
-    sync->chunk = alloc_host(allocator, memory_product(sync->chunks, sizeof(Chunk)), "gradients");
-    alloc_rings(sync, allocator->plan, size);
-    sync->received = alloc_pinned(allocator, bytes, "gradients on their way");
+static void alloc_buffers(GradSync *sync, const GradForm *form, const Allocator *allocator,
+                          int size) {
+    bool coded = form->options.codec != NULL;
+    alloc_rings(sync, allocator->plan, coded, size);
+    if (coded && size > 1)
+        sync->coding = coding_new(sync, form, allocator->plan);
+    else
+        sync->received = alloc_pinned(
+            allocator, memory_product(received_floats(form->count, size), sizeof(float)),
+            "gradients on their way");
     if (!allocator->backend->host_is_device)
         sync->pinned =
-            alloc_pinned(allocator, memory_product(sync->count, sizeof(float)), "gradients");
+            alloc_pinned(allocator, memory_product(form->count, sizeof(float)), "gradients");
 }
 
-static GradSync sync_of(const Backend *backend, int64_t count, int size) {
-    return (GradSync){
-        .backend = backend, .count = count, .made = count, .chunks = chunks_of(count, size)};
+static Cut cut_of(const GradForm *form) {
+    Cut cut = {.floats = form->count, .units = form->count};
+    if (form->options.codec == NULL)
+        return cut;
+    cut.units = bucket_count(form);
+    cut.bucket = ALLOC(int64_t, cut.units + 1, "gradients");
+    buckets_fill(cut.bucket, form);
+    return cut;
 }
 
-GradSync *gradsync_new(const Comm *comm, const Backend *backend, int64_t count) {
-    assert(count >= 0 && slice_of(count, comm->size) <= INT32_MAX / (int64_t)sizeof(float));
-    GradSync *sync = ALLOC(GradSync, 1, "gradients");
-    *sync = sync_of(backend, count, comm->size);
-    sync->comm = comm;
-    alloc_buffers(sync, &(Allocator){.backend = backend}, comm->size);
-    endpoint_open(&sync->endpoint, comm);
-    cut(sync);
+// Chunks that know what they hold.
+static GradSync sync_of(const Comm *comm, const Backend *backend, const GradForm *form) {
+    GradSync sync = {.comm = comm, .backend = backend, .cut = cut_of(form), .seed = form->seed};
+    int64_t least = form->options.codec == NULL ? SLICE : SLICE / GRADIENT_BUCKET;
+    sync.made = form->count;
+    sync.chunks = chunks_of(sync.cut.units, least, comm->size);
+    sync.chunk = ALLOC(Chunk, sync.chunks, "gradients");
+    for (int i = 0; i < sync.chunks; i++)
+        sync.chunk[i] = chunk_of(sync.cut.units, least, comm->size, i);
     return sync;
 }
 
-void gradsync_plan(MemoryPlan *plan, const Backend *backend, int64_t count, int size) {
-    GradSync sync = sync_of(backend, count, size);
-    alloc_buffers(&sync, &(Allocator){.backend = backend, .plan = plan}, size);
+GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm *form) {
+    GradSync *sync = ALLOC(GradSync, 1, "gradients");
+    *sync = sync_of(comm, backend, form);
+    alloc_buffers(sync, form, &(Allocator){.backend = backend}, comm->size);
+    endpoint_open(&sync->endpoint, comm);
+    for (int i = 0; i < sync->chunks; i++) {
+        Chunk *chunk = &sync->chunk[i];
+        chunk->downloaded = backend->event_new();
+        ring_transfer_open(&chunk->ring, &sync->endpoint,
+                           i * ring_slots(&chunk->ring.form, comm->size));
+    }
+    if (sync->coding != NULL)
+        coding_open(sync);
+    return sync;
+}
+
+void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form, int size) {
+    Comm comm = {.size = size};
+    GradSync sync = sync_of(&comm, backend, form);
+    memory_plan_add(plan, "gradients", (size_t)sync.chunks * sizeof *sync.chunk);
+    if (sync.cut.bucket != NULL)
+        memory_plan_add(plan, "gradients", (size_t)(sync.cut.units + 1) * sizeof(int64_t));
+    alloc_buffers(&sync, form, &(Allocator){.backend = backend, .plan = plan}, size);
+    coding_free(sync.coding);
+    memory_free(sync.chunk);
+    memory_free(sync.cut.bucket);
 }
 
 void gradsync_free(GradSync *sync) {
@@ -148,105 +139,117 @@ void gradsync_free(GradSync *sync) {
         sync->backend->event_free(sync->chunk[i].downloaded);
         ring_transfer_clear(&sync->chunk[i].ring);
     }
+    coding_free(sync->coding);
     sync->backend->free_pinned(sync->pinned);
     sync->backend->free_pinned(sync->received);
     endpoint_clear(&sync->endpoint);
     memory_free(sync->chunk);
+    memory_free(sync->cut.bucket);
     memory_free(sync);
 }
 
 // --- a chunk on its way
 
-// The slice of rank r: where it begins in the gradient, and its floats.
-static int64_t slice_begin(const Chunk *chunk, int r) {
-    int64_t begin = chunk->begin + r * chunk->slice;
-    return begin < chunk->end ? begin : chunk->end;
+// The first float of a chunk, and how many it holds.
+static int64_t first_float(const GradSync *sync, const Chunk *chunk) {
+    return unit_begin(&sync->cut, chunk->begin);
 }
 
-static int slice_floats(const Chunk *chunk, int r) {
-    int64_t left = chunk->end - slice_begin(chunk, r);
-    return (int)(left < chunk->slice ? left : chunk->slice);
-}
-
-static void set_message(Transfer *transfer, float *at, int floats) {
-    transfer->payload = (unsigned char *)at;
-    transfer->bytes = (int64_t)floats * (int64_t)sizeof *at;
-}
-
-static size_t chunk_bytes(const Chunk *chunk) {
-    return (size_t)(chunk->end - chunk->begin) * sizeof(float);
+static size_t chunk_bytes(const GradSync *sync, const Chunk *chunk) {
+    return (size_t)(unit_begin(&sync->cut, chunk->end) - first_float(sync, chunk)) * sizeof(float);
 }
 
 // The download runs after the operations that make the elements, which are on the same stream.
 static void download_shares(GradSync *sync, Chunk *chunk) {
-    sync->backend->download(sync->shares + chunk->begin, flat_window(sync->gradient, chunk->begin),
-                            chunk_bytes(chunk));
+    int64_t first = first_float(sync, chunk);
+    sync->backend->download(sync->shares + first, flat_window(sync->gradient, first),
+                            chunk_bytes(sync, chunk));
     sync->backend->event_record(chunk->downloaded, STREAM_COMPUTE);
     chunk->state = SHARES_DOWNLOADED;
+    chunk->coded = 0;
 }
 
-static void send_shares(GradSync *sync, Chunk *chunk) {
-    int own = slice_floats(chunk, sync->comm->rank);
+static void set_message(Transfer *transfer, float *at, int64_t floats) {
+    transfer->payload = (unsigned char *)at;
+    transfer->bytes = floats * (int64_t)sizeof *at;
+}
+
+// Shares of rank r are received in the r-th part of the chunk's room. (Units are floats.)
+static float *room_of(const GradSync *sync, const Chunk *chunk, int r) {
+    return sync->received + chunk->begin + r * chunk->slice;
+}
+
+static void set_floats(GradSync *sync, Chunk *chunk, int way) {
+    int rank = sync->comm->rank;
     for (int g = 0; g < chunk->ring.rounds; g++) {
         Transfer *in = &chunk->ring.transfer[g][INCOMING],
                  *out = &chunk->ring.transfer[g][OUTGOING];
-        set_message(in, chunk->received + in->peer * chunk->slice, own);
-        set_message(out, sync->shares + slice_begin(chunk, out->peer),
-                    slice_floats(chunk, out->peer));
+        int read = way == UP ? rank : in->peer, sent = way == UP ? out->peer : rank;
+        float *to =
+            way == UP ? room_of(sync, chunk, in->peer) : sync->shares + slice_begin(chunk, read);
+        set_message(in, to, slice_units(chunk, read));
+        set_message(out, sync->shares + slice_begin(chunk, sent), slice_units(chunk, sent));
     }
+}
+
+static void post(GradSync *sync, Chunk *chunk, int way) {
+    if (sync->coding != NULL)
+        coding_set_incoming(sync, chunk, way);
+    else
+        set_floats(sync, chunk, way);
     ring_transfer_post(&chunk->ring);
-    chunk->state = SHARES_FLY;
+    chunk->state = way == UP ? SHARES_FLY : SUMS_FLY;
 }
 
 // own slice = ((share of rank 0 + share of rank 1) + share of rank 2) + ...
 static void add_in_rank_order(GradSync *sync, Chunk *chunk) {
-    int rank = sync->comm->rank, floats = slice_floats(chunk, rank);
+    int rank = sync->comm->rank;
+    int64_t floats = slice_units(chunk, rank);
     float *sum = sync->shares + slice_begin(chunk, rank);
     if (floats == 0)
         return;
-    memcpy(chunk->received + rank * chunk->slice, sum, (size_t)floats * sizeof *sum);
-    memcpy(sum, chunk->received, (size_t)floats * sizeof *sum);
-    for (int r = 1; r < sync->comm->size; r++)
-        for (int i = 0; i < floats; i++)
-            sum[i] += chunk->received[r * chunk->slice + i];
-}
-
-// The shares that the sums overwrite have been sent.
-static void send_sums(GradSync *sync, Chunk *chunk) {
-    int rank = sync->comm->rank;
-    add_in_rank_order(sync, chunk);
-    for (int g = 0; g < chunk->ring.rounds; g++) {
-        Transfer *in = &chunk->ring.transfer[g][INCOMING],
-                 *out = &chunk->ring.transfer[g][OUTGOING];
-        set_message(in, sync->shares + slice_begin(chunk, in->peer), slice_floats(chunk, in->peer));
-        set_message(out, sync->shares + slice_begin(chunk, rank), slice_floats(chunk, rank));
+    memcpy(room_of(sync, chunk, rank), sum, (size_t)floats * sizeof *sum);
+    memcpy(sum, room_of(sync, chunk, 0), (size_t)floats * sizeof *sum);
+    for (int r = 1; r < sync->comm->size; r++) {
+        const float *share = room_of(sync, chunk, r);
+        for (int64_t i = 0; i < floats; i++)
+            sum[i] += share[i];
     }
-    ring_transfer_post(&chunk->ring);
-    chunk->state = SUMS_FLY;
 }
 
 static void land(GradSync *sync, Chunk *chunk) {
-    sync->backend->upload(flat_window(sync->gradient, chunk->begin), sync->shares + chunk->begin,
-                          chunk_bytes(chunk));
+    int64_t first = first_float(sync, chunk);
+    sync->backend->upload(flat_window(sync->gradient, first), sync->shares + first,
+                          chunk_bytes(sync, chunk));
     chunk->state = SUMMED;
 }
 
-static void advance(GradSync *sync, Chunk *chunk) {
-    if (chunk->state == SHARES_DOWNLOADED) {
-        if (sync->backend->event_reached(chunk->downloaded))
-            send_shares(sync, chunk);
-        return;
-    }
+// True once the chunk's messages of this state have all arrived and left.
+static bool messages_are_over(Chunk *chunk) {
     ring_transfer_progress(&chunk->ring);
     if (!ring_transfer_over(&chunk->ring))
-        return;
-    if (chunk->state == SHARES_FLY)
-        send_sums(sync, chunk);
-    else
-        land(sync, chunk);
+        return false;
+    chunk->state++;
+    chunk->coded = 0;
+    return true;
 }
 
-// --- the door
+static void advance(GradSync *sync, Chunk *chunk) {
+    if (chunk->state == SHARES_DOWNLOADED && !sync->backend->event_reached(chunk->downloaded))
+        return;
+    if ((chunk->state == SHARES_FLY || chunk->state == SUMS_FLY) && !messages_are_over(chunk))
+        return;
+    if (sync->coding != NULL && !coding_step(sync, chunk))
+        return;
+    if (sync->coding == NULL && chunk->state == SHARES_ARRIVED)
+        add_in_rank_order(sync, chunk); // what the sums overwrite has been sent
+    if (chunk->state == SUMS_ARRIVED)
+        land(sync, chunk);
+    else
+        post(sync, chunk, chunk->state == SHARES_DOWNLOADED ? UP : DOWN);
+}
+
+// --- from outside
 
 void gradsync_progress(void *context) {
     GradSync *sync = context;
@@ -264,7 +267,7 @@ void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
     sync->made = from;
     while (sync->flown < sync->chunks) {
         Chunk *next = &sync->chunk[sync->chunks - 1 - sync->flown];
-        if (next->begin < from)
+        if (first_float(sync, next) < from)
             break;
         download_shares(sync, next);
         sync->flown++;
@@ -292,19 +295,36 @@ void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
                         "the sum of the weight gradients");
     }
     sync->flown = 0;
-    sync->made = sync->count;
+    sync->made = sync->cut.floats;
+}
+
+// Since the start.
+static int64_t bytes_sent(const GradSync *sync) {
+    int64_t bytes = 0;
+    for (int i = 0; i < sync->chunks; i++)
+        bytes += sync->chunk[i].ring.bytes_sent;
+    return bytes;
+}
+
+void gradsync_begin(GradSync *sync, uint32_t epoch) {
+    assert(sync->flown == 0);
+    sync->epoch = epoch;
+    sync->sums++;
+    sync->bytes_sent = bytes_sent(sync);
 }
 
 int64_t gradsync_bytes_of(int64_t count, int size, int rank) {
     int64_t floats = 0; // the shares of others, and the own sum to all of them
-    for (int i = 0; i < chunks_of(count, size); i++) {
-        Chunk chunk = chunk_of(count, size, i);
-        int own = slice_floats(&chunk, rank);
-        floats += chunk.end - chunk.begin - own + (int64_t)own * (size - 1);
+    for (int i = 0; i < chunks_of(count, SLICE, size); i++) {
+        Chunk chunk = chunk_of(count, SLICE, size, i);
+        int64_t own = slice_units(&chunk, rank);
+        floats += chunk.end - chunk.begin - own + own * (size - 1);
     }
     return floats * (int64_t)sizeof(float);
 }
 
 int64_t gradsync_bytes(const GradSync *sync) {
-    return gradsync_bytes_of(sync->count, sync->comm->size, sync->comm->rank);
+    if (sync->coding != NULL)
+        return bytes_sent(sync) - sync->bytes_sent;
+    return gradsync_bytes_of(sync->cut.floats, sync->comm->size, sync->comm->rank);
 }

@@ -78,6 +78,8 @@ void register_sections(Trainer *t) {
         state_register(&t->sections, chooser_section(t->chooser));
     if (model_exchanges(t->model).name != NULL)
         state_register(&t->sections, model_exchanges(t->model));
+    if (gradsync_section(t->sync).name != NULL)
+        state_register(&t->sections, gradsync_section(t->sync));
 }
 
 StateSections *trainer_sections(Trainer *t) { return &t->sections; }

@@ -34,7 +34,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
                                     .width = (int)c->quantization.initial_bits,
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
-    return err->code == 0 &&
+    return err->code == 0 && compressor_options(c, &t->compression, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
            family_knows(&metric_family, c->train.metric, err);
 }
@@ -93,10 +93,35 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
     return true;
 }
 
+// What the sum of the weight gradients is told of the parameters. span: [MODEL_PARAMETERS]
+static GradForm grad_form(const Trainer *t, GradSpan *span) {
+    for (int i = 0; i < t->shape.parameter_windows; i++) {
+        const Parameter *p = &t->shape.parameter[i];
+        span[i] = (GradSpan){p->name, p->begin, p->rows, p->columns};
+    }
+    return (GradForm){.count = t->shape.parameter_count,
+                      .options = t->compression,
+                      .spans = span,
+                      .span_count = t->shape.parameter_windows,
+                      .seed = t->seed};
+}
+
+static void plan_sync(Trainer *t) {
+    GradSpan span[MODEL_PARAMETERS];
+    GradForm form = grad_form(t, span);
+    gradsync_plan(&t->plan, t->backend, &form, t->comm->size);
+}
+
+static GradSync *make_sync(const Trainer *t) {
+    GradSpan span[MODEL_PARAMETERS];
+    GradForm form = grad_form(t, span);
+    return gradsync_new(t->comm, t->backend, &form);
+}
+
 static void plan_rest(Trainer *t, const ModelParts *parts) {
     model_patterns_plan(&t->plan, &t->patterns);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
-    gradsync_plan(&t->plan, t->backend, t->shape.parameter_count, t->comm->size);
+    plan_sync(t);
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
     trace_alloc(&t->trace, &t->plan, trace_room(t));
@@ -162,7 +187,7 @@ static bool build(Trainer *t, Error *err) {
     plan_rest(t, &parts);
     if (!memory_fits(&t->plan, t->backend, t->config, t->comm, err))
         return false;
-    t->sync = gradsync_new(t->comm, t->backend, t->shape.parameter_count);
+    t->sync = make_sync(t);
     parts.sync = t->sync;
     t->model = model_new(&t->shape, &parts, t->config, err);
     if (!comm_agree(t->comm, err))
@@ -271,6 +296,7 @@ static void add_over_ranks(Trainer *t, EpochRecord *record) {
 static void train(Trainer *t, EpochRecord *record) {
     int64_t bytes = model_bytes_sent(t->model);
     timers_reset(&t->timers);
+    gradsync_begin(t->sync, (uint32_t)record->epoch);
     record->loss = model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient,
                                            t->seed, (uint32_t)record->epoch);
     timer_begin(&t->timers);

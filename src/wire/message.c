@@ -56,17 +56,25 @@ static const char *wrong_field(const MessageHeader *found, const MessageHeader *
     return NULL;
 }
 
+static const char *name_of(char out[64], const MessageHeader *header) {
+    const char *direction = direction_name(header->direction);
+    bool gradients = header->direction >= GRADIENT_SHARES;
+    snprintf(out, 64, gradients ? "part %u of the weight gradients, %s" : "layer %u, %s",
+             header->layer, direction);
+    return out;
+}
+
 bool message_check(const MessageHeader *found, const MessageHeader *expected,
                    const uint64_t *checksum, Error *err) {
     const char *wrong = wrong_field(found, expected);
     if (wrong == NULL && (checksum == NULL || found->payload == *checksum))
         return true;
+    char what[64];
     return error_set(err, EXIT_INTEGRITY,
-                     "the message of layer %u, %s, epoch %u from rank %u to rank %u arrived with "
-                     "a wrong %s; the network or the memory of one of the two is damaged, or the "
-                     "ranks are not at the same step",
-                     expected->layer, direction_name(expected->direction), expected->epoch,
-                     expected->source, expected->target,
+                     "the message of %s, epoch %u from rank %u to rank %u arrived with a wrong %s; "
+                     "the network or the memory of one of the two is damaged, or the ranks are not "
+                     "at the same step",
+                     name_of(what, expected), expected->epoch, expected->source, expected->target,
                      wrong == NULL ? "payload checksum" : wrong);
 }
 

@@ -43,7 +43,7 @@ static void make(GradSync *sync, float *gradient, int64_t count, uint32_t round,
 static void sum_is_that_of_the_rank_order(void **state) {
     (void)state;
     for (int k = 0; k < COUNTS; k++) {
-        GradSync *sync = gradsync_new(&test_comm, device(), counts[k]);
+        GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
         float *gradient = ALLOC(float, counts[k] + 1, "test");
         gradient[counts[k]] = 42; // must stay
         for (uint32_t round = 0; round < SUMS; round++) {
@@ -80,7 +80,7 @@ static bool early_sum(void *context) {
 static void chunks_leave_as_soon_as_they_are_made(void **state) {
     (void)state;
     int64_t count = counts[COUNTS - 1];
-    GradSync *sync = gradsync_new(&test_comm, device(), count);
+    GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = count});
     float *gradient = ALLOC(float, count, "test");
     fill(gradient, count / 2, count, 0);
     gradsync_made(sync, on_device(gradient), count / 2);
@@ -114,9 +114,9 @@ static void plan_and_bytes(void **state) {
     (void)state;
     for (int k = 0; k < COUNTS; k++) {
         MemoryPlan plan = {0};
-        gradsync_plan(&plan, device(), counts[k], test_comm.size);
+        gradsync_plan(&plan, device(), &(GradForm){.count = counts[k]}, test_comm.size);
         size_t before = memory_in_use();
-        GradSync *sync = gradsync_new(&test_comm, device(), counts[k]);
+        GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
         size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
         assert_true(taken <= planned + 1024 && planned <= taken + 1024);
         int64_t bytes = gradsync_bytes(sync); // of all ranks: every element goes and comes back

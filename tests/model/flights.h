@@ -73,7 +73,7 @@ static inline void flight_init(Flight *f, const Ground *s, const char *codec, co
                                const Residual *residual) {
     Error err = {0};
     *f = (Flight){.ground = s};
-    f->sync = gradsync_new(&test_comm, device(), s->shape.parameter_count);
+    f->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
     f->parts = (ModelParts){.shard = &s->graph.shard,
                             .patterns = &s->patterns,
                             .comm = &test_comm,

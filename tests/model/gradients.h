@@ -111,7 +111,7 @@ static void make_on(Made *made, const Backend *backend, const Case *c, const Tes
                                     .width = 8,
                                     .chunk = 65280},
                         .schedule = schedule_find(schedule, &err)};
-    made->sync = gradsync_new(w->comm, device(), made->shape.parameter_count);
+    made->sync = gradsync_new(w->comm, device(), &(GradForm){.count = made->shape.parameter_count});
     parts.sync = made->sync;
     made->model = model_new(&made->shape, &parts, config, &err);
     if (made->model == NULL)

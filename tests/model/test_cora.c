@@ -44,7 +44,8 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
                         .backend = device(),
                         .options = {.codec = codec_find("fp32", &err), .chunk = 65280},
                         .schedule = schedule_find(arm->config.comm.schedule, &err)};
-    arm->sync = gradsync_new(&test_comm, device(), arm->shape.parameter_count);
+    arm->sync =
+        gradsync_new(&test_comm, device(), &(GradForm){.count = arm->shape.parameter_count});
     parts.sync = arm->sync;
     arm->model = model_new(&arm->shape, &parts, &arm->config, &err);
     assert_ok(arm->model != NULL, &err);

@@ -72,7 +72,7 @@ static size_t bytes_of(const Scene *s) { return (size_t)s->shape.parameter_count
 static void side_init(Side *side, const Scene *s, const Kind *kind, const Backend *b) {
     Error err = {0};
     side->b = b;
-    side->sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
+    side->sync = gradsync_new(&test_comm, b, &(GradForm){.count = s->shape.parameter_count});
     ModelParts parts = {.shard = &s->graph.shard,
                         .patterns = &s->patterns,
                         .comm = &test_comm,

@@ -53,7 +53,7 @@ static void small_init(Small *s, TestGraphKind kind, const char *layer, const ch
     }
     assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err), &err);
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
-    s->sync = gradsync_new(&test_comm, device(), s->shape.parameter_count);
+    s->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
     s->p = ALLOC(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 7, s->p);
     s->device_p = device()->alloc(parameter_bytes(s), "test");

@@ -93,7 +93,7 @@ static ModelParts parts_of(const Scene *s, const Kind *kind, const Backend *b) {
 
 static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {
     Error err = {0};
-    GradSync *sync = gradsync_new(&test_comm, b, s->shape.parameter_count);
+    GradSync *sync = gradsync_new(&test_comm, b, &(GradForm){.count = s->shape.parameter_count});
     ModelParts parts = parts_of(s, kind, b);
     parts.sync = sync;
     Model *model = model_new(&s->shape, &parts, &s->config, &err);

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-enum { FORWARD = 0, BACKWARD = 1 };
+// The last two are those of weight gradients: their messages have a part of the gradient for a
+// layer.
+enum { FORWARD = 0, BACKWARD = 1, GRADIENT_SHARES = 2, GRADIENT_SUMS = 3 };
 
 typedef struct ExchangeId {
     int layer, direction;
@@ -18,7 +20,7 @@ static inline ExchangeSet exchange_set_of(ExchangeId id) {
     return (ExchangeSet)1 << (2 * id.layer + id.direction);
 }
 
-const char *direction_name(int direction); // "forward", "backward"
+const char *direction_name(int direction); // "forward", "backward", ...
 
 // "layer1.backward", as files name it. Returns `name`.
 enum { EXCHANGE_NAME = 32 };

@@ -23,8 +23,10 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_GENERATE = 3, // generators; `layer` numbers the draw
     RANDOM_FEATURES = 4, // features made by data.transforms, or by ids: row and peer are the id
     RANDOM_PARTITION = 5,
-    RANDOM_ASSIGN = 6, // random bit widths; epoch = when they were requested
-    RANDOM_STREAM = 8, // score random of streams; `layer` 0: nodes, 1: hyperedges; row, peer: id
+    RANDOM_ASSIGN = 6,   // random bit widths; epoch = when they were requested
+    RANDOM_GRADIENT = 7, // coded weight gradients; row = bucket, peer = who codes; direction: 0
+                         // shares, 1 sums
+    RANDOM_STREAM = 8,   // score random of streams; `layer` 0: nodes, 1: hyperedges; row, peer: id
 } RandomPurpose;
 
 typedef struct RandomStream {

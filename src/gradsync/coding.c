@@ -1,0 +1,395 @@
+// A sum whose shares and sums are coded. A slice is rows of buckets; a MessageBox makes its bytes.
+//
+//   every rank   share of slice o  --up, sent-->  owner o           for each other owner o
+//   owner        shares of ranks 0, 1, 2, ... decoded and added in this order
+//                sum  --down, sent-->  all ranks, the owner too     coded once
+//   every rank   sums  decoded
+//
+// An owner reads its own message as the others do, so that all ranks hold the same bits. A chunk
+// codes one slice each time it advances: who polls waits no longer than that.
+//
+// What lies where, of chunk c: up, sent: to the reader of group g, message c (P-1) + g; up,
+// received: of the sender of group g, likewise; down, sent: c; down, received: of owner r, c P + r.
+
+#include "internal.h"
+
+#include <stdio.h>
+
+struct Coding {
+    const Backend *cpu;
+    CodecOptions options;
+    int size, rank;
+    MessageBox box[WAYS][SIDES];
+    MessageBlock block[WAYS][SIDES];
+    int64_t *offset[WAYS][SIDES]; // owned
+    Rows slice;                   // [units of the longest slice] owned: of the share or sum at hand
+    Rows sum;                     // [units of the own slices] owned
+    int64_t *id;                  // [units] owned: 0, 1, 2, ...
+    int32_t *row;                 // [units of the longest slice] owned: likewise
+};
+
+static const char *const what = "coded gradients";
+
+// ---- which messages there are
+
+static int messages_of(const Coding *c, int way, int side) {
+    return way == UP ? c->size - 1 : side == OUTGOING ? 1 : c->size; // of a chunk
+}
+
+// The rank whose slice message i of a chunk holds.
+static int owner_of(const Coding *c, int way, int side, int i) {
+    if (way == UP && side == OUTGOING)
+        return ring_reader(c->rank, i, c->size);
+    return way == DOWN && side == INCOMING ? i : c->rank;
+}
+
+static void alloc_box(Coding *c, const GradSync *sync, const Allocator *allocator, int way,
+                      int side) {
+    int each = messages_of(c, way, side), count = sync->chunks * each;
+    int64_t *offset = ALLOC(int64_t, count + 1, what); // also to plan, for box_room
+    for (int i = 0; i < count; i++)
+        offset[i + 1] =
+            offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, side, i % each));
+    c->offset[way][side] = offset;
+    c->box[way][side] = (MessageBox){.backend = c->cpu,
+                                     .options = &c->options,
+                                     .end = side == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
+                                     .columns = GRADIENT_BUCKET,
+                                     .count = count,
+                                     .offset = offset,
+                                     .block = &c->block[way][side]};
+    box_alloc(&c->box[way][side], allocator);
+    message_block_alloc(&c->block[way][side], allocator, box_room(&c->box[way][side]));
+}
+
+// ---- making
+
+static int64_t longest_slice(const GradSync *sync) {
+    int64_t most = 0;
+    for (int i = 0; i < sync->chunks; i++)
+        most = sync->chunk[i].slice > most ? sync->chunk[i].slice : most;
+    return most;
+}
+
+static void alloc_scratch(Coding *c, const GradSync *sync, const Allocator *allocator) {
+    int64_t longest = longest_slice(sync);
+    const MessageBox *sums = &c->box[DOWN][OUTGOING];
+    c->slice = alloc_rows(allocator, longest, GRADIENT_BUCKET, what);
+    c->sum = alloc_rows(allocator, sums->offset[sums->count], GRADIENT_BUCKET, what);
+    c->id = alloc_device(allocator, (size_t)sync->cut.units * sizeof *c->id, what);
+    c->row = alloc_device(allocator, (size_t)longest * sizeof *c->row, what);
+}
+
+Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
+    Error err = {0};
+    Coding *c = ALLOC(Coding, 1, what);
+    *c = (Coding){.cpu = backend_find("cpu", &err),
+                  .options = form->options,
+                  .size = sync->comm->size,
+                  .rank = sync->comm->rank};
+    Allocator host = {.backend = c->cpu, .plan = plan};
+    for (int way = 0; way < WAYS; way++)
+        for (int side = 0; side < SIDES; side++)
+            alloc_box(c, sync, &host, way, side);
+    alloc_scratch(c, sync, &host);
+    return c;
+}
+
+// The bucket at a place of the rows that a box encodes.
+typedef struct Places {
+    const GradSync *sync;
+    int way;
+} Places;
+
+static int64_t bucket_at(const void *context, int64_t place) {
+    const Places *places = context;
+    const Coding *c = places->sync->coding;
+    const int64_t *offset = c->offset[places->way][OUTGOING];
+    int each = messages_of(c, places->way, OUTGOING), i = 0;
+    while (offset[i + 1] <= place)
+        i++;
+    int owner = owner_of(c, places->way, OUTGOING, i % each);
+    return slice_begin(&places->sync->chunk[i / each], owner) + place - offset[i];
+}
+
+void coding_open(GradSync *sync) {
+    Coding *c = sync->coding;
+    for (int64_t i = 0; i < sync->cut.units; i++)
+        c->id[i] = i;
+    for (int64_t i = 0; i < c->slice.count; i++)
+        c->row[i] = (int32_t)i;
+    for (int way = 0; way < WAYS; way++) {
+        for (int side = 0; side < SIDES; side++)
+            box_open(&c->box[way][side], bucket_at, &(Places){sync, way});
+        box_encode_begin(&c->box[way][OUTGOING]);
+    }
+}
+
+void coding_free(Coding *c) {
+    if (c == NULL)
+        return;
+    c->cpu->free(c->row);
+    c->cpu->free(c->id);
+    rows_free(c->cpu, &c->sum);
+    rows_free(c->cpu, &c->slice);
+    for (int way = 0; way < WAYS; way++)
+        for (int side = 0; side < SIDES; side++) {
+            message_block_free(c->cpu, &c->block[way][side]);
+            box_clear(&c->box[way][side]);
+            memory_free(c->offset[way][side]);
+        }
+    memory_free(c);
+}
+
+// ---- floats
+
+static float *row_at(const Coding *c, Rows rows, int64_t i) {
+    return (float *)host_side(c->cpu, rows.at, NULL) + i * rows.stride;
+}
+
+// Row i holds the floats of bucket first + i, filled up with zeros.
+static void gather(const GradSync *sync, Rows rows, int64_t first) {
+    for (int64_t i = 0; i < rows.count; i++) {
+        int64_t begin = unit_begin(&sync->cut, first + i);
+        int64_t floats = unit_begin(&sync->cut, first + i + 1) - begin;
+        float *row = row_at(sync->coding, rows, i);
+        memcpy(row, sync->shares + begin, (size_t)floats * sizeof *row);
+        memset(row + floats, 0, (size_t)(rows.stride - floats) * sizeof *row);
+    }
+}
+
+static void scatter(const GradSync *sync, Rows rows, int64_t first) {
+    for (int64_t i = 0; i < rows.count; i++) {
+        int64_t begin = unit_begin(&sync->cut, first + i);
+        int64_t floats = unit_begin(&sync->cut, first + i + 1) - begin;
+        memcpy(sync->shares + begin, row_at(sync->coding, rows, i), (size_t)floats * sizeof(float));
+    }
+}
+
+static void add(const Coding *c, Rows sum, Rows share) {
+    float *to = row_at(c, sum, 0);
+    const float *from = row_at(c, share, 0);
+    for (int64_t i = 0; i < sum.count * sum.stride; i++)
+        to[i] += from[i];
+}
+
+// ---- one slice
+
+static int chunk_index(const GradSync *sync, const Chunk *chunk) {
+    return (int)(chunk - sync->chunk);
+}
+
+static int message_at(const GradSync *sync, const Chunk *chunk, int way, int side, int i) {
+    return chunk_index(sync, chunk) * messages_of(sync->coding, way, side) + i;
+}
+
+static BoxStep step_of(const GradSync *sync) {
+    return box_step(&sync->coding->options, sync->sums);
+}
+
+// A value that cannot be coded ends the job.
+static void check_finite(const GradSync *sync, const MessageBox *box, int message, int64_t first) {
+    int64_t bad = box->bad[message] - 1;
+    CHECK(bad < 0, EXIT_DIVERGED,
+          "epoch %u: the gradient holds a value that is not finite, or too wide a range, among the "
+          "%d from element %lld on; lower train.lr or set train.clip_norm",
+          sync->epoch, GRADIENT_BUCKET, (long long)unit_begin(&sync->cut, first + bad));
+}
+
+// Codes rows of the buckets from `first` on; returns the bytes, which lie in the box.
+static int64_t encode(GradSync *sync, int way, int message, Rows rows, int64_t first) {
+    Coding *c = sync->coding;
+    MessageBox *box = &c->box[way][OUTGOING];
+    MessageSource source = {.x = rows,
+                            .sums = {.columns = rows.columns, .stride = rows.stride},
+                            .row = (const void *)c->row,
+                            .gid = (const void *)(c->id + first),
+                            .stream =
+                                random_stream(sync->seed, RANDOM_GRADIENT, sync->epoch, 0, way),
+                            .peer = c->rank};
+    if (rows.count == 0)
+        return 0;
+    int64_t bytes = box_encode(box, message, step_of(sync), source, rows.count, NULL);
+    box_download(box, message, bytes, NULL);
+    box_wait_made(box, message, NULL);
+    check_finite(sync, box, message, first);
+    return bytes;
+}
+
+// What a header says of the slice of `owner`.
+static MessageHeader header_of(const GradSync *sync, const Chunk *chunk, int way, int from, int to,
+                               int owner) {
+    return (MessageHeader){.layer = (uint8_t)chunk_index(sync, chunk),
+                           .direction = (uint8_t)(GRADIENT_SHARES + way),
+                           .epoch = sync->epoch,
+                           .source = (uint32_t)from,
+                           .target = (uint32_t)to,
+                           .columns = GRADIENT_BUCKET,
+                           .sequence = (uint64_t)sync->sums,
+                           .rows = (uint64_t)slice_units(chunk, owner)};
+}
+
+// Headers of all coded messages say their length, so that a wrong one is found before it is used.
+static void set_outgoing(GradSync *sync, Chunk *chunk, int way, int g, int message, int64_t bytes) {
+    Coding *c = sync->coding;
+    Transfer *transfer = &chunk->ring.transfer[g][OUTGOING];
+    const MessageBox *box = &c->box[way][OUTGOING];
+    int owner = way == UP ? transfer->peer : c->rank;
+    transfer->varies = bytes > 0;
+    transfer->bytes = bytes;
+    transfer->payload = box_host_message(box, message);
+    transfer->header = header_of(sync, chunk, way, c->rank, transfer->peer, owner);
+    transfer->header.bytes = (uint64_t)bytes;
+    transfer->header.payload = message_payload_checksum(transfer->payload, (size_t)bytes, NULL);
+    message_seal(&transfer->header);
+}
+
+static void set_incoming(GradSync *sync, Chunk *chunk, int way, int g) {
+    Coding *c = sync->coding;
+    Transfer *transfer = &chunk->ring.transfer[g][INCOMING];
+    const MessageBox *box = &c->box[way][INCOMING];
+    int message = message_at(sync, chunk, way, INCOMING, way == UP ? g : transfer->peer);
+    int owner = way == UP ? c->rank : transfer->peer;
+    transfer->varies = box_rows(box, message) > 0;
+    transfer->bytes = 0;
+    transfer->payload = box_host_message(box, message);
+    transfer->expected = header_of(sync, chunk, way, transfer->peer, c->rank, owner);
+    transfer->expected.bytes = (uint64_t)box_bytes(box, step_of(sync).codec, message);
+}
+
+// The rows of message `message`, whose bytes have arrived.
+static void decode(GradSync *sync, int way, int message, Rows rows, int64_t bytes) {
+    if (rows.count > 0)
+        box_decode(&sync->coding->box[way][INCOMING], message, step_of(sync), rows, 0, bytes, NULL);
+}
+
+// The same, of a message of another rank, once its payload is found to be what was sent.
+static void decode_received(GradSync *sync, Chunk *chunk, int way, int rank, Rows rows) {
+    Coding *c = sync->coding;
+    const Transfer *transfer = &chunk->ring.transfer[ring_group(c->rank, rank, c->size)][INCOMING];
+    const MessageBox *box = &c->box[way][INCOMING];
+    int i = way == UP ? ring_group(c->rank, rank, c->size) : rank;
+    int message = message_at(sync, chunk, way, INCOMING, i);
+    MessageHeader expected = transfer->expected;
+    Error err = {0};
+    if (rows.count == 0)
+        return;
+    if (step_of(sync).codec->varies)
+        expected.bytes = (uint64_t)transfer->bytes;
+    uint64_t sum = message_payload_checksum(transfer->payload, (size_t)transfer->bytes, NULL);
+    CHECK(message_check(&transfer->header, &expected, &sum, &err), EXIT_INTEGRITY, "%s", err.text);
+    assert(transfer->payload == box_host_message(box, message));
+    decode(sync, way, message, rows, transfer->bytes);
+}
+
+// ---- the steps of a chunk
+
+// Share `g` of the other ranks' slices becomes bytes.
+static void code_share(GradSync *sync, Chunk *chunk, int g) {
+    Coding *c = sync->coding;
+    int owner = ring_reader(c->rank, g, c->size),
+        message = message_at(sync, chunk, UP, OUTGOING, g);
+    int64_t first = slice_begin(chunk, owner);
+    Rows rows = rows_first(c->slice, slice_units(chunk, owner));
+    gather(sync, rows, first);
+    set_outgoing(sync, chunk, UP, g, message, encode(sync, UP, message, rows, first));
+}
+
+static Rows sum_of(const GradSync *sync, const Chunk *chunk) {
+    const int64_t *offset = sync->coding->offset[DOWN][OUTGOING] + chunk_index(sync, chunk);
+    return rows_range(sync->coding->sum, (Range){offset[0], offset[1]});
+}
+
+// sum = share of rank 0 + share of rank 1 + ..., one after the other. The own share is not coded.
+static void add_share(GradSync *sync, Chunk *chunk, int rank) {
+    Coding *c = sync->coding;
+    Rows sum = sum_of(sync, chunk), to = rank == 0 ? sum : rows_first(c->slice, sum.count);
+    if (rank == c->rank)
+        gather(sync, to, slice_begin(chunk, rank));
+    else
+        decode_received(sync, chunk, UP, rank, to);
+    if (rank > 0)
+        add(c, sum, to);
+}
+
+// All other ranks are sent the same bytes; this one reads them, too.
+static void code_sum(GradSync *sync, Chunk *chunk) {
+    Coding *c = sync->coding;
+    int message = message_at(sync, chunk, DOWN, OUTGOING, 0);
+    int own = message_at(sync, chunk, DOWN, INCOMING, c->rank);
+    int64_t bytes = encode(sync, DOWN, message, sum_of(sync, chunk), slice_begin(chunk, c->rank));
+    for (int g = 0; g + 1 < c->size; g++)
+        set_outgoing(sync, chunk, DOWN, g, message, bytes);
+    memcpy(box_host_message(&c->box[DOWN][INCOMING], own),
+           box_host_message(&c->box[DOWN][OUTGOING], message), (size_t)bytes);
+    chunk->own_bytes = bytes;
+}
+
+static void read_sum(GradSync *sync, Chunk *chunk, int owner) {
+    Coding *c = sync->coding;
+    Rows rows = rows_first(c->slice, slice_units(chunk, owner));
+    if (owner == c->rank)
+        decode(sync, DOWN, message_at(sync, chunk, DOWN, INCOMING, owner), rows, chunk->own_bytes);
+    else
+        decode_received(sync, chunk, DOWN, owner, rows);
+    scatter(sync, rows, slice_begin(chunk, owner));
+}
+
+bool coding_step(GradSync *sync, Chunk *chunk) {
+    int size = sync->coding->size, i = chunk->coded++;
+    if (chunk->state == SHARES_DOWNLOADED) {
+        code_share(sync, chunk, i);
+        return i + 1 == size - 1;
+    }
+    if (chunk->state == SUMS_ARRIVED) {
+        read_sum(sync, chunk, i);
+        return i + 1 == size;
+    }
+    if (i < size)
+        add_share(sync, chunk, i);
+    else
+        code_sum(sync, chunk);
+    return i == size;
+}
+
+void coding_set_incoming(GradSync *sync, Chunk *chunk, int way) {
+    for (int g = 0; g < chunk->ring.rounds; g++)
+        set_incoming(sync, chunk, way, g);
+}
+
+// ---- the state of a checkpoint
+
+static void name_of(char out[32], int way) {
+    snprintf(out, 32, "gradients.%s", way == UP ? "shares" : "sums");
+}
+
+static bool save(void *owner, StateWriter *writer, Error *err) {
+    GradSync *sync = owner;
+    char name[32];
+    (void)err;
+    state_put_copy(writer, "gradients.exchanges", TENSOR_I64, 1, &sync->sums);
+    for (int way = 0; way < WAYS; way++) {
+        name_of(name, way);
+        for (int side = 0; side < SIDES; side++)
+            box_save(&sync->coding->box[way][side], name, writer);
+    }
+    return true;
+}
+
+static bool restore(void *owner, const StateReader *reader, Error *err) {
+    GradSync *sync = owner;
+    char name[32];
+    bool ok = state_get(reader, "gradients.exchanges", TENSOR_I64, 1, &sync->sums, err);
+    for (int way = 0; way < WAYS; way++) {
+        name_of(name, way);
+        for (int side = 0; ok && side < SIDES; side++)
+            ok = box_restore(&sync->coding->box[way][side], name, reader, err);
+    }
+    return ok;
+}
+
+StateSection gradsync_section(GradSync *sync) {
+    if (sync->coding == NULL || !box_remembers(&sync->coding->options))
+        return (StateSection){0};
+    return (StateSection){.name = "gradients", .save = save, .restore = restore, .owner = sync};
+}

@@ -1,0 +1,84 @@
+// Inside gradsync: the chunks of a sum, and what coding adds to them.
+#ifndef FRINGE_SRC_GRADSYNC_INTERNAL_H
+#define FRINGE_SRC_GRADSYNC_INTERNAL_H
+
+#include "fringe/gradsync.h"
+
+// Of a chunk in flight. Shares are sent once all are coded; they are added once all have arrived.
+enum { UP, DOWN, WAYS }; // shares to their owners, sums back; as `direction` of random numbers
+
+typedef enum State {
+    SHARES_DOWNLOADED,
+    SHARES_FLY,
+    SHARES_ARRIVED,
+    SUMS_FLY,
+    SUMS_ARRIVED,
+    SUMMED
+} State;
+
+// The unit of slices is a float, or a bucket where there is coding.
+typedef struct Chunk {
+    State state;
+    int coded;               // slices that were coded in this state
+    int64_t own_bytes;       // of the coded sum of the own slice
+    int64_t begin, end;      // units
+    int64_t slice;           // units that a rank owns; the last ranks may own fewer
+    DeviceEvent *downloaded; // owned: its shares are on the host
+    RingTransfer ring;       // its messages: shares, then sums
+} Chunk;
+
+// Where units lie: bucket b holds the floats [bucket[b], bucket[b + 1]).
+typedef struct Cut {
+    int64_t floats, units;
+    int64_t *bucket; // [units + 1] owned; NULL: units are floats
+} Cut;
+
+static inline int64_t unit_begin(const Cut *cut, int64_t unit) {
+    return cut->bucket == NULL ? unit : cut->bucket[unit];
+}
+
+typedef struct Coding Coding; // coding.c; NULL: fp32
+
+struct GradSync {
+    const Comm *comm;  // borrowed
+    Endpoint endpoint; // of all chunks
+    Cut cut;
+    int64_t made;           // floats [made, count) are made
+    const Backend *backend; // borrowed
+    DeviceFloat *gradient;  // borrowed from the first gradsync_made to gradsync_finish
+    float *shares;          // its host side, which messages are made of
+    float *pinned;          // [count] owned: that, where the host may not touch the gradient
+    int chunks;
+    int flown; // chunks that were sent for this sum: the last ones of the array
+    Chunk *chunk;
+    float *received; // [size, slice] of every chunk; NULL where there is coding
+    uint64_t seed;
+    uint32_t epoch;
+    int64_t sums;       // that were begun, this one included
+    int64_t bytes_sent; // before this sum
+    Coding *coding;     // owned
+};
+
+// The slice of rank r, in units.
+static inline int64_t slice_begin(const Chunk *chunk, int r) {
+    int64_t begin = chunk->begin + r * chunk->slice;
+    return begin < chunk->end ? begin : chunk->end;
+}
+static inline int64_t slice_units(const Chunk *chunk, int r) {
+    return slice_begin(chunk, r + 1) - slice_begin(chunk, r);
+}
+
+// ---- buckets.c
+int64_t bucket_count(const GradForm *form);
+void buckets_fill(int64_t *bucket, const GradForm *form); // [bucket_count + 1]
+
+// ---- coding.c: what a chunk does besides where there is a compressor. plan NULL: allocates.
+Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan);
+void coding_open(GradSync *sync); // once the chunks are cut
+void coding_free(Coding *coding);
+// Codes one slice in the state that the chunk is in; true if it was the last one, so that messages
+// can be posted, or the sum is complete.
+bool coding_step(GradSync *sync, Chunk *chunk);
+void coding_set_incoming(GradSync *sync, Chunk *chunk, int way); // before they are posted
+
+#endif
