@@ -5,9 +5,9 @@
 #include "fringe/codec.h"
 #include <stdio.h>
 
-static inline CodecValues integer_values(bool bf16) {
+static inline MemberValues integer_values(bool bf16) {
     Config config = {0};
-    CodecValues values;
+    MemberValues values;
     Error err = {0};
     snprintf(config.quantization.scale_dtype, CONFIG_WORD, "%s", bf16 ? "bf16" : "fp32");
     const Codec *codec = codec_find("integer", &err);

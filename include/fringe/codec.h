@@ -42,17 +42,11 @@ void widths_fill(Widths *widths, int bits);
 void widths_clear(Widths *widths);
 void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list
 
-// A codec's own options, as its configure has read them. Only the codec knows what they mean; all
-// zero are the options of a codec that has none.
-typedef struct CodecValues {
-    _Alignas(max_align_t) unsigned char values[64];
-} CodecValues;
-
 // What a message looks like.
 typedef struct MessageLayout {
     int64_t rows, columns;
     const Widths *widths; // of `rows` rows; NULL: the codec knows none
-    CodecValues values;
+    MemberValues values;
     size_t bytes; // to decode, where the codec varies: of the message
 } MessageLayout;
 
@@ -63,7 +57,7 @@ typedef struct Codec {
     MemberKeys keys; // that the codec brings along; configure reads them with config_values
     // Reads the codec's own options from the config; *values is zero before. False with
     // EXIT_CONFIG. NULL: it has none.
-    bool (*configure)(const Config *config, CodecValues *values, Error *err);
+    bool (*configure)(const Config *config, MemberValues *values, Error *err);
     // Bytes of a message that has this layout: exact, or at most if the codec varies.
     size_t (*bytes)(const MessageLayout *layout);
     // The most that a message with so many rows and columns takes, whatever its widths, which are
@@ -86,7 +80,7 @@ extern const Family codec_family;
 const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 FamilyKeys codec_keys(void);                           // that codecs bring along
 // The codec's own options; zero where it has none. False with EXIT_CONFIG.
-bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err);
+bool codec_configure(const Codec *codec, const Config *config, MemberValues *values, Error *err);
 
 // ---- residuals: what the ends of a message remember of each row from one training exchange to the
 // next, apart from the codec: any residual goes with any codec. A table.
@@ -98,26 +92,22 @@ bool codec_configure(const Codec *codec, const Config *config, CodecValues *valu
 // at first, 64-byte aligned, on the device. All hooks work on STREAM_MESSAGE, as codecs do, and use
 // operations of the backend alone. Exchanges of evaluation, and those that are not coded
 // (channel_set_exact), call none.
-typedef struct ResidualValues { // a residual's own options, as its configure has read them
-    _Alignas(max_align_t) unsigned char values[64];
-} ResidualValues;
-
 typedef enum ResidualEnd { RESIDUAL_SENDER, RESIDUAL_READER } ResidualEnd;
 
 typedef struct ResidualStep {
     int64_t exchange; // which one of training, from 1: the same number at both ends
-    const ResidualValues *values;
+    const MemberValues *values;
 } ResidualStep;
 
 typedef struct Residual {
     const char *name;
     MemberKeys keys; // that it brings along; configure reads them with config_values
     // *values is zero before. False with EXIT_CONFIG. NULL: it has none.
-    bool (*configure)(const Config *config, ResidualValues *values, Error *err);
+    bool (*configure)(const Config *config, MemberValues *values, Error *err);
     // Of the rows of one message at that end; 0: that end remembers nothing. NULL: none does.
     size_t (*bytes)(int64_t rows, int64_t columns, ResidualEnd end);
     // A refresh: this exchange goes as fp32, and is remembered. The same at both ends. NULL: never.
-    bool (*refreshes)(const ResidualValues *values, int64_t exchange);
+    bool (*refreshes)(const MemberValues *values, int64_t exchange);
     // Sender: replaces the rows to be sent by those that are encoded in their place. NULL: none.
     void (*before_encode)(const Backend *backend, DeviceByte *memory, Rows rows, ResidualStep step,
                           const Poll *poll);

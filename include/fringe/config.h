@@ -77,6 +77,11 @@ typedef struct MemberKeys {
     int count;
     size_t bytes; // of the struct
 } MemberKeys;
+// A member's own options, as its configure has read them. Only the member knows what they mean; all
+// zero are the options of one that has none.
+typedef struct MemberValues {
+    _Alignas(max_align_t) unsigned char values[64];
+} MemberValues;
 enum { FAMILY_KEYS = 16 };
 typedef struct FamilyKeys { // of the members of one family
     const Family *family;

@@ -164,10 +164,23 @@ typedef struct Schedule {
     bool keeps_in_flight;
     // Results differ from those of blocking, so a resumed training must have the same schedule.
     bool changes_result;
+    MemberKeys keys; // that it brings along; configure reads them with config_values
+    // Its own options; *values is zero before. False with EXIT_CONFIG. NULL: it has none.
+    bool (*configure)(const Config *config, MemberValues *values, Error *err);
+    // What the ends keep of each row for it, with hooks before rows are packed (before the residual
+    // of the quantization) and after they are received (after it); `values` of their step are the
+    // schedule's. It is saved with the channel. NULL: nothing.
+    const Residual *remembers;
     void (*run)(Channel *channel, const RowSource *rows, ExchangeContext context,
                 const ExchangeWork *work);
 } Schedule;
 extern const Family schedule_family;
 const Schedule *schedule_find(const char *name, Error *err); // NULL with EXIT_CONFIG
+FamilyKeys schedule_keys(void);                              // that schedules bring along
+// Sets the schedule's own options, and what it remembers, in those of its channels. False with
+// EXIT_CONFIG.
+bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,
+                        Error *err);
+const MemberValues *channel_schedule_values(const Channel *channel); // for `run`
 
 #endif

@@ -210,14 +210,14 @@ void message_block_free(const Backend *backend, MessageBlock *block);
 enum { RESIDUALS = 2 };
 typedef struct CodecOptions {
     const Codec *codec;
-    CodecValues values; // the codec's own (codec_configure)
-    int width;          // bits of every row until widths are assigned (codecs with widths)
-    int64_t chunk;      // bytes per piece of a message
-    // Any two, of a schedule and of the quantization. The first one's hook comes first before
+    MemberValues values; // the codec's own (codec_configure)
+    int width;           // bits of every row until widths are assigned (codecs with widths)
+    int64_t chunk;       // bytes per piece of a message
+    // That of the schedule, and that of the quantization. The first one's hook comes first before
     // encoding, and last after decoding. of NULL: none.
     struct {
         const Residual *of;
-        ResidualValues values;
+        MemberValues values;
     } residual[RESIDUALS];
 } CodecOptions;
 

@@ -19,7 +19,7 @@ FamilyKeys codec_keys(void) {
     return keys;
 }
 
-bool codec_configure(const Codec *codec, const Config *config, CodecValues *values, Error *err) {
+bool codec_configure(const Codec *codec, const Config *config, MemberValues *values, Error *err) {
     memset(values, 0, sizeof *values);
     return codec->configure == NULL || codec->configure(config, values, err);
 }

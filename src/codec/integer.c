@@ -10,7 +10,7 @@
 typedef struct IntegerOptions {
     bool bf16; // Z and S travel as bf16, else as fp32
 } IntegerOptions;
-_Static_assert(sizeof(IntegerOptions) <= sizeof(CodecValues), "the options fit");
+_Static_assert(sizeof(IntegerOptions) <= sizeof(MemberValues), "the options fit");
 
 static bool parameters_are_bf16(const MessageLayout *layout) {
     IntegerOptions options;
@@ -18,7 +18,7 @@ static bool parameters_are_bf16(const MessageLayout *layout) {
     return options.bf16;
 }
 
-static bool integer_configure(const Config *config, CodecValues *values, Error *err) {
+static bool integer_configure(const Config *config, MemberValues *values, Error *err) {
     IntegerOptions options = {.bf16 = strcmp(config->quantization.scale_dtype, "bf16") == 0};
     (void)err; // the config has checked the word
     memcpy(values->values, &options, sizeof options);

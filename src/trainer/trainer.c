@@ -36,6 +36,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && compressor_options(c, &t->compression, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
+           schedule_configure(parts->schedule, c, &parts->options, err) &&
            family_knows(&metric_family, c->train.metric, err);
 }
 

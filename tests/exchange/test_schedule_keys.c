@@ -1,0 +1,194 @@
+// ranks: 1 2 3
+// If this failed, a schedule could not bring keys of its own, or what it remembers of rows would be
+// forgotten at one end, in a resume, or read with other options than the config's.
+#include "../support.h"
+#include "device.h"
+#include "exchange/schedules.h"
+#include "synthetic_halo.h"
+
+#include <string.h>
+
+enum { COLUMNS = 5, EPOCHS = 6 };
+
+// ---- a schedule whose reader smooths rows: memory = keep memory + (1 - keep) rows
+
+typedef struct Options {
+    double keep;
+} Options;
+static const Key smooth_keys[] = {
+    {"comm.keep", KEY_DOUBLE, offsetof(Options, keep), "0.5", "[0, 1)", NULL, NULL, "How much."},
+};
+static const Schedule schedule_smooth;
+
+static bool configure(const Config *config, MemberValues *values, Error *err) {
+    Options options;
+    (void)err;
+    config_values(config, &schedule_smooth.keys, &options);
+    memcpy(values->values, &options, sizeof options);
+    return true;
+}
+
+static size_t bytes(int64_t rows, int64_t columns, ResidualEnd end) {
+    return end == RESIDUAL_READER ? rows_bytes(rows, columns) : 0;
+}
+
+static void smooth(const Backend *backend, DeviceByte *memory, Rows rows, ResidualStep step,
+                   const Poll *poll) {
+    Options options;
+    float *known = (float *)memory;
+    (void)backend, (void)poll;
+    memcpy(&options, step.values->values, sizeof options);
+    float keep = step.exchange == 1 ? 0 : (float)options.keep;
+    for (int64_t k = 0; k < rows.count * rows.stride; k++)
+        floats(rows)[k] = known[k] = keep * known[k] + (1 - keep) * floats(rows)[k];
+}
+
+static const Residual smoothing = {.name = "smoothing", .bytes = bytes, .after_decode = smooth};
+
+static double kept_by_run; // what `run` was told
+
+static void run(Channel *channel, const RowSource *rows, ExchangeContext context,
+                const ExchangeWork *work) {
+    Options options;
+    memcpy(&options, channel_schedule_values(channel)->values, sizeof options);
+    kept_by_run = options.keep;
+    schedule_blocking.run(channel, rows, context, work);
+}
+
+static const Schedule schedule_smooth = {.name = "smooth",
+                                         .run = run,
+                                         .keys = {smooth_keys, 1, sizeof(Options)},
+                                         .configure = configure,
+                                         .remembers = &smoothing,
+                                         .changes_result = true};
+static const Schedule *const schedules[] = {&schedule_blocking, &schedule_smooth};
+const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);
+
+// ---- exchanges by it
+
+typedef struct Smooth {
+    HaloPlan plan;
+    ExchangeBuffers *buffers;
+    CodecOptions options;
+    Channel *channel;
+    float *got; // [halo_count, COLUMNS] of the last exchange
+} Smooth;
+
+static void own(void *context, OwnPart part, const Poll *poll) {
+    (void)context, (void)part, (void)poll;
+}
+
+static void halo(void *context, Rows received, int begin, int end, bool last, const Poll *poll) {
+    Smooth *s = context;
+    (void)begin, (void)end, (void)poll;
+    if (last)
+        device()->download_rows(s->got, received);
+}
+
+static void smooth_init(Smooth *s, const char *setting) {
+    Error err = {0};
+    Config config;
+    const FamilyKeys of_schedules = schedule_keys();
+    config_learn_keys(&of_schedules, 1);
+    test_write_text(test_path("smooth.json"), "{}");
+    assert_ok(config_load(&config, test_path("smooth.json"), &setting, 1, &err), &err);
+    *s = (Smooth){.plan = ring_plan(11, &test_comm),
+                  .buffers = exchange_buffers_new(device()),
+                  .options = {.codec = codec_find("fp32", &err), .chunk = 4096}};
+    const Schedule *schedule = schedule_find("smooth", &err);
+    assert_ok(schedule_configure(schedule, &config, &s->options, &err), &err);
+    s->channel = channel_new(s->buffers, &s->plan, &s->options, COLUMNS, (ExchangeId){0, 0});
+    s->got = ALLOC(float, s->plan.halo_count *COLUMNS, "test");
+    config_learn_keys(NULL, 0);
+}
+
+static void smooth_clear(Smooth *s) {
+    memory_free(s->got);
+    channel_free(s->channel);
+    exchange_buffers_free(s->buffers);
+    ring_clear(&s->plan);
+}
+
+static void exchange(Smooth *s, uint32_t epoch, bool exact) {
+    Rows x = ring_fill(&s->plan, COLUMNS, epoch);
+    RowSource rows = ring_sent(&s->plan, x, NULL);
+    schedule_smooth.run(s->channel, &rows, (ExchangeContext){.epoch = epoch, .exact = exact},
+                        &(ExchangeWork){own, halo, s});
+    rows_free(device(), &x);
+}
+
+// [halo_count, COLUMNS] what the reader holds after so many exchanges.
+static void assert_smoothed(const Smooth *s, uint32_t epochs, float keep) {
+    for (int64_t h = 0; h < s->plan.halo_count; h++)
+        for (int64_t c = 0; c < COLUMNS; c++) {
+            float want = ring_value(s->plan.halo_id[h], c, 1);
+            for (uint32_t e = 2; e <= epochs; e++)
+                want = keep * want + (1 - keep) * ring_value(s->plan.halo_id[h], c, e);
+            assert_memory_equal(&s->got[h * COLUMNS + c], &want, sizeof want);
+        }
+}
+
+// ---- the tests
+
+static void its_keys_reach_its_hooks(void **state) {
+    (void)state;
+    Smooth s;
+    smooth_init(&s, "comm.keep=0.25");
+    for (uint32_t e = 1; e <= EPOCHS; e++)
+        exchange(&s, e, false);
+    assert_smoothed(&s, EPOCHS, 0.25F);
+    assert_true(kept_by_run == 0.25);
+    smooth_clear(&s);
+}
+
+// The rows of an exchange that is not coded are not smoothed, and the next one goes on as before.
+static void evaluation_leaves_it_alone(void **state) {
+    (void)state;
+    Smooth s;
+    smooth_init(&s, "comm.keep=0.5");
+    exchange(&s, 1, false);
+    exchange(&s, 77, true);
+    for (int64_t h = 0; h < s.plan.halo_count; h++)
+        assert_true(s.got[h * COLUMNS] == ring_value(s.plan.halo_id[h], 0, 77));
+    exchange(&s, 2, false);
+    assert_smoothed(&s, 2, 0.5F);
+    smooth_clear(&s);
+}
+
+static bool save(void *owner, StateWriter *writer, Error *err) {
+    (void)err;
+    channel_save(owner, false, writer);
+    return true;
+}
+
+static bool restore(void *owner, const StateReader *reader, Error *err) {
+    return channel_restore(owner, false, reader, err);
+}
+
+static void it_outlives_a_resume(void **state) {
+    (void)state;
+    Error err = {0};
+    Smooth before, after;
+    smooth_init(&before, "comm.keep=0.75");
+    smooth_init(&after, "comm.keep=0.75");
+    for (uint32_t e = 1; e <= 3; e++)
+        exchange(&before, e, false);
+    StateSection saved = {"smooth", save, restore, before.channel}, restored = saved;
+    restored.owner = after.channel;
+    const char *path = test_path("smooth.safetensors");
+    assert_ok(state_write(&saved, &test_comm, path, &err), &err);
+    comm_barrier(&test_comm);
+    assert_ok(state_read(&restored, &test_comm, path, &err), &err);
+    for (uint32_t e = 4; e <= EPOCHS; e++)
+        exchange(&after, e, false);
+    assert_smoothed(&after, EPOCHS, 0.75F);
+    smooth_clear(&after);
+    smooth_clear(&before);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(its_keys_reach_its_hooks),
+    cmocka_unit_test(evaluation_leaves_it_alone),
+    cmocka_unit_test(it_outlives_a_resume),
+};
+TEST_MAIN(tests)
