@@ -88,10 +88,12 @@ static void halo(void *context, Rows received, int begin, int end, bool last, co
 static void smooth_init(Smooth *s, const char *setting) {
     Error err = {0};
     Config config;
+    char name[32];
     const FamilyKeys of_schedules = schedule_keys();
     config_learn_keys(&of_schedules, 1);
-    test_write_text(test_path("smooth.json"), "{}");
-    assert_ok(config_load(&config, test_path("smooth.json"), &setting, 1, &err), &err);
+    snprintf(name, sizeof name, "smooth-%d.json", test_comm.rank);
+    test_write_text(test_path(name), "{}");
+    assert_ok(config_load(&config, test_path(name), &setting, 1, &err), &err);
     *s = (Smooth){.plan = ring_plan(11, &test_comm),
                   .buffers = exchange_buffers_new(device()),
                   .options = {.codec = codec_find("fp32", &err), .chunk = 4096}};
