@@ -6,7 +6,7 @@ set -u
 failed=0
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
-mkdir -p "$folder"/src/{base,halo,exchange,gradsync,assigner,model,trainer} "$folder"/kernels/cpu "$folder"/include/fringe/base \
+mkdir -p "$folder"/src/{base,halo,wire,exchange,gradsync,assigner,model,trainer} "$folder"/kernels/cpu "$folder"/include/fringe/base \
     "$folder"/solver "$folder"/cmake
 cp "$FRINGE_SOURCE/cmake/rooms.txt" "$folder/cmake/"
 
@@ -43,6 +43,8 @@ refuse src/model/a.c '#include "halo/private.h"' '"halo/private.h"'
 refuse src/model/a.c '#include <metis.h>' '<metis.h>'
 refuse src/model/a.c '#include <mpi.h>' '<mpi.h>'
 refuse src/exchange/a.c '#include <mpi.h>' '<mpi.h>'
+refuse src/gradsync/a.c '#include "fringe/base/mpi.h"' '<fringe/base/mpi.h>'
+refuse src/wire/a.c '#include "fringe/exchange.h"' '"fringe/exchange.h"'
 refuse src/model/a.c '#include "fringe/base/mpi.h"' '<fringe/base/mpi.h>'
 refuse src/model/a.c '#include <cjson/cJSON.h>' '<cjson/cJSON.h>'
 refuse src/base/a.c '#include <dnnl.h>' '<dnnl.h>'
@@ -54,7 +56,7 @@ accept src/model/a.c '#include "fringe/halo.h"'
 accept src/model/a.c '#include "fringe/npy.h"'
 accept src/model/a.c '#include "fringe/base/json.h"'
 accept src/model/a.c '#include "private.h"'
-accept src/gradsync/a.c '#include "fringe/base/mpi.h"'
+accept src/wire/a.c '#include "fringe/base/mpi.h"'
 accept include/fringe/base/mpi.h '#include <mpi.h>'
 accept solver/a.c '#include <glpk.h>'
 accept solver/a.c '#include "fringe/bitwidth.h"'
