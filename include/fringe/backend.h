@@ -308,6 +308,10 @@ struct Backend {
     // *sum = the checksum of a payload (kernels/checksum.h), which is 8-byte aligned.
     void (*message_checksum)(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                              const Poll *poll);
+    // out[i] = a out[i] + b x[i], products and sum each rounded; a = 0: b x[i], whatever was there.
+    // For what is remembered of rows, with their padding.
+    void (*message_combine)(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
+                            const Poll *poll);
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
     // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
     // little-endian). *bad, of rows that have a value which is not finite or beyond the largest

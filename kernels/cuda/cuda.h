@@ -121,6 +121,8 @@ void cuda_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t cou
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                    const Poll *poll);
 void cuda_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
+void cuda_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
+                          const Poll *poll);
 void cuda_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                            const Poll *poll);
 

@@ -70,6 +70,7 @@ static const Backend table = {
     .message_download = cuda_message_download,
     .message_zero = cuda_message_zero,
     .message_checksum = cuda_message_checksum,
+    .message_combine = cuda_message_combine,
     .pack_fp32 = cuda_pack_fp32,
     .pack_bf16 = cuda_pack_bf16,
     .unpack_fp32 = cuda_unpack_fp32,

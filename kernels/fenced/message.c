@@ -41,6 +41,28 @@ void fenced_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t
                bytes);
 }
 
+// ---- what is remembered of rows
+
+typedef struct Combined {
+    DeviceFloat *out;
+    float a;
+    const DeviceFloat *x;
+    float b;
+    int64_t count;
+} Combined;
+
+static void run_combine(const void *arguments, const Poll *poll) {
+    const Combined *c = arguments;
+    backend_cpu.message_combine(c->out, c->a, c->x, c->b, c->count, poll);
+}
+
+void fenced_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
+                            const Poll *poll) {
+    (void)poll;
+    FENCED_PUT(STREAM_MESSAGE, run_combine, Combined, fenced_twin(out), a, fenced_twin(x), b,
+               count);
+}
+
 // ---- floats and bf16
 
 typedef struct Pack {

@@ -223,6 +223,14 @@ static void message_checksum(Case *c) {
     }
 }
 
+static void message_combine(Case *c) {
+    static const float factors[][2] = {{1, -1}, {0, 1}, {0.75f, 0.25f}, {1, 0.1f}};
+    DeviceFloat *out = case_floats(c, flat_count(c)), *x = case_floats(c, flat_count(c));
+    const float *factor = factors[c->variant];
+    c->b->message_combine(out, factor[0], x, factor[1], flat_count(c), NULL);
+    case_keep(c, out, (size_t)flat_count(c) * sizeof(float));
+}
+
 #define MESSAGE_OPERATIONS                                                                         \
     {"softmax_loss", softmax_loss, 3, 0, 0, {{17000, 3}, {300, 602}}},                             \
         {"softmax_loss's value", softmax_value, 1, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
@@ -232,6 +240,7 @@ static void message_checksum(Case *c) {
         {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \
         {"scale", scale, 1, 0, 0, {{1500, 16}}},                                                   \
         {"message_checksum", message_checksum, 2, 0, 0, {{300, 602}}},                             \
+        {"message_combine", message_combine, 4, 0, 0, {{1500, 16}, {300, 602}}},                   \
         {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \
         {"pack_bf16", pack_bf16, 4, 0, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {      \
         "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0, 3 * QUANTIZED_WIDTHS, {                     \
