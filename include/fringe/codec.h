@@ -120,7 +120,14 @@ typedef struct Residual {
                          ResidualStep step, const Poll *poll);
 } Residual;
 extern const Residual residual_none;
-// The config has no key for it while there is one member only.
 extern const Family residual_family;
+
+// The options of the members: none uses all.
+typedef struct ResidualOptions {
+    double alpha;    // difference: how far what is remembered follows, (0, 1]
+    int64_t refresh; // anchor: exchanges from one refresh to the next
+} ResidualOptions;
+void residual_set(MemberValues *values, ResidualOptions options);
+ResidualOptions residual_get(const MemberValues *values);
 
 #endif

@@ -1,8 +1,122 @@
-// The table of residuals. A new one is a file of its own, a line in internal.h and a row here.
+// The residuals. m is what an end remembers of a row x, x^ what the reader makes of it, d what a
+// message decodes to; a residual is those lines of this table that it has.
+//
+//                before encoding        after encoding (sender)   after decoding (reader)
+//   feedback     x += m, m = x          m -= d                    -
+//   difference   x -= m                 x^ = m + d, m to x^ by a  x^ = m + d, m to x^ by a
+//   anchor       x -= m, or a refresh   at a refresh m = d        at a refresh m = d, else x^ = m +
+//   d
+//
+// feedback: Seide et al.: 1-Bit Stochastic Gradient Descent, Interspeech 2014. difference:
+// Mishchenko et al.: Distributed Learning with Compressed Gradient Differences, 2019, algorithm 1;
+// with a = 1 and rounding to nearest EF21 (Richtarik et al., 2021). anchor: C-LPT's centre
+// (ALGORITHMS D).
 
 #include "internal.h"
 
+#include <string.h>
+
 const Residual residual_none = {.name = "none"};
 
-static const Residual *const residuals[] = {&residual_none};
-const Family residual_family = FAMILY_OF_POINTERS("residual", NULL, residuals);
+void residual_set(MemberValues *values, ResidualOptions options) {
+    static_assert(sizeof options <= sizeof values->values, "the options fit");
+    memcpy(values->values, &options, sizeof options);
+}
+
+ResidualOptions residual_get(const MemberValues *values) {
+    ResidualOptions options;
+    memcpy(&options, values->values, sizeof options);
+    return options;
+}
+
+static DeviceFloat *floats_of(DeviceByte *memory) { return (DeviceFloat *)(void *)memory; }
+
+static int64_t floats_in(Rows rows) { return rows.count * rows.stride; }
+
+static size_t of_sender(int64_t rows, int64_t columns, ResidualEnd end) {
+    return end == RESIDUAL_SENDER ? rows_bytes(rows, columns) : 0;
+}
+
+static size_t of_both(int64_t rows, int64_t columns, ResidualEnd end) {
+    (void)end;
+    return rows_bytes(rows, columns);
+}
+
+// ---- feedback
+
+static void feedback_before(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
+                            const Poll *poll) {
+    DeviceFloat *m = floats_of(memory);
+    (void)step;
+    b->message_combine(rows.at, 1, m, 1, floats_in(rows), poll);
+    b->message_combine(m, 0, rows.at, 1, floats_in(rows), poll);
+}
+
+static void feedback_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
+                           const Poll *poll) {
+    (void)step;
+    b->message_combine(floats_of(memory), 1, decoded.at, -1, floats_in(decoded), poll);
+}
+
+static const Residual residual_feedback = {.name = "feedback",
+                                           .bytes = of_sender,
+                                           .before_encode = feedback_before,
+                                           .after_encode = feedback_after};
+
+// ---- difference
+
+static void subtract(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
+                     const Poll *poll) {
+    (void)step;
+    b->message_combine(rows.at, 1, floats_of(memory), -1, floats_in(rows), poll);
+}
+
+static void difference_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
+                             const Poll *poll) {
+    float a = (float)residual_get(step.values).alpha;
+    b->message_combine(decoded.at, 1, floats_of(memory), 1, floats_in(decoded), poll);
+    b->message_combine(floats_of(memory), 1 - a, decoded.at, a, floats_in(decoded), poll);
+}
+
+static const Residual residual_difference = {.name = "difference",
+                                             .bytes = of_both,
+                                             .before_encode = subtract,
+                                             .after_encode = difference_after,
+                                             .after_decode = difference_after};
+
+// ---- anchor: exchanges 1, 1 + refresh, 1 + 2 refresh, ... are refreshes
+
+static bool is_refresh(const MemberValues *values, int64_t exchange) {
+    return (exchange - 1) % residual_get(values).refresh == 0;
+}
+
+static void anchor_before(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
+                          const Poll *poll) {
+    if (!is_refresh(step.values, step.exchange))
+        subtract(b, memory, rows, step, poll);
+}
+
+static void anchor_keep(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
+                        const Poll *poll) {
+    if (is_refresh(step.values, step.exchange))
+        b->message_combine(floats_of(memory), 0, decoded.at, 1, floats_in(decoded), poll);
+}
+
+static void anchor_decoded(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
+                           const Poll *poll) {
+    if (is_refresh(step.values, step.exchange))
+        anchor_keep(b, memory, decoded, step, poll);
+    else
+        b->message_combine(decoded.at, 1, floats_of(memory), 1, floats_in(decoded), poll);
+}
+
+static const Residual residual_anchor = {.name = "anchor",
+                                         .bytes = of_both,
+                                         .refreshes = is_refresh,
+                                         .before_encode = anchor_before,
+                                         .after_encode = anchor_keep,
+                                         .after_decode = anchor_decoded};
+
+static const Residual *const residuals[] = {&residual_none, &residual_feedback,
+                                            &residual_difference, &residual_anchor};
+const Family residual_family = FAMILY_OF_POINTERS("gradients.memory", NULL, residuals);
