@@ -68,6 +68,27 @@ static inline int64_t slice_units(const Chunk *chunk, int r) {
     return slice_begin(chunk, r + 1) - slice_begin(chunk, r);
 }
 
+// ---- bits.c
+typedef struct GradBits GradBits;
+typedef struct BitsRule {
+    const char *name;
+    // The factor of the levels that epoch t (from 0) asks for; NULL: bits stay.
+    double (*levels)(const GradBits *bits, int64_t t);
+} BitsRule;
+extern const Family bits_rule_family;
+struct GradBits {
+    const BitsRule *rule;
+    int64_t epochs, period; // of the training; epochs between two choices
+    int64_t first_bits;     // that the user gave
+    int64_t bits;           // of the next sums
+    double *square;         // [epochs] owned: G_t^2; NULL if bits stay
+    double first_loss, loss, first_ratio, ratio;
+};
+// After epoch `epoch` (from 0), whose `values` values on each rank have this sum and sum of
+// squares, over all ranks. The same on all ranks.
+void grad_bits_after(GradBits *bits, int64_t epoch, double loss, double sum, double square,
+                     double values, int ranks);
+
 // ---- buckets.c
 int64_t bucket_count(const GradForm *form);
 void buckets_fill(int64_t *bucket, const GradForm *form); // [bucket_count + 1]
