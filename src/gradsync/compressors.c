@@ -5,9 +5,3 @@
 
 static const Compressor compressors[] = {{.name = "fp32"}};
 const Family compressor_family = FAMILY("compressor", NULL, compressors);
-
-bool compressor_options(const Config *config, CodecOptions *options, Error *err) {
-    const Compressor *used = family_member(&compressor_family, 0);
-    *options = (CodecOptions){0};
-    return used->configure == NULL || used->configure(config, options, err);
-}

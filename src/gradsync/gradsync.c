@@ -328,3 +328,9 @@ int64_t gradsync_bytes(const GradSync *sync) {
         return bytes_sent(sync) - sync->bytes_sent;
     return gradsync_bytes_of(sync->cut.floats, sync->comm->size, sync->comm->rank);
 }
+
+bool compressor_options(const Config *config, CodecOptions *options, Error *err) {
+    const Compressor *used = family_member(&compressor_family, 0);
+    *options = (CodecOptions){0};
+    return used->configure == NULL || used->configure(config, options, err);
+}
