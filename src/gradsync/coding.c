@@ -235,7 +235,7 @@ static void set_outgoing(GradSync *sync, Chunk *chunk, int way, int g, int messa
     Transfer *transfer = &chunk->ring.transfer[g][OUTGOING];
     const MessageBox *box = &c->box[way][OUTGOING];
     int owner = way == UP ? transfer->peer : c->rank;
-    transfer->varies = bytes > 0;
+    transfer->varies = box_rows(box, message) > 0; // rows may take no byte
     transfer->bytes = bytes;
     transfer->payload = box_host_message(box, message);
     transfer->header = header_of(sync, chunk, way, c->rank, transfer->peer, owner);
