@@ -45,7 +45,9 @@ typedef struct GradSync GradSync;
 // Collective. False from codec_find and the like is the caller's to have checked.
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm *form);
 void gradsync_free(GradSync *sync); // collective; not before a sum is finished
-void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form, int size);
+// Of this rank: where there is coding, ranks differ. Of `comm` it reads rank and size only.
+void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form,
+                   const Comm *comm);
 // The epoch of the next sum, before the first gradsync_made: it names messages and random numbers.
 // fp32 needs none of it.
 void gradsync_begin(GradSync *sync, uint32_t epoch);
@@ -56,8 +58,8 @@ void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from);
 // A Poll function: progresses messages, and codes at most one slice of each chunk; never blocks.
 void gradsync_progress(void *sync);
 // Completes the sum: gradient [count] = sum over ranks, with the same bits on every rank, whatever
-// was reported when. A value that cannot be coded ends the job with its parameter's name
-// (EXIT_DIVERGED). Collective.
+// was reported when. A value that cannot be coded ends the job with the place of its
+// bucket (EXIT_DIVERGED). Collective.
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient);
 int64_t gradsync_bytes(const GradSync *sync); // sent by this rank: per sum; coded: in the last one
 int64_t gradsync_bytes_of(int64_t count, int size, int rank); // fp32: by rank `rank` of `size`

@@ -13,8 +13,6 @@
 
 #include "internal.h"
 
-#include <stdio.h>
-
 struct Coding {
     const Backend *cpu;
     CodecOptions options;
@@ -43,10 +41,17 @@ static int owner_of(const Coding *c, int way, int side, int i) {
     return way == DOWN && side == INCOMING ? i : c->rank;
 }
 
+// What is allocated also to plan.
+static void *alloc_anyway(MemoryPlan *plan, size_t bytes) {
+    if (plan != NULL)
+        memory_plan_add(plan, what, bytes);
+    return memory_alloc(bytes, what);
+}
+
 static void alloc_box(Coding *c, const GradSync *sync, const Allocator *allocator, int way,
                       int side) {
     int each = messages_of(c, way, side), count = sync->chunks * each;
-    int64_t *offset = ALLOC(int64_t, count + 1, what); // also to plan, for box_room
+    int64_t *offset = alloc_anyway(allocator->plan, (size_t)(count + 1) * sizeof *offset);
     for (int i = 0; i < count; i++)
         offset[i + 1] =
             offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, side, i % each));
@@ -82,7 +87,7 @@ static void alloc_scratch(Coding *c, const GradSync *sync, const Allocator *allo
 
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
     Error err = {0};
-    Coding *c = ALLOC(Coding, 1, what);
+    Coding *c = alloc_anyway(plan, sizeof *c);
     *c = (Coding){.cpu = backend_find("cpu", &err),
                   .options = form->options,
                   .size = sync->comm->size,
@@ -359,32 +364,24 @@ void coding_set_incoming(GradSync *sync, Chunk *chunk, int way) {
 
 // ---- the state of a checkpoint
 
-static void name_of(char out[32], int way) {
-    snprintf(out, 32, "gradients.%s", way == UP ? "shares" : "sums");
-}
+static const char *const name_of[WAYS] = {"gradients.shares", "gradients.sums"};
 
 static bool save(void *owner, StateWriter *writer, Error *err) {
     GradSync *sync = owner;
-    char name[32];
     (void)err;
     state_put_copy(writer, "gradients.exchanges", TENSOR_I64, 1, &sync->sums);
-    for (int way = 0; way < WAYS; way++) {
-        name_of(name, way);
+    for (int way = 0; way < WAYS; way++)
         for (int side = 0; side < SIDES; side++)
-            box_save(&sync->coding->box[way][side], name, writer);
-    }
+            box_save(&sync->coding->box[way][side], name_of[way], writer);
     return true;
 }
 
 static bool restore(void *owner, const StateReader *reader, Error *err) {
     GradSync *sync = owner;
-    char name[32];
     bool ok = state_get(reader, "gradients.exchanges", TENSOR_I64, 1, &sync->sums, err);
-    for (int way = 0; way < WAYS; way++) {
-        name_of(name, way);
+    for (int way = 0; way < WAYS; way++)
         for (int side = 0; ok && side < SIDES; side++)
-            ok = box_restore(&sync->coding->box[way][side], name, reader, err);
-    }
+            ok = box_restore(&sync->coding->box[way][side], name_of[way], reader, err);
     return ok;
 }
 

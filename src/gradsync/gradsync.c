@@ -119,13 +119,13 @@ GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm 
     return sync;
 }
 
-void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form, int size) {
-    Comm comm = {.size = size};
-    GradSync sync = sync_of(&comm, backend, form);
+void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form,
+                   const Comm *comm) {
+    GradSync sync = sync_of(comm, backend, form);
     memory_plan_add(plan, "gradients", (size_t)sync.chunks * sizeof *sync.chunk);
     if (sync.cut.bucket != NULL)
         memory_plan_add(plan, "gradients", (size_t)(sync.cut.units + 1) * sizeof(int64_t));
-    alloc_buffers(&sync, form, &(Allocator){.backend = backend, .plan = plan}, size);
+    alloc_buffers(&sync, form, &(Allocator){.backend = backend, .plan = plan}, comm->size);
     coding_free(sync.coding);
     memory_free(sync.chunk);
     memory_free(sync.cut.bucket);

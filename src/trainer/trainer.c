@@ -110,7 +110,7 @@ static GradForm grad_form(const Trainer *t, GradSpan *span) {
 static void plan_sync(Trainer *t) {
     GradSpan span[MODEL_PARAMETERS];
     GradForm form = grad_form(t, span);
-    gradsync_plan(&t->plan, t->backend, &form, t->comm->size);
+    gradsync_plan(&t->plan, t->backend, &form, t->comm);
 }
 
 static GradSync *make_sync(const Trainer *t) {
