@@ -1,0 +1,332 @@
+// ranks: 1 2 3
+// If this failed, a compressor would blur sums that it codes without loss, ranks would hold other
+// weights than each other or than before a resume, or a value that cannot be coded would be summed.
+#include "../compressors.h"
+#include "gradsync/internal.h"
+#include "sums.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+
+static const int64_t counts[] = {0, 1, 511, 512, 513, 100003};
+enum { COUNTS = sizeof counts / sizeof counts[0], SPANS = 8, LONGEST = 100003 };
+
+static const char *const lossy[] = {"rounded", "few-bits", "refreshed"};
+enum { LOSSY = sizeof lossy / sizeof *lossy };
+
+// ---- gradients
+
+// Round 1 repeats round 0. Later an element is 0, what it was in round 0, or twice that, so that
+// all differences from round to round are exact, also those of the sums.
+static float changing(int rank, int64_t i, uint32_t round) {
+    int64_t times = round < 2 ? 1 : (i * 5 + round * round) % 3;
+    return times == 0 ? 0.0F : (float)times * element(rank, i, 0);
+}
+
+static float constant(int rank, int64_t i, uint32_t round) {
+    (void)round;
+    return element(rank, i, 0);
+}
+
+// ---- a sum that is coded
+
+typedef struct Sum {
+    GradForm form;
+    GradSpan span[SPANS];
+    GradSync *sync;
+    float *gradient; // [count + 1]; the last one must stay
+} Sum;
+
+// Parameters of odd lengths; the last one has the rest.
+static int fill_spans(GradSpan *span, int64_t count) {
+    static const int64_t columns[] = {1, 7, 73, 512, 3, 40}, rows[] = {1, 73, 7, 1, 171, 25};
+    int64_t begin = 0;
+    int n = 0;
+    for (; n < 6 && begin + rows[n] * columns[n] < count; n++) {
+        span[n] = (GradSpan){"weights", begin, rows[n], columns[n]};
+        begin += rows[n] * columns[n];
+    }
+    span[n] = (GradSpan){"bias", begin, 1, count - begin};
+    return n + 1;
+}
+
+static GradForm form_of(const char *compressor, int64_t count, GradSpan *span) {
+    return (GradForm){.count = count,
+                      .options = options_of(compressor),
+                      .spans = span,
+                      .span_count = span != NULL ? fill_spans(span, count) : 0,
+                      .seed = 5};
+}
+
+static void sum_init(Sum *s, const char *compressor, int64_t count, bool spans) {
+    s->form = form_of(compressor, count, spans ? s->span : NULL);
+    s->sync = gradsync_new(&test_comm, device(), &s->form);
+    s->gradient = ALLOC(float, count + 1, "test");
+    s->gradient[count] = 42;
+}
+
+static void sum_clear(Sum *s) {
+    assert_true(s->gradient[s->form.count] == 42);
+    memory_free(s->gradient);
+    gradsync_free(s->sync);
+}
+
+static void sum_up(Sum *s, Element of, uint32_t round) {
+    int64_t takes = memory_allocs();
+    gradsync_begin(s->sync, 1 + round);
+    make_and_sum(s->sync, s->gradient, of, s->form.count, round);
+    assert_int_equal(memory_allocs(), takes);
+}
+
+static bool everywhere(bool here) {
+    int64_t others = !here;
+    comm_sum_int64(&test_comm, &others, 1);
+    return others == 0;
+}
+
+static uint64_t hash_of(const Sum *s) {
+    return hash_bytes(s->gradient, (size_t)s->form.count * sizeof(float));
+}
+
+static void assert_same_on_all_ranks(const Sum *s) {
+    uint64_t mine = hash_of(s), first = mine;
+    comm_broadcast(&test_comm, &first, sizeof first, 0);
+    assert_true(everywhere(first == mine));
+}
+
+// ---- the tests
+
+static void lossless_sums_are_those_of_fp32(void **state) {
+    (void)state;
+    for (int k = 0; k < COUNTS; k++)
+        for (int spans = 0; spans < 2; spans++) {
+            Sum s;
+            sum_init(&s, "sparse", counts[k], spans);
+            for (uint32_t round = 0; round < 4; round++) {
+                sum_up(&s, changing, round);
+                assert_summed(s.gradient, changing, counts[k], round);
+            }
+            sum_clear(&s);
+        }
+}
+
+static void no_bucket_holds_two_parameters(void **state) {
+    (void)state;
+    for (int k = 0; k < COUNTS; k++) {
+        GradSpan span[SPANS];
+        GradForm form = form_of("sparse", counts[k], span);
+        int64_t units = bucket_count(&form), b = 0;
+        int64_t *bucket = ALLOC(int64_t, units + 1, "test");
+        buckets_fill(bucket, &form);
+        for (int i = 0; i < form.span_count; i++) {
+            int64_t end = span[i].begin + span[i].rows * span[i].columns;
+            for (int64_t at = span[i].begin; at < end; at += GRADIENT_BUCKET)
+                assert_int_equal(bucket[b++], at);
+        }
+        assert_true(b == units && bucket[units] == counts[k]);
+        memory_free(bucket);
+    }
+}
+
+static void coded_chunks_leave_as_soon_as_they_are_made(void **state) {
+    (void)state;
+    GradSpan span[SPANS];
+    GradForm form = form_of("sparse", LONGEST, span);
+    assert_summed_early(&form, changing);
+}
+
+// Gradients stay the same, so that their differences vanish and with them what rounding adds.
+static void all_ranks_hold_the_same_and_the_error_vanishes(void **state) {
+    (void)state;
+    float *exact = ALLOC(float, LONGEST, "test");
+    for (int64_t i = 0; i < LONGEST; i++)
+        exact[i] = sum_at(constant, i, 0);
+    for (int k = 0; k < LOSSY; k++) {
+        Sum s;
+        sum_init(&s, lossy[k], LONGEST, true);
+        for (uint32_t round = 0; round < 12; round++) {
+            sum_up(&s, constant, round);
+            assert_same_on_all_ranks(&s);
+            assert_true(test_comm.size == 1 || round > 0 ||
+                        relative_error(s.gradient, exact, LONGEST) > 1e-4);
+        }
+        assert_close(s.gradient, exact, LONGEST, 1e-6 /* floats are added to what is remembered */);
+        sum_clear(&s);
+    }
+    memory_free(exact);
+}
+
+// Every third sum goes as fp32, and what is remembered of it is what the next ones need.
+static void refreshed_sums_are_those_of_fp32(void **state) {
+    (void)state;
+    Sum s;
+    sum_init(&s, "refreshed", LONGEST, true);
+    for (uint32_t round = 0; round < 6; round++) {
+        sum_up(&s, element, round);
+        assert_same_on_all_ranks(&s);
+        if (round % 3 == 2) // the third, and the sixth
+            assert_summed(s.gradient, element, LONGEST, round);
+    }
+    sum_clear(&s);
+}
+
+static int64_t bytes_of_all(const Sum *s) {
+    int64_t bytes = gradsync_bytes(s->sync);
+    comm_sum_int64(&test_comm, &bytes, 1);
+    return bytes;
+}
+
+static int64_t slices_of(const GradSync *sync) { // that hold something
+    int64_t slices = 0;
+    for (int i = 0; i < sync->chunks; i++)
+        for (int r = 0; r < test_comm.size; r++)
+            slices += slice_units(&sync->chunk[i], r) > 0;
+    return slices;
+}
+
+// By arithmetic: every slice goes to its owner from all others, and its sum back to them.
+static void bytes_are_those_that_were_sent(void **state) {
+    (void)state;
+    for (int k = 0; k < COUNTS; k++) {
+        Sum s;
+        sum_init(&s, "sparse", counts[k], true);
+        int64_t times = 2 * (test_comm.size - 1), headers = 64 * slices_of(s.sync) * times;
+        sum_up(&s, changing, 0); // all is sent
+        int64_t bitmaps = 64 * s.sync->cut.units * times, floats_sent = 4 * counts[k] * times;
+        assert_int_equal(bytes_of_all(&s), headers + bitmaps + floats_sent);
+        sum_up(&s, changing, 1); // nothing has changed
+        assert_int_equal(bytes_of_all(&s), headers);
+        sum_up(&s, changing, 2); // a part has
+        int64_t part = bytes_of_all(&s);
+        assert_true(part <= headers + bitmaps + floats_sent && part >= headers);
+        if (counts[k] > 500 && test_comm.size > 1)
+            assert_true(part > headers && part < headers + bitmaps + floats_sent);
+        sum_clear(&s);
+    }
+}
+
+static void plan_is_what_is_taken(void **state) {
+    (void)state;
+    for (int k = 0; k <= COUNTS; k++)
+        for (int i = 1; i < compressor_family.count; i++) { // the first is any of them
+            GradSpan span[SPANS];
+            int64_t count = k < COUNTS ? counts[k] : 700001; // in many chunks
+            GradForm form = form_of(family_word(&compressor_family, i), count, span);
+            assert_plan_is_what_is_taken(&form);
+        }
+}
+
+static void hand_over(GradSync *before, GradSync *after) {
+    Error err = {0};
+    char path[512];
+    StateSection saved = gradsync_section(before), restored = gradsync_section(after);
+    assert_true((saved.name == NULL) == (test_comm.size == 1));
+    if (saved.name == NULL)
+        return;
+    snprintf(path, sizeof path, "%s", test_path("gradients.safetensors"));
+    assert_ok(state_write(&saved, &test_comm, path, &err), &err);
+    comm_barrier(&test_comm);
+    assert_ok(state_read(&restored, &test_comm, path, &err), &err);
+}
+
+static void assert_resumed(const char *compressor, uint32_t stop) {
+    Sum whole, before, after;
+    sum_init(&whole, compressor, counts[4], true);
+    sum_init(&before, compressor, counts[4], true);
+    sum_init(&after, compressor, counts[4], true);
+    for (uint32_t round = 0; round < stop; round++) {
+        sum_up(&whole, element, round);
+        sum_up(&before, element, round);
+    }
+    hand_over(before.sync, after.sync);
+    for (uint32_t round = stop; round < stop + 3; round++) {
+        sum_up(&whole, element, round);
+        sum_up(&after, element, round);
+        assert_true(hash_of(&after) == hash_of(&whole));
+        assert_int_equal(gradsync_bytes(after.sync), gradsync_bytes(whole.sync));
+    }
+    sum_clear(&after);
+    sum_clear(&before);
+    sum_clear(&whole);
+}
+
+// After a refresh, and between two of them.
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    for (int k = 0; k < LOSSY; k++)
+        for (uint32_t stop = 3; stop < 5; stop++)
+            assert_resumed(lossy[k], stop);
+}
+
+static void fp32_remembers_nothing(void **state) {
+    (void)state;
+    Sum s;
+    sum_init(&s, "fp32", 1000, true);
+    assert_null(gradsync_section(s.sync).name);
+    for (uint32_t round = 0; round < 2; round++) {
+        sum_up(&s, element, round);
+        assert_summed(s.gradient, element, 1000, round);
+    }
+    sum_clear(&s);
+}
+
+// ---- a value that cannot be coded
+
+static struct {
+    bool expected;
+    jmp_buf back;
+    ExitCode code;
+    char sentence[2048];
+} end;
+
+static void note_end(ExitCode code, const char *sentence) {
+    end.code = code;
+    snprintf(end.sentence, sizeof end.sentence, "%s", sentence);
+    if (end.expected)
+        longjmp(end.back, 1);
+    fprintf(stderr, "%s\n", sentence);
+    comm_abort(code);
+}
+
+// Every rank has it in the first share that it codes, before anything is sent.
+static void a_nan_ends_the_job(void **state) {
+    (void)state;
+    static Sum s;
+    char part[64];
+    if (test_comm.size == 1)
+        return;
+    sum_init(&s, "sparse", LONGEST, true);
+    const Chunk *first = &s.sync->chunk[s.sync->chunks - 1];
+    int64_t unit = slice_begin(first, ring_reader(test_comm.rank, 0, test_comm.size)) + 1;
+    fill(s.gradient, element, 0, LONGEST, 0);
+    s.gradient[unit_begin(&s.sync->cut, unit) + 17] = NAN;
+    snprintf(part, sizeof part, "from element %lld on", (long long)unit_begin(&s.sync->cut, unit));
+    check_ends_with(note_end);
+    gradsync_begin(s.sync, 9);
+    end.expected = true;
+    if (setjmp(end.back) == 0) {
+        gradsync_made(s.sync, on_device(s.gradient), 0);
+        fail_msg("it was coded");
+    }
+    end.expected = false;
+    assert_int_equal(end.code, EXIT_DIVERGED);
+    assert_non_null(strstr(end.sentence, "epoch 9: "));
+    assert_non_null(strstr(end.sentence, part));
+    s.sync->flown = 0; // nothing is in flight
+    sum_clear(&s);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lossless_sums_are_those_of_fp32),
+    cmocka_unit_test(no_bucket_holds_two_parameters),
+    cmocka_unit_test(coded_chunks_leave_as_soon_as_they_are_made),
+    cmocka_unit_test(all_ranks_hold_the_same_and_the_error_vanishes),
+    cmocka_unit_test(refreshed_sums_are_those_of_fp32),
+    cmocka_unit_test(bytes_are_those_that_were_sent),
+    cmocka_unit_test(plan_is_what_is_taken),
+    cmocka_unit_test(resumed_equals_never_stopped),
+    cmocka_unit_test(fp32_remembers_nothing),
+    cmocka_unit_test(a_nan_ends_the_job),
+};
+
+TEST_MAIN(tests)
