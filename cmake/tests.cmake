@@ -22,11 +22,14 @@ set(test_environment
     "FRINGE_POISON=1" # memory that nobody has written is full of NaNs (fringe/base/memory.h)
     "OMPI_ALLOW_RUN_AS_ROOT=1"
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
+    "OMPI_MCA_pml=ob1" # it would be chosen, after its rivals have looked for their networks
     "OMPI_MCA_btl=self,vader"
     "OMPI_MCA_btl_vader_single_copy_mechanism=none"
     "OMPI_MCA_rmaps_base_oversubscribe=1"
     "OMPI_MCA_mpi_yield_when_idle=1"
     "OMPI_MCA_hwloc_base_binding_policy=none"
+    "OMPI_MCA_ess_singleton_isolated=1" # one rank without mpirun starts no daemon
+    "HWLOC_COMPONENTS=-pci,-linuxio" # every start of MPI would read the devices of all buses
     "PYTHONDONTWRITEBYTECODE=1"
     "ASAN_OPTIONS=detect_stack_use_after_return=0"
     "LSAN_OPTIONS=suppressions=${suppressions}:print_suppressions=0"
