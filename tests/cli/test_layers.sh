@@ -3,6 +3,7 @@
 # If this failed, kinds of layers could not be trained, resumed, evaluated and looked into by their
 # names alone, or keys of one would be lost on the way.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+unset FRINGE_TEST_CROWDED # two ranks wait here as where nothing else runs
 tiny
 
 # --- sgc: K steps made once; an epoch exchanges nothing
