@@ -85,13 +85,23 @@ static bool needs_too_much(size_t bytes, size_t available, const char *what, Err
                      IN_WORDS(bytes), IN_WORDS(available));
 }
 
+static atomic_size_t test_limit;
+
+void memory_test_limit(size_t bytes) { atomic_store(&test_limit, bytes); }
+
+// To ask the machine takes far longer than to make a small array, which malloc refuses by itself.
+static size_t available_for(size_t bytes) {
+    enum { SMALL = 1 << 16 };
+    return bytes <= SMALL && atomic_load(&test_limit) == 0 ? SMALL : memory_available();
+}
+
 bool memory_is_there(size_t bytes, const char *what, Error *err) {
-    size_t available = memory_available();
+    size_t available = available_for(bytes);
     return bytes <= available || needs_too_much(bytes, available, what, err);
 }
 
 void *memory_try(size_t bytes, const char *what, Error *err) {
-    size_t available = memory_available();
+    size_t available = available_for(bytes);
     void *pointer = bytes <= available ? alloc(bytes, what) : NULL;
     if (pointer == NULL)
         needs_too_much(bytes, available, what, err);
@@ -152,10 +162,6 @@ static size_t address_space_left(void) {
     used = used == SIZE_MAX ? 0 : used * 1024;
     return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
 }
-
-static atomic_size_t test_limit;
-
-void memory_test_limit(size_t bytes) { atomic_store(&test_limit, bytes); }
 
 size_t memory_available(void) {
     size_t limit = atomic_load(&test_limit), used = memory_in_use();
