@@ -111,7 +111,8 @@ typedef struct Residual {
     // Sender: replaces the rows to be sent by those that are encoded in their place. NULL: none.
     void (*before_encode)(const Backend *backend, DeviceByte *memory, Rows rows, ResidualStep step,
                           const Poll *poll);
-    // Sender: is given the rows that its own message decodes to. NULL: they need not be decoded.
+    // Sender: is given the rows that its own message decodes to, and makes of them what the
+    // reader's after_decode does, for the residual before it. NULL: they need not be decoded.
     void (*after_encode)(const Backend *backend, DeviceByte *memory, Rows decoded,
                          ResidualStep step, const Poll *poll);
     // Reader: replaces the rows that were decoded by those that they stand for. NULL: they stand

@@ -4,8 +4,7 @@
 //                before encoding        after encoding (sender)   after decoding (reader)
 //   feedback     x += m, m = x          m -= d                    -
 //   difference   x -= m                 x^ = m + d, m to x^ by a  x^ = m + d, m to x^ by a
-//   anchor       x -= m, or a refresh   at a refresh m = d        at a refresh m = d, else x^ = m +
-//   d
+//   anchor       x -= m, or a refresh   at a refresh m = d, else x^ = m + d; the reader likewise
 //
 // feedback: Seide et al.: 1-Bit Stochastic Gradient Descent, Interspeech 2014. difference:
 // Mishchenko et al.: Distributed Learning with Compressed Gradient Differences, 2019, algorithm 1;
@@ -96,16 +95,10 @@ static void anchor_before(const Backend *b, DeviceByte *memory, Rows rows, Resid
         subtract(b, memory, rows, step, poll);
 }
 
-static void anchor_keep(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
-                        const Poll *poll) {
+static void anchor_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
+                         const Poll *poll) {
     if (is_refresh(step.values, step.exchange))
         b->message_combine(floats_of(memory), 0, decoded.at, 1, floats_in(decoded), poll);
-}
-
-static void anchor_decoded(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
-                           const Poll *poll) {
-    if (is_refresh(step.values, step.exchange))
-        anchor_keep(b, memory, decoded, step, poll);
     else
         b->message_combine(decoded.at, 1, floats_of(memory), 1, floats_in(decoded), poll);
 }
@@ -114,8 +107,8 @@ static const Residual residual_anchor = {.name = "anchor",
                                          .bytes = of_both,
                                          .refreshes = is_refresh,
                                          .before_encode = anchor_before,
-                                         .after_encode = anchor_keep,
-                                         .after_decode = anchor_decoded};
+                                         .after_encode = anchor_after,
+                                         .after_decode = anchor_after};
 
 static const Residual *const residuals[] = {&residual_none, &residual_feedback,
                                             &residual_difference, &residual_anchor};

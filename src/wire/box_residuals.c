@@ -136,13 +136,18 @@ void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *sour
     source->gid = int64_window(box->device_gid, box->offset[i]);
 }
 
+// The rows of one residual are what the one behind it has made of them, as at the reader.
 void box_after_encode(MessageBox *box, int i, BoxStep step, const MessageLayout *layout,
                       const Poll *poll) {
+    bool decoded = false;
     for (int r = RESIDUALS - 1; r >= 0; r--) {
         const Residual *residual = active(box, r, step);
         if (residual == NULL || residual->after_encode == NULL)
             continue;
-        step.codec->decode(box->backend, box->rows, 0, layout, box_device_message(box, i), poll);
+        if (!decoded)
+            step.codec->decode(box->backend, box->rows, 0, layout, box_device_message(box, i),
+                               poll);
+        decoded = true;
         residual->after_encode(box->backend, memory_of(box, r, i),
                                rows_first(box->rows, layout->rows), step_of(box, r, step), poll);
     }
