@@ -31,6 +31,7 @@ typedef struct Job { // of bench_compare
     Work *work;
     const char *vectors;
     int bits;
+    bool nearest;
 } Job;
 
 static void vectors_choose(const char *vectors) {
@@ -76,13 +77,13 @@ static void list_make(Work *w, float share) {
 
 static Quantized message_of(const Job *job) {
     const Work *w = job->work;
-    return (Quantized){job->bits,
-                       false,
-                       w->count,
-                       on_device(w->place),
-                       on_device(w->minimum),
-                       on_device(w->step),
-                       on_device(w->payload)};
+    return (Quantized){.bits = job->bits,
+                       .nearest = job->nearest,
+                       .count = w->count,
+                       .place = on_device(w->place),
+                       .minimum = on_device(w->minimum),
+                       .step = on_device(w->step),
+                       .payload = on_device(w->payload)};
 }
 
 static MessageSource source_of(const Work *w) {
@@ -100,15 +101,6 @@ static void quantize(void *context) {
     vectors_choose(job->vectors);
     int64_t bad = 0;
     cpu_quantize(&to, &from, on_device(&bad), NULL);
-    CHECK(bad == 0, EXIT_BUG, "a row was refused");
-}
-static void quantize_nearest(void *context) {
-    const Job *job = (const Job *)context;
-    Quantized to = message_of(job);
-    MessageSource from = source_of(job->work);
-    vectors_choose(job->vectors);
-    int64_t bad = 0;
-    cpu_quantize_nearest(&to, &from, on_device(&bad), NULL);
     CHECK(bad == 0, EXIT_BUG, "a row was refused");
 }
 static void dequantize(void *context) {
@@ -160,7 +152,7 @@ static void copy_in_order(void *context) {
 // Plain C is the reference: every byte of the message.
 static void check(Work *w) {
     for (int i = 0; i < WIDTHS; i++) {
-        Job plain = {w, "plain", widths[i]}, vectors = {w, "auto", widths[i]};
+        Job plain = {w, "plain", widths[i], false}, vectors = {w, "auto", widths[i], false};
         size_t bytes = (size_t)(w->count * quantized_row_bytes(w->x.columns, widths[i]));
         quantize(&plain);
         unsigned char *payload = memory_alloc(bytes, "payload of the reference");
@@ -190,10 +182,11 @@ static void measure(Bench *bench, Work *w, int bits, const char *list, int round
     enum { QUANTIZE, NEAREST, QUANTIZE_AVX2, DECODE, DECODE_AVX2, COPY, DECODE_COPY, CASES };
     bool wide = vectors_there("avx512");
     const char *narrow = wide ? "avx2" : "auto";
-    Job job = {w, "auto", bits}, job_avx2 = {w, narrow, bits};
+    Job job = {w, "auto", bits, false}, job_avx2 = {w, narrow, bits, false};
+    Job nearest = {w, "auto", bits, true};
     const BenchCase cases[CASES] = {
         [QUANTIZE] = {"quantize", quantize, &job},
-        [NEAREST] = {"nearest", quantize_nearest, &job},
+        [NEAREST] = {"nearest", quantize, &nearest},
         [QUANTIZE_AVX2] = {"quantize avx2", quantize, &job_avx2},
         [DECODE] = {"dequantize", dequantize, &job},
         [DECODE_AVX2] = {"dequantize avx2", dequantize, &job_avx2},

@@ -93,6 +93,7 @@ typedef struct AdamStep {
 typedef struct Quantized {
     int bits;                 // 1 .. 8 and 16
     bool bf16;                // Z and S are bf16, not fp32
+    bool nearest;             // to the nearest value of the grid, which is biased; else at random
     int64_t count;            // rows
     const DeviceInt32 *place; // [count] in the send list
     DeviceByte *minimum;      // [count] Z
@@ -325,8 +326,9 @@ struct Backend {
                         const Poll *poll);
     void (*unpack_bf16)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                         const Poll *poll);
-    // Stochastic rounding to 2^b values from the row's minimum up (ALGORITHMS A.1). *bad as
-    // pack_bf16 has it, of rows with a value that is not finite or a range that overflows.
+    // Rounding to 2^b values from the row's minimum up, at random or to the nearest (ALGORITHMS
+    // A.1). *bad as pack_bf16 has it, of rows with a value that is not finite or a range that
+    // overflows.
     void (*quantize)(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                      const Poll *poll);
     // out[begin + place[i]] = Z + q S, multiplied first, not fused; the rows' padding is zero,

@@ -17,8 +17,6 @@ static int64_t chunk_rows(Rows rows) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-typedef int64_t QuantizeRows(const QuantizeCall *call, int64_t begin, int64_t end);
-
 // Thread 0 polls before its first piece: it may get none.
 static Pace pace_begin(const Poll *poll) {
     Pace pace = pace_start(poll);
@@ -27,8 +25,8 @@ static Pace pace_begin(const Poll *poll) {
     return pace;
 }
 
-static void quantize_with(QuantizeRows *rows, const Quantized *to, const MessageSource *source,
-                          DeviceInt64 *first_bad, const Poll *poll) {
+void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *first_bad,
+                  const Poll *poll) {
     QuantizeCall call = {.to = *to,
                          .from = *source,
                          .key = philox_key(source->stream),
@@ -39,22 +37,12 @@ static void quantize_with(QuantizeRows *rows, const Quantized *to, const Message
         Pace pace = pace_begin(poll);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < to->count; i += chunk) {
-            bad = least(bad, rows(&call, i, least(i + chunk, to->count)));
+            bad = least(bad, LANES_PICK(quantize_rows)(&call, i, least(i + chunk, to->count)));
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }
     }
     cpu_note_bad(first_bad, bad == NO_PLACE ? -1 : bad);
-}
-
-void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
-                  const Poll *poll) {
-    quantize_with(LANES_PICK(quantize_rows), to, source, bad, poll);
-}
-
-void cpu_quantize_nearest(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
-                          const Poll *poll) {
-    quantize_with(LANES_PICK(quantize_nearest_rows), to, source, bad, poll);
 }
 
 void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll) {

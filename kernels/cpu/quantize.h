@@ -1,5 +1,4 @@
-// What quantize.c hands to the loops of quantize_lanes.c. Only these two, their tests and the bench
-// open it.
+// What quantize.c hands to the loops of quantize_lanes.c. Only these two open it.
 #ifndef FRINGE_KERNELS_QUANTIZE_H
 #define FRINGE_KERNELS_QUANTIZE_H
 
@@ -26,16 +25,10 @@ enum { NO_PLACE = INT32_MAX };
 
 #define QUANTIZE_LANES(lanes)                                                                      \
     int64_t quantize_rows_##lanes(const QuantizeCall *call, int64_t begin, int64_t end);           \
-    int64_t quantize_nearest_rows_##lanes(const QuantizeCall *call, int64_t begin, int64_t end);   \
     void dequantize_rows_##lanes(const DequantizeCall *call, int64_t begin, int64_t end);
 QUANTIZE_LANES(plain)
 QUANTIZE_LANES(avx2)
 QUANTIZE_LANES(avx512)
 #undef QUANTIZE_LANES
-
-// As cpu_quantize with u = 1/2 for every value: rounding to the nearest, which is biased. What is
-// left when random numbers cost nothing (bench/run.sh message).
-void cpu_quantize_nearest(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
-                          const Poll *poll);
 
 #endif

@@ -1,6 +1,6 @@
 // Quantized rows, one after the other (ALGORITHMS A.1; grid.h makes Z and S):
 //
-//   encode   t = (x - Z) / S; q = floor(t + u), 0 .. 2^b - 1; u uniform in (0, 1)
+//   encode   t = (x - Z) / S; q = floor(t + u), 0 .. 2^b - 1; u uniform in (0, 1), or 1/2
 //   decode   x = Z + q S
 //
 // Up to 8 bits t is taken to the nearest multiple of 2^-16, T 2^-16, and u = (k + 1/2) 2^-16 with
@@ -123,7 +123,7 @@ LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_
 }
 
 LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count,
-                              bool scales) {
+                              bool scales, bool random) {
     const float *x = row->x + first;
     Measure in = measure_of(row);
     for (int64_t c = 0; c < count; c += 16) {
@@ -135,7 +135,8 @@ LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64
             memcpy(&number, piece->random.word + c + i * VEC_FLOATS, sizeof number);
             k.part[i] = (VecInt)number >> 9 & 0x7fffff;
         }
-        F16 u = f16_mul(f16_add(i16_floats(k), f16_set(0.5f)), f16_set(0x1p-23f));
+        F16 u = random ? f16_mul(f16_add(i16_floats(k), f16_set(0.5f)), f16_set(0x1p-23f))
+                       : f16_set(0.5f);
         I16 up = f16_floor(f16_add(f16_sub(t, i16_floats(whole)), u));
         F16_EACH(i) whole.part[i] += up.part[i];
         i16_store_halves(piece->half + c, whole);
@@ -160,7 +161,7 @@ LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row
     if (random)
         random_make(piece, call, row, first, count, bits == 16 ? 4 : 8);
     if (bits == 16) {
-        halves_make(piece, row, first, count, scales);
+        halves_make(piece, row, first, count, scales, random);
         memcpy(payload + 2 * first, piece->half, (size_t)(2 * count));
         return;
     }
@@ -226,9 +227,9 @@ LANES_INLINE void row_encode(const QuantizeCall *call, const Row *row, Piece *pi
 LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end, bool scales,
                                  bool random) {
     Piece piece;
-    if (!random) // u = 1/2
+    if (!random) // T 2^-16 is then rounded as with u = 1/2
         for (int64_t c = 0; c < BLOCK; c++)
-            piece.random.word[c] = 0x80008000u;
+            piece.random.half[c] = 0x8000;
     const int32_t *place = cpu_int32s(call->to.place), *list = cpu_int32s(call->from.row);
     int64_t bad = NO_PLACE;
     Row row = row_begin(call, begin, scales);
@@ -248,12 +249,11 @@ LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_
 }
 
 int64_t LANES_NAME(quantize_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
+    if (call->to.nearest)
+        return call->from.scale != NULL ? rows_encode(call, begin, end, true, false)
+                                        : rows_encode(call, begin, end, false, false);
     return call->from.scale != NULL ? rows_encode(call, begin, end, true, true)
                                     : rows_encode(call, begin, end, false, true);
-}
-int64_t LANES_NAME(quantize_nearest_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
-    return call->from.scale != NULL ? rows_encode(call, begin, end, true, false)
-                                    : rows_encode(call, begin, end, false, false);
 }
 
 // ---- decode

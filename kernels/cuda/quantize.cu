@@ -134,10 +134,12 @@ __device__ static inline uint32_t codes_kept(uint32_t codes, int left) {
     return left >= 4 ? codes : left <= 0 ? 0 : codes & ((1u << (8 * left)) - 1);
 }
 
+template <bool nearest>
 __device__ static inline void octet_codes(uint32_t *to, float above[OCTET], const QuantizedRow &row,
                                           RandomStream stream, int column, int columns) {
-    uint32_t random[4];
-    philox_block(random, stream, row.gid, row.peer, (uint32_t)(column / OCTET));
+    uint32_t random[4] = {0x80008000, 0x80008000, 0x80008000, 0x80008000}; // u = 1/2
+    if (!nearest)
+        philox_block(random, stream, row.gid, row.peer, (uint32_t)(column / OCTET));
     if (row.divide)
 #pragma unroll
         for (int j = 0; j < OCTET; j++)
@@ -148,15 +150,15 @@ __device__ static inline void octet_codes(uint32_t *to, float above[OCTET], cons
 }
 
 // 16 bits: q = floor(t) + floor(fraction(t) + u), by four columns of a block of random numbers.
-__device__ static inline uint32_t wide_code(const QuantizedRow &row, float above, uint32_t random) {
+__device__ static inline uint32_t wide_code(const QuantizedRow &row, float above, float u) {
     float t = above / row.step;
     t = t > 0.0f ? t : 0.0f;
     t = t < 65535.0f ? t : 65535.0f;
     const int whole = (int)t;
-    const float u = ((float)(int)(random >> 9) + 0.5f) * 0x1p-23f;
     return (uint32_t)(whole + (int)((t - (float)whole) + u));
 }
 
+template <bool nearest>
 __device__ static inline void octet_wide_codes(uint32_t *to, const float above[OCTET],
                                                const QuantizedRow &row, RandomStream stream,
                                                int column) {
@@ -165,7 +167,8 @@ __device__ static inline void octet_wide_codes(uint32_t *to, const float above[O
     philox_block(random + 4, stream, row.gid, row.peer, (uint32_t)(column / 4 + 1));
 #pragma unroll
     for (int j = 0; j < OCTET; j++)
-        code[j] = wide_code(row, above[j], random[j]);
+        code[j] = wide_code(row, above[j],
+                            nearest ? 0.5f : ((float)(int)(random[j] >> 9) + 0.5f) * 0x1p-23f);
     *(uint4 *)to = make_uint4(code[0] | code[1] << 16, code[2] | code[3] << 16,
                               code[4] | code[5] << 16, code[6] | code[7] << 16);
 }
@@ -175,7 +178,7 @@ __host__ __device__ static inline int stage_words(bool is_wide, int lanes) {
     return CELLS * lanes * (is_wide ? 4 : 2) + 4;
 }
 
-template <bool is_wide>
+template <bool is_wide, bool nearest>
 __device__ static inline void piece_codes(uint32_t *stage, Piece &piece, const QuantizedRow &row,
                                           RandomStream stream, int first) {
 #pragma unroll
@@ -186,9 +189,10 @@ __device__ static inline void piece_codes(uint32_t *stage, Piece &piece, const Q
             for (int j = 0; j < OCTET; j++)
                 piece.value[i][j] -= row.grid.zero;
             if (is_wide)
-                octet_wide_codes(stage + 4 * octet, piece.value[i], row, stream, column);
+                octet_wide_codes<nearest>(stage + 4 * octet, piece.value[i], row, stream, column);
             else
-                octet_codes(stage + 2 * octet, piece.value[i], row, stream, column, piece.columns);
+                octet_codes<nearest>(stage + 2 * octet, piece.value[i], row, stream, column,
+                                     piece.columns);
         }
 }
 
@@ -243,7 +247,7 @@ __device__ static inline void piece_put(const uint32_t *stage, const QuantizedRo
 }
 
 // All lanes of a warp stay together, whatever their rows are: they meet in shuffles.
-template <bool is_wide>
+template <bool is_wide, bool nearest>
 __global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
     quantize_rows(Quantized to, MessageSource from, int64_t row_bytes, RowLanes lanes,
                   DeviceInt64 *bad) {
@@ -261,7 +265,7 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
             if (piece.columns > piece.size())
                 piece_load(piece, row, first);
             __syncwarp(); // the last codes have been read
-            piece_codes<is_wide>(stage, piece, row, from.stream, first);
+            piece_codes<is_wide, nearest>(stage, piece, row, from.stream, first);
             __syncwarp();
             if (row.sends)
                 piece_put<is_wide>(stage, row, piece, first, to.bits);
@@ -269,22 +273,30 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
     }
 }
 
-template <bool is_wide>
+template <bool is_wide, bool nearest>
 static void launch_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
     const RowLanes lanes = row_lanes(divide_up(source->x.columns, OCTET));
     const size_t words =
         (size_t)(MESSAGE_THREADS >> lanes.shift) * stage_words(is_wide, lanes.count);
-    LAUNCH_ROWS(quantize_rows<is_wide>, to->count, lanes, words * sizeof(uint32_t), *to, *source,
-                quantized_row_bytes(source->x.columns, to->bits), lanes, bad);
+    LAUNCH_ROWS((quantize_rows<is_wide, nearest>), to->count, lanes, words * sizeof(uint32_t), *to,
+                *source, quantized_row_bytes(source->x.columns, to->bits), lanes, bad);
+}
+
+template <bool nearest>
+static void launch_width(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
+    if (to->bits == 16)
+        launch_quantize<true, nearest>(to, source, bad);
+    else
+        launch_quantize<false, nearest>(to, source, bad);
 }
 
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                    const Poll *poll) {
     (void)poll;
-    if (to->bits == 16)
-        launch_quantize<true>(to, source, bad);
+    if (to->nearest)
+        launch_width<true>(to, source, bad);
     else
-        launch_quantize<false>(to, source, bad);
+        launch_width<false>(to, source, bad);
 }
 
 // ---- decode

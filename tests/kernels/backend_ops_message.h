@@ -194,10 +194,16 @@ static Quantized quantized_of(Case *c, const Sending *s, int bits, bool bf16) {
         .payload = case_bytes(c, (size_t)(count * quantized_row_bytes(c->shape.columns, bits)))};
 }
 
+// Ways: as they are; scaled and in bf16; with bad rows; to the nearest.
+enum { QUANTIZE_VARIANTS = 4 * QUANTIZED_WIDTHS };
 static void quantize(Case *c) {
     int bits = quantized_bits[c->variant % QUANTIZED_WIDTHS], way = c->variant / QUANTIZED_WIDTHS;
+    bool nearest = way == 3;
+    if (nearest)
+        way = c->variant % 2;
     Sending s = sending_of(c, way & 1, way & 2);
     Quantized q = quantized_of(c, &s, bits, way & 1);
+    q.nearest = nearest;
     size_t each = q.bf16 ? 2 : 4;
     c->b->quantize(&q, &s.source, s.bad, NULL);
     case_keep(c, s.bad, sizeof(int64_t));
@@ -243,7 +249,7 @@ static void message_combine(Case *c) {
         {"message_combine", message_combine, 4, 0, 0, {{1500, 16}, {300, 602}}},                   \
         {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \
         {"pack_bf16", pack_bf16, 4, 0, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {      \
-        "quantize", quantize, 3 * QUANTIZED_WIDTHS, 0, 3 * QUANTIZED_WIDTHS, {                     \
+        "quantize", quantize, QUANTIZE_VARIANTS, 0, QUANTIZE_VARIANTS, {                           \
             {1500, 16}, {9000, 3}, {300, 602}, { 24, 1500 }                                        \
         }                                                                                          \
     }
