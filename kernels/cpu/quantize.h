@@ -1,4 +1,5 @@
-// What quantize.c hands to the loops of quantize_lanes.c. Only these two open it.
+// What quantize.c hands to the loops of quantize_lanes.c and dequantize_lanes.c. Only these open
+// it.
 #ifndef FRINGE_KERNELS_QUANTIZE_H
 #define FRINGE_KERNELS_QUANTIZE_H
 

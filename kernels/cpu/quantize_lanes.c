@@ -7,37 +7,10 @@
 // the 16-bit numbers k of random.h: then q = (T + k) >> 16 is the floor of the exact sum. For 16
 // bits, where a float has no digits left for t + u, q = floor(t) + floor(fraction(t) + u) with u =
 // (k + 1/2) 2^-23, k the upper 23 bits of the 32-bit number.
-//
-// The one idea: a row goes through the first cache in pieces of BLOCK columns (random numbers, then
-// a byte per value, then packed bits), so that every step is a plain loop over vectors and memory
-// sees the row once.
-#include "../grid.h"
-#include "codes_lanes.h"
-#include "masks_lanes.h"
 #include "philox_lanes.h"
-#include "planes_lanes.h"
-#include "quantize.h"
+#include "pieces_lanes.h"
 
-enum {
-    BLOCK = 1024, // columns: a multiple of 128, so that only the last piece of a row has a tail
-    AHEAD = 6     // rows asked for before they are read
-};
-
-// What a piece of a row becomes on its way. 16 entries more: vectors write whole.
-typedef struct Piece {
-    union {
-        uint32_t word[BLOCK];
-        uint16_t half[BLOCK];
-    } random;
-    uint16_t half[BLOCK + 16];
-    uint8_t code[BLOCK + 16];
-} __attribute__((aligned(64))) Piece;
-
-LANES_INLINE int64_t columns_here(int64_t columns, int64_t first) {
-    return columns - first < BLOCK ? columns - first : BLOCK;
-}
-
-// ---- encode
+enum { AHEAD = 6 }; // rows asked for before they are read
 
 typedef struct Extent {
     F16 least, most;
@@ -177,15 +150,6 @@ LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row
         }
 }
 
-LANES_INLINE void parameter_put(unsigned char *array, int64_t i, float value, bool bf16) {
-    uint32_t bits = float_bits(value);
-    uint16_t upper = (uint16_t)(bits >> 16);
-    if (bf16)
-        memcpy(array + i * 2, &upper, 2);
-    else
-        memcpy(array + i * 4, &bits, 4);
-}
-
 LANES_INLINE void ask_for(const float *row, int64_t columns) {
     for (int64_t c = 0; c < columns; c += 16)
         __builtin_prefetch(row + c);
@@ -254,80 +218,4 @@ int64_t LANES_NAME(quantize_rows)(const QuantizeCall *call, int64_t begin, int64
                                         : rows_encode(call, begin, end, false, false);
     return call->from.scale != NULL ? rows_encode(call, begin, end, true, true)
                                     : rows_encode(call, begin, end, false, true);
-}
-
-// ---- decode
-
-LANES_INLINE float parameter_at(const unsigned char *array, int64_t i, bool bf16) {
-    uint32_t bits;
-    uint16_t upper;
-    if (bf16) {
-        memcpy(&upper, array + i * 2, 2);
-        bits = (uint32_t)upper << 16;
-    } else
-        memcpy(&bits, array + i * 4, 4);
-    return float_of_bits(bits);
-}
-
-LANES_INLINE void put(float *to, F16 value, bool stream) {
-    if (stream)
-        f16_stream(to, value);
-    else
-        f16_store(to, value);
-}
-
-// 16 codes of a piece as floats
-LANES_INLINE F16 q_at(const Piece *piece, int64_t c, bool halves) {
-    return halves ? i16_floats(i16_load_halves(piece->half + c)) : codes_load(piece->code + c);
-}
-
-LANES_INLINE void values_make(float *out, const Piece *piece, int64_t count, Grid grid, bool halves,
-                              bool stream) {
-    F16 zero = f16_set(grid.zero), step = f16_set(grid.step);
-    int64_t whole = count / 16 * 16;
-    for (int64_t c = 0; c < whole; c += 16)
-        put(out + c, f16_add(zero, f16_mul(q_at(piece, c, halves), step)), stream);
-    if (whole < count) {
-        F16 value = f16_add(zero, f16_mul(q_at(piece, whole, halves), step));
-        put(out + whole, f16_keep(value, mask_first(count - whole)), stream);
-    }
-}
-
-LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload, int64_t columns,
-                               int64_t first, int bits, Grid grid, bool stream) {
-    int64_t count = columns_here(columns, first);
-    if (bits == 16) {
-        memcpy(piece->half, payload + 2 * first, (size_t)(2 * count));
-        values_make(out + first, piece, count, grid, true, stream);
-        return;
-    }
-    for (int width = 8, shift = 0; width > 0; width /= 2)
-        if (bits & width) {
-            plane_unpack(piece->code, payload + first * width / 8, count, shift, width);
-            payload += (columns * width + 7) / 8;
-            shift += width;
-        }
-    values_make(out + first, piece, count, grid, false, stream);
-}
-
-LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t end, bool stream) {
-    const Quantized *from = &call->from;
-    const CpuRows out = call->out;
-    Piece piece;
-    for (int64_t i = begin; i < end; i++) {
-        Grid grid = {.zero = parameter_at(cpu_bytes(from->minimum), i, from->bf16),
-                     .step = parameter_at(cpu_bytes(from->step), i, from->bf16)};
-        for (int64_t first = 0; first < out.columns; first += BLOCK)
-            piece_decode(out.at + (call->begin + cpu_int32s(from->place)[i]) * out.stride, &piece,
-                         cpu_bytes(from->payload) + i * call->row_bytes, out.columns, first,
-                         from->bits, grid, stream);
-    }
-}
-
-void LANES_NAME(dequantize_rows)(const DequantizeCall *call, int64_t begin, int64_t end) {
-    if (call->stream) {
-        rows_decode(call, begin, end, true);
-        f16_stream_end();
-    } else
-        rows_decode(call, begin, end, false);
 }
