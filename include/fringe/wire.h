@@ -302,7 +302,8 @@ void box_decode(MessageBox *box, int i, BoxStep step, Rows out, int64_t begin, i
 DeviceByte *box_device_message(const MessageBox *box, int i);
 unsigned char *box_host_message(const MessageBox *box, int i);
 
-// What its residuals remember, as tensors NAME.RESIDUAL.sent or .received, by rank. Collective.
+// What its residuals remember, as tensors NAME.PLACE.RESIDUAL.sent or .received, by rank; PLACE is
+// that among the options, 0 or 1. Collective.
 void box_save(const MessageBox *box, const char *name, StateWriter *writer);
 bool box_restore(MessageBox *box, const char *name, const StateReader *reader, Error *err);
 bool box_remembers(const CodecOptions *options); // whether any residual does, at either end

@@ -167,7 +167,7 @@ void box_after_decode(MessageBox *box, int i, BoxStep step, Rows rows, const Pol
 enum { NAME = 96 };
 
 static void name_of(char out[NAME], const MessageBox *box, const char *name, int r) {
-    snprintf(out, NAME, "%s.%s.%s", name, box->options->residual[r].of->name,
+    snprintf(out, NAME, "%s.%d.%s.%s", name, r, box->options->residual[r].of->name,
              box->end == RESIDUAL_SENDER ? "sent" : "received");
 }
 

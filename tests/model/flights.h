@@ -69,8 +69,20 @@ static inline size_t gradient_bytes(const Flight *f) {
     return (size_t)f->ground->shape.parameter_count * sizeof(float);
 }
 
-static inline void flight_init(Flight *f, const Ground *s, const char *codec, const char *schedule,
-                               const Residual *residual) {
+static inline CodecOptions flight_options(const char *codec, const Residual *first,
+                                          const Residual *second) {
+    Error err = {0};
+    CodecOptions options = {.codec = codec_find(codec, &err),
+                            .values = integer_values(false),
+                            .width = 8,
+                            .chunk = 192,
+                            .residual = {{.of = first}, {.of = second}}};
+    assert_ok(options.codec, &err);
+    return options;
+}
+
+static inline void flight_open(Flight *f, const Ground *s, CodecOptions options,
+                               const char *schedule) {
     Error err = {0};
     *f = (Flight){.ground = s};
     f->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
@@ -78,18 +90,19 @@ static inline void flight_init(Flight *f, const Ground *s, const char *codec, co
                             .patterns = &s->patterns,
                             .comm = &test_comm,
                             .backend = device(),
-                            .options = {.codec = codec_find(codec, &err),
-                                        .values = integer_values(false),
-                                        .width = 8,
-                                        .chunk = 192,
-                                        .residual = {[1] = {.of = residual}}},
+                            .options = options,
                             .schedule = schedule_find(schedule, &err),
                             .sync = f->sync};
-    assert_ok(err.code == 0, &err);
+    assert_ok(f->parts.schedule, &err);
     f->model = model_new(&s->shape, &f->parts, &s->config, &err);
     assert_ok(f->model, &err);
     f->gradient = ALLOC(float, s->shape.parameter_count, "test");
     f->logits = ALLOC(float, logit_count(f), "test");
+}
+
+static inline void flight_init(Flight *f, const Ground *s, const char *codec, const char *schedule,
+                               const Residual *residual) {
+    flight_open(f, s, flight_options(codec, NULL, residual), schedule);
 }
 
 static inline void flight_clear(Flight *f) {

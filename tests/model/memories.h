@@ -1,0 +1,133 @@
+// What the ends of a model's channels remember, and what must hold for any residual.
+#ifndef FRINGE_TESTS_MODEL_MEMORIES_H
+#define FRINGE_TESTS_MODEL_MEMORIES_H
+
+#include "flights.h"
+
+static inline size_t memory_bytes(const Channel *channel, int side, int slot, int group) {
+    const size_t *place = channel->box[side].residual[slot].place;
+    return place != NULL ? place[group + 1] - place[group] : 0;
+}
+
+static inline uint64_t hash_of_group(const Channel *channel, int side, int slot, int group) {
+    const BoxResidual *of = &channel->box[side].residual[slot];
+    size_t bytes = memory_bytes(channel, side, slot, group);
+    return bytes > 0 ? hash_bytes((const unsigned char *)of->memory + of->place[group], bytes) : 0;
+}
+
+// Of every pair: the hash as its sender has it is the reader's.
+static inline bool both_ends_agree(const Flight *f, int slot) {
+    int64_t apart[16];
+    int size = test_comm.size, rank = test_comm.rank;
+    bool agree = true;
+    for (int i = 0; i < CHANNELS; i++) {
+        const Channel *channel = channel_of(f, i);
+        memset(apart, 0, sizeof apart);
+        for (int g = 0; g + 1 < size; g++) {
+            int64_t sent = (int64_t)(hash_of_group(channel, OUTGOING, slot, g) >> 2);
+            int64_t received = (int64_t)(hash_of_group(channel, INCOMING, slot, g) >> 2);
+            apart[rank * size + ring_reader(rank, g, size)] += sent;
+            apart[ring_sender(rank, g, size) * size + rank] -= received;
+        }
+        comm_sum_int64(&test_comm, apart, size * size);
+        for (int k = 0; k < size * size; k++)
+            agree = agree && apart[k] == 0;
+    }
+    return agree;
+}
+
+// Of all memories of this rank.
+static inline uint64_t hash_of_all(const Flight *f) {
+    uint64_t hash = 0;
+    for (int i = 0; i < CHANNELS; i++)
+        for (int side = 0; side < SIDES; side++)
+            for (int slot = 0; slot < RESIDUALS; slot++)
+                for (int g = 0; g + 1 < test_comm.size; g++)
+                    hash = 31 * hash + hash_of_group(channel_of(f, i), side, slot, g);
+    return hash;
+}
+
+static inline int64_t bytes_sent(const Flight *f) {
+    int64_t bytes = 0;
+    for (int i = 0; i < CHANNELS; i++)
+        bytes += channel_count(channel_of(f, i)).bytes_sent;
+    return bytes;
+}
+
+// How many exchanges of training there were, on all ranks alike. (A schedule may do two at first.)
+static inline int64_t exchanges_of(const Flight *f) {
+    int64_t first = channel_of(f, 0)->exchanges;
+    comm_broadcast(&test_comm, &first, sizeof first, 0);
+    for (int i = 0; i < CHANNELS; i++)
+        assert_int_equal(channel_of(f, i)->exchanges, first);
+    return first;
+}
+
+// Evaluation changes no memory, and computes what fp32 without a residual does.
+static inline void assert_evaluation_is_exact(CodecOptions options) {
+    Ground ground;
+    Flight coded, exact;
+    ground_init(&ground);
+    flight_open(&coded, &ground, options, "overlap");
+    flight_init(&exact, &ground, "fp32", "overlap", NULL);
+    assert_ptr_equal(coded.model->layer[1].infer.channel, channel_of(&coded, 1));
+    size_t bytes = (size_t)logit_count(&coded) * sizeof(float);
+    float *want = memory_alloc(bytes, "test"), *got = memory_alloc(bytes, "test");
+    for (int epoch = 0; epoch < 3; epoch++) {
+        fly(&coded);
+        uint64_t before = hash_of_all(&coded);
+        device()->download_rows(want, model_infer(exact.model, on_device(ground.parameters[0])));
+        device()->download_rows(got, model_infer(coded.model, on_device(ground.parameters[0])));
+        assert_true(hash_of_all(&coded) == before);
+        assert_int_equal(exchanges_of(&coded), epoch + 1);
+        assert_memory_equal(got, want, bytes);
+    }
+    memory_free(got);
+    memory_free(want);
+    flight_clear(&exact);
+    flight_clear(&coded);
+    ground_clear(&ground);
+}
+
+static inline void hand_over(const Flight *before, Flight *after) {
+    Error err = {0};
+    char path[512];
+    StateSection saved = model_exchanges(before->model), restored = model_exchanges(after->model);
+    snprintf(path, sizeof path, "%s", test_path("exchanges.safetensors"));
+    assert_string_equal(saved.name, "exchanges");
+    assert_ok(state_write(&saved, &test_comm, path, &err), &err);
+    comm_barrier(&test_comm);
+    assert_ok(state_read(&restored, &test_comm, path, &err), &err);
+    after->epoch = before->epoch;
+    assert_true(hash_of_all(after) == hash_of_all(before));
+    assert_int_equal(exchanges_of(after), exchanges_of(before));
+}
+
+// One that was stopped after so many epochs, and goes on in another model.
+static inline void assert_resumed(CodecOptions options, const char *schedule, int stop) {
+    Ground ground;
+    Flight whole, before, after;
+    ground_init(&ground);
+    flight_open(&whole, &ground, options, schedule);
+    flight_open(&before, &ground, options, schedule);
+    flight_open(&after, &ground, options, schedule);
+    for (int epoch = 0; epoch < stop; epoch++) {
+        fly(&whole);
+        fly(&before);
+    }
+    hand_over(&before, &after);
+    for (int epoch = stop; epoch < stop + 3; epoch++) {
+        int64_t of_whole = bytes_sent(&whole), of_after = bytes_sent(&after);
+        fly(&whole);
+        fly(&after);
+        assert_true(same_gradient(&whole, &after) && same_logits(&whole, &after));
+        assert_int_equal(bytes_sent(&after) - of_after, bytes_sent(&whole) - of_whole);
+        assert_int_equal(exchanges_of(&after), exchanges_of(&whole));
+    }
+    flight_clear(&after);
+    flight_clear(&before);
+    flight_clear(&whole);
+    ground_clear(&ground);
+}
+
+#endif

@@ -1,0 +1,173 @@
+// ranks: 1 2 3
+// If this failed, what only readers remember would be wrong, refreshes would not be, two residuals
+// of a channel would disturb each other, or rows whose messages vary in length would get lost.
+#include "../difference.h"
+#include "../refreshed.h"
+#include "../smoothing.h"
+#include "../sparse.h"
+#include "../stale.h"
+#include "memories.h"
+
+static CodecOptions sparse_options(const Residual *residual) {
+    CodecOptions options = flight_options("fp32", NULL, residual);
+    options.codec = &sparse;
+    return options;
+}
+
+static void assert_only_readers_remember(const Flight *f, int slot) {
+    for (int i = 0; i < CHANNELS; i++)
+        for (int g = 0; g + 1 < test_comm.size; g++) {
+            const Channel *channel = channel_of(f, i);
+            bool rows = box_rows(&channel->box[INCOMING], g) > 0;
+            assert_int_equal(memory_bytes(channel, OUTGOING, slot, g), 0);
+            assert_int_equal(memory_bytes(channel, INCOMING, slot, g) > 0, rows);
+        }
+}
+
+// The rows stay the same, so that their means become what they are.
+static void smoothed_rows_become_exact(void **state) {
+    (void)state;
+    Ground ground;
+    Flight smooth_one, exact;
+    ground_init(&ground);
+    flight_init(&smooth_one, &ground, "fp32", "overlap", &smoothing);
+    flight_init(&exact, &ground, "fp32", "overlap", NULL);
+    assert_only_readers_remember(&smooth_one, 1);
+    for (int epoch = 0; epoch < 36; epoch++) {
+        fly(&smooth_one);
+        fly(&exact);
+        assert_true(test_comm.size == 1 || epoch > 2 ||
+                    gradient_distance(&smooth_one, &exact) > 1e-2);
+    }
+    assert_near(gradient_distance(&smooth_one, &exact), 0, 1e-5);
+    flight_clear(&exact);
+    flight_clear(&smooth_one);
+    ground_clear(&ground);
+}
+
+static void readers_memories_outlive_evaluation_and_resume(void **state) {
+    (void)state;
+    assert_evaluation_is_exact(flight_options("integer", NULL, &smoothing));
+    assert_resumed(flight_options("integer", NULL, &smoothing), "overlap", 3);
+    assert_resumed(flight_options("integer", NULL, &smoothing), "stale", 3);
+}
+
+// The third epoch and the sixth are those of fp32, to the bit and to the byte. Rows stay the same,
+// so that what both ends remember of the third serves the next ones: their differences are 0.
+static void refreshes_are_exact_and_remembered(void **state) {
+    (void)state;
+    Ground ground;
+    Flight coded, exact;
+    ground_init(&ground);
+    flight_init(&coded, &ground, "integer", "overlap", &refreshed);
+    flight_init(&exact, &ground, "fp32", "overlap", NULL);
+    set_all_widths(&coded, 2);
+    for (int epoch = 1; epoch <= 7; epoch++) {
+        int64_t of_coded = bytes_sent(&coded), of_exact = bytes_sent(&exact);
+        fly(&coded);
+        fly(&exact);
+        of_coded = bytes_sent(&coded) - of_coded, of_exact = bytes_sent(&exact) - of_exact;
+        assert_int_equal(exchanges_of(&coded), epoch);
+        assert_true(both_ends_agree(&coded, 1));
+        bool alone = test_comm.size == 1, same = same_gradient(&coded, &exact);
+        assert_int_equal(same && same_logits(&coded, &exact), epoch >= 3 || alone);
+        assert_int_equal(everywhere(of_coded == of_exact), epoch % 3 == 0 || alone);
+    }
+    flight_clear(&exact);
+    flight_clear(&coded);
+    ground_clear(&ground);
+}
+
+// After a refresh, and between two of them.
+static void the_number_of_the_exchange_outlives_a_resume(void **state) {
+    (void)state;
+    assert_evaluation_is_exact(flight_options("integer", NULL, &refreshed));
+    assert_resumed(flight_options("integer", NULL, &refreshed), "overlap", 3);
+    assert_resumed(flight_options("integer", NULL, &refreshed), "stale", 4);
+}
+
+// The schedule's smoothing of what the quantization's differences stand for.
+static void two_residuals_do_both(void **state) {
+    (void)state;
+    Ground ground;
+    Flight both, one;
+    ground_init(&ground);
+    flight_open(&both, &ground, flight_options("fp32", &smoothing, &difference), "overlap");
+    flight_open(&one, &ground, flight_options("fp32", &smoothing, NULL), "overlap");
+    assert_only_readers_remember(&both, 0);
+    for (int epoch = 0; epoch < 5; epoch++) {
+        fly(&both);
+        fly(&one);
+        assert_true(both_ends_agree(&both, 1));
+        assert_near(gradient_distance(&both, &one), 0, 1e-5);
+    }
+    flight_clear(&one);
+    flight_clear(&both);
+    ground_clear(&ground);
+}
+
+// Also two of one kind, whose states have places of their own.
+static void both_outlive_a_resume(void **state) {
+    (void)state;
+    assert_evaluation_is_exact(flight_options("integer", &smoothing, &difference));
+    assert_resumed(flight_options("integer", &smoothing, &difference), "overlap", 2);
+    assert_resumed(flight_options("integer", &difference, &difference), "overlap", 2);
+    assert_resumed(flight_options("integer", &refreshed, &smoothing), "stale", 4);
+}
+
+// To the bit. Chunks are shorter than most messages, and some messages have no byte.
+static void messages_of_any_length_arrive(void **state) {
+    (void)state;
+    static const char *const schedules_used[] = {"blocking", "overlap", "stale"};
+    Ground ground;
+    ground_init(&ground);
+    for (int i = 0; i < 3; i++) {
+        Flight coded, exact;
+        flight_open(&coded, &ground, sparse_options(NULL), schedules_used[i]);
+        flight_init(&exact, &ground, "fp32", schedules_used[i], NULL);
+        for (int epoch = 0; epoch < 3; epoch++) {
+            fly(&coded);
+            fly(&exact);
+            assert_true(same_gradient(&coded, &exact) && same_logits(&coded, &exact));
+        }
+        flight_clear(&exact);
+        flight_clear(&coded);
+    }
+    ground_clear(&ground);
+}
+
+static int64_t bytes_of_features(const Flight *f) {
+    return channel_count(channel_of(f, 0)).bytes_sent;
+}
+
+// Features never change, so that from the second epoch on their messages are headers.
+static void rows_that_stay_take_no_byte(void **state) {
+    (void)state;
+    Ground ground;
+    Flight coded;
+    ground_init(&ground);
+    flight_open(&coded, &ground, sparse_options(&difference), "overlap");
+    fly(&coded);
+    for (int epoch = 0; epoch < 3; epoch++) {
+        int64_t before = bytes_of_features(&coded), messages = 0;
+        for (int g = 0; g + 1 < test_comm.size; g++)
+            messages += box_rows(&channel_of(&coded, 0)->box[OUTGOING], g) > 0;
+        fly(&coded);
+        assert_int_equal(bytes_of_features(&coded) - before, 64 * messages);
+        assert_true(both_ends_agree(&coded, 1));
+    }
+    flight_clear(&coded);
+    ground_clear(&ground);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(smoothed_rows_become_exact),
+    cmocka_unit_test(readers_memories_outlive_evaluation_and_resume),
+    cmocka_unit_test(refreshes_are_exact_and_remembered),
+    cmocka_unit_test(the_number_of_the_exchange_outlives_a_resume),
+    cmocka_unit_test(two_residuals_do_both),
+    cmocka_unit_test(both_outlive_a_resume),
+    cmocka_unit_test(messages_of_any_length_arrive),
+    cmocka_unit_test(rows_that_stay_take_no_byte),
+};
+TEST_MAIN(tests)
