@@ -61,9 +61,10 @@ typedef struct Key {
 enum { CHOICES_MOST = 24 };
 typedef char Choices[CHOICES_MOST][CONFIG_WORD];
 
-// True if the preset of that mode, or else the default, gives that key this value, and the presets
-// of some modes differ in the key.
-bool config_mode_implies(const char *mode, const char *key, const char *value);
+// The key that names the preset in use, "mode", of the presets that set that key. NULL: none does.
+const char *config_preset_of(const char *key);
+// True if the preset `word` of those, or else the default, gives the key this value.
+bool config_preset_implies(const char *word, const char *key, const char *value);
 
 // For pages that list all keys.
 const Key *config_key_at(int i);                                 // NULL: past the last one
@@ -226,8 +227,8 @@ void config_learn_keys(const FamilyKeys *families, int count);
 // Copies the values of a member's keys into its struct.
 void config_values(const Config *config, const MemberKeys *member, void *values);
 
-// True if the user set that key in the file or by a setting. False for keys that a mode presets,
-// and for those in the config of a run, which has every key.
+// True if the user set that key in the file or by a setting. False for keys that are preset, and
+// for those in the config of a run, which has every key.
 bool config_is_said(const Config *config, const char *path);
 
 // ---- keys without effect
@@ -261,7 +262,7 @@ bool config_is_sentence(const char *meaning);
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
-// (EXIT_NO_INPUT if the file does not exist). A mode's preset stands between defaults and file. The
+// (EXIT_NO_INPUT if the file does not exist). Presets stand between defaults and file. The
 // file may also be the run.json of a run: then its member "config" is loaded, in which keys may
 // have names of older versions. After errors *config holds defaults for wrong keys and the values
 // of the others; if the file is no JSON, its mode is "". A path that does not exist may name a

@@ -25,11 +25,17 @@ static const char *name_of(const Table *table, int run) {
     return path[0] != 0 ? path : ".";
 }
 
-// The mode says it.
+// The preset in use says it.
 static bool is_implied(const RunRecord *record, const char *key, const char *value) {
-    const char *mode = record_text(record, "config.mode");
-    return mode != NULL && strncmp(key, "config.", 7) == 0 &&
-           config_mode_implies(mode, key + 7, value);
+    static const char config[] = "config.";
+    size_t before = strlen(config);
+    char path[RECORD_KEY];
+    const char *presets = strncmp(key, config, before) == 0 ? config_preset_of(key + before) : NULL;
+    if (presets == NULL)
+        return false;
+    snprintf(path, sizeof path, "%s%s", config, presets);
+    const char *word = record_text(record, path);
+    return word != NULL && config_preset_implies(word, key + before, value);
 }
 
 // "lr=0.01 seed=2"

@@ -179,15 +179,15 @@ bool config_condition(const Key *key, char out[CONFIG_CONDITION]) {
     return used > 0;
 }
 
-// "quantize, adaqp": the modes whose preset makes the term hold.
-static void put_modes(char *out, size_t size, const Term *term) {
+// "quantize, adaqp": the presets that make the term hold.
+static void put_presets(char *out, size_t size, const Family *presets, const Term *term) {
     size_t used = 0;
     out[0] = 0;
-    for (int i = 0; i < mode_family.count; i++) {
-        const char *value = mode_value(family_member(&mode_family, i), term->key->path);
+    for (int i = 0; i < presets->count; i++) {
+        const char *value = preset_value(family_member(presets, i), term->key->path);
         if (value != NULL && is_one_of(term->words, value) != term->differs)
             used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "",
-                                     family_word(&mode_family, i));
+                                     family_word(presets, i));
     }
 }
 
@@ -206,17 +206,19 @@ static void put_value(char *out, size_t size, const Config *config, const Key *k
 
 static void explain(char *out, size_t size, const Key *key, const Term *term,
                     const Config *config) {
-    char where[CONFIG_CONDITION], modes[256], value[CONFIG_CONDITION];
+    char where[CONFIG_CONDITION], users[256], value[CONFIG_CONDITION];
     if (term->key == NULL) {
         snprintf(out, size, "%s has no effect here; %s alone uses it", key->path, term->words);
         return;
     }
+    const Family *presets = presets_of(term->key->path);
     put_term(where, sizeof where, term);
     put_value(value, sizeof value, config, term->key);
-    if (mode_sets(term->key->path) && !config_is_said(config, term->key->path)) {
-        put_modes(modes, sizeof modes, term);
-        snprintf(out, size, "%s has no effect in mode %s, where %s is %s; modes that use it: %s",
-                 key->path, config->mode, term->key->path, value, modes);
+    if (presets != NULL && !config_is_said(config, term->key->path)) {
+        put_presets(users, sizeof users, presets, term);
+        snprintf(out, size, "%s has no effect with %s=%s, where %s is %s; it is used with %s",
+                 key->path, presets->key, preset_word(config, presets), term->key->path, value,
+                 users);
     } else {
         snprintf(out, size, "%s has no effect, because %s is %s; it is used where %s", key->path,
                  term->key->path, value, where);

@@ -24,19 +24,19 @@ bool config_is_alike(const char *a, const char *b);
 // The word of the key, in other letters, or the answer of the table.
 const char *synonym_of_word(const Key *key, const char *word, Choices choice);
 
-// The value that a mode's preset gives to a key; NULL: the preset has none (modes.c).
-typedef struct Mode Mode;
-const char *mode_value(const Mode *mode, const char *key);
-// True if some mode sets the key.
-bool mode_sets(const char *key);
-
-// A mode is a preset: settings that stand between the defaults and the file.
-enum { MODE_SETTINGS = 8 };
-struct Mode {
+// A preset: settings that stand between the defaults and the file (presets.c).
+enum { PRESET_SETTINGS = 8, PRESET_FAMILIES = 1 };
+typedef struct Preset {
     const char *name;
     const char *help;
-    const char *setting[MODE_SETTINGS]; // "comm.schedule=overlap"; the rest NULL
-};
+    const char *setting[PRESET_SETTINGS]; // "comm.schedule=overlap"; the rest NULL
+} Preset;
+// In the order in which they are stored; the key of a family names the preset in use.
+extern const Family *const preset_families[PRESET_FAMILIES];
+const Family *presets_of(const char *key); // of which one sets that key; NULL: none does
+// The value that a preset gives to a key; NULL: it gives none.
+const char *preset_value(const Preset *preset, const char *key);
+const char *preset_word(const Config *config, const Family *presets); // of the one in use
 
 // Errors are collected line by line in one Error; `where` is the file's name or "--set".
 typedef struct Complaints {

@@ -1,5 +1,6 @@
-// Layers of configuration: defaults < mode < file < --set. Each layer overwrites values of the one
-// below. A first pass finds the mode, because its preset lies below the file that names it.
+// Layers of configuration: defaults < presets < file < --set. Each layer overwrites values of the
+// one below. A first pass for each family of presets finds the one in use, because it lies below
+// the file that names it.
 
 #include "internal.h"
 
@@ -97,16 +98,22 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
     json_writer_clear(&quoted);
 }
 
-static void store_mode(Config *config, Complaints *complaints) {
-    const Mode *mode = family_find(&mode_family, config->mode, NULL, &(Error){0});
-    assert(mode != NULL);
-    complaints->where = "mode";
-    for (int i = 0; i < MODE_SETTINGS && mode->setting[i] != NULL; i++)
-        store_setting(config, mode->setting[i], complaints);
+// word: of the first `count` families.
+static void store_presets(Config *config, char word[][CONFIG_WORD], int count,
+                          Complaints *complaints) {
+    for (int i = 0; i < count; i++) {
+        const Family *family = preset_families[i];
+        const Preset *preset = family_find(family, word[i], NULL, &(Error){0});
+        assert(preset != NULL);
+        complaints->where = family->key;
+        snprintf((char *)config + config_key_find(family->key)->offset, CONFIG_WORD, "%s", word[i]);
+        for (int k = 0; k < PRESET_SETTINGS && preset->setting[k] != NULL; k++)
+            store_setting(config, preset->setting[k], complaints);
+    }
     memset(config->said, 0, sizeof config->said);
 }
 
-// Stores the layers above the mode. The keys of a run's config do not count as named by the user.
+// Stores the layers above presets. The keys of a run's config do not count as named by the user.
 static void store_layers(Config *config, const Json *file, const char *name,
                          bool written_by_program, const char *const *settings, int count,
                          Complaints *complaints) {
@@ -127,21 +134,20 @@ static void store_layers(Config *config, const Json *file, const char *name,
 // A file that fringe wrote may come from an older version, in which keys had other names.
 static bool load(Config *config, const Json *file, const char *name, bool written_by_program,
                  const char *const *settings, int count, Error *err) {
-    char source[sizeof config->source];
-    snprintf(source, sizeof source, "%s", config->source);
-    Complaints unheard = {.old_names = written_by_program}; // the first pass only finds the mode
-    config_set_defaults(config);
-    store_layers(config, file, name, written_by_program, settings, count, &unheard);
-    char mode[CONFIG_WORD];
-    snprintf(mode, sizeof mode, "%s", config->mode);
-
-    config_set_defaults(config);
-    snprintf(config->source, sizeof config->source, "%s", source);
-    snprintf(config->mode, sizeof config->mode, "%s", mode);
+    char source[sizeof config->source], word[PRESET_FAMILIES][CONFIG_WORD];
     Error all = {0};
-    Complaints complaints = {.err = &all, .old_names = written_by_program};
-    store_mode(config, &complaints);
-    store_layers(config, file, name, written_by_program, settings, count, &complaints);
+    Complaints complaints;
+    snprintf(source, sizeof source, "%s", config->source);
+    for (int known = 0; known <= PRESET_FAMILIES; known++) {
+        complaints = (Complaints){.err = known < PRESET_FAMILIES ? NULL : &all,
+                                  .old_names = written_by_program};
+        config_set_defaults(config);
+        store_presets(config, word, known, &complaints);
+        store_layers(config, file, name, written_by_program, settings, count, &complaints);
+        if (known < PRESET_FAMILIES)
+            snprintf(word[known], CONFIG_WORD, "%s", preset_word(config, preset_families[known]));
+    }
+    snprintf(config->source, sizeof config->source, "%s", source);
     complaints.where = name != NULL ? name : "config";
     if (complaints.count == 0)
         config_check_together(config, &complaints);
@@ -156,16 +162,29 @@ static const Json *config_inside(const Json *file) {
     return inside != NULL && json_type(inside) == JSON_OBJECT ? inside : file;
 }
 
-// The config of a run names every key, also those of its mode, so another mode could change none.
-static bool check_mode_of_run(const Config *config, const Json *inside, Error *err) {
-    const Json *mode = json_get(inside, "mode");
-    if (mode == NULL || strcmp(json_string(mode), config->mode) == 0)
-        return true;
-    return error_set(err, EXIT_CONFIG,
-                     "%s: this is the config of a run in mode '%s', which sets every key that a "
-                     "mode presets; to use mode '%s', give the config file that the run was made "
-                     "from",
-                     config->source, json_string(mode), config->mode);
+static const Json *json_at(const Json *object, const char *path) {
+    char section[CONFIG_WORD];
+    const char *dot = strchr(path, '.');
+    snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
+    const Json *inside = json_get(object, section);
+    return dot == NULL || inside == NULL ? inside : json_get(inside, dot + 1);
+}
+
+// The config of a run names every key, also those that its presets set, so other presets could
+// change none.
+static bool check_presets_of_run(const Config *config, const Json *inside, Error *err) {
+    for (int i = 0; i < PRESET_FAMILIES; i++) {
+        const char *key = preset_families[i]->key, *is = preset_word(config, preset_families[i]);
+        const Json *was = json_at(inside, key);
+        if (was != NULL && strcmp(json_string(was), is) != 0)
+            return error_set(
+                err, EXIT_CONFIG,
+                "%s: this is the config of a run with %s=%s, which sets every key that "
+                "this presets; to use %s=%s, give the config file that the run was "
+                "made from",
+                config->source, key, json_string(was), key, is);
+    }
+    return true;
 }
 
 static bool refuse_missing(const char *path, Error *err) {
@@ -204,7 +223,7 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
     }
     const Json *layer = file != NULL ? config_inside(file) : NULL;
     bool ok = load(config, layer, path, layer != file, settings, count, err) &&
-              (layer == file || check_mode_of_run(config, layer, err));
+              (layer == file || check_presets_of_run(config, layer, err));
     json_free(file);
     return ok;
 }

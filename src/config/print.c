@@ -220,11 +220,21 @@ static void print_row(const Key *key) {
     printf(" |\n");
 }
 
-static void print_mode(const Mode *mode) {
-    printf("| `%s` | %s | ", mode->name, mode->help);
-    for (int i = 0; i < MODE_SETTINGS && mode->setting[i] != NULL; i++)
-        printf("%s`%s`", i > 0 ? ", " : "", mode->setting[i]);
+static void print_preset(const Preset *preset) {
+    printf("| `%s` | %s | ", preset->name, preset->help);
+    for (int i = 0; i < PRESET_SETTINGS && preset->setting[i] != NULL; i++)
+        printf("%s`%s`", i > 0 ? ", " : "", preset->setting[i]);
     printf(" |\n");
+}
+
+static void print_presets(const Key *key) {
+    for (int i = 0; i < PRESET_FAMILIES; i++) {
+        if (strcmp(preset_families[i]->key, key->path) != 0)
+            continue;
+        printf("\n| `%s` | what it does | sets |\n|---|---|---|\n", key->path);
+        for (int k = 0; k < preset_families[i]->count; k++)
+            print_preset(family_member(preset_families[i], k));
+    }
 }
 
 void config_print_markdown(void) {
@@ -235,16 +245,15 @@ void config_print_markdown(void) {
            "`villages` is `configs/villages.json` there.\n\n"
            "Input paths are looked up beside the config, then in `$FRINGE_DATA`, then among the "
            "datasets that `fringe generate` made. A list of one value may be written as that "
-           "value.\n\n"
-           "| mode | what it does | sets |\n|---|---|---|\n");
-    for (int i = 0; i < mode_family.count; i++)
-        print_mode(family_member(&mode_family, i));
+           "value.\n");
     char now[CONFIG_WORD] = "-", section[CONFIG_WORD];
     for (int i = 0; i < config_key_count; i++) {
         split_path(&config_keys[i], section);
-        if (strcmp(section, now) != 0)
-            printf("\n## %s\n\n| key | value | default | |\n|---|---|---|---|\n",
-                   section[0] != 0 ? section : "at the top");
+        if (strcmp(section, now) != 0) {
+            printf("\n## %s\n", section[0] != 0 ? section : "at the top");
+            print_presets(&config_keys[i]); // its key is the first of the section
+            printf("\n| key | value | default | |\n|---|---|---|---|\n");
+        }
         snprintf(now, sizeof now, "%s", section);
         print_row(&config_keys[i]);
     }

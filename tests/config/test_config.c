@@ -262,7 +262,7 @@ static void a_run_stands_for_its_config(void **state) {
     load(&config, text, &same, 1);
     Error err = {0};
     assert_refused(config_load(&config, test_path("some.json"), &another, 1, &err), &err,
-                   EXIT_CONFIG, "the config of a run in mode 'adaqp'");
+                   EXIT_CONFIG, "the config of a run with mode=adaqp");
 }
 
 // Each default stands in the table as the writer would write it, and is within its own range.
@@ -326,15 +326,15 @@ static void long_values_are_reported_where_they_differ(void **state) {
 }
 
 // "period" is a key that no mode sets.
-static void a_mode_implies_its_preset_and_the_defaults_beside_it(void **state) {
+static void a_preset_implies_its_preset_and_the_defaults_beside_it(void **state) {
     (void)state;
-    assert_true(config_mode_implies("adaqp", "quantization.codec", "integer"));
-    assert_false(config_mode_implies("adaqp", "quantization.codec", "fp32"));
-    assert_true(config_mode_implies("vanilla", "quantization.codec", "fp32"));
-    assert_true(config_mode_implies("vanilla", "lossless.cover", "replicas"));
-    assert_false(config_mode_implies("adaqp", "lossless.cover", "replicas"));
-    assert_false(config_mode_implies("adaqp", "quantization.period", "100"));
-    assert_false(config_mode_implies("of an older version", "quantization.codec", "fp32"));
+    assert_true(config_preset_implies("adaqp", "quantization.codec", "integer"));
+    assert_false(config_preset_implies("adaqp", "quantization.codec", "fp32"));
+    assert_true(config_preset_implies("vanilla", "quantization.codec", "fp32"));
+    assert_true(config_preset_implies("vanilla", "lossless.cover", "replicas"));
+    assert_false(config_preset_implies("adaqp", "lossless.cover", "replicas"));
+    assert_false(config_preset_implies("adaqp", "quantization.period", "100"));
+    assert_false(config_preset_implies("of an older version", "quantization.codec", "fp32"));
 }
 
 static const struct CMUnitTest tests[] = {
@@ -345,7 +345,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(members_bring_keys_along),
     cmocka_unit_test(a_config_knows_what_was_said),
     cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
-    cmocka_unit_test(a_mode_implies_its_preset_and_the_defaults_beside_it),
+    cmocka_unit_test(a_preset_implies_its_preset_and_the_defaults_beside_it),
     cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_reported_at_once),
     cmocka_unit_test(more_mistakes_than_fit_end_in_a_note),

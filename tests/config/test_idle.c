@@ -128,8 +128,8 @@ static void a_sentence_says_what_why_and_where(void **state) {
          "train.momentum has no effect, because train.optimizer is adam; it is used where "
          "train.optimizer is sgd\n");
     tell(bits, 1,
-         "quantization.bits has no effect in mode overlap, where quantization.codec is fp32; modes "
-         "that use it: quantize, adaqp, auto, adaqp-published\n");
+         "quantization.bits has no effect with mode=overlap, where quantization.codec is fp32; it "
+         "is used with quantize, adaqp, auto, adaqp-published\n");
     tell(said_codec, 2,
          "quantization.bits has no effect, because quantization.codec is fp32; it is used where "
          "quantization.codec is integer\n");

@@ -1,5 +1,5 @@
-// Modes: named presets of how messages are sent and which savings apply. A preset is a list of
-// settings, so a new mode is one row here. An explicit key in the file or --set overrides it.
+// Presets: a word of one key that stands for settings of others. Each has a row here; an explicit
+// key in the file or --set overrides it. Modes say how messages are sent and which savings apply.
 
 #include "internal.h"
 
@@ -14,7 +14,7 @@
 // (bench/run.sh noise, docs/results.md).
 #define ASSIGNS_ALL_WIDTHS "quantization.bits=[1, 2, 3, 4, 5, 6, 7, 8]", "quantization.lambda=0.9"
 
-static const Mode modes[] = {
+static const Preset modes[] = {
     {"vanilla",
      "as the papers define it: fp32 rows, blocking exchanges, none of fringe's own savings",
      {"comm.schedule=blocking", SAVES_NOTHING}},
@@ -40,6 +40,8 @@ static const Mode modes[] = {
 };
 const Family mode_family = FAMILY("mode", NULL, modes);
 
+const Family *const preset_families[PRESET_FAMILIES] = {&mode_family};
+
 // The value in a setting of that key, or NULL.
 static const char *value_in(const char *setting, const char *key) {
     size_t bytes = strlen(key);
@@ -48,26 +50,43 @@ static const char *value_in(const char *setting, const char *key) {
                : NULL;
 }
 
-const char *mode_value(const Mode *mode, const char *key) {
+const char *preset_value(const Preset *preset, const char *key) {
     const char *value = NULL;
-    for (int i = 0; i < MODE_SETTINGS && value == NULL; i++)
-        value = value_in(mode->setting[i], key);
+    for (int i = 0; i < PRESET_SETTINGS && value == NULL; i++)
+        value = value_in(preset->setting[i], key);
     return value;
 }
 
-bool mode_sets(const char *key) {
-    for (int i = 0; i < mode_family.count; i++)
-        if (mode_value(&modes[i], key) != NULL)
+static bool sets(const Family *presets, const char *key) {
+    for (int i = 0; i < presets->count; i++)
+        if (preset_value(family_member(presets, i), key) != NULL)
             return true;
     return false;
 }
 
-bool config_mode_implies(const char *name, const char *key, const char *value) {
-    const Mode *mode = family_find(&mode_family, name, NULL, &(Error){0});
-    const Key *row = mode_sets(key) && mode != NULL ? config_key_find(key) : NULL;
+const Family *presets_of(const char *key) {
+    for (int i = 0; i < PRESET_FAMILIES; i++)
+        if (sets(preset_families[i], key))
+            return preset_families[i];
+    return NULL;
+}
+
+const char *preset_word(const Config *config, const Family *presets) {
+    return (const char *)config + config_key_find(presets->key)->offset;
+}
+
+const char *config_preset_of(const char *key) {
+    const Family *presets = presets_of(key);
+    return presets != NULL ? presets->key : NULL;
+}
+
+bool config_preset_implies(const char *word, const char *key, const char *value) {
+    const Family *presets = presets_of(key);
+    const Preset *preset = presets != NULL ? family_find(presets, word, NULL, &(Error){0}) : NULL;
+    const Key *row = preset != NULL ? config_key_find(key) : NULL;
     if (row == NULL)
         return false;
-    const char *implied = mode_value(mode, key);
+    const char *implied = preset_value(preset, key);
     implied = implied != NULL ? implied : row->standard;
     size_t bytes = strlen(value), quoted = implied[0] == '"';
     return strncmp(implied + quoted, value, bytes) == 0 && strlen(implied) == bytes + 2 * quoted;
