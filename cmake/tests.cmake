@@ -89,6 +89,9 @@ function(test_program name source room)
     target_include_directories(${name} PRIVATE kernels kernels/cpu src)
     target_link_libraries(${name} PRIVATE fringe_support ${linked})
     target_compile_options(${name} PRIVATE -O1 -g1) # their build is longer than their run
+    if(HAVE_GOLD)
+        target_link_options(${name} PRIVATE -fuse-ld=gold)
+    endif()
 endfunction()
 
 # Under the sanitizers: the least number of ranks and the first above 2, alone and with more than one
