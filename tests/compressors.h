@@ -10,6 +10,13 @@
 
 #include "fringe/gradsync.h"
 
+// Exact.
+static bool sparse_gradients(const Config *config, CodecOptions *options, Error *err) {
+    (void)config, (void)err;
+    *options = (CodecOptions){.codec = &sparse};
+    return true;
+}
+
 // What travels is what has changed, exactly if the differences are.
 static bool sparse_differences(const Config *config, CodecOptions *options, Error *err) {
     (void)config, (void)err;
@@ -47,9 +54,13 @@ static bool few_bits_refreshed(const Config *config, CodecOptions *options, Erro
 static const char *compressor_in_use = "fp32";
 static bool as_in_use(const Config *config, CodecOptions *options, Error *err);
 
-static const Compressor compressors[] = {
-    {"in use", as_in_use},  {"sparse", sparse_differences},    {"rounded", rounded_differences},
-    {"few-bits", few_bits}, {"refreshed", few_bits_refreshed}, {.name = "fp32"}};
+static const Compressor compressors[] = {{"in use", as_in_use},
+                                         {"sparse", sparse_gradients},
+                                         {"changes", sparse_differences},
+                                         {"rounded", rounded_differences},
+                                         {"few-bits", few_bits},
+                                         {"refreshed", few_bits_refreshed},
+                                         {.name = "fp32"}};
 const Family compressor_family = FAMILY("compressor", NULL, compressors);
 
 static bool as_in_use(const Config *config, CodecOptions *options, Error *err) {

@@ -1,0 +1,98 @@
+// ranks: 2; also on fenced
+// If this failed, a training whose weight gradients are coded would not be that of fp32 where the
+// code is lossless, or could not be resumed where both ends remember what they sent.
+#include "../compressors.h"
+#include "../trainer/runs.h"
+#include "training.h"
+
+static Run run_with(const char *compressor) {
+    compressor_in_use = compressor;
+    return whole_run(NULL, 0);
+}
+
+static bool same_weights(const Run *a, const Run *b) {
+    assert_int_equal(a->count, b->count);
+    return memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
+}
+
+static void lossless_sums_give_the_training_of_fp32(void **state) {
+    (void)state;
+    Run exact = run_with("fp32"), coded = run_with("sparse"), rounded = run_with("few-bits");
+    assert_true(same_weights(&coded, &exact));
+    assert_memory_equal(coded.loss, exact.loss, sizeof exact.loss);
+    assert_false(same_weights(&rounded, &exact));
+}
+
+static void stop_after(int epochs, const char *dir) {
+    Error err = {0};
+    EpochRecord record;
+    Trainer *t = new_trainer();
+    for (int e = 0; e < epochs; e++)
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(save_training(t, dir, 2, &err), &err);
+    trainer_free(t);
+}
+
+static void assert_resumed(const char *compressor, int stop) {
+    Error err = {0};
+    Warnings warnings = {0};
+    Run want = run_with(compressor), got = want;
+    char name[64];
+    bool found = false;
+    snprintf(name, sizeof name, "%s-%d", compressor, stop);
+    const char *dir = test_path(name);
+    stop_after(stop, dir);
+    Trainer *t = new_trainer();
+    assert_non_null(state_find(trainer_sections(t), "gradients"));
+    assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+    assert_true(found);
+    train(&got, t);
+    trainer_free(t);
+    assert_true(same_weights(&got, &want));
+    assert_memory_equal(got.loss + stop, want.loss + stop, (size_t)(12 - stop) * sizeof(double));
+}
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    assert_resumed("changes", 5);
+    assert_resumed("rounded", 4);
+    assert_resumed("refreshed", 7);
+}
+
+static void others_keep_no_gradients(void **state) {
+    (void)state;
+    static const char *const names[] = {"fp32", "sparse"};
+    settle(NULL, 0);
+    for (int i = 0; i < 2; i++) {
+        compressor_in_use = names[i];
+        Trainer *t = new_trainer();
+        assert_null(state_find(trainer_sections(t), "gradients"));
+        trainer_free(t);
+    }
+}
+
+// Every third epoch sends floats: as many as without a compressor, but filled up, with headers.
+static void the_record_says_what_was_sent(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    int64_t bytes[3];
+    settle(NULL, 0);
+    compressor_in_use = "refreshed";
+    Trainer *t = new_trainer();
+    for (int e = 0; e < 3; e++) {
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        bytes[e] = record.reduce_bytes;
+    }
+    int64_t exact = 8 * trainer_shape(t)->parameter_count;
+    assert_true(bytes[0] == bytes[1] && bytes[0] < exact && bytes[2] > exact);
+    trainer_free(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_WORLD(lossless_sums_give_the_training_of_fp32),
+    ON_WORLD(resumed_equals_never_stopped),
+    ON_WORLD(others_keep_no_gradients),
+    ON_WORLD(the_record_says_what_was_sent),
+};
+TEST_MAIN(tests)
