@@ -2,7 +2,7 @@
 // the weight gradients, which both send in a ring: in round g rank i sends to i+1+g and receives
 // from i-1-g, so that the ranks do not all use one link at once.
 //
-//   Transport      a table: how pieces of bytes get from rank to rank (mpi)
+//   Transport      a table: how pieces of bytes get from rank to rank (mpi; in tests also delayed)
 //   Endpoint       the slots of one owner's pieces in flight, with tags of its own
 //   RingTransfer   a message to each other rank and one from each, cut into pieces
 //   InFlight       what has messages under way, so that every wait moves it
@@ -22,8 +22,8 @@
 typedef struct Endpoint Endpoint;
 
 // A way for bytes to get from rank to rank. Pieces between two ranks with one tag do not overtake
-// each other. A piece is received whole: its receiver has posted as many bytes as were sent, or
-// more.
+// each other; pieces with different tags may. A piece is received whole: its receiver has posted as
+// many bytes as were sent, or more.
 typedef struct Transport {
     const char *name;
     size_t slot_bytes;                 // of what it stores for each slot
@@ -34,9 +34,10 @@ typedef struct Transport {
     // until the slot is done.
     void (*receive)(Endpoint *endpoint, int slot, void *at, int bytes, int from, int tag);
     void (*send)(Endpoint *endpoint, int slot, const void *at, int bytes, int to, int tag);
-    // Moves pieces and writes into endpoint->done the places in [first, first + count) of those
-    // that have arrived or left since; returns how many. Never blocks. *cut becomes true if one of
-    // them was longer than its receiver had said; the end of it is lost then.
+    // Moves the pieces in the slots [first, first + count) and writes into endpoint->done which of
+    // them, counted from `first`, have arrived or left since; returns how many. Never blocks. A
+    // piece may stand still unless both of its ends call this until its slot is done. *cut becomes
+    // true if one was longer than its receiver had said; the end of it is lost then.
     int (*test)(Endpoint *endpoint, int first, int count, bool *cut);
 } Transport;
 extern const Family transport_family; // the first is the one in use; no key of the config names it
