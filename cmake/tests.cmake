@@ -240,6 +240,40 @@ foreach(source IN LISTS test_sources)
     endif()
 endforeach()
 
+# Tests that run once more on a transport that delays and cuts pieces (tests/wire): the same objects,
+# linked with it. The programs lie in delayed/tests, so that scripts find them in FRINGE_BUILD/tests.
+function(delayed_tests name)
+    if(NOT TARGET ${name})
+        return()
+    endif()
+    get_target_property(source ${name} SOURCES)
+    test_room(room ${source})
+    test_program(delayed.${name} tests/wire/transport_delayed.c ${room})
+    target_sources(delayed.${name} PRIVATE $<TARGET_OBJECTS:${name}>)
+    set_target_properties(delayed.${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY
+                          ${CMAKE_BINARY_DIR}/delayed/tests)
+    program_tests(delayed.${name} delayed.${name} ${room} "" cpu ${ARGN})
+endfunction()
+
+function(delayed_script source)
+    get_filename_component(name ${source} NAME)
+    test_room(room ${CMAKE_SOURCE_DIR}/${source})
+    add_test(NAME delayed.${name} COMMAND ${CMAKE_COMMAND} -E env
+             FRINGE_BUILD=${CMAKE_BINARY_DIR}/delayed bash ${CMAKE_SOURCE_DIR}/${source})
+    test_settings(delayed.${name} ${room} 1 "")
+    set_tests_properties(delayed.${name} PROPERTIES ENVIRONMENT "${test_environment}")
+endfunction()
+
+if(NOT FRINGE_SANITIZE)
+    delayed_tests(test_ring_transfer 3)
+    delayed_tests(test_exchange 3)
+    delayed_tests(test_faults 3)
+    delayed_tests(test_gradsync 2 3)
+    delayed_tests(test_coding 3)
+    delayed_script(tests/wire/test_ring_transfer.sh)
+    delayed_script(tests/exchange/test_faults.sh)
+endif()
+
 # The fuzzers of the readers, each with a main that reads the files of its corpus and, where the
 # sanitizers watch, so many changed copies of them (seconds).
 set(mutants 0)

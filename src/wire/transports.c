@@ -1,5 +1,5 @@
 // The table of transports, in a file of its own: a program that defines another transport_family is
-// linked with that one instead.
+// linked with that one instead (tests/wire/transport_delayed.c does).
 
 #include "internal.h"
 
