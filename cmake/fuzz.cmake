@@ -17,7 +17,7 @@ endforeach()
 # The rooms that read; those above them need the kernels, which clang does not compile.
 if(FRINGE_FUZZ OR FRINGE_COVER)
     set(fuzzed fringe_base,fringe_config,fringe_runfolder,fringe_events,fringe_dataset)
-    string(APPEND fuzzed ,fringe_partition,fringe_checkpoint)
+    string(APPEND fuzzed ,fringe_partition,fringe_codec,fringe_checkpoint)
     add_custom_target(fuzzers)
     foreach(name IN LISTS fuzzers)
         add_executable(fuzz_${name} EXCLUDE_FROM_ALL tests/fuzz/fuzz_${name}.c)

@@ -3,6 +3,7 @@
 are committed; run this only after a change here. Other files of a corpus (found-*) are left alone."""
 import gzip
 import io
+import itertools
 import json
 import os
 import re
@@ -127,6 +128,38 @@ seed("json_pull", "classes", by_length('{"0": 1, "2": 0, "1": 12}', 1, 3))
 seed("json_pull", "from-one", by_length('{"1":1,"0":2}', 1, 2))
 seed("json_pull", "lists", by_length('{"1": [0, 1, 1], "0": [1, 0, 0]}', 1, 2))
 seed("json_pull", "roles", by_length('{"tr": [0, 2], "va": [1], "te": []}', 0, 4))
+
+# ---- entropy codes, as src/codec/rans.h describes them
+
+
+def leb128(number):
+    return bytes((number,)) if number < 128 else bytes((number % 128 + 128, number // 128))
+
+
+def rans(bits, zero, codes):
+    counts = [codes.count(s) for s in range(1 << bits)]
+    left = 4096 - sum(c > 0 for c in counts)
+    f = [c and 1 + c * left // len(codes) for c in counts]
+    f[counts.index(max(counts))] += 4096 - sum(f)
+    table, states, passed = b"", [1 << 23] * 4, b""
+    for frequency, run in itertools.groupby(f):
+        run = len(list(run))
+        table += leb128(frequency) * run if frequency else b"\0" + leb128(run)
+    for i in reversed(range(len(codes))):
+        x, s = states[i % 4], codes[i]
+        while x >= f[s] << 19:
+            x, passed = x >> 8, bytes((x % 256,)) + passed
+        states[i % 4] = (x // f[s] << 12) + x % f[s] + sum(f[:s])
+    return bytes((bits - 1, zero, len(codes), 1)) + table + pack("I", *states) + passed
+
+
+seed("rans", "empty", bytes((3, 7, 0, 2)))
+seed("rans", "zeros", bytes((3, 7, 200, 2)))
+seed("rans", "equal", rans(4, 7, [9] * 99))
+seed("rans", "ternary", rans(2, 1, ([1] * 30 + [0, 1, 2]) * 7))
+seed("rans", "four-bits", rans(4, 7, [7, 8, 6, 7, 9, 7, 4, 7, 12, 8, 6] * 21))
+seed("rans", "many", rans(8, 127, [(i * i + 31 * i) % 256 for i in range(253)]))
+seed("rans", "cut", rans(8, 127, [(i * i + 31 * i) % 256 for i in range(253)])[:-1])
 
 # ---- safetensors
 
