@@ -58,6 +58,8 @@ typedef struct Codec {
     // Reads the codec's own options from the config; *values is zero before. False with
     // EXIT_CONFIG. NULL: it has none.
     bool (*configure)(const Config *config, MemberValues *values, Error *err);
+    // Changes the bits of all rows, where the codec's own options have them. NULL: they do not.
+    void (*set_bits)(MemberValues *values, int bits);
     // Bytes of a message that has this layout: exact, or at most if the codec varies.
     size_t (*bytes)(const MessageLayout *layout);
     // The most that a message with so many rows and columns takes, whatever its widths, which are

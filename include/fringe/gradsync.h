@@ -32,10 +32,21 @@ extern const Family compressor_family;
 // The options of the compressor in use, for GradForm. False with EXIT_CONFIG.
 bool compressor_options(const Config *config, CodecOptions *options, Error *err);
 
+// Rules of bits over time, which choose those of the next sums from what past gradients were.
+typedef struct BitsRule BitsRule;
+extern const Family bits_rule_family;
+
 // What is summed, and how. Zero but for `count`: in fp32.
 typedef struct GradForm {
-    int64_t count;         // floats of the gradient
-    CodecOptions options;  // codec NULL: fp32
+    int64_t count;        // floats of the gradient
+    CodecOptions options; // codec NULL: fp32
+    bool full_sums;       // only shares are coded; sums come back in fp32
+    struct {
+        const BitsRule *rule; // NULL: bits stay those of the options
+        int64_t first;        // bits until the first choice; what the run shall be as good as
+        int64_t period;       // epochs from one choice to the next
+        int64_t epochs;       // of the training
+    } bits;
     const GradSpan *spans; // [span_count] in order, without gaps; for coding, and used by
     int span_count;        // gradsync_new only. 0: all is one parameter
     uint64_t seed;         // of the random numbers of coding
@@ -61,6 +72,13 @@ void gradsync_progress(void *sync);
 // was reported when. A value that cannot be coded ends the job with the place of its
 // bucket (EXIT_DIVERGED). Collective.
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient);
+// After the sum: this rank's gradient as it was coded, all of it: sum of the values, and of their
+// squares. Zeros in fp32. The same whatever was made when.
+void gradsync_moments(const GradSync *sync, double moment[2]);
+// Chooses bits after epoch `epoch` (from 1) by its loss and the moments, added over ranks. The same
+// on all ranks.
+void gradsync_after(GradSync *sync, int64_t epoch, double loss, const double moment[2]);
+int64_t gradsync_bits(const GradSync *sync);  // of the next sum; 0: no rule chooses them
 int64_t gradsync_bytes(const GradSync *sync); // sent by this rank: per sum; coded: in the last one
 int64_t gradsync_bytes_of(int64_t count, int size, int rank); // fp32: by rank `rank` of `size`
 // What residuals remember, for checkpoints. NULL name: nothing.

@@ -19,6 +19,7 @@ typedef struct EpochRecord {
     Metrics metrics[4];           // by SPLIT_...
     int64_t bytes;                // sent by all ranks in training messages this epoch
     int64_t reduce_bytes;         // sent by all ranks for gradients
+    int64_t gradient_bits;        // of their values, where a rule chooses them; else 0
     int64_t eval_bytes;           // sent for evaluation, counted apart
     double seconds, eval_seconds; // slowest rank
     Timers timers;                // of this epoch, means over ranks

@@ -15,7 +15,7 @@
 
 #include <math.h>
 
-enum { BITS_LEAST = 2, BITS_MOST = 8 };
+enum { BITS_LEAST = 2, BITS_MOST = GRADIENT_BITS_MOST };
 
 static double levels_of(int64_t bits) { return ldexp(1, (int)bits - 1) - 1; }
 

@@ -13,19 +13,6 @@
 
 #include "internal.h"
 
-struct Coding {
-    const Backend *cpu;
-    CodecOptions options;
-    int size, rank;
-    MessageBox box[WAYS][SIDES];
-    MessageBlock block[WAYS][SIDES];
-    int64_t *offset[WAYS][SIDES]; // owned
-    Rows slice;                   // [units of the longest slice] owned: of the share or sum at hand
-    Rows sum;                     // [units of the own slices] owned
-    int64_t *id;                  // [units] owned: 0, 1, 2, ...
-    int32_t *row;                 // [units of the longest slice] owned: likewise
-};
-
 static const char *const what = "coded gradients";
 
 // ---- which messages there are
@@ -57,7 +44,7 @@ static void alloc_box(Coding *c, const GradSync *sync, const Allocator *allocato
             offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, side, i % each));
     c->offset[way][side] = offset;
     c->box[way][side] = (MessageBox){.backend = c->cpu,
-                                     .options = &c->options,
+                                     .options = &c->options[way],
                                      .end = side == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
                                      .columns = GRADIENT_BUCKET,
                                      .count = count,
@@ -83,16 +70,31 @@ static void alloc_scratch(Coding *c, const GradSync *sync, const Allocator *allo
     c->sum = alloc_rows(allocator, sums->offset[sums->count], GRADIENT_BUCKET, what);
     c->id = alloc_device(allocator, (size_t)sync->cut.units * sizeof *c->id, what);
     c->row = alloc_device(allocator, (size_t)longest * sizeof *c->row, what);
+    c->moment = alloc_host(allocator, (size_t)(sync->chunks * c->size) * sizeof *c->moment, what);
+    if (c->bits.rule != NULL)
+        c->bits.square =
+            alloc_host(allocator, (size_t)c->bits.epochs * sizeof *c->bits.square, what);
+}
+
+// Sums in full have neither the codec nor its residual.
+static void set_options(Coding *c, const GradForm *form) {
+    c->options[UP] = c->options[DOWN] = form->options;
+    if (form->full_sums)
+        c->options[DOWN] = (CodecOptions){.codec = full_precision()};
+    c->bits = (GradBits){.rule = form->bits.rule,
+                         .epochs = form->bits.epochs,
+                         .period = form->bits.period,
+                         .first_bits = form->bits.first};
 }
 
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
     Error err = {0};
     Coding *c = alloc_anyway(plan, sizeof *c);
-    *c = (Coding){.cpu = backend_find("cpu", &err),
-                  .options = form->options,
-                  .size = sync->comm->size,
-                  .rank = sync->comm->rank};
+    *c = (Coding){
+        .cpu = backend_find("cpu", &err), .size = sync->comm->size, .rank = sync->comm->rank};
     Allocator host = {.backend = c->cpu, .plan = plan};
+    set_options(c, form);
+    coding_set_bits(c, GRADIENT_BITS_MOST); // room for whatever is chosen
     for (int way = 0; way < WAYS; way++)
         for (int side = 0; side < SIDES; side++)
             alloc_box(c, sync, &host, way, side);
@@ -128,11 +130,14 @@ void coding_open(GradSync *sync) {
             box_open(&c->box[way][side], bucket_at, &(Places){sync, way});
         box_encode_begin(&c->box[way][OUTGOING]);
     }
+    coding_set_bits(c, c->bits.first_bits);
 }
 
 void coding_free(Coding *c) {
     if (c == NULL)
         return;
+    memory_free(c->bits.square);
+    memory_free(c->moment);
     c->cpu->free(c->row);
     c->cpu->free(c->id);
     rows_free(c->cpu, &c->sum);
@@ -171,6 +176,19 @@ static void scatter(const GradSync *sync, Rows rows, int64_t first) {
     }
 }
 
+// Of the own share that goes to `owner`, as it was gathered. Each has a place of its own, so that
+// the order in which chunks advance changes no bit.
+static void note_moments(GradSync *sync, const Chunk *chunk, int owner, Rows rows) {
+    Coding *c = sync->coding;
+    double *moment = c->moment[(chunk - sync->chunk) * c->size + owner];
+    const float *at = row_at(c, rows, 0);
+    moment[0] = moment[1] = 0;
+    for (int64_t i = 0; i < rows.count * rows.stride; i++) {
+        moment[0] += at[i];
+        moment[1] += (double)at[i] * at[i];
+    }
+}
+
 static void add(const Coding *c, Rows sum, Rows share) {
     float *to = row_at(c, sum, 0);
     const float *from = row_at(c, share, 0);
@@ -188,8 +206,8 @@ static int message_at(const GradSync *sync, const Chunk *chunk, int way, int sid
     return chunk_index(sync, chunk) * messages_of(sync->coding, way, side) + i;
 }
 
-static BoxStep step_of(const GradSync *sync) {
-    return box_step(&sync->coding->options, sync->sums);
+static BoxStep step_of(const GradSync *sync, int way) {
+    return box_step(&sync->coding->options[way], sync->sums);
 }
 
 // A value that cannot be coded ends the job.
@@ -214,7 +232,7 @@ static int64_t encode(GradSync *sync, int way, int message, Rows rows, int64_t f
                             .peer = c->rank};
     if (rows.count == 0)
         return 0;
-    int64_t bytes = box_encode(box, message, step_of(sync), source, rows.count, NULL);
+    int64_t bytes = box_encode(box, message, step_of(sync, way), source, rows.count, NULL);
     box_download(box, message, bytes, NULL);
     box_wait_made(box, message, NULL);
     check_finite(sync, box, message, first);
@@ -259,13 +277,14 @@ static void set_incoming(GradSync *sync, Chunk *chunk, int way, int g) {
     transfer->bytes = 0;
     transfer->payload = box_host_message(box, message);
     transfer->expected = header_of(sync, chunk, way, transfer->peer, c->rank, owner);
-    transfer->expected.bytes = (uint64_t)box_bytes(box, step_of(sync).codec, message);
+    transfer->expected.bytes = (uint64_t)box_bytes(box, step_of(sync, way).codec, message);
 }
 
 // The rows of message `message`, whose bytes have arrived.
 static void decode(GradSync *sync, int way, int message, Rows rows, int64_t bytes) {
     if (rows.count > 0)
-        box_decode(&sync->coding->box[way][INCOMING], message, step_of(sync), rows, 0, bytes, NULL);
+        box_decode(&sync->coding->box[way][INCOMING], message, step_of(sync, way), rows, 0, bytes,
+                   NULL);
 }
 
 // The same, of a message of another rank, once its payload is found to be what was sent.
@@ -279,7 +298,7 @@ static void decode_received(GradSync *sync, Chunk *chunk, int way, int rank, Row
     Error err = {0};
     if (rows.count == 0)
         return;
-    if (step_of(sync).codec->varies)
+    if (step_of(sync, way).codec->varies)
         expected.bytes = (uint64_t)transfer->bytes;
     uint64_t sum = message_payload_checksum(transfer->payload, (size_t)transfer->bytes, NULL);
     CHECK(message_check(&transfer->header, &expected, &sum, &err), EXIT_INTEGRITY, "%s", err.text);
@@ -297,6 +316,7 @@ static void code_share(GradSync *sync, Chunk *chunk, int g) {
     int64_t first = slice_begin(chunk, owner);
     Rows rows = rows_first(c->slice, slice_units(chunk, owner));
     gather(sync, rows, first);
+    note_moments(sync, chunk, owner, rows);
     set_outgoing(sync, chunk, UP, g, message, encode(sync, UP, message, rows, first));
 }
 
@@ -309,10 +329,12 @@ static Rows sum_of(const GradSync *sync, const Chunk *chunk) {
 static void add_share(GradSync *sync, Chunk *chunk, int rank) {
     Coding *c = sync->coding;
     Rows sum = sum_of(sync, chunk), to = rank == 0 ? sum : rows_first(c->slice, sum.count);
-    if (rank == c->rank)
+    if (rank == c->rank) {
         gather(sync, to, slice_begin(chunk, rank));
-    else
+        note_moments(sync, chunk, rank, to);
+    } else {
         decode_received(sync, chunk, UP, rank, to);
+    }
     if (rank > 0)
         add(c, sum, to);
 }
@@ -360,33 +382,4 @@ bool coding_step(GradSync *sync, Chunk *chunk) {
 void coding_set_incoming(GradSync *sync, Chunk *chunk, int way) {
     for (int g = 0; g < chunk->ring.rounds; g++)
         set_incoming(sync, chunk, way, g);
-}
-
-// ---- the state of a checkpoint
-
-static const char *const name_of[WAYS] = {"gradients.shares", "gradients.sums"};
-
-static bool save(void *owner, StateWriter *writer, Error *err) {
-    GradSync *sync = owner;
-    (void)err;
-    state_put_copy(writer, "gradients.exchanges", TENSOR_I64, 1, &sync->sums);
-    for (int way = 0; way < WAYS; way++)
-        for (int side = 0; side < SIDES; side++)
-            box_save(&sync->coding->box[way][side], name_of[way], writer);
-    return true;
-}
-
-static bool restore(void *owner, const StateReader *reader, Error *err) {
-    GradSync *sync = owner;
-    bool ok = state_get(reader, "gradients.exchanges", TENSOR_I64, 1, &sync->sums, err);
-    for (int way = 0; way < WAYS; way++)
-        for (int side = 0; ok && side < SIDES; side++)
-            ok = box_restore(&sync->coding->box[way][side], name_of[way], reader, err);
-    return ok;
-}
-
-StateSection gradsync_section(GradSync *sync) {
-    if (sync->coding == NULL || !box_remembers(&sync->coding->options))
-        return (StateSection){0};
-    return (StateSection){.name = "gradients", .save = save, .restore = restore, .owner = sync};
 }

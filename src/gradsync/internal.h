@@ -37,7 +37,7 @@ static inline int64_t unit_begin(const Cut *cut, int64_t unit) {
     return cut->bucket == NULL ? unit : cut->bucket[unit];
 }
 
-typedef struct Coding Coding; // coding.c; NULL: fp32
+typedef struct Coding Coding; // NULL: fp32
 
 struct GradSync {
     const Comm *comm;  // borrowed
@@ -70,12 +70,12 @@ static inline int64_t slice_units(const Chunk *chunk, int r) {
 
 // ---- bits.c
 typedef struct GradBits GradBits;
-typedef struct BitsRule {
+struct BitsRule {
     const char *name;
     // The factor of the levels that epoch t (from 0) asks for; NULL: bits stay.
     double (*levels)(const GradBits *bits, int64_t t);
-} BitsRule;
-extern const Family bits_rule_family;
+};
+enum { GRADIENT_BITS_MOST = 8 };
 struct GradBits {
     const BitsRule *rule;
     int64_t epochs, period; // of the training; epochs between two choices
@@ -93,6 +93,21 @@ void grad_bits_after(GradBits *bits, int64_t epoch, double loss, double sum, dou
 int64_t bucket_count(const GradForm *form);
 void buckets_fill(int64_t *bucket, const GradForm *form); // [bucket_count + 1]
 
+struct Coding {
+    const Backend *cpu;
+    CodecOptions options[WAYS];
+    int size, rank;
+    MessageBox box[WAYS][SIDES];
+    MessageBlock block[WAYS][SIDES];
+    int64_t *offset[WAYS][SIDES]; // owned
+    Rows slice;                   // [units of the longest slice] owned: of the share or sum at hand
+    Rows sum;                     // [units of the own slices] owned
+    int64_t *id;                  // [units] owned: 0, 1, 2, ...
+    int32_t *row;                 // [units of the longest slice] owned: likewise
+    double (*moment)[2];          // [chunks, size] owned: sum and squares of each own share
+    GradBits bits;
+};
+
 // ---- coding.c: what a chunk does besides where there is a compressor. plan NULL: allocates.
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan);
 void coding_open(GradSync *sync); // once the chunks are cut
@@ -101,5 +116,8 @@ void coding_free(Coding *coding);
 // can be posted, or the sum is complete.
 bool coding_step(GradSync *sync, Chunk *chunk);
 void coding_set_incoming(GradSync *sync, Chunk *chunk, int way); // before they are posted
+
+// ---- coding_state.c
+void coding_set_bits(Coding *c, int64_t bits);
 
 #endif

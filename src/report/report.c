@@ -203,6 +203,8 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     json_put_double(writer, "gradient_norm", record->gradient_norm);
     json_put_int(writer, "bytes", record->bytes);
     json_put_int(writer, "reduce_bytes", record->reduce_bytes);
+    if (record->gradient_bits > 0)
+        json_put_int(writer, "gradient_bits", record->gradient_bits);
     put_fp32(writer, record->fp32);
     if (record->evaluated) {
         json_put_bool(writer, "best", record->best);

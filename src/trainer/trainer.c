@@ -293,6 +293,16 @@ static void add_over_ranks(Trainer *t, EpochRecord *record) {
     record->assign_seconds = seconds[2];
 }
 
+// Over ranks; what chooses the bits of the next gradients travels with it.
+static void sum_loss(Trainer *t, EpochRecord *record) {
+    double sum[3] = {record->loss};
+    gradsync_moments(t->sync, sum + 1);
+    comm_sum_double(t->comm, sum, gradsync_bits(t->sync) > 0 ? 3 : 1);
+    record->loss = sum[0];
+    record->gradient_bits = gradsync_bits(t->sync);
+    gradsync_after(t->sync, record->epoch, record->loss, sum + 1);
+}
+
 // The loss of the epoch's weights, and the step to the next ones.
 static void train(Trainer *t, EpochRecord *record) {
     int64_t bytes = model_bytes_sent(t->model);
@@ -302,7 +312,7 @@ static void train(Trainer *t, EpochRecord *record) {
                                            t->seed, (uint32_t)record->epoch);
     timer_begin(&t->timers);
     gradsync_finish(t->sync, t->device.gradient);
-    comm_sum_double(t->comm, &record->loss, 1);
+    sum_loss(t, record);
     timer_end(&t->timers, TIMER_REDUCE);
     stream_timer_begin(t->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     record->gradient_norm = clip(t);

@@ -1,0 +1,86 @@
+// What coding carries from one sum to the next: bits that a rule chooses, and what residuals
+// remember.
+
+#include "internal.h"
+
+void coding_set_bits(Coding *c, int64_t bits) {
+    c->bits.bits = bits;
+    for (int way = 0; way < WAYS && c->bits.rule != NULL; way++)
+        if (c->options[way].codec->set_bits != NULL)
+            c->options[way].codec->set_bits(&c->options[way].values, (int)bits);
+}
+
+// ---- bits over time
+
+void gradsync_moments(const GradSync *sync, double moment[2]) {
+    const Coding *c = sync->coding;
+    moment[0] = moment[1] = 0;
+    for (int i = 0; c != NULL && i < sync->chunks * c->size; i++)
+        for (int k = 0; k < 2; k++)
+            moment[k] += c->moment[i][k];
+}
+
+void gradsync_after(GradSync *sync, int64_t epoch, double loss, const double moment[2]) {
+    Coding *c = sync->coding;
+    if (c == NULL || c->bits.rule == NULL)
+        return;
+    grad_bits_after(&c->bits, epoch - 1, loss, moment[0], moment[1], (double)sync->cut.floats,
+                    c->size);
+    coding_set_bits(c, c->bits.bits);
+}
+
+int64_t gradsync_bits(const GradSync *sync) {
+    const Coding *c = sync->coding;
+    return c == NULL || c->bits.rule == NULL ? 0 : c->bits.bits;
+}
+
+// ---- the state of a checkpoint
+
+static const char *const name_of[WAYS] = {"gradients.shares", "gradients.sums"};
+
+static bool save(void *owner, StateWriter *writer, Error *err) {
+    GradSync *sync = owner;
+    (void)err;
+    GradBits *bits = &sync->coding->bits;
+    const double past[] = {bits->first_loss, bits->loss, bits->first_ratio, bits->ratio};
+    state_put_copy(writer, "gradients.exchanges", TENSOR_I64, 1, &sync->sums);
+    state_put_copy(writer, "gradients.bits", TENSOR_I64, 1, &bits->bits);
+    if (bits->rule != NULL) {
+        state_put_copy(writer, "gradients.past", TENSOR_F64, 4, past);
+        state_put(writer, "gradients.square", TENSOR_F64, bits->epochs, bits->square);
+    }
+    for (int way = 0; way < WAYS; way++)
+        for (int side = 0; side < SIDES; side++)
+            box_save(&sync->coding->box[way][side], name_of[way], writer);
+    return true;
+}
+
+static bool restore_past(GradBits *bits, const StateReader *reader, Error *err) {
+    double past[4];
+    if (!state_get(reader, "gradients.past", TENSOR_F64, 4, past, err))
+        return false;
+    bits->first_loss = past[0], bits->loss = past[1];
+    bits->first_ratio = past[2], bits->ratio = past[3];
+    return state_get(reader, "gradients.square", TENSOR_F64, bits->epochs, bits->square, err);
+}
+
+static bool restore(void *owner, const StateReader *reader, Error *err) {
+    GradSync *sync = owner;
+    int64_t bits = 0;
+    bool ok = state_get(reader, "gradients.exchanges", TENSOR_I64, 1, &sync->sums, err) &&
+              state_get(reader, "gradients.bits", TENSOR_I64, 1, &bits, err) &&
+              (sync->coding->bits.rule == NULL || restore_past(&sync->coding->bits, reader, err));
+    if (ok)
+        coding_set_bits(sync->coding, bits);
+    for (int way = 0; way < WAYS; way++)
+        for (int side = 0; ok && side < SIDES; side++)
+            ok = box_restore(&sync->coding->box[way][side], name_of[way], reader, err);
+    return ok;
+}
+
+StateSection gradsync_section(GradSync *sync) {
+    const Coding *c = sync->coding;
+    if (c == NULL || (c->bits.rule == NULL && !box_remembers(&c->options[UP])))
+        return (StateSection){0};
+    return (StateSection){.name = "gradients", .save = save, .restore = restore, .owner = sync};
+}
