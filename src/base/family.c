@@ -66,8 +66,10 @@ const char *family_word(const Family *family, int i) {
 }
 
 const char *family_argument(const char *name) {
-    const char *colon = strchr(name, ':');
-    return colon != NULL && colon[1] >= 'A' && colon[1] <= 'Z' ? colon + 1 : NULL;
+    for (const char *sign = name; (sign = strpbrk(sign, ":=")) != NULL; sign++)
+        if (sign[1] >= 'A' && sign[1] <= 'Z')
+            return sign + 1;
+    return NULL;
 }
 
 // The text in the place of the argument; "" if the name has none. NULL: `word` does not match the

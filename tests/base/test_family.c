@@ -36,7 +36,7 @@ static void members_are_found_by_name(void **state) {
 
 static void small_letters_after_a_colon_are_part_of_the_name(void **state) {
     (void)state;
-    static const Animal kinds[] = {{"cat", 4}, {"cat:wild", 5}};
+    static const Animal kinds[] = {{"cat", 4}, {"cat:wild", 5}, {"cat:lives=N", 6}};
     static const Family family = FAMILY("zoo.animal", NULL, kinds);
     const char *argument = NULL;
     Error err = {0};
@@ -44,6 +44,10 @@ static void small_letters_after_a_colon_are_part_of_the_name(void **state) {
     assert_ok(found, &err);
     assert_int_equal(found->legs, 5);
     assert_string_equal(argument, "");
+    found = family_find(&family, "cat:lives=9", &argument, &err);
+    assert_ok(found, &err);
+    assert_int_equal(found->legs, 6);
+    assert_string_equal(argument, "9");
     assert_refused(family_find(&family, "cat:tame", NULL, &err) != NULL, &err, EXIT_CONFIG,
                    "found 'cat:tame'");
 }

@@ -1,7 +1,7 @@
 // Families: constant tables of implementations that are chosen by name (codecs, schedules,
 // partitioners, layers, ...). A member is a struct whose first field is its `const char *name`. If
-// a word in capitals follows a colon in the name, as in "file:PATH", the member takes an argument:
-// the text after the colon, which may not be empty.
+// a word in capitals follows a colon or an equals sign in the name, as in "file:PATH", the member
+// takes an argument: the text in its place, which may not be empty.
 #ifndef FRINGE_BASE_FAMILY_H
 #define FRINGE_BASE_FAMILY_H
 
@@ -29,8 +29,9 @@ enum { FAMILY_WORDS = 512 };
 const char *family_words(const Family *family, char out[FAMILY_WORDS]); // "npz, metis, auto"
 // The place of the argument in a name, "PATH"; NULL: the member takes none.
 const char *family_argument(const char *name);
-// The member that `word` names, and the text after its colon ("" if it takes no argument;
-// `argument` may be NULL). NULL with EXIT_CONFIG and the list of words if there is no such member.
+// The member that `word` names, and the text in the place of the argument ("" if it takes no
+// argument; `argument` may be NULL). NULL with EXIT_CONFIG and the list of words if there is no
+// such member.
 const void *family_find(const Family *family, const char *word, const char **argument, Error *err);
 // True if `word` is one of the words; else false with EXIT_CONFIG and their list.
 bool family_knows(const Family *family, const char *word, Error *err);
