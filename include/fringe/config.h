@@ -105,9 +105,8 @@ typedef struct Config {
         ConfigPaths split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
         int64_t split_row;          // which row of an array of splits [splits, T]
         bool undirected;            // format edges: each line is an edge in both directions
-        ConfigWords transforms;  // symmetrize, drop-loops, drop-duplicates, binary, row-normalize,
-                                 // standardize, random:D, degree, singletons:WHICH, clique, star
-        char cache[CONFIG_TEXT]; // folder of prepared data and partitions
+        ConfigWords transforms;     // of a family: steps, applied in order
+        char cache[CONFIG_TEXT];    // folder of prepared data and partitions
     } data;
     struct {
         char method[CONFIG_TEXT]; // of a family

@@ -31,8 +31,7 @@ static bool fits(const Dataset *d, int64_t edges, size_t features, const StepInp
     return memory_plan_fits(&plan, input->memory_limit, advice, err);
 }
 
-// The dataset is a graph from now on; *graph is empty afterwards.
-static void become_graph(Dataset *d, Csr *graph) {
+void become_graph(Dataset *d, Csr *graph) {
     dataset_set_csr(d, graph);
     if (d->node_weight != NULL)
         warnings_add(&d->warnings, "the weights of nodes are dropped with the hyperedges");

@@ -165,9 +165,21 @@ static bool is_expansion(const char *step) {
            strcmp(step, "star") == 0;
 }
 
+static void plan_no_edges(Tally *tally) {
+    size_t old = tally_rows(tally, tally->edges);
+    tally->edges = tally->hyperedges = 0;
+    tally->weight = 0;
+    tally_add(tally, tally_rows(tally, 0));
+    tally_sub(tally, old);
+}
+
 static void plan_step(Tally *tally, const char *step) {
     if (is_expansion(step)) {
         plan_expansion(tally, step);
+        return;
+    }
+    if (strcmp(step, "drop-edges") == 0) {
+        plan_no_edges(tally);
         return;
     }
     int64_t made = strncmp(step, "random:", 7) == 0 ? atoll(step + 7)
@@ -185,6 +197,8 @@ static void plan_step(Tally *tally, const char *step) {
         size_t rows = tally_rows(tally, tally->edges);
         tally_add(tally, old + rows);
         tally_sub(tally, 2 * old);
+    } else if (strncmp(step, "one-hot", 7) == 0) { // more columns are checked by that step
+        tally_add(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
     } else if (tally->mapped) { // a writable copy
         tally_add(tally, memory_product(tally->nodes * tally->features, sizeof(float)));
         tally->mapped = false;

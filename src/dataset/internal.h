@@ -302,16 +302,21 @@ bool folder_replace(const char *made, const char *folder, Error *err);
 // The path of a file in a dataset directory; `path` is the folder or its dataset.json.
 void directory_file(const char *path, const char *name, char out[PATH_BYTES]);
 
-// ---- prepare.c, expansions.c: steps of data.transforms
+// ---- prepare.c, one_hot.c, expansions.c: steps of data.transforms
 typedef struct StepInput {
     const char *argument; // after the colon of the step's name
     int64_t seed;
     double memory_limit; // GiB; 0: what the machine has
 } StepInput;
+bool has_features(const Dataset *dataset, Error *err);
+// The dataset is a graph from now on; *graph is empty afterwards.
+void become_graph(Dataset *dataset, Csr *graph);
 bool singletons_known(const char *argument, Error *err);
 bool add_singletons(Dataset *dataset, const StepInput *input, Error *err);
 bool expand_cliques(Dataset *dataset, const StepInput *input, Error *err);
 bool expand_star(Dataset *dataset, const StepInput *input, Error *err);
+bool one_hot_known(const char *argument, Error *err);
+bool one_hot(Dataset *dataset, const StepInput *input, Error *err);
 // The D of random:D, from 1 to `most`.
 bool random_width(int64_t *columns, const char *argument, int64_t most, Error *err);
 // x[nodes, columns]: standard normals of (seed, id[i], column); without `id` the number i is the

@@ -90,6 +90,16 @@ static int64_t unite_row(Csr *out, int64_t place, const Csr *a, const Csr *b, in
     return count;
 }
 
+// Any dataset becomes a graph without edges: a node reads itself alone.
+static bool drop_edges(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
+    Csr none;
+    if (!csr_try(&none, dataset->nodes, 0, false, "edges of a graph", err))
+        return false;
+    become_graph(dataset, &none);
+    return true;
+}
+
 // The union of A and its transpose. A symmetric graph stays unchanged.
 static bool symmetrize(Dataset *dataset, const StepInput *input, Error *err) {
     if (!drop_duplicates(dataset, input, err))
@@ -110,14 +120,16 @@ static bool symmetrize(Dataset *dataset, const StepInput *input, Error *err) {
 
 // --- existing features
 
+bool has_features(const Dataset *dataset, Error *err) {
+    return dataset->x != NULL || error_set(err, EXIT_CONFIG,
+                                           "the dataset has no features; create them with random:D "
+                                           "or degree, or name a file in data.features");
+}
+
 // Makes the features writable; NULL with an error if there are none.
 static float *features(Dataset *dataset, Error *err) {
-    if (dataset->x == NULL) {
-        error_set(err, EXIT_CONFIG,
-                  "the dataset has no features; create them with random:D or "
-                  "degree, or name a file in data.features");
+    if (!has_features(dataset, err))
         return NULL;
-    }
     size_t bytes = memory_product(dataset->nodes * dataset->features, sizeof *dataset->x);
     dataset->x = dataset_writable(dataset, dataset->x, bytes, "features");
     return dataset->x;
@@ -281,9 +293,12 @@ static const Step steps[] = {
     {.name = "symmetrize", .of = OF_GRAPHS, .apply = symmetrize},
     {.name = "drop-loops", .of = OF_GRAPHS, .apply = drop_loops},
     {.name = "drop-duplicates", .of = OF_GRAPHS, .apply = drop_duplicates},
+    {.name = "drop-edges", .apply = drop_edges},
     {.name = "binary", .apply = binary},
     {.name = "row-normalize", .apply = row_normalize},
     {.name = "standardize", .apply = standardize},
+    {.name = "one-hot", .apply = one_hot},
+    {.name = "one-hot:drop=I,J", .known = one_hot_known, .apply = one_hot},
     {.name = "random:D", .known = random_known, .apply = random_features},
     {.name = "degree", .apply = degree_features},
     {.name = "singletons:WHICH",

@@ -259,7 +259,7 @@ static void hashes_are_of_contents(void **state) {
 static void sources_are_hashed_by_content_and_steps(void **state) {
     (void)state;
     Config config = {0};
-    char first[33], second[33];
+    char first[33], second[33], third[33];
     Error err = {0};
     test_write_text(test_path("one.txt"), "0 1\n1 2\n");
     test_write_text(test_path("two.txt"), "0 1\n1 2\n");
@@ -268,9 +268,12 @@ static void sources_are_hashed_by_content_and_steps(void **state) {
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("two.txt"));
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_equal(first, second);
-    config.data.transforms = (ConfigWords){1, {"symmetrize"}};
+    config.data.transforms = (ConfigWords){1, {"one-hot:drop=1"}};
     assert_ok(dataset_source_hash(&config, second, &err), &err);
     assert_string_not_equal(first, second);
+    config.data.transforms = (ConfigWords){1, {"one-hot:drop=2"}};
+    assert_ok(dataset_source_hash(&config, third, &err), &err);
+    assert_string_not_equal(second, third);
     config.data.transforms.count = 0;
     config.data.undirected = true;
     assert_ok(dataset_source_hash(&config, second, &err), &err);

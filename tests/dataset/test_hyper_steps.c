@@ -127,6 +127,19 @@ static void a_directed_star_passes_through(void **state) {
     dataset_clear(&d);
 }
 
+static void a_hypergraph_without_edges_is_a_graph(void **state) {
+    (void)state;
+    Dataset d;
+    load_text(&d, "none.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
+    d.node_weight = ALLOC(int32_t, 3, "test");
+    apply(&d, "drop-edges");
+    assert_int_equal(d.nodes, 3);
+    assert_true(d.hyperedges == 0 && d.edges == 0 && d.offset[3] == 0);
+    assert_true(d.pin_role == NULL && d.hyperedge_weight == NULL && d.node_weight == NULL);
+    apply(&d, "symmetrize"); // a step for graphs
+    dataset_clear(&d);
+}
+
 static void degrees_are_of_roles(void **state) {
     (void)state;
     Dataset d;
@@ -190,6 +203,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(cliques_of_pairs_are_the_graph),
     cmocka_unit_test(the_star_has_a_node_for_each_hyperedge),
     cmocka_unit_test(a_directed_star_passes_through),
+    cmocka_unit_test(a_hypergraph_without_edges_is_a_graph),
     cmocka_unit_test(degrees_are_of_roles),
     cmocka_unit_test(steps_know_what_they_are_for),
     cmocka_unit_test(what_does_not_fit_is_counted),

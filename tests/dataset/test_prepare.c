@@ -83,6 +83,21 @@ static void symmetrize_adds_the_reverse(void **state) {
     }
 }
 
+static void edges_are_dropped(void **state) {
+    (void)state;
+    const int64_t offset[5] = {0};
+    const float x[8] = {1, -3, 0, 0, 2, 2, 5, 1};
+    Dataset d;
+    small_graph(&d, true);
+    for (int again = 0; again < 2; again++) {
+        apply(&d, "drop-edges");
+        assert_edges(&d, offset, NULL, NULL);
+        assert_memory_equal(d.x, x, sizeof x);
+        assert_memory_equal(d.split, "\1\0\1\2", 4);
+    }
+    dataset_clear(&d);
+}
+
 static void features_change_as_said(void **state) {
     (void)state;
     Dataset d;
@@ -99,6 +114,34 @@ static void features_change_as_said(void **state) {
     apply(&d, "standardize"); // training rows 0 and 2: means 1.5, -0.5; deviations 0.5, 2.5
     const float standard[8] = {-1, -1, -3, 0.2f, 1, 1, 7, 0.6f};
     assert_close(d.x, standard, 8, 1e-6 /* one rounding each */);
+    dataset_clear(&d);
+}
+
+static void assert_ones(const Dataset *d, int64_t columns, const int64_t *ones, int count) {
+    static float wanted[64];
+    memset(wanted, 0, sizeof wanted);
+    for (int k = 0; k < count; k++)
+        wanted[ones[k]] = 1;
+    assert_int_equal(d->features, columns);
+    assert_memory_equal(d->x, wanted, (size_t)(d->nodes * columns) * sizeof *d->x);
+}
+
+// Column 0 holds 0 1 2 5 and column 1 holds -3 0 1 2; the directory's arrays are mapped, read-only.
+static void whole_numbers_become_ones(void **state) {
+    (void)state;
+    static const int64_t all[8] = {1, 4, 8, 13, 18, 23, 27, 30}, one[4] = {0, 5, 11, 14};
+    Dataset d, mapped;
+    Error err = {0};
+    small_graph(&d, false);
+    assert_ok(dataset_write(&d, test_path("whole"), &err), &err);
+    assert_ok(dataset_open(&mapped, test_path("whole"), &err), &err);
+    apply(&mapped, "one-hot");
+    assert_ones(&mapped, 8, all, 8);
+    apply(&d, "one-hot:drop=0,0");
+    assert_ones(&d, 4, one, 4);
+    apply(&d, "one-hot"); // a column of zeros and ones has two values
+    assert_int_equal(d.features, 8);
+    dataset_clear(&mapped);
     dataset_clear(&d);
 }
 
@@ -145,6 +188,13 @@ static void wrong_steps_are_named(void **state) {
         {"random:x", "width"},
         {"random:8", "already has 2 features"},
         {"degree", "already has 2 features"},
+        {"one-hot:drop", "expected one of"},
+        {"one-hot:drop=", "expected one of"},
+        {"one-hot:drop=1,", "needs numbers of columns"},
+        {"one-hot:drop=-1", "needs numbers of columns"},
+        {"one-hot:drop=0,x", "needs numbers of columns"},
+        {"one-hot:drop=2", "there is no column 2 to drop; the features have 2, from 0"},
+        {"one-hot:drop=0,1", "no column is left"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Dataset d;
@@ -169,12 +219,58 @@ static void wrong_steps_are_named(void **state) {
     dataset_clear(&d);
 }
 
+// Whole numbers above 2^24 may be other ones in the file.
+static void what_is_not_whole_gets_no_ones(void **state) {
+    (void)state;
+    static const float odd[] = {0.5f, -1e-30f, 33554432};
+    ConfigWords words = {.count = 1, .word = {"one-hot"}};
+    Dataset d;
+    for (int i = 0; i < 3; i++) {
+        Error err = {0};
+        small_graph(&d, false);
+        d.x[5] = odd[i];
+        assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG,
+                       "one-hot: feature 1 of node 2 is ");
+        assert_int_equal(d.features, 2); // unchanged
+        apply(&d, "one-hot:drop=1");
+        assert_int_equal(d.features, 4);
+        dataset_clear(&d);
+    }
+    Error err = {0};
+    d = (Dataset){.nodes = 4};
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, "no features");
+}
+
+static void what_does_not_fit_gets_no_ones(void **state) {
+    (void)state;
+    enum { NODES = (1 << 20) + 1 }; // more than there may be columns
+    ConfigWords words = {.count = 1, .word = {"one-hot"}};
+    Dataset d = {.nodes = NODES, .features = 1, .x = ALLOC(float, NODES, "test")};
+    for (int64_t i = 0; i < NODES; i++)
+        d.x[i] = (float)(i / 1000);
+    size_t before = memory_in_use();
+    Error err = {0};
+    assert_refused(dataset_prepare(&d, &words, 0, 1, &err), &err, EXIT_MEMORY,
+                   "1048577 nodes would have 1049 columns");
+    for (int64_t i = 0; i < NODES; i++)
+        d.x[i] = (float)i;
+    err = (Error){0};
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG,
+                   "more than 1048576 columns");
+    assert_int_equal(memory_in_use(), before);
+    memory_free(d.x);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(duplicates_become_one),
     cmocka_unit_test(loops_are_dropped),
     cmocka_unit_test(symmetrize_adds_the_reverse),
+    cmocka_unit_test(edges_are_dropped),
     cmocka_unit_test(features_change_as_said),
+    cmocka_unit_test(whole_numbers_become_ones),
     cmocka_unit_test(made_features),
     cmocka_unit_test(wrong_steps_are_named),
+    cmocka_unit_test(what_is_not_whole_gets_no_ones),
+    cmocka_unit_test(what_does_not_fit_gets_no_ones),
 };
 TEST_MAIN(tests)

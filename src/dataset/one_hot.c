@@ -1,0 +1,177 @@
+// Step one-hot: features that are whole numbers become zeros and ones, a column for each value that
+// occurs in an old column. The new columns stand in the order of the old ones and, of one old
+// column, in that of the values:
+//
+//   x [n, F]   2 0 5      2 of 0 | 7 of 0 | 0 of 1 | 2 of 2 | 5 of 2      begin 0 2 3 5
+//              7 0 2         1        0        1        0        1
+//                            0        1        1        1        0
+
+#include "internal.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { WHOLE_MOST = 1 << 24 }; // above it, different whole numbers are the same float
+
+typedef struct Columns { // the new ones
+    const Dataset *d;
+    bool *dropped;  // [F] old columns
+    int64_t *begin; // [F + 1] the first new column of each old one
+    float *value;   // [begin[F]] what each new column stands for
+} Columns;
+
+// --- the argument: 3,10
+
+// Moves *at behind the next number and its comma.
+static bool next_number(const char **at, int64_t *number) {
+    char *end;
+    if (!isdigit((unsigned char)**at))
+        return false;
+    *number = strtoll(*at, &end, 10);
+    *at = end + (*end == ',');
+    return *end == '\0' || (*end == ',' && **at != '\0');
+}
+
+bool one_hot_known(const char *argument, Error *err) {
+    int64_t number;
+    for (const char *at = argument; *at != '\0';)
+        if (!next_number(&at, &number))
+            return error_set(err, EXIT_CONFIG,
+                             "'one-hot:drop=%s' needs numbers of columns, as in one-hot:drop=3,10",
+                             argument);
+    return true;
+}
+
+static bool drop_columns(Columns *c, const char *argument, Error *err) {
+    int64_t number, columns = c->d->features;
+    while (next_number(&argument, &number)) {
+        if (number >= columns)
+            return error_set(err, EXIT_CONFIG,
+                             "there is no column %lld to drop; the features have %lld, from 0",
+                             (long long)number, (long long)columns);
+        c->dropped[number] = true;
+    }
+    return true;
+}
+
+// --- the values of a column
+
+static int compare_values(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static bool sort_column(float *sorted, const Dataset *d, int64_t f, Error *err) {
+    for (int64_t i = 0; i < d->nodes; i++) {
+        float x = sorted[i] = d->x[i * d->features + f];
+        if (x != truncf(x) || fabsf(x) > WHOLE_MOST)
+            return error_set(
+                err, EXIT_CONFIG,
+                "feature %lld of node %lld is %g, but it needs whole numbers up to %d; "
+                "one-hot:drop=%lld leaves the column out",
+                (long long)f, (long long)i, (double)x, WHOLE_MOST, (long long)f);
+    }
+    qsort(sorted, (size_t)d->nodes, sizeof *sorted, compare_values);
+    return true;
+}
+
+static bool add_values(Columns *c, int64_t f, const float *sorted, Error *err) {
+    int64_t count = c->begin[f];
+    for (int64_t i = 0; i < c->d->nodes; i++) {
+        if (i > 0 && sorted[i] == sorted[i - 1])
+            continue;
+        if (count == DATASET_MAX_FEATURES)
+            return error_set(err, EXIT_CONFIG,
+                             "it would make more than %d columns; leave those of many values out, "
+                             "as in one-hot:drop=%lld",
+                             DATASET_MAX_FEATURES, (long long)f);
+        c->value[count++] = sorted[i];
+    }
+    c->begin[f + 1] = count;
+    return true;
+}
+
+static bool find_values(Columns *c, Error *err) {
+    float *sorted = TRY(float, c->d->nodes, "a sorted column", err);
+    bool ok = sorted != NULL;
+    for (int64_t f = 0; ok && f < c->d->features; f++) {
+        c->begin[f + 1] = c->begin[f];
+        if (!c->dropped[f])
+            ok = sort_column(sorted, c->d, f, err) && add_values(c, f, sorted, err);
+    }
+    memory_free(sorted);
+    return ok;
+}
+
+// --- the new features
+
+// The place of x among the values of old column f.
+static int64_t column_of(const Columns *c, int64_t f, float x) {
+    int64_t low = c->begin[f], high = c->begin[f + 1];
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        *(c->value[middle] <= x ? &low : &high) = middle;
+    }
+    return low;
+}
+
+static void set_ones(const Columns *c, float *ones) {
+    int64_t columns = c->d->features, made = c->begin[columns];
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < c->d->nodes; i++)
+        for (int64_t f = 0; f < columns; f++)
+            if (!c->dropped[f])
+                ones[i * made + column_of(c, f, c->d->x[i * columns + f])] = 1;
+}
+
+static float *make_ones(const Columns *c, double memory_limit, Error *err) {
+    MemoryPlan plan = {0};
+    int64_t made = c->begin[c->d->features];
+    char advice[128];
+    snprintf(advice, sizeof advice,
+             "%lld nodes would have %lld columns; leave those of many values out "
+             "(one-hot:drop=I,J)",
+             (long long)c->d->nodes, (long long)made);
+    memory_plan_add(&plan, "features of zeros and ones",
+                    memory_product(c->d->nodes * made, sizeof(float)));
+    if (made == 0)
+        error_set(err, EXIT_CONFIG, "no column is left");
+    else if (memory_plan_fits(&plan, memory_limit, advice, err))
+        return TRY(float, c->d->nodes *made, "features of zeros and ones", err);
+    return NULL;
+}
+
+static bool columns_init(Columns *c, const Dataset *d, Error *err) {
+    int64_t cells = d->nodes * d->features;
+    *c = (Columns){.d = d,
+                   .dropped = ALLOC(bool, d->features, "columns to drop"),
+                   .begin = ALLOC(int64_t, d->features + 1, "columns of zeros and ones"),
+                   .value = TRY(float, cells < DATASET_MAX_FEATURES ? cells : DATASET_MAX_FEATURES,
+                                "values of columns", err)};
+    return c->value != NULL;
+}
+
+static void columns_clear(Columns *c) {
+    memory_free(c->value);
+    memory_free(c->begin);
+    memory_free(c->dropped);
+}
+
+bool one_hot(Dataset *d, const StepInput *input, Error *err) {
+    Columns columns;
+    float *ones = NULL;
+    if (!has_features(d, err))
+        return false;
+    if (columns_init(&columns, d, err) && drop_columns(&columns, input->argument, err) &&
+        find_values(&columns, err))
+        ones = make_ones(&columns, input->memory_limit, err);
+    if (ones != NULL) {
+        set_ones(&columns, ones);
+        dataset_free_arrays(d, d->x);
+        d->x = ones;
+        d->features = columns.begin[d->features];
+    }
+    columns_clear(&columns);
+    return ones != NULL;
+}
