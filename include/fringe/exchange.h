@@ -3,12 +3,12 @@
 // once.
 //
 // The life of a channel: idle -pack-> packed -post-> posted -receive-> received -finish-> idle.
-// From post to finish it is in flight; it may stay in flight beyond an epoch
-// (Schedule.keeps_in_flight) if its buffers are its own. It is then one of the
-// owners of messages that every wait and every poll moves (wire_progress). Sent messages, received
-// messages and decoded rows have a buffer each. One message per ordered pair holds all halo rows
-// for that peer: a header and a payload, sent by a RingTransfer (wire.h). The receiver checks the
-// header; a wrong one ends the job with EXIT_INTEGRITY and names rank, layer, epoch.
+// From post to finish it is in flight, one of the owners of messages that every wait and every poll
+// moves (wire_progress); it may stay in flight beyond an epoch (Schedule.keeps_in_flight) if its
+// buffers are its own. Sent messages, received messages and decoded rows have a buffer each. One
+// message per ordered pair holds all halo rows for that peer: a header and a payload, sent by a
+// RingTransfer (wire.h). The receiver checks the header; a wrong one ends the job with
+// EXIT_INTEGRITY and names rank, layer, epoch.
 #ifndef FRINGE_EXCHANGE_H
 #define FRINGE_EXCHANGE_H
 
@@ -30,6 +30,7 @@ typedef struct BufferSizes {     // bytes
 ExchangeBuffers *exchange_buffers_new(const Backend *backend); // borrowed
 void exchange_buffers_free(ExchangeBuffers *buffers);          // after its channels
 void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size);
+
 // A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
 // and the buffers are borrowed. The buffers are enlarged if necessary: no exchange may be running
 // on them, and rows received in them are lost. Collective in order: all ranks make their channels
