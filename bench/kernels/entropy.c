@@ -1,0 +1,245 @@
+// Entropy codes (src/codec/rans.h) of half a million codes, on one core: normal and Laplace values,
+// as sign and magnitude against the largest of their 512. Rates are GB/s of the floats that the
+// codes stand for, held against the halo codec of the same width, which makes them and is
+// vectorised; libdeflate's fastest level on the same codes and memcpy of them stand beside. Lengths
+// are bits a value, held against the entropy of the codes.
+//
+// smoke: --values=20000 --rounds=1
+#include "bench.h"
+#include "codec/rans.h"
+#include "device.h"
+#include "quantize.h"
+#include <libdeflate.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { COLUMNS = 512 };
+
+typedef struct Bytes {
+    unsigned char *at;
+    size_t room, bytes;
+} Bytes;
+
+typedef struct Work {
+    const char *values; // "normal"
+    int bits;
+    int64_t n;
+    Rows x;
+    uint8_t *code, *back; // [n]
+    Bytes rans, deflated;
+    struct libdeflate_compressor *compressor;
+    struct libdeflate_decompressor *decompressor;
+    Quantized halo; // the halo codec's message of x
+    MessageSource source;
+} Work;
+
+static uint8_t zero_of(int bits) { return (uint8_t)((1 << (bits - 1)) - 1); }
+
+static Bytes bytes_new(size_t room) {
+    return (Bytes){.at = memory_alloc(room, "bytes"), .room = room};
+}
+
+static void halo_start(Work *w) {
+    int32_t *row = ALLOC(int32_t, w->x.count, "row");
+    int64_t *gid = ALLOC(int64_t, w->x.count, "gid");
+    for (int32_t r = 0; r < w->x.count; r++)
+        row[r] = r, gid[r] = r;
+    unsigned char *message = memory_alloc((size_t)(w->n + 8 * w->x.count), "message");
+    w->source = (MessageSource){.x = w->x,
+                                .row = on_device(row),
+                                .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
+                                .gid = on_device(gid),
+                                .peer = 1};
+    w->halo = (Quantized){.count = w->x.count,
+                          .place = on_device(row),
+                          .minimum = on_device(message),
+                          .step = on_device(message + 4 * w->x.count),
+                          .payload = on_device(message + 8 * w->x.count)};
+}
+
+static Work work_new(int64_t values) {
+    int64_t rows = (values + COLUMNS - 1) / COLUMNS;
+    Work w = {.n = rows * COLUMNS, .x = rows_alloc(device(), rows, COLUMNS, "x")};
+    w.code = ALLOC(uint8_t, w.n, "codes");
+    w.back = ALLOC(uint8_t, w.n, "codes that came back");
+    w.rans = bytes_new((size_t)w.n + 1000);
+    w.compressor = libdeflate_alloc_compressor(1);
+    w.decompressor = libdeflate_alloc_decompressor();
+    CHECK(w.compressor != NULL && w.decompressor != NULL, EXIT_MEMORY, "no libdeflate");
+    w.deflated = bytes_new(libdeflate_deflate_compress_bound(w.compressor, (size_t)w.n));
+    halo_start(&w);
+    return w;
+}
+
+static double draw(bool laplace, RandomStream stream, int64_t r, int64_t c) {
+    double u = random_uniform32(stream, r, 1, c);
+    if (laplace)
+        return u < 0.5 ? log(2 * u) : -log(2 - 2 * u);
+    return random_normal(stream, r, 0, c);
+}
+
+static void fill(Work *w, bool laplace) {
+    RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
+    w->values = laplace ? "Laplace" : "normal";
+    for (int64_t i = 0; i < w->n; i++)
+        floats(w->x)[i] = (float)draw(laplace, stream, i / COLUMNS, i % COLUMNS);
+}
+
+static void make_codes(Work *w) {
+    RandomStream stream = random_stream(4, RANDOM_ROUNDING, 0, 0, 0);
+    int s = zero_of(w->bits);
+    for (int64_t r = 0; r < w->x.count; r++) {
+        const float *x = floats(w->x) + r * COLUMNS;
+        float most = 0;
+        for (int c = 0; c < COLUMNS; c++)
+            most = fmaxf(most, fabsf(x[c]));
+        for (int c = 0; c < COLUMNS; c++) {
+            int m = (int)(fabsf(x[c]) / most * (float)s + random_uniform16(stream, r, 0, c));
+            w->code[r * COLUMNS + c] = (uint8_t)(x[c] < 0 ? s - m : s + m);
+        }
+    }
+}
+
+// ---- what is measured
+
+static void rans_write(void *context) {
+    Work *w = context;
+    w->rans.bytes = rans_encode(w->rans.at, w->rans.room, w->code, w->n, w->bits, zero_of(w->bits));
+}
+static void rans_read(void *context) {
+    Work *w = context;
+    bool whole = rans_decode(w->back, w->n, w->bits, zero_of(w->bits), w->rans.at, w->rans.bytes);
+    CHECK(whole, EXIT_BUG, "entropy codes are refused");
+}
+static void deflate_write(void *context) {
+    Work *w = context;
+    w->deflated.bytes = libdeflate_deflate_compress(w->compressor, w->code, (size_t)w->n,
+                                                    w->deflated.at, w->deflated.room);
+}
+static void deflate_read(void *context) {
+    Work *w = context;
+    CHECK(libdeflate_deflate_decompress(w->decompressor, w->deflated.at, w->deflated.bytes, w->back,
+                                        (size_t)w->n, NULL) == LIBDEFLATE_SUCCESS,
+          EXIT_BUG, "libdeflate does not read what it wrote");
+}
+static void copy(void *context) {
+    const Work *w = context;
+    memcpy(w->back, w->code, (size_t)w->n);
+}
+static void halo_write(void *context) {
+    Work *w = context;
+    int64_t bad = 0;
+    w->halo.bits = w->bits;
+    cpu_quantize(&w->halo, &w->source, on_device(&bad), NULL);
+    CHECK(bad == 0, EXIT_BUG, "a row was refused");
+}
+static void halo_read(void *context) {
+    const Work *w = context;
+    cpu_dequantize(w->x, 0, &w->halo, NULL); // the codes are made: x is free
+}
+
+static void check(Work *w) {
+    rans_write(w);
+    memset(w->back, 0xee, (size_t)w->n);
+    rans_read(w);
+    CHECK(memcmp(w->back, w->code, (size_t)w->n) == 0, EXIT_BUG, "other codes come back");
+}
+
+// ---- figures
+
+static double entropy(const Work *w) { // bits a value
+    int64_t count[256] = {0};
+    double sum = 0;
+    for (int64_t i = 0; i < w->n; i++)
+        count[w->code[i]]++;
+    for (int s = 0; s < 256; s++)
+        sum -= count[s] > 0 ? (double)count[s] * log2((double)count[s] / (double)w->n) : 0;
+    return sum / (double)w->n;
+}
+
+static void say(Bench *bench, const Work *w, const char *what, Figure f) {
+    snprintf(f.name, sizeof f.name, "%s %d bit, %s values", what, w->bits, w->values);
+    f.ratio = f.limit > 0 ? f.value / f.limit : 0;
+    bench_figure(bench, &f);
+}
+
+static void say_lengths(Bench *bench, const Work *w) {
+    double least = entropy(w), values = (double)w->n;
+    say(bench, w, "length, rans",
+        (Figure){.value = 8 * (double)w->rans.bytes / values,
+                 .unit = "bits",
+                 .against = "entropy",
+                 .limit = least,
+                 .bar = 1.01,
+                 .at_most = true});
+    say(bench, w, "length, packed",
+        (Figure){.value = w->bits, .unit = "bits", .against = "entropy", .limit = least});
+    say(bench, w, "length, libdeflate 1",
+        (Figure){.value = 8 * (double)w->deflated.bytes / values,
+                 .unit = "bits",
+                 .against = "entropy",
+                 .limit = least});
+}
+
+enum { WRITE, READ, HALO_WRITE, HALO_READ, DEFLATE_WRITE, DEFLATE_READ, COPY, CASES };
+
+static void say_rates(Bench *bench, const Work *w, const double rate[CASES]) {
+    static const struct Line {
+        int of, limit;
+        const char *what, *against;
+        double bar;
+    } lines[] = {
+        {WRITE, HALO_WRITE, "write, rans", "halo codec", 0.05},
+        {READ, HALO_READ, "read, rans", "halo codec", 0.05},
+        {DEFLATE_WRITE, WRITE, "write, libdeflate 1", "rans", 0},
+        {DEFLATE_READ, READ, "read, libdeflate 1", "rans", 0},
+        {COPY, READ, "memcpy of the codes", "read, rans", 0},
+    };
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        Figure f = {.value = rate[lines[i].of],
+                    .unit = "GB/s",
+                    .limit = rate[lines[i].limit],
+                    .bar = lines[i].bar};
+        snprintf(f.against, sizeof f.against, "%s", lines[i].against);
+        say(bench, w, lines[i].what, f);
+    }
+}
+
+static void measure(Bench *bench, Work *w, int rounds) {
+    const BenchCase cases[CASES] = {
+        [WRITE] = {"rans write", rans_write, w},
+        [READ] = {"rans read", rans_read, w},
+        [HALO_WRITE] = {"quantize", halo_write, w},
+        [HALO_READ] = {"dequantize", halo_read, w},
+        [DEFLATE_WRITE] = {"libdeflate write", deflate_write, w},
+        [DEFLATE_READ] = {"libdeflate read", deflate_read, w},
+        [COPY] = {"memcpy", copy, w},
+    };
+    double rate[CASES];
+    bench_compare(cases, CASES, rounds, rate);
+    printf("%d bit, %s values: write %.2f ms, read %.2f ms\n", w->bits, w->values,
+           1e3 * rate[WRITE], 1e3 * rate[READ]);
+    for (int i = 0; i < CASES; i++)
+        rate[i] = 4 * (double)w->n * 1e-9 / rate[i];
+    say_rates(bench, w, rate);
+    say_lengths(bench, w);
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    bench_start(&bench, "entropy", argc, argv);
+    Work work = work_new(bench_option(argc, argv, "--values", 500000));
+    int rounds = (int)bench_option(argc, argv, "--rounds", 31);
+    omp_set_num_threads(1);
+    printf("%lld codes, %s\n", (long long)work.n, backend_cpu.describe());
+    for (int laplace = 0; laplace < 2; laplace++)
+        for (work.bits = 4; work.bits <= 8; work.bits += 4) {
+            fill(&work, laplace);
+            make_codes(&work);
+            check(&work);
+            measure(&bench, &work, rounds);
+        }
+    return bench_end(&bench);
+}
