@@ -206,14 +206,21 @@ static void order_matches(const int order[4], int64_t columns, int64_t rows, boo
     case_free(&c);
 }
 
+// The sanitizers see every width modulo 16, and rows of several hundred columns in two orders.
+#ifdef __SANITIZE_ADDRESS__
+enum { WIDTH_STEP = 3, FIRST_WIDE = ORDERS - 2 };
+#else
+enum { WIDTH_STEP = 1, FIRST_WIDE = 9 };
+#endif
+
 static void every_order_and_width_is_right(void **state) {
     (void)state;
     for (int o = 0; o < ORDERS; o++)
         for (int training = 0; training < 2; training++) {
-            for (int64_t columns = 1; columns <= 70; columns++)
+            for (int64_t columns = 1; columns <= 70; columns += WIDTH_STEP)
                 order_matches(orders[o], columns, 3, training);
             order_matches(orders[o], 256, 2, training);
-            if (o >= 9) // the truth takes columns^2 steps
+            if (o >= FIRST_WIDE) // the truth takes columns^2 steps
                 order_matches(orders[o], 602, 1, training);
         }
 }
