@@ -4,4 +4,4 @@
 # others would end it without saying who.
 . "$(dirname "${BASH_SOURCE[0]}")/stops.sh"
 RANDOM=5 epochs=40
-stops 8 10 # a crowded machine
+stops 6 10 # a crowded machine
