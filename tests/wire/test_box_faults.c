@@ -1,0 +1,96 @@
+// ranks: 1
+// If this failed, a message that its reader takes for one of another layout would go unseen, or a
+// residual that one end forgets.
+#include "ends.h"
+
+static MessageHeader header_of(const MessageBox *box, int i, int64_t bytes) {
+    return (MessageHeader){.columns = (uint32_t)box->columns,
+                           .rows = (uint64_t)box_rows(box, i),
+                           .bytes = (uint64_t)bytes};
+}
+
+static bool header_is_right(const Pair *p, int i, Error *err) {
+    const MessageBox *to = &p->box[INCOMING];
+    MessageHeader sent = header_of(&p->box[OUTGOING], i, p->bytes[i]),
+                  expected = header_of(to, i, box_bytes(to, to->options->codec, i));
+    message_seal(&sent);
+    return to->options->codec->varies ? message_check_varying(&sent, &expected, err)
+                                      : message_check(&sent, &expected, NULL, err);
+}
+
+static void other_columns_are_seen(void **state) {
+    (void)state;
+    for (int c = 0; c < CODECS; c++) {
+        Error err = {0}, none = {0};
+        Pair right, wrong;
+        CodecOptions options = options_of(codecs[c], NULL, NULL);
+        pair_init(&right, options, options, COLUMNS);
+        pair_init(&wrong, options, options, COLUMNS + 1);
+        pass(&right, 1);
+        fill_rows(&wrong, 1);
+        encode(&wrong, 0, box_step(&options, 1));
+        assert_ok(header_is_right(&right, 0, &none), &none);
+        assert_refused(header_is_right(&wrong, 0, &err), &err, EXIT_INTEGRITY, "wrong columns");
+        pair_clear(&wrong);
+        pair_clear(&right);
+    }
+}
+
+static void other_widths_are_seen(void **state) {
+    (void)state;
+    Error err = {0};
+    Pair p;
+    CodecOptions reader = options_of("integer", NULL, NULL), sender = reader;
+    sender.width = 2;
+    pair_init(&p, sender, reader, COLUMNS);
+    fill_rows(&p, 1);
+    encode(&p, 0, box_step(&sender, 1));
+    assert_refused(header_is_right(&p, 0, &err), &err, EXIT_INTEGRITY, "wrong bytes");
+    pair_clear(&p);
+}
+
+// Two rows of the reader have each other's width: the length is right, what is remembered is not.
+static void exchanged_widths_are_seen(void **state) {
+    (void)state;
+    for (int wrong = 0; wrong < 2; wrong++) {
+        Error err = {0};
+        Pair p;
+        uint8_t bits[SIDES][ROWS];
+        CodecOptions options = options_of("integer", NULL, &difference);
+        pair_init(&p, options, options, COLUMNS);
+        memset(bits, 2, sizeof bits);
+        bits[OUTGOING][0] = bits[INCOMING][wrong] = 8;
+        for (int side = 0; side < SIDES; side++)
+            box_set_widths(&p.box[side], bits[side]);
+        pass(&p, 1);
+        assert_ok(header_is_right(&p, 0, &err), &err);
+        assert_int_equal(ends_agree(&p, 1), !wrong);
+        pair_clear(&p);
+    }
+}
+
+// At the sender, or at the reader.
+static void a_hook_left_out_is_seen(void **state) {
+    (void)state;
+    for (int side = 0; side < SIDES; side++) {
+        Pair p;
+        Residual without = difference;
+        CodecOptions options[SIDES] = {options_of("sparse", NULL, &difference),
+                                       options_of("sparse", NULL, &difference)};
+        options[side].residual[1].of = &without;
+        *(side == OUTGOING ? &without.after_encode : &without.after_decode) = NULL;
+        pair_init(&p, options[OUTGOING], options[INCOMING], COLUMNS);
+        pass(&p, 1);
+        assert_false(ends_agree(&p, 1));
+        pair_clear(&p);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(other_columns_are_seen),
+    cmocka_unit_test(other_widths_are_seen),
+    cmocka_unit_test(exchanged_widths_are_seen),
+    cmocka_unit_test(a_hook_left_out_is_seen),
+};
+
+TEST_MAIN(tests)
