@@ -38,7 +38,7 @@ def write_nodes(path, nodes, has_features):
         for i, name in enumerate(("train_idx", "val_idx", "test_idx")):
             file.writestr(name + ".npy", npy(range(i, nodes, 3)))
         for name, values, code in (("data", [1] * nodes, "f"), ("indices", [v % 8 for v in range(nodes)], "i"),
-                                   ("indptr", range(nodes + 1), "i"), ("shape", (nodes, 8), "q")) if has_features else ():
+                                   ("indptr", range(nodes + 1), "i"), ("shape", (nodes, 12), "q")) if has_features else ():
             file.writestr(f"attr_{name}.npy", npy(values, code))
 
 

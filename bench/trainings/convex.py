@@ -1,0 +1,143 @@
+"""Convex problems, whose optimum is known: how near a training comes to it that sums its weight gradients in another way.
+
+usage: bench/run.sh convex [--strict] [--only=cora,mushroom]
+smoke: --only=cora,mushroom
+
+cora: configs/cora-sgc-convex.json on 8 ranks, 300 epochs: |W - W*| / |W*| in floats, where W* is found in double from
+the same features. mushroom: figure 2 of DIANA (Horváth et al. 2019) as configs/mushroom-logistic.json, but with one
+logistic column (labels [n, 1], which is multi-label with one label), all nodes in training, and twelve ranks that hold
+equal ranges of the nodes sorted by label; the relative squared distance after 4,000 epochs. W* of it by Newton's method.
+Weights in floats end about 2e-11 away, because steps shorter than half of their last bit are lost; DIANA's own figure is
+in double. Rows with a bar must come near (at most) or stay away (at least).
+"""
+import json
+import os
+import sys
+import tempfile
+
+from figures import ROOT, SMOKE, Bench, fringe as program, needs_module, option, settings
+
+np = needs_module("numpy")
+sys.path.insert(0, os.path.join(ROOT, "python"))
+import fringe
+
+RANKS, EPOCHS, PARTS = (2, 20, 3) if SMOKE else (8, 300, 12)
+STEPS = 40 if SMOKE else 4000
+# name, settings, distance at most (0: any), at least
+CORA = [("fp32", [], 1e-5, 0)]
+MUSHROOM = [("fp32", [], 1e-9, 0)]
+DECAY = {"cora": 5e-4, "mushroom": 0.01}
+
+
+def dataset_of(config, folder):
+    program("convert", os.path.join(ROOT, "configs", config + ".json"), folder + "/", "--quiet")
+    return fringe.read_dataset(folder)
+
+
+def trained(config, work, ranks, words):
+    """The weights of a run, in double."""
+    run = os.path.join(work, "run")
+    program("train", os.path.join(ROOT, "configs", config + ".json"), "--ranks", ranks, "--oversubscribe", "--quiet",
+            *settings([f"run.dir={run}", "run.checkpoint_every=0", "train.eval_every=0", "run.threads=1", *words]))
+    arrays = fringe.weights(fringe.read_run(run))
+    return next(iter(arrays.values())).astype(float)
+
+
+# ---- cora: the mean loss of softmax(z W^T), z = A A x with A = D^-1/2 (E + I) D^-1/2
+
+
+def smooth(data):
+    a = np.eye(len(data.features))
+    a[data.edges[1], data.edges[0]] = 1
+    root = 1 / np.sqrt(a.sum(1))
+    a *= root[:, None] * root
+    return a @ (a @ data.features.astype(float))
+
+
+def softmax_optimum(z, labels, decay, rate):
+    """By steps downhill, until the gradient is rounding only."""
+    wanted = np.eye(labels.max() + 1)[labels]
+    weight = np.zeros((wanted.shape[1], z.shape[1]))
+    for _ in range(20000):
+        error = np.exp(z @ weight.T)
+        error = error / error.sum(1, keepdims=True) - wanted
+        gradient = error.T @ z / len(z) + decay * weight
+        weight -= rate * gradient
+        if np.abs(gradient).max() < 1e-16:
+            break
+    return weight
+
+
+def cora(bench, work):
+    data = dataset_of("cora-sgc-convex", os.path.join(work, "cora"))
+    inside = np.asarray(data.masks["train"], bool)
+    rate = 1.0 if SMOKE else 424.0
+    optimum = softmax_optimum(smooth(data)[inside], data.labels[inside], DECAY["cora"], rate)
+    for name, words, most, least in CORA:
+        weight = trained("cora-sgc-convex", work, RANKS, [f"train.epochs={EPOCHS}", f"train.lr={rate}", *words])
+        report(bench, f"cora, {name}", np.linalg.norm(weight - optimum) / np.linalg.norm(optimum), most, least)
+
+
+# ---- mushroom: the mean of log(1 + exp(-b x W)), b = 1 or -1
+
+
+def one_column(data, folder):
+    """The same nodes with one label of 0 and 1, all of them in training."""
+    arrays = fringe.read_tensors(os.path.join(folder, "dataset.safetensors"))
+    arrays["labels"] = (data.labels > 0).astype(np.uint8)[:, None]
+    arrays["split"] = np.ones(len(data.labels), np.uint8)
+    fringe.write_tensors(os.path.join(folder, "dataset.safetensors"), arrays)
+    path = os.path.join(folder, "dataset.json")
+    with open(path, encoding="utf-8") as file:
+        manifest = json.load(file)
+    with open(path, "w", encoding="utf-8") as file:
+        json.dump({**manifest, "classes": 1, "multilabel": True}, file)
+
+
+def ranges_by_label(labels, path):
+    part = np.empty(len(labels), int)
+    part[np.argsort(labels, kind="stable")] = np.arange(len(labels)) * PARTS // len(labels)
+    np.savetxt(path, part, "%d")
+
+
+def logistic_optimum(x, wanted, decay):
+    weight = np.zeros(x.shape[1])
+    for _ in range(100):
+        p = 1 / (1 + np.exp(-x @ weight))
+        gradient = x.T @ (p - wanted) / len(x) + decay * weight
+        hessian = x.T @ (x * (p * (1 - p))[:, None]) / len(x) + decay * np.eye(len(weight))
+        weight -= np.linalg.solve(hessian, gradient)
+    return weight
+
+
+def mushroom(bench, work):
+    folder, parts = os.path.join(work, "mushroom"), os.path.join(work, "ranges.part")
+    data = dataset_of("mushroom-logistic", folder)
+    one_column(data, folder)
+    ranges_by_label(data.labels, parts)
+    x = data.features.astype(float)
+    steepest = np.linalg.eigvalsh(x.T @ x / len(x))[-1] / 4 + DECAY["mushroom"]
+    optimum = logistic_optimum(x, data.labels > 0, DECAY["mushroom"])
+    for name, words, most, least in MUSHROOM:
+        weight = trained("mushroom-logistic", work, PARTS,
+                         [f"data.path={folder}", "data.nodes=", "data.transforms=[]", f"partition.method=file:{parts}",
+                          f"train.epochs={STEPS}", f"train.lr={1 / (5 * steepest)}", *words])
+        report(bench, f"mushroom, {name}", ((weight[0] - optimum) ** 2).sum() / (optimum ** 2).sum(), most, least)
+
+
+def report(bench, name, distance, most, least):
+    limit, distance = most or least, float(distance)
+    bench.figure(name, distance, "", "at most" if most else "at least" if least else "", limit,
+                 distance / limit if limit else 0, 1.0 if limit else 0, at_most=bool(most))
+
+
+def main():
+    bench = Bench("convex")
+    with tempfile.TemporaryDirectory() as work:
+        for name in option("only", "cora,mushroom").split(","):
+            {"cora": cora, "mushroom": mushroom}[name](bench, work)
+    bench.end()
+
+
+if __name__ == "__main__":
+    main()
