@@ -219,8 +219,15 @@ static void check_finite(const GradSync *sync, const MessageBox *box, int messag
           sync->epoch, GRADIENT_BUCKET, (long long)unit_begin(&sync->cut, first + bad));
 }
 
-// Codes rows of the buckets from `first` on; returns the bytes, which lie in the box.
-static int64_t encode(GradSync *sync, int way, int message, Rows rows, int64_t first) {
+// A message that lies in its box.
+typedef struct Coded {
+    int message;
+    int64_t bytes;
+    uint64_t checksum; // of its payload
+} Coded;
+
+// Codes rows of the buckets from `first` on.
+static Coded encode(GradSync *sync, int way, int message, Rows rows, int64_t first) {
     Coding *c = sync->coding;
     MessageBox *box = &c->box[way][OUTGOING];
     MessageSource source = {.x = rows,
@@ -230,13 +237,15 @@ static int64_t encode(GradSync *sync, int way, int message, Rows rows, int64_t f
                             .stream =
                                 random_stream(sync->seed, RANDOM_GRADIENT, sync->epoch, 0, way),
                             .peer = c->rank};
+    Coded coded = {.message = message};
     if (rows.count == 0)
-        return 0;
-    int64_t bytes = box_encode(box, message, step_of(sync, way), source, rows.count, NULL);
-    box_download(box, message, bytes, NULL);
+        return coded;
+    coded.bytes = box_encode(box, message, step_of(sync, way), source, rows.count, NULL);
+    box_download(box, message, coded.bytes, NULL);
     box_wait_made(box, message, NULL);
     check_finite(sync, box, message, first);
-    return bytes;
+    coded.checksum = box_checksum(box, message, coded.bytes, NULL);
+    return coded;
 }
 
 // What a header says of the slice of `owner`.
@@ -253,17 +262,17 @@ static MessageHeader header_of(const GradSync *sync, const Chunk *chunk, int way
 }
 
 // Headers of all coded messages say their length, so that a wrong one is found before it is used.
-static void set_outgoing(GradSync *sync, Chunk *chunk, int way, int g, int message, int64_t bytes) {
+static void set_outgoing(GradSync *sync, Chunk *chunk, int way, int g, Coded coded) {
     Coding *c = sync->coding;
     Transfer *transfer = &chunk->ring.transfer[g][OUTGOING];
     const MessageBox *box = &c->box[way][OUTGOING];
     int owner = way == UP ? transfer->peer : c->rank;
-    transfer->varies = box_rows(box, message) > 0; // rows may take no byte
-    transfer->bytes = bytes;
-    transfer->payload = box_host_message(box, message);
+    transfer->varies = box_rows(box, coded.message) > 0; // rows may take no byte
+    transfer->bytes = coded.bytes;
+    transfer->payload = box_host_message(box, coded.message);
     transfer->header = header_of(sync, chunk, way, c->rank, transfer->peer, owner);
-    transfer->header.bytes = (uint64_t)bytes;
-    transfer->header.payload = message_payload_checksum(transfer->payload, (size_t)bytes, NULL);
+    transfer->header.bytes = (uint64_t)coded.bytes;
+    transfer->header.payload = coded.checksum;
     message_seal(&transfer->header);
 }
 
@@ -317,7 +326,7 @@ static void code_share(GradSync *sync, Chunk *chunk, int g) {
     Rows rows = rows_first(c->slice, slice_units(chunk, owner));
     gather(sync, rows, first);
     note_moments(sync, chunk, owner, rows);
-    set_outgoing(sync, chunk, UP, g, message, encode(sync, UP, message, rows, first));
+    set_outgoing(sync, chunk, UP, g, encode(sync, UP, message, rows, first));
 }
 
 static Rows sum_of(const GradSync *sync, const Chunk *chunk) {
@@ -344,12 +353,12 @@ static void code_sum(GradSync *sync, Chunk *chunk) {
     Coding *c = sync->coding;
     int message = message_at(sync, chunk, DOWN, OUTGOING, 0);
     int own = message_at(sync, chunk, DOWN, INCOMING, c->rank);
-    int64_t bytes = encode(sync, DOWN, message, sum_of(sync, chunk), slice_begin(chunk, c->rank));
+    Coded coded = encode(sync, DOWN, message, sum_of(sync, chunk), slice_begin(chunk, c->rank));
     for (int g = 0; g + 1 < c->size; g++)
-        set_outgoing(sync, chunk, DOWN, g, message, bytes);
+        set_outgoing(sync, chunk, DOWN, g, coded);
     memcpy(box_host_message(&c->box[DOWN][INCOMING], own),
-           box_host_message(&c->box[DOWN][OUTGOING], message), (size_t)bytes);
-    chunk->own_bytes = bytes;
+           box_host_message(&c->box[DOWN][OUTGOING], message), (size_t)coded.bytes);
+    chunk->own_bytes = coded.bytes;
 }
 
 static void read_sum(GradSync *sync, Chunk *chunk, int owner) {
