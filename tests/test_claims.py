@@ -73,7 +73,6 @@ PLANNED = {
     "skip": "skip" in schedules,
     "pipegcn": "pipegcn" in modes,
     "sancus": "sancus" in modes,
-    "compressor": "gradients" in sections,
     "more sets": "SHARD_SETS = 2" not in read(f"{ROOT}/include/fringe/partition.h"),
     "heterogeneous": "relations" in sections["data"]["properties"],
 }

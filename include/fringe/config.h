@@ -93,7 +93,7 @@ enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys 
 typedef struct Config {
     char source[PATH_BYTES]; // path of the file; "" if none
     bool own_dir;            // run.dir was given, not taken from the name of the file
-    char mode[CONFIG_WORD];  // "mode": preset of quantization.codec, comm.schedule and lossless.*
+    char mode[CONFIG_WORD];  // "mode": preset of quantization.*, comm.schedule and lossless.*
 
     struct {
         char path[CONFIG_TEXT];     // dataset: file or folder; resolved
@@ -180,6 +180,15 @@ typedef struct Config {
         char solver[CONFIG_WORD]; // glpk | exact
         double solver_limit;      // seconds for one problem
     } quantization;
+    struct {
+        char method[CONFIG_WORD];      // "gradients.method": preset of the others
+        char codec[CONFIG_WORD];       // of a family
+        int64_t bits;                  // of a value
+        char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's scale in a message
+        char memory[CONFIG_WORD];      // of a family
+        double alpha;                  // difference: how far the memory follows; 0: by the codec
+        int64_t refresh;               // anchor: epochs between two sums in fp32
+    } gradients;
     struct {
         char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)
         char order[CONFIG_WORD]; // aggregate-first | auto (transform first if that makes rows
@@ -304,7 +313,8 @@ void config_resolve(const Config *config, const char *path, char *out, size_t si
 // set, only this user may enter it; EXIT_CANNOT_WRITE if it belongs to another user.
 bool config_make_cache(const Config *config, Error *err);
 
-extern const Family mode_family; // presets: vanilla, lossless, ...
+extern const Family mode_family;            // presets: vanilla, lossless, ...
+extern const Family gradient_method_family; // presets: fp32, qsgd, ...
 
 // True if an entry of data.split_keys is a .npy file, not the name of an array.
 bool config_split_is_file(const char *key);

@@ -27,9 +27,8 @@ typedef struct Compressor {
     // Fills in the codec and its residual. NULL: floats travel as they are, without headers.
     bool (*configure)(const Config *config, CodecOptions *options, Error *err);
 } Compressor;
-// The first is the one in use; no key of the config names it while there is one only.
 extern const Family compressor_family;
-// The options of the compressor in use, for GradForm. False with EXIT_CONFIG.
+// The options of the one that the config names, for GradForm. False with EXIT_CONFIG.
 bool compressor_options(const Config *config, CodecOptions *options, Error *err);
 
 // Rules of bits over time, which choose those of the next sums from what past gradients were.

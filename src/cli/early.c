@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+#include "fringe/gradsync.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +54,13 @@ static void check_model(const Early *early) {
     ModelShape shape;
     Error found = {0};
     model_shape(&shape, early->config, 1, 2, false, &found);
+    join(early, &found);
+}
+
+static void check_gradients(const Early *early) {
+    CodecOptions options;
+    Error found = {0};
+    compressor_options(early->config, &options, &found);
     join(early, &found);
 }
 
@@ -355,8 +364,10 @@ bool load_config(Config *config, const Options *options, const char *path, int r
     Early early = {config, path, err};
     if (config->mode[0] != 0) // wrong keys have their defaults
         check_names(&early);
-    if (whole && err->code == 0)
+    if (whole && err->code == 0) {
         check_model(&early);
+        check_gradients(&early);
+    }
     if (whole)
         check_layer(&early, options);
     check_modes(&early, options);

@@ -3,12 +3,14 @@
 #include "internal.h"
 
 #include "fringe/dataset_events.h"
+#include "fringe/gradsync.h"
 #include "fringe/srp.h"
 
 static const Family *const families[] = {
-    &format_family, &step_family,      &method_family,   &replay_family,        &srp_score_family,
-    &layer_family,  &optimizer_family, &metric_family,   &rate_schedule_family, &codec_family,
-    &rule_family,   &choice_family,    &schedule_family, &backend_family,
+    &format_family,        &step_family,    &method_family,     &replay_family,
+    &srp_score_family,     &layer_family,   &optimizer_family,  &metric_family,
+    &rate_schedule_family, &codec_family,   &rule_family,       &choice_family,
+    &schedule_family,      &backend_family, &compressor_family, &residual_family,
 };
 
 void families_learn(void) {

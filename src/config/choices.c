@@ -14,8 +14,9 @@ void config_learn_families(const Family *const *list, int count) {
 }
 
 static const Family *family_of(const Key *key) {
-    if (strcmp(key->path, mode_family.key) == 0)
-        return &mode_family;
+    for (int i = 0; i < PRESET_FAMILIES; i++)
+        if (strcmp(preset_families[i]->key, key->path) == 0)
+            return preset_families[i];
     for (int i = 0; i < family_count; i++)
         if (strcmp(families[i]->key, key->path) == 0)
             return families[i];

@@ -41,6 +41,9 @@ static const struct {
      "quantization.codec=integer quantization.assign=adaptive"},
     {"quantization.solver_limit",
      "quantization.codec=integer quantization.assign=adaptive quantization.solver=glpk"},
+    {"gradients.bits gradients.scale_dtype gradients.memory", "gradients.codec!=none"},
+    {"gradients.alpha", "gradients.codec!=none gradients.memory=difference"},
+    {"gradients.refresh", "gradients.codec!=none gradients.memory=anchor"},
     {"run.spmm run.device_messages", "run.backend=cuda|auto"},
     {"run.panels", "run.backend!=cuda"},
 };

@@ -25,7 +25,7 @@ bool config_is_alike(const char *a, const char *b);
 const char *synonym_of_word(const Key *key, const char *word, Choices choice);
 
 // A preset: settings that stand between the defaults and the file (presets.c).
-enum { PRESET_SETTINGS = 8, PRESET_FAMILIES = 1 };
+enum { PRESET_SETTINGS = 8, PRESET_FAMILIES = 2 };
 typedef struct Preset {
     const char *name;
     const char *help;

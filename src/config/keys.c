@@ -205,6 +205,28 @@ const Key config_own_keys[] = {
     {"quantization.solver_limit", KEY_DOUBLE, AT(quantization.solver_limit), "1", "[0.01, 100000]",
      ANY, "seconds", "Time limit of fringe-solver for each problem (one per layer and direction)."},
 
+    {"gradients.method", KEY_WORD, AT(gradients.method), "\"fp32\"", ANY, ANY, ANY,
+     "How weight gradients travel to be summed over the ranks: a preset of this section; explicit "
+     "keys override it."},
+    {"gradients.codec", KEY_WORD, AT(gradients.codec), "\"none\"", ANY, ANY, ANY,
+     "Values that a weight gradient may have in a message, for each row of 512 of a parameter: "
+     "minmax (from the least to the greatest) | none (fp32). The method sets the default."},
+    {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
+     "Bits of a value: 1 to 8, and 16. The method sets the default."},
+    {"gradients.scale_dtype", KEY_WORD, AT(gradients.scale_dtype), "\"bf16\"", ANY, "fp32 bf16",
+     ANY, "Type in which the scale of a row is sent."},
+    {"gradients.memory", KEY_WORD, AT(gradients.memory), "\"none\"", ANY, ANY, ANY,
+     "What is remembered from one sum to the next, at the cost of a copy of the gradient at each "
+     "end: feedback (adds what rounding lost to the next gradient) | difference (sends the "
+     "difference from a memory that follows the gradient) | anchor (sends the difference from "
+     "the last gradient that was sent in fp32) | none. The method sets the default."},
+    {"gradients.alpha", KEY_DOUBLE, AT(gradients.alpha), "0", "[0, 1]", ANY, ANY,
+     "How far the memory follows what was sent: 1 wholly; 0: as far as converges for sure, 1 / (1 "
+     "+ w), where w is the most noise that the codec adds, relative to what it codes. The method "
+     "sets the default."},
+    {"gradients.refresh", KEY_INT, AT(gradients.refresh), "50", "[2, 1000000000]", ANY, "epochs",
+     "Epochs from one sum in fp32 to the next, the first one included."},
+
     {"lossless.input_features", KEY_WORD, AT(lossless.input_features), "\"auto\"", ANY,
      "exchange auto", ANY,
      "auto: exchanges input features once and computes the first aggregate once; with input "

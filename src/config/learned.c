@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Data, parts, seed and the file of the first weights are compared by their contents, not by keys.
+// Data, parts, seed and the file of the first weights are compared by their contents, not by keys,
+// and presets by what they set.
 // A run may be made longer, unless its learning-rate schedule depends on the last epoch.
 typedef struct Learned {
     const Config *config;
@@ -14,9 +15,10 @@ typedef struct Learned {
 } Learned;
 
 static bool counts(const Key *key, const void *context) {
-    static const char *const sections[] = {"model.", "train.", "quantization.", "lossless."};
+    static const char *const sections[] = {"model.", "train.", "quantization.", "gradients.",
+                                           "lossless."};
     const Learned *learned = context;
-    if (strcmp(key->path, "model.weights") == 0)
+    if (strcmp(key->path, "model.weights") == 0 || strcmp(key->path, "gradients.method") == 0)
         return false;
     if (strcmp(key->path, "train.epochs") == 0)
         return strcmp(learned->config->train.lr_schedule, "cosine") == 0;

@@ -40,7 +40,15 @@ static const Preset modes[] = {
 };
 const Family mode_family = FAMILY("mode", NULL, modes);
 
-const Family *const preset_families[PRESET_FAMILIES] = {&mode_family};
+static const Preset gradient_methods[] = {
+    {"fp32", "as floats", {NULL}},
+    {"zipml",
+     "ZipML: steps between the least and the greatest value, without a memory",
+     {"gradients.codec=minmax", "gradients.bits=8"}},
+};
+const Family gradient_method_family = FAMILY("gradients.method", NULL, gradient_methods);
+
+const Family *const preset_families[PRESET_FAMILIES] = {&mode_family, &gradient_method_family};
 
 // The value in a setting of that key, or NULL.
 static const char *value_in(const char *setting, const char *key) {

@@ -63,8 +63,8 @@ static bool complain_meant(const char *path, Complaints *complaints) {
     return true;
 }
 
-static const char *const sections[] = {"data",         "partition", "stream", "model", "train",
-                                       "quantization", "lossless",  "comm",   "run"};
+static const char *const sections[] = {"data",         "partition", "stream",   "model", "train",
+                                       "quantization", "gradients", "lossless", "comm",  "run"};
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
 void config_unknown_section(const char *section, Complaints *complaints) {
@@ -82,7 +82,7 @@ void config_unknown_section(const char *section, Complaints *complaints) {
     else
         config_complain(complaints,
                         "%s: unknown section; there are data, partition, stream, model, train, "
-                        "quantization, lossless, comm, run",
+                        "quantization, gradients, lossless, comm, run",
                         section);
 }
 

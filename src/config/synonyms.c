@@ -1,8 +1,8 @@
-// What users of PyG, DGL, OGB and AdaQP write, and what it is called here: one table. A row answers
-// one thing, in one place: the word that is meant there, or a sentence where fringe offers nothing
-// of the kind or another way. Whoever adds what a sentence denies deletes its row. The names of a
-// row are separated by blanks; upper and lower case, '-' and '_' make no difference. Where names
-// are alike, the first row counts.
+// What users of PyG, DGL, OGB, AdaQP and compressors of gradients write, and what it is called
+// here: one table. A row answers one thing, in one place: the word that is meant there, or a
+// sentence where fringe offers nothing of the kind or another way. Whoever adds what a sentence
+// denies deletes its row. The names of a row are separated by blanks; upper and lower case, '-' and
+// '_' make no difference. Where names are alike, the first row counts.
 
 #include "internal.h"
 
@@ -156,6 +156,16 @@ static const Meaning meanings[] = {
     {"key", "profile_data_length",
      "the link is measured at each assignment, unless quantization.link says it"},
 
+    {"key",
+     "grad_compression gradient_compression gradient_compressor compressor compression comm_hook "
+     "ddp_comm_hook communication_hook",
+     "gradients.method"},
+    {"key", "error_feedback use_error_feedback ef_type memory_type", "gradients.memory"},
+    {"key", "compress_ratio compression_ratio sparsity density topk_ratio",
+     "all values of a gradient travel; gradients.bits says how many bits of each"},
+    {"key", "matrix_approximation_rank powersgd_rank compressor_rank",
+     "sums of low rank are not offered"},
+
     {"section", "optimizer optim opt", SETTINGS_OF_OPTIMIZER},
     {"section", "scheduler lr_scheduler lr_schedule", SETTINGS_OF_SCHEDULE},
     {"section", "dataset datasets input", "data"},
@@ -163,6 +173,7 @@ static const Meaning meanings[] = {
     {"section", "network net gnn architecture", "model"},
     {"section", "quant quantizer quantize compression assign assigner", "quantization"},
     {"section", "communication mpi dist distributed", "comm"},
+    {"section", "gradient grad grads grace gradsync", "gradients"},
     {"section", "runtime logging experiment", "run"},
     {"section", "wandb tensorboard mlflow logger", RECORDS},
     {"section", "loader dataloader sampler", WHOLE_GRAPH},
@@ -296,8 +307,29 @@ static const Meaning meanings[] = {
     {"quantization.codec", "int int2 int4 int8 uint8 quantize", "integer"},
     {"quantization.codec", "fp16 float16 half bfloat16", "bf16"},
     {"quantization.codec", "float32 float none", "fp32"},
-    {"quantization.codec", "topk top-k randk sparse sparsify signsgd sign terngrad fp8 zip",
+    {"quantization.codec", "topk top-k randk sparse sparsify fp8 zip",
      "it is not offered; integer with small quantization.bits sends the fewest bytes"},
+    {"quantization.codec", "signsgd sign terngrad qsgd onebit powersgd",
+     "rows of neighbours are coded by integer in few quantization.bits; gradients.method codes "
+     "weight gradients"},
+    {"gradients.method", "none off allreduce allreduce_hook noop_hook float32 float", "fp32"},
+    {"gradients.method", "u8bit bytegrad qadam uniform8bit 8bit int8 quantization_pertensor_hook",
+     "zipml"},
+    {"gradients.method",
+     "fp16 bf16 half fp16_compress fp16_compress_hook bf16_compress bf16_compress_hook "
+     "compression.fp16 fp16compressor",
+     "halves are not offered; zipml takes half of their bytes, and gradients.bits=16 with "
+     "gradients.codec=minmax as many"},
+    {"gradients.method",
+     "topk top-k topkcompressor randk randomk dgc threshold sparse sparsification "
+     "gradient-dropping",
+     "all values of a gradient travel; sums of the largest ones alone are not offered"},
+    {"gradients.method", "powersgd powersgd_hook batched_powersgd_hook acpsgd low-rank lowrank",
+     "sums of low rank are not offered"},
+    {"gradients.method", "localsgd post_localsgd_hook adasum decentralized gossip async",
+     "gradients are summed over all ranks in every epoch"},
+    {"gradients.memory", "residual ef error_feedback errorfeedback efsignsgd vanilla", "feedback"},
+    {"gradients.memory", "diana ef21 delta", "difference"},
     {"quantization.assign", "fixed constant static", "uniform"},
     {"quantization.assign", "gurobi milp ilp", "adaptive"},
     {"quantization.solver", "gurobi cplex scip highs cbc", "glpk"},

@@ -330,7 +330,7 @@ int64_t gradsync_bytes(const GradSync *sync) {
 }
 
 bool compressor_options(const Config *config, CodecOptions *options, Error *err) {
-    const Compressor *used = family_member(&compressor_family, 0);
+    const Compressor *used = family_find(&compressor_family, config->gradients.codec, NULL, err);
     *options = (CodecOptions){0};
-    return used->configure == NULL || used->configure(config, options, err);
+    return used != NULL && (used->configure == NULL || used->configure(config, options, err));
 }

@@ -53,6 +53,25 @@ static void a_mode_presets_and_an_explicit_key_wins(void **state) {
     assert_string_equal(config.comm.schedule, "blocking");
 }
 
+// A mode may choose a method: methods lie above.
+static void a_method_presets_above_the_mode_and_an_explicit_key_wins(void **state) {
+    (void)state;
+    Config config;
+    const char *const settings[] = {"gradients.method=zipml", "gradients.bits=4"};
+    load(&config, "{}", NULL, 0);
+    assert_string_equal(config.gradients.codec, "none");
+    load(&config, "{\"mode\": \"adaqp\"}", settings, 1);
+    assert_string_equal(config.gradients.codec, "minmax");
+    assert_int_equal(config.gradients.bits, 8);
+    assert_string_equal(config.quantization.codec, "integer");
+    assert_false(config_is_said(&config, "gradients.bits"));
+    load(&config, "{\"gradients\": {\"bits\": 5}}", settings, 1);
+    assert_int_equal(config.gradients.bits, 5);
+    load(&config, "{\"gradients\": {\"bits\": 5, \"method\": \"fp32\"}}", settings, 2);
+    assert_int_equal(config.gradients.bits, 4);
+    assert_string_equal(config.gradients.codec, "minmax");
+}
+
 static const struct Shape {
     const char *name;
 } shapes[] = {{"gcn"}, {"round"}, {"square"}, {"file:PATH"}};
@@ -144,16 +163,17 @@ static void a_config_knows_what_was_said(void **state) {
     assert_true(config_is_said(&config, "train.lr"));
 }
 
-static void every_mode_is_a_choice_and_sets_what_is_there(void **state) {
+static void every_preset_is_a_choice_and_sets_what_is_there(void **state) {
     (void)state;
-    for (int i = 0; i < mode_family.count; i++) {
-        Config config;
-        char setting[100];
-        snprintf(setting, sizeof setting, "mode=%s", family_word(&mode_family, i));
-        const char *const settings[] = {setting};
-        load(&config, "{}", settings, 1);
-        assert_string_equal(config.mode, family_word(&mode_family, i));
-    }
+    for (int f = 0; f < PRESET_FAMILIES; f++)
+        for (int i = 0; i < preset_families[f]->count; i++) {
+            Config config;
+            char setting[100];
+            const char *word = family_word(preset_families[f], i), *const settings[] = {setting};
+            snprintf(setting, sizeof setting, "%s=%s", preset_families[f]->key, word);
+            load(&config, "{}", settings, 1);
+            assert_string_equal(preset_word(&config, preset_families[f]), word);
+        }
 }
 
 // --- mistakes
@@ -283,7 +303,8 @@ static void defaults_fit_their_keys(void **state) {
     }
 }
 
-// What is published is compared without fringe's own savings; every other mode has them.
+// What is published is compared without fringe's own savings, which every other mode has, and
+// with gradients in fp32.
 static void published_modes_save_nothing(void **state) {
     (void)state;
     for (int i = 0; i < mode_family.count; i++) {
@@ -298,6 +319,7 @@ static void published_modes_save_nothing(void **state) {
         assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");
         assert_string_equal(config.lossless.receptive_field, published ? "all" : "auto");
         assert_string_equal(config.lossless.cover, published ? "replicas" : "min");
+        assert_true(!published || strcmp(config.gradients.codec, "none") == 0);
     }
 }
 
@@ -334,6 +356,8 @@ static void a_preset_implies_its_preset_and_the_defaults_beside_it(void **state)
     assert_true(config_preset_implies("vanilla", "lossless.cover", "replicas"));
     assert_false(config_preset_implies("adaqp", "lossless.cover", "replicas"));
     assert_false(config_preset_implies("adaqp", "quantization.period", "100"));
+    assert_true(config_preset_implies("zipml", "gradients.bits", "8"));
+    assert_string_equal(config_preset_of("gradients.bits"), "gradients.method");
     assert_false(config_preset_implies("of an older version", "quantization.codec", "fp32"));
 }
 
@@ -341,10 +365,11 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(file_stands_over_defaults_and_settings_over_the_file),
     cmocka_unit_test(defaults_are_the_published_recipe),
     cmocka_unit_test(a_mode_presets_and_an_explicit_key_wins),
+    cmocka_unit_test(a_method_presets_above_the_mode_and_an_explicit_key_wins),
     cmocka_unit_test(families_say_what_keys_may_be),
     cmocka_unit_test(members_bring_keys_along),
     cmocka_unit_test(a_config_knows_what_was_said),
-    cmocka_unit_test(every_mode_is_a_choice_and_sets_what_is_there),
+    cmocka_unit_test(every_preset_is_a_choice_and_sets_what_is_there),
     cmocka_unit_test(a_preset_implies_its_preset_and_the_defaults_beside_it),
     cmocka_unit_test(published_modes_save_nothing),
     cmocka_unit_test(all_mistakes_are_reported_at_once),
