@@ -308,7 +308,12 @@ typedef struct StepInput {
     int64_t seed;
     double memory_limit; // GiB; 0: what the machine has
 } StepInput;
-bool has_features(const Dataset *dataset, Error *err);
+// What steps that read features ask for first.
+static inline bool has_features(const Dataset *dataset, Error *err) {
+    return dataset->x != NULL || error_set(err, EXIT_CONFIG,
+                                           "the dataset has no features; create them with random:D "
+                                           "or degree, or name a file in data.features");
+}
 // The dataset is a graph from now on; *graph is empty afterwards.
 void become_graph(Dataset *dataset, Csr *graph);
 bool singletons_known(const char *argument, Error *err);

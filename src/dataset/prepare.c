@@ -120,12 +120,6 @@ static bool symmetrize(Dataset *dataset, const StepInput *input, Error *err) {
 
 // --- existing features
 
-bool has_features(const Dataset *dataset, Error *err) {
-    return dataset->x != NULL || error_set(err, EXIT_CONFIG,
-                                           "the dataset has no features; create them with random:D "
-                                           "or degree, or name a file in data.features");
-}
-
 // Makes the features writable; NULL with an error if there are none.
 static float *features(Dataset *dataset, Error *err) {
     if (!has_features(dataset, err))
