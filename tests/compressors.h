@@ -10,6 +10,8 @@
 
 #include "fringe/gradsync.h"
 
+#include <stdio.h>
+
 // Exact.
 static bool sparse_gradients(const Config *config, CodecOptions *options, Error *err) {
     (void)config, (void)err;
@@ -50,29 +52,21 @@ static bool few_bits_refreshed(const Config *config, CodecOptions *options, Erro
     return few_bits_of(&refreshed, options, err);
 }
 
-// The first member is the one in use: the one that a test names here.
-static const char *compressor_in_use = "fp32";
-static bool as_in_use(const Config *config, CodecOptions *options, Error *err);
-
-static const Compressor compressors[] = {{"in use", as_in_use},
+// gradients.codec names the one in use.
+static const Compressor compressors[] = {{"none", NULL},
                                          {"sparse", sparse_gradients},
                                          {"changes", sparse_differences},
                                          {"rounded", rounded_differences},
                                          {"few-bits", few_bits},
-                                         {"refreshed", few_bits_refreshed},
-                                         {.name = "fp32"}};
-const Family compressor_family = FAMILY("compressor", NULL, compressors);
-
-static bool as_in_use(const Config *config, CodecOptions *options, Error *err) {
-    const Compressor *used = family_find(&compressor_family, compressor_in_use, NULL, err);
-    return used != NULL && (used->configure == NULL || used->configure(config, options, err));
-}
+                                         {"refreshed", few_bits_refreshed}};
+const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);
 
 static inline CodecOptions options_of(const char *compressor) {
+    static Config config;
     Error err = {0};
     CodecOptions options;
-    compressor_in_use = compressor;
-    CHECK(compressor_options(NULL, &options, &err), EXIT_CONFIG, "%s", err.text);
+    snprintf(config.gradients.codec, CONFIG_WORD, "%s", compressor);
+    CHECK(compressor_options(&config, &options, &err), EXIT_CONFIG, "%s", err.text);
     return options;
 }
 

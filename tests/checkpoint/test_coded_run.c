@@ -5,9 +5,21 @@
 #include "../trainer/runs.h"
 #include "training.h"
 
+static const char *setting_of(const char *compressor) {
+    static char setting[64];
+    snprintf(setting, sizeof setting, "gradients.codec=%s", compressor);
+    return setting;
+}
+
 static Run run_with(const char *compressor) {
-    compressor_in_use = compressor;
-    return whole_run(NULL, 0);
+    const char *setting = setting_of(compressor);
+    return whole_run(&setting, 1);
+}
+
+static Trainer *trainer_with(const char *compressor) {
+    const char *setting = setting_of(compressor);
+    settle(&setting, 1);
+    return new_trainer();
 }
 
 static bool same_weights(const Run *a, const Run *b) {
@@ -17,7 +29,7 @@ static bool same_weights(const Run *a, const Run *b) {
 
 static void lossless_sums_give_the_training_of_fp32(void **state) {
     (void)state;
-    Run exact = run_with("fp32"), coded = run_with("sparse"), rounded = run_with("few-bits");
+    Run exact = run_with("none"), coded = run_with("sparse"), rounded = run_with("few-bits");
     assert_true(same_weights(&coded, &exact));
     assert_memory_equal(coded.loss, exact.loss, sizeof exact.loss);
     assert_false(same_weights(&rounded, &exact));
@@ -61,11 +73,9 @@ static void resumed_equals_never_stopped(void **state) {
 
 static void others_keep_no_gradients(void **state) {
     (void)state;
-    static const char *const names[] = {"fp32", "sparse"};
-    settle(NULL, 0);
+    static const char *const names[] = {"none", "sparse"};
     for (int i = 0; i < 2; i++) {
-        compressor_in_use = names[i];
-        Trainer *t = new_trainer();
+        Trainer *t = trainer_with(names[i]);
         assert_null(state_find(trainer_sections(t), "gradients"));
         trainer_free(t);
     }
@@ -77,9 +87,7 @@ static void the_record_says_what_was_sent(void **state) {
     Error err = {0};
     EpochRecord record;
     int64_t bytes[3];
-    settle(NULL, 0);
-    compressor_in_use = "refreshed";
-    Trainer *t = new_trainer();
+    Trainer *t = trainer_with("refreshed");
     for (int e = 0; e < 3; e++) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
         bytes[e] = record.reduce_bytes;
