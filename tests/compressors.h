@@ -64,10 +64,10 @@ const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);
 static inline CodecOptions options_of(const char *compressor) {
     static Config config;
     Error err = {0};
-    CodecOptions options;
+    GradForm form = {0};
     snprintf(config.gradients.codec, CONFIG_WORD, "%s", compressor);
-    CHECK(compressor_options(&config, &options, &err), EXIT_CONFIG, "%s", err.text);
-    return options;
+    CHECK(gradsync_configure(&form, &config, &err), EXIT_CONFIG, "%s", err.text);
+    return form.options;
 }
 
 #endif

@@ -188,6 +188,7 @@ typedef struct Config {
         char memory[CONFIG_WORD];      // of a family
         double alpha;                  // difference: how far the memory follows; 0: by the codec
         int64_t refresh;               // anchor: epochs between two sums in fp32
+        char down[CONFIG_WORD];        // same | fp32: how sums come back
     } gradients;
     struct {
         char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)

@@ -27,9 +27,7 @@ typedef struct Compressor {
     // Fills in the codec and its residual. NULL: floats travel as they are, without headers.
     bool (*configure)(const Config *config, CodecOptions *options, Error *err);
 } Compressor;
-extern const Family compressor_family;
-// The options of the one that the config names, for GradForm. False with EXIT_CONFIG.
-bool compressor_options(const Config *config, CodecOptions *options, Error *err);
+extern const Family compressor_family; // of gradients.codec
 
 // Rules of bits over time, which choose those of the next sums from what past gradients were.
 typedef struct BitsRule BitsRule;
@@ -50,6 +48,9 @@ typedef struct GradForm {
     int span_count;        // gradsync_new only. 0: all is one parameter
     uint64_t seed;         // of the random numbers of coding
 } GradForm;
+
+// Fills in what the config says of it: options, full_sums and bits. False with EXIT_CONFIG.
+bool gradsync_configure(GradForm *form, const Config *config, Error *err);
 
 typedef struct GradSync GradSync;
 // Collective. False from codec_find and the like is the caller's to have checked.

@@ -82,6 +82,8 @@ FamilyKeys layer_keys(void); // the config keys of the layer kinds
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
 void model_shape_for_inference(ModelShape *shape);
+// Fills in what the sum of its gradient is told of the parameters; the form borrows `span`.
+void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]);
 // Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,
 // zero beta: [parameter_count].
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);

@@ -58,9 +58,9 @@ static void check_model(const Early *early) {
 }
 
 static void check_gradients(const Early *early) {
-    CodecOptions options;
+    GradForm form = {0};
     Error found = {0};
-    compressor_options(early->config, &options, &found);
+    gradsync_configure(&form, early->config, &found);
     join(early, &found);
 }
 

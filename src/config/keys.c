@@ -226,6 +226,9 @@ const Key config_own_keys[] = {
      "sets the default."},
     {"gradients.refresh", KEY_INT, AT(gradients.refresh), "50", "[2, 1000000000]", ANY, "epochs",
      "Epochs from one sum in fp32 to the next, the first one included."},
+    {"gradients.down", KEY_WORD, AT(gradients.down), "\"same\"", ANY, "same fp32", ANY,
+     "How sums come back to the ranks: coded as the gradients that were added (same), or fp32. The "
+     "method sets the default."},
 
     {"lossless.input_features", KEY_WORD, AT(lossless.input_features), "\"auto\"", ANY,
      "exchange auto", ANY,

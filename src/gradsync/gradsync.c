@@ -329,8 +329,9 @@ int64_t gradsync_bytes(const GradSync *sync) {
     return gradsync_bytes_of(sync->cut.floats, sync->comm->size, sync->comm->rank);
 }
 
-bool compressor_options(const Config *config, CodecOptions *options, Error *err) {
+bool gradsync_configure(GradForm *form, const Config *config, Error *err) {
     const Compressor *used = family_find(&compressor_family, config->gradients.codec, NULL, err);
-    *options = (CodecOptions){0};
-    return used != NULL && (used->configure == NULL || used->configure(config, options, err));
+    form->full_sums = strcmp(config->gradients.down, "fp32") == 0;
+    return used != NULL &&
+           (used->configure == NULL || used->configure(config, &form->options, err));
 }

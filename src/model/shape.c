@@ -297,6 +297,16 @@ static void initial_norm(const Parameter *p, float *w) {
         w[c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
 }
 
+void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *p = &shape->parameter[i];
+        span[i] = (GradSpan){p->name, p->begin, p->rows, p->columns};
+    }
+    form->count = shape->parameter_count;
+    form->spans = span;
+    form->span_count = shape->parameter_windows;
+}
+
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];

@@ -19,7 +19,7 @@ struct Trainer {
     ModelShape shape;
     ModelPatterns patterns;
     Model *model;
-    CodecOptions compression; // of the weight gradients; codec NULL: fp32
+    GradForm gradients; // without spans
     GradSync *sync;
     Assigner *assigner; // NULL: the codec knows no widths
     Chooser *chooser;   // which exchanges are exact; NULL: those of evaluation alone

@@ -34,7 +34,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
                                     .width = (int)c->quantization.initial_bits,
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
-    return err->code == 0 && compressor_options(c, &t->compression, err) &&
+    return err->code == 0 && gradsync_configure(&t->gradients, c, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
            schedule_configure(parts->schedule, c, &parts->options, err) &&
            family_knows(&metric_family, c->train.metric, err);
@@ -94,17 +94,11 @@ bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shar
     return true;
 }
 
-// What the sum of the weight gradients is told of the parameters. span: [MODEL_PARAMETERS]
-static GradForm grad_form(const Trainer *t, GradSpan *span) {
-    for (int i = 0; i < t->shape.parameter_windows; i++) {
-        const Parameter *p = &t->shape.parameter[i];
-        span[i] = (GradSpan){p->name, p->begin, p->rows, p->columns};
-    }
-    return (GradForm){.count = t->shape.parameter_count,
-                      .options = t->compression,
-                      .spans = span,
-                      .span_count = t->shape.parameter_windows,
-                      .seed = t->seed};
+static GradForm grad_form(const Trainer *t, GradSpan span[MODEL_PARAMETERS]) {
+    GradForm form = t->gradients;
+    form.seed = t->seed;
+    model_spans(&form, &t->shape, span);
+    return form;
 }
 
 static void plan_sync(Trainer *t) {
