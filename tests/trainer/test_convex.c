@@ -87,26 +87,45 @@ static void find_optimum(double *weight) {
 
 // ---- the program
 
-// |W - W*| / |W*| after the last epoch.
-static double distance(const double *optimum, const char *setting) {
+typedef struct Sum {
+    const char *how[3];       // settings
+    double at_most, at_least; // |W - W*| / |W*| after the last epoch
+} Sum;
+
+// Rounding of gradients that do not vanish, as those of one rank do not at the optimum, is noise
+// that stays; what differs from a memory vanishes, and its rounding with it.
+static const Sum sums[] = {
+    {{"gradients.method=fp32"}, 1e-5, 0},
+    {{"gradients.codec=minmax", "gradients.bits=4", "gradients.memory=difference"}, 1e-5, 0},
+    {{"gradients.codec=minmax", "gradients.bits=4", "gradients.memory=none"}, 1, 1e-2},
+};
+enum { SUMS = sizeof sums / sizeof *sums };
+
+static void configure(const Sum *sum) {
     char epochs[64], step[64], shrink[64];
-    double weight[WEIGHTS];
+    const char *settings[12] = {"model.layer=sgc",
+                                "model.layers=2",
+                                "model.bias=false",
+                                "train.optimizer=sgd",
+                                "train.eval_every=0",
+                                "run.threads=1",
+                                epochs,
+                                step,
+                                shrink};
+    int count = 9;
+    Error err = {0};
     snprintf(epochs, sizeof epochs, "train.epochs=%d", EPOCHS);
     snprintf(step, sizeof step, "train.lr=%g", rate);
     snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
-    const char *settings[] = {"model.layer=sgc",
-                              "model.layers=2",
-                              "model.bias=false",
-                              "train.optimizer=sgd",
-                              epochs,
-                              step,
-                              shrink,
-                              "train.eval_every=0",
-                              "run.threads=1",
-                              setting};
+    for (int i = 0; i < 3 && sum->how[i] != NULL; i++)
+        settings[count++] = sum->how[i];
+    assert_ok(config_load(&config, NULL, settings, count, &err), &err);
+}
+
+static double distance(const double *optimum) {
+    double weight[WEIGHTS];
     Error err = {0};
     EpochRecord record;
-    assert_ok(config_load(&config, NULL, settings, setting != NULL ? 10 : 9, &err), &err);
     Trainer *t = new_trainer();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &record, &err), &err);
@@ -117,16 +136,23 @@ static double distance(const double *optimum, const char *setting) {
     return relative_error_double(weight, optimum, WEIGHTS);
 }
 
-static void the_sum_arrives_at_the_optimum(void **state) {
+static void sums_arrive_at_the_optimum_or_do_not(void **state) {
     (void)state;
     double optimum[WEIGHTS];
     find_optimum(optimum);
-    double apart = distance(optimum, NULL);
-    printf("fp32: %g\n", apart);
-    assert_true(apart <= 1e-5); // of floats; the steps end at 1e-7
+    for (int i = 0; i < SUMS; i++) {
+        configure(&sums[i]);
+        double apart = distance(optimum);
+        if (!(apart <= sums[i].at_most && apart >= sums[i].at_least))
+            fail_msg("%s: the weights are %g from the optimum, outside of %g to %g", sums[i].how[0],
+                     apart, sums[i].at_least, sums[i].at_most);
+        if (test_comm.rank == 0)
+            printf("%s: %.2g from the optimum\n", sums[i].how[0], apart);
+    }
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(the_sum_arrives_at_the_optimum, make_problem, drop_test_graph),
+    cmocka_unit_test_setup_teardown(sums_arrive_at_the_optimum_or_do_not, make_problem,
+                                    drop_test_graph),
 };
 TEST_MAIN(tests)
