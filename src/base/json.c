@@ -71,7 +71,31 @@ const Json *json_get(const Json *object, const char *key) {
     return (const Json *)cJSON_GetObjectItemCaseSensitive(item(object), key);
 }
 
-const Json *json_first(const Json *container) { return (const Json *)item(container)->child; }
+const Json *json_get_of(const Json *object, const char *key, JsonType type) {
+    bool holds = object != NULL && json_type(object) == JSON_OBJECT;
+    const Json *value = holds ? json_get(object, key) : NULL;
+    return value != NULL && json_type(value) == type ? value : NULL;
+}
+
+const char *json_get_text(const Json *object, const char *key) {
+    const Json *value = json_get_of(object, key, JSON_STRING);
+    return value != NULL ? json_string(value) : "";
+}
+
+double json_get_number(const Json *object, const char *key) {
+    const Json *value = json_get_of(object, key, JSON_NUMBER);
+    return value != NULL ? json_number(value) : NAN;
+}
+
+bool json_get_int(const Json *object, const char *key, int64_t *out) {
+    const Json *value = json_get_of(object, key, JSON_NUMBER);
+    return value != NULL && json_is_int64(value, out);
+}
+
+const Json *json_first(const Json *container) {
+    return container != NULL ? (const Json *)item(container)->child : NULL;
+}
+
 const Json *json_next(const Json *value) { return (const Json *)item(value)->next; }
 
 int64_t json_size(const Json *container) {

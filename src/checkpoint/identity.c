@@ -40,36 +40,26 @@ void identity_put(JsonWriter *w, const Training *t) {
 
 // ---- reading
 
-static const Json *member(const Json *object, const char *key, JsonType type) {
-    const Json *value = object != NULL ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == type ? value : NULL;
-}
-
 static bool read_text(char *out, size_t size, const Json *object, const char *key) {
-    const Json *text = member(object, key, JSON_STRING);
+    const Json *text = json_get_of(object, key, JSON_STRING);
     return text != NULL && (size_t)snprintf(out, size, "%s", json_string(text)) < size;
 }
 
-static bool read_whole(int64_t *out, const Json *object, const char *key) {
-    const Json *number = member(object, key, JSON_NUMBER);
-    return number != NULL && json_is_int64(number, out);
-}
-
 static bool read_first_weights(FirstWeights *first, const Json *document) {
-    const Json *weights = member(document, "weights", JSON_OBJECT);
-    return weights == NULL ? member(document, "weights", JSON_NULL) != NULL
+    const Json *weights = json_get_of(document, "weights", JSON_OBJECT);
+    return weights == NULL ? json_get_of(document, "weights", JSON_NULL) != NULL
                            : read_text(first->path, sizeof first->path, weights, "path") &&
                                  read_text(first->hash, sizeof first->hash, weights, "hash");
 }
 
 bool identity_read(Identity *identity, const Json *document) {
-    const Json *parts = member(document, "parts", JSON_OBJECT);
-    *identity = (Identity){.config = member(document, "config", JSON_OBJECT)};
+    const Json *parts = json_get_of(document, "parts", JSON_OBJECT);
+    *identity = (Identity){.config = json_get_of(document, "config", JSON_OBJECT)};
     return identity->config != NULL &&
            read_text(identity->data, sizeof identity->data, document, "data") &&
-           read_whole(&identity->parts, parts, "count") &&
+           json_get_int(parts, "count", &identity->parts) &&
            read_text(identity->cut, sizeof identity->cut, parts, "hash") &&
-           read_whole(&identity->seed, document, "seed") &&
+           json_get_int(document, "seed", &identity->seed) &&
            read_first_weights(&identity->first_weights, document);
 }
 
@@ -134,7 +124,7 @@ bool identity_check(const Training *t, const Identity *was, const char *folder, 
     Differences d = {0};
     char more[32] = "";
     bool schedules =
-        member(was->config, "comm", JSON_OBJECT) != NULL || schedule_changes_result(t->config);
+        json_get_of(was->config, "comm", JSON_OBJECT) != NULL || schedule_changes_result(t->config);
     config_report_learned(was->config, t->config, schedules ? schedule_key : NULL, add, &d);
     compare_seed(t, was, &d);
     compare_data(t, was, &d);

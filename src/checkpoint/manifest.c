@@ -142,18 +142,13 @@ static bool read_number(const Json *object, const char *key, double *out) {
     return true;
 }
 
-static bool read_int(const Json *object, const char *key, int64_t *out) {
-    const Json *value = json_get(object, key);
-    return value != NULL && json_is_int64(value, out);
-}
-
 static bool read_metrics(const Json *document, const char *key, Metrics metrics[4]) {
-    const Json *list = json_get(document, key);
-    if (list == NULL || json_type(list) != JSON_ARRAY || json_size(list) != 4)
+    const Json *list = json_get_of(document, key, JSON_ARRAY);
+    if (list == NULL || json_size(list) != 4)
         return false;
     int s = 0;
     for (const Json *m = json_first(list); m != NULL; m = json_next(m), s++) {
-        if (json_type(m) != JSON_OBJECT || !read_int(m, "rows", &metrics[s].rows))
+        if (json_type(m) != JSON_OBJECT || !json_get_int(m, "rows", &metrics[s].rows))
             return false;
         for (int k = 0; k < METRIC_NUMBERS; k++)
             if (!read_number(m, metric_numbers[k].key, metric_number(&metrics[s], k)))
@@ -162,24 +157,17 @@ static bool read_metrics(const Json *document, const char *key, Metrics metrics[
     return true;
 }
 
-static const char *text_of(const Json *object, const char *key) {
-    const Json *text = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return text != NULL && json_type(text) == JSON_STRING ? json_string(text) : "";
-}
-
 void checkpoint_read_kernels(KernelChoice *choice, const Json *document) {
-    const Json *backend = json_type(document) == JSON_OBJECT ? json_get(document, "backend") : NULL;
+    const Json *backend = json_get_of(document, "backend", JSON_OBJECT);
     *choice = (KernelChoice){0};
-    if (backend == NULL)
-        return;
-    snprintf(choice->backend, CONFIG_WORD, "%s", text_of(backend, "name"));
-    snprintf(choice->spmm, CONFIG_WORD, "%s", text_of(backend, "spmm"));
+    snprintf(choice->backend, CONFIG_WORD, "%s", json_get_text(backend, "name"));
+    snprintf(choice->spmm, CONFIG_WORD, "%s", json_get_text(backend, "spmm"));
 }
 
 static bool read_counters(const Json *document, TrainerCounters *counters) {
-    return read_int(document, "epoch", &counters->epoch) &&
-           read_int(document, "best_epoch", &counters->best_epoch) &&
-           read_int(document, "stale_evaluations", &counters->stale_evaluations) &&
+    return json_get_int(document, "epoch", &counters->epoch) &&
+           json_get_int(document, "best_epoch", &counters->best_epoch) &&
+           json_get_int(document, "stale_evaluations", &counters->stale_evaluations) &&
            read_number(document, "best_score", &counters->best_score) &&
            read_metrics(document, "best_metrics", counters->best_metrics) &&
            read_metrics(document, "last_metrics", counters->last_metrics);
@@ -257,8 +245,8 @@ static bool take_files(Manifest *m, const char *folder, Error *err) {
         return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is not a list", folder);
     for (const Json *f = json_first(files); f != NULL; f = json_next(f)) {
         bool old = list == JSON_OBJECT && json_type(f) == JSON_STRING;
-        if (!take_file(m, folder, old ? json_key(f) : text_of(f, "name"),
-                       old ? json_string(f) : text_of(f, "hash"), err))
+        if (!take_file(m, folder, old ? json_key(f) : json_get_text(f, "name"),
+                       old ? json_string(f) : json_get_text(f, "hash"), err))
             return false;
     }
     return true;
@@ -269,8 +257,8 @@ static bool take_files(Manifest *m, const char *folder, Error *err) {
 // Reports a newer version only if its checksum is right; else the file is damaged.
 static bool check_version(Manifest *m, char *text, size_t bytes, const char *path, Error *err) {
     if (json_type(m->document) != JSON_OBJECT ||
-        strcmp(text_of(m->document, "format"), "fringe-checkpoint") != 0 ||
-        !read_int(m->document, "version", &m->version) || m->version < 1)
+        strcmp(json_get_text(m->document, "format"), "fringe-checkpoint") != 0 ||
+        !json_get_int(m->document, "version", &m->version) || m->version < 1)
         return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest", path);
     if ((m->version > 1 || json_get(m->document, "checksum") != NULL) &&
         !checkpoint_seal(text, bytes))

@@ -35,10 +35,6 @@ bool inspect_ends(const char *path, const char *ending);
 const char *inspect_folder(char out[PATH_BYTES], const char *path);
 // The file folder/name as JSON; an error unless it is an object. json_free it.
 Json *inspect_read(const char *folder, const char *name, Error *err);
-// A member; NULL, NAN or "" if it is missing or has another type.
-const Json *inspect_member(const Json *object, const char *key, JsonType type);
-double inspect_number(const Json *object, const char *key);
-const char *inspect_text(const Json *object, const char *key);
 // Calls `visit` with the path of each entry of the folder, in the order of names with numbers by
 // value, until it returns false.
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),

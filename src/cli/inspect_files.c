@@ -53,9 +53,8 @@ static bool put_file(JsonWriter *w, const char *folder, const char *name, Error 
 static bool put_files(JsonWriter *w, const char *folder, const Json *files, Error *err) {
     bool ok = true;
     json_begin_array(w, "files");
-    for (const Json *f = files != NULL ? json_first(files) : NULL; f != NULL && ok;
-         f = json_next(f))
-        ok = put_file(w, folder, inspect_text(f, "name"), err);
+    for (const Json *f = json_first(files); f != NULL && ok; f = json_next(f))
+        ok = put_file(w, folder, json_get_text(f, "name"), err);
     json_end_array(w);
     return ok;
 }
@@ -70,7 +69,7 @@ static bool put_checkpoint(JsonWriter *w, const char *path, Error *err) {
     if (document == NULL)
         return false;
     json_put_value(w, "checkpoint", document);
-    bool ok = put_files(w, folder, inspect_member(document, "files", JSON_ARRAY), err);
+    bool ok = put_files(w, folder, json_get_of(document, "files", JSON_ARRAY), err);
     json_free(document);
     return ok;
 }
@@ -143,13 +142,13 @@ static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
     path_folder(folder, sizeof folder, path);
     *facts = (TraceFacts){.first = NAN, .last = NAN};
     Json *document = inspect_read(folder, "trace.json", err);
-    const Json *events = inspect_member(document, "traceEvents", JSON_ARRAY);
+    const Json *events = json_get_of(document, "traceEvents", JSON_ARRAY);
     if (document != NULL && events == NULL)
         error_set(err, EXIT_DATA, "%s: there is no list 'traceEvents' in it", path);
-    for (const Json *e = events != NULL ? json_first(events) : NULL; e != NULL; e = json_next(e)) {
-        double epoch = inspect_number(inspect_member(e, "args", JSON_OBJECT), "epoch");
+    for (const Json *e = json_first(events); e != NULL; e = json_next(e)) {
+        double epoch = json_get_number(json_get_of(e, "args", JSON_OBJECT), "epoch");
         facts->events++;
-        facts->ranks = fmax(facts->ranks, inspect_number(e, "pid") + 1);
+        facts->ranks = fmax(facts->ranks, json_get_number(e, "pid") + 1);
         facts->first = fmin(facts->first, epoch);
         facts->last = fmax(facts->last, epoch);
     }

@@ -49,27 +49,27 @@ static bool is_comparison(const char *path) {
 
 static void print_variant(const Json *v) {
     char test[32] = "none", target[32] = "never";
-    double mean = inspect_number(v, "test_mean"),
-           to_target = inspect_number(v, "seconds_to_target");
+    double mean = json_get_number(v, "test_mean"),
+           to_target = json_get_number(v, "seconds_to_target");
     if (!isnan(mean))
-        snprintf(test, sizeof test, "%6.2f +- %-5.2f", mean, inspect_number(v, "test_deviation"));
+        snprintf(test, sizeof test, "%6.2f +- %-5.2f", mean, json_get_number(v, "test_deviation"));
     if (!isnan(to_target))
         snprintf(target, sizeof target, "%.2f", to_target);
-    printf("%-16s %-15s %9.3f %8.2fx %11.3f %12s\n", SHOWN(inspect_text(v, "name")), test,
-           1 / inspect_number(v, "epoch_seconds"), inspect_number(v, "speed_up"),
-           inspect_number(v, "bytes") / 1e6, target);
+    printf("%-16s %-15s %9.3f %8.2fx %11.3f %12s\n", SHOWN(json_get_text(v, "name")), test,
+           1 / json_get_number(v, "epoch_seconds"), json_get_number(v, "speed_up"),
+           json_get_number(v, "bytes") / 1e6, target);
 }
 
 static void print_variants(const Json *document) {
     char target[QUANTITY];
-    const Json *modes = inspect_member(document, "modes", JSON_ARRAY);
+    const Json *modes = json_get_of(document, "modes", JSON_ARRAY);
     printf("%-16s %-15s %9s %9s %11s %12s\n", "mode", "test %", "epochs/s", "speed-up", "MB/epoch",
            "target in s");
-    for (const Json *v = modes != NULL ? json_first(modes) : NULL; v != NULL; v = json_next(v))
+    for (const Json *v = json_first(modes); v != NULL; v = json_next(v))
         print_variant(v);
     printf("\n%.0f ranks; the speed-up is over %s; target: seconds until validation %s\n",
-           inspect_number(document, "ranks"), SHOWN(inspect_text(document, "speed_up_over")),
-           quantity_percent(target, inspect_number(document, "target")));
+           json_get_number(document, "ranks"), SHOWN(json_get_text(document, "speed_up_over")),
+           quantity_percent(target, json_get_number(document, "target")));
 }
 
 static bool print_comparison(const char *path, Error *err) {
@@ -99,23 +99,23 @@ static bool is_sweep(const char *path) {
 }
 
 static const char *score_of(const Json *point, const char *key, char out[32]) {
-    const Json *of = inspect_member(point, key, JSON_OBJECT);
-    if (isnan(inspect_number(of, "mean")))
+    const Json *of = json_get_of(point, key, JSON_OBJECT);
+    if (isnan(json_get_number(of, "mean")))
         snprintf(out, 32, "none");
     else
-        snprintf(out, 32, "%.2f +- %.2f", 100 * inspect_number(of, "mean"),
-                 100 * inspect_number(of, "deviation"));
+        snprintf(out, 32, "%.2f +- %.2f", 100 * json_get_number(of, "mean"),
+                 100 * json_get_number(of, "deviation"));
     return out;
 }
 
 static void print_point(const Json *point, const char *winner) {
     char validation[32], test[32], seconds[QUANTITY], bytes[QUANTITY];
-    const char *name = inspect_text(point, "name");
+    const char *name = json_get_text(point, "name");
     printf("%s %s\n", strcmp(name, winner) == 0 ? "*" : " ", SHOWN(name));
     printf("      validation %-15s  test %-15s  %10s  %10s\n",
            score_of(point, "validation", validation), score_of(point, "test", test),
-           quantity_seconds(seconds, inspect_number(point, "seconds_per_epoch")),
-           quantity_bytes(bytes, inspect_number(point, "bytes_per_epoch")));
+           quantity_seconds(seconds, json_get_number(point, "seconds_per_epoch")),
+           quantity_bytes(bytes, json_get_number(point, "bytes_per_epoch")));
 }
 
 static bool print_sweep(const char *path, Error *err) {
@@ -123,13 +123,13 @@ static bool print_sweep(const char *path, Error *err) {
     Json *document = inspect_read(inspect_folder(folder, path), "sweep.json", err);
     if (document == NULL)
         return false;
-    const Json *points = inspect_member(document, "points", JSON_ARRAY);
+    const Json *points = json_get_of(document, "points", JSON_ARRAY);
     printf("sweep      %lld settings, %.0f run%s each; %s in %%, time and bytes per epoch\n",
-           (long long)(points != NULL ? json_size(points) : 0), inspect_number(document, "runs"),
-           inspect_number(document, "runs") == 1 ? "" : "s",
-           SHOWN(inspect_text(document, "metric")));
-    for (const Json *p = points != NULL ? json_first(points) : NULL; p != NULL; p = json_next(p))
-        print_point(p, inspect_text(document, "winner"));
+           (long long)(points != NULL ? json_size(points) : 0), json_get_number(document, "runs"),
+           json_get_number(document, "runs") == 1 ? "" : "s",
+           SHOWN(json_get_text(document, "metric")));
+    for (const Json *p = json_first(points); p != NULL; p = json_next(p))
+        print_point(p, json_get_text(document, "winner"));
     printf("* best validation\n");
     json_free(document);
     if (!file_is_folder(path))
@@ -163,10 +163,10 @@ static bool is_runs(const char *path) {
 }
 
 static void print_mean(const Json *document, const char *key, const char *what) {
-    const Json *of = inspect_member(document, key, JSON_OBJECT);
-    if (!isnan(inspect_number(of, "mean")))
-        printf("%-10s test %s %.2f +- %.2f %%\n", what, SHOWN(inspect_text(document, "metric")),
-               100 * inspect_number(of, "mean"), 100 * inspect_number(of, "deviation"));
+    const Json *of = json_get_of(document, key, JSON_OBJECT);
+    if (!isnan(json_get_number(of, "mean")))
+        printf("%-10s test %s %.2f +- %.2f %%\n", what, SHOWN(json_get_text(document, "metric")),
+               100 * json_get_number(of, "mean"), 100 * json_get_number(of, "deviation"));
 }
 
 static bool print_runs(const char *path, Error *err) {

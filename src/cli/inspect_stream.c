@@ -20,7 +20,7 @@ static void read_format(char out[64], const char *path, const char *name) {
     if (!inspect_is_named(path, name) && !inspect_holds(path, name))
         return;
     Json *document = inspect_read(inspect_folder(folder, path), name, &(Error){0});
-    snprintf(out, 64, "%s", inspect_text(document, "format"));
+    snprintf(out, 64, "%s", json_get_text(document, "format"));
     json_free(document);
 }
 
@@ -74,7 +74,7 @@ static bool is_stream(const char *path) {
 // ---- what stream.json says
 
 static long long whole(const Json *document, const char *key) {
-    double value = inspect_number(document, key);
+    double value = json_get_number(document, key);
     return isnan(value) ? 0 : (long long)value;
 }
 
@@ -82,12 +82,12 @@ static void print_figures(const Json *d) {
     printf("hypergraph %lld nodes, %lld hyperedges, %lld pins\n", whole(d, "nodes"),
            whole(d, "hyperedges"), whole(d, "pins"));
     printf("replicas   %lld (replication factor %.3f), %lld rows per layer\n", whole(d, "replicas"),
-           inspect_number(d, "replication_factor"), whole(d, "rows_per_layer"));
+           json_get_number(d, "replication_factor"), whole(d, "rows_per_layer"));
     printf("cut        %lld hyperedges (%.1f %%), connectivity - 1: %lld\n",
-           whole(d, "cut_hyperedges"), 100 * inspect_number(d, "cut_share"),
+           whole(d, "cut_hyperedges"), 100 * json_get_number(d, "cut_share"),
            whole(d, "connectivity_minus_1"));
     printf("balance    most pins of a part %.3f x the mean; workload deviation %.3f\n",
-           inspect_number(d, "load_balance"), inspect_number(d, "workload_cov"));
+           json_get_number(d, "load_balance"), json_get_number(d, "workload_cov"));
     printf("remarks    %lld repeated, %lld skipped, %lld placed while all parts were full\n",
            whole(d, "repeated"), whole(d, "skipped"), whole(d, "placed_overfull"));
 }
@@ -99,9 +99,9 @@ static bool print_snapshot(const char *path, Error *err) {
     Json *d = inspect_read(inspect_folder(folder, path), "stream.json", err);
     if (d == NULL)
         return false;
-    const char *name = inspect_text(d, "name");
+    const char *name = json_get_text(d, "name");
     printf("snapshot   %s: after event %lld, %lld parts by %s\n", SHOWN(name), whole(d, "events"),
-           whole(d, "parts"), SHOWN(inspect_text(d, "score")));
+           whole(d, "parts"), SHOWN(json_get_text(d, "score")));
     print_figures(d);
     printf("train      with --set data.path=%s --set partition.method=file:%s/%s\n", SHOWN(folder),
            SHOWN(folder), SHOWN(name));
@@ -129,12 +129,11 @@ static Json *read_checkpoint(char folder[PATH_BYTES], const char *path, Error *e
     bool inside = !is_one_checkpoint(path) && find_newest(&search, path);
     inspect_folder(folder, inside ? search.found : path);
     Json *document = inspect_read(folder, "checkpoint.json", err);
-    const Json *files = inspect_member(document, "files", JSON_OBJECT);
-    for (const Json *f = files != NULL ? json_first(files) : NULL; f != NULL && err->code == 0;
-         f = json_next(f)) {
+    const Json *files = json_get_of(document, "files", JSON_OBJECT);
+    for (const Json *f = json_first(files); f != NULL && err->code == 0; f = json_next(f)) {
         char file[PATH_BYTES], hash[33];
         path_join(file, sizeof file, folder, json_key(f));
-        if (hash_file(file, hash, err) && strcmp(hash, inspect_text(files, json_key(f))) != 0)
+        if (hash_file(file, hash, err) && strcmp(hash, json_get_text(files, json_key(f))) != 0)
             error_set(err, EXIT_DATA, "%s is damaged: its bytes have changed since it was written",
                       file);
     }
@@ -147,8 +146,7 @@ static Json *read_checkpoint(char folder[PATH_BYTES], const char *path, Error *e
 static void print_options(const Json *options) {
     JsonWriter value;
     const char *between = "options   ";
-    for (const Json *o = options != NULL ? json_first(options) : NULL; o != NULL;
-         o = json_next(o)) {
+    for (const Json *o = json_first(options); o != NULL; o = json_next(o)) {
         json_writer_init(&value, false);
         json_put_value(&value, NULL, o);
         printf("%s %s=%s", between, SHOWN(json_key(o)), SHOWN(value.text));
@@ -167,7 +165,7 @@ static bool print_checkpoint(const char *path, Error *err) {
            whole(d, "events"));
     printf("source     goes on at byte %lld, line %lld of a text\n", whole(d, "offset"),
            whole(d, "line"));
-    print_options(inspect_member(d, "options", JSON_OBJECT));
+    print_options(json_get_of(d, "options", JSON_OBJECT));
     json_free(d);
     return true;
 }
@@ -207,11 +205,11 @@ static bool put_name(const char *path, void *context) {
 static void print_end(const Json *d) {
     char seconds[QUANTITY];
     printf("stream     finished: %lld events of %s, %lld parts by %s\n", whole(d, "events"),
-           SHOWN(inspect_text(d, "source")), whole(d, "parts"), SHOWN(inspect_text(d, "score")));
+           SHOWN(json_get_text(d, "source")), whole(d, "parts"), SHOWN(json_get_text(d, "score")));
     print_figures(d);
     printf("time       %s for events of the last command; the longest %s\n",
-           quantity_seconds(seconds, inspect_number(d, "seconds")),
-           quantity_seconds((char[QUANTITY]){0}, inspect_number(d, "event_longest_us") / 1e6));
+           quantity_seconds(seconds, json_get_number(d, "seconds")),
+           quantity_seconds((char[QUANTITY]){0}, json_get_number(d, "event_longest_us") / 1e6));
 }
 
 static void print_inside(const char *folder) {

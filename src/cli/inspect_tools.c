@@ -42,22 +42,6 @@ Json *inspect_read(const char *folder, const char *name, Error *err) {
     return NULL;
 }
 
-const Json *inspect_member(const Json *object, const char *key, JsonType type) {
-    const Json *value =
-        object != NULL && json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == type ? value : NULL;
-}
-
-double inspect_number(const Json *object, const char *key) {
-    const Json *value = inspect_member(object, key, JSON_NUMBER);
-    return value != NULL ? json_number(value) : NAN;
-}
-
-const char *inspect_text(const Json *object, const char *key) {
-    const Json *value = inspect_member(object, key, JSON_STRING);
-    return value != NULL ? json_string(value) : "";
-}
-
 static int is_inside(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }

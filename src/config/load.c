@@ -158,8 +158,8 @@ static bool load(Config *config, const Json *file, const char *name, bool writte
 
 // The config inside run.json, or the file itself.
 static const Json *config_inside(const Json *file) {
-    const Json *inside = json_type(file) == JSON_OBJECT ? json_get(file, "config") : NULL;
-    return inside != NULL && json_type(inside) == JSON_OBJECT ? inside : file;
+    const Json *inside = json_get_of(file, "config", JSON_OBJECT);
+    return inside != NULL ? inside : file;
 }
 
 static const Json *json_at(const Json *object, const char *path) {

@@ -94,21 +94,16 @@ bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
 // The integer `key` of the manifest in 0..most.
 static bool get_count(const Json *manifest, const char *key, int64_t most, int64_t *out,
                       Error *err) {
-    const Json *value = json_get(manifest, key);
-    if (value == NULL || json_type(value) != JSON_NUMBER || !json_is_int64(value, out) ||
-        *out < 0 || *out > most)
-        return error_set(err, EXIT_DATA, "'%s' must be a number in 0..%lld", key, (long long)most);
-    return true;
+    return (json_get_int(manifest, key, out) && *out >= 0 && *out <= most) ||
+           error_set(err, EXIT_DATA, "'%s' must be a number in 0..%lld", key, (long long)most);
 }
 
 static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     if (json_type(manifest) != JSON_OBJECT)
         return error_set(err, EXIT_DATA, "it is not a JSON object");
-    const Json *format = json_get(manifest, "format"), *name = json_get(manifest, "name");
     const Json *multilabel = json_get(manifest, "multilabel");
     int64_t version = 0;
-    if (format == NULL || json_type(format) != JSON_STRING ||
-        strcmp(json_string(format), "fringe-dataset") != 0)
+    if (strcmp(json_get_text(manifest, "format"), "fringe-dataset") != 0)
         return error_set(err, EXIT_DATA, "'format' must be \"fringe-dataset\"");
     if (!get_count(manifest, "version", INT32_MAX, &version, err))
         return false;
@@ -118,11 +113,11 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     if (multilabel != NULL && json_type(multilabel) != JSON_BOOL)
         return error_set(err, EXIT_DATA, "'multilabel' must be true or false");
     d->multilabel = multilabel != NULL && json_bool(multilabel);
-    if (name != NULL && json_type(name) == JSON_STRING)
-        snprintf(d->name, sizeof d->name, "%s", json_string(name));
-    const Json *origin = json_get(manifest, "origin");
-    if (origin != NULL && json_type(origin) == JSON_STRING)
-        snprintf(d->origin, sizeof d->origin, "%s", json_string(origin));
+    const char *name = json_get_text(manifest, "name"), *origin = json_get_text(manifest, "origin");
+    if (name[0] != 0)
+        snprintf(d->name, sizeof d->name, "%s", name);
+    if (origin[0] != 0)
+        snprintf(d->origin, sizeof d->origin, "%s", origin);
     if (json_get(manifest, "hyperedges") != NULL &&
         !get_count(manifest, "hyperedges", DATASET_MAX_NODES, &d->hyperedges, err))
         return false;

@@ -74,29 +74,25 @@ static bool inspect_loaded(const char *path, Error *err) {
 // --- our own directory
 
 static int64_t count_of(const Json *object, const char *key) {
-    const Json *value = object == NULL ? NULL : json_get(object, key);
-    int64_t count = 0;
-    return value != NULL && json_is_int64(value, &count) ? count : 0;
+    int64_t count;
+    return json_get_int(object, key, &count) ? count : 0;
 }
 
 static bool flag_of(const Json *object, const char *key) {
-    const Json *value = object == NULL ? NULL : json_get(object, key);
-    return value != NULL && json_type(value) == JSON_BOOL && json_bool(value);
+    const Json *value = json_get_of(object, key, JSON_BOOL);
+    return value != NULL && json_bool(value);
 }
 
 static Dataset sizes_of(const Json *manifest) {
-    const Json *name = json_get(manifest, "name");
+    const char *name = json_get_text(manifest, "name");
     Dataset sizes = {.nodes = count_of(manifest, "nodes"),
                      .hyperedges = count_of(manifest, "hyperedges"),
                      .edges = count_of(manifest, "edges"),
                      .features = count_of(manifest, "features"),
                      .classes = count_of(manifest, "classes"),
                      .multilabel = flag_of(manifest, "multilabel")};
-    bool named = name != NULL && json_type(name) == JSON_STRING;
-    snprintf(sizes.name, sizeof sizes.name, "%s", named ? json_string(name) : "?");
-    const Json *origin = json_get(manifest, "origin");
-    if (origin != NULL && json_type(origin) == JSON_STRING)
-        snprintf(sizes.origin, sizeof sizes.origin, "%s", json_string(origin));
+    snprintf(sizes.name, sizeof sizes.name, "%s", name[0] != 0 ? name : "?");
+    snprintf(sizes.origin, sizeof sizes.origin, "%s", json_get_text(manifest, "origin"));
     return sizes;
 }
 
@@ -125,10 +121,10 @@ static Statistics statistics_of(const Json *object, const Dataset *sizes) {
 }
 
 static void print_manifest(const Json *manifest) {
-    const Json *figures = json_get(manifest, "statistics");
+    const Json *figures = json_get_of(manifest, "statistics", JSON_OBJECT);
     Dataset sizes = sizes_of(manifest);
     print_sizes("fringe", &sizes);
-    if (figures != NULL && json_type(figures) == JSON_OBJECT) {
+    if (figures != NULL) {
         Statistics statistics = statistics_of(figures, &sizes);
         print_statistics(&statistics);
     } else {

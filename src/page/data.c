@@ -26,8 +26,8 @@ static void add_cell(Messages *m, const Json *cell, int64_t at, double columns) 
 }
 
 static bool add_exchange(Messages *m, const Json *exchange) {
-    const Json *pairs = page_member(exchange, "pairs", JSON_ARRAY);
-    const Json *columns = page_member(exchange, "columns", JSON_NUMBER);
+    const Json *pairs = json_get_of(exchange, "pairs", JSON_ARRAY);
+    const Json *columns = json_get_of(exchange, "columns", JSON_NUMBER);
     if (pairs == NULL || columns == NULL || json_size(pairs) != m->ranks)
         return false;
     int64_t sender = 0;
@@ -73,8 +73,7 @@ static void put_sums(JsonWriter *w, const Messages *m) {
 }
 
 static void put_messages(JsonWriter *w, const Json *exchanges) {
-    const Json *first = json_first(exchanges);
-    const Json *pairs = first != NULL ? page_member(first, "pairs", JSON_ARRAY) : NULL;
+    const Json *pairs = json_get_of(json_first(exchanges), "pairs", JSON_ARRAY);
     if (pairs == NULL || json_size(pairs) < 2 || json_size(pairs) > 65536)
         return;
     Messages m = {.ranks = (int)json_size(pairs)};
@@ -82,7 +81,7 @@ static void put_messages(JsonWriter *w, const Json *exchanges) {
     m.values = ALLOC(double, cells, "messages between ranks");
     m.of_sources = ALLOC(double, cells, "messages between ranks");
     bool whole = true;
-    for (const Json *at = first; at != NULL && whole; at = json_next(at))
+    for (const Json *at = json_first(exchanges); at != NULL && whole; at = json_next(at))
         whole = add_exchange(&m, at);
     if (whole && m.ranks <= RANKS_DRAWN) {
         put_matrix(w, "values", m.values, m.ranks);
@@ -97,8 +96,7 @@ static void put_messages(JsonWriter *w, const Json *exchanges) {
 // --- exchanges
 
 static void put_number_of(JsonWriter *w, const Json *object, const char *key) {
-    const Json *value = page_member(object, key, JSON_NUMBER);
-    json_put_double(w, key, value != NULL ? json_number(value) : NAN);
+    json_put_double(w, key, json_get_number(object, key));
 }
 
 static void put_exchanges(JsonWriter *w, const RunRecord *run) {
@@ -107,7 +105,7 @@ static void put_exchanges(JsonWriter *w, const RunRecord *run) {
         return;
     json_begin_array(w, "exchanges");
     for (const Json *at = json_first(exchanges); at != NULL; at = json_next(at)) {
-        const Json *direction = page_member(at, "direction", JSON_STRING);
+        const Json *direction = json_get_of(at, "direction", JSON_STRING);
         json_begin_object(w, NULL);
         put_number_of(w, at, "layer");
         json_put_string(w, "direction", direction != NULL ? json_string(direction) : NULL);

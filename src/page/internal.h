@@ -27,8 +27,6 @@ void arms_clear(Arms *arms);
 enum { RANKS_DRAWN = 64 }; // more ranks have sums only
 
 void page_put_data(JsonWriter *writer, const RunRecords *records);
-// A member of a JSON value; NULL if there is none of that type.
-const Json *page_member(const Json *object, const char *key, JsonType type);
 // One run. `stride`: epochs per point of its curves.
 void page_put_run(JsonWriter *writer, const RunRecord *run, int64_t stride);
 

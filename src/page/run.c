@@ -9,11 +9,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-const Json *page_member(const Json *object, const char *key, JsonType type) {
-    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == type ? value : NULL;
-}
-
 // --- scores
 
 static int64_t last_evaluated(const RunRecord *run) {
@@ -103,8 +98,7 @@ static void put_rank_times(JsonWriter *w, const RunRecord *run) {
     for (int i = 0; i < FAMILY_COUNT(parts); i++) {
         json_begin_array(w, parts[i]);
         for (const Json *rank = json_first(ranks); rank != NULL; rank = json_next(rank)) {
-            const Json *seconds = page_member(rank, parts[i], JSON_NUMBER);
-            json_put_float(w, NULL, seconds != NULL ? (float)json_number(seconds) : NAN);
+            json_put_float(w, NULL, (float)json_get_number(rank, parts[i]));
         }
         json_end_array(w);
     }
@@ -171,9 +165,9 @@ static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
 // --- assignments
 
 static void put_rows(JsonWriter *w, const Json *part) {
-    const Json *layer = page_member(part, "layer", JSON_NUMBER);
-    const Json *direction = page_member(part, "direction", JSON_STRING);
-    const Json *rows = page_member(part, "rows", JSON_OBJECT);
+    const Json *layer = json_get_of(part, "layer", JSON_NUMBER);
+    const Json *direction = json_get_of(part, "direction", JSON_STRING);
+    const Json *rows = json_get_of(part, "rows", JSON_OBJECT);
     if (layer == NULL || direction == NULL || rows == NULL)
         return;
     json_begin_object(w, NULL);
@@ -191,7 +185,7 @@ static void put_assignment(JsonWriter *w, const char *folder, const char *name) 
     char path[PATH_BYTES];
     path_join(path, sizeof path, folder, name);
     Json *assignment = json_read(path, &(Error){0}); // a torn file is as good as none
-    const Json *parts = assignment != NULL ? page_member(assignment, "parts", JSON_ARRAY) : NULL;
+    const Json *parts = json_get_of(assignment, "parts", JSON_ARRAY);
     if (parts != NULL) {
         json_begin_object(w, NULL);
         json_put_int(w, "taken", runfolder_epoch_of(name, ".json"));

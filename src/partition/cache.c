@@ -67,12 +67,10 @@ static bool read_source_entry(Prepared *prepared) {
     if (!file_exists(path))
         return false;
     Json *document = json_read(path, &ignored);
-    const Json *hash = document != NULL && json_type(document) == JSON_OBJECT
-                           ? json_get(document, "dataset_hash")
-                           : NULL;
-    bool ok = hash != NULL && json_type(hash) == JSON_STRING && is_hash(json_string(hash));
+    const char *hash = json_get_text(document, "dataset_hash");
+    bool ok = is_hash(hash);
     if (ok) {
-        memcpy(prepared->hash, json_string(hash), sizeof prepared->hash);
+        memcpy(prepared->hash, hash, sizeof prepared->hash);
         cache_touch(path);
     } else {
         warnings_add(prepared->warnings, "%s was damaged and is made again", path);

@@ -69,10 +69,7 @@ static double bytes_of(const char *path) {
 
 static void read_dataset_name(CacheEntry *entry, const char *path) {
     Json *document = json_read(path, &(Error){0});
-    const Json *name =
-        document != NULL && json_type(document) == JSON_OBJECT ? json_get(document, "name") : NULL;
-    if (name != NULL && json_type(name) == JSON_STRING)
-        snprintf(entry->dataset, sizeof entry->dataset, "%s", json_string(name));
+    snprintf(entry->dataset, sizeof entry->dataset, "%s", json_get_text(document, "name"));
     json_free(document);
 }
 

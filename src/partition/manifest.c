@@ -111,47 +111,35 @@ bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
 // ---- reading
 
 // Each returns false if the value is missing or has another type.
-static bool get_int(const Json *object, const char *key, int64_t *out) {
-    const Json *value = json_get(object, key);
-    return value != NULL && json_type(value) == JSON_NUMBER && json_is_int64(value, out);
-}
-
 static bool get_bool(const Json *object, const char *key, bool *out) {
-    const Json *value = json_get(object, key);
-    if (value == NULL || json_type(value) != JSON_BOOL)
-        return false;
-    *out = json_bool(value);
-    return true;
+    const Json *value = json_get_of(object, key, JSON_BOOL);
+    *out = value != NULL && json_bool(value);
+    return value != NULL;
 }
 
 static bool get_text(const Json *object, const char *key, char *out, size_t size) {
-    const Json *value = json_get(object, key);
-    if (value == NULL || json_type(value) != JSON_STRING || strlen(json_string(value)) >= size)
-        return false;
-    strcpy(out, json_string(value));
-    return true;
+    const Json *value = json_get_of(object, key, JSON_STRING);
+    return value != NULL && (size_t)snprintf(out, size, "%s", json_string(value)) < size;
 }
 
 static bool get_double(const Json *object, const char *key, double *out) {
-    const Json *value = json_get(object, key);
-    if (value == NULL || json_type(value) != JSON_NUMBER)
-        return false;
-    *out = json_number(value);
-    return true;
+    const Json *value = json_get_of(object, key, JSON_NUMBER);
+    *out = value != NULL ? json_number(value) : 0;
+    return value != NULL;
 }
 
 // A partition without hyperedges is one of a graph.
 static bool get_cut(const Json *document, Manifest *m) {
     HyperCut *cut = &m->hypercut;
     if (json_get(document, "hyperedges") == NULL)
-        return get_int(document, "edge_cut", &m->edge_cut) &&
-               get_int(document, "undirected_edges", &m->undirected_edges);
+        return json_get_int(document, "edge_cut", &m->edge_cut) &&
+               json_get_int(document, "undirected_edges", &m->undirected_edges);
     cut->weighted = get_double(document, "weight", &cut->weight) &&
                     get_double(document, "cut_weight", &cut->weight_cut);
-    return get_int(document, "hyperedges", &m->hyperedges) &&
-           get_int(document, "replicas", &cut->replicas) &&
-           get_int(document, "cut_hyperedges", &cut->cut) &&
-           get_int(document, "connectivity_minus_1", &cut->connectivity);
+    return json_get_int(document, "hyperedges", &m->hyperedges) &&
+           json_get_int(document, "replicas", &cut->replicas) &&
+           json_get_int(document, "cut_hyperedges", &cut->cut) &&
+           json_get_int(document, "connectivity_minus_1", &cut->connectivity);
 }
 
 static bool get_head(const Json *document, Manifest *m) {
@@ -162,10 +150,10 @@ static bool get_head(const Json *document, Manifest *m) {
            get_text(document, "messages_hash", m->messages_hash, sizeof m->messages_hash) &&
            get_text(document, "method", m->method, sizeof m->method) &&
            get_text(document, "remarks", m->warnings.text, sizeof m->warnings.text) &&
-           get_int(document, "seed", &m->seed) && get_bool(document, "reorder", &m->reorder) &&
+           json_get_int(document, "seed", &m->seed) && get_bool(document, "reorder", &m->reorder) &&
            get_bool(document, "symmetric", &m->symmetric) &&
-           get_int(document, "nodes", &m->nodes) && get_int(document, "edges", &m->edges) &&
-           get_cut(document, m);
+           json_get_int(document, "nodes", &m->nodes) &&
+           json_get_int(document, "edges", &m->edges) && get_cut(document, m);
 }
 
 static bool manifest_parse(Manifest *manifest, const Json *document) {
@@ -173,8 +161,8 @@ static bool manifest_parse(Manifest *manifest, const Json *document) {
     char format[32];
     if (json_type(document) != JSON_OBJECT ||
         !get_text(document, "format", format, sizeof format) ||
-        strcmp(format, manifest_format) != 0 || !get_int(document, "version", &version) ||
-        version != PARTS_VERSION || !get_int(document, "parts", &parts) || parts < 1 ||
+        strcmp(format, manifest_format) != 0 || !json_get_int(document, "version", &version) ||
+        version != PARTS_VERSION || !json_get_int(document, "parts", &parts) || parts < 1 ||
         parts > PARTS_MOST)
         return false;
     manifest->parts = (int)parts;

@@ -7,23 +7,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static double member(const Json *object, const char *key, double otherwise) {
-    const Json *value =
-        object != NULL && json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : otherwise;
+static double number_or_0(const Json *object, const char *key) {
+    double number = json_get_number(object, key);
+    return isnan(number) ? 0 : number;
 }
 
 static double score_of(const Json *line, const char *split) {
-    return member(json_get(line, split), "micro_f1", NAN);
+    return json_get_number(json_get(line, split), "micro_f1");
 }
 
 // Names that are not those of exchanges are ignored.
 static ExchangeSet exchanges_of(const Json *line, const char *key) {
-    const Json *names = json_get(line, key);
+    const Json *names = json_get_of(line, key, JSON_ARRAY);
     char name[EXCHANGE_NAME];
     ExchangeSet set = 0;
-    if (names == NULL || json_type(names) != JSON_ARRAY)
-        return set;
     for (const Json *at = json_first(names); at != NULL; at = json_next(at))
         for (int k = 0; k < 2 * EXCHANGE_SET_LAYERS && json_type(at) == JSON_STRING; k++) {
             ExchangeId id = {k / 2, k % 2};
@@ -37,25 +34,24 @@ RecordedEpoch record_epoch(const Json *line) {
     const Json *time = json_get(line, "time");
     int64_t epoch = 0;
     double span[TIMER_KINDS];
-    if (json_get(line, "epoch") != NULL)
-        json_is_int64(json_get(line, "epoch"), &epoch);
+    json_get_int(line, "epoch", &epoch);
     for (int kind = 0; kind < TIMER_KINDS; kind++)
-        span[kind] = member(time, timer_names[kind], 0);
+        span[kind] = number_or_0(time, timer_names[kind]);
     return (RecordedEpoch){
         .epoch = epoch,
-        .loss = member(line, "loss", NAN),
-        .lr = member(line, "rate", NAN),
-        .gradient_norm = member(line, "gradient_norm", NAN),
-        .bytes = member(line, "bytes", 0),
-        .reduce_bytes = member(line, "reduce_bytes", 0),
-        .seconds = member(time, "epoch", 0),
+        .loss = json_get_number(line, "loss"),
+        .lr = json_get_number(line, "rate"),
+        .gradient_norm = json_get_number(line, "gradient_norm"),
+        .bytes = number_or_0(line, "bytes"),
+        .reduce_bytes = number_or_0(line, "reduce_bytes"),
+        .seconds = number_or_0(time, "epoch"),
         .compute = span[TIMER_AGGREGATE_OWN] + span[TIMER_AGGREGATE_HALO] + span[TIMER_DENSE] +
                    span[TIMER_POINTWISE],
         .pack = span[TIMER_PACK] + span[TIMER_UNPACK],
         .wait = span[TIMER_WAIT],
         .reduce = span[TIMER_REDUCE],
-        .evaluation = member(time, "evaluation", 0),
-        .assignment = member(time, "assignment", 0),
+        .evaluation = number_or_0(time, "evaluation"),
+        .assignment = number_or_0(time, "assignment"),
         .train = score_of(line, "train"),
         .validation = score_of(line, "validation"),
         .test = score_of(line, "test"),

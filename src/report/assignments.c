@@ -7,6 +7,7 @@
 #include "fringe/runfolder.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -130,17 +131,12 @@ bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
 // ---- showing
 
 static double number(const Json *object, const char *key) {
-    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : 0;
-}
-
-static const char *text(const Json *object, const char *key) {
-    const Json *value = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    return value != NULL && json_type(value) == JSON_STRING ? json_string(value) : "";
+    double number = json_get_number(object, key);
+    return isnan(number) ? 0 : number;
 }
 
 static void show_rows(const Json *rows) {
-    for (const Json *r = rows != NULL ? json_first(rows) : NULL; r != NULL; r = json_next(r))
+    for (const Json *r = json_first(rows); r != NULL; r = json_next(r))
         printf("  %s bit %.0f", SHOWN(json_key(r)),
                json_type(r) == JSON_NUMBER ? json_number(r) : 0);
     printf("\n");
@@ -148,8 +144,7 @@ static void show_rows(const Json *rows) {
 
 // False if the object has no such array.
 static bool three_of(const Json *object, const char *key, double out[3]) {
-    const Json *array = json_type(object) == JSON_OBJECT ? json_get(object, key) : NULL;
-    const Json *v = array != NULL ? json_first(array) : NULL;
+    const Json *v = json_first(json_get_of(object, key, JSON_ARRAY));
     int count = 0;
     for (; v != NULL && count < 3 && json_type(v) == JSON_NUMBER; v = json_next(v))
         out[count++] = json_number(v);
@@ -169,7 +164,7 @@ static void show_link(const Json *link) {
 
 static void show_bound(const Json *part, const char *key, const char *name) {
     double objective = number(part, "objective"), bound = number(part, key);
-    if (json_get(part, key) != NULL)
+    if (json_get_of(part, key, JSON_NUMBER) != NULL)
         printf("%s %.5f gap %.2g %%", name, bound,
                objective > 0 ? 100 * (objective - bound) / objective : 0.0);
 }
@@ -192,16 +187,15 @@ static void show_solution(const Json *part) {
 static void show(const Json *assignment) {
     printf("assignment requested before epoch %.0f, applied before epoch %.0f, %.3f s%s%s\n",
            number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
-           text(assignment, "remark")[0] ? "; " : "", SHOWN(text(assignment, "remark")));
+           json_get_text(assignment, "remark")[0] ? "; " : "",
+           SHOWN(json_get_text(assignment, "remark")));
     show_link(json_get(assignment, "link"));
-    const Json *parts = json_get(assignment, "parts");
-    if (parts == NULL || json_type(parts) != JSON_ARRAY)
-        return;
+    const Json *parts = json_get_of(assignment, "parts", JSON_ARRAY);
     for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
-        printf("  layer %.0f %-8s %-7s", number(p, "layer"), SHOWN(text(p, "direction")),
-               SHOWN(text(p, "by")));
+        printf("  layer %.0f %-8s %-7s", number(p, "layer"), SHOWN(json_get_text(p, "direction")),
+               SHOWN(json_get_text(p, "by")));
         printf(" measured %.3g s;", number(p, "measured_seconds"));
-        show_rows(json_type(p) == JSON_OBJECT ? json_get(p, "rows") : NULL);
+        show_rows(json_get_of(p, "rows", JSON_OBJECT));
         show_solution(p);
     }
 }

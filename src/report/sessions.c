@@ -7,13 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const Json *member_of(const Report *report, const char *key, JsonType type) {
-    const Json *whole = report->before;
-    const Json *value =
-        whole != NULL && json_type(whole) == JSON_OBJECT ? json_get(whole, key) : NULL;
-    return value != NULL && json_type(value) == type ? value : NULL;
-}
-
 // The words of this process's command line.
 static void put_command(JsonWriter *writer) {
     FILE *file = fopen("/proc/self/cmdline", "re");
@@ -50,13 +43,12 @@ static void put_this_session(JsonWriter *writer, const Report *report) {
 }
 
 void report_put_sessions(JsonWriter *writer, const Report *report) {
-    const Json *first = member_of(report, "started", JSON_STRING);
-    const Json *earlier = member_of(report, "sessions", JSON_ARRAY);
+    const Json *first = json_get_of(report->before, "started", JSON_STRING);
+    const Json *earlier = json_get_of(report->before, "sessions", JSON_ARRAY);
     json_put_string(writer, "started", first != NULL ? json_string(first) : report->started);
     json_put_string(writer, "ended", ended(report));
     json_begin_array(writer, "sessions");
-    for (const Json *at = earlier != NULL ? json_first(earlier) : NULL; at != NULL;
-         at = json_next(at))
+    for (const Json *at = json_first(earlier); at != NULL; at = json_next(at))
         json_put_value(writer, NULL, at);
     put_this_session(writer, report);
     json_end_array(writer);
@@ -65,7 +57,7 @@ void report_put_sessions(JsonWriter *writer, const Report *report) {
 // Means over the epochs of this process, in seconds. A finished run that is resumed trains none,
 // and keeps its times.
 void report_put_rank_times(JsonWriter *writer, const Report *report) {
-    const Json *earlier = member_of(report, "rank_times", JSON_OBJECT);
+    const Json *earlier = json_get_of(report->before, "rank_times", JSON_OBJECT);
     if (report->ranks[0].epochs == 0 && earlier != NULL) {
         json_put_value(writer, "rank_times", earlier);
         return;

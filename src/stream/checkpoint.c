@@ -141,16 +141,6 @@ static int64_t newest(const Stream *stream) {
     return best;
 }
 
-static bool is_int(const Json *object, const char *key, int64_t *out) {
-    const Json *value = json_get(object, key);
-    return value != NULL && json_type(value) == JSON_NUMBER && json_is_int64(value, out);
-}
-
-static const char *text_of(const Json *object, const char *key) {
-    const Json *value = json_get(object, key);
-    return value != NULL && json_type(value) == JSON_STRING ? json_string(value) : "";
-}
-
 static bool hashes_match(const Json *manifest, const char *folder, Error *err) {
     const Json *hashes = json_get(manifest, "files");
     for (int i = 0; i < FILES; i++) {
@@ -158,8 +148,7 @@ static bool hashes_match(const Json *manifest, const char *folder, Error *err) {
         path_join(path, sizeof path, folder, files[i]);
         if (!hash_file(path, hash, err))
             return false;
-        if (hashes == NULL || json_type(hashes) != JSON_OBJECT ||
-            strcmp(text_of(hashes, files[i]), hash) != 0)
+        if (strcmp(json_get_text(hashes, files[i]), hash) != 0)
             return error_set(err, EXIT_DATA,
                              "%s is damaged: its bytes have changed since it was written; start "
                              "the stream again without --resume",
@@ -202,11 +191,10 @@ static bool options_match(const Stream *stream, const Json *manifest, const char
                           Error *err) {
     char differ[1024] = "";
     Json *now = options_now(stream);
-    const Json *then = json_get(manifest, "options");
-    bool known = then != NULL && json_type(then) == JSON_OBJECT;
+    const Json *then = json_get_of(manifest, "options", JSON_OBJECT);
     for (const Json *option = json_first(now); option != NULL; option = json_next(option))
         add_difference(differ, sizeof differ, json_key(option),
-                       known ? json_get(then, json_key(option)) : NULL, option);
+                       then != NULL ? json_get(then, json_key(option)) : NULL, option);
     json_free(now);
     return differ[0] == '\0' ||
            error_set(err, EXIT_CONFIG,
@@ -217,16 +205,16 @@ static bool options_match(const Stream *stream, const Json *manifest, const char
 
 static bool read_place(const Json *manifest, EventPlace *place) {
     char *end = NULL;
-    const char *before = text_of(manifest, "before");
+    const char *before = json_get_text(manifest, "before");
     place->before = strtoull(before, &end, 16);
-    return *before != '\0' && *end == '\0' && is_int(manifest, "events", &place->events) &&
-           is_int(manifest, "offset", &place->offset) && is_int(manifest, "line", &place->line);
+    return *before != '\0' && *end == '\0' && json_get_int(manifest, "events", &place->events) &&
+           json_get_int(manifest, "offset", &place->offset) &&
+           json_get_int(manifest, "line", &place->line);
 }
 
 static bool restore_from(Stream *stream, const Json *manifest, const char *folder, Error *err) {
     EventPlace place;
-    if (json_type(manifest) != JSON_OBJECT ||
-        strcmp(text_of(manifest, "format"), "fringe-stream-checkpoint") != 0 ||
+    if (strcmp(json_get_text(manifest, "format"), "fringe-stream-checkpoint") != 0 ||
         !read_place(manifest, &place))
         return error_set(err, EXIT_DATA, "%s/checkpoint.json is not that of a stream", folder);
     if (!options_match(stream, manifest, folder, err) || !hashes_match(manifest, folder, err) ||

@@ -21,11 +21,7 @@ static int64_t events_of_snapshot(const char *folder) {
     int64_t events = -1;
     path_join(path, sizeof path, folder, "stream.json");
     Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
-    const Json *value = document != NULL && json_type(document) == JSON_OBJECT
-                            ? json_get(document, "events")
-                            : NULL;
-    if (value == NULL || json_type(value) != JSON_NUMBER || !json_is_int64(value, &events))
-        events = -1;
+    json_get_int(document, "events", &events);
     json_free(document);
     return events;
 }

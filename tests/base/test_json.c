@@ -210,6 +210,27 @@ static void values_are_what_the_text_says(void **state) {
     json_free(json);
 }
 
+static void a_member_of_another_type_is_none(void **state) {
+    (void)state;
+    Error err;
+    Json *json = parse("{\"n\": 2.5, \"i\": 7, \"s\": \"t\", \"a\": [1], \"z\": null}", &err);
+    const Json *array = json_get_of(json, "a", JSON_ARRAY);
+    int64_t integer = 3;
+    assert_true(json_number(json_first(array)) == 1);
+    assert_null(json_get_of(json, "a", JSON_OBJECT));
+    assert_non_null(json_get_of(json, "z", JSON_NULL));
+    assert_null(json_get_of(array, "a", JSON_ARRAY)); // an array has no members
+    assert_null(json_first(json_get_of(NULL, "a", JSON_ARRAY)));
+    assert_string_equal(json_get_text(json, "s"), "t");
+    assert_string_equal(json_get_text(json, "n"), "");
+    assert_true(json_get_number(json, "n") == 2.5);
+    assert_true(isnan(json_get_number(json, "s")));
+    assert_false(json_get_int(json, "n", &integer) || json_get_int(json, "s", &integer));
+    assert_int_equal(integer, 3);
+    assert_true(json_get_int(json, "i", &integer) && integer == 7);
+    json_free(json);
+}
+
 static void what_is_written_reads_back(void **state) {
     (void)state;
     static const double numbers[] = {0, 0.1, 1.0 / 3, -1e-300, DBL_MAX, DBL_MIN, 5e-324, 123456789};
@@ -295,6 +316,7 @@ static const struct CMUnitTest json_texts[] = {
     cmocka_unit_test(more_values_than_memory_should_hold_are_refused),
     cmocka_unit_test(a_duplicate_among_many_keys_is_found),
     cmocka_unit_test(values_are_what_the_text_says),
+    cmocka_unit_test(a_member_of_another_type_is_none),
     cmocka_unit_test(what_is_written_reads_back),
     cmocka_unit_test(numbers_are_written_with_the_fewest_digits),
     cmocka_unit_test(what_a_terminal_would_obey_is_escaped),

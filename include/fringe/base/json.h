@@ -28,13 +28,18 @@ JsonType json_type(const Json *value);
 const char *json_type_name(JsonType type);
 const char *json_key(const Json *value);                   // its key in the object that holds it
 const Json *json_get(const Json *object, const char *key); // NULL if there is none; case-sensitive
-const Json *json_first(const Json *container);             // NULL if empty
-const Json *json_next(const Json *value);                  // NULL at the end
-int64_t json_size(const Json *container);                  // entries
-bool json_bool(const Json *value);                         // of a JSON_BOOL
-double json_number(const Json *value);                     // of a JSON_NUMBER
-bool json_is_int64(const Json *value, int64_t *out);       // a number without fraction, |n| <= 2^53
-const char *json_string(const Json *value);                // of a JSON_STRING
+// A member of that type; NULL, "", NaN or false if there is none, or if `object` is NULL or none.
+const Json *json_get_of(const Json *object, const char *key, JsonType type);
+const char *json_get_text(const Json *object, const char *key);
+double json_get_number(const Json *object, const char *key);
+bool json_get_int(const Json *object, const char *key, int64_t *out); // as json_is_int64
+const Json *json_first(const Json *container);                        // NULL if empty, or of NULL
+const Json *json_next(const Json *value);                             // NULL at the end
+int64_t json_size(const Json *container);                             // entries
+bool json_bool(const Json *value);                                    // of a JSON_BOOL
+double json_number(const Json *value);                                // of a JSON_NUMBER
+bool json_is_int64(const Json *value, int64_t *out); // a number without fraction, |n| <= 2^53
+const char *json_string(const Json *value);          // of a JSON_STRING
 
 // Writing: the text grows in one buffer. The writer adds commas and quotes. Numbers are written
 // with the fewest digits that read back the same; NaN and infinity become null.
