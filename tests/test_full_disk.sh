@@ -77,20 +77,6 @@ every "a resumed run, for a moment" run renew run_goes_on 2 \
     train run --set train.epochs=6 --resume auto
 full_calls=0
 
-# --- a start anew: the run before is whole, in its place or aside
-train before --set train.epochs=6 >/dev/null 2>&1 || fail "a run before"
-before() { rm -rf anew anew.* && cp -r before anew; }
-one_is_whole() {
-    local place
-    for place in anew anew.[0-9]*; do
-        cmp -s {before,"$place"}/checkpoints/epoch-6/model.safetensors &&
-            cmp -s {before,"$place"}/metrics.jsonl && return
-    done
-    ls anew*
-    return 1
-}
-every "a start anew" anew before one_is_whole 5 train anew --set train.epochs=6 --set run.seed=1
-
 # --- a resumed run on 2 ranks, of which rank 0 writes
 ranks=2 straight=whole-2
 "$FRINGE" train tiny.json $settings --set train.epochs=6 --ranks 2 --set run.dir=whole-2 \

@@ -9,6 +9,7 @@ standard errors). Micro-F1 of the test nodes after the last epoch. Writes docs/r
 """
 import json
 import os
+import shutil
 import statistics
 import tempfile
 
@@ -23,6 +24,7 @@ LEAST_GAIN, RANKS = 5, 2 if SMOKE else 4  # points
 
 def score(work, folder, mode, seed, epochs, ranks=RANKS):
     config, run = os.path.join(work, "labels.json"), os.path.join(work, "run")
+    shutil.rmtree(run, ignore_errors=True)
     with open(config, "w") as out:
         json.dump(CONFIG, out)
     fringe("train", config, "--ranks", ranks, *settings([

@@ -14,6 +14,7 @@ plan is asked with --cores of a host below 1.
 """
 import json
 import os
+import shutil
 import statistics
 import subprocess
 import sys
@@ -54,6 +55,7 @@ def command(config, ranks, link):
 
 def train(work, config, ranks, mode, epochs, link):
     folder = os.path.join(work, "run")
+    shutil.rmtree(folder, ignore_errors=True)
     words = command(config, ranks, link) + ["--quiet"] + settings((
         f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs + 2}", "train.eval_every=0", "run.log_every=0",
         "run.checkpoint_every=0", *SOON))

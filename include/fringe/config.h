@@ -92,7 +92,6 @@ enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys 
 
 typedef struct Config {
     char source[PATH_BYTES]; // path of the file; "" if none
-    bool own_dir;            // run.dir was given, not taken from the name of the file
     char mode[CONFIG_WORD];  // "mode": preset of quantization.*, comm.schedule and lossless.*
 
     struct {
@@ -209,7 +208,7 @@ typedef struct Config {
         int64_t checkpoint_every; // epochs; 0 = at the end and when stopped
         int64_t keep_checkpoints;
         double checkpoint_minutes; // wall clock between two; 0 = only by epochs
-        double lock_wait;          // seconds to wait for another run in dir
+        double lock_wait;          // seconds that a resume waits for the run before
         double stop_after;         // wall-clock seconds, then checkpoint and exit 75; 0 = never
         int64_t log_every;         // epochs
         double memory_limit;       // GiB per rank; 0 = what the machine has / ranks on the node

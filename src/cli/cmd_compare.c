@@ -188,8 +188,7 @@ static void report_comparison(Session *s, const Options *options, Comparison *co
         s->err = ended;
 }
 
-// Checks the configs of all variants before the first one runs and before any file moves.
-// Collective.
+// Checks the configs of all variants before the first one runs. Collective.
 static bool prepare_variants(Session *s, const Variant *variant, int count, const Options *options,
                              const char *base) {
     s->idle = (IdleKeys){0};
@@ -197,7 +196,7 @@ static bool prepare_variants(Session *s, const Variant *variant, int count, cons
         if (!variant_config(s, &variant[i], options, base))
             return false;
     session_warn_of_idle_keys(s);
-    return options->resume || folder_start_again(s);
+    return true;
 }
 
 static void warn_of_one_rank(const Session *s, const Variant *variant, int count) {
@@ -231,7 +230,8 @@ ExitCode cmd_compare(const Options *options, int *argc, char ***argv) {
     Session session;
     stop_listen();
     if (session_start(&session, options, argc, argv) &&
-        folder_claim(&session, &session.folder, &session.config, RUN_COMPARISON, options->resume) &&
+        folder_claim(&session, &session.folder, &session.config,
+                     (RunClaim){RUN_COMPARISON, options->resume, .exact = false}) &&
         session_load(&session))
         compare(&session, options);
     return session_end(&session);

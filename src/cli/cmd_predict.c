@@ -112,7 +112,7 @@ static void write_aside(void *context) {
     char name[64], within[PATH_BYTES];
     if (folder == NULL) { // marks run.dir as a folder of fringe
         path_join(within, sizeof within, s->config.run.dir, "predictions");
-        folder = runfolder_mark(s->config.run.dir, &s->err) ? within : NULL;
+        folder = runfolder_mark(&s->config, &s->err) ? within : NULL;
     }
     snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
     if (folder != NULL && file_make_folder(folder, &s->err) &&

@@ -14,27 +14,17 @@ static bool keep(char out[CONFIG_TEXT], const char *path, Error *err) {
                      length, CONFIG_TEXT - 1, path);
 }
 
-// SOURCE and --nodes as paths of the config, so that they never move aside with an earlier stream.
 static bool configure(Config *config, const Options *options, Error *err) {
-    const char *source = options->argument[0];
     if (options->output == NULL)
         return error_set(err, EXIT_USAGE, "stream: -o FOLDER is missing: where to write snapshots");
     return config_load(config, NULL, options->setting, options->settings, err) &&
-           keep(config->data.path, strcmp(source, "-") != 0 ? source : "", err) &&
-           keep(config->data.nodes, options->nodes != NULL ? options->nodes : "", err) &&
            keep(config->run.dir, options->output, err);
 }
 
-// Before an earlier stream moves aside, or hours have passed until the first snapshot.
+// Before hours have passed until the first snapshot.
 static bool check_files(const Options *options, Error *err) {
     return event_stream_fits(options->argument[0], err) &&
            (options->nodes == NULL || dataset_join_fits(options->nodes, err));
-}
-
-static bool claim(RunFolder *folder, Config *config, const Options *options, Error *err) {
-    RunClaim how = {RUN_STREAM, options->resume, false, config->run.lock_wait};
-    return runfolder_claim(folder, config->run.dir, &how, err) &&
-           (options->resume || runfolder_start_anew(folder, config, err));
 }
 
 static void print_json(const StreamSummary *summary) {
@@ -66,9 +56,11 @@ ExitCode cmd_stream(const Options *options, int *argc, char ***argv) {
     StreamSummary summary = {0};
     Error err = {0};
     stop_listen();
-    bool ok = configure(&config, options, &err) && check_files(options, &err) &&
-              (threads_set((int)config.run.threads, 1), true) &&
-              claim(&folder, &config, options, &err) && run(&summary, &config, options, &err);
+    bool ok =
+        configure(&config, options, &err) && check_files(options, &err) &&
+        (threads_set((int)config.run.threads, 1), true) &&
+        runfolder_claim(&folder, &config, &(RunClaim){RUN_STREAM, options->resume, false}, &err) &&
+        run(&summary, &config, options, &err);
     stage_end("");
     runfolder_release(&folder);
     if (ok && options->json)

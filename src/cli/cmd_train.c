@@ -61,7 +61,8 @@ static void run_folder(char *out, size_t size, const char *dir, int number, bool
 static bool claim_own_folder(Run *run, const Options *options) {
     Session *s = run->session;
     return strcmp(run->config.run.dir, s->folder.path) == 0 ||
-           folder_claim(s, &run->folder, &run->config, RUN_SINGLE, options->resume);
+           folder_claim(s, &run->folder, &run->config,
+                        (RunClaim){RUN_SINGLE, options->resume, .exact = true});
 }
 
 static bool resume(Run *run) {
@@ -309,7 +310,6 @@ static Run run_number(Session *s, int number, int runs) {
         .session = s, .config = s->config, .number = number, .seed = s->config.run.seed + number};
     run_folder(run.config.run.dir, sizeof run.config.run.dir, s->config.run.dir, number,
                runs > 1 || s->sweep.point != NULL);
-    run.config.own_dir = true; // only the session's folder may get a number
     run.config.run.seed = run.seed;
     return run;
 }
@@ -349,11 +349,12 @@ ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
     if (started && options->sweeps == 0)
         session_warn_of_idle_keys(&session);
     if (started &&
-        folder_claim(&session, &session.folder, &session.config, kind, options->resume) &&
+        folder_claim(&session, &session.folder, &session.config,
+                     (RunClaim){kind, options->resume, .exact = false}) &&
         session_load(&session)) {
         if (options->sweeps > 0)
             sweep_train(&session, options);
-        else if (options->resume || folder_start_again(&session))
+        else
             train_runs(&session, options, result);
     }
     memory_free(result);

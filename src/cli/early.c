@@ -364,6 +364,9 @@ bool load_config(Config *config, const Options *options, const char *path, int r
     Early early = {config, path, err};
     if (config->mode[0] != 0) // wrong keys have their defaults
         check_names(&early);
+    if (whole && (options->needs & NEEDS_WEIGHTS) && options->weights == NULL &&
+        !file_is_folder(path))
+        runfolder_find_newest(config);
     if (whole && err->code == 0) {
         check_model(&early);
         check_gradients(&early);

@@ -229,9 +229,7 @@ bool stop_insists(int number);
 // --- folder.c: the folder of train and compare
 
 // Claims config->run.dir, which may become another one. Collective.
-bool folder_claim(Session *session, RunFolder *folder, Config *config, RunKind kind, bool resume);
-// Moves the files of earlier runs in the session's folder aside. Collective.
-bool folder_start_again(Session *session);
+bool folder_claim(Session *session, RunFolder *folder, Config *config, RunClaim how);
 
 // --- backend.c
 

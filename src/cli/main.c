@@ -14,7 +14,7 @@ const Command commands[] = {
      "fringe finishes the epoch, writes a checkpoint and exits with 75. A second Ctrl-C ends it\n"
      "at once.\n"
      "--resume auto continues from the newest checkpoint, bit for bit. Without it a run starts\n"
-     "again, and the files of earlier runs in run.dir move to run.dir.1, run.dir.2, ...",
+     "from the beginning, and where run.dir holds a run, in run.dir-2, run.dir-3, ...",
      cmd_train},
     {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rOsnmujqv",
      "train in several modes and compare time and accuracy",

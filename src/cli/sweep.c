@@ -55,7 +55,7 @@ static bool load_again(Session *s) {
     return session_load(s);
 }
 
-// Checks all points before the first one runs and before any file moves. Collective.
+// Checks all points before the first one runs. Collective.
 static bool prepare(Sweeping *w) {
     char name[POINT];
     w->session->idle = (IdleKeys){0};
@@ -63,7 +63,7 @@ static bool prepare(Sweeping *w) {
         if (!grid_name(name, &w->grid, p, &w->session->err) || !point_config(w, p, name))
             return false;
     session_warn_of_idle_keys(w->session);
-    return w->options->resume || folder_start_again(w->session);
+    return true;
 }
 
 static bool train_point(Sweeping *w, int point) {

@@ -261,8 +261,7 @@ const Key config_own_keys[] = {
 
     {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,
      "Folder of the run, relative to the current folder; empty: runs/<name of the config>. "
-     "Without --resume a run starts from the beginning, and the files of earlier runs move to "
-     "DIR.1, DIR.2, ..."},
+     "A run that starts where one is takes the first free folder of DIR-2, DIR-3, ..."},
     {"run.seed", KEY_INT, AT(run.seed), "0", "[0, 9007199254740991]", ANY, ANY,
      "Seed of initial weights, dropout and rounding; run i of --runs uses seed + i."},
     {"run.threads", KEY_INT, AT(run.threads), "0", "[0, 1024]", ANY, "threads",
@@ -279,8 +278,8 @@ const Key config_own_keys[] = {
      "checkpoints", "Number of newest checkpoints to keep."},
     {"run.stop_after", KEY_DOUBLE, AT(run.stop_after), "0", "[0, 1e9]", ANY, "seconds",
      "Wall-clock time after which the run writes a checkpoint and exits with 75; 0: never."},
-    {"run.lock_wait", KEY_DOUBLE, AT(run.lock_wait), "30", "[0, 1000000]", ANY, "seconds",
-     "Longest wait for another run that works in run.dir; four times as long with --resume."},
+    {"run.lock_wait", KEY_DOUBLE, AT(run.lock_wait), "120", "[0, 1000000]", ANY, "seconds",
+     "With --resume: longest wait for a run that still works in the folder to go on with."},
     {"run.log_every", KEY_INT, AT(run.log_every), "10", "[0, 1000000000]", ANY, "epochs",
      "Epochs between two lines on the terminal; 0: none. metrics.jsonl has every epoch."},
     {"run.memory_limit", KEY_DOUBLE, AT(run.memory_limit), "0", "[0, 1000000]", ANY, "GiB",

@@ -99,8 +99,7 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
         snprintf(cache, sizeof cache, "%s", config->data.cache);
     absolute(config->data.cache, sizeof config->data.cache, cache);
     check_room("data.cache", config->data.cache, complaints);
-    config->own_dir = config->run.dir[0] != 0;
-    if (!config->own_dir)
+    if (config->run.dir[0] == 0)
         default_run_dir(config->run.dir, sizeof config->run.dir, config->source);
     check_room("run.dir", config->run.dir, complaints);
     for (int i = 0; i < config_key_count; i++) {

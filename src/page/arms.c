@@ -6,6 +6,7 @@
 
 #include "fringe/config.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,23 +57,37 @@ static void mark_repeated(Arms *arms, const RunRecords *records) {
     memory_free(real);
 }
 
-// True if `older` is a path that `newer` had before a later run started there: NAME.2/run-1 and
-// NAME/run-1. Starting a run again moves the one before it to NAME.1, NAME.2, ...
-static bool was_moved_from(const char *older, const char *newer) {
-    while (*older != 0 && *older == *newer) {
-        older++;
-        newer++;
-    }
-    size_t digits = *older == '.' ? strspn(older + 1, "0123456789") : 0;
-    return digits > 0 && strcmp(older + 1 + digits, newer) == 0 && (*newer == 0 || *newer == '/');
+// Reads the number of "-N" and goes behind it; without one the number is 1.
+static long number_at(const char **at) {
+    char *end;
+    long number = **at == '-' ? strtol(*at + 1, &end, 10) : 1;
+    if (number > 1)
+        *at = end;
+    return number;
 }
 
-// A run that was started again counts once, as it is now.
-static void leave_out_moved(Arms *arms, const RunRecords *records) {
+// True for NAME/run-1 and NAME-2/run-1: a run that starts again takes the next number.
+static bool was_started_again(const char *older, const char *newer) {
+    size_t same = 0;
+    while (older[same] != 0 && older[same] == newer[same])
+        same++;
+    size_t first = same;
+    while (first > 0 && isdigit((unsigned char)older[first - 1]))
+        first--;
+    if (first > 0 && older[first - 1] == '-')
+        same = first - 1;
+    older += same;
+    newer += same;
+    return number_at(&older) < number_at(&newer) && strcmp(older, newer) == 0 &&
+           (*newer == 0 || *newer == '/');
+}
+
+// A run that was started again counts once, as the newest.
+static void leave_out_older(Arms *arms, const RunRecords *records) {
     for (int i = 0; i < records->count; i++)
         for (int j = 0; j < records->count && arms->arm_of[i] >= 0; j++) {
             const RunRecord *a = &records->run[i], *b = &records->run[j];
-            if (arms->arm_of[j] == arms->arm_of[i] && was_moved_from(a->folder, b->folder) &&
+            if (arms->arm_of[j] == arms->arm_of[i] && was_started_again(a->folder, b->folder) &&
                 record_same_value(a, b, "config.run.seed"))
                 arms->arm_of[i] = -1;
         }
@@ -194,7 +209,7 @@ void arms_gather(Arms *arms, const RunRecords *records) {
     for (int run = 0; run < records->count; run++)
         if (arms->arm_of[run] == 0)
             arms->arm_of[run] = find_or_add(arms, &records->run[run]);
-    leave_out_moved(arms, records);
+    leave_out_older(arms, records);
     put_in_order(arms, records->count);
     name_arms(arms);
 }

@@ -107,6 +107,23 @@ static int can_hold_runs(const struct dirent *entry) {
     return entry->d_name[0] != '.' && strcmp(entry->d_name, "checkpoints") != 0;
 }
 
+// The number of NAME-N, with NAME in `base`. The folders run-1, run-2, ... of --runs count as
+// names.
+static int split(char base[256], const char *name) {
+    int bytes, number = runfolder_number(name, &bytes);
+    bool of_runs = bytes == 3 && strncmp(name, "run-", 4) == 0;
+    snprintf(base, 256, "%.*s", of_runs ? 255 : bytes, name);
+    return of_runs ? 1 : number;
+}
+
+// By name, but of the starts of one name, NAME, NAME-2, NAME-3, ..., the newest first.
+static int newest_first(const struct dirent **a, const struct dirent **b) {
+    char one[256], other[256];
+    int first = split(one, (*a)->d_name), second = split(other, (*b)->d_name);
+    int order = strverscmp(one, other);
+    return order != 0 ? order : second - first;
+}
+
 static void look(RunRecords *records, const char *folder, int level) {
     char path[PATH_BYTES];
     struct dirent **entry;
@@ -117,7 +134,7 @@ static void look(RunRecords *records, const char *folder, int level) {
         append(records, &record);
     if (err.code != 0)
         terminal_say("warning    %s\n", SHOWN(err.text));
-    int count = level < LEVELS_MOST ? scandir(folder, &entry, can_hold_runs, versionsort) : 0;
+    int count = level < LEVELS_MOST ? scandir(folder, &entry, can_hold_runs, newest_first) : 0;
     for (int i = 0; i < count; i++) {
         path_join(path, sizeof path, folder, entry[i]->d_name);
         if (file_is_folder(path))

@@ -16,8 +16,7 @@ static const char *run_of(const char *rule) {
     return strncmp(rule, "replay:", head) == 0 ? rule + head : NULL;
 }
 
-// A run that starts again moves the files of its folder away, and a resumed run would read those
-// that it writes.
+// A run would read what it writes.
 static bool is_another(const char *run, const char *key, const Config *config, Error *err) {
     return !runfolder_is_same(run, config->run.dir) ||
            error_set(err, EXIT_CONFIG,

@@ -68,6 +68,12 @@ static void read_holder(const char *path, char *holder, size_t size) {
         snprintf(holder, size, "an unknown process");
 }
 
+bool lock_is_ours(const char *path) {
+    char text[5];
+    read_text(path, text, sizeof text);
+    return text[0] == 0 || strcmp(text, "pid ") == 0;
+}
+
 // True if the process that wrote the text has ended. A line without a newline is still being
 // written.
 static bool holder_is_gone(const char *path) {
@@ -192,10 +198,10 @@ static int open_lock(const char *path, bool *made) {
     return file;
 }
 
-LockAnswer lock_try(RunLock **out, const char *real, char *holder, size_t size, Error *err) {
+LockAnswer lock_try(RunLock **out, const char *folder, char *holder, size_t size, Error *err) {
     RunLock *lock = ALLOC(RunLock, 1, "lock of a run's folder");
     bool made;
-    path_join(lock->path, sizeof lock->path, real, LOCK_NAME);
+    path_join(lock->path, sizeof lock->path, folder, LOCK_NAME);
     lock->file = open_lock(lock->path, &made);
     LockAnswer answer = lock->file >= 0   ? try_lock(lock, made)
                         : errno == EAGAIN ? LOCK_BUSY

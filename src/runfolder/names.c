@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,6 @@ typedef struct Made {
 static const Made made[] = {
     {MARKER_NAME, "marks the folder as fringe's"},
     {LOCK_NAME, "locked while a run works here; names it"},
-    {MOVING_NAME, "target folder of a move of earlier runs"},
     {"run.json", "config, versions, machine, result"},
     {"metrics.jsonl", "one object per epoch"},
     {"trace.json", "events of the epochs in run.trace, for Perfetto"},
@@ -36,7 +34,6 @@ static const Made made[] = {
     {"checkpoints/LATEST", "names the newest checkpoint"},
     {"checkpoints/.writing*", "a checkpoint being written"},
     {"checkpoints/.removing*", "a checkpoint being removed"},
-    {"checkpoints.before", "checkpoints of an earlier run, from an older version"},
     {"assignments/epoch-#.json", "how bit widths were found"},
     {"assignments/epoch-#.safetensors", "the bit widths of that assignment"},
     {"snapshots", "datasets that a stream has made so far"},
@@ -62,13 +59,11 @@ static bool matches(const char *pattern, const char *name) {
     return *pattern == '*' || *name == 0;
 }
 
-// Also matches temporary files, "run.json.fringe-tmp-<...>"; older versions wrote a point for the
-// dash.
+// Also matches temporary files, "run.json.fringe-tmp-<...>".
 static bool is_made(const char *pattern, const char *name) {
-    char temporary[128], old[128];
+    char temporary[128];
     snprintf(temporary, sizeof temporary, "%s" FILE_TEMPORARY "*", pattern);
-    snprintf(old, sizeof old, "%s.tmp.*", pattern);
-    return matches(pattern, name) || matches(temporary, name) || matches(old, name);
+    return matches(pattern, name) || matches(temporary, name);
 }
 
 // "train.lr=0.01,run.threads=2"
@@ -95,12 +90,13 @@ static const char *behind_run(const char *relative) {
     return relative;
 }
 
-bool runfolder_makes(const char *relative) {
+// What the file or folder is; NULL if fringe makes none of that name.
+static const char *what_it_is(const char *relative) {
     const char *name = behind_run(relative);
     for (int i = 0; i < MADE; i++)
         if (is_made(made[i].pattern, name))
-            return true;
-    return false;
+            return made[i].what;
+    return NULL;
 }
 
 // True for a folder that may hold names of the table: that of a run, "checkpoints" and the like.
@@ -113,108 +109,41 @@ static bool may_hold(const char *relative) {
     return length == 0;
 }
 
-// True for runs inside a folder that neither --runs nor a comparison made.
-static bool is_others(const char *inside, const char *name, RunKind kind) {
-    return kind == RUN_SINGLE && inside[0] == 0 && (matches("run-#", name) || is_arm(name));
-}
-
-bool names_know(RunKind kind, const char *name) {
-    return !is_others("", name, kind) && (runfolder_makes(name) || may_hold(name));
-}
-
-bool names_stays(const char *name) {
-    static const char *const own[] = {MARKER_NAME, LOCK_NAME, MOVING_NAME};
-    for (size_t i = 0; i < sizeof own / sizeof own[0]; i++)
-        if (is_made(own[i], name))
-            return true;
-    return false;
-}
-
-// ---- existing names
-
-static void add(NameList *list, const char *name) {
-    if (list->count == list->room) {
-        int room = list->room > 0 ? 2 * list->room : 64;
-        char **larger = ALLOC(char *, room, "names in the folder of a run");
-        for (int i = 0; i < list->count; i++)
-            larger[i] = list->name[i];
-        memory_free(list->name);
-        list->name = larger;
-        list->room = room;
-    }
-    size_t bytes = strlen(name) + 1;
-    list->name[list->count++] = memcpy(ALLOC(char, bytes, "a name"), name, bytes);
-}
-
-void names_clear(NameList *list) {
-    for (int i = 0; i < list->count; i++)
-        memory_free(list->name[i]);
-    memory_free(list->name);
-    *list = (NameList){0};
-}
-
-// Adds the names in `real`/`inside` ("" or "checkpoints"), which may be a link to another disk.
-static bool list_folder(NameList *list, const char *real, const char *inside, RunKind kind,
-                        Error *err) {
-    char path[PATH_BYTES], relative[PATH_BYTES];
-    path_join(path, sizeof path, real, inside);
-    DIR *folder = opendir(path);
-    if (folder == NULL)
-        return error_set(err, EXIT_IO, "%s: cannot look into the folder: %s", path,
-                         strerror(errno));
-    bool ok = true;
-    for (struct dirent *entry; ok && (entry = readdir(folder)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
-            is_others(inside, entry->d_name, kind))
-            continue;
-        path_join(relative, sizeof relative, inside, entry->d_name);
-        path_join(path, sizeof path, real, relative);
-        if (runfolder_makes(relative))
-            add(list, relative);
-        else if (may_hold(relative) && file_is_folder(path))
-            ok = list_folder(list, real, relative, kind, err);
-    }
-    closedir(folder);
-    return ok;
-}
-
-static int by_name(const void *a, const void *b) {
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-bool names_list(NameList *list, const char *real, RunKind kind, Error *err) {
-    *list = (NameList){0};
-    bool ok = list_folder(list, real, "", kind, err);
-    qsort(list->name, (size_t)list->count, sizeof *list->name, by_name);
-    return ok;
-}
-
-bool names_are_none(const NameList *list) {
-    for (int i = 0; i < list->count; i++)
-        if (!names_stays(list->name[i]))
-            return false;
-    return true;
+bool names_know(const char *name) {
+    return (what_it_is(name) != NULL || may_hold(name)) && !is_made(MARKER_NAME, name);
 }
 
 // ---- for inspect
 
-static const char *what_it_is(const char *relative) {
-    const char *name = behind_run(relative);
-    for (int i = 0; i < MADE; i++)
-        if (is_made(made[i].pattern, name))
-            return made[i].what;
-    return "";
+static int is_entry(const struct dirent *entry) {
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
+}
+
+// Prints the names in `folder`/`inside` ("" or "checkpoints"), which may be a link to another disk.
+static void print_folder(const char *folder, const char *inside) {
+    char path[PATH_BYTES], relative[PATH_BYTES];
+    struct dirent **entry;
+    path_join(path, sizeof path, folder, inside);
+    int count = scandir(path, &entry, is_entry, alphasort);
+    for (int i = 0; i < count; i++) {
+        path_join(relative, sizeof relative, inside, entry[i]->d_name);
+        path_join(path, sizeof path, folder, relative);
+        const char *what = what_it_is(relative);
+        if (what != NULL)
+            printf("  %-32s %s\n", SHOWN(relative), what);
+        else if (may_hold(relative) && file_is_folder(path))
+            print_folder(folder, relative);
+        free(entry[i]);
+    }
+    if (count >= 0)
+        free(entry);
 }
 
 bool runfolder_print(const char *path) {
-    NameList list = {0};
-    Error ignored = {0};
-    RunKind kind;
-    if (!marker_read(path, &kind) || !names_list(&list, path, kind, &ignored))
+    Marker ignored;
+    if (!marker_read(&ignored, path, NULL))
         return false;
     printf("files\n");
-    for (int i = 0; i < list.count; i++)
-        printf("  %-32s %s\n", SHOWN(list.name[i]), what_it_is(list.name[i]));
-    names_clear(&list);
+    print_folder(path, "");
     return true;
 }

@@ -107,7 +107,7 @@ expect "two that are damaged" 0 'resume +after epoch 10' "$FRINGE" train tiny.js
     --set run.dir=many --set run.checkpoint_every=5 --resume auto
 [ "$(grep -c '^warning .*damaged$' out)" -eq 2 ] || fail "each warning has a line of its own"
 for _ in 1 2; do "$FRINGE" train tiny.json --set run.dir=$'run\e[31m' >out 2>&1 || fail "a run"; done
-grep -q 'is now in run.u001b' out || fail "it says where the run before is"
+grep -q 'works in run.u001b.*-2: run.u001b' out || fail "it says where the second run is"
 escapes "the name of a folder"
 printf '{"data": {"path": "tiny"}, "partition": {"method": "file:\\u001b[31m\\u009b"}}' >value.json
 expect "a value" 0 'partition.method' "$FRINGE" config show value.json

@@ -137,7 +137,7 @@ fi
 row 0 'epoch 0: validation' train tiny.json --set train.epochs=0 --set run.dir=open/none
 row 0 'epoch 2: validation' train tiny.json --set train.epochs=2 --set run.dir=open/two
 row 78 'train.lr was 0.01, is 0.5' train tiny.json --set train.lr=0.5 --set run.dir=open/two --resume auto
-row 0 'the previous run is now in' train tiny.json --set train.epochs=1 --set run.dir=open/two
+row 0 'works in open/two-2: open/two holds an earlier run' train tiny.json --set train.epochs=1 --set run.dir=open/two
 row 78 "this is the config of a run with mode=overlap" config check open/two/run.json --set mode=vanilla
 if [ -e features.npy ]; then
     python3 - <<'PY'

@@ -52,11 +52,11 @@ sha256sum grid/*/run-*/metrics.jsonl >after
 [ "$(join <(sort before) <(sort after) | wc -l)" -ge 5 ] || fail "finished runs changed"
 expect "a stopped sweep" 75 'stopped on request' "$FRINGE" train tiny.json --sweep model.hidden=[8],[16] \
     --set run.dir=cut --set train.epochs=1000000 --set train.eval_every=0 --set run.stop_after=0.3
-expect "cannot go on as something else" 78 'holds a sweep and cannot be resumed as a single run' \
-    "$FRINGE" train tiny.json --set run.dir=cut --resume auto
-expect "a new sweep moves the old one" 0 'grid.1' "$FRINGE" train tiny.json --sweep model.hidden=[8] \
+expect "no other kind of run goes on there" 0 'works in cut-2: cut holds an earlier run' \
+    "$FRINGE" train tiny.json --set run.dir=cut --resume auto --set train.epochs=1
+expect "a new sweep takes another folder" 0 'works in grid-2' "$FRINGE" train tiny.json --sweep model.hidden=[8] \
     --set run.dir=grid --set train.epochs=5
-[ -s grid.1/sweep.csv ] && [ ! -e "grid/train.lr=0.05,model.hidden=[16]" ] || fail "the old one lies beside"
+[ -s grid/sweep.csv ] && [ -s "grid-2/model.hidden=[8]/run-1/run.json" ] || fail "they lie side by side"
 
 # --- on ranks, with a key of the graph
 expect "a key of the graph" 0 '^\S? +partition.seed=1 ' "$FRINGE" train tiny.json --ranks 2 \
@@ -92,8 +92,8 @@ expect "a value twice" 64 'two values have the same folder' "$FRINGE" train tiny
 expect "a key twice" 64 'given twice' "$FRINGE" train tiny.json --sweep train.lr=1 --sweep train.lr=2
 
 # --- a folder of runs is no run
-expect "evaluate names the runs" 66 'grid.1 holds 8 runs \(train.lr=0.0001,model.hidden=\[8\]/run-1,' \
-    "$FRINGE" evaluate grid.1
-expect "predict, too" 66 'name one of them' "$FRINGE" predict 'grid.1/train.lr=0.05,model.hidden=[8]'
+expect "evaluate names the runs" 66 'grid holds 8 runs \(train.lr=0.0001,model.hidden=\[8\]/run-1,' \
+    "$FRINGE" evaluate grid
+expect "predict, too" 66 'name one of them' "$FRINGE" predict 'grid/train.lr=0.05,model.hidden=[8]'
 
 finish

@@ -61,8 +61,6 @@ expect "a run that is not traced yet" 0 'result' "$FRINGE" $again --set run.dir=
 expect "a resume among the traced epochs" 0 'epochs 4 to 5 are not in trace.json' "$FRINGE" $again \
     --set run.dir=late --set train.epochs=9 --set run.trace=[4,6] --resume auto
 grep -q '"epoch": 6' late/trace.json || fail "what is left of the traced epochs is traced"
-expect "a run that starts anew" 0 'result' "$FRINGE" $again --set run.dir=late
-[ ! -e late/trace.json ] || fail "the trace of the run before is left"
 expect "a range of epochs backwards" 78 "run.trace: expected" "$FRINGE" train tiny.json \
     --set run.trace=[6,4]
 finish

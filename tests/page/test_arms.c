@@ -56,22 +56,27 @@ static void runs_that_differ_in_their_seed_are_one_arm(void **state) {
     records_clear(&records);
 }
 
-// Starting again moves a run to NAME.1; the same seed there is no second sample.
+// A run that is started again lies in NAME-2, NAME-3, ...; the same seed there is no second sample.
 static void a_run_that_was_started_again_counts_once(void **state) {
     (void)state;
     RunRecords records = {0};
     Arms arms;
-    put_run("again.1", "adaqp", 2, 0.01, 1);
-    put_run("again", "adaqp", 2, 0.01, 1);
-    put_run("again.2", "adaqp", 2, 0.01, 2);
-    add(&records, "again.1");
-    add(&records, "again");
-    add(&records, "again.2");
+    static const struct {
+        const char *name;
+        int seed, arm;
+    } run[] = {{"again", 1, -1},
+               {"again-2", 1, -1},
+               {"again-10", 1, 0},
+               {"again-3", 2, 0}, // another seed
+               {"again2", 1, 0}}; // another name
+    for (size_t i = 0; i < sizeof run / sizeof run[0]; i++) {
+        put_run(run[i].name, "adaqp", 2, 0.01, run[i].seed);
+        add(&records, run[i].name);
+    }
     arms_gather(&arms, &records);
     assert_int_equal(arms.count, 1);
-    assert_int_equal(arms.arm_of[0], -1);
-    assert_int_equal(arms.arm_of[1], 0);
-    assert_int_equal(arms.arm_of[2], 0); // another seed
+    for (size_t i = 0; i < sizeof run / sizeof run[0]; i++)
+        assert_int_equal(arms.arm_of[i], run[i].arm);
     arms_clear(&arms);
     records_clear(&records);
 }

@@ -39,6 +39,26 @@ static void a_run_is_read_with_its_epochs(void **state) {
     record_clear(&record);
 }
 
+// Of the starts of one name the newest comes first; run-1 and run-2 of --runs are no such starts.
+static void the_newest_start_of_a_name_comes_first(void **state) {
+    (void)state;
+    const char *const name[] = {"a-9", "starts-10", "starts-9", "starts", "starts-more"};
+    RunRecords records = {0};
+    Error err = {0};
+    put("listed", ".fringe", "");
+    for (int i = 4; i >= 0; i--) {
+        char run[64];
+        snprintf(run, sizeof run, "listed/%s", name[i]);
+        put(run, "run.json", "{\"config\": {}}");
+    }
+    assert_ok(records_add(&records, test_path("listed"), &err), &err);
+    assert_int_equal(records.count, 5);
+    for (int i = 0; i < 5; i++)
+        assert_string_equal(path_name(records.run[i].folder), name[i]);
+    records_clear(&records);
+    file_remove(test_path("listed"), &err);
+}
+
 static void runs_are_found_in_the_order_of_their_numbers(void **state) {
     (void)state;
     Error err = {0};
@@ -106,6 +126,7 @@ static void figures_are_those_of_the_best_validation(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_run_is_read_with_its_epochs),
+    cmocka_unit_test(the_newest_start_of_a_name_comes_first),
     cmocka_unit_test(runs_are_found_in_the_order_of_their_numbers),
     cmocka_unit_test(what_differs_is_named),
     cmocka_unit_test(figures_are_those_of_the_best_validation),

@@ -1,0 +1,292 @@
+// ranks: 1
+// If this failed, a start would write where a run or something of other people lies, two runs would
+// share a folder, or a resume would go on with another run than the newest of its training.
+
+#include "support.h"
+
+#include "runfolder/internal.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+typedef struct Start {
+    Config config;
+    RunFolder folder;
+} Start;
+
+static char *text_of(const char *path) {
+    size_t bytes;
+    return file_read(path, 1 << 20, &bytes, &(Error){0});
+}
+
+static bool claim(Start *start, const char *name, const char *setting, RunClaim how, Error *err) {
+    const char *settings[] = {setting};
+    *err = (Error){0};
+    start->folder = (RunFolder){0};
+    assert_ok(config_load(&start->config, NULL, settings, 1, err), err);
+    snprintf(start->config.run.dir, CONFIG_TEXT, "%s", test_path(name));
+    start->config.run.lock_wait = 0.1;
+    return runfolder_claim(&start->folder, &start->config, &how, err);
+}
+
+static void expect(Start *start, const char *name, const char *setting, RunClaim how,
+                   const char *taken) {
+    Error err;
+    assert_ok(claim(start, name, setting, how, &err), &err);
+    assert_string_equal(start->config.run.dir, test_path(taken));
+}
+
+// A run writes, and ends.
+static void end(Start *start, bool well) {
+    char path[PATH_BYTES], text[PATH_BYTES + 64];
+    path_join(path, sizeof path, start->folder.path, "run.json");
+    snprintf(text, sizeof text, "{\"in\": \"%s\"%s}", start->folder.path,
+             well ? ", \"result\": {}" : "");
+    test_write_text(path, text);
+    runfolder_release(&start->folder);
+}
+
+static const RunClaim anew = {RUN_SINGLE, false, false}, resumed = {RUN_SINGLE, true, false};
+static const char slow[] = "train.lr=0.5", fast[] = "train.lr=2", seed[] = "run.seed=7";
+
+static void a_start_takes_the_next_free_folder_and_nothing_moves(void **state) {
+    (void)state;
+    Start one, two;
+    const char *const taken[] = {"anew", "anew-2", "anew-3"};
+    for (int i = 0; i < 3; i++) {
+        expect(&one, "anew", slow, anew, taken[i]);
+        end(&one, i > 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        char run[512];
+        snprintf(run, sizeof run, "%s/run.json", taken[i]);
+        Json *json = json_read(test_path(run), &(Error){0});
+        assert_string_equal(json_get_text(json, "in"), test_path(taken[i]));
+        json_free(json);
+    }
+    expect(&one, "anew", slow, anew, "anew-4");
+    expect(&two, "anew", slow, anew, "anew-5"); // two at once
+    runfolder_release(&two.folder);
+    expect(&two, "anew", fast, anew, "anew-5"); // where nothing was written yet
+    runfolder_release(&two.folder);
+    runfolder_release(&one.folder);
+    expect(&one, "anew/", slow, anew, "anew-4");
+    runfolder_release(&one.folder);
+}
+
+static void a_resume_goes_on_with_the_newest_of_its_training(void **state) {
+    (void)state;
+    Start one, two;
+    Error err;
+    expect(&one, "on", slow, resumed, "on"); // nothing is there
+    end(&one, true);
+    expect(&one, "on", slow, anew, "on-2");
+    end(&one, false);
+    expect(&one, "on", fast, anew, "on-3");
+    end(&one, false);
+    expect(&one, "on", seed, anew, "on-4");
+    end(&one, true);
+    expect(&one, "on", slow, anew, "on-5");
+    end(&one, true);
+    expect(&one, "on", slow, resumed, "on-2"); // on-5 has ended
+    assert_false(claim(&two, "on", slow, resumed, &err)); // it is in progress
+    assert_error_at(&err, EXIT_CANNOT_WRITE, "on-2: another run works there (pid ", __FILE__,
+                    __LINE__);
+    end(&one, true);
+    expect(&one, "on", seed, resumed, "on-4"); // it has ended, but may be made longer
+    end(&one, true);
+    expect(&one, "on", "train.epochs=7", anew, "on-6");
+    end(&one, true);
+    expect(&one, "on", "train.epochs=9", resumed, "on-6"); // the same training, longer
+    end(&one, true);
+    expect(&one, "on", "train.lr=4", resumed, "on"); // its checkpoints tell what differs
+    end(&one, true);
+    strcpy(one.config.run.dir, test_path("on"));
+    one.config.train.lr = 2;
+    runfolder_find_newest(&one.config);
+    assert_string_equal(one.config.run.dir, test_path("on-3"));
+    strcpy(one.config.run.dir, test_path("on-3"));
+    runfolder_find_newest(&one.config); // also where on-3-2 could be
+    assert_string_equal(one.config.run.dir, test_path("on-3"));
+}
+
+static void a_resume_keeps_to_its_kind(void **state) {
+    (void)state;
+    const RunClaim compared = {RUN_COMPARISON, false, false}, again = {RUN_COMPARISON, true, false};
+    Start start;
+    expect(&start, "kind", slow, compared, "kind");
+    assert_ok(file_make_folder(test_path("kind/vanilla"), &(Error){0}), &(Error){0});
+    test_write_text(test_path("kind/vanilla/run.json"), "{}");
+    runfolder_release(&start.folder);
+    expect(&start, "kind", slow, resumed, "kind-2");
+    end(&start, false);
+    expect(&start, "kind", slow, compared, "kind-3");
+    test_write_text(test_path("kind-3/compare.json"), "{}");
+    runfolder_release(&start.folder);
+    expect(&start, "kind", slow, again, "kind"); // kind-3 has its table
+    runfolder_release(&start.folder);
+    expect(&start, "kind", slow, resumed, "kind-2");
+    runfolder_release(&start.folder);
+}
+
+// A run inside a folder that is claimed gets no number.
+static void an_inner_run_has_its_own_folder_or_none(void **state) {
+    (void)state;
+    Start start, other;
+    Error err;
+    const RunClaim inner = {RUN_SINGLE, false, true}, goes_on = {RUN_SINGLE, true, true};
+    expect(&start, "of/run-1", slow, inner, "of/run-1");
+    assert_refused(claim(&other, "of/run-1", slow, inner, &err), &err, EXIT_CANNOT_WRITE,
+                   "another run works there");
+    end(&start, false);
+    assert_refused(claim(&start, "of/run-1", slow, inner, &err), &err, EXIT_CANNOT_WRITE,
+                   "not fringe's (run.json)");
+    expect(&start, "of/run-1", fast, goes_on, "of/run-1");
+    runfolder_release(&start.folder);
+}
+
+// Puts a file of other people at `name` and claims the folder in both ways.
+static void expect_left_alone(const char *name, RunClaim how) {
+    char path[PATH_BYTES], folder[PATH_BYTES], top[256];
+    Start start;
+    Error err = {0};
+    path_join(path, sizeof path, test_path("mine"), name);
+    path_folder(folder, sizeof folder, path);
+    assert_ok(file_make_folder(folder, &err), &err);
+    test_write_text(path, "mine");
+    expect(&start, "mine", slow, how, "mine-2");
+    runfolder_release(&start.folder);
+    strcpy(start.config.run.dir, test_path("mine"));
+    assert_refused(runfolder_mark(&start.config, &err), &err, EXIT_CANNOT_WRITE, "not fringe's");
+    char *text = text_of(path);
+    assert_string_equal(text, "mine");
+    memory_free(text);
+    snprintf(top, sizeof top, "mine/%.*s", (int)strcspn(name, "/"), name);
+    err = (Error){0};
+    assert_ok(file_remove(test_path(top), &err), &err);
+    assert_int_equal(rmdir(test_path("mine")), 0); // nothing else was made there
+}
+
+static void what_is_not_fringes_is_left_alone(void **state) {
+    (void)state;
+    const char *const names[] = {".fringe",
+                                 ".lock",
+                                 "run.json",
+                                 "metrics.jsonl",
+                                 "checkpoints/LATEST",
+                                 "assignments/a",
+                                 "predictions/p",
+                                 "snapshots",
+                                 "runs.json",
+                                 "checkpoints/.writing1",
+                                 "stream.json",
+                                 "trace.json",
+                                 "sweep.tex",
+                                 "compare.csv",
+                                 "report.html",
+                                 "run.json.fringe-tmp-host.1-1-0"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        expect_left_alone(names[i], i % 2 == 0 ? anew : resumed);
+}
+
+static void other_files_and_empty_folders_leave_a_folder_free(void **state) {
+    (void)state;
+    Start start;
+    Error err = {0};
+    assert_ok(file_make_folder(test_path("disk/inside"), &err), &err);
+    assert_ok(file_make_folder(test_path("free/train.lr=1/run-1"), &err), &err);
+    test_write_text(test_path("free/slurm-1.out"), "mine");
+    assert_int_equal(symlink("../disk", test_path("free/checkpoints")), 0);
+    expect(&start, "free", slow, anew, "free");
+    runfolder_release(&start.folder);
+    test_write_text(test_path("disk/inside/LATEST"), "of a run that was started elsewhere");
+    expect(&start, "free", slow, anew, "free-2");
+    runfolder_release(&start.folder);
+}
+
+// Predictions are no run, but belong to other weights.
+static void a_folder_of_predictions_is_no_folder_for_a_run(void **state) {
+    (void)state;
+    Start start;
+    Error err = {0};
+    expect(&start, "foreseen", slow, anew, "foreseen");
+    runfolder_release(&start.folder);
+    assert_ok(runfolder_mark(&start.config, &err), &err);
+    assert_ok(file_make_folder(test_path("foreseen/predictions"), &err), &err);
+    test_write_text(test_path("foreseen/predictions/scores.npy"), "");
+    expect(&start, "foreseen", slow, anew, "foreseen-2");
+    runfolder_release(&start.folder);
+}
+
+// True if a start that dies after its n-th step ends before.
+static bool survives(const char *name, const RunClaim *how, int n) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        Start start;
+        Error err;
+        file_test_stop_after(n);
+        _exit(claim(&start, name, slow, *how, &err) ? 0 : 1);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+    return WIFEXITED(status);
+}
+
+static void a_death_at_any_step_of_a_start_loses_nothing(void **state) {
+    (void)state;
+    Start start;
+    int n = 1;
+    expect(&start, "dies", slow, anew, "dies");
+    end(&start, true);
+    char *before = text_of(test_path("dies/.fringe"));
+    for (; !survives("dies", &anew, n); n++) {
+        char *after = text_of(test_path("dies/.fringe"));
+        assert_string_equal(after, before);
+        memory_free(after);
+        expect(&start, "dies", fast, anew, "dies-2"); // what it has made is of use
+        runfolder_release(&start.folder);
+        file_remove(test_path("dies-2"), &(Error){0});
+    }
+    assert_true(n > 4);
+    memory_free(before);
+    for (n = 1; !survives("dies", &resumed, n); n++) { // the newest one is dies-2
+        expect(&start, "dies", slow, resumed, "dies-2");
+        runfolder_release(&start.folder);
+    }
+    assert_true(n > 4);
+}
+
+static void numbers_are_read(void **state) {
+    (void)state;
+    static const struct {
+        const char *name;
+        int number, base;
+    } of[] = {{"x-2", 2, 1},   {"x-10", 10, 1}, {"x", 1, 1},    {"x-1", 1, 3}, {"x-02", 1, 4},
+              {"x-2-3", 3, 3}, {"-2", 1, 2},    {"x2", 1, 2},   {"2", 1, 1},   {"", 1, 0},
+              {"x-", 1, 2},    {"x-2y", 1, 4},  {"x--2", 2, 2}, {"x-0", 1, 3}};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        int base;
+        assert_int_equal(runfolder_number(of[i].name, &base), of[i].number);
+        assert_int_equal(base, of[i].base);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_start_takes_the_next_free_folder_and_nothing_moves),
+    cmocka_unit_test(a_resume_goes_on_with_the_newest_of_its_training),
+    cmocka_unit_test(a_resume_keeps_to_its_kind),
+    cmocka_unit_test(an_inner_run_has_its_own_folder_or_none),
+    cmocka_unit_test(what_is_not_fringes_is_left_alone),
+    cmocka_unit_test(other_files_and_empty_folders_leave_a_folder_free),
+    cmocka_unit_test(a_folder_of_predictions_is_no_folder_for_a_run),
+    cmocka_unit_test(a_death_at_any_step_of_a_start_loses_nothing),
+    cmocka_unit_test(numbers_are_read),
+};
+
+TEST_MAIN(tests)
