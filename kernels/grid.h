@@ -1,12 +1,14 @@
-// The grid of a quantized row, Z + q S with q = 0 .. 2^b - 1 (ALGORITHMS A.1).
+// The grid of a quantized row: Z + q S with q = 0 .. 2^b - 1 (ALGORITHMS A.1), or (q - s) S with
+// q = 0 .. 2 s (GridRule in backend.h).
 //
 // The one idea: Z and S are made first, as they travel, and the row is quantized with these; so
 // what the receiver decodes is unbiased, whatever was lost in making them. Z is not above the row's
-// minimum and Z + (2^b - 1) S, as it is computed, not below its maximum.
+// minimum and Z + (2^b - 1) S, as it is computed, not below its maximum; s S is not below the
+// largest magnitude.
 #ifndef FRINGE_KERNELS_GRID_H
 #define FRINGE_KERNELS_GRID_H
 
-#include "both.h"
+#include "bf16.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -15,7 +17,7 @@
 
 typedef struct Grid {
     float zero, step; // Z, S; S = 0: every value of the row is Z
-    float most;       // the largest q
+    float most;       // the largest q; s, where 0 is a value
 } Grid;
 
 ON_BOTH static inline uint32_t float_bits(float value) {
@@ -58,6 +60,29 @@ ON_BOTH static inline bool grid_make(Grid *grid, float minimum, float maximum, i
         step += grain;
     grid->step = float_of_bits(step);
     return isfinite(grid->most * grid->step) && isfinite(grid->zero + grid->most * grid->step);
+}
+
+// ---- (q - s) S, for the CPU alone. False if s S overflows.
+
+static inline float grid_s(int bits) { return (float)((1 << (bits - 1)) - 1); }
+
+// S is the smallest number of its form with s S >= reach, which is exact in double.
+static inline bool grid_cover(Grid *grid, double reach, int bits, bool bf16) {
+    uint32_t grain = grid_grain(bf16);
+    *grid = (Grid){0, 0, grid_s(bits)};
+    uint32_t step = float_bits((float)(reach / (double)grid->most));
+    if ((double)grid->most * (double)float_of_bits(step) < reach) // rounded down
+        step++;
+    grid->step = float_of_bits((step + grain - 1) & ~(grain - 1));
+    return isfinite(grid->most * grid->step);
+}
+
+// Of 2 bits, as s is 1: S is the number of its form that is nearest to the mean.
+static inline bool grid_mean(Grid *grid, double mean, bool bf16) {
+    *grid = (Grid){0, (float)mean, grid_s(2)};
+    if (bf16)
+        grid->step = float_of_bits(bf16_rounded(float_bits(grid->step)) << 16);
+    return isfinite(grid->step);
 }
 
 // 1 / S is as good as S only where both are normal numbers, and a product with it cannot overflow

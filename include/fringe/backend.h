@@ -90,13 +90,23 @@ typedef struct AdamStep {
 
 // ---- rows of one width of a message: Z, S and payload as codec.h draws them
 
+// The values of a row of b bits; all rules but the first have no Z, and 8 bits at most.
+typedef enum GridRule {
+    GRID_MINMAX, // Z + q S, q = 0 .. 2^b - 1, from the row's minimum to its maximum
+    GRID_MAX,    // (q - s) S, q = 0 .. 2 s, s = 2^(b-1) - 1: 0 is a value, s S covers max |x|
+    GRID_L2,     // the same, s S covers the row's 2-norm
+    GRID_MEAN    // b = 1: S for x >= 0, else -S; S is the mean of |x|, and nothing is random
+} GridRule;
+
 typedef struct Quantized {
     int bits;                 // 1 .. 8 and 16
     bool bf16;                // Z and S are bf16, not fp32
     bool nearest;             // to the nearest value of the grid, which is biased; else at random
+    GridRule rule;            // devices other than the CPU know GRID_MINMAX alone
     int64_t count;            // rows
-    const DeviceInt32 *place; // [count] in the send list
-    DeviceByte *minimum;      // [count] Z
+    int64_t first;            // place of the first row, where `place` is NULL
+    const DeviceInt32 *place; // [count] in the send list; NULL: first, first + 1, ... (CPU alone)
+    DeviceByte *minimum;      // [count] Z; not used by the rules that have none
     DeviceByte *step;         // [count] S
     DeviceByte *payload;      // [count, quantized_row_bytes]
 } Quantized;
@@ -120,7 +130,7 @@ typedef struct MessageSource {
     const DeviceInt64 *gid;
     int peer;           // who reads the message
     int sum_peer;       // in its place for sums: who sends them; their ids say who reads them
-    DeviceFloat *range; // by place: (2^b - 1) S; NULL: not wanted
+    DeviceFloat *range; // by place: (2^b - 1) S, of GRID_MINMAX; NULL: not wanted
 } MessageSource;
 
 enum { SPLITS = 4 };
@@ -326,13 +336,12 @@ struct Backend {
                         const Poll *poll);
     void (*unpack_bf16)(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                         const Poll *poll);
-    // Rounding to 2^b values from the row's minimum up, at random or to the nearest (ALGORITHMS
-    // A.1). *bad as pack_bf16 has it, of rows with a value that is not finite or a range that
-    // overflows.
+    // Rounding to the values of the row's grid, at random or to the nearest (ALGORITHMS A.1). *bad
+    // as pack_bf16 has it, of rows with a value that is not finite or a range that overflows.
     void (*quantize)(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
                      const Poll *poll);
-    // out[begin + place[i]] = Z + q S, multiplied first, not fused; the rows' padding is zero,
-    // whatever was there.
+    // out[begin + place[i]] = the values (GridRule), multiplied first, not fused; the rows' padding
+    // is zero, whatever was there.
     void (*dequantize)(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 };
 

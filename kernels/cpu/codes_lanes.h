@@ -36,6 +36,19 @@ LANES_INLINE F16 f16_max(F16 a, F16 b) {
     return a;
 }
 
+LANES_INLINE F16 f16_abs(F16 a) {
+    F16_EACH(i) a.part[i] = (Vec)((VecInt)a.part[i] & 0x7fffffff);
+    return a;
+}
+// `size` with the signs of a; -0 counts as 0.
+LANES_INLINE F16 f16_signs(F16 a, float size) {
+    F16_EACH(i) {
+        VecInt sign = (VecInt)(a.part[i] + vec_set(0)) & INT32_MIN;
+        a.part[i] = (Vec)(sign | (VecInt)vec_set(size));
+    }
+    return a;
+}
+
 // Lane i takes lane i ^ by.
 LANES_INLINE Vec vec_turn(Vec a, int by) {
     int32_t lane[VEC_FLOATS];
@@ -64,19 +77,27 @@ LANES_INLINE float f16_most(F16 a) {
     return all[0];
 }
 
-// code = (T + k) >> 16, T the integer nearest to `fixed` (halves to even), k 16-bit numbers.
-LANES_INLINE void codes_store(uint8_t *code, F16 fixed, const uint16_t *k) {
+// T + k, or, where `signs`, s 2^16 + T + k whose upper half is s + m for T >= 0 and s - m for T <
+// 0, m = (|T| + k) >> 16: for T < 0 the numbers k are counted from above.
+LANES_INLINE VecInt codes_sum(VecInt fixed, VecInt k, bool signs, int s) {
+    return signs ? fixed + (k ^ (fixed >> 31 & 0xffff)) + (s << 16) : fixed + k;
+}
+
+// code = (T + k) >> 16, T the integer nearest to `fixed` (halves to even), k 16-bit numbers; where
+// `signs`, that is the magnitude of a code around s.
+LANES_INLINE void codes_store(uint8_t *code, F16 fixed, const uint16_t *k, bool signs, int s) {
 #if defined(__AVX512F__)
-    __m512i sum = _mm512_add_epi32(_mm512_cvtps_epi32((__m512)fixed.part[0]),
-                                   _mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)k)));
+    VecInt t = (VecInt)_mm512_cvtps_epi32((__m512)fixed.part[0]);
+    VecInt u = (VecInt)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)k));
+    __m512i sum = (__m512i)codes_sum(t, u, signs, s);
     _mm_storeu_si128((void *)code, _mm512_cvtepi32_epi8(_mm512_srli_epi32(sum, 16)));
 #elif defined(__AVX2__)
     __m256i whole[2];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
-        __m256i t = _mm256_cvtps_epi32((__m256)fixed.part[i]);
-        __m256i u = _mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(k + 8 * i)));
-        whole[i] = _mm256_srli_epi32(_mm256_add_epi32(t, u), 16);
+        VecInt t = (VecInt)_mm256_cvtps_epi32((__m256)fixed.part[i]);
+        VecInt u = (VecInt)_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(k + 8 * i)));
+        whole[i] = _mm256_srli_epi32((__m256i)codes_sum(t, u, signs, s), 16);
     }
     __m256i half = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xd8);
     _mm_storeu_si128((void *)code, _mm_packus_epi16(_mm256_castsi256_si128(half),
@@ -85,17 +106,20 @@ LANES_INLINE void codes_store(uint8_t *code, F16 fixed, const uint16_t *k) {
     __m128i whole[4];
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
-        __m128i u =
-            _mm_unpacklo_epi16(_mm_loadl_epi64((const void *)(k + 4 * i)), _mm_setzero_si128());
-        whole[i] = _mm_srli_epi32(_mm_add_epi32(_mm_cvtps_epi32((__m128)fixed.part[i]), u), 16);
+        VecInt t = (VecInt)_mm_cvtps_epi32((__m128)fixed.part[i]);
+        VecInt u = (VecInt)_mm_unpacklo_epi16(_mm_loadl_epi64((const void *)(k + 4 * i)),
+                                              _mm_setzero_si128());
+        whole[i] = _mm_srli_epi32((__m128i)codes_sum(t, u, signs, s), 16);
     }
     _mm_storeu_si128((void *)code, _mm_packus_epi16(_mm_packs_epi32(whole[0], whole[1]),
                                                     _mm_packs_epi32(whole[2], whole[3])));
 #else
     float lane[16] __attribute__((aligned(64)));
     f16_store(lane, fixed);
-    for (int i = 0; i < 16; i++)
-        code[i] = (uint8_t)(((uint32_t)lrintf(lane[i]) + k[i]) >> 16);
+    for (int i = 0; i < 16; i++) {
+        VecInt t = {(int32_t)lrintf(lane[i])}, u = {k[i]};
+        code[i] = (uint8_t)((uint32_t)codes_sum(t, u, signs, s)[0] >> 16);
+    }
 #endif
 }
 

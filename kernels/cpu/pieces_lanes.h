@@ -30,6 +30,9 @@ LANES_INLINE int64_t columns_here(int64_t columns, int64_t first) {
     return columns - first < BLOCK ? columns - first : BLOCK;
 }
 
+// A row of GRID_MEAN has the codes 0 and 2 of 2 bits, of which the lower does not travel.
+LANES_INLINE int bits_left_out(GridRule rule) { return rule == GRID_MEAN; }
+
 // ---- Z and S as they travel
 
 LANES_INLINE void parameter_put(unsigned char *array, int64_t i, float value, bool bf16) {

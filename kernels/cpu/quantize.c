@@ -27,6 +27,7 @@ static Pace pace_begin(const Poll *poll) {
 
 void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *first_bad,
                   const Poll *poll) {
+    assert(to->rule == GRID_MINMAX || (to->rule == GRID_MEAN ? to->bits == 1 : to->bits <= 8));
     QuantizeCall call = {.to = *to,
                          .from = *source,
                          .key = philox_key(source->stream),

@@ -21,6 +21,10 @@ typedef struct DequantizeCall {
     bool stream; // results go around the cache: too many to be found there later
 } DequantizeCall;
 
+static inline int32_t place_of(const Quantized *rows, int64_t i) {
+    return rows->place != NULL ? cpu_int32s(rows->place)[i] : (int32_t)(rows->first + i);
+}
+
 // A row that cannot be written has a place below this.
 enum { NO_PLACE = INT32_MAX };
 

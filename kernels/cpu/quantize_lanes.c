@@ -3,10 +3,16 @@
 //   encode   t = (x - Z) / S; q = floor(t + u), 0 .. 2^b - 1; u uniform in (0, 1), or 1/2
 //   decode   x = Z + q S
 //
+// and where only S travels, with sign and magnitude:
+//
+//   encode   t = |x| / S; m = floor(t + u), 0 .. s; q = s + m, or s - m for x < 0
+//   decode   x = (q - s) S
+//
 // Up to 8 bits t is taken to the nearest multiple of 2^-16, T 2^-16, and u = (k + 1/2) 2^-16 with
 // the 16-bit numbers k of random.h: then q = (T + k) >> 16 is the floor of the exact sum. For 16
 // bits, where a float has no digits left for t + u, q = floor(t) + floor(fraction(t) + u) with u =
 // (k + 1/2) 2^-23, k the upper 23 bits of the 32-bit number.
+#include "doubles_lanes.h"
 #include "philox_lanes.h"
 #include "pieces_lanes.h"
 
@@ -50,6 +56,56 @@ LANES_INLINE bool row_grid(Grid *grid, const float *x, const QuantizeCall *call,
                      call->to.bf16);
 }
 
+// The magnitudes of a row's values, as far as a rule wants to know them.
+typedef struct Sizes {
+    F16 most;
+    F16 bad; // as above
+    D16 sum; // of |x|, or of x²
+} Sizes;
+
+LANES_INLINE void sizes_add(Sizes *sizes, F16 x, GridRule rule) {
+    F16 size = f16_abs(x);
+    D16 wide = d16_of(size);
+    sizes->most = f16_max(sizes->most, size);
+    sizes->bad = f16_add(sizes->bad, f16_sub(x, x));
+    if (rule != GRID_MAX)
+        sizes->sum = d16_add(sizes->sum, rule == GRID_L2 ? d16_mul(wide, wide) : wide);
+}
+
+LANES_INLINE Sizes sizes_of(const float *x, int64_t columns, float factor, GridRule rule) {
+    int64_t whole = columns / 16 * 16;
+    F16 scale = f16_set(factor);
+    Sizes sizes = {f16_set(0), f16_set(0), d16_of(f16_set(0))};
+    for (int64_t c = 0; c < whole; c += 16)
+        sizes_add(&sizes, f16_mul(f16_load(x + c), scale), rule);
+    if (whole < columns) { // what lies behind the row is not of it
+        F16 last = f16_mul(f16_load(x + whole), scale);
+        sizes_add(&sizes, f16_keep(last, mask_first(columns - whole)), rule);
+    }
+    return sizes;
+}
+
+// The grid of scale x in which 0 is a value; false if there is none. A 2-norm as it is rounded is
+// not below any |x|, because no step of making it is.
+LANES_INLINE bool row_grid_signs(Grid *grid, const float *x, const QuantizeCall *call,
+                                 float factor) {
+    int64_t columns = call->from.x.columns;
+    const Quantized *to = &call->to;
+    if (to->rule == GRID_MEAN) {
+        Sizes sizes = sizes_of(x, columns, factor, GRID_MEAN);
+        return f16_sum(sizes.bad) == 0 &&
+               grid_mean(grid, d16_sum(sizes.sum) / (double)columns, to->bf16);
+    }
+    if (to->rule == GRID_L2) {
+        Sizes sizes = sizes_of(x, columns, factor, GRID_L2);
+        return f16_sum(sizes.bad) == 0 &&
+               grid_cover(grid, __builtin_sqrt(d16_sum(sizes.sum)), to->bits, to->bf16);
+    }
+    Sizes sizes = sizes_of(x, columns, factor, GRID_MAX);
+    return f16_sum(sizes.bad) == 0 &&
+           grid_cover(grid, (double)f16_most(sizes.most), to->bits, to->bf16);
+}
+
 // A row on its way.
 typedef struct Row {
     const float *x;
@@ -83,6 +139,14 @@ LANES_INLINE F16 fixed_of(const Measure *in, const float *x, bool scales, bool d
     F16 fixed = f16_mul(divide ? f16_div(above, in->step) : above, in->inverse);
     return f16_min(fixed, in->most); // a rounded quotient may be above 2^b - 1
 }
+// T is not above s 2^16, which is below 2^23: |x| / S is not above s, and the two roundings of |x|
+// times 1 / S add less than 1/2 to that.
+LANES_INLINE F16 fixed_of_signs(const Measure *in, const float *x, GridRule rule, bool divide) {
+    F16 value = f16_mul(f16_load(x), in->scale);
+    if (rule == GRID_MEAN)
+        return f16_signs(value, 0x1p16f);
+    return f16_mul(divide ? f16_div(value, in->step) : value, in->inverse);
+}
 
 LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_t count,
                              bool scales, bool divide) {
@@ -91,8 +155,34 @@ LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_
     Measure in = measure_of(row);
 #pragma GCC unroll 2
     for (int64_t c = 0; c < count; c += 16)
-        codes_store(piece->code + c, fixed_of(&in, x + c, scales, divide), k + c);
+        codes_store(piece->code + c, fixed_of(&in, x + c, scales, divide), k + c, false, 0);
     memset(piece->code + count, 0, 8); // not the codes of the padding
+}
+LANES_INLINE void codes_make_signs(Piece *piece, const Row *row, int64_t first, int64_t count,
+                                   GridRule rule, bool divide) {
+    const uint16_t *k = piece->random.half;
+    const float *x = row->x + first;
+    Measure in = measure_of(row);
+    int s = (int)row->grid.most;
+#pragma GCC unroll 2
+    for (int64_t c = 0; c < count; c += 16)
+        codes_store(piece->code + c, fixed_of_signs(&in, x + c, rule, divide), k + c, true, s);
+    memset(piece->code + count, 0, 8);
+}
+
+// Of a rule, of a row: which loop.
+LANES_INLINE void codes_choose(Piece *piece, const Row *row, int64_t first, int64_t count,
+                               bool scales, GridRule rule) {
+    if (rule == GRID_MEAN)
+        codes_make_signs(piece, row, first, count, GRID_MEAN, false);
+    else if (rule != GRID_MINMAX && row->divide)
+        codes_make_signs(piece, row, first, count, GRID_MAX, true);
+    else if (rule != GRID_MINMAX)
+        codes_make_signs(piece, row, first, count, GRID_MAX, false);
+    else if (row->divide)
+        codes_make(piece, row, first, count, scales, true);
+    else
+        codes_make(piece, row, first, count, scales, false);
 }
 
 LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count,
@@ -127,22 +217,19 @@ LANES_INLINE void random_make(Piece *piece, const QuantizeCall *call, const Row 
 
 // Columns first .. of a row into its payload.
 LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row *row,
-                               int64_t first, bool scales, bool random) {
+                               int64_t first, bool scales, bool random, bool signs) {
     int64_t columns = call->from.x.columns, count = columns_here(columns, first);
     int bits = call->to.bits;
     uint8_t *payload = row->payload;
     if (random)
         random_make(piece, call, row, first, count, bits == 16 ? 4 : 8);
-    if (bits == 16) {
+    if (!signs && bits == 16) {
         halves_make(piece, row, first, count, scales, random);
         memcpy(payload + 2 * first, piece->half, (size_t)(2 * count));
         return;
     }
-    if (row->divide)
-        codes_make(piece, row, first, count, scales, true);
-    else
-        codes_make(piece, row, first, count, scales, false);
-    for (int width = 8, shift = 0; width > 0; width /= 2)
+    codes_choose(piece, row, first, count, scales, signs ? call->to.rule : GRID_MINMAX);
+    for (int width = 8, shift = signs ? bits_left_out(call->to.rule) : 0; width > 0; width /= 2)
         if (bits & width) {
             plane_pack(payload + first * width / 8, piece->code, count, shift, width);
             payload += (columns * width + 7) / 8;
@@ -156,66 +243,76 @@ LANES_INLINE void ask_for(const float *row, int64_t columns) {
 }
 
 // The grid of row i of the message, into the message too.
-LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales) {
+LANES_INLINE Row row_begin(const QuantizeCall *call, int64_t i, bool scales, bool signs) {
     const Quantized *to = &call->to;
     const MessageSource *from = &call->from;
-    int32_t place = cpu_int32s(to->place)[i], r = cpu_int32s(from->row)[place];
+    int32_t place = place_of(to, i), r = cpu_int32s(from->row)[place];
     Row row = {.x = message_row(from, r),
                .gid = cpu_int64s(from->gid)[r],
                .peer = message_peer(from, r),
                .payload = cpu_bytes(to->payload) + i * call->row_bytes};
     row.scale = scales ? message_scale(from, r) : 1.0f;
-    row.bad = !row_grid(&row.grid, row.x, call, row.scale, scales);
+    row.bad = !(signs ? row_grid_signs(&row.grid, row.x, call, row.scale)
+                      : row_grid(&row.grid, row.x, call, row.scale, scales));
     if (row.bad)
         return row;
+    parameter_put(cpu_bytes(to->step), i, row.grid.step, to->bf16);
+    if (signs && row.grid.step == 0) // all become zero, in any unit
+        row.scale = 0, row.grid.step = 1;
     row.divide = grid_divides(&row.grid);
     row.inverse = row.divide ? 0x1p16f : 1.0f / row.grid.step * 0x1p16f;
+    if (signs)
+        return row;
     parameter_put(cpu_bytes(to->minimum), i, row.grid.zero, to->bf16);
-    parameter_put(cpu_bytes(to->step), i, row.grid.step, to->bf16);
     if (from->range != NULL)
         cpu_floats(from->range)[place] = row.grid.most * row.grid.step;
     return row;
 }
 
 LANES_INLINE void row_encode(const QuantizeCall *call, const Row *row, Piece *piece, bool scales,
-                             bool random) {
+                             bool random, bool signs) {
     if (row->grid.step == 0)
         memset(row->payload, 0, (size_t)call->row_bytes);
     else
         for (int64_t first = 0; first < call->from.x.columns; first += BLOCK)
-            piece_encode(piece, call, row, first, scales, random);
+            piece_encode(piece, call, row, first, scales, random, signs);
 }
 
 // The grid of a row is a long chain of short operations: it is made while the row before it is
 // encoded.
 LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end, bool scales,
-                                 bool random) {
+                                 bool random, bool signs) {
     Piece piece;
     if (!random) // T 2^-16 is then rounded as with u = 1/2
         for (int64_t c = 0; c < BLOCK; c++)
             piece.random.half[c] = 0x8000;
-    const int32_t *place = cpu_int32s(call->to.place), *list = cpu_int32s(call->from.row);
+    const int32_t *list = cpu_int32s(call->from.row);
     int64_t bad = NO_PLACE;
-    Row row = row_begin(call, begin, scales);
+    Row row = row_begin(call, begin, scales, signs);
     for (int64_t i = begin; i < end; i++) {
         if (i + AHEAD < call->to.count)
-            ask_for(message_row(&call->from, list[place[i + AHEAD]]), call->from.x.columns);
+            ask_for(message_row(&call->from, list[place_of(&call->to, i + AHEAD)]),
+                    call->from.x.columns);
         Row next = row;
         if (i + 1 < end)
-            next = row_begin(call, i + 1, scales);
+            next = row_begin(call, i + 1, scales, signs);
         if (!row.bad)
-            row_encode(call, &row, &piece, scales, random);
-        else if (place[i] < bad)
-            bad = place[i];
+            row_encode(call, &row, &piece, scales, random, signs);
+        else if (place_of(&call->to, i) < bad)
+            bad = place_of(&call->to, i);
         row = next;
     }
     return bad;
 }
 
 int64_t LANES_NAME(quantize_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
-    if (call->to.nearest)
-        return call->from.scale != NULL ? rows_encode(call, begin, end, true, false)
-                                        : rows_encode(call, begin, end, false, false);
-    return call->from.scale != NULL ? rows_encode(call, begin, end, true, true)
-                                    : rows_encode(call, begin, end, false, true);
+    bool random = !call->to.nearest && call->to.rule != GRID_MEAN;
+    if (call->to.rule != GRID_MINMAX) // always scaled, if by 1
+        return random ? rows_encode(call, begin, end, true, true, true)
+                      : rows_encode(call, begin, end, true, false, true);
+    if (random)
+        return call->from.scale != NULL ? rows_encode(call, begin, end, true, true, false)
+                                        : rows_encode(call, begin, end, false, true, false);
+    return call->from.scale != NULL ? rows_encode(call, begin, end, true, false, false)
+                                    : rows_encode(call, begin, end, false, false, false);
 }
