@@ -46,6 +46,9 @@ void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in th
 typedef struct MessageLayout {
     int64_t rows, columns;
     const Widths *widths; // of `rows` rows; NULL: the codec knows none
+    // [rows] floats of each row by its place, 1 .. columns; NULL: all have all columns. What lies
+    // behind them does not travel and is decoded as zero. On the host. For fp32 and grid.
+    const int32_t *length;
     MemberValues values;
     size_t bytes; // to decode, where the codec varies: of the message
 } MessageLayout;
@@ -83,6 +86,21 @@ const Codec *codec_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 FamilyKeys codec_keys(void);                           // that codecs bring along
 // The codec's own options; zero where it has none. False with EXIT_CONFIG.
 bool codec_configure(const Codec *codec, const Config *config, MemberValues *values, Error *err);
+
+// ---- grid: all rows have the same width, on a grid that a rule makes of each (backend.h). Of
+// messages that the CPU's operations make. No name of the config, and its options are set here.
+typedef struct GridOptions {
+    GridRule rule;
+    int bits;     // minmax: as width_known has it; max and l2: 2 .. 8; mean: 1
+    bool nearest; // biased, as mean is anyway
+    bool bf16;    // Z and S travel as bf16, else as fp32
+} GridOptions;
+extern const Codec codec_grid;
+void grid_set(MemberValues *values, GridOptions options);
+GridOptions grid_get(const MemberValues *values);
+// The least w with E |Q(x) - x|² <= w |x|² for all rows of that many columns, in fp32; S as bf16
+// adds up to 1.7 %. Rounding to the nearest stays below it. Infinite for mean.
+double grid_omega(GridOptions options, int64_t columns);
 
 // ---- residuals: what the ends of a message remember of each row from one training exchange to the
 // next, apart from the codec: any residual goes with any codec. A table.

@@ -2,30 +2,46 @@
 // and the table entry last. A codec says where rows lie in the message; the backend's operations
 // move them.
 //
-//   payload   row 0: columns floats | row 1: columns floats | ...     no padding, no ids (law 6)
+//   payload   row 0: its floats | row 1: its floats | ...     no padding, no ids (law 6)
 
 #include "internal.h"
 
+static size_t run_bytes(Run run) {
+    return memory_product(run.count, memory_product(run.columns, sizeof(float)));
+}
+
 static size_t fp32_bytes(const MessageLayout *layout) {
-    return memory_product(layout->rows, memory_product(layout->columns, sizeof(float)));
+    size_t bytes = 0;
+    for (Run run = {0}; run_next(&run, layout);)
+        bytes += run_bytes(run);
+    return bytes;
 }
 
 static size_t fp32_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
                           const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
     (void)bad; // every value can be written
-    backend->pack_fp32(out, source, layout->rows, poll);
+    for (Run run = {0}; run_next(&run, layout);) {
+        MessageSource some = run_source(source, run);
+        some.row = int32_window(some.row, run.begin);
+        backend->pack_fp32(out, &some, run.count, poll);
+        out = byte_window(out, (int64_t)run_bytes(run));
+    }
     return fp32_bytes(layout);
 }
 
 static void fp32_decode(const Backend *backend, Rows out, int64_t begin,
                         const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
-    backend->unpack_fp32(out, begin, in, layout->rows, poll);
+    for (Run run = {0}; run_next(&run, layout);) {
+        backend->unpack_fp32(run_rows(backend, out, begin, run), begin + run.begin, in, run.count,
+                             poll);
+        in = byte_window(in, (int64_t)run_bytes(run));
+    }
 }
 
 const Codec codec_fp32 = {
     .name = "fp32",
     .bytes = fp32_bytes,
-    .bytes_most = fp32_bytes, // the length depends on rows and columns only
+    .bytes_most = fp32_bytes, // the length depends on rows and their lengths only
     .encode = fp32_encode,
     .decode = fp32_decode,
 };

@@ -1,0 +1,126 @@
+// grid: rows of `bits` bits a value on a grid of their own (GridRule in backend.h). What one row
+// costs does not depend on the others, so there are no widths.
+//
+//   | Z of all rows, if the rule has one | S of all rows | codes of row 0 | codes of row 1 | ...
+//
+// Z and S are bf16 or fp32; the codes of a row are planes as codec.h draws them, of its length.
+
+#include "internal.h"
+
+#include <math.h>
+#include <string.h>
+
+_Static_assert(sizeof(GridOptions) <= sizeof(MemberValues), "the options fit");
+
+// ---- options
+
+static bool bits_are_known(GridOptions options) {
+    if (options.rule == GRID_MINMAX)
+        return width_known(options.bits);
+    return options.rule == GRID_MEAN ? options.bits == 1 : options.bits >= 2 && options.bits <= 8;
+}
+
+void grid_set(MemberValues *values, GridOptions options) {
+    assert(bits_are_known(options));
+    memcpy(values->values, &options, sizeof options);
+}
+
+GridOptions grid_get(const MemberValues *values) {
+    GridOptions options;
+    memcpy(&options, values->values, sizeof options);
+    return options;
+}
+
+// Found by search over rows with the exact S: for the maximum one value of it among others of equal
+// size, for the 2-norm all of equal size, for the range two ends and all others half-way.
+double grid_omega(GridOptions options, int64_t columns) {
+    double d = (double)columns;
+    double s = ldexp(1, options.bits - 1) - 1, most = ldexp(1, options.bits) - 1;
+    switch (options.rule) {
+    case GRID_MINMAX:
+        return fmax(0, d - 2) / (2 * most * most);
+    case GRID_MAX:
+        return (sqrt(1 + (d - 1) / (s * s)) - 1) / 2;
+    case GRID_L2:
+        return s <= sqrt(d) / 2 ? sqrt(d) / s - 1 : d / (4 * s * s);
+    default:
+        return INFINITY;
+    }
+}
+
+// ---- the parts of a message
+
+static int64_t parameter_bytes(GridOptions options) { return options.bf16 ? 2 : 4; }
+
+// Of all rows, in front of the codes.
+static size_t parameters_bytes(const MessageLayout *layout) {
+    GridOptions options = grid_get(&layout->values);
+    int arrays = options.rule == GRID_MINMAX ? 2 : 1;
+    return memory_product(layout->rows, (size_t)(arrays * parameter_bytes(options)));
+}
+
+static int64_t codes_bytes(const MessageLayout *layout, Run run) {
+    return run.count * quantized_row_bytes(run.columns, grid_get(&layout->values).bits);
+}
+
+// No row yet; parts_next moves on.
+static Quantized parts_start(const MessageLayout *layout, const DeviceByte *message) {
+    GridOptions options = grid_get(&layout->values);
+    bool has_minimum = options.rule == GRID_MINMAX;
+    int64_t array = layout->rows * parameter_bytes(options);
+    assert(layout->widths == NULL);
+    return (Quantized){.bits = options.bits,
+                       .bf16 = options.bf16,
+                       .nearest = options.nearest,
+                       .rule = options.rule,
+                       .minimum = has_minimum ? byte_window(message, 0) : NULL,
+                       .step = byte_window(message, has_minimum ? array : 0),
+                       .payload = byte_window(message, (int64_t)parameters_bytes(layout))};
+}
+
+// The rows of a run, whose places are their own. False behind the last.
+static bool parts_next(Quantized *rows, Run *run, const MessageLayout *layout) {
+    int64_t parameters = run->count * parameter_bytes(grid_get(&layout->values));
+    rows->payload = byte_window(rows->payload, codes_bytes(layout, *run));
+    rows->step = byte_window(rows->step, parameters);
+    if (rows->minimum != NULL)
+        rows->minimum = byte_window(rows->minimum, parameters);
+    bool more = run_next(run, layout);
+    rows->first = run->begin;
+    rows->count = run->count;
+    return more;
+}
+
+// ---- the codec
+
+static size_t grid_bytes(const MessageLayout *layout) {
+    size_t bytes = parameters_bytes(layout);
+    for (Run run = {0}; run_next(&run, layout);)
+        bytes += (size_t)codes_bytes(layout, run);
+    return bytes;
+}
+
+static size_t grid_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
+                          const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
+    Run run = {0};
+    for (Quantized rows = parts_start(layout, out); parts_next(&rows, &run, layout);) {
+        MessageSource some = run_source(source, run);
+        backend->quantize(&rows, &some, bad, poll);
+    }
+    return grid_bytes(layout);
+}
+
+static void grid_decode(const Backend *backend, Rows out, int64_t begin,
+                        const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
+    Run run = {0};
+    for (Quantized rows = parts_start(layout, in); parts_next(&rows, &run, layout);)
+        backend->dequantize(run_rows(backend, out, begin, run), begin, &rows, poll);
+}
+
+const Codec codec_grid = {
+    .name = "grid",
+    .bytes = grid_bytes,
+    .bytes_most = grid_bytes, // the length depends on rows, their lengths and the options only
+    .encode = grid_encode,
+    .decode = grid_decode,
+};

@@ -1,0 +1,340 @@
+// ranks: 1
+// If this failed, coded gradients would be biased, or noisier than the step of a memory is made
+// for (alpha = 1 / (1 + omega)), or a zero would not stay one.
+#include "grid_trip.h"
+
+enum { BUCKET = 512 };
+
+// ---- a row, and what its codec promises of it
+
+static RoundTrip row_new(GridOptions options, int64_t columns) {
+    return grid_trip_new(1, columns, options);
+}
+
+static float *values(const RoundTrip *t) { return floats(t->source.x); }
+
+// Makes the message once, so that Z and S are known, which nothing random changes.
+static void row_ready(RoundTrip *t) {
+    round_trip_ready(t);
+    assert_int_equal(round_trip_encode(t), -1);
+}
+
+static double fraction(const RoundTrip *t, int64_t c) {
+    GridOptions options = grid_get(&t->shape.values);
+    double step = step_sent(t, 0), zero = has_minimum(options) ? parameter(t, 0, 0) : 0;
+    double steps = step > 0 ? ((double)values(t)[c] - zero) / step : 0;
+    return steps - floor(steps);
+}
+
+static double noise_in_theory(const RoundTrip *t) {
+    double sum = 0, step = step_sent(t, 0);
+    for (int64_t c = 0; c < t->shape.columns; c++)
+        sum += fraction(t, c) * (1 - fraction(t, c));
+    return sum * step * step;
+}
+
+static double norm_squared(const RoundTrip *t) {
+    double sum = 0;
+    for (int64_t c = 0; c < t->shape.columns; c++)
+        sum += (double)values(t)[c] * (double)values(t)[c];
+    return sum;
+}
+
+// ---- drawing
+
+static void draw(RoundTrip *t, int which) {
+    t->source.stream.epoch = (uint32_t)which;
+    assert_int_equal(round_trip_encode(t), -1);
+    round_trip_decode(t);
+}
+
+// The mean of the squared error, and of the error of each value.
+static double draw_many(RoundTrip *t, int draws, double *error) {
+    double squares = 0;
+    memset(error, 0, (size_t)t->shape.columns * sizeof *error);
+    for (int i = 0; i < draws; i++) {
+        draw(t, i);
+        const float *y = landed(t, 0), *x = values(t);
+        for (int64_t c = 0; c < t->shape.columns; c++) {
+            double away = (double)y[c] - (double)x[c];
+            error[c] += away / draws;
+            squares += away * away;
+        }
+    }
+    return squares / draws;
+}
+
+// The most that the mean of so many draws may be away, with false alarm 1e-9 a row: Bernstein, with
+// what T, u and the floats of the values round (test_rounding.c).
+static double mean_may_err(const RoundTrip *t, int64_t c, int draws) {
+    double f = fraction(t, c), l = log(2 * (double)t->shape.columns / 1e-9), step = step_sent(t, 0);
+    double magnitude = 0;
+    for (int64_t i = 0; i < t->shape.columns; i++)
+        magnitude = fmax(magnitude, fabs((double)values(t)[i]));
+    return step * (sqrt(2 * f * (1 - f) * l / draws) + 2 * l / (3.0 * draws) + 0x1p-16) +
+           2 * magnitude * 0x1p-23;
+}
+
+// Unbiased, and as noisy as the formula says where that is more than rounding.
+static void check_draws(RoundTrip *t, int draws) {
+    double error[BUCKET], found = draw_many(t, draws, error), theory = noise_in_theory(t);
+    double step = step_sent(t, 0);
+    for (int64_t c = 0; c < t->shape.columns; c++)
+        assert_near(error[c], 0, mean_may_err(t, c, draws));
+    if (theory > step * step / 4)
+        assert_near(found / theory, 1, 0.05);
+}
+
+// ---- rows as they come
+
+// A row of a kind, or with one value that is not zero.
+static void row_fill(RoundTrip *t, int kind) {
+    static const Kind kinds[] = {GAUSS, RELU, LAPLACE};
+    if (kind < 3)
+        round_trip_fill(t, kinds[kind], 0, kind);
+    else
+        values(t)[t->shape.columns / 2] = -1.7F;
+}
+
+static void draws_are_unbiased_and_as_noisy_as_said(void **state) {
+    (void)state;
+    for (GridOptions options = {0}; grid_next(&options);)
+        for (int kind = 0; kind < 4; kind++) {
+            if (options.nearest || options.rule == GRID_MEAN || options.bits % 2 != 0)
+                continue;
+            RoundTrip t = row_new(options, BUCKET);
+            row_fill(&t, kind);
+            row_ready(&t);
+            check_draws(&t, test_turns(600, 20000));
+            round_trip_clear(&t);
+        }
+}
+
+// Half a step, and what T and a float round.
+static void nearest_is_within_half_a_step(void **state) {
+    (void)state;
+    for (GridOptions options = {0}; grid_next(&options);)
+        for (int kind = 0; kind < 4; kind++) {
+            if (!options.nearest || options.rule == GRID_MEAN)
+                continue;
+            RoundTrip t = row_new(options, BUCKET);
+            row_fill(&t, kind);
+            row_ready(&t);
+            draw(&t, 0);
+            double most = (double)step_sent(&t, 0) * (0.5 + 0x1p-15);
+            for (int64_t c = 0; c < BUCKET; c++)
+                assert_near(landed(&t, 0)[c], values(&t)[c], most);
+            round_trip_clear(&t);
+        }
+}
+
+static void zero_stays_zero(void **state) {
+    (void)state;
+    for (GridRule rule = GRID_MAX; rule <= GRID_L2; rule++) {
+        RoundTrip t = row_new((GridOptions){.rule = rule, .bits = 8, .bf16 = true}, BUCKET);
+        round_trip_fill(&t, LAPLACE, 0, 0);
+        for (int64_t c = 0; c < BUCKET; c += 2)
+            values(&t)[c] = c % 4 == 0 ? 0.0F : -0.0F;
+        row_ready(&t);
+        for (int i = 0; i < test_turns(2000, 40000); i++) { // 256 zeros each: 10^7 in the long form
+            draw(&t, i);
+            for (int64_t c = 0; c < BUCKET; c += 2)
+                if (landed(&t, 0)[c] != 0)
+                    fail_msg("draw %d: column %d is %g", i, (int)c, (double)landed(&t, 0)[c]);
+        }
+        round_trip_clear(&t);
+    }
+}
+
+// The largest of all 16-bit numbers meets the largest values, whose t may be rounded to a little
+// more than s.
+static void largest_values_never_wrap(void **state) {
+    (void)state;
+    enum { ROWS = 1000 };
+    RoundTrip t = grid_trip_new(ROWS, 8, (GridOptions){.rule = GRID_MAX, .bits = 8});
+    int64_t gid = 0, column = 0;
+    while (random_uniform16(t.source.stream, gid, t.source.peer, column) < 1 - 0x1p-16F) {
+        column = (column + 1) % 8;
+        gid += column == 0;
+    }
+    for (int64_t r = 0; r < ROWS; r++) {
+        t.gid[r] = gid;
+        values(&t)[r * t.source.x.stride + column] = (1 + (float)r / ROWS) * (r % 2 == 0 ? 1 : -1);
+    }
+    row_ready(&t);
+    round_trip_decode(&t);
+    for (int64_t k = 0; k < ROWS; k++)
+        assert_true(landed(&t, k)[column] == (k % 2 == 0 ? 127 : -127) * step_sent(&t, k));
+    round_trip_clear(&t);
+}
+
+// ---- the worst rows
+
+// The largest value, and others all of the size at which their noise is the largest beside it.
+static void worst_of_max(float *x, double s) {
+    double n = BUCKET - 1, steps = s * s * (sqrt(1 + n / (s * s)) - 1) / n;
+    for (int c = 0; c < BUCKET; c++)
+        x[c] = (float)(c == 100 ? 1 : (c % 2 == 0 ? steps : -steps) / s);
+}
+
+// Values half-way between two codes, whose squares add up to s².
+static void worst_of_l2(float *x, double s) {
+    double left = s * s - BUCKET / 4.0, sum = 0, steps[BUCKET];
+    int level = 0, c = 0;
+    for (int i = 0; i < BUCKET; i++)
+        steps[i] = left < 0 ? s / sqrt(BUCKET) : 0.5;
+    for (; left >= 2 * level + 2; c = (c + 1) % BUCKET, level += c == 0) {
+        left -= 2 * level + 2;
+        steps[c] += 1;
+    }
+    for (int i = 0; i < BUCKET; i++)
+        sum += steps[i];
+    for (int i = 0; i < BUCKET; i++)
+        x[i] = (float)((steps[i] + fmax(0, left) / (2 * sum)) / s);
+}
+
+// Both ends, and half-way between two codes around zero.
+static void worst_of_minmax(float *x) {
+    memset(x, 0, BUCKET * sizeof *x);
+    x[3] = -1, x[200] = 1;
+}
+
+static void worst_fill(RoundTrip *t, GridOptions options) {
+    if (options.rule == GRID_MAX)
+        worst_of_max(values(t), true_s(options));
+    else if (options.rule == GRID_L2)
+        worst_of_l2(values(t), true_s(options));
+    else
+        worst_of_minmax(values(t));
+}
+
+static void worst_rows_reach_omega(void **state) {
+    (void)state;
+    for (GridOptions options = {0}; grid_next(&options);) {
+        if (options.nearest || options.rule == GRID_MEAN)
+            continue;
+        double omega = grid_omega(options, BUCKET), error[BUCKET];
+        RoundTrip t = row_new(options, BUCKET);
+        worst_fill(&t, options);
+        row_ready(&t);
+        double theory = noise_in_theory(&t) / norm_squared(&t) / omega;
+        double found = draw_many(&t, test_turns(300, 20000), error) / norm_squared(&t) / omega;
+        assert_true(theory <= (options.bf16 ? 1.017 : 1 + 1e-6));
+        if (!options.bf16)
+            assert_near(theory, 1, 1e-3);
+        assert_near(found / theory, 1, 0.05);
+        round_trip_clear(&t);
+    }
+}
+
+// With S as fp32. The ends of a range are on the grid but for the rounding of S.
+static void no_row_is_above_omega(void **state) {
+    (void)state;
+    static const int64_t columns[] = {1, 2, 3, 17, 100, 512};
+    for (GridOptions options = {0}; grid_next(&options);)
+        for (int i = 0; i < 6 * USUAL; i++) {
+            if (options.nearest || options.bf16 || options.rule == GRID_MEAN)
+                continue;
+            RoundTrip t = row_new(options, columns[i / USUAL]);
+            round_trip_fill(&t, (Kind)(i % USUAL), 0, i);
+            row_ready(&t);
+            double step = step_sent(&t, 0), most = grid_omega(options, t.shape.columns);
+            assert_true(noise_in_theory(&t) <=
+                        most * norm_squared(&t) * (1 + 1e-6) + 1e-4 * step * step);
+            round_trip_clear(&t);
+        }
+}
+
+static double omega_of(GridRule rule, int bits) {
+    return grid_omega((GridOptions){.rule = rule, .bits = bits}, BUCKET);
+}
+
+static void omega_is_that_of_the_table(void **state) {
+    (void)state;
+    static const struct {
+        int bits;
+        double max, l2; // 0: not in the table
+    } table[] = {{2, 10.8, 21.6}, {3, 3.30, 6.5},  {4, 1.19, 2.23},
+                 {5, 0, .57},     {6, .119, .133}, {8, .0079, 0}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        if (table[i].max > 0)
+            assert_near(omega_of(GRID_MAX, table[i].bits) / table[i].max, 1, 0.008);
+        if (table[i].l2 > 0)
+            assert_near(omega_of(GRID_L2, table[i].bits) / table[i].l2, 1, 0.008);
+    }
+    assert_near(omega_of(GRID_MINMAX, 8), 510 / (2 * 255.0 * 255), 1e-12);
+    assert_near(1 / (1 + omega_of(GRID_MAX, 2)), 2 / (1 + sqrt(BUCKET)), 1e-12); // of DIANA
+    assert_true(isinf(omega_of(GRID_MEAN, 1)));
+}
+
+// ---- usual rows
+
+enum { NORMAL, DOUBLE_EXPONENTIAL, STUDENT_3, SHAPES };
+
+static double drawn(int shape, int64_t row, int64_t column) {
+    RandomStream stream = random_stream(9, RANDOM_FEATURES, (uint32_t)shape, 0, 0);
+    double x = random_normal(stream, row, 0, column), squares = 0;
+    if (shape == NORMAL)
+        return x;
+    if (shape == DOUBLE_EXPONENTIAL)
+        return copysign(log(random_uniform32(stream, row, 1, column)), x);
+    for (int i = 1; i <= 3; i++) {
+        double y = random_normal(stream, row, i, column);
+        squares += y * y;
+    }
+    return x / sqrt(squares / 3);
+}
+
+// By rule and bits, E |Q(x) - x|² / |x|² of buckets on average, S as bf16, as a program measured it
+// that shares nothing with this one.
+static const struct {
+    GridRule rule;
+    int bits;
+    double noise[SHAPES];
+} usual[] = {{GRID_MAX, 4, {.036, .079, .21}},
+             {GRID_MAX, 8, {1.1e-4, 2.4e-4, 7.0e-4}},
+             {GRID_L2, 4, {1.58, 1.34, 1.28}},
+             {GRID_MAX, 2, {1.6, 2.4, 3.9}}};
+enum { USUAL_GRIDS = sizeof usual / sizeof *usual };
+
+static double relative_noise(const float *x, GridOptions options) {
+    RoundTrip t = row_new(options, BUCKET);
+    memcpy(values(&t), x, BUCKET * sizeof *x);
+    row_ready(&t);
+    double noise = noise_in_theory(&t) / norm_squared(&t);
+    round_trip_clear(&t);
+    return noise;
+}
+
+static void usual_rows_are_as_noisy_as_measured(void **state) {
+    (void)state;
+    static const double spread[SHAPES] = {.2, .4, .75}; // of a bucket, of the mean
+    int buckets = test_turns(300, 4000);
+    for (int shape = 0; shape < SHAPES; shape++) {
+        double noise[USUAL_GRIDS] = {0};
+        float x[BUCKET];
+        for (int row = 0; row < buckets; row++) {
+            for (int64_t c = 0; c < BUCKET; c++)
+                x[c] = (float)drawn(shape, row, c);
+            for (int i = 0; i < USUAL_GRIDS; i++)
+                noise[i] +=
+                    relative_noise(x, (GridOptions){usual[i].rule, usual[i].bits, false, true});
+        }
+        for (int i = 0; i < USUAL_GRIDS; i++)
+            assert_near(noise[i] / buckets / usual[i].noise[shape], 1,
+                        0.03 /* two digits */ + 5 * spread[shape] / sqrt(buckets));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(draws_are_unbiased_and_as_noisy_as_said),
+    cmocka_unit_test(nearest_is_within_half_a_step),
+    cmocka_unit_test(zero_stays_zero),
+    cmocka_unit_test(largest_values_never_wrap),
+    cmocka_unit_test(worst_rows_reach_omega),
+    cmocka_unit_test(no_row_is_above_omega),
+    cmocka_unit_test(omega_is_that_of_the_table),
+    cmocka_unit_test(usual_rows_are_as_noisy_as_measured),
+};
+
+TEST_MAIN(tests)
