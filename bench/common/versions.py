@@ -1,17 +1,23 @@
 """A version of the program, new or old: running it, and what it calls a key that has been renamed since."""
 import json
 import os
-import re
 import subprocess
 import sys
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-
-
-def old_names():
-    """New name -> old one, of keys."""
-    with open(os.path.join(ROOT, "src", "config", "renamed.c")) as lines:
-        return {new: old for old, new in re.findall(r'{"([^" ]+)", "([^" ]+)"}', lines.read())}
+OLD_NAMES = {
+    "data.transforms": "data.prepare", "train.lr": "train.rate", "train.eps": "train.epsilon",
+    "train.clip_norm": "train.clip", "train.lr_schedule": "train.schedule",
+    "train.lr_step_size": "train.step_epochs", "train.lr_gamma": "train.step_factor",
+    "quantization.codec": "messages.codec", "quantization.assign": "messages.assign",
+    "quantization.bits": "messages.widths", "quantization.initial_bits": "messages.first_width",
+    "quantization.scale_dtype": "messages.parameters", "quantization.period": "messages.period",
+    "quantization.delay": "messages.delay", "quantization.group_size": "messages.group_size",
+    "quantization.lambda": "messages.lambda", "quantization.sensitivity": "messages.sensitivity",
+    "quantization.time": "messages.time", "quantization.wait": "messages.wait", "quantization.link": "messages.link",
+    "quantization.solver": "messages.solver", "quantization.solver_limit": "messages.solver_limit",
+    "lossless.input_features": "lossless.layer0", "lossless.receptive_field": "lossless.train_rows",
+    "comm.chunk": "comm.piece", "run.simd": "run.vectors",
+}  # of keys that have been renamed
 
 
 class Version:
@@ -20,7 +26,7 @@ class Version:
         # What a version prepares may be wrong for another, so each has a cache of its own.
         self.environment = dict(os.environ, XDG_CACHE_HOME=cache, OMPI_ALLOW_RUN_AS_ROOT="1",
                                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-        self.old_names, self.schema = old_names(), json.loads(self.call("config", "schema").stdout)
+        self.schema = json.loads(self.call("config", "schema").stdout)
 
     def row(self, key):
         """The schema of a key; None if this version does not know it by that name."""
@@ -32,7 +38,7 @@ class Version:
         return row
 
     def key(self, name):
-        return name if self.row(name) else self.old_names.get(name, name)
+        return name if self.row(name) else OLD_NAMES.get(name, name)
 
     def call(self, *words, before=()):
         done = subprocess.run([*before, self.path, *words], env=self.environment, capture_output=True, text=True,

@@ -44,7 +44,7 @@ bool checkpoint_write(const Training *training, const char *run_dir, int keep, E
 // one if the backend was another.
 // *found is false if there is no checkpoint. EXIT_DATA if all are damaged; EXIT_IO if one cannot be
 // read; EXIT_CONFIG, with all differences, if the newest undamaged one belongs to another training
-// (config, data, parts, seed, first weights), or if it is of version 1 or a newer version.
+// (config, data, parts, seed, first weights), or if it is of a newer version.
 // Collective.
 bool checkpoint_restore(Training *training, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err);

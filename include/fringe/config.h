@@ -271,10 +271,10 @@ bool config_is_sentence(const char *meaning);
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG
 // (EXIT_NO_INPUT if the file does not exist). Presets stand between defaults and file. The
-// file may also be the run.json of a run: then its member "config" is loaded, in which keys may
-// have names of older versions. After errors *config holds defaults for wrong keys and the values
-// of the others; if the file is no JSON, its mode is "". A path that does not exist may name a
-// config that came with the program: "villages" is configs/villages.json beside it.
+// file may also be the run.json of a run: then its member "config" is loaded. After errors
+// *config holds defaults for wrong keys and the values of the others; if the file is no JSON, its
+// mode is "". A path that does not exist may name a config that came with the program: "villages"
+// is configs/villages.json beside it.
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
 
@@ -295,11 +295,6 @@ void config_put_learned(JsonWriter *writer, const char *name, const Config *conf
 // Reports each key whose value in *config differs from that object: "train.lr was 0.01, is 0.02".
 void config_report_learned(const Json *object, const Config *config, const char *also,
                            void (*report)(void *context, const char *sentence), void *context);
-
-// Replaces old names of keys in the file of a config; all other bytes stay. *count: the names
-// changed; a file without old names is not written. Errors: the file cannot be read or written, is
-// no JSON, or has a key under both names.
-bool config_upgrade(const char *path, int *count, Error *err);
 
 void config_print(const Config *config); // one line per key: value, default, unit, help (stdout)
 void config_print_schema(void);          // JSON schema, draft 2020-12 (stdout)

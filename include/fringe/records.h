@@ -54,9 +54,6 @@ void record_clear(RunRecord *record);
 // another type. The text lives as long as the record.
 const Json *record_member(const RunRecord *record, const char *path);
 const char *record_text(const RunRecord *record, const char *path);
-// The size of the data in words, "600 nodes, 5986 edges (symmetric)".
-enum { RECORD_SIZE_TEXT = 128 };
-const char *record_size(char out[RECORD_SIZE_TEXT], const RunRecord *record);
 double record_number(const RunRecord *record, const char *path);
 
 typedef struct RunRecords {

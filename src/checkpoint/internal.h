@@ -33,9 +33,8 @@ bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
 
 // The contents of checkpoint.json.
 typedef struct Manifest {
-    int64_t version;
     TrainerCounters counters;
-    Identity identity; // since version 2
+    Identity identity;
     int files;
     char file[CHECKPOINT_FILES][CHECKPOINT_NAME]; // names
     char hash[CHECKPOINT_FILES][33];              // of them

@@ -11,9 +11,7 @@
 //    "checksum": HASH}
 //
 // The checksum is the hash (XXH3, 128 bits) of the whole text with the checksum's own 32 digits
-// written as zeros, so that a change of any bit is detected. All versions from 2 on have it. Those
-// of older programs have no backend.
-// Version 1 has neither config nor checksum: its weights can be read, but it cannot be resumed.
+// written as zeros, so that a change of any bit is detected. All versions have it.
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -237,18 +235,13 @@ bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char
     return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' does not list %s", folder, file);
 }
 
-// Version 1 has an object of names and hashes instead of a list.
 static bool take_files(Manifest *m, const char *folder, Error *err) {
-    const Json *files = json_get(m->document, "files");
-    JsonType list = m->version == 1 ? JSON_OBJECT : JSON_ARRAY;
-    if (files == NULL || json_type(files) != list || json_size(files) > CHECKPOINT_FILES)
+    const Json *files = json_get_of(m->document, "files", JSON_ARRAY);
+    if (files == NULL || json_size(files) > CHECKPOINT_FILES)
         return error_set(err, EXIT_DATA, "%s/checkpoint.json: 'files' is not a list", folder);
-    for (const Json *f = json_first(files); f != NULL; f = json_next(f)) {
-        bool old = list == JSON_OBJECT && json_type(f) == JSON_STRING;
-        if (!take_file(m, folder, old ? json_key(f) : json_get_text(f, "name"),
-                       old ? json_string(f) : json_get_text(f, "hash"), err))
+    for (const Json *f = json_first(files); f != NULL; f = json_next(f))
+        if (!take_file(m, folder, json_get_text(f, "name"), json_get_text(f, "hash"), err))
             return false;
-    }
     return true;
 }
 
@@ -256,29 +249,27 @@ static bool take_files(Manifest *m, const char *folder, Error *err) {
 
 // Reports a newer version only if its checksum is right; else the file is damaged.
 static bool check_version(Manifest *m, char *text, size_t bytes, const char *path, Error *err) {
-    if (json_type(m->document) != JSON_OBJECT ||
-        strcmp(json_get_text(m->document, "format"), "fringe-checkpoint") != 0 ||
-        !json_get_int(m->document, "version", &m->version) || m->version < 1)
+    int64_t version;
+    if (strcmp(json_get_text(m->document, "format"), "fringe-checkpoint") != 0 ||
+        !json_get_int(m->document, "version", &version) || version < CHECKPOINT_VERSION)
         return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest", path);
-    if ((m->version > 1 || json_get(m->document, "checksum") != NULL) &&
-        !checkpoint_seal(text, bytes))
+    if (!checkpoint_seal(text, bytes))
         return error_set(err, EXIT_DATA,
                          "%s: its checksum is not that of its text; the file is damaged", path);
-    if (m->version > CHECKPOINT_VERSION)
+    if (version > CHECKPOINT_VERSION)
         return error_set(
             err, EXIT_CONFIG,
             "%s: version %lld is of a newer fringe, this one reads version %d; continue "
             "with the newer one",
-            path, (long long)m->version, CHECKPOINT_VERSION);
+            path, (long long)version, CHECKPOINT_VERSION);
     return true;
 }
 
 static bool read_members(Manifest *m, const char *folder, const char *path, Error *err) {
     checkpoint_read_kernels(&m->counters.kernels, m->document);
-    if (!read_counters(m->document, &m->counters) ||
-        (m->version > 1 && !identity_read(&m->identity, m->document)))
-        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %lld", path,
-                         (long long)m->version);
+    if (!read_counters(m->document, &m->counters) || !identity_read(&m->identity, m->document))
+        return error_set(err, EXIT_DATA, "%s: not a checkpoint manifest of version %d", path,
+                         CHECKPOINT_VERSION);
     const char *wrong = misfit(&m->counters, folder);
     return wrong == NULL ||
            error_set(err, EXIT_DATA,

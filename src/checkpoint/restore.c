@@ -52,15 +52,6 @@ static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
                      newest->warnings.text);
 }
 
-static bool check_version(const Newest *newest, Error *err) {
-    return newest->manifest.version > 1 ||
-           error_set(err, EXIT_CONFIG,
-                     "%s: an older fringe wrote it (version 1), without the config of its "
-                     "training, so it cannot be resumed; start again without --resume, or in "
-                     "another run.dir from its weights: model.weights=%s/model.safetensors",
-                     newest->folder, newest->folder);
-}
-
 // True if it is the file of one of the sections.
 static bool is_file_of(const char *file, const StateSections *sections) {
     char own[PATH_BYTES];
@@ -101,8 +92,7 @@ static void read_aside(void *context) {
     Newest *newest = &r->newest;
     Manifest *m = &newest->manifest;
     if (find_newest(newest, r->run_dir, r->err) && check_found(newest, r->run_dir, r->err) &&
-        newest->found && check_version(newest, r->err) &&
-        identity_check(r->training, &m->identity, newest->folder, r->err) &&
+        newest->found && identity_check(r->training, &m->identity, newest->folder, r->err) &&
         check_sections(newest, trainer_sections(r->training->trainer), r->err))
         r->training->first_weights = m->identity.first_weights;
     r->counters = m->counters;
@@ -238,10 +228,9 @@ static void print_manifest(const Manifest *m, const char *folder) {
     const Identity *of = &m->identity;
     printf("checkpoint %s\nepoch      epoch %lld; best validation at epoch %lld\n", SHOWN(folder),
            (long long)m->counters.epoch, (long long)m->counters.best_epoch);
-    if (m->version > 1)
-        printf("seed       %lld\ndata       hash %.8s\nparts      %lld, hash %.8s\n",
-               (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
-    if (m->version > 1 && of->first_weights.path[0] != 0)
+    printf("seed       %lld\ndata       hash %.8s\nparts      %lld, hash %.8s\n",
+           (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
+    if (of->first_weights.path[0] != 0)
         printf("began      from the weights %s\n", SHOWN(of->first_weights.path));
     printf("test       last evaluation accuracy %.4f micro-F1 %.4f; best %.4f, %.4f\n",
            last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);

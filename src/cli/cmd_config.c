@@ -1,4 +1,4 @@
-// fringe config show | check | upgrade | schema | markdown.
+// fringe config show | check | schema | markdown.
 
 #include "internal.h"
 
@@ -26,19 +26,6 @@ static bool check(const Options *options, Error *err) {
     return true;
 }
 
-static bool upgrade(const Options *options, Error *err) {
-    if (options->arguments < 2)
-        return error_set(err, EXIT_USAGE, "config upgrade: which FILE?");
-    for (int i = 1; i < options->arguments; i++) {
-        int count;
-        const char *path = options->argument[i];
-        if (!config_upgrade(path, &count, err))
-            return false;
-        printf("%s: %d name%s changed\n", SHOWN(path), count, count == 1 ? "" : "s");
-    }
-    return true;
-}
-
 static bool schema(const Options *options, Error *err) {
     (void)options, (void)err;
     config_print_schema();
@@ -53,24 +40,18 @@ static bool markdown(const Options *options, Error *err) {
 
 typedef struct Verb {
     const char *name;
-    int most; // arguments behind the verb
     bool (*run)(const Options *options, Error *err);
 } Verb;
-static const Verb verbs[] = {{"show", 1, show},
-                             {"check", 1, check},
-                             {"upgrade", CLI_ARGUMENTS, upgrade},
-                             {"schema", 1, schema},
-                             {"markdown", 1, markdown}};
+static const Verb verbs[] = {
+    {"show", show}, {"check", check}, {"schema", schema}, {"markdown", markdown}};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static bool run(const Options *options, Error *err) {
     for (int i = 0; i < VERBS; i++)
         if (strcmp(verbs[i].name, options->argument[0]) == 0)
-            return options->arguments <= verbs[i].most + 1
-                       ? verbs[i].run(options, err)
-                       : error_set(err, EXIT_USAGE, "config %s: too many arguments", verbs[i].name);
+            return verbs[i].run(options, err);
     return error_set(err, EXIT_USAGE,
-                     "config: expected show, check, upgrade, schema or markdown, found '%s'",
+                     "config: expected show, check, schema or markdown, found '%s'",
                      options->argument[0]);
 }
 

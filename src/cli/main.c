@@ -106,12 +106,11 @@ const Command commands[] = {
      "an\n"
      "          entry makes it again.",
      cmd_cache},
-    {"config", "show|check|upgrade|schema|markdown [CONFIG...]", 1, CLI_ARGUMENTS, false, 0, "sf",
+    {"config", "show|check|schema|markdown [CONFIG]", 1, 2, false, 0, "sf",
      "explain and check configs",
      "show      prints every key with value, unit, default and help\n"
      "check     reports all mistakes of CONFIG at once: wrong names and values; with --files\n"
      "          also missing files and folders that cannot be written\n"
-     "upgrade   replaces old names of keys in CONFIG... by the new ones and changes nothing else\n"
      "schema    prints the JSON schema of a config\n"
      "markdown  prints the page docs/config.md",
      cmd_config},

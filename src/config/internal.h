@@ -42,8 +42,7 @@ const char *preset_word(const Config *config, const Family *presets); // of the 
 typedef struct Complaints {
     Error *err; // NULL: they are only counted
     const char *where;
-    int count;      // of all layers
-    bool old_names; // accept old names of keys: fringe wrote the file
+    int count; // of all layers
 } Complaints;
 // Where complaints are only counted, counts one and returns true: it needs no sentence.
 bool config_count_only(Complaints *complaints);
@@ -81,9 +80,6 @@ void config_store_object(Config *config, const Json *object, const char *section
                          Complaints *complaints);
 bool config_is_section(const char *name);
 bool config_in_section(const Key *key, const char *section);
-// The new name of a renamed key, or of the section of renamed keys (renamed.c).
-const char *config_new_name(const char *path); // NULL: `path` is no old name
-bool config_new_section(const char *section, char out[CONFIG_WORD]);
 void config_unknown(const char *path, Complaints *complaints); // complains, with a suggestion
 void config_unknown_section(const char *section, Complaints *complaints);
 // Checks that involve several keys or several entries of a list.

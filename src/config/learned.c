@@ -70,12 +70,12 @@ static void report_key(const Key *key, const Config *was, const Config *is,
     json_writer_clear(&old);
 }
 
-// A key that the object lacks has its default: an older version did not know it.
+// A key that the object lacks has its default.
 void config_report_learned(const Json *object, const Config *config, const char *also,
                            void (*report)(void *context, const char *sentence), void *context) {
     Config was;
     Error all = {0};
-    Complaints complaints = {.err = &all, .where = "what was trained", .old_names = true};
+    Complaints complaints = {.err = &all, .where = "what was trained"};
     config_set_defaults(&was);
     config_store_object(&was, object, "", &complaints);
     if (complaints.count > 0) {

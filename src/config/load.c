@@ -47,17 +47,16 @@ static void store_said(Config *config, const Key *key, const Json *value, Compla
 void config_store_object(Config *config, const Json *object, const char *section,
                          Complaints *complaints) {
     for (const Json *value = json_first(object); value != NULL; value = json_next(value)) {
-        char path[256], into[CONFIG_WORD];
+        char path[256];
         if (section[0] == 0 && strcmp(json_key(value), "$schema") == 0)
             continue; // tells editors where the schema is
         snprintf(path, sizeof path, "%s%s%.100s", section, section[0] != 0 ? "." : "",
                  SHOWN(json_key(value)));
-        const char *new = complaints->old_names ? config_new_name(path) : NULL;
-        const Key *key = config_key_find(new != NULL ? new : path);
+        const Key *key = config_key_find(path);
         if (key != NULL)
             store_said(config, key, value, complaints);
         else if (section[0] == 0 && json_type(value) == JSON_OBJECT &&
-                 (config_is_section(json_key(value)) || config_new_section(json_key(value), into)))
+                 config_is_section(json_key(value)))
             config_store_object(config, value, json_key(value), complaints);
         else if (section[0] == 0 && json_type(value) == JSON_OBJECT)
             config_unknown_section(path, complaints);
@@ -126,12 +125,10 @@ static void store_layers(Config *config, const Json *file, const char *name,
     if (written_by_program)
         memset(config->said, 0, sizeof config->said);
     complaints->where = "--set";
-    complaints->old_names = false;
     for (int i = 0; i < count; i++)
         store_setting(config, settings[i], complaints);
 }
 
-// A file that fringe wrote may come from an older version, in which keys had other names.
 static bool load(Config *config, const Json *file, const char *name, bool written_by_program,
                  const char *const *settings, int count, Error *err) {
     char source[sizeof config->source], word[PRESET_FAMILIES][CONFIG_WORD];
@@ -139,8 +136,7 @@ static bool load(Config *config, const Json *file, const char *name, bool writte
     Complaints complaints;
     snprintf(source, sizeof source, "%s", config->source);
     for (int known = 0; known <= PRESET_FAMILIES; known++) {
-        complaints = (Complaints){.err = known < PRESET_FAMILIES ? NULL : &all,
-                                  .old_names = written_by_program};
+        complaints = (Complaints){.err = known < PRESET_FAMILIES ? NULL : &all};
         config_set_defaults(config);
         store_presets(config, word, known, &complaints);
         store_layers(config, file, name, written_by_program, settings, count, &complaints);

@@ -70,12 +70,9 @@ enum { SECTIONS = sizeof sections / sizeof sections[0] };
 void config_unknown_section(const char *section, Complaints *complaints) {
     const char *known = config_meaning("section", section);
     const char *closest = known == NULL ? family_closest(section, sections, SECTIONS) : known;
-    char now[CONFIG_WORD];
     if (config_count_only(complaints))
         return;
-    if (config_new_section(section, now))
-        config_complain(complaints, "%s: this section is now %s", section, now);
-    else if (known != NULL && config_is_sentence(known))
+    if (known != NULL && config_is_sentence(known))
         config_complain(complaints, "%s: unknown section; %s", section, known);
     else if (closest != NULL)
         config_complain(complaints, "%s: unknown section; did you mean %s?", section, closest);
@@ -110,12 +107,6 @@ void config_unknown(const char *path, Complaints *complaints) {
         return;
     snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
     int count = words_of(section, words);
-    const char *now = config_new_name(path);
-    if (now != NULL) {
-        config_complain(complaints, "%s is now %s; `fringe config upgrade FILE` renames it", path,
-                        now);
-        return;
-    }
     if (dot == NULL) {
         unknown_at_top(path, complaints);
         return;

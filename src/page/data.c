@@ -141,8 +141,7 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
                                              {"validation_nodes", "data.validation_nodes"}};
     const Json *several = record_member(run, "data.multilabel");
     bool multilabel = several != NULL && json_type(several) == JSON_BOOL && json_bool(several);
-    char size[RECORD_SIZE_TEXT];
-    json_put_string(w, "size", record_size(size, run));
+    json_put_string(w, "size", record_text(run, "data.size"));
     for (int i = 0; i < FAMILY_COUNT(texts); i++)
         json_put_string(w, texts[i][0], record_text(run, texts[i][1]));
     for (int i = 0; i < FAMILY_COUNT(numbers); i++)

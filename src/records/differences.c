@@ -94,7 +94,7 @@ bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALU
     return true;
 }
 
-// A key that a run of an older version lacks does not count as a difference.
+// A key that a run lacks does not count as a difference.
 static bool differs(const RunRecords *records, const char *key) {
     const RunRecord *first = NULL;
     for (int i = 0; i < records->count; i++) {

@@ -27,17 +27,6 @@ const char *record_text(const RunRecord *record, const char *path) {
     return value != NULL && json_type(value) == JSON_STRING ? json_string(value) : NULL;
 }
 
-// Runs of earlier versions have no such text, and all of them are of graphs.
-const char *record_size(char out[RECORD_SIZE_TEXT], const RunRecord *record) {
-    const char *size = record_text(record, "data.size");
-    if (size != NULL)
-        snprintf(out, RECORD_SIZE_TEXT, "%s", size);
-    else
-        snprintf(out, RECORD_SIZE_TEXT, "%.0f nodes, %.0f edges",
-                 record_number(record, "data.nodes"), record_number(record, "data.edges"));
-    return out;
-}
-
 double record_number(const RunRecord *record, const char *path) {
     const Json *value = record_member(record, path);
     return value != NULL && json_type(value) == JSON_NUMBER ? json_number(value) : NAN;

@@ -116,7 +116,7 @@ static const struct {
     {"\"seed\": 3", "\"seed\": \"3\"", "not a checkpoint manifest"},
     {"\"config\": {", "\"config\": 1, \"was\": {", "not a checkpoint manifest"},
     {"\"format\": \"fringe", "\"format\": \"other", "not a checkpoint manifest"},
-    {"\"version\": 2", "\"version\": 0", "not a checkpoint manifest"},
+    {"\"version\": 2", "\"version\": 1", "not a checkpoint manifest"},
     {"\"model.safetensors\"", "\"../LATEST\"", "not a file name"},
     {"\"model.safetensors\"", "7", "not a file name"},
     {"\"model.safetensors\"", "\"best.safetensors\"", "best.safetensors: its hash"},
@@ -218,46 +218,6 @@ static void a_file_that_is_not_known_is_not_lost(void **state) {
     assert_gives_way("an unknown file", "stale.safetensors: its hash");
 }
 
-// As it was written before there was a checksum.
-static void write_version_1(void) {
-    static const char *const names[] = {"model.safetensors", "best.safetensors",
-                                        "optimizer.safetensors"};
-    Error err = {0};
-    JsonWriter w;
-    json_writer_init(&w, true);
-    json_begin_object(&w, "files");
-    for (int i = 0; i < 3; i++) {
-        char file[64], hash[33];
-        snprintf(file, sizeof file, "epoch-4/%s", names[i]);
-        assert_ok(hash_file(in_run(file), hash, &err), &err);
-        json_put_string(&w, names[i], hash);
-    }
-    json_end_object(&w);
-    char *text = ALLOC(char, manifest_bytes + w.bytes + 200, "test");
-    const char *counters = strstr(manifest, "\"epoch\": 4"), *end = strstr(manifest, "\"files\"");
-    int bytes = sprintf(text,
-                        "{\"format\": \"fringe-checkpoint\", \"version\": 1, \"binding\": "
-                        "\"model 1 data 2 parts 3 4\", %.*s\"files\": %s}",
-                        (int)(end - counters), counters, strchr(w.text, '{'));
-    put_manifest(text, (size_t)bytes);
-    memory_free(text);
-    json_writer_clear(&w);
-}
-
-static void version_1_gives_weights_only(void **state) {
-    (void)state;
-    Error err = {0};
-    Warnings warnings = {0};
-    write_version_1();
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, "an older fringe wrote it");
-    assert_non_null(strstr(err.text, "/epoch-4/model.safetensors"));
-    weights_are_found("epoch-4/model.safetensors");
-    if (test_comm.rank == 0)
-        test_write_text(in_run("epoch-4/best.safetensors"), "torn");
-    comm_barrier(&test_comm);
-    weights_are_found("epoch-2/model.safetensors");
-}
-
 #define ON_MANIFEST(test) cmocka_unit_test_setup_teardown(test, make_manifest, drop_manifest)
 static const struct CMUnitTest tests[] = {
     ON_MANIFEST(the_test_can_seal),
@@ -267,6 +227,5 @@ static const struct CMUnitTest tests[] = {
     ON_MANIFEST(shorter_and_longer_files_give_way),
     ON_MANIFEST(a_newer_version_is_no_damage),
     ON_MANIFEST(a_file_that_is_not_known_is_not_lost),
-    ON_MANIFEST(version_1_gives_weights_only),
 };
 TEST_MAIN(tests)

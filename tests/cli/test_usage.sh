@@ -28,7 +28,7 @@ for value in 0 -1 two 1.5 99999999999 ''; do
     expect "--ranks '$value'" 64 'expected a whole number from 1' "$FRINGE" train x --ranks "$value"
 done
 expect "--resume takes auto" 64 "expected auto, found 'now'" "$FRINGE" train x --resume now
-expect "an unknown verb of config" 64 'expected show, check, upgrade, schema or markdown' \
+expect "an unknown verb of config" 64 'expected show, check, schema or markdown' \
     "$FRINGE" config shwo
 
 expect "a config that is not there" 66 'none.json' "$FRINGE" train none.json

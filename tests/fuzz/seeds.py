@@ -276,8 +276,6 @@ def sealed(document):  # of odd length, so that fuzz_manifest.c seals it
 sealed(manifest)
 sealed(dict(manifest, weights={"path": "w", "hash": "3" * 32}, best_epoch=0, best_score=-1))
 sealed(dict(manifest, version=3))
-old = {key: value for key, value in manifest.items() if key not in ("config", "parts", "checksum")}
-sealed(dict(old, version=1, files={entry["name"]: entry["hash"] for entry in hashes}))
 
 # ---- arrays of which fuzz_arrays.c makes archives
 
