@@ -73,6 +73,7 @@ typedef struct RunFigures {
     double validation, test; // at the best validation; without one: of the last evaluation
     double last_validation, last_test;
     double seconds, bytes; // of an epoch: the median, and of the last one; NaN without one
+    double gradient_bytes; // of weight gradients: the mean over epochs; NaN without one
     double age;            // seconds since it ended, or else since it last wrote
 } RunFigures;
 RunFigures record_figures(const RunRecord *record);

@@ -106,6 +106,7 @@ typedef struct ResultRow {
     char name[256];                 // "adaqp", "train.lr=0.01"
     MeanDeviation validation, test; // shares; NaN: not measured
     double seconds, bytes;          // of an epoch; NaN: not measured
+    double gradient_bytes;          // of weight gradients, likewise
     int runs;
 } ResultRow;
 typedef struct ResultTable {

@@ -175,6 +175,7 @@ static ResultRow row_of(const char *name, const Ended *ended, int count) {
         test[i] = ended[i].figures.test;
         row.seconds += ended[i].figures.seconds / count;
         row.bytes += ended[i].figures.bytes / count;
+        row.gradient_bytes += ended[i].figures.gradient_bytes / count;
     }
     row.validation = mean_deviation(validation, count);
     row.test = mean_deviation(test, count);
@@ -206,6 +207,7 @@ static void put_point(JsonWriter *out, const Sweeping *w, int point, const Resul
     put_score(out, "test", row->test);
     json_put_double(out, "seconds_per_epoch", row->seconds);
     json_put_double(out, "bytes_per_epoch", row->bytes);
+    json_put_double(out, "gradient_bytes_per_epoch", row->gradient_bytes);
     json_begin_array(out, "runs");
     for (int i = 0; i < row->runs; i++) {
         json_begin_object(out, NULL);

@@ -54,6 +54,13 @@ static void read_scores(RunFigures *figures, const RunRecord *record) {
     }
 }
 
+static double mean_reduce_bytes(const RunRecord *record) {
+    double sum = 0;
+    for (int64_t i = 0; i < record->epochs; i++)
+        sum += record->epoch[i].reduce_bytes;
+    return sum / (double)record->epochs; // NaN without epochs
+}
+
 RunFigures record_figures(const RunRecord *record) {
     RunFigures figures = {.validation = NAN,
                           .test = NAN,
@@ -61,6 +68,7 @@ RunFigures record_figures(const RunRecord *record) {
                           .last_test = NAN,
                           .seconds = record_median_seconds(record->epoch, record->epochs),
                           .bytes = NAN,
+                          .gradient_bytes = mean_reduce_bytes(record),
                           .age = clock_age(record_text(record, "ended"))};
     read_scores(&figures, record);
     if (record->epochs > 0)

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 24, CELL = 64, LINE = 1024 };
+enum { NAME_WIDTH = 19, CELL = 64, LINE = 1024 };
 
 int result_winner(const ResultRow *row, int rows) {
     int winner = -1;
@@ -34,21 +34,22 @@ static const char *score_text(char out[CELL], MeanDeviation of) {
 
 static void print_row(const ResultTable *table, int i) {
     const ResultRow *row = &table->row[i];
-    char validation[CELL], test[CELL], seconds[QUANTITY], bytes[QUANTITY];
+    char validation[CELL], test[CELL], seconds[QUANTITY], bytes[QUANTITY], sums[QUANTITY];
     const char *name = SHOWN(row->name);
     bool alone = strlen(name) > NAME_WIDTH;
     if (alone)
         terminal_print("%s %s\n", i == table->winner ? "*" : " ", name);
-    terminal_print("%s %-*s %15s %15s %10s %9s\n", i == table->winner && !alone ? "*" : " ",
+    terminal_print("%s %-*s %14s %14s %8s %9s %9s\n", i == table->winner && !alone ? "*" : " ",
                    NAME_WIDTH, alone ? "" : name, score_text(validation, row->validation),
                    score_text(test, row->test), quantity_seconds(seconds, row->seconds),
-                   isnan(row->bytes) ? "-" : quantity_bytes(bytes, row->bytes));
+                   isnan(row->bytes) ? "-" : quantity_bytes(bytes, row->bytes),
+                   isnan(row->gradient_bytes) ? "-" : quantity_bytes(sums, row->gradient_bytes));
 }
 
 void result_table_print(const ResultTable *table) {
     terminal_settle();
-    terminal_print("\n  %-*s %15s %15s %10s %9s\n", NAME_WIDTH, table->what, "validation %",
-                   "test %", "epoch", "sent");
+    terminal_print("\n  %-*s %14s %14s %8s %9s %9s\n", NAME_WIDTH, table->what, "validation %",
+                   "test %", "epoch", "rows", "gradients");
     for (int i = 0; i < table->rows; i++)
         print_row(table, i);
     int most = 0, least = INT_MAX;
@@ -104,7 +105,7 @@ static void put_csv(Text *text, const ResultTable *table) {
         put(text, "_");
         put(text, scores[i]);
     }
-    put(text, ",seconds_per_epoch,bytes_per_epoch,winner\n");
+    put(text, ",seconds_per_epoch,bytes_per_epoch,gradient_bytes_per_epoch,winner\n");
     for (int i = 0; i < table->rows; i++) {
         const ResultRow *row = &table->row[i];
         put_field(text, row->name);
@@ -115,6 +116,7 @@ static void put_csv(Text *text, const ResultTable *table) {
         put_number(text, row->test.deviation);
         put_number(text, row->seconds);
         put_number(text, row->bytes);
+        put_number(text, row->gradient_bytes);
         put(text, i == table->winner ? ",1\n" : ",0\n");
     }
 }
@@ -149,9 +151,10 @@ static void put_tex_number(Text *text, double value) {
 }
 
 static void put_tex(Text *text, const ResultTable *table) {
-    put(text, "\\begin{tabular}{lrrrr}\n\\toprule\n");
+    put(text, "\\begin{tabular}{lrrrrr}\n\\toprule\n");
     put(text, table->what);
-    put(text, " & validation \\% & test \\% & s/epoch & MB/epoch \\\\\n\\midrule\n");
+    put(text,
+        " & validation \\% & test \\% & s/epoch & MB/epoch & MB of gradients \\\\\n\\midrule\n");
     for (int i = 0; i < table->rows; i++) {
         const ResultRow *row = &table->row[i];
         put_tex_name(text, row->name);
@@ -159,6 +162,7 @@ static void put_tex(Text *text, const ResultTable *table) {
         put_tex_score(text, row->test, i == table->winner);
         put_tex_number(text, row->seconds);
         put_tex_number(text, row->bytes / 1e6);
+        put_tex_number(text, row->gradient_bytes / 1e6);
         put(text, " \\\\\n");
     }
     put(text, "\\bottomrule\n\\end{tabular}\n");
@@ -198,6 +202,7 @@ bool comparison_write_tables(const Comparison *c, Error *err) {
                              .test = share_of(v->test),
                              .seconds = v->epoch,
                              .bytes = v->mean.bytes,
+                             .gradient_bytes = v->mean.reduce_bytes,
                              .runs = v->test.count};
         snprintf(row[i].name, sizeof row[i].name, "%s", v->name);
     }
