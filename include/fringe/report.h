@@ -17,7 +17,7 @@ typedef struct Report Report;
 void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
                         const Trainer *trainer, const RunSummary *summary);
 // Warns of settings without an effect in this training.
-void report_warnings(const Config *config, const RunSummary *summary);
+void report_warnings(const Config *config, const Comm *comm, const RunSummary *summary);
 
 // Begins to report into run.dir, which must be claimed (runfolder.h). `resume_epoch` >= 0: cuts
 // metrics.jsonl and assignments back to that epoch, and warns of missing epochs; -1: a new run,

@@ -110,7 +110,7 @@ static void describe(const Run *run) {
     if (!s->described)
         report_run_summary(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
     if (run->number == 0)
-        report_warnings(&run->config, &run->summary);
+        report_warnings(&run->config, &s->comm, &run->summary);
     s->described = true;
 }
 

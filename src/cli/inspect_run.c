@@ -33,6 +33,15 @@ static void print_setting(const RunRecord *run) {
            SHOWN(text_of(run, "config.partition.method")), record_number(run, "config.train.lr"));
 }
 
+static void print_gradients(const RunRecord *run) {
+    const char *codec = record_text(run, "config.gradients.codec");
+    if (codec != NULL && strcmp(codec, "none") != 0)
+        printf("gradients  %s: codec %s, %.0f bits, memory %s\n",
+               SHOWN(text_of(run, "config.gradients.method")), SHOWN(codec),
+               record_number(run, "config.gradients.bits"),
+               SHOWN(text_of(run, "config.gradients.memory")));
+}
+
 static void print_scores(const RunRecord *run, const RunFigures *figures) {
     char validation[QUANTITY], test[QUANTITY];
     const RecordedEpoch *last = &run->epoch[run->epochs - 1];
@@ -104,6 +113,7 @@ static void print_facts(const RunRecord *run) {
     RunFigures figures = record_figures(run);
     print_head(run);
     print_setting(run);
+    print_gradients(run);
     if (run->epochs > 0) {
         print_scores(run, &figures);
         print_costs(run, &figures);

@@ -48,6 +48,14 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
                         summary->exchanges, sent, sources, summary->patterns_seconds);
 }
 
+static void print_gradients(const Config *c, const Comm *comm) {
+    if (comm->size > 1 && strcmp(c->gradients.codec, "none") != 0)
+        terminal_note("gradients  %s: codec %s, %lld bit%s, memory %s%s\n", c->gradients.method,
+                      c->gradients.codec, (long long)c->gradients.bits,
+                      c->gradients.bits == 1 ? "" : "s", c->gradients.memory,
+                      strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
+}
+
 // Warns if the training is too short for the first assignment.
 static void warn_of_period(const Config *c, const RunSummary *summary) {
     int64_t first = assigner_first_epoch(c);
@@ -68,6 +76,12 @@ static void warn_of_silence(const Config *c, const RunSummary *summary) {
             "warning    an epoch of this model exchanges no rows, so quantization.codec=%s "
             "has no effect (mode %s)\n",
             c->quantization.codec, c->mode);
+}
+
+static void warn_of_one_rank(const Config *c, const Comm *comm) {
+    if (comm->size == 1 && strcmp(c->gradients.codec, "none") != 0)
+        terminal_say("warning    one rank sums no gradients, so gradients.codec=%s has no effect\n",
+                     c->gradients.codec);
 }
 
 static void print_data(const Shard *shard) {
@@ -121,6 +135,7 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
     print_data(shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
+    print_gradients(config, comm);
     print_memory(trainer, summary);
     terminal_detail("kernels    %s\n", trainer_kernels(trainer));
     print_baseline(shard, summary);
@@ -130,7 +145,8 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
                                            : "no validation nodes: the last epoch counts");
 }
 
-void report_warnings(const Config *config, const RunSummary *summary) {
+void report_warnings(const Config *config, const Comm *comm, const RunSummary *summary) {
     warn_of_period(config, summary);
     warn_of_silence(config, summary);
+    warn_of_one_rank(config, comm);
 }

@@ -1,0 +1,122 @@
+// ranks: 2 3
+// If this failed, a preset of gradients.method would be another training than its keys by hand, let
+// ranks part, learn nothing, or not go on after a resume as if it had never stopped.
+#include "../trainer/runs.h"
+#include "training.h"
+
+#include "config/internal.h"
+
+enum { STOP = 5, EPOCHS = 12 };
+
+static const Preset *method(int i) { return family_member(&gradient_method_family, i); }
+
+static const char *setting_of(const Preset *method) {
+    static char setting[128];
+    snprintf(setting, sizeof setting, "gradients.method=%s", method->name);
+    return setting;
+}
+
+static Run run_method(const Preset *method) {
+    const char *setting = setting_of(method);
+    return whole_run(&setting, 1);
+}
+
+static int settings_in(const Preset *preset) {
+    int count = 0;
+    while (count < PRESET_SETTINGS && preset->setting[count] != NULL)
+        count++;
+    return count;
+}
+
+static bool same_weights(const Run *a, const Run *b) {
+    return memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
+}
+
+static void a_method_is_its_keys(void **state) {
+    (void)state;
+    Run exact = run_method(method(0));
+    for (int i = 1; i < gradient_method_family.count; i++) {
+        Run preset = run_method(method(i));
+        Run by_hand = whole_run(method(i)->setting, settings_in(method(i)));
+        if (!same_weights(&preset, &by_hand) || same_weights(&preset, &exact))
+            fail_msg("%s is not what its keys are, or fp32", method(i)->name);
+    }
+}
+
+// The trainer compares ranks at each evaluation; these are the last weights.
+static void ranks_agree_and_the_loss_falls(void **state) {
+    (void)state;
+    for (int i = 0; i < gradient_method_family.count; i++) {
+        static Run run;
+        Error err = {0};
+        const char *setting = setting_of(method(i));
+        settle(&setting, 1);
+        Trainer *t = new_trainer();
+        train(&run, t);
+        assert_ok(trainer_replicas_agree(t, &err), &err);
+        trainer_free(t);
+        if (!(run.loss[EPOCHS - 1] < run.loss[0]))
+            fail_msg("%s: the loss goes from %g to %g", method(i)->name, run.loss[0],
+                     run.loss[EPOCHS - 1]);
+    }
+}
+
+static void stop_after(int epochs, const char *dir) {
+    Error err = {0};
+    EpochRecord record;
+    Trainer *t = new_trainer();
+    for (int e = 0; e < epochs; e++)
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(save_training(t, dir, 2, &err), &err);
+    trainer_free(t);
+}
+
+static bool resume(Trainer *t, const char *dir, Error *err) {
+    Warnings warnings = {0};
+    bool found = false, ok = resume_training(t, dir, &found, &warnings, err);
+    assert_true(!ok || found);
+    return ok;
+}
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    for (int i = 0; i < gradient_method_family.count; i++) {
+        Run want = run_method(method(i)), got = want;
+        Error err = {0};
+        const char *dir = test_path(method(i)->name);
+        stop_after(STOP, dir);
+        Trainer *t = new_trainer();
+        assert_ok(resume(t, dir, &err), &err);
+        train(&got, t);
+        trainer_free(t);
+        if (!same_weights(&got, &want))
+            fail_msg("%s: a resumed training has other weights", method(i)->name);
+        assert_memory_equal(got.loss + STOP, want.loss + STOP, (EPOCHS - STOP) * sizeof(double));
+    }
+}
+
+// The name of a method does not matter, what it sets does.
+static void another_method_is_another_training(void **state) {
+    (void)state;
+    Error err = {0};
+    const Preset *last = method(gradient_method_family.count - 1);
+    const char *setting = setting_of(last), *dir = test_path("another");
+    settle(&setting, 1);
+    stop_after(2, dir);
+    settle(last->setting, settings_in(last));
+    Trainer *t = new_trainer();
+    assert_ok(resume(t, dir, &err), &err);
+    trainer_free(t);
+    settle(NULL, 0);
+    t = new_trainer();
+    assert_refused(resume(t, dir, &err), &err, EXIT_CONFIG, "gradients.codec was");
+    trainer_free(t);
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_WORLD(a_method_is_its_keys),
+    ON_WORLD(ranks_agree_and_the_loss_falls),
+    ON_WORLD(resumed_equals_never_stopped),
+    ON_WORLD(another_method_is_another_training),
+};
+TEST_MAIN(tests)
