@@ -52,13 +52,22 @@ static bool few_bits_refreshed(const Config *config, CodecOptions *options, Erro
     return few_bits_of(&refreshed, options, err);
 }
 
+// The same on a grid around zero, coded by how frequent codes are.
+static bool few_bits_by_entropy(const Config *config, CodecOptions *options, Error *err) {
+    (void)config, (void)err;
+    *options = (CodecOptions){.codec = &codec_grid_entropy, .residual = {{.of = &difference}}};
+    grid_set(&options->values, (GridOptions){.rule = GRID_MAX, .bits = 4, .bf16 = true});
+    return true;
+}
+
 // gradients.codec names the one in use.
 static const Compressor compressors[] = {{"none", NULL},
                                          {"sparse", sparse_gradients},
                                          {"changes", sparse_differences},
                                          {"rounded", rounded_differences},
                                          {"few-bits", few_bits},
-                                         {"refreshed", few_bits_refreshed}};
+                                         {"refreshed", few_bits_refreshed},
+                                         {"entropy", few_bits_by_entropy}};
 const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);
 
 static inline CodecOptions options_of(const char *compressor) {

@@ -50,7 +50,8 @@ typedef struct MessageLayout {
     // behind them does not travel and is decoded as zero. On the host. For fp32 and grid.
     const int32_t *length;
     MemberValues values;
-    size_t bytes; // to decode, where the codec varies: of the message
+    size_t bytes;        // to decode, where the codec varies: of the message
+    DeviceByte *scratch; // of Codec.scratch bytes: the codec's while it encodes or decodes
 } MessageLayout;
 
 typedef struct Codec {
@@ -68,6 +69,8 @@ typedef struct Codec {
     // The most that a message with so many rows and columns takes, whatever its widths, which are
     // not looked at. Buffers have room for it.
     size_t (*bytes_most)(const MessageLayout *layout);
+    // What encoding or decoding such a message needs beside it. NULL: nothing.
+    size_t (*scratch)(const MessageLayout *layout);
     // Writes the message to `out`, 64-byte aligned; `source` (backend.h) says where its rows come
     // from; the backend's message operations do the work. *bad becomes 1 + the place in the send
     // list of the first row that cannot be written because a value is not finite or its range
@@ -96,6 +99,9 @@ typedef struct GridOptions {
     bool bf16;    // Z and S travel as bf16, else as fp32
 } GridOptions;
 extern const Codec codec_grid;
+// The same with entropy codes where they are shorter than planes; at most a byte longer. It varies,
+// and is for backends whose memory is the host's. bits <= 8.
+extern const Codec codec_grid_entropy;
 void grid_set(MemberValues *values, GridOptions options);
 GridOptions grid_get(const MemberValues *values);
 // The least w with E |Q(x) - x|² <= w |x|² for all rows of that many columns, in fp32; S as bf16

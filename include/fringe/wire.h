@@ -263,6 +263,7 @@ typedef struct MessageBox {
     DeviceInt64 *device_checksum; // [count] owned; NULL where messages are downloaded
     int64_t *checksum;            // the same on the host
     DeviceEvent *made[2];         // owned: a message is encoded and downloaded; two in turn
+    DeviceByte *scratch;          // owned: the codec's, for one message at a time
     BoxResidual residual[RESIDUALS];
     Rows rows;    // [rows of the longest message, columns] owned: before and after coding
     int32_t *row; // owned: 0, 1, 2, ... as the list of `rows`

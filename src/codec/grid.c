@@ -31,6 +31,12 @@ GridOptions grid_get(const MemberValues *values) {
     return options;
 }
 
+void grid_set_bits(MemberValues *values, int bits) {
+    GridOptions options = grid_get(values);
+    options.bits = bits;
+    grid_set(values, options);
+}
+
 // Found by search over rows with the exact S: for the maximum one value of it among others of equal
 // size, for the 2-norm all of equal size, for the range two ends and all others half-way.
 double grid_omega(GridOptions options, int64_t columns) {
@@ -53,7 +59,7 @@ double grid_omega(GridOptions options, int64_t columns) {
 static int64_t parameter_bytes(GridOptions options) { return options.bf16 ? 2 : 4; }
 
 // Of all rows, in front of the codes.
-static size_t parameters_bytes(const MessageLayout *layout) {
+size_t grid_parameters_bytes(const MessageLayout *layout) {
     GridOptions options = grid_get(&layout->values);
     int arrays = options.rule == GRID_MINMAX ? 2 : 1;
     return memory_product(layout->rows, (size_t)(arrays * parameter_bytes(options)));
@@ -64,7 +70,8 @@ static int64_t codes_bytes(const MessageLayout *layout, Run run) {
 }
 
 // No row yet; parts_next moves on.
-static Quantized parts_start(const MessageLayout *layout, const DeviceByte *message) {
+static Quantized parts_start(const MessageLayout *layout, const DeviceByte *message,
+                             const DeviceByte *codes) {
     GridOptions options = grid_get(&layout->values);
     bool has_minimum = options.rule == GRID_MINMAX;
     int64_t array = layout->rows * parameter_bytes(options);
@@ -75,7 +82,7 @@ static Quantized parts_start(const MessageLayout *layout, const DeviceByte *mess
                        .rule = options.rule,
                        .minimum = has_minimum ? byte_window(message, 0) : NULL,
                        .step = byte_window(message, has_minimum ? array : 0),
-                       .payload = byte_window(message, (int64_t)parameters_bytes(layout))};
+                       .payload = byte_window(codes, 0)};
 }
 
 // The rows of a run, whose places are their own. False behind the last.
@@ -91,34 +98,50 @@ static bool parts_next(Quantized *rows, Run *run, const MessageLayout *layout) {
     return more;
 }
 
+void grid_write(const Backend *backend, DeviceByte *message, DeviceByte *codes,
+                const MessageLayout *layout, const MessageSource *source, DeviceInt64 *bad,
+                const Poll *poll) {
+    Run run = {0};
+    for (Quantized rows = parts_start(layout, message, codes); parts_next(&rows, &run, layout);) {
+        MessageSource some = run_source(source, run);
+        backend->quantize(&rows, &some, bad, poll);
+    }
+}
+
+void grid_read(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
+               const DeviceByte *message, const DeviceByte *codes, const Poll *poll) {
+    Run run = {0};
+    for (Quantized rows = parts_start(layout, message, codes); parts_next(&rows, &run, layout);)
+        backend->dequantize(run_rows(backend, out, begin, run), begin, &rows, poll);
+}
+
 // ---- the codec
 
-static size_t grid_bytes(const MessageLayout *layout) {
-    size_t bytes = parameters_bytes(layout);
+size_t grid_bytes(const MessageLayout *layout) {
+    size_t bytes = grid_parameters_bytes(layout);
     for (Run run = {0}; run_next(&run, layout);)
         bytes += (size_t)codes_bytes(layout, run);
     return bytes;
 }
 
+static DeviceByte *codes_of(const MessageLayout *layout, const DeviceByte *message) {
+    return byte_window(message, (int64_t)grid_parameters_bytes(layout));
+}
+
 static size_t grid_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
                           const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
-    Run run = {0};
-    for (Quantized rows = parts_start(layout, out); parts_next(&rows, &run, layout);) {
-        MessageSource some = run_source(source, run);
-        backend->quantize(&rows, &some, bad, poll);
-    }
+    grid_write(backend, out, codes_of(layout, out), layout, source, bad, poll);
     return grid_bytes(layout);
 }
 
 static void grid_decode(const Backend *backend, Rows out, int64_t begin,
                         const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
-    Run run = {0};
-    for (Quantized rows = parts_start(layout, in); parts_next(&rows, &run, layout);)
-        backend->dequantize(run_rows(backend, out, begin, run), begin, &rows, poll);
+    grid_read(backend, out, begin, layout, in, codes_of(layout, in), poll);
 }
 
 const Codec codec_grid = {
     .name = "grid",
+    .set_bits = grid_set_bits,
     .bytes = grid_bytes,
     .bytes_most = grid_bytes, // the length depends on rows, their lengths and the options only
     .encode = grid_encode,

@@ -21,4 +21,15 @@ MessageSource run_source(const MessageSource *source, Run run);
 // its first place on, are zero where it has not all of them.
 Rows run_rows(const Backend *backend, Rows out, int64_t begin, Run run);
 
+// What both forms of grid have in common, wherever the codes lie: Z and S of all rows, at the
+// beginning of the message, and the planes of all rows.
+void grid_set_bits(MemberValues *values, int bits);
+size_t grid_parameters_bytes(const MessageLayout *layout); // of Z and S
+size_t grid_bytes(const MessageLayout *layout);            // with the planes
+void grid_write(const Backend *backend, DeviceByte *message, DeviceByte *codes,
+                const MessageLayout *layout, const MessageSource *source, DeviceInt64 *bad,
+                const Poll *poll);
+void grid_read(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
+               const DeviceByte *message, const DeviceByte *codes, const Poll *poll);
+
 #endif

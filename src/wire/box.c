@@ -61,6 +61,13 @@ size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) 
 
 int64_t box_rows(const MessageBox *box, int i) { return box->offset[i + 1] - box->offset[i]; }
 
+int64_t box_longest(const MessageBox *box) {
+    int64_t most = 0;
+    for (int i = 0; i < box->count; i++)
+        most = box_rows(box, i) > most ? box_rows(box, i) : most;
+    return most;
+}
+
 static int64_t all_rows(const MessageBox *box) { return box->offset[box->count]; }
 
 static size_t range_bytes(const MessageBox *box) { return (size_t)all_rows(box) * sizeof(float); }
@@ -95,6 +102,14 @@ static void alloc_numbers(MessageBox *box, const Allocator *allocator) {
     }
 }
 
+static void alloc_scratch(MessageBox *box, const Allocator *allocator) {
+    const Codec *codec = box->options->codec;
+    MessageLayout longest = {
+        .rows = box_longest(box), .columns = box->columns, .values = box->options->values};
+    if (codec->scratch != NULL)
+        box->scratch = alloc_device(allocator, codec->scratch(&longest), "messages");
+}
+
 void box_alloc(MessageBox *box, const Allocator *allocator) {
     bool has_widths = box->options->codec->has_widths;
     box->place = alloc_host(allocator, (size_t)(box->count + 1) * sizeof *box->place, "messages");
@@ -103,6 +118,7 @@ void box_alloc(MessageBox *box, const Allocator *allocator) {
     if (has_widths && box->end == RESIDUAL_SENDER)
         alloc_ranges(box, allocator);
     alloc_numbers(box, allocator);
+    alloc_scratch(box, allocator);
     box_alloc_residuals(box, allocator);
 }
 
@@ -127,6 +143,7 @@ void box_open(MessageBox *box, int64_t (*id)(const void *context, int64_t place)
 void box_clear(MessageBox *box) {
     const Backend *b = box->backend;
     box_clear_residuals(box);
+    b->free(box->scratch);
     for (int i = 0; i < 2; i++)
         b->event_free(box->made[i]);
     pinned_side_free(b, box->checksum);
@@ -161,6 +178,7 @@ MessageLayout box_layout(const MessageBox *box, int i) {
     return (MessageLayout){.rows = box_rows(box, i),
                            .columns = box->columns,
                            .values = box->options->values,
+                           .scratch = box->scratch,
                            .widths = box->widths != NULL ? &box->widths[i] : NULL};
 }
 

@@ -19,13 +19,6 @@ bool box_remembers(const CodecOptions *options) {
     return false;
 }
 
-static int64_t longest_message(const MessageBox *box) {
-    int64_t most = 0;
-    for (int i = 0; i < box->count; i++)
-        most = box_rows(box, i) > most ? box_rows(box, i) : most;
-    return most;
-}
-
 // ---- making
 
 static const char *const what = "residuals";
@@ -44,7 +37,7 @@ static void alloc_memory(MessageBox *box, const Allocator *allocator, int r) {
 }
 
 static size_t row_bytes(const MessageBox *box) {
-    return (size_t)longest_message(box) * sizeof(int32_t);
+    return (size_t)box_longest(box) * sizeof(int32_t);
 }
 
 static size_t gid_bytes(const MessageBox *box) {
@@ -57,7 +50,7 @@ void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
             alloc_memory(box, allocator, r);
     if (!box_remembers(box->options) || box->end == RESIDUAL_READER)
         return;
-    box->rows = alloc_rows(allocator, longest_message(box), box->columns, what);
+    box->rows = alloc_rows(allocator, box_longest(box), box->columns, what);
     box->device_row = alloc_device(allocator, row_bytes(box), what);
     box->device_gid = alloc_device(allocator, gid_bytes(box), what);
     box->row = alloc_pinned_side(allocator, box->device_row, row_bytes(box), what);
@@ -72,7 +65,7 @@ void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int6
             b->message_zero(box->residual[r].memory, box->residual[r].place[box->count]);
     if (!box_remembers(box->options) || box->end == RESIDUAL_READER)
         return;
-    for (int64_t k = 0; k < longest_message(box); k++)
+    for (int64_t k = 0; k < box_longest(box); k++)
         box->row[k] = (int32_t)k;
     for (int64_t k = 0; k < box->offset[box->count]; k++)
         box->gid[k] = id(context, k);

@@ -10,6 +10,8 @@
 
 extern const Transport transport_mpi;
 
+int64_t box_longest(const MessageBox *box); // rows of the longest message
+
 // ---- box_residuals.c: all of it does nothing for a box without residuals, or in an exchange that
 // is not coded
 void box_alloc_residuals(MessageBox *box, const Allocator *allocator);

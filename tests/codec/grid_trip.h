@@ -46,4 +46,10 @@ static inline float step_sent(const RoundTrip *t, int64_t place) {
     return parameter(t, has_minimum(grid_get(&t->shape.values)), place);
 }
 
+// The norm of huge values is no float, so rows of l2 are none of these.
+static inline Kind kind_of(GridRule rule, int64_t r) {
+    Kind kind = (Kind)(r % KINDS);
+    return kind == HUGE_RANGE && rule == GRID_L2 ? GAUSS : kind;
+}
+
 #endif

@@ -116,12 +116,6 @@ static void spoil_tail(RoundTrip *t, int64_t k) {
         x[c] = c % 2 == 0 ? NAN : 1e30F;
 }
 
-// The norm of huge values is no float, so rows of l2 are none of these.
-static Kind kind_of(GridRule rule, int64_t r) {
-    Kind kind = (Kind)(r % KINDS);
-    return kind == HUGE_RANGE && rule == GRID_L2 ? GAUSS : kind;
-}
-
 static void rows_of_lengths_are_as_drawn(void **state) {
     (void)state;
     static const int32_t lengths[] = {1, 15, 16, 17, 511, 512, 130, 512};

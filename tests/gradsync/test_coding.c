@@ -11,7 +11,7 @@
 static const int64_t counts[] = {0, 1, 511, 512, 513, 100003};
 enum { COUNTS = sizeof counts / sizeof counts[0], SPANS = 8, LONGEST = 100003 };
 
-static const char *const lossy[] = {"rounded", "few-bits", "refreshed"};
+static const char *const lossy[] = {"rounded", "few-bits", "refreshed", "entropy"};
 enum { LOSSY = sizeof lossy / sizeof *lossy };
 
 // ---- gradients
