@@ -70,10 +70,10 @@ LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t
     Piece piece;
     for (int64_t i = begin; i < end; i++) {
         Grid grid = grid_at(from, i, left_out, signs);
+        float *to = out.at + (call->begin + place_of(from, i)) * out.stride;
         for (int64_t first = 0; first < out.columns; first += BLOCK)
-            piece_decode(out.at + (call->begin + place_of(from, i)) * out.stride, &piece,
-                         cpu_bytes(from->payload) + i * call->row_bytes, out.columns, first,
-                         from->bits, left_out, grid, stream, signs);
+            piece_decode(to, &piece, cpu_bytes(from->payload) + i * call->row_bytes, out.columns,
+                         first, from->bits, left_out, grid, stream, signs);
     }
 }
 
