@@ -75,6 +75,7 @@ static inline CodecOptions options_of(const char *compressor) {
     Error err = {0};
     GradForm form = {0};
     snprintf(config.gradients.codec, CONFIG_WORD, "%s", compressor);
+    snprintf(config.gradients.bits_rule, CONFIG_WORD, "fixed");
     CHECK(gradsync_configure(&form, &config, &err), EXIT_CONFIG, "%s", err.text);
     return form.options;
 }

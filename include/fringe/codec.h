@@ -102,6 +102,7 @@ extern const Codec codec_grid;
 // The same with entropy codes where they are shorter than planes; at most a byte longer. It varies,
 // and is for backends whose memory is the host's. bits <= 8.
 extern const Codec codec_grid_entropy;
+bool grid_bits_known(GridOptions options);
 void grid_set(MemberValues *values, GridOptions options);
 GridOptions grid_get(const MemberValues *values);
 // The least w with E |Q(x) - x|² <= w |x|² for all rows of that many columns, in fp32; S as bf16

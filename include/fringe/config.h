@@ -183,11 +183,14 @@ typedef struct Config {
         char method[CONFIG_WORD];      // "gradients.method": preset of the others
         char codec[CONFIG_WORD];       // of a family
         int64_t bits;                  // of a value
+        char rounding[CONFIG_WORD];    // random | nearest
         char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's scale in a message
         char memory[CONFIG_WORD];      // of a family
         double alpha;                  // difference: how far the memory follows; 0: by the codec
         int64_t refresh;               // anchor: epochs between two sums in fp32
         char down[CONFIG_WORD];        // same | fp32: how sums come back
+        char bits_rule[CONFIG_WORD];   // of a family
+        int64_t bits_period;           // epochs between two choices
     } gradients;
     struct {
         char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)

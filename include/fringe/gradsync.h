@@ -28,6 +28,9 @@ typedef struct Compressor {
     bool (*configure)(const Config *config, CodecOptions *options, Error *err);
 } Compressor;
 extern const Family compressor_family; // of gradients.codec
+// The most that random rounding by these options adds to a sum that is coded, relative to it: the
+// mean of the square over the square. 0: nothing is random.
+double compressor_noise(const CodecOptions *options);
 
 // Rules of bits over time, which choose those of the next sums from what past gradients were.
 typedef struct BitsRule BitsRule;

@@ -14,14 +14,14 @@ _Static_assert(sizeof(GridOptions) <= sizeof(MemberValues), "the options fit");
 
 // ---- options
 
-static bool bits_are_known(GridOptions options) {
+bool grid_bits_known(GridOptions options) {
     if (options.rule == GRID_MINMAX)
         return width_known(options.bits);
     return options.rule == GRID_MEAN ? options.bits == 1 : options.bits >= 2 && options.bits <= 8;
 }
 
 void grid_set(MemberValues *values, GridOptions options) {
-    assert(bits_are_known(options));
+    assert(grid_bits_known(options));
     memcpy(values->values, &options, sizeof options);
 }
 

@@ -209,10 +209,17 @@ const Key config_own_keys[] = {
      "How weight gradients travel to be summed over the ranks: a preset of this section; explicit "
      "keys override it."},
     {"gradients.codec", KEY_WORD, AT(gradients.codec), "\"none\"", ANY, ANY, ANY,
-     "Values that a weight gradient may have in a message, for each row of 512 of a parameter: "
-     "minmax (from the least to the greatest) | none (fp32). The method sets the default."},
+     "Values that a weight gradient may have in a message, chosen for each row of 512 of a "
+     "parameter: minmax (steps from the least to the greatest) | max, l2 (sign and magnitude, "
+     "steps from 0 to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, with "
+     "the sign) | none (fp32). The method sets the default."},
     {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
-     "Bits of a value: 1 to 8, and 16. The method sets the default."},
+     "Bits of a value: 1 to 8, and 16, with codec minmax; 2 to 8 with max and l2; 1 with mean. The "
+     "method sets the default."},
+    {"gradients.rounding", KEY_WORD, AT(gradients.rounding), "\"random\"", ANY, "random nearest",
+     ANY,
+     "random: up or down by chance, so that the mean of a value is unchanged. nearest: to the "
+     "nearest step, which is biased. The method sets the default."},
     {"gradients.scale_dtype", KEY_WORD, AT(gradients.scale_dtype), "\"bf16\"", ANY, "fp32 bf16",
      ANY, "Type in which the scale of a row is sent."},
     {"gradients.memory", KEY_WORD, AT(gradients.memory), "\"none\"", ANY, ANY, ANY,
@@ -229,6 +236,13 @@ const Key config_own_keys[] = {
     {"gradients.down", KEY_WORD, AT(gradients.down), "\"same\"", ANY, "same fp32", ANY,
      "How sums come back to the ranks: coded as the gradients that were added (same), or fp32. The "
      "method sets the default."},
+    {"gradients.bits_rule", KEY_WORD, AT(gradients.bits_rule), "\"fixed\"", ANY, ANY, ANY,
+     "How bits change over time, for an end as good as with gradients.bits in every epoch: fixed "
+     "(not at all) | dq (DQ-SGD: by what the noise of an epoch costs at the end) | rms, adaqs (by "
+     "the size of gradients, or by their mean over their deviation; after DQ-SGD's baselines). "
+     "These choose from 2 to 8 bits. The method sets the default."},
+    {"gradients.bits_period", KEY_INT, AT(gradients.bits_period), "50", "[1, 1000000000]", ANY,
+     "epochs", "Epochs between two choices, and before the first one."},
 
     {"lossless.input_features", KEY_WORD, AT(lossless.input_features), "\"auto\"", ANY,
      "exchange auto", ANY,

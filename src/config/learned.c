@@ -8,7 +8,8 @@
 
 // Data, parts, seed and the file of the first weights are compared by their contents, not by keys,
 // and presets by what they set.
-// A run may be made longer, unless its learning-rate schedule depends on the last epoch.
+// A run may be made longer, unless its learning rates or the bits of its gradients depend on the
+// last epoch.
 typedef struct Learned {
     const Config *config;
     const char *also; // one more key; NULL: none
@@ -21,7 +22,8 @@ static bool counts(const Key *key, const void *context) {
     if (strcmp(key->path, "model.weights") == 0 || strcmp(key->path, "gradients.method") == 0)
         return false;
     if (strcmp(key->path, "train.epochs") == 0)
-        return strcmp(learned->config->train.lr_schedule, "cosine") == 0;
+        return strcmp(learned->config->train.lr_schedule, "cosine") == 0 ||
+               strcmp(learned->config->gradients.bits_rule, "fixed") != 0;
     if (learned->also != NULL && strcmp(key->path, learned->also) == 0)
         return true;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)

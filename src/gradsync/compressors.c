@@ -1,54 +1,96 @@
 // The members of gradients.codec, in a file of their own: a program that defines another
-// compressor_family is linked with that one instead.
+// compressor_family is linked with that one instead. They are rules of the codec grid.
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <string.h>
+
+typedef struct Rule {
+    const char *name, *bits;
+    GridRule rule;
+} Rule;
+static const Rule rules[] = {{"minmax", "1 to 8, or 16", GRID_MINMAX},
+                             {"max", "2 to 8", GRID_MAX},
+                             {"l2", "2 to 8", GRID_L2},
+                             {"mean", "1", GRID_MEAN}};
+
+static const Rule *rule_of(const Config *config) {
+    int i = 0;
+    while (strcmp(rules[i].name, config->gradients.codec) != 0)
+        i++;
+    return &rules[i];
+}
+
+static GridOptions grid_of(const Config *config) {
+    return (GridOptions){.rule = rule_of(config)->rule,
+                         .bits = (int)config->gradients.bits,
+                         .nearest = strcmp(config->gradients.rounding, "nearest") == 0,
+                         .bf16 = strcmp(config->gradients.scale_dtype, "bf16") == 0};
+}
+
+// ---- noise
+
+// A scale that is rounded up to bf16 makes it a little more.
+static double noise_of(GridOptions grid) {
+    return grid_omega(grid, GRADIENT_BUCKET) * (grid.bf16 ? 1.017 : 1);
+}
+
+static bool is_random(GridOptions grid) { return !grid.nearest && grid.rule != GRID_MEAN; }
+
+double compressor_noise(const CodecOptions *options) {
+    GridOptions grid = grid_get(&options->values);
+    return options->codec == &codec_grid && is_random(grid) ? noise_of(grid) : 0;
+}
 
 // ---- memories
 
-// noise: the most that the codec adds to the square of a row, times that square. 1 / (1 + noise) is
-// as far as a memory may follow (ALGORITHMS D.3).
-static bool remember(const Config *config, double noise, CodecOptions *options, Error *err) {
-    double alpha = config->gradients.alpha;
-    options->residual[1].of = family_find(&residual_family, config->gradients.memory, NULL, err);
-    if (options->residual[1].of == NULL)
-        return false;
-    if (strcmp(config->gradients.memory, "feedback") == 0 && noise >= 1)
+static bool check_feedback(GridOptions grid, Error *err) {
+    return !is_random(grid) || noise_of(grid) < 1 ||
+           error_set(err, EXIT_CONFIG,
+                     "gradients.memory: feedback diverges where random rounding may add more (%.3g "
+                     "times the gradient) than there is; set gradients.rounding=nearest, more "
+                     "gradients.bits, or gradients.memory=difference",
+                     noise_of(grid));
+}
+
+// 1 / (1 + noise) is as far as a memory may follow (ALGORITHMS D.3).
+static bool choose_alpha(double *alpha, GridOptions grid, Error *err) {
+    if (*alpha == 0 && grid.rule == GRID_MEAN)
         return error_set(err, EXIT_CONFIG,
-                         "gradients.memory: feedback diverges with random rounding in %lld bits, "
-                         "which may add %.3g times the gradient; take more gradients.bits, or "
-                         "gradients.memory=difference",
-                         (long long)config->gradients.bits, noise);
-    residual_set(&options->residual[1].values,
-                 (ResidualOptions){alpha > 0 ? alpha : 1 / (1 + noise), config->gradients.refresh});
+                         "gradients.alpha: the noise of gradients.codec=mean has no bound to "
+                         "choose it by; set it above 0, at most to 1");
+    *alpha = *alpha == 0 ? 1 / (1 + noise_of(grid)) : *alpha;
     return true;
 }
 
-// ---- codecs
-
-static bool check_bits(const Config *config, Error *err) {
-    int bits = (int)config->gradients.bits;
-    return width_known(bits) ||
-           error_set(err, EXIT_CONFIG, "gradients.bits: expected 1 to 8, or 16, found %d", bits);
+static bool remember(CodecOptions *options, const Config *config, GridOptions grid, Error *err) {
+    const char *memory = config->gradients.memory;
+    ResidualOptions values = {config->gradients.alpha, config->gradients.refresh};
+    options->residual[1].of = family_find(&residual_family, memory, NULL, err);
+    if (err->code != 0 || (strcmp(memory, "feedback") == 0 && !check_feedback(grid, err)) ||
+        (strcmp(memory, "difference") == 0 && !choose_alpha(&values.alpha, grid, err)))
+        return false;
+    residual_set(&options->residual[1].values, values);
+    return true;
 }
 
-static double noise_of(int64_t bits) {
-    double steps = ldexp(1, (int)bits) - 1;
-    return (GRADIENT_BUCKET - 2) / (2 * steps * steps);
+// ---- the table
+
+static bool by_grid(const Config *config, CodecOptions *options, Error *err) {
+    const Rule *rule = rule_of(config);
+    GridOptions grid = grid_of(config);
+    if (!grid_bits_known(grid))
+        return error_set(err, EXIT_CONFIG,
+                         "gradients.bits: expected %s with gradients.codec=%s, "
+                         "found %d",
+                         rule->bits, rule->name, grid.bits);
+    options->codec = &codec_grid;
+    grid_set(&options->values, grid);
+    if (strcmp(config->gradients.bits_rule, "fixed") != 0)
+        grid.bits = 2; // the fewest that a rule may choose
+    return remember(options, config, grid, err);
 }
 
-static bool minmax(const Config *config, CodecOptions *options, Error *err) {
-    Config halo = *config;
-    snprintf(halo.quantization.scale_dtype, CONFIG_WORD, "%s", config->gradients.scale_dtype);
-    options->codec = codec_find("integer", err);
-    options->width = (int)config->gradients.bits;
-    return check_bits(config, err) &&
-           codec_configure(options->codec, &halo, &options->values, err) &&
-           remember(config, noise_of(config->gradients.bits), options, err);
-}
-
-static const Compressor compressors[] = {{"none", NULL}, {"minmax", minmax}};
+static const Compressor compressors[] = {
+    {"none", NULL}, {"minmax", by_grid}, {"max", by_grid}, {"l2", by_grid}, {"mean", by_grid}};
 const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);

@@ -49,10 +49,12 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
 }
 
 static void print_gradients(const Config *c, const Comm *comm) {
+    bool chosen = strcmp(c->gradients.bits_rule, "fixed") != 0;
     if (comm->size > 1 && strcmp(c->gradients.codec, "none") != 0)
-        terminal_note("gradients  %s: codec %s, %lld bit%s, memory %s%s\n", c->gradients.method,
+        terminal_note("gradients  %s: codec %s, %lld bit%s%s%s, memory %s%s\n", c->gradients.method,
                       c->gradients.codec, (long long)c->gradients.bits,
-                      c->gradients.bits == 1 ? "" : "s", c->gradients.memory,
+                      c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
+                      chosen ? c->gradients.bits_rule : "", c->gradients.memory,
                       strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
 }
 

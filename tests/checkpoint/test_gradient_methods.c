@@ -10,22 +10,34 @@ enum { STOP = 5, EPOCHS = 12 };
 
 static const Preset *method(int i) { return family_member(&gradient_method_family, i); }
 
+static int settings_in(const Preset *preset) {
+    int count = 0;
+    while (count < PRESET_SETTINGS && preset->setting[count] != NULL)
+        count++;
+    return count;
+}
+
 static const char *setting_of(const Preset *method) {
     static char setting[128];
     snprintf(setting, sizeof setting, "gradients.method=%s", method->name);
     return setting;
 }
 
-static Run run_method(const Preset *method) {
-    const char *setting = setting_of(method);
-    return whole_run(&setting, 1);
+// Bits are chosen twice before the stop.
+static const char *const period = "gradients.bits_period=2";
+
+static void settle_method(const Preset *method) {
+    settle((const char *const[]){setting_of(method), period}, 2);
 }
 
-static int settings_in(const Preset *preset) {
-    int count = 0;
-    while (count < PRESET_SETTINGS && preset->setting[count] != NULL)
-        count++;
-    return count;
+static Run run_method(const Preset *method) {
+    return whole_run((const char *const[]){setting_of(method), period}, 2);
+}
+
+static Run run_by_hand(const Preset *method) {
+    const char *setting[PRESET_SETTINGS + 1] = {period};
+    memcpy(setting + 1, method->setting, sizeof method->setting);
+    return whole_run(setting, 1 + settings_in(method));
 }
 
 static bool same_weights(const Run *a, const Run *b) {
@@ -37,7 +49,7 @@ static void a_method_is_its_keys(void **state) {
     Run exact = run_method(method(0));
     for (int i = 1; i < gradient_method_family.count; i++) {
         Run preset = run_method(method(i));
-        Run by_hand = whole_run(method(i)->setting, settings_in(method(i)));
+        Run by_hand = run_by_hand(method(i));
         if (!same_weights(&preset, &by_hand) || same_weights(&preset, &exact))
             fail_msg("%s is not what its keys are, or fp32", method(i)->name);
     }
@@ -49,8 +61,7 @@ static void ranks_agree_and_the_loss_falls(void **state) {
     for (int i = 0; i < gradient_method_family.count; i++) {
         static Run run;
         Error err = {0};
-        const char *setting = setting_of(method(i));
-        settle(&setting, 1);
+        settle_method(method(i));
         Trainer *t = new_trainer();
         train(&run, t);
         assert_ok(trainer_replicas_agree(t, &err), &err);
