@@ -98,9 +98,9 @@ static bool parts_next(Quantized *rows, Run *run, const MessageLayout *layout) {
     return more;
 }
 
-void grid_write(const Backend *backend, DeviceByte *message, DeviceByte *codes,
-                const MessageLayout *layout, const MessageSource *source, DeviceInt64 *bad,
-                const Poll *poll) {
+void grid_pack(const Backend *backend, DeviceByte *message, DeviceByte *codes,
+               const MessageLayout *layout, const MessageSource *source, DeviceInt64 *bad,
+               const Poll *poll) {
     Run run = {0};
     for (Quantized rows = parts_start(layout, message, codes); parts_next(&rows, &run, layout);) {
         MessageSource some = run_source(source, run);
@@ -108,8 +108,8 @@ void grid_write(const Backend *backend, DeviceByte *message, DeviceByte *codes,
     }
 }
 
-void grid_read(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
-               const DeviceByte *message, const DeviceByte *codes, const Poll *poll) {
+void grid_unpack(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
+                 const DeviceByte *message, const DeviceByte *codes, const Poll *poll) {
     Run run = {0};
     for (Quantized rows = parts_start(layout, message, codes); parts_next(&rows, &run, layout);)
         backend->dequantize(run_rows(backend, out, begin, run), begin, &rows, poll);
@@ -130,13 +130,13 @@ static DeviceByte *codes_of(const MessageLayout *layout, const DeviceByte *messa
 
 static size_t grid_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
                           const MessageSource *source, DeviceInt64 *bad, const Poll *poll) {
-    grid_write(backend, out, codes_of(layout, out), layout, source, bad, poll);
+    grid_pack(backend, out, codes_of(layout, out), layout, source, bad, poll);
     return grid_bytes(layout);
 }
 
 static void grid_decode(const Backend *backend, Rows out, int64_t begin,
                         const MessageLayout *layout, const DeviceByte *in, const Poll *poll) {
-    grid_read(backend, out, begin, layout, in, codes_of(layout, in), poll);
+    grid_unpack(backend, out, begin, layout, in, codes_of(layout, in), poll);
 }
 
 const Codec codec_grid = {

@@ -86,13 +86,13 @@ static size_t entropy_encode(const Backend *backend, DeviceByte *out, const Mess
     uint8_t *code = host_bytes(backend, layout->scratch);
     if (layout->rows == 0)
         return 0;
-    grid_write(backend, out, planes, layout, source, bad, poll);
+    grid_pack(backend, out, planes, layout, source, bad, poll);
     unpack(code, layout, header + 1);
     size_t bytes =
         rans_encode(header, room, code, values_of(layout), options.bits, code_of_zero(options));
     if (bytes > 0)
         return before + bytes;
-    grid_write(backend, out, planes, layout, source, bad, poll); // they were written over
+    grid_pack(backend, out, planes, layout, source, bad, poll); // they were written over
     header[0] = RANS_PACKED;
     return before + room;
 }
@@ -127,14 +127,14 @@ static void entropy_decode(const Backend *backend, Rows out, int64_t begin,
     if (layout->rows == 0)
         return;
     if (layout->bytes == before + room && header[0] == RANS_PACKED) {
-        grid_read(backend, out, begin, layout, in, byte_window(in, (int64_t)before + 1), poll);
+        grid_unpack(backend, out, begin, layout, in, byte_window(in, (int64_t)before + 1), poll);
         return;
     }
     CHECK(layout->bytes > before && read_codes(code, layout, header, layout->bytes - before),
           EXIT_INTEGRITY, "the entropy codes of a message of %lld rows do not decode",
           (long long)layout->rows);
     MessageLayout wide = widen(code, layout);
-    grid_read(backend, out, begin, &wide, in, layout->scratch, poll);
+    grid_unpack(backend, out, begin, &wide, in, layout->scratch, poll);
 }
 
 const Codec codec_grid_entropy = {

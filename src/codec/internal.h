@@ -26,10 +26,10 @@ Rows run_rows(const Backend *backend, Rows out, int64_t begin, Run run);
 void grid_set_bits(MemberValues *values, int bits);
 size_t grid_parameters_bytes(const MessageLayout *layout); // of Z and S
 size_t grid_bytes(const MessageLayout *layout);            // with the planes
-void grid_write(const Backend *backend, DeviceByte *message, DeviceByte *codes,
-                const MessageLayout *layout, const MessageSource *source, DeviceInt64 *bad,
-                const Poll *poll);
-void grid_read(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
-               const DeviceByte *message, const DeviceByte *codes, const Poll *poll);
+void grid_pack(const Backend *backend, DeviceByte *message, DeviceByte *codes,
+               const MessageLayout *layout, const MessageSource *source, DeviceInt64 *bad,
+               const Poll *poll);
+void grid_unpack(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
+                 const DeviceByte *message, const DeviceByte *codes, const Poll *poll);
 
 #endif
