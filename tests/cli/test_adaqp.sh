@@ -186,7 +186,7 @@ grep -qE "^vanilla +[0-9.]+ \+-" out || fail "and the others are told"
 expect "an arm that fails costs no other arm" 71 '^vanilla +[0-9.]+ \+-' "$FRINGE" compare \
     tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00022
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
-expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run in mode' "$FRINGE" \
+expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' "$FRINGE" \
     compare whole --modes=vanilla --ranks 3
 expect "overlap, but nothing saved" 0 'result' "$FRINGE" train tiny.json $exact \
     --set mode=overlap --set lossless.input_features=exchange --set lossless.order=aggregate-first \
