@@ -189,6 +189,7 @@ typedef struct Config {
         double alpha;                  // difference: how far the memory follows; 0: by the codec
         int64_t refresh;               // anchor: epochs between two sums in fp32
         char down[CONFIG_WORD];        // same | fp32: how sums come back
+        char wire[CONFIG_WORD];        // packed | entropy
         char bits_rule[CONFIG_WORD];   // of a family
         int64_t bits_period;           // epochs between two choices
     } gradients;

@@ -41,7 +41,8 @@ static const struct {
      "quantization.codec=integer quantization.assign=adaptive"},
     {"quantization.solver_limit",
      "quantization.codec=integer quantization.assign=adaptive quantization.solver=glpk"},
-    {"gradients.bits gradients.scale_dtype gradients.memory gradients.down gradients.bits_rule",
+    {"gradients.bits gradients.scale_dtype gradients.memory gradients.down gradients.wire "
+     "gradients.bits_rule",
      "gradients.codec!=none"},
     {"gradients.bits_period", "gradients.codec!=none gradients.bits_rule!=fixed"},
     {"gradients.rounding", "gradients.codec!=none|mean"},

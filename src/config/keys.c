@@ -236,6 +236,10 @@ const Key config_own_keys[] = {
     {"gradients.down", KEY_WORD, AT(gradients.down), "\"same\"", ANY, "same fp32", ANY,
      "How sums come back to the ranks: coded as the gradients that were added (same), or fp32. The "
      "method sets the default."},
+    {"gradients.wire", KEY_WORD, AT(gradients.wire), "\"packed\"", ANY, "packed entropy", ANY,
+     "packed: each value takes its bits. entropy: frequent values take fewer, where that is "
+     "shorter; "
+     "for links below some hundred Mbit/s. The method sets the default."},
     {"gradients.bits_rule", KEY_WORD, AT(gradients.bits_rule), "\"fixed\"", ANY, ANY, ANY,
      "How bits change over time, for an end as good as with gradients.bits in every epoch: fixed "
      "(not at all) | dq (DQ-SGD: by what the noise of an epoch costs at the end) | rms, adaqs (by "

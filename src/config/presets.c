@@ -44,11 +44,11 @@ static const Preset gradient_methods[] = {
     {"fp32", "as floats", {NULL}},
     {"qsgd",
      "QSGD: steps of the 2-norm, without a memory",
-     {"gradients.codec=l2", "gradients.bits=4"}},
+     {"gradients.codec=l2", "gradients.bits=4", "gradients.wire=entropy"}},
     {"terngrad",
      "after TernGrad: 0 or the greatest magnitude with its sign; without clipping, which is "
      "biased, and with scales of each rank's rows",
-     {"gradients.codec=max", "gradients.bits=2"}},
+     {"gradients.codec=max", "gradients.bits=2", "gradients.wire=entropy"}},
     {"dq-sgd",
      "DQ-SGD: steps of the greatest magnitude, in bits that are chosen as it learns",
      {"gradients.codec=max", "gradients.bits=6", "gradients.bits_rule=dq"}},

@@ -28,6 +28,10 @@ static GridOptions grid_of(const Config *config) {
                          .bf16 = strcmp(config->gradients.scale_dtype, "bf16") == 0};
 }
 
+static bool is_entropy(const Config *config) {
+    return strcmp(config->gradients.wire, "entropy") == 0;
+}
+
 // ---- noise
 
 // A scale that is rounded up to bf16 makes it a little more.
@@ -39,7 +43,8 @@ static bool is_random(GridOptions grid) { return !grid.nearest && grid.rule != G
 
 double compressor_noise(const CodecOptions *options) {
     GridOptions grid = grid_get(&options->values);
-    return options->codec == &codec_grid && is_random(grid) ? noise_of(grid) : 0;
+    bool known = options->codec == &codec_grid || options->codec == &codec_grid_entropy;
+    return known && is_random(grid) ? noise_of(grid) : 0;
 }
 
 // ---- memories
@@ -76,6 +81,13 @@ static bool remember(CodecOptions *options, const Config *config, GridOptions gr
 
 // ---- the table
 
+static bool check_entropy(GridOptions grid, Error *err) {
+    return grid.bits <= 8 ||
+           error_set(err, EXIT_CONFIG,
+                     "gradients.wire: entropy codes values of at most 8 bits; set "
+                     "gradients.bits to 8 or gradients.wire=packed");
+}
+
 static bool by_grid(const Config *config, CodecOptions *options, Error *err) {
     const Rule *rule = rule_of(config);
     GridOptions grid = grid_of(config);
@@ -84,7 +96,9 @@ static bool by_grid(const Config *config, CodecOptions *options, Error *err) {
                          "gradients.bits: expected %s with gradients.codec=%s, "
                          "found %d",
                          rule->bits, rule->name, grid.bits);
-    options->codec = &codec_grid;
+    if (is_entropy(config) && !check_entropy(grid, err))
+        return false;
+    options->codec = is_entropy(config) ? &codec_grid_entropy : &codec_grid;
     grid_set(&options->values, grid);
     if (strcmp(config->gradients.bits_rule, "fixed") != 0)
         grid.bits = 2; // the fewest that a rule may choose
