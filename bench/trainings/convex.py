@@ -36,7 +36,7 @@ def dataset_of(config, folder):
 
 def trained(config, work, ranks, words):
     """The weights of a run, in double."""
-    run = os.path.join(work, "run")
+    run = os.path.join(tempfile.mkdtemp(dir=work), "run")
     program("train", os.path.join(ROOT, "configs", config + ".json"), "--ranks", ranks, "--oversubscribe", "--quiet",
             *settings([f"run.dir={run}", "run.checkpoint_every=0", "train.eval_every=0", "run.threads=1", *words]))
     arrays = fringe.weights(fringe.read_run(run))
