@@ -252,6 +252,7 @@ typedef struct MessageBox {
     int64_t columns;
     int count;                 // messages
     const int64_t *offset;     // [count + 1] borrowed
+    const int32_t **length;    // [count] borrowed: MessageLayout.length of each; NULL: all columns
     const MessageBlock *block; // borrowed; at least box_room bytes
     size_t *place;             // [count + 1] owned: where each message begins in the block
     uint8_t *bits;             // [rows] owned: widths of the rows; NULL without widths

@@ -31,3 +31,8 @@ void buckets_fill(int64_t *bucket, const GradForm *form) {
     }
     *bucket = form->count;
 }
+
+void bucket_lengths(int32_t *length, const Cut *cut) {
+    for (int64_t b = 0; b < cut->units; b++)
+        length[b] = (int32_t)(cut->bucket[b + 1] - cut->bucket[b]);
+}

@@ -92,6 +92,7 @@ void grad_bits_after(GradBits *bits, int64_t epoch, double loss, double sum, dou
 // ---- buckets.c
 int64_t bucket_count(const GradForm *form);
 void buckets_fill(int64_t *bucket, const GradForm *form); // [bucket_count + 1]
+void bucket_lengths(int32_t *length, const Cut *cut);     // [units]
 
 struct Coding {
     const Backend *cpu;
@@ -99,19 +100,28 @@ struct Coding {
     int size, rank;
     MessageBox box[WAYS][SIDES];
     MessageBlock block[WAYS][SIDES];
-    int64_t *offset[WAYS][SIDES]; // owned
-    Rows slice;                   // [units of the longest slice] owned: of the share or sum at hand
-    Rows sum;                     // [units of the own slices] owned
-    int64_t *id;                  // [units] owned: 0, 1, 2, ...
-    int32_t *row;                 // [units of the longest slice] owned: likewise
-    double (*moment)[2];          // [chunks, size] owned: sum and squares of each own share
+    int64_t *offset[WAYS][SIDES];         // owned
+    int32_t *length;                      // [units] owned: floats of each bucket
+    const int32_t **lengths[WAYS][SIDES]; // owned: where the lengths of each message begin
+    Rows slice;          // [units of the longest slice] owned: of the share or sum at hand
+    Rows sum;            // [units of the own slices] owned
+    int64_t *id;         // [units] owned: 0, 1, 2, ...
+    int32_t *row;        // [units of the longest slice] owned: likewise
+    double (*moment)[2]; // [chunks, size] owned: sum and squares of each own share
     GradBits bits;
 };
 
-// ---- coding.c: what a chunk does besides where there is a compressor. plan NULL: allocates.
+// Messages of a chunk.
+static inline int messages_of(const Coding *c, int way, int side) {
+    return way == UP ? c->size - 1 : side == OUTGOING ? 1 : c->size;
+}
+
+// ---- coding_new.c; plan NULL: allocates
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan);
 void coding_open(GradSync *sync); // once the chunks are cut
 void coding_free(Coding *coding);
+
+// ---- coding.c: what a chunk does besides where there is a compressor
 // Codes one slice in the state that the chunk is in; true if it was the last one, so that messages
 // can be posted, or the sum is complete.
 bool coding_step(GradSync *sync, Chunk *chunk);

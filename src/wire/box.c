@@ -177,6 +177,7 @@ void box_set_widths(MessageBox *box, const uint8_t *bits) {
 MessageLayout box_layout(const MessageBox *box, int i) {
     return (MessageLayout){.rows = box_rows(box, i),
                            .columns = box->columns,
+                           .length = box->length != NULL ? box->length[i] : NULL,
                            .values = box->options->values,
                            .scratch = box->scratch,
                            .widths = box->widths != NULL ? &box->widths[i] : NULL};

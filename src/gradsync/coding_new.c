@@ -1,0 +1,152 @@
+// Making what codes a sum: boxes of messages, and scratch.
+//
+// What lies where, of chunk c: up, sent: to the reader of group g, message c (P-1) + g; up,
+// received: of the sender of group g, likewise; down, sent: c; down, received: of owner r, c P + r.
+
+#include "internal.h"
+
+static const char *const what = "coded gradients";
+
+// The rank whose slice message i of a chunk holds.
+static int owner_of(const Coding *c, int way, int side, int i) {
+    if (way == UP && side == OUTGOING)
+        return ring_reader(c->rank, i, c->size);
+    return way == DOWN && side == INCOMING ? i : c->rank;
+}
+
+// What is allocated also to plan.
+static void *alloc_anyway(MemoryPlan *plan, size_t bytes) {
+    if (plan != NULL)
+        memory_plan_add(plan, what, bytes);
+    return memory_alloc(bytes, what);
+}
+
+static void alloc_box(Coding *c, const GradSync *sync, const Allocator *allocator, int way,
+                      int side) {
+    int each = messages_of(c, way, side), count = sync->chunks * each;
+    int64_t *offset = alloc_anyway(allocator->plan, (size_t)(count + 1) * sizeof *offset);
+    for (int i = 0; i < count; i++)
+        offset[i + 1] =
+            offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, side, i % each));
+    c->offset[way][side] = offset;
+    c->lengths[way][side] = alloc_host(allocator, (size_t)count * sizeof **c->lengths[way], what);
+    c->box[way][side] = (MessageBox){.backend = c->cpu,
+                                     .options = &c->options[way],
+                                     .end = side == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
+                                     .columns = GRADIENT_BUCKET,
+                                     .count = count,
+                                     .offset = offset,
+                                     .length = c->lengths[way][side],
+                                     .block = &c->block[way][side]};
+    box_alloc(&c->box[way][side], allocator);
+    message_block_alloc(&c->block[way][side], allocator, box_room(&c->box[way][side]));
+}
+
+static int64_t longest_slice(const GradSync *sync) {
+    int64_t most = 0;
+    for (int i = 0; i < sync->chunks; i++)
+        most = sync->chunk[i].slice > most ? sync->chunk[i].slice : most;
+    return most;
+}
+
+static void alloc_scratch(Coding *c, const GradSync *sync, const Allocator *allocator) {
+    int64_t longest = longest_slice(sync);
+    const MessageBox *sums = &c->box[DOWN][OUTGOING];
+    c->slice = alloc_rows(allocator, longest, GRADIENT_BUCKET, what);
+    c->sum = alloc_rows(allocator, sums->offset[sums->count], GRADIENT_BUCKET, what);
+    c->length = alloc_host(allocator, (size_t)sync->cut.units * sizeof *c->length, what);
+    c->id = alloc_device(allocator, (size_t)sync->cut.units * sizeof *c->id, what);
+    c->row = alloc_device(allocator, (size_t)longest * sizeof *c->row, what);
+    c->moment = alloc_host(allocator, (size_t)(sync->chunks * c->size) * sizeof *c->moment, what);
+    if (c->bits.rule != NULL)
+        c->bits.square =
+            alloc_host(allocator, (size_t)c->bits.epochs * sizeof *c->bits.square, what);
+}
+
+// Sums in full have neither the codec nor its residual.
+static void set_options(Coding *c, const GradForm *form) {
+    c->options[UP] = c->options[DOWN] = form->options;
+    if (form->full_sums)
+        c->options[DOWN] = (CodecOptions){.codec = full_precision()};
+    c->bits = (GradBits){.rule = form->bits.rule,
+                         .epochs = form->bits.epochs,
+                         .period = form->bits.period,
+                         .first_bits = form->bits.first};
+}
+
+Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
+    Error err = {0};
+    Coding *c = alloc_anyway(plan, sizeof *c);
+    *c = (Coding){
+        .cpu = backend_find("cpu", &err), .size = sync->comm->size, .rank = sync->comm->rank};
+    Allocator host = {.backend = c->cpu, .plan = plan};
+    set_options(c, form);
+    coding_set_bits(c, GRADIENT_BITS_MOST); // room for whatever is chosen
+    for (int way = 0; way < WAYS; way++)
+        for (int side = 0; side < SIDES; side++)
+            alloc_box(c, sync, &host, way, side);
+    alloc_scratch(c, sync, &host);
+    return c;
+}
+
+// The bucket at a place of the rows that a box encodes.
+typedef struct Places {
+    const GradSync *sync;
+    int way;
+} Places;
+
+static int64_t bucket_at(const void *context, int64_t place) {
+    const Places *places = context;
+    const Coding *c = places->sync->coding;
+    const int64_t *offset = c->offset[places->way][OUTGOING];
+    int each = messages_of(c, places->way, OUTGOING), i = 0;
+    while (offset[i + 1] <= place)
+        i++;
+    int owner = owner_of(c, places->way, OUTGOING, i % each);
+    return slice_begin(&places->sync->chunk[i / each], owner) + place - offset[i];
+}
+
+static void set_lengths(const GradSync *sync, int way, int side) {
+    Coding *c = sync->coding;
+    int each = messages_of(c, way, side);
+    for (int i = 0; i < c->box[way][side].count; i++)
+        c->lengths[way][side][i] =
+            c->length + slice_begin(&sync->chunk[i / each], owner_of(c, way, side, i % each));
+}
+
+void coding_open(GradSync *sync) {
+    Coding *c = sync->coding;
+    bucket_lengths(c->length, &sync->cut);
+    for (int64_t i = 0; i < sync->cut.units; i++)
+        c->id[i] = i;
+    for (int64_t i = 0; i < c->slice.count; i++)
+        c->row[i] = (int32_t)i;
+    for (int way = 0; way < WAYS; way++) {
+        for (int side = 0; side < SIDES; side++) {
+            set_lengths(sync, way, side);
+            box_open(&c->box[way][side], bucket_at, &(Places){sync, way});
+        }
+        box_encode_begin(&c->box[way][OUTGOING]);
+    }
+    coding_set_bits(c, c->bits.first_bits);
+}
+
+void coding_free(Coding *c) {
+    if (c == NULL)
+        return;
+    memory_free(c->bits.square);
+    memory_free(c->moment);
+    c->cpu->free(c->row);
+    c->cpu->free(c->id);
+    memory_free(c->length);
+    rows_free(c->cpu, &c->sum);
+    rows_free(c->cpu, &c->slice);
+    for (int way = 0; way < WAYS; way++)
+        for (int side = 0; side < SIDES; side++) {
+            message_block_free(c->cpu, &c->block[way][side]);
+            box_clear(&c->box[way][side]);
+            memory_free(c->lengths[way][side]);
+            memory_free(c->offset[way][side]);
+        }
+    memory_free(c);
+}
