@@ -84,6 +84,9 @@ void gradsync_after(GradSync *sync, int64_t epoch, double loss, const double mom
 int64_t gradsync_bits(const GradSync *sync);  // of the next sum; 0: no rule chooses them
 int64_t gradsync_bytes(const GradSync *sync); // sent by this rank: per sum; coded: in the last one
 int64_t gradsync_bytes_of(int64_t count, int size, int rank); // fp32: by rank `rank` of `size`
+// By all ranks, in a sum that is no refresh and has the bits of the options: exact, or at most if
+// the codec varies. Local; for plans.
+int64_t gradsync_bytes_most_of(const GradForm *form, int size);
 // What residuals remember, for checkpoints. NULL name: nothing.
 StateSection gradsync_section(GradSync *sync);
 

@@ -323,35 +323,53 @@ int64_t gradsync_bytes_of(int64_t count, int size, int rank) {
     return floats * (int64_t)sizeof(float);
 }
 
+// Of a message that holds a slice, with its header; at most, where the codec varies.
+static int64_t slice_bytes(const GradForm *form, const Codec *codec, const int32_t *length,
+                           int64_t units) {
+    MessageLayout layout = {.rows = units,
+                            .columns = GRADIENT_BUCKET,
+                            .length = length,
+                            .values = form->options.values};
+    return units == 0 ? 0 : MESSAGE_HEADER_BYTES + (int64_t)codec->bytes(&layout);
+}
+
+// Each slice goes from all others to its owner, and back to them.
+static int64_t coded_bytes(const GradForm *form, const GradSync *sync, const int32_t *length) {
+    const Codec *up = form->options.codec, *down = form->full_sums ? full_precision() : up;
+    int size = sync->comm->size;
+    int64_t bytes = 0;
+    for (int i = 0; i < sync->chunks * size; i++) {
+        const Chunk *chunk = &sync->chunk[i / size];
+        int64_t units = slice_units(chunk, i % size);
+        const int32_t *from = length + slice_begin(chunk, i % size);
+        bytes += slice_bytes(form, up, from, units) + slice_bytes(form, down, from, units);
+    }
+    return bytes * (size - 1);
+}
+
+static int64_t full_bytes(int64_t count, int size) {
+    int64_t bytes = 0;
+    for (int rank = 0; rank < size; rank++)
+        bytes += gradsync_bytes_of(count, size, rank);
+    return bytes;
+}
+
+int64_t gradsync_bytes_most_of(const GradForm *form, int size) {
+    Comm comm = {.size = size};
+    if (form->options.codec == NULL)
+        return full_bytes(form->count, size);
+    GradSync sync = sync_of(&comm, NULL, form);
+    int32_t *length = ALLOC(int32_t, sync.cut.units, "gradients");
+    bucket_lengths(length, &sync.cut);
+    int64_t bytes = coded_bytes(form, &sync, length);
+    memory_free(length);
+    memory_free(sync.chunk);
+    memory_free(sync.cut.bucket);
+    return bytes;
+}
+
 int64_t gradsync_bytes(const GradSync *sync) {
     if (sync->coding != NULL)
         return bytes_sent(sync) - sync->bytes_sent;
     return gradsync_bytes_of(sync->cut.floats, sync->comm->size, sync->comm->rank);
-}
-
-// Rules choose 2 to GRADIENT_BITS_MOST bits, of codecs that have them.
-static bool configure_bits(GradForm *form, const Config *config, Error *err) {
-    const BitsRule *rule = family_find(&bits_rule_family, config->gradients.bits_rule, NULL, err);
-    int64_t bits = config->gradients.bits;
-    if (rule == NULL || rule->levels == NULL || form->options.codec == NULL)
-        return rule != NULL;
-    if (bits < 2 || bits > GRADIENT_BITS_MOST || form->options.codec->set_bits == NULL)
-        return error_set(
-            err, EXIT_CONFIG,
-            "gradients.bits_rule: %s chooses from 2 to %d bits, but gradients.codec=%s "
-            "has %lld; set gradients.bits, or gradients.bits_rule=fixed",
-            rule->name, GRADIENT_BITS_MOST, config->gradients.codec, (long long)bits);
-    form->bits.rule = rule;
-    form->bits.first = bits;
-    form->bits.period = config->gradients.bits_period;
-    form->bits.epochs = config->train.epochs;
-    return true;
-}
-
-bool gradsync_configure(GradForm *form, const Config *config, Error *err) {
-    const Compressor *used = family_find(&compressor_family, config->gradients.codec, NULL, err);
-    form->full_sums = strcmp(config->gradients.down, "fp32") == 0;
-    return used != NULL &&
-           (used->configure == NULL || used->configure(config, &form->options, err)) &&
-           configure_bits(form, config, err);
 }

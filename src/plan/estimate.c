@@ -21,6 +21,7 @@ static bool planning_init(Planning *p) {
     p->fp32 = codec_find("fp32", p->err);
     p->schedule = schedule_find(c->comm.schedule, p->err);
     if (p->err->code != 0 || !codec_configure(p->codec, c, &p->values, p->err) ||
+        !gradsync_configure(&p->gradients, c, p->err) ||
         !model_shape(&p->shape, c, shard->features, shard->classes, shard->multilabel, p->err) ||
         !model_fits(&p->shape, shard, p->err))
         return false;
@@ -249,13 +250,18 @@ static void add_phase(PlanEstimate *out, Planning *p, int l, int d) {
     }
 }
 
+static double gradient_bytes(const Planning *p) {
+    GradSpan span[MODEL_PARAMETERS];
+    GradForm form = p->gradients;
+    model_spans(&form, &p->shape, span);
+    return (double)gradsync_bytes_most_of(&form, p->cut->parts);
+}
+
 static void estimate_time(PlanEstimate *out, Planning *p) {
-    int parts = p->cut->parts;
     for (int l = 0; l < p->shape.layers; l++)
         for (int d = 0; d < 2; d++)
             add_phase(out, p, l, d);
-    for (int rank = 0; rank < parts; rank++)
-        out->reduce_bytes += (double)gradsync_bytes_of(p->shape.parameter_count, parts, rank);
+    out->reduce_bytes = gradient_bytes(p);
     out->time.reduce = reduce_seconds(p, out->reduce_bytes);
 }
 

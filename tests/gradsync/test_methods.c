@@ -1,0 +1,173 @@
+// ranks: 1 2 3
+// If this failed, a member of gradients.codec would not be what its keys say: take what does not go
+// together, let a memory follow further than converges, count what fills up a bucket, or send other
+// bytes than a plan foresees.
+#include "sums.h"
+
+#include <math.h>
+#include <stdio.h>
+
+enum { COUNT = 20001 };
+
+static bool form_of(GradForm *form, const char *const *settings, int count, Error *err) {
+    Config config;
+    *form = (GradForm){.count = COUNT, .seed = 5};
+    assert_ok(config_load(&config, NULL, settings, count, err), err);
+    return gradsync_configure(form, &config, err);
+}
+
+// ---- what does not go together
+
+static const struct {
+    const char *setting[4], *sentence;
+} wrong[] = {
+    {{"gradients.codec=max", "gradients.bits=1"}, "gradients.bits: expected 2 to 8"},
+    {{"gradients.codec=l2", "gradients.bits=1"}, "gradients.bits: expected 2 to 8"},
+    {{"gradients.codec=max", "gradients.bits=16"}, "gradients.bits: expected 2 to 8"},
+    {{"gradients.codec=l2", "gradients.bits=16"}, "gradients.bits: expected 2 to 8"},
+    {{"gradients.codec=minmax", "gradients.bits=9"}, "gradients.bits: expected 1 to 8, or 16"},
+    {{"gradients.codec=mean", "gradients.bits=2"}, "gradients.bits: expected 1 with"},
+    {{"gradients.codec=minmax", "gradients.bits=16", "gradients.wire=entropy"},
+     "gradients.wire: entropy codes values of at most 8 bits"},
+    {{"gradients.codec=mean", "gradients.bits=1", "gradients.memory=difference"},
+     "gradients.alpha: the noise of gradients.codec=mean has no bound"},
+    {{"gradients.codec=max", "gradients.bits=2", "gradients.memory=feedback"},
+     "gradients.memory: feedback diverges"},
+    {{"gradients.codec=max", "gradients.bits=8", "gradients.memory=feedback",
+      "gradients.bits_rule=dq"},
+     "gradients.memory: feedback diverges"}, // in the 2 bits that it may choose
+    {{"gradients.codec=minmax", "gradients.bits=16", "gradients.bits_rule=dq"},
+     "gradients.bits_rule: dq chooses from 2 to 8 bits"},
+};
+
+static const char *const right[][4] = {
+    {"gradients.codec=max", "gradients.bits=8", "gradients.memory=feedback"},
+    {"gradients.codec=max", "gradients.bits=2", "gradients.memory=feedback",
+     "gradients.rounding=nearest"},
+    {"gradients.codec=mean", "gradients.bits=1", "gradients.memory=feedback"},
+    {"gradients.codec=mean", "gradients.bits=1", "gradients.memory=difference",
+     "gradients.alpha=0.5"},
+    {"gradients.codec=minmax", "gradients.bits=16", "gradients.memory=anchor"},
+};
+
+static int settings_in(const char *const setting[4]) {
+    int count = 0;
+    while (count < 4 && setting[count] != NULL)
+        count++;
+    return count;
+}
+
+static void what_does_not_go_together_is_refused(void **state) {
+    (void)state;
+    for (int i = 0; i < FAMILY_COUNT(wrong); i++) {
+        Error err = {0};
+        GradForm form;
+        bool ok = form_of(&form, wrong[i].setting, settings_in(wrong[i].setting), &err);
+        assert_refused(ok, &err, EXIT_CONFIG, wrong[i].sentence);
+    }
+    for (int i = 0; i < FAMILY_COUNT(right); i++) {
+        Error err = {0};
+        GradForm form;
+        assert_ok(form_of(&form, right[i], settings_in(right[i]), &err), &err);
+    }
+}
+
+// ---- how far a memory follows
+
+static double alpha_of(const char *codec, const char *bits, const char *scale, const char *rule) {
+    static const char *const keys[] = {"codec", "bits", "scale_dtype", "bits_rule", "memory"};
+    const char *const words[] = {codec, bits, scale, rule, "difference"};
+    char setting[5][64];
+    const char *settings[5];
+    Error err = {0};
+    GradForm form;
+    for (int i = 0; i < 5; i++) {
+        snprintf(setting[i], sizeof setting[i], "gradients.%s=%s", keys[i], words[i]);
+        settings[i] = setting[i];
+    }
+    assert_ok(form_of(&form, settings, 5, &err), &err);
+    return residual_get(&form.options.residual[1].values).alpha;
+}
+
+// 1 / (1 + w), by the worst noise w of a bucket of 512.
+static void a_memory_follows_as_far_as_converges(void **state) {
+    (void)state;
+    double exact = 2 / (1 + sqrt(512)), rounded = alpha_of("max", "2", "bf16", "fixed");
+    assert_near(alpha_of("max", "2", "fp32", "fixed"), exact, 1e-12);
+    assert_near(alpha_of("max", "8", "fp32", "dq"), exact, 1e-12); // it may choose 2 bits
+    assert_near(alpha_of("l2", "2", "fp32", "fixed"), 1 / sqrt(512), 1e-12);
+    assert_near(alpha_of("l2", "6", "fp32", "fixed"), 1 / (1 + 512.0 / (4 * 31 * 31)), 1e-12);
+    assert_near(alpha_of("minmax", "4", "fp32", "fixed"), 1 / (1 + 510.0 / (2 * 225)), 1e-12);
+    assert_true(rounded < exact && rounded > 0.98 * exact);
+}
+
+// ---- sums
+
+static float ones(int rank, int64_t i, uint32_t round) {
+    (void)rank, (void)i, (void)round;
+    return 1;
+}
+
+// The mean of ones is one, also of the 33 in the last bucket.
+static void nothing_fills_up_a_mean(void **state) {
+    (void)state;
+    static const char *const settings[] = {"gradients.codec=mean", "gradients.bits=1"};
+    Error err = {0};
+    GradForm form;
+    assert_ok(form_of(&form, settings, 2, &err), &err);
+    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    float *gradient = ALLOC(float, COUNT, "test");
+    gradsync_begin(sync, 1);
+    make_and_sum(sync, gradient, ones, COUNT, 0);
+    for (int64_t i = 0; i < COUNT; i++)
+        assert_true(gradient[i] == (float)test_comm.size);
+    memory_free(gradient);
+    gradsync_free(sync);
+}
+
+// By all ranks, in the second sum, which is no refresh.
+static int64_t sent_by(const GradForm *form) {
+    GradSync *sync = gradsync_new(&test_comm, device(), form);
+    float *gradient = ALLOC(float, COUNT, "test");
+    for (uint32_t epoch = 1; epoch <= 2; epoch++) {
+        gradsync_begin(sync, epoch);
+        make_and_sum(sync, gradient, element, COUNT, epoch);
+    }
+    int64_t bytes = gradsync_bytes(sync);
+    comm_sum_int64(&test_comm, &bytes, 1);
+    memory_free(gradient);
+    gradsync_free(sync);
+    return bytes;
+}
+
+static void assert_foreseen(const char *setting) {
+    static const GradSpan span[] = {{"weight", 0, 100, 150}, {"bias", 15000, 1, COUNT - 15000}};
+    Error err = {0};
+    GradForm form;
+    assert_ok(form_of(&form, &setting, 1, &err), &err);
+    form.spans = span; // two buckets are not full
+    form.span_count = 2;
+    int64_t most = gradsync_bytes_most_of(&form, test_comm.size), sent = sent_by(&form);
+    bool varies = form.options.codec != NULL && form.options.codec->varies;
+    if (sent > most || (!varies && sent < most))
+        fail_msg("%s: %lld bytes were sent, %lld foreseen", setting, (long long)sent,
+                 (long long)most);
+}
+
+static void plans_foresee_what_is_sent(void **state) {
+    (void)state;
+    for (int i = 0; i < gradient_method_family.count; i++) {
+        char setting[64];
+        snprintf(setting, sizeof setting, "gradients.method=%s",
+                 family_word(&gradient_method_family, i));
+        assert_foreseen(setting);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_does_not_go_together_is_refused),
+    cmocka_unit_test(a_memory_follows_as_far_as_converges),
+    cmocka_unit_test(nothing_fills_up_a_mean),
+    cmocka_unit_test(plans_foresee_what_is_sent),
+};
+TEST_MAIN(tests)
