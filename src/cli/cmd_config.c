@@ -19,9 +19,7 @@ static bool check(const Options *options, Error *err) {
         return error_set(err, EXIT_USAGE, "config check: which CONFIG?");
     if (!load_config_aloud(&config, options, options->argument[1], 0, err))
         return false;
-    char sentence[256];
-    if (trace_is_late(&config, sentence))
-        terminal_say("warning    %s\n", sentence);
+    warn_of_doubts(&config);
     printf("%s: ok\n", SHOWN(options->argument[1]));
     return true;
 }

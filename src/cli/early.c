@@ -245,41 +245,6 @@ static void check_disk(const Early *early, const Options *options, int ranks) {
         check_folder(early, "--output", options->output != NULL ? options->output : predictions);
 }
 
-// ---- legal, but hardly meant
-
-bool trace_is_late(const Config *config, char sentence[256]) {
-    const ConfigInts *trace = &config->run.trace;
-    int64_t last = config->train.epochs;
-    if (trace->count != 2 || trace->value[1] <= last)
-        return false;
-    snprintf(sentence, 256,
-             "run.trace: epochs %lld to %lld are not traced, because train.epochs is %lld",
-             (long long)(trace->value[0] > last ? trace->value[0] : last + 1),
-             (long long)trace->value[1], (long long)last);
-    return true;
-}
-
-// With the format that data.format=auto finds.
-static Config with_format(const Config *config) {
-    Config found = *config;
-    const char *name = dataset_format_name(config);
-    if (name != NULL)
-        snprintf(found.data.format, sizeof found.data.format, "%s", name);
-    return found;
-}
-
-void add_idle_keys(IdleKeys *keys, const Config *config) {
-    Config found = with_format(config);
-    idle_keys_add(keys, &found);
-}
-
-static void say_idle_key(const char *sentence) { terminal_say("warning    %s\n", SHOWN(sentence)); }
-
-void warn_of_idle_keys(const IdleKeys *keys, const Config *config) {
-    Config found = with_format(config);
-    idle_keys_report(keys, &found, say_idle_key);
-}
-
 // ---- loading
 
 static bool holds(const char *folder, const char *name) {

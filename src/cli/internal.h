@@ -131,8 +131,14 @@ bool load_config(Config *config, const Options *options, const char *path, int r
 bool load_config_aloud(Config *config, const Options *options, const char *path, int ranks,
                        Error *err);
 
-// True with a sentence if run.trace names epochs that the training does not reach.
-bool trace_is_late(const Config *config, char sentence[256]);
+// --- doubts.c
+
+// Warns of what is legal, but hardly meant: epochs of run.trace that the training does not reach,
+// and gradients that are lost in noise.
+void warn_of_doubts(const Config *config);
+// Keys that no config of a command uses. The format that data.format=auto finds counts.
+void add_idle_keys(IdleKeys *keys, const Config *config);
+void warn_of_idle_keys(const IdleKeys *keys, const Config *config); // one of their configs
 
 // --- forward.c: stdout and stderr of the mpirun that was started
 
@@ -193,9 +199,6 @@ bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front
-// Keys that no config of a command uses. The format that data.format=auto finds counts.
-void add_idle_keys(IdleKeys *keys, const Config *config);
-void warn_of_idle_keys(const IdleKeys *keys, const Config *config); // one of their configs
 // Warns of keys that no config of the session uses. Rank 0 has a say.
 void session_warn_of_idle_keys(const Session *session);
 // Warns if the user set OMP_NUM_THREADS, which has no effect.

@@ -95,12 +95,6 @@ void warn_of_omp_threads(void) {
                      SHOWN(wanted), SHOWN(wanted));
 }
 
-static void warn_of_trace(const Session *s, const Options *options) {
-    char sentence[256];
-    if (s->comm.rank == 0 && (options->needs & NEEDS_RUN) && trace_is_late(&s->config, sentence))
-        terminal_say("warning    %s\n", sentence);
-}
-
 bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
@@ -122,7 +116,8 @@ bool session_start(Session *session, const Options *options, int *argc, char ***
     warn_of_crowding(session);
     if (session->comm.rank == 0 && !launch_is_kept() && session->config.run.threads == 0)
         warn_of_omp_threads();
-    warn_of_trace(session, options);
+    if (session->comm.rank == 0 && (options->needs & NEEDS_RUN))
+        warn_of_doubts(&session->config);
     return true;
 }
 

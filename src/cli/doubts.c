@@ -1,0 +1,69 @@
+// What a config may say, but hardly means: warnings.
+
+#include "internal.h"
+
+#include "fringe/gradsync.h"
+
+#include <string.h>
+
+static bool trace_is_late(const Config *config, char sentence[256]) {
+    const ConfigInts *trace = &config->run.trace;
+    int64_t last = config->train.epochs;
+    if (trace->count != 2 || trace->value[1] <= last)
+        return false;
+    snprintf(sentence, 256,
+             "run.trace: epochs %lld to %lld are not traced, because train.epochs is %lld",
+             (long long)(trace->value[0] > last ? trace->value[0] : last + 1),
+             (long long)trace->value[1], (long long)last);
+    return true;
+}
+
+// Random rounding may add more than there is, and nothing makes up for it. Not of a method that is
+// so by its name.
+static bool gradients_are_noisy(const Config *config, char sentence[256]) {
+    static const char *const keys[] = {"gradients.codec", "gradients.bits", "gradients.memory",
+                                       "gradients.down"};
+    GradForm form = {0};
+    bool said = false;
+    for (int i = 0; i < 4; i++)
+        said |= config_is_said(config, keys[i]);
+    if (!said || strcmp(config->gradients.memory, "none") != 0 ||
+        !gradsync_configure(&form, config, &(Error){0}) || form.full_sums ||
+        compressor_noise(&form.options) <= 1)
+        return false;
+    snprintf(sentence, 256,
+             "gradients: rounding may add %.3g times the sum of the gradients to it; "
+             "gradients.memory=difference, gradients.down=fp32 or more gradients.bits makes it "
+             "less",
+             compressor_noise(&form.options));
+    return true;
+}
+
+void warn_of_doubts(const Config *config) {
+    char sentence[256];
+    if (trace_is_late(config, sentence))
+        terminal_say("warning    %s\n", sentence);
+    if (gradients_are_noisy(config, sentence))
+        terminal_say("warning    %s\n", sentence);
+}
+
+// With the format that data.format=auto finds.
+static Config with_format(const Config *config) {
+    Config found = *config;
+    const char *name = dataset_format_name(config);
+    if (name != NULL)
+        snprintf(found.data.format, sizeof found.data.format, "%s", name);
+    return found;
+}
+
+void add_idle_keys(IdleKeys *keys, const Config *config) {
+    Config found = with_format(config);
+    idle_keys_add(keys, &found);
+}
+
+static void say_idle_key(const char *sentence) { terminal_say("warning    %s\n", SHOWN(sentence)); }
+
+void warn_of_idle_keys(const IdleKeys *keys, const Config *config) {
+    Config found = with_format(config);
+    idle_keys_report(keys, &found, say_idle_key);
+}
