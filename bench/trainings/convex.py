@@ -23,10 +23,33 @@ import fringe
 
 RANKS, EPOCHS, PARTS = (2, 20, 3) if SMOKE else (8, 300, 12)
 STEPS = 40 if SMOKE else 4000
-# name, settings, distance at most (0: any), at least
-CORA = [("fp32", [], 1e-5, 0)]
-MUSHROOM = [("fp32", [], 1e-9, 0)]
 DECAY = {"cora": 5e-4, "mushroom": 0.01}
+
+
+def gradients(**keys):
+    return [f"gradients.{key}={value}" for key, value in keys.items()]
+
+
+# name, settings, distance at most (0: any), at least
+CORA = [("fp32", [], 1e-5, 0),
+        ("diana", gradients(method="diana"), 1e-5, 0),
+        ("diana-both", gradients(method="diana-both"), 1e-5, 0),
+        ("ef21", gradients(method="ef21"), 1e-5, 0),
+        ("max 2 (terngrad)", gradients(method="terngrad"), 0, 1e-2),
+        ("max 4", gradients(codec="max", bits=4), 0, 1e-2),
+        ("l2 4", gradients(codec="l2", bits=4), 0, 1e-2),
+        ("max 8", gradients(codec="max", bits=8), 0, 0),
+        ("max 2, sums in fp32", gradients(method="terngrad", down="fp32"), 0, 1e-2),
+        ("max 4, sums in fp32", gradients(codec="max", bits=4, down="fp32"), 0, 1e-2),
+        ("l2 4, sums in fp32", gradients(codec="l2", bits=4, down="fp32"), 0, 1e-2),
+        ("max 8, sums in fp32", gradients(codec="max", bits=8, down="fp32"), 0, 0)]
+# ..., noise of the codec in rows of 112 values, whether it is as Horvath et al. step: a fifth of the step with momentum
+NOISE = {"max": ((1 + 111) ** 0.5 - 1) / 2, "l2": 112 ** 0.5 - 1}
+MUSHROOM = [("fp32", [], 1e-9, 0, 0, True),
+            ("diana, max", gradients(method="diana"), 1e-9, 0, NOISE["max"], True),
+            ("diana, l2", gradients(method="diana", codec="l2"), 1e-9, 0, NOISE["l2"], True),
+            ("max 2, sums in fp32", gradients(method="terngrad", down="fp32"), 0, 1e-3, NOISE["max"], False),
+            ("l2 2, sums in fp32", gradients(codec="l2", bits=2, down="fp32"), 0, 1e-3, NOISE["l2"], False)]
 
 
 def dataset_of(config, folder):
@@ -118,10 +141,11 @@ def mushroom(bench, work):
     x = data.features.astype(float)
     steepest = np.linalg.eigvalsh(x.T @ x / len(x))[-1] / 4 + DECAY["mushroom"]
     optimum = logistic_optimum(x, data.labels > 0, DECAY["mushroom"])
-    for name, words, most, least in MUSHROOM:
+    for name, words, most, least, noise, momentum in MUSHROOM:
+        rate = 1 / (steepest * (1 + noise / PARTS)) / (5 if momentum else 1)
         weight = trained("mushroom-logistic", work, PARTS,
                          [f"data.path={folder}", "data.nodes=", "data.transforms=[]", f"partition.method=file:{parts}",
-                          f"train.epochs={STEPS}", f"train.lr={1 / (5 * steepest)}", *words])
+                          f"train.epochs={STEPS}", f"train.lr={rate}", f"train.momentum={0.9 * momentum}", *words])
         report(bench, f"mushroom, {name}", ((weight[0] - optimum) ** 2).sum() / (optimum ** 2).sum(), most, least)
 
 
