@@ -47,8 +47,8 @@ typedef struct GradForm {
         int64_t period;       // epochs from one choice to the next
         int64_t epochs;       // of the training
     } bits;
-    const GradSpan *spans; // [span_count] in order, without gaps; for coding, and used by
-    int span_count;        // gradsync_new only. 0: all is one parameter
+    const GradSpan *spans; // [span_count] borrowed: in order, without gaps; read during the call
+    int span_count;        // 0: all is one parameter
     uint64_t seed;         // of the random numbers of coding
 } GradForm;
 
@@ -56,7 +56,7 @@ typedef struct GradForm {
 bool gradsync_configure(GradForm *form, const Config *config, Error *err);
 
 typedef struct GradSync GradSync;
-// Collective. False from codec_find and the like is the caller's to have checked.
+// Collective.
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm *form);
 void gradsync_free(GradSync *sync); // collective; not before a sum is finished
 // Of this rank: where there is coding, ranks differ. Of `comm` it reads rank and size only.
@@ -76,7 +76,7 @@ void gradsync_progress(void *sync);
 // bucket (EXIT_DIVERGED). Collective.
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient);
 // After the sum: this rank's gradient as it was coded, all of it: sum of the values, and of their
-// squares. Zeros in fp32. The same whatever was made when.
+// squares. Zeros where no rule chooses bits. The same whatever was made when.
 void gradsync_moments(const GradSync *sync, double moment[2]);
 // Chooses bits after epoch `epoch` (from 1) by its loss and the moments, added over ranks. The same
 // on all ranks.

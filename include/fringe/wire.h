@@ -51,10 +51,10 @@ struct Endpoint {
     int *done;   // [slots] owned: scratch of test
     void *state; // [slots] of transport->slot_bytes, owned
 };
-// Allocates or plans an endpoint of so many slots; endpoint_open makes it ready. Collective.
+// Allocates or plans an endpoint of so many slots; endpoint_open makes it ready.
 void endpoint_alloc(Endpoint *endpoint, MemoryPlan *plan, int slots);
-void endpoint_open(Endpoint *endpoint, const Comm *comm);
-void endpoint_clear(Endpoint *endpoint); // collective
+void endpoint_open(Endpoint *endpoint, const Comm *comm); // collective
+void endpoint_clear(Endpoint *endpoint);                  // collective
 
 // ---- headers
 
@@ -222,8 +222,8 @@ typedef struct CodecOptions {
     } residual[RESIDUALS];
 } CodecOptions;
 
-const Codec *
-full_precision(void); // fp32: the codec of refreshes and of exchanges that are not coded
+// fp32: the codec of refreshes and of exchanges that are not coded.
+const Codec *full_precision(void);
 // The most bytes that a message of so many rows may take, rounded up to the alignment of the next.
 size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns);
 
@@ -273,7 +273,7 @@ typedef struct MessageBox {
     DeviceInt64 *device_gid;
 } MessageBox;
 
-// Allocates or plans what a box owns. The form's block may not be there yet.
+// Allocates or plans what a box owns. The block may not be there yet.
 void box_alloc(MessageBox *box, const Allocator *allocator);
 // Makes one that is allocated ready; `id` gives the id of each row of a list that is encoded (as
 // MessageSource.gid has it; called for residuals only).

@@ -39,6 +39,8 @@ static void scatter(const GradSync *sync, Rows rows, int64_t first) {
 // the order in which chunks advance changes no bit.
 static void note_moments(GradSync *sync, const Chunk *chunk, int owner, Rows rows) {
     Coding *c = sync->coding;
+    if (c->bits.rule == NULL)
+        return;
     double *moment = c->moment[(chunk - sync->chunk) * c->size + owner];
     const float *at = row_at(c, rows, 0);
     moment[0] = moment[1] = 0;

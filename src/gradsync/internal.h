@@ -4,9 +4,9 @@
 
 #include "fringe/gradsync.h"
 
-// Of a chunk in flight. Shares are sent once all are coded; they are added once all have arrived.
 enum { UP, DOWN, WAYS }; // shares to their owners, sums back; as `direction` of random numbers
 
+// Of a chunk in flight. Shares are sent once all are coded; they are added once all have arrived.
 typedef enum State {
     SHARES_DOWNLOADED,
     SHARES_FLY,
