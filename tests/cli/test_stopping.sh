@@ -146,6 +146,21 @@ wait $pid || status=$?
 [ $status -eq 75 ] || fail "TERM in set-up where nobody reads: exit $status"
 exec 3>&-
 
+# --- in the set-up of a later mode: what has ended is told. The cache has the parts of one rank only, so
+# that the names of their files are known.
+export XDG_CACHE_HOME=$work/cache-of-one
+expect "parts of one rank" 0 'result' "$FRINGE" train tiny.json --set train.epochs=1 --set run.dir=one
+slow=$(cd cache-of-one/fringe && echo parts-*/partition.json)
+slowly "$FRINGE" compare tiny.json --modes vanilla,alone --ranks 2 --set train.epochs=1 --set run.dir=later \
+    >out 2>&1 </dev/null & pid=$!
+while ! grep -q 'compare .*alone-1-thread' out && kill -0 $pid; do nap 0.05; done
+nap 0.3
+kill -TERM $pid
+ends "TERM in the set-up of a later mode" 75 'stopped on request; the runs that have ended are kept'
+grep -q '^vanilla .* 1.00x' out || fail "the table is lost"
+slow=partition.json
+export XDG_CACHE_HOME=$work/cache
+
 # --- mpirun sends TERM to the ranks that are left when one has died: that is no request
 false_words='fringe: (stopped|finishing|stopping)'
 first_rank() { grep -lsz '^OMPI_COMM_WORLD_RANK=0' $(printf '/proc/%s/environ ' "$@") | cut -d / -f 3; }
