@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 static bool device_memory; // wire_use_device_memory
 
 void wire_use_device_memory(bool use) { device_memory = use; }

@@ -5,8 +5,6 @@
 
 #include <stdio.h>
 
-static size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
-
 static const Residual *residual_of(const CodecOptions *options, int r) {
     const Residual *residual = options->residual[r].of;
     return residual != NULL && residual->bytes != NULL ? residual : NULL;
