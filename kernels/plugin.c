@@ -96,7 +96,7 @@ static bool find_plugin(Error *err) {
 }
 
 static const char *say_plugin(void) {
-    static char text[PATH_BYTES + 40];
+    static char text[sizeof path + 40];
     snprintf(text, sizeof text, "%s, ABI %s", path, FRINGE_ABI);
     return text;
 }
