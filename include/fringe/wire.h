@@ -24,6 +24,7 @@ typedef struct Endpoint Endpoint;
 // A way for bytes to get from rank to rank. Pieces between two ranks with one tag do not overtake
 // each other; pieces with different tags may. A piece is received whole: its receiver has posted as
 // many bytes as were sent, or more.
+enum { PIECE_CUT = -1 };
 typedef struct Transport {
     const char *name;
     size_t slot_bytes;                 // of what it stores for each slot
@@ -35,10 +36,11 @@ typedef struct Transport {
     void (*receive)(Endpoint *endpoint, int slot, void *at, int bytes, int from, int tag);
     void (*send)(Endpoint *endpoint, int slot, const void *at, int bytes, int to, int tag);
     // Moves the pieces in the slots [first, first + count) and writes into endpoint->done which of
-    // them, counted from `first`, have arrived or left since; returns how many. Never blocks. A
-    // piece may stand still unless both of its ends call this until its slot is done. *cut becomes
-    // true if one was longer than its receiver had said; the end of it is lost then.
-    int (*test)(Endpoint *endpoint, int first, int count, bool *cut);
+    // them, counted from `first`, have arrived or left since, and into endpoint->bytes how long
+    // those are that arrived; returns how many. Never blocks. A piece may stand still unless both
+    // of its ends call this until its slot is done. Of one that is longer than its receiver had
+    // said, which is PIECE_CUT long, the end is lost.
+    int (*test)(Endpoint *endpoint, int first, int count);
 } Transport;
 extern const Family transport_family; // the first is the one in use; no key of the config names it
 const Transport *transport_used(void);
@@ -49,6 +51,7 @@ struct Endpoint {
     int slots;
     bool *taken; // [slots] owned: a piece is in flight there
     int *done;   // [slots] owned: scratch of test
+    int *bytes;  // [slots] owned: likewise
     void *state; // [slots] of transport->slot_bytes, owned
 };
 // Allocates or plans an endpoint of so many slots; endpoint_open makes it ready.
@@ -132,7 +135,8 @@ typedef struct RingForm {
     int64_t piece; // most bytes of a payload in one piece
     int window;    // most rounds in flight
     int in_flight; // most pieces of a message in flight
-    bool headers;  // a message is a header and its payload; false: the payload alone, in one piece
+    bool headers;  // a message is a header and its payload; false: the payload alone, in one piece,
+                   // whose length is the only thing that tells the messages of two steps apart
     int tag, tags; // pieces have the tags from `tag` on in turn, `tags` of them
 } RingForm;
 
@@ -168,7 +172,8 @@ void ring_transfer_clear(RingTransfer *ring);
 
 void ring_transfer_post(RingTransfer *ring); // the first rounds; the last messages must be over
 // Records what was received or sent, and posts the next pieces. A message whose varying length or
-// whose header is wrong ends the job with EXIT_INTEGRITY. Never blocks.
+// whose header is wrong, or without a header its length, ends the job with EXIT_INTEGRITY. Never
+// blocks.
 void ring_transfer_progress(RingTransfer *ring);
 bool ring_transfer_over(const RingTransfer *ring); // all messages of both sides have arrived
 

@@ -9,6 +9,7 @@ void endpoint_alloc(Endpoint *e, MemoryPlan *plan, int slots) {
     *e = (Endpoint){.transport = transport_used(), .slots = slots};
     e->taken = memory_or_plan(plan, (size_t)slots * sizeof *e->taken, what);
     e->done = memory_or_plan(plan, (size_t)slots * sizeof *e->done, what);
+    e->bytes = memory_or_plan(plan, (size_t)slots * sizeof *e->bytes, what);
     e->state = memory_or_plan(plan, memory_product(slots, e->transport->slot_bytes), what);
 }
 
@@ -20,6 +21,7 @@ void endpoint_open(Endpoint *endpoint, const Comm *comm) {
 void endpoint_clear(Endpoint *endpoint) {
     endpoint->transport->close(endpoint);
     memory_free(endpoint->state);
+    memory_free(endpoint->bytes);
     memory_free(endpoint->done);
     memory_free(endpoint->taken);
     comm_release(&endpoint->comm);

@@ -154,6 +154,15 @@ static void note_piece(RingTransfer *ring, int round, int side, bool header) {
     }
 }
 
+// With a header its check, which comes before the message is used, finds a wrong length.
+static void check_length(const RingTransfer *ring, const Transfer *transfer, int bytes) {
+    CHECK(bytes == transfer->bytes, EXIT_INTEGRITY,
+          "the message from rank %d to rank %d is %s than its %lld bytes; the ranks are not at the "
+          "same step, or the network or the memory of one of the two is damaged",
+          transfer->peer, ring->endpoint->comm.rank, bytes == PIECE_CUT ? "longer" : "shorter",
+          (long long)transfer->bytes);
+}
+
 // A place of a piece among the slots of the ring: round, side, and whether it can be the header's.
 typedef struct Place {
     int round, side;
@@ -168,17 +177,14 @@ static Place place_of(const RingTransfer *ring, int slot) {
 
 void ring_transfer_progress(RingTransfer *ring) {
     Endpoint *endpoint = ring->endpoint;
-    bool cut = false;
     if (ring->form.window == 0)
         return;
-    int count = endpoint->transport->test(endpoint, ring->slot,
-                                          ring_slots(&ring->form, ring->rounds + 1), &cut);
-    // With a header a message that is cut is no error here: the check of the header, which comes
-    // before the message is used, finds it and names the sender.
-    CHECK(!cut || ring->form.headers, EXIT_INTEGRITY,
-          "a message between ranks was longer than its receiver had expected");
+    int count =
+        endpoint->transport->test(endpoint, ring->slot, ring_slots(&ring->form, ring->rounds + 1));
     for (int i = 0; i < count; i++) {
         Place place = place_of(ring, endpoint->done[i]);
+        if (place.side == INCOMING && !ring->form.headers)
+            check_length(ring, &ring->transfer[place.round][INCOMING], endpoint->bytes[i]);
         endpoint->taken[ring->slot + endpoint->done[i]] = false;
         note_piece(ring, place.round, place.side, ring->form.headers && place.first);
     }

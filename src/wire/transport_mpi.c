@@ -29,22 +29,24 @@ static void mpi_send(Endpoint *e, int slot, const void *at, int bytes, int to, i
 }
 
 // A piece that is longer than expected is cut by MPI. That is no error of MPI's here.
-static void check_statuses(const MPI_Status *status, int code, int count, bool *cut) {
-    if (code != MPI_ERR_IN_STATUS)
-        CHECK_MPI(code);
-    for (int i = 0; code == MPI_ERR_IN_STATUS && i < count; i++) {
-        int class = MPI_SUCCESS;
-        MPI_Error_class(status[i].MPI_ERROR, &class);
-        *cut |= class == MPI_ERR_TRUNCATE;
-        if (class != MPI_ERR_TRUNCATE)
-            CHECK_MPI(status[i].MPI_ERROR);
-    }
+static int length_of(const MPI_Status *status, bool failed) {
+    int class = MPI_SUCCESS, bytes = PIECE_CUT;
+    if (failed)
+        MPI_Error_class(status->MPI_ERROR, &class);
+    if (class == MPI_ERR_TRUNCATE)
+        return PIECE_CUT;
+    CHECK_MPI(failed ? status->MPI_ERROR : MPI_SUCCESS);
+    CHECK_MPI(MPI_Get_count(status, MPI_BYTE, &bytes));
+    return bytes;
 }
 
-static int mpi_test(Endpoint *e, int first, int count, bool *cut) {
+static int mpi_test(Endpoint *e, int first, int count) {
     int done = 0;
     int code = MPI_Testsome(count, requests(e) + first, &done, e->done, statuses(e));
-    check_statuses(statuses(e), code, done, cut);
+    if (code != MPI_ERR_IN_STATUS)
+        CHECK_MPI(code);
+    for (int i = 0; done != MPI_UNDEFINED && i < done; i++)
+        e->bytes[i] = length_of(&statuses(e)[i], code == MPI_ERR_IN_STATUS);
     return done == MPI_UNDEFINED ? 0 : done;
 }
 

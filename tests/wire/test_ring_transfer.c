@@ -213,6 +213,8 @@ static void be_an_epoch_behind(Transfer *out) {
 
 static void send_more(Transfer *out) { out->bytes++; }
 
+static void send_less(Transfer *out) { out->bytes--; }
+
 static int get_into(const char *what) {
     enum { GUILTY = 1, TURN = 1 }; // a turn in which its first message is not empty
     static const struct {
@@ -221,7 +223,8 @@ static int get_into(const char *what) {
         void (*make)(Transfer *out);
     } troubles[] = {{"long", VARYING, be_too_long},
                     {"behind", VARYING, be_an_epoch_behind},
-                    {"more", ALONE, send_more}};
+                    {"more", ALONE, send_more},
+                    {"less", ALONE, send_less}};
     size_t i = 0;
     while (strcmp(troubles[i].name, what) != 0)
         CHECK(++i < sizeof troubles / sizeof troubles[0], EXIT_USAGE, "no trouble %s", what);

@@ -25,5 +25,6 @@ trouble() {
 where='layer 0, forward, epoch 1 from rank 1 to rank 2 .*'
 trouble long "$where wrong bytes"
 trouble behind "$where wrong epoch"
-trouble more 'rank 2: .*longer than its receiver had expected'
+trouble more 'rank 2: .* from rank 1 to rank 2 is longer than its 601 bytes'
+trouble less 'rank 2: .* from rank 1 to rank 2 is shorter than its 601 bytes'
 exit $failed

@@ -23,6 +23,7 @@ typedef struct Piece {
     int bytes;         // of that
     int half;          // of these in the half that was posted last; incoming: at most
     int posted;        // halves
+    int length;        // of the halves that are over; PIECE_CUT: longer than said
     int held;          // calls of test until the next half may be posted
     int peer, tag;
     bool incoming;
@@ -134,6 +135,7 @@ static bool half_is_over(const Endpoint *e, int slot, const MPI_Status *status, 
         CHECK_MPI(MPI_Get_count(status, MPI_BYTE, &bytes));
     piece->at += bytes;
     piece->bytes -= bytes;
+    piece->length = cut || piece->length == PIECE_CUT ? PIECE_CUT : piece->length + bytes;
     piece->held = piece->incoming ? 0 : draw(e, HELD);
     return piece->posted == HALVES;
 }
@@ -146,14 +148,15 @@ static void post_what_is_due(Endpoint *e, int first, int count) {
     }
 }
 
-static int delayed_test(Endpoint *e, int first, int count, bool *cut) {
+static int delayed_test(Endpoint *e, int first, int count) {
     int over = 0, done = 0;
     int code = MPI_Testsome(count, requests(e) + first, &over, e->done, statuses(e));
     for (int i = 0; over != MPI_UNDEFINED && i < over; i++) {
-        bool half_cut = was_cut(code, &statuses(e)[i]);
-        *cut |= half_cut;
-        if (half_is_over(e, first + e->done[i], &statuses(e)[i], half_cut))
+        int slot = first + e->done[i];
+        if (half_is_over(e, slot, &statuses(e)[i], was_cut(code, &statuses(e)[i]))) {
+            e->bytes[done] = pieces(e)[slot].length;
             e->done[done++] = e->done[i];
+        }
     }
     post_what_is_due(e, first, count);
     return done;
