@@ -323,6 +323,10 @@ struct Backend {
     // For what is remembered of rows, with their padding.
     void (*message_combine)(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
                             const Poll *poll);
+    // two[0] = the sum of (a[i] - b[i])^2, two[1] = that of b[i]^2, in double over fixed blocks in
+    // fixed order.
+    void (*message_distance)(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
+                             int64_t count, const Poll *poll);
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
     // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
     // little-endian). *bad, of rows that have a value which is not finite or beyond the largest

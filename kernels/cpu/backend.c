@@ -129,6 +129,7 @@ const Backend backend_cpu = {
     .message_zero = cpu_zero,
     .message_checksum = cpu_message_checksum,
     .message_combine = cpu_message_combine,
+    .message_distance = cpu_message_distance,
     .pack_fp32 = cpu_pack_fp32,
     .pack_bf16 = cpu_pack_bf16,
     .unpack_fp32 = cpu_unpack_fp32,

@@ -163,6 +163,8 @@ void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t coun
 
 void cpu_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
                          const Poll *poll);
+void cpu_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
+                          int64_t count, const Poll *poll); // distance.c
 void cpu_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                           const Poll *poll);
 

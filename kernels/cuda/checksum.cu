@@ -49,3 +49,60 @@ void cuda_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float
     LAUNCH(combine, cuda_blocks(count, CHECKSUM_THREADS), CHECKSUM_THREADS, 0,
            cuda_stream(STREAM_MESSAGE), floats_of(out), a, floats_of(x), b, count);
 }
+
+// ---- how far rows have moved
+
+static constexpr int DISTANCE_THREADS = 256, TERMS = 1024, PARTS = 256;
+
+// The terms of both sums, TERMS of each, from `begin` on.
+__device__ static inline void make_terms(double *term, const float *a, const float *b,
+                                         int64_t begin, int count) {
+    for (int i = (int)threadIdx.x; i < count; i += DISTANCE_THREADS) {
+        const double size = b[begin + i], moved = (double)a[begin + i] - size;
+        term[i] = moved * moved;
+        term[TERMS + i] = size * size;
+    }
+}
+
+// part[b] and part[PARTS + b] = the two sums over block b: number i of the block is added by lane
+// i % 16, in order, and the lanes as a tree. The first 16 threads do one sum, the next 16 the
+// other.
+__global__ __launch_bounds__(DISTANCE_THREADS) static void distance_blocks(
+    double *part, const float *a, const float *b, int64_t count, int64_t block) {
+    SHARED(double, term); // of both sums
+    const int64_t first = (int64_t)blockIdx.x * block, end = least(first + block, count);
+    const int which = (int)threadIdx.x / LANES, lane = (int)threadIdx.x % LANES;
+    double sum = 0;
+    for (int64_t begin = first; begin < end; begin += TERMS) {
+        const int here = (int)least(TERMS, end - begin);
+        make_terms(term, a, b, begin, here);
+        __syncthreads();
+        for (int i = lane; which < 2 && i < here; i += LANES)
+            sum += term[which * TERMS + i];
+        __syncthreads();
+    }
+    if (which >= 2)
+        return;
+    for (int half = LANES / 2; half > 0; half /= 2)
+        sum += __shfl_down_sync(lanes_mask(), sum, half, LANES);
+    if (lane == 0)
+        part[which * PARTS + blockIdx.x] = sum;
+}
+
+__global__ static void add_distances(double *two, const double *part, int64_t parts) {
+    double sum = 0;
+    for (int64_t i = 0; i < parts; i++)
+        sum += part[threadIdx.x * PARTS + i];
+    two[threadIdx.x] = sum;
+}
+
+void cuda_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
+                           int64_t count, const Poll *poll) {
+    (void)poll;
+    double *part = (double *)cuda_scratch(SCRATCH_DISTANCE, 2 * PARTS * sizeof(double));
+    const int64_t piece = 4096, even = divide_up(count, PARTS), block = even < piece ? piece : even;
+    const int64_t parts = divide_up(count, block);
+    LAUNCH(distance_blocks, parts, DISTANCE_THREADS, 2 * TERMS * sizeof(double),
+           cuda_stream(STREAM_MESSAGE), part, floats_of(a), floats_of(b), count, block);
+    LAUNCH(add_distances, 1, 2, 0, cuda_stream(STREAM_MESSAGE), doubles_of(two), part, parts);
+}

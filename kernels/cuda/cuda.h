@@ -123,6 +123,8 @@ void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64
 void cuda_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll);
 void cuda_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
                           const Poll *poll);
+void cuda_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
+                           int64_t count, const Poll *poll);
 void cuda_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                            const Poll *poll);
 

@@ -71,6 +71,7 @@ static const Backend table = {
     .message_zero = cuda_message_zero,
     .message_checksum = cuda_message_checksum,
     .message_combine = cuda_message_combine,
+    .message_distance = cuda_message_distance,
     .pack_fp32 = cuda_pack_fp32,
     .pack_bf16 = cuda_pack_bf16,
     .unpack_fp32 = cuda_unpack_fp32,

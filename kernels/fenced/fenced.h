@@ -107,6 +107,8 @@ void fenced_scale(DeviceFloat *x, int64_t count, float factor);
 // ---- message.c
 void fenced_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
                             const Poll *poll);
+void fenced_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
+                             int64_t count, const Poll *poll);
 void fenced_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                              const Poll *poll);
 void fenced_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count,

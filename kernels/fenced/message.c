@@ -63,6 +63,24 @@ void fenced_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, flo
                count);
 }
 
+typedef struct Distance {
+    DeviceDouble *two;
+    const DeviceFloat *a, *b;
+    int64_t count;
+} Distance;
+
+static void run_distance(const void *arguments, const Poll *poll) {
+    const Distance *c = arguments;
+    backend_cpu.message_distance(c->two, c->a, c->b, c->count, poll);
+}
+
+void fenced_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
+                             int64_t count, const Poll *poll) {
+    (void)poll;
+    FENCED_PUT(STREAM_MESSAGE, run_distance, Distance, fenced_twin(two), fenced_twin(a),
+               fenced_twin(b), count);
+}
+
 // ---- floats and bf16
 
 typedef struct Pack {

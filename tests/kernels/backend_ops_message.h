@@ -237,6 +237,16 @@ static void message_combine(Case *c) {
     case_keep(c, out, (size_t)flat_count(c) * sizeof(float));
 }
 
+// Of other rows, without the last number; of the same rows.
+static void message_distance(Case *c) {
+    int64_t count = flat_count(c) - (c->variant == 0);
+    DeviceFloat *b = case_floats(c, flat_count(c)),
+                *a = c->variant == 1 ? b : case_floats(c, flat_count(c));
+    DeviceDouble *two = case_bytes(c, 2 * sizeof(double));
+    c->b->message_distance(two, a, b, count, NULL);
+    case_keep(c, two, 2 * sizeof(double));
+}
+
 #define MESSAGE_OPERATIONS                                                                         \
     {"softmax_loss", softmax_loss, 3, 0, 0, {{17000, 3}, {300, 602}}},                             \
         {"softmax_loss's value", softmax_value, 1, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
@@ -247,6 +257,7 @@ static void message_combine(Case *c) {
         {"scale", scale, 1, 0, 0, {{1500, 16}}},                                                   \
         {"message_checksum", message_checksum, 2, 0, 0, {{300, 602}}},                             \
         {"message_combine", message_combine, 4, 0, 0, {{1500, 16}, {300, 602}}},                   \
+        {"message_distance", message_distance, 2, 0, 0, {{1500, 16}, {5000, 256}}},                \
         {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \
         {"pack_bf16", pack_bf16, 4, 0, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {      \
         "quantize", quantize, QUANTIZE_VARIANTS, 0, QUANTIZE_VARIANTS, {                           \

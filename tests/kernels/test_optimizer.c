@@ -131,6 +131,30 @@ static void squares_are_summed(void **state) {
     }
 }
 
+// Of what messages remember: how far it has moved, and how large it was.
+static void distances_are_summed(void **state) {
+    (void)state;
+    for (int n = 0; n < COUNTS; n++) {
+        float *a = random_floats(counts[n], 4), *b = random_floats(counts[n], 5);
+        long double moved = 0, size = 0;
+        for (int64_t i = 0; i < counts[n]; i++) {
+            moved += ((long double)a[i] - b[i]) * ((long double)a[i] - b[i]);
+            size += (long double)b[i] * b[i];
+        }
+        double first[2] = {0};
+        for (Way way = {0}; way_next(&way);) {
+            double two[2] = {-1, -1};
+            cpu_message_distance(on_device(two), on_device(a), on_device(b), counts[n], NULL);
+            if (way_is_first(&way))
+                memcpy(first, two, sizeof first);
+            assert_memory_equal(two, first, sizeof two);
+            assert_near(two[0], (double)moved, 1e-13 * (double)moved); // 1e5 roundings of 1e-16
+            assert_near(two[1], (double)size, 1e-13 * (double)size);
+        }
+        memory_free(a), memory_free(b);
+    }
+}
+
 static void huge_gradients_do_not_overflow_their_sum(void **state) {
     (void)state;
     float x[3] = {1e30f, -1e30f, 1e30f};
@@ -156,6 +180,7 @@ static void a_flat_array_is_scaled(void **state) {
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(steps_are_pytorchs),
     cmocka_unit_test(squares_are_summed),
+    cmocka_unit_test(distances_are_summed),
     cmocka_unit_test(huge_gradients_do_not_overflow_their_sum),
     cmocka_unit_test(a_flat_array_is_scaled),
 };
