@@ -75,12 +75,22 @@ void gradsync_progress(void *sync);
 // was reported when. A value that cannot be coded ends the job with the place of its
 // bucket (EXIT_DIVERGED). Collective.
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient);
-// After the sum: this rank's gradient as it was coded, all of it: sum of the values, and of their
-// squares. Zeros where no rule chooses bits. The same whatever was made when.
-void gradsync_moments(const GradSync *sync, double moment[2]);
+// What is known of a gradient, to be added over ranks. Zeros where nobody asks for it.
+typedef struct GradMoments {
+    double sum, square; // of all values, and of their squares: where a rule chooses bits
+    double coded, left; // where there is a memory: squares of the values that were coded, and of
+                        // what it left of them; of feedback, of what it added
+} GradMoments;
+enum { GRADIENT_MOMENTS = sizeof(GradMoments) / sizeof(double) };
+// After the sum: of this rank. The same whatever was made when.
+GradMoments gradsync_moments(const GradSync *sync);
+bool gradsync_measures(const GradSync *sync); // whether any of it is asked for; same on all ranks
+// |g - h| / |g| (of feedback |e| / |g|) by the moments, added over ranks. NaN: there is no memory,
+// or no gradient.
+double gradsync_memory(const GradMoments *moments);
 // Chooses bits after epoch `epoch` (from 1) by its loss and the moments, added over ranks. The same
 // on all ranks.
-void gradsync_after(GradSync *sync, int64_t epoch, double loss, const double moment[2]);
+void gradsync_after(GradSync *sync, int64_t epoch, double loss, const GradMoments *moments);
 int64_t gradsync_bits(const GradSync *sync);  // of the next sum; 0: no rule chooses them
 int64_t gradsync_bytes(const GradSync *sync); // sent by this rank: per sum; coded: in the last one
 int64_t gradsync_bytes_of(int64_t count, int size, int rank); // fp32: by rank `rank` of `size`

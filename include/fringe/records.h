@@ -12,6 +12,7 @@ typedef struct RecordedEpoch {
     int64_t epoch; // 0 if the line names none
     double loss, lr, gradient_norm;
     double bytes, reduce_bytes; // of halo rows, and of the sum of weight gradients; all ranks
+    double gradient_memory;     // what gradients.memory left of them, over them; NaN: nothing
     double seconds, compute, pack, wait, reduce, evaluation, assignment;
     double train, validation, test; // accuracy, or micro-F1; NaN if nothing was evaluated
     ExchangeSet fp32;               // exchanges of training that were exact by measurement
@@ -72,9 +73,10 @@ typedef struct RunFigures {
     int64_t best_epoch;      // 0: nothing was validated
     double validation, test; // at the best validation; without one: of the last evaluation
     double last_validation, last_test;
-    double seconds, bytes; // of an epoch: the median, and of the last one; NaN without one
-    double gradient_bytes; // of weight gradients: the mean over epochs; NaN without one
-    double age;            // seconds since it ended, or else since it last wrote
+    double seconds, bytes;  // of an epoch: the median, and of the last one; NaN without one
+    double gradient_bytes;  // of weight gradients: the mean over epochs; NaN without one
+    double gradient_memory; // its mean over epochs; NaN without a memory
+    double age;             // seconds since it ended, or else since it last wrote
 } RunFigures;
 RunFigures record_figures(const RunRecord *record);
 

@@ -20,6 +20,7 @@ typedef struct EpochRecord {
     int64_t bytes;                // sent by all ranks in training messages this epoch
     int64_t reduce_bytes;         // sent by all ranks for gradients
     int64_t gradient_bits;        // of their values, where a rule chooses them; else 0
+    double gradient_memory;       // what gradients.memory leaves of them (gradsync.h); NaN: nothing
     int64_t eval_bytes;           // sent for evaluation, counted apart
     double seconds, eval_seconds; // slowest rank
     Timers timers;                // of this epoch, means over ranks

@@ -85,6 +85,10 @@ static void print_costs(const RunRecord *run, const RunFigures *figures) {
     printf("bytes      %s of messages in the last epoch, %s in all; %s of weight gradients\n",
            quantity_bytes(one, figures->bytes), quantity_bytes(two, sum.bytes),
            quantity_bytes(three, sum.reduce_bytes));
+    if (!isnan(figures->gradient_memory))
+        printf("           what the memory of gradients left: %.3g of them in the last epoch, %.3g "
+               "on average\n",
+               run->epoch[run->epochs - 1].gradient_memory, figures->gradient_memory);
 }
 
 // Which exchanges send fp32 rows, where the run measured it.
@@ -181,6 +185,8 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
     json_put_double(w, "test_at_best", figures.test);
     json_put_double(w, "seconds_per_epoch", figures.seconds);
     json_put_double(w, "bytes_per_epoch", figures.bytes);
+    if (!isnan(figures.gradient_memory))
+        json_put_double(w, "gradient_memory", figures.gradient_memory);
     put_costs(w, run);
     json_put_string(w, "started", record_text(run, "started"));
     json_put_string(w, "ended", record_text(run, "ended"));

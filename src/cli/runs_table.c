@@ -150,6 +150,8 @@ static void put_run(JsonWriter *w, const Table *table, int run) {
     json_put_double(w, "seconds_per_epoch", f.seconds);
     json_put_double(w, "bytes_per_epoch", f.bytes);
     json_put_double(w, "gradient_bytes_per_epoch", f.gradient_bytes);
+    if (!isnan(f.gradient_memory))
+        json_put_double(w, "gradient_memory", f.gradient_memory);
     json_put_string(w, "started", record_text(record, "started"));
     json_put_string(w, "ended", record_text(record, "ended"));
     json_put_double(w, "age_seconds", f.age);

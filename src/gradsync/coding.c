@@ -35,21 +35,6 @@ static void scatter(const GradSync *sync, Rows rows, int64_t first) {
     }
 }
 
-// Of the own share that goes to `owner`, as it was gathered. Each has a place of its own, so that
-// the order in which chunks advance changes no bit.
-static void note_moments(GradSync *sync, const Chunk *chunk, int owner, Rows rows) {
-    Coding *c = sync->coding;
-    if (c->bits.rule == NULL)
-        return;
-    double *moment = c->moment[(chunk - sync->chunk) * c->size + owner];
-    const float *at = row_at(c, rows, 0);
-    moment[0] = moment[1] = 0;
-    for (int64_t i = 0; i < rows.count * rows.stride; i++) {
-        moment[0] += at[i];
-        moment[1] += (double)at[i] * at[i];
-    }
-}
-
 static void add(const Coding *c, Rows sum, Rows share) {
     float *to = row_at(c, sum, 0);
     const float *from = row_at(c, share, 0);
@@ -186,7 +171,8 @@ static void code_share(GradSync *sync, Chunk *chunk, int g) {
     int64_t first = slice_begin(chunk, owner);
     Rows rows = rows_first(c->slice, slice_units(chunk, owner));
     gather(sync, rows, first);
-    note_moments(sync, chunk, owner, rows);
+    note_moments(c, chunk_index(sync, chunk), owner, rows);
+    note_memory(c, chunk_index(sync, chunk), owner, message, rows);
     set_outgoing(sync, chunk, UP, g, encode(sync, UP, message, rows, first));
 }
 
@@ -201,7 +187,7 @@ static void add_share(GradSync *sync, Chunk *chunk, int rank) {
     Rows sum = sum_of(sync, chunk), to = rank == 0 ? sum : rows_first(c->slice, sum.count);
     if (rank == c->rank) {
         gather(sync, to, slice_begin(chunk, rank));
-        note_moments(sync, chunk, rank, to);
+        note_moments(c, chunk_index(sync, chunk), rank, to);
     } else {
         decode_received(sync, chunk, UP, rank, to);
     }

@@ -12,20 +12,12 @@ void coding_set_bits(Coding *c, int64_t bits) {
 
 // ---- bits over time
 
-void gradsync_moments(const GradSync *sync, double moment[2]) {
-    const Coding *c = sync->coding;
-    moment[0] = moment[1] = 0;
-    for (int i = 0; c != NULL && i < sync->chunks * c->size; i++)
-        for (int k = 0; k < 2; k++)
-            moment[k] += c->moment[i][k];
-}
-
-void gradsync_after(GradSync *sync, int64_t epoch, double loss, const double moment[2]) {
+void gradsync_after(GradSync *sync, int64_t epoch, double loss, const GradMoments *moments) {
     Coding *c = sync->coding;
     if (c == NULL || c->bits.rule == NULL)
         return;
-    grad_bits_after(&c->bits, epoch - 1, loss, moment[0], moment[1], (double)sync->cut.floats,
-                    c->size);
+    grad_bits_after(&c->bits, epoch - 1, loss, moments->sum, moments->square,
+                    (double)sync->cut.floats, c->size);
     coding_set_bits(c, c->bits.bits);
 }
 

@@ -71,11 +71,11 @@ static bool choose_alpha(double *alpha, GridOptions grid, Error *err) {
 static bool remember(CodecOptions *options, const Config *config, GridOptions grid, Error *err) {
     const char *memory = config->gradients.memory;
     ResidualOptions values = {config->gradients.alpha, config->gradients.refresh};
-    options->residual[1].of = family_find(&residual_family, memory, NULL, err);
+    options->residual[GRADIENT_MEMORY].of = family_find(&residual_family, memory, NULL, err);
     if (err->code != 0 || (strcmp(memory, "feedback") == 0 && !check_feedback(grid, err)) ||
         (strcmp(memory, "difference") == 0 && !choose_alpha(&values.alpha, grid, err)))
         return false;
-    residual_set(&options->residual[1].values, values);
+    residual_set(&options->residual[GRADIENT_MEMORY].values, values);
     return true;
 }
 

@@ -4,7 +4,8 @@
 
 #include "fringe/gradsync.h"
 
-enum { UP, DOWN, WAYS }; // shares to their owners, sums back; as `direction` of random numbers
+enum { GRADIENT_MEMORY = 1 }; // the residual of CodecOptions that gradients.memory names
+enum { UP, DOWN, WAYS };      // shares to their owners, sums back; as `direction` of random numbers
 
 // Of a chunk in flight. Shares are sent once all are coded; they are added once all have arrived.
 typedef enum State {
@@ -107,7 +108,7 @@ struct Coding {
     Rows sum;            // [units of the own slices] owned
     int64_t *id;         // [units] owned: 0, 1, 2, ...
     int32_t *row;        // [units of the longest slice] owned: likewise
-    double (*moment)[2]; // [chunks, size] owned: sum and squares of each own share
+    GradMoments *moment; // [chunks, size] owned: of each own share
     GradBits bits;
 };
 
@@ -126,6 +127,11 @@ void coding_free(Coding *coding);
 // can be posted, or the sum is complete.
 bool coding_step(GradSync *sync, Chunk *chunk);
 void coding_set_incoming(GradSync *sync, Chunk *chunk, int way); // before they are posted
+
+// ---- moments.c: of the own share that goes to `owner`, as it was gathered
+void note_moments(Coding *c, int chunk, int owner, Rows rows);
+// Before `rows` are coded as message `message`.
+void note_memory(Coding *c, int chunk, int owner, int message, Rows rows);
 
 // ---- coding_state.c
 void coding_set_bits(Coding *c, int64_t bits);

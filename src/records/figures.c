@@ -61,6 +61,13 @@ static double mean_reduce_bytes(const RunRecord *record) {
     return sum / (double)record->epochs; // NaN without epochs
 }
 
+static double mean_memory(const RunRecord *record) {
+    double sum = 0;
+    for (int64_t i = 0; i < record->epochs; i++)
+        sum += record->epoch[i].gradient_memory;
+    return sum / (double)record->epochs; // NaN without epochs
+}
+
 RunFigures record_figures(const RunRecord *record) {
     RunFigures figures = {.validation = NAN,
                           .test = NAN,
@@ -69,6 +76,7 @@ RunFigures record_figures(const RunRecord *record) {
                           .seconds = record_median_seconds(record->epoch, record->epochs),
                           .bytes = NAN,
                           .gradient_bytes = mean_reduce_bytes(record),
+                          .gradient_memory = mean_memory(record),
                           .age = clock_age(record_text(record, "ended"))};
     read_scores(&figures, record);
     if (record->epochs > 0)

@@ -44,6 +44,7 @@ RecordedEpoch record_epoch(const Json *line) {
         .gradient_norm = json_get_number(line, "gradient_norm"),
         .bytes = number_or_0(line, "bytes"),
         .reduce_bytes = number_or_0(line, "reduce_bytes"),
+        .gradient_memory = json_get_number(line, "gradient_memory"),
         .seconds = number_or_0(time, "epoch"),
         .compute = span[TIMER_AGGREGATE_OWN] + span[TIMER_AGGREGATE_HALO] + span[TIMER_DENSE] +
                    span[TIMER_POINTWISE],

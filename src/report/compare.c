@@ -30,6 +30,7 @@ static int64_t read_run(const Comparison *c, const ComparedVariant *variant, int
 static void add_times(RecordedEpoch *sum, const RecordedEpoch *t, double share) {
     sum->bytes += t->bytes * share;
     sum->reduce_bytes += t->reduce_bytes * share;
+    sum->gradient_memory += t->gradient_memory * share;
     sum->seconds += t->seconds * share;
     sum->compute += t->compute * share;
     sum->pack += t->pack * share;
@@ -179,6 +180,8 @@ static void put_variant(JsonWriter *w, const ComparedVariant *variant,
     json_put_double(w, "training_seconds", variant->total);
     json_put_double(w, "bytes", t->bytes);
     json_put_double(w, "gradient_bytes", t->reduce_bytes);
+    if (!isnan(t->gradient_memory))
+        json_put_double(w, "gradient_memory", t->gradient_memory);
     json_put_double(w, "seconds_to_target", variant->to_target);
     json_end_object(w);
 }

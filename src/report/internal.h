@@ -34,6 +34,10 @@ enum { REPORT_LINE = 320 };
 void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]);
 void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]); // with --verbose
 
+// Counts epochs in a row in which what is coded of the gradients is longer than they are. True
+// once, after the 20th.
+bool report_memory_costs(int *epochs, double memory);
+
 // Which exchanges send fp32 rows from now on, and why (stderr).
 void report_print_choice(const CodecChoice *choice);
 // "codec_choice" of run.json, if there is one.
@@ -61,6 +65,7 @@ struct Report {
     Json *before;                              // run.json before a resume, or NULL; owned
     RankTimes *ranks;                          // [size] at the end, else NULL; owned
     int64_t epochs;                            // number reported since then
+    int costly; // epochs in a row in which gradients.memory cost more than it brought
     Pace pace;
     RunTimes times;
     double progressed; // clock of the last progress shown

@@ -205,6 +205,8 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     json_put_int(writer, "reduce_bytes", record->reduce_bytes);
     if (record->gradient_bits > 0)
         json_put_int(writer, "gradient_bits", record->gradient_bits);
+    if (!isnan(record->gradient_memory))
+        json_put_double(writer, "gradient_memory", record->gradient_memory);
     put_fp32(writer, record->fp32);
     if (record->evaluated) {
         json_put_bool(writer, "best", record->best);
@@ -262,6 +264,26 @@ static void print_epoch(Report *report, const EpochRecord *record) {
     terminal_detail("%s\n", line);
 }
 
+bool report_memory_costs(int *epochs, double memory) {
+    enum { EPOCHS = 20 };
+    if (*epochs == EPOCHS) // it was said
+        return false;
+    *epochs = memory > 1 ? *epochs + 1 : 0;
+    return *epochs == EPOCHS;
+}
+
+// What feedback adds may be longer than the gradients, and do good.
+static void warn_of_memory(Report *report, const EpochRecord *record) {
+    const char *memory = report->config->gradients.memory;
+    if (strcmp(memory, "feedback") != 0 &&
+        report_memory_costs(&report->costly, record->gradient_memory))
+        terminal_say("warning    epoch %lld: gradients.memory=%s costs more than it brings: the "
+                     "gradients are further from it than from zero (%.3g times, as before in many "
+                     "epochs); set gradients.memory=none, gradients.rounding=nearest or more "
+                     "gradients.bits\n",
+                     (long long)record->epoch, memory, record->gradient_memory);
+}
+
 bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     reset(&report->line);
     put_record(&report->line, record);
@@ -271,6 +293,7 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     count_epoch(report, record->seconds, record->bytes);
     report_add_times(&report->times, record);
     print_epoch(report, record);
+    warn_of_memory(report, record);
     if (record->choice != NULL)
         report_print_choice(record->choice);
     return true;

@@ -289,12 +289,15 @@ static void add_over_ranks(Trainer *t, EpochRecord *record) {
 
 // Over ranks; what chooses the bits of the next gradients travels with it.
 static void sum_loss(Trainer *t, EpochRecord *record) {
-    double sum[3] = {record->loss};
-    gradsync_moments(t->sync, sum + 1);
-    comm_sum_double(t->comm, sum, gradsync_bits(t->sync) > 0 ? 3 : 1);
-    record->loss = sum[0];
+    struct {
+        double loss;
+        GradMoments moments;
+    } sum = {record->loss, gradsync_moments(t->sync)};
+    comm_sum_double(t->comm, (double *)&sum, gradsync_measures(t->sync) ? 1 + GRADIENT_MOMENTS : 1);
+    record->loss = sum.loss;
     record->gradient_bits = gradsync_bits(t->sync);
-    gradsync_after(t->sync, record->epoch, record->loss, sum + 1);
+    record->gradient_memory = gradsync_memory(&sum.moments);
+    gradsync_after(t->sync, record->epoch, record->loss, &sum.moments);
 }
 
 // The loss of the epoch's weights, and the step to the next ones.

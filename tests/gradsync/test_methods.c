@@ -125,6 +125,89 @@ static void nothing_fills_up_a_mean(void **state) {
     gradsync_free(sync);
 }
 
+// ---- what is measured
+
+enum { EVEN = 20000 }; // no bucket has an odd number of values
+
+// As long as this factor an epoch, and exact as mean.
+static float growing(int rank, int64_t i, uint32_t round) {
+    (void)i;
+    return (float)(rank + 1) * (float)(1 << round);
+}
+
+// The mean of the magnitudes is 2: one less and one more.
+static float uneven(int rank, int64_t i, uint32_t round) {
+    (void)rank, (void)round;
+    return i % 2 == 0 ? 1 : 3;
+}
+
+static float steady(int rank, int64_t i, uint32_t round) {
+    (void)i, (void)round;
+    return (float)(rank + 1);
+}
+
+// What is measured in sums 1, 2, ..., added over ranks.
+static void measure(GradMoments *moments, int sums, const char *const *settings, int count,
+                    Element of) {
+    Error err = {0};
+    GradForm form;
+    assert_ok(form_of(&form, settings, count, &err), &err);
+    form.count = EVEN;
+    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    float *gradient = ALLOC(float, EVEN, "test");
+    assert_true(gradsync_measures(sync) == (test_comm.size > 1));
+    for (int k = 0; k < sums; k++) {
+        gradsync_begin(sync, (uint32_t)k + 1);
+        make_and_sum(sync, gradient, of, EVEN, (uint32_t)k);
+        moments[k] = gradsync_moments(sync);
+        comm_sum_double(&test_comm, (double *)&moments[k], GRADIENT_MOMENTS);
+    }
+    memory_free(gradient);
+    gradsync_free(sync);
+}
+
+static void assert_left(const char *const *settings, int count, Element of, const double left[4]) {
+    GradMoments moments[4];
+    measure(moments, 4, settings, count, of);
+    for (int k = 0; k < 4; k++) {
+        double memory = gradsync_memory(&moments[k]);
+        assert_true(test_comm.size > 1 ? fabs(memory - left[k]) <= 1e-14 : isnan(memory));
+        assert_true(moments[k].sum == 0 && moments[k].square == 0); // no rule asks for them
+    }
+}
+
+// By hand. A difference follows by half of what is left; an anchor follows in sums 1 and 3 alone;
+// feedback adds what was lost: -1 and 1, then (of 0 and 4) -2 and 2, (of -1 and 5) 2 and 2.
+static void what_a_memory_leaves_is_measured(void **state) {
+    (void)state;
+    static const char *const difference[] = {"gradients.codec=mean", "gradients.bits=1",
+                                             "gradients.memory=difference", "gradients.alpha=0.5"};
+    static const char *const anchor[] = {"gradients.codec=mean", "gradients.bits=1",
+                                         "gradients.memory=anchor", "gradients.refresh=2"};
+    static const char *const feedback[] = {"gradients.codec=mean", "gradients.bits=1",
+                                           "gradients.memory=feedback"};
+    assert_left(difference, 4, steady, (const double[]){1, 0.5, 0.25, 0.125});
+    assert_left(anchor, 4, growing, (const double[]){1, 0.5, 0.75, 0.5});
+    assert_left(feedback, 3, uneven, (const double[]){0, sqrt(0.2), sqrt(0.8), sqrt(0.8)});
+}
+
+static void moments_are_those_of_the_gradients(void **state) {
+    (void)state;
+    static const char *const settings[] = {"gradients.codec=max", "gradients.bits=4",
+                                           "gradients.bits_rule=dq"};
+    GradMoments moments[2];
+    int ranks = test_comm.size > 1 ? test_comm.size : 0;
+    double values = ranks * (ranks + 1) / 2, squares = values * (2 * ranks + 1) / 3;
+    measure(moments, 2, settings, 3, growing);
+    for (int k = 0; k < 2; k++) {
+        assert_true(moments[k].sum == EVEN * values * (1 << k));
+        assert_true(moments[k].square == EVEN * squares * (1 << 2 * k));
+        assert_true(isnan(gradsync_memory(&moments[k])));
+    }
+}
+
+// ---- bytes
+
 // By all ranks, in the second sum, which is no refresh.
 static int64_t sent_by(const GradForm *form) {
     GradSync *sync = gradsync_new(&test_comm, device(), form);
@@ -168,6 +251,8 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_does_not_go_together_is_refused),
     cmocka_unit_test(a_memory_follows_as_far_as_converges),
     cmocka_unit_test(nothing_fills_up_a_mean),
+    cmocka_unit_test(what_a_memory_leaves_is_measured),
+    cmocka_unit_test(moments_are_those_of_the_gradients),
     cmocka_unit_test(plans_foresee_what_is_sent),
 };
 TEST_MAIN(tests)

@@ -21,6 +21,13 @@ static void a_run_is_read_with_its_epochs(void **state) {
     (void)state;
     Error err = {0};
     RunRecord record;
+    put("run-2", "run.json", "{\"config\": {}}");
+    put("run-2", "metrics.jsonl",
+        "{\"epoch\": 1, \"gradient_memory\": 1}\n{\"epoch\": 2, \"gradient_memory\": 0.5}\n");
+    assert_ok(record_read(&record, test_path("run-2"), &err), &err);
+    assert_true(record.epoch[1].gradient_memory == 0.5);
+    assert_true(record_figures(&record).gradient_memory == 0.75);
+    record_clear(&record);
     put("run-2", "run.json",
         "{\"config\": {\"mode\": \"adaqp\", \"run\": {\"seed\": 3}}, \"result\": {\"epochs\": 2}}");
     put("run-2", "metrics.jsonl",
@@ -36,6 +43,7 @@ static void a_run_is_read_with_its_epochs(void **state) {
     assert_true(record.epoch[0].loss == 2.5 && record.epoch[0].wait == 0.25);
     assert_true(isnan(record.epoch[0].validation));
     assert_true(record.epoch[1].validation == 0.75);
+    assert_true(isnan(record_figures(&record).gradient_memory));
     record_clear(&record);
 }
 

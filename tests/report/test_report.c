@@ -162,7 +162,23 @@ static void versions_are_members_and_name_what_is_linked(void **state) {
     json_writer_clear(&writer);
 }
 
+// Twenty in a row, and once; a memory that is exact, or none, begins the count anew.
+static void a_costly_memory_is_told_once(void **state) {
+    (void)state;
+    int epochs = 0, told = 0;
+    for (int e = 0; e < 19; e++)
+        assert_false(report_memory_costs(&epochs, 1.5));
+    assert_false(report_memory_costs(&epochs, 1));
+    assert_false(report_memory_costs(&epochs, NAN));
+    for (int e = 0; e < 19; e++)
+        assert_false(report_memory_costs(&epochs, 1.01));
+    for (int e = 0; e < 50; e++)
+        told += report_memory_costs(&epochs, 1.01);
+    assert_int_equal(told, 1);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(a_costly_memory_is_told_once),
     cmocka_unit_test(one_row_is_measured_and_none_is_not),
     cmocka_unit_test(the_parts_split_the_epoch),
     cmocka_unit_test(the_line_says_what_is_left),
