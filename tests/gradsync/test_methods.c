@@ -2,6 +2,7 @@
 // If this failed, a member of gradients.codec would not be what its keys say: take what does not go
 // together, let a memory follow further than converges, count what fills up a bucket, or send other
 // bytes than a plan foresees.
+#include "gradsync/internal.h"
 #include "sums.h"
 
 #include <math.h>
@@ -206,6 +207,51 @@ static void moments_are_those_of_the_gradients(void **state) {
     }
 }
 
+// ---- what both ends remember
+
+// Of all messages of a box: as a sum, so that ends on several ranks can be compared.
+static int64_t memories(const MessageBox *box) {
+    const BoxResidual *of = &box->residual[GRADIENT_MEMORY];
+    uint64_t sum = 0;
+    for (int i = 0; i < box->count; i++)
+        sum += hash_bytes((const unsigned char *)of->memory + of->place[i],
+                          of->place[i + 1] - of->place[i]) >>
+               16;
+    return (int64_t)sum;
+}
+
+// Shares have one reader each, and sums all ranks.
+static void assert_ends_agree(const GradSync *sync) {
+    const MessageBox(*box)[SIDES] = sync->coding->box;
+    int64_t differ[] = {memories(&box[UP][OUTGOING]) - memories(&box[UP][INCOMING]),
+                        memories(&box[DOWN][OUTGOING])};
+    int64_t received = memories(&box[DOWN][INCOMING]);
+    comm_sum_int64(&test_comm, differ, 2);
+    assert_true(differ[0] == 0 && differ[1] != 0);
+    assert_true(received == differ[1]);
+}
+
+static void ends_agree_after_1000_sums(void **state) {
+    (void)state;
+    enum { FLOATS = 1100 }; // three buckets
+    static const char *const setting = "gradients.method=diana-both";
+    Error err = {0};
+    GradForm form;
+    float gradient[FLOATS];
+    if (test_comm.size != 2)
+        return;
+    assert_ok(form_of(&form, &setting, 1, &err), &err);
+    form.count = FLOATS;
+    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    for (uint32_t epoch = 1; epoch <= 1000; epoch++) {
+        gradsync_begin(sync, epoch);
+        fill(gradient, element, 0, FLOATS, epoch);
+        gradsync_finish(sync, on_device(gradient));
+    }
+    assert_ends_agree(sync);
+    gradsync_free(sync);
+}
+
 // ---- bytes
 
 // By all ranks, in the second sum, which is no refresh.
@@ -253,6 +299,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nothing_fills_up_a_mean),
     cmocka_unit_test(what_a_memory_leaves_is_measured),
     cmocka_unit_test(moments_are_those_of_the_gradients),
+    cmocka_unit_test(ends_agree_after_1000_sums),
     cmocka_unit_test(plans_foresee_what_is_sent),
 };
 TEST_MAIN(tests)
