@@ -1,4 +1,4 @@
-# What test_kill.sh, test_kill_adaqp.sh and bench/run.sh kill share: trainings that are killed (kill -9)
+# What test_kill.sh, test_kill_adaqp.sh, test_kill_gradients.sh and bench/run.sh kill share: trainings that are killed (kill -9)
 # and resumed again and again until they end. Each resume must go on from the newest checkpoint that
 # was there, and each training must end with the bytes of one that was left alone.
 # Source it; call kills_begin once, then kills_of for each kind of training.
@@ -198,3 +198,8 @@ kills_tally() {
 # The messages of adaqp are the same each time only with pinned links and the exact solution.
 adaqp=(--set mode=adaqp --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact
     --set quantization.period=20)
+
+# Coded gradients, one set of words for each kind of memory. Checkpoints lie between two refreshes.
+feedback=(--set gradients.method=signsgd)
+difference=(--set gradients.method=diana-both)
+anchor=(--set gradients.codec=max --set gradients.memory=anchor --set gradients.refresh=7)
