@@ -1,0 +1,58 @@
+// Bytes that a sum sends, foreseen.
+
+#include "internal.h"
+
+int64_t gradsync_bytes_of(int64_t count, int size, int rank) {
+    int64_t floats = 0; // the shares of others, and the own sum to all of them
+    for (int i = 0; i < chunks_of(count, SLICE, size); i++) {
+        Chunk chunk = chunk_of(count, SLICE, size, i);
+        int64_t own = slice_units(&chunk, rank);
+        floats += chunk.end - chunk.begin - own + own * (size - 1);
+    }
+    return floats * (int64_t)sizeof(float);
+}
+
+// Of a message that holds a slice, with its header; at most, where the codec varies.
+static int64_t slice_bytes(const GradForm *form, const Codec *codec, const int32_t *length,
+                           int64_t units) {
+    MessageLayout layout = {.rows = units,
+                            .columns = GRADIENT_BUCKET,
+                            .length = length,
+                            .values = form->options.values};
+    return units == 0 ? 0 : MESSAGE_HEADER_BYTES + (int64_t)codec->bytes(&layout);
+}
+
+// Each slice goes from all others to its owner, and back to them.
+static int64_t coded_bytes(const GradForm *form, const GradSync *sync, const int32_t *length) {
+    const Codec *up = form->options.codec, *down = form->full_sums ? full_precision() : up;
+    int size = sync->comm->size;
+    int64_t bytes = 0;
+    for (int i = 0; i < sync->chunks * size; i++) {
+        const Chunk *chunk = &sync->chunk[i / size];
+        int64_t units = slice_units(chunk, i % size);
+        const int32_t *from = length + slice_begin(chunk, i % size);
+        bytes += slice_bytes(form, up, from, units) + slice_bytes(form, down, from, units);
+    }
+    return bytes * (size - 1);
+}
+
+static int64_t full_bytes(int64_t count, int size) {
+    int64_t bytes = 0;
+    for (int rank = 0; rank < size; rank++)
+        bytes += gradsync_bytes_of(count, size, rank);
+    return bytes;
+}
+
+int64_t gradsync_bytes_most_of(const GradForm *form, int size) {
+    Comm comm = {.size = size};
+    if (form->options.codec == NULL)
+        return full_bytes(form->count, size);
+    GradSync sync = sync_of(&comm, NULL, form);
+    int32_t *length = ALLOC(int32_t, sync.cut.units, "gradients");
+    bucket_lengths(length, &sync.cut);
+    int64_t bytes = coded_bytes(form, &sync, length);
+    memory_free(length);
+    memory_free(sync.chunk);
+    memory_free(sync.cut.bucket);
+    return bytes;
+}
