@@ -13,50 +13,51 @@
 #include <stdio.h>
 
 // Exact.
-static bool sparse_gradients(const Config *config, CodecOptions *options, Error *err) {
+static bool sparse_gradients(GradForm *form, const Config *config, Error *err) {
     (void)config, (void)err;
-    *options = (CodecOptions){.codec = &sparse};
+    form->options = (CodecOptions){.codec = &sparse};
     return true;
 }
 
 // What travels is what has changed, exactly if the differences are.
-static bool sparse_differences(const Config *config, CodecOptions *options, Error *err) {
+static bool sparse_differences(GradForm *form, const Config *config, Error *err) {
     (void)config, (void)err;
-    *options = (CodecOptions){.codec = &sparse, .residual = {{.of = &difference}}};
+    form->options = (CodecOptions){.codec = &sparse, .residual = {{.of = &difference}}};
     return true;
 }
 
 // What rounding loses of a gradient travels with the next one.
-static bool rounded_differences(const Config *config, CodecOptions *options, Error *err) {
+static bool rounded_differences(GradForm *form, const Config *config, Error *err) {
     (void)config;
-    *options = (CodecOptions){.codec = codec_find("bf16", err), .residual = {{.of = &difference}}};
-    return options->codec != NULL;
+    form->options =
+        (CodecOptions){.codec = codec_find("bf16", err), .residual = {{.of = &difference}}};
+    return form->options.codec != NULL;
 }
 
 // Rounded at random, in 4 bits.
-static bool few_bits_of(const Residual *residual, CodecOptions *options, Error *err) {
-    *options = (CodecOptions){.codec = codec_find("integer", err),
-                              .values = integer_values(false),
-                              .width = 4,
-                              .residual = {{.of = residual}}};
-    return options->codec != NULL;
+static bool few_bits_of(const Residual *residual, GradForm *form, Error *err) {
+    form->options = (CodecOptions){.codec = codec_find("integer", err),
+                                   .values = integer_values(false),
+                                   .width = 4,
+                                   .residual = {{.of = residual}}};
+    return form->options.codec != NULL;
 }
 
-static bool few_bits(const Config *config, CodecOptions *options, Error *err) {
+static bool few_bits(GradForm *form, const Config *config, Error *err) {
     (void)config;
-    return few_bits_of(&difference, options, err);
+    return few_bits_of(&difference, form, err);
 }
 
-static bool few_bits_refreshed(const Config *config, CodecOptions *options, Error *err) {
+static bool few_bits_refreshed(GradForm *form, const Config *config, Error *err) {
     (void)config;
-    return few_bits_of(&refreshed, options, err);
+    return few_bits_of(&refreshed, form, err);
 }
 
 // The same on a grid around zero, coded by how frequent codes are.
-static bool few_bits_by_entropy(const Config *config, CodecOptions *options, Error *err) {
+static bool few_bits_by_entropy(GradForm *form, const Config *config, Error *err) {
     (void)config, (void)err;
-    *options = (CodecOptions){.codec = &codec_grid_entropy, .residual = {{.of = &difference}}};
-    grid_set(&options->values, (GridOptions){.rule = GRID_MAX, .bits = 4, .bf16 = true});
+    form->options = (CodecOptions){.codec = &codec_grid_entropy, .residual = {{.of = &difference}}};
+    grid_set(&form->options.values, (GridOptions){.rule = GRID_MAX, .bits = 4, .bf16 = true});
     return true;
 }
 

@@ -135,6 +135,17 @@ int test_dead_process(void) {
 
 // --- comparing
 
+const char *test_word(const char *name) {
+    static char word[128];
+    const char *argument = family_argument(name);
+    int head = argument != NULL ? (int)(argument - name) : (int)strlen(name);
+    snprintf(word, sizeof word, "%.*s%s", head, name,
+             argument == NULL     ? ""
+             : argument[0] == 'F' ? "0.1"
+                                  : "2");
+    return word;
+}
+
 double relative_error_double(const double *a, const double *b, int64_t count) {
     double difference = 0, norm = 0;
     for (int64_t i = 0; i < count; i++) {

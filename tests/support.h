@@ -30,6 +30,10 @@ extern Comm test_comm;
 int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest *tests,
               size_t count);
 
+// The name of a member of a family as a config has it: with an argument if it takes one, a whole
+// number, or a fraction where the name says F. Valid until the next call.
+const char *test_word(const char *name);
+
 // The folder of real data (environment FRINGE_DATA). Without it the test is skipped with a sentence
 // that names `what`, or fails if FRINGE_REQUIRE_DATA=1.
 const char *data_folder_or_skip(const char *what);

@@ -3,8 +3,9 @@
 // are added there, and come back. The backward pass makes the flat gradient from its end to its
 // beginning, so finished parts are summed while the rest is computed.
 //
-// A compressor may turn shares and sums into fewer bytes. Then all coding runs on the host, by the
-// CPU's operations, whatever backend trains: shares are there already when they are sent.
+// A compressor may turn shares and sums into fewer bytes, or sum two thin factors in the place of a
+// matrix. Then all of it runs on the host, by the CPU's operations, whatever backend trains: shares
+// are there already when they are sent.
 #ifndef FRINGE_GRADSYNC_H
 #define FRINGE_GRADSYNC_H
 
@@ -15,6 +16,7 @@
 // What coding looks at: rows of so many floats, each of one parameter (its last row of a parameter
 // is filled up with zeros).
 enum { GRADIENT_BUCKET = 512 };
+enum { RANK_MOST = 8 };
 
 // A parameter in the flat gradient.
 typedef struct GradSpan {
@@ -22,12 +24,6 @@ typedef struct GradSpan {
     int64_t begin, rows, columns;
 } GradSpan;
 
-typedef struct Compressor {
-    const char *name;
-    // Fills in the codec and its residual. NULL: floats travel as they are, without headers.
-    bool (*configure)(const Config *config, CodecOptions *options, Error *err);
-} Compressor;
-extern const Family compressor_family; // of gradients.codec
 // The most that random rounding by these options adds to a sum that is coded, relative to it: the
 // mean of the square over the square. 0: nothing is random.
 double compressor_noise(const CodecOptions *options);
@@ -41,6 +37,8 @@ typedef struct GradForm {
     int64_t count;        // floats of the gradient
     CodecOptions options; // codec NULL: fp32
     bool full_sums;       // only shares are coded; sums come back in fp32
+    int rank;             // 1 .. RANK_MOST: of the sums of matrices, without a codec; 0: all floats
+    bool remembers;       // with a rank: what a sum leaves out is added to the next gradient
     struct {
         const BitsRule *rule; // NULL: bits stay those of the options
         int64_t first;        // bits until the first choice; what the run shall be as good as
@@ -52,7 +50,15 @@ typedef struct GradForm {
     uint64_t seed;         // of the random numbers of coding
 } GradForm;
 
-// Fills in what the config says of it: options, full_sums and bits. False with EXIT_CONFIG.
+typedef struct Compressor {
+    const char *name;
+    // Fills in the options (the codec and its residuals), or the rank. NULL: floats travel as they
+    // are, without headers.
+    bool (*configure)(GradForm *form, const Config *config, Error *err);
+} Compressor;
+extern const Family compressor_family; // of gradients.codec
+
+// Fills in what the config says of it: options, rank, full_sums and bits. False with EXIT_CONFIG.
 bool gradsync_configure(GradForm *form, const Config *config, Error *err);
 
 typedef struct GradSync GradSync;

@@ -35,7 +35,12 @@ static void print_setting(const RunRecord *run) {
 
 static void print_gradients(const RunRecord *run) {
     const char *codec = record_text(run, "config.gradients.codec");
-    if (codec != NULL && strcmp(codec, "none") != 0)
+    if (codec != NULL && strcmp(codec, "lowrank") == 0)
+        printf("gradients  %s: sums of rank %.0f, memory %s\n",
+               SHOWN(text_of(run, "config.gradients.method")),
+               record_number(run, "config.gradients.rank"),
+               SHOWN(text_of(run, "config.gradients.memory")));
+    else if (codec != NULL && strcmp(codec, "none") != 0)
         printf("gradients  %s: codec %s, %.0f bits, memory %s\n",
                SHOWN(text_of(run, "config.gradients.method")), SHOWN(codec),
                record_number(run, "config.gradients.bits"),

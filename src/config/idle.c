@@ -41,13 +41,14 @@ static const struct {
      "quantization.codec=integer quantization.assign=adaptive"},
     {"quantization.solver_limit",
      "quantization.codec=integer quantization.assign=adaptive quantization.solver=glpk"},
-    {"gradients.bits gradients.scale_dtype gradients.memory gradients.down gradients.wire "
-     "gradients.bits_rule",
-     "gradients.codec!=none"},
-    {"gradients.bits_period", "gradients.codec!=none gradients.bits_rule!=fixed"},
-    {"gradients.rounding", "gradients.codec!=none|mean"},
-    {"gradients.alpha", "gradients.codec!=none gradients.memory=difference"},
-    {"gradients.refresh", "gradients.codec!=none gradients.memory=anchor"},
+    {"gradients.memory", "gradients.codec!=none"},
+    {"gradients.bits gradients.scale_dtype gradients.down gradients.wire gradients.bits_rule",
+     "gradients.codec!=none|lowrank"},
+    {"gradients.rank", "gradients.codec=lowrank"},
+    {"gradients.bits_period", "gradients.codec!=none|lowrank gradients.bits_rule!=fixed"},
+    {"gradients.rounding", "gradients.codec!=none|mean|lowrank"},
+    {"gradients.alpha", "gradients.codec!=none|lowrank gradients.memory=difference"},
+    {"gradients.refresh", "gradients.codec!=none|lowrank gradients.memory=anchor"},
     {"run.spmm run.device_messages", "run.backend=cuda|auto"},
     {"run.panels", "run.backend!=cuda"},
 };
@@ -191,7 +192,7 @@ static void put_presets(char *out, size_t size, const Family *presets, const Ter
     size_t used = 0;
     out[0] = 0;
     for (int i = 0; i < presets->count; i++) {
-        const char *value = preset_value(family_member(presets, i), term->key->path);
+        const char *value = preset_value(family_member(presets, i), "", term->key->path);
         if (value != NULL && is_one_of(term->words, value) != term->differs)
             used += (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "",
                                      family_word(presets, i));

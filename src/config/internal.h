@@ -24,7 +24,8 @@ bool config_is_alike(const char *a, const char *b);
 // The word of the key, in other letters, or the answer of the table.
 const char *synonym_of_word(const Key *key, const char *word, Choices choice);
 
-// A preset: settings that stand between the defaults and the file (presets.c).
+// A preset: settings that stand between the defaults and the file (presets.c). Where its name has
+// an argument ("powersgd:R"), a setting may have it as its value ("gradients.rank=R").
 enum { PRESET_SETTINGS = 8, PRESET_FAMILIES = 2 };
 typedef struct Preset {
     const char *name;
@@ -34,8 +35,10 @@ typedef struct Preset {
 // In the order in which they are stored; the key of a family names the preset in use.
 extern const Family *const preset_families[PRESET_FAMILIES];
 const Family *presets_of(const char *key); // of which one sets that key; NULL: none does
-// The value that a preset gives to a key; NULL: it gives none.
-const char *preset_value(const Preset *preset, const char *key);
+// The value that a preset gives to a key, with that argument; NULL: it gives none.
+const char *preset_value(const Preset *preset, const char *argument, const char *key);
+// Its i-th setting, likewise. False: it has no more.
+bool preset_setting(char out[2 * CONFIG_WORD], const Preset *preset, const char *argument, int i);
 const char *preset_word(const Config *config, const Family *presets); // of the one in use
 
 // Errors are collected line by line in one Error; `where` is the file's name or "--set".

@@ -212,10 +212,15 @@ const Key config_own_keys[] = {
      "Values that a weight gradient may have in a message, chosen for each row of 512 of a "
      "parameter: minmax (steps from the least to the greatest) | max, l2 (sign and magnitude, "
      "steps from 0 to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, with "
-     "the sign) | none (fp32). The method sets the default."},
+     "the sign) | lowrank (floats of two thin factors of each matrix with more rows and columns "
+     "than they have columns, and all floats of other parameters) | none (fp32). The method sets "
+     "the default."},
     {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
      "Bits of a value: 1 to 8, and 16, with codec minmax; 2 to 8 with max and l2; 1 with mean. The "
      "method sets the default."},
+    {"gradients.rank", KEY_INT, AT(gradients.rank), "4", "[1, 8]", ANY, ANY,
+     "Columns of each of the two factors that travel in the place of a matrix. The method sets the "
+     "default."},
     {"gradients.rounding", KEY_WORD, AT(gradients.rounding), "\"random\"", ANY, "random nearest",
      ANY,
      "random: up or down by chance, so that the mean of a value is unchanged. nearest: to the "
@@ -224,7 +229,7 @@ const Key config_own_keys[] = {
      ANY, "Type in which the scale of a row is sent."},
     {"gradients.memory", KEY_WORD, AT(gradients.memory), "\"none\"", ANY, ANY, ANY,
      "What is remembered from one sum to the next, at the cost of a copy of the gradient at each "
-     "end: feedback (adds what rounding lost to the next gradient) | difference (sends the "
+     "end: feedback (adds what coding lost to the next gradient) | difference (sends the "
      "difference from a memory that follows the gradient) | anchor (sends the difference from "
      "the last gradient that was sent in fp32) | none. The method sets the default."},
     {"gradients.alpha", KEY_DOUBLE, AT(gradients.alpha), "0", "[0, 1]", ANY, ANY,

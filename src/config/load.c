@@ -102,12 +102,14 @@ static void store_presets(Config *config, char word[][CONFIG_WORD], int count,
                           Complaints *complaints) {
     for (int i = 0; i < count; i++) {
         const Family *family = preset_families[i];
-        const Preset *preset = family_find(family, word[i], NULL, &(Error){0});
+        const char *argument;
+        const Preset *preset = family_find(family, word[i], &argument, &(Error){0});
+        char setting[2 * CONFIG_WORD];
         assert(preset != NULL);
         complaints->where = family->key;
         snprintf((char *)config + config_key_find(family->key)->offset, CONFIG_WORD, "%s", word[i]);
-        for (int k = 0; k < PRESET_SETTINGS && preset->setting[k] != NULL; k++)
-            store_setting(config, preset->setting[k], complaints);
+        for (int k = 0; preset_setting(setting, preset, argument, k); k++)
+            store_setting(config, setting, complaints);
     }
     memset(config->said, 0, sizeof config->said);
 }

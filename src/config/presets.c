@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define SAVES_NOTHING                                                                              \
@@ -69,6 +70,10 @@ static const Preset gradient_methods[] = {
     {"zipml",
      "ZipML: steps between the least and the greatest value, without a memory",
      {"gradients.codec=minmax", "gradients.bits=8"}},
+    {"powersgd:R",
+     "PowerSGD: two factors of R columns in the place of a matrix; what they leave out is added to "
+     "the next gradient",
+     {"gradients.codec=lowrank", "gradients.rank=R", "gradients.memory=feedback"}},
 };
 const Family gradient_method_family = FAMILY("gradients.method", NULL, gradient_methods);
 
@@ -82,16 +87,32 @@ static const char *value_in(const char *setting, const char *key) {
                : NULL;
 }
 
-const char *preset_value(const Preset *preset, const char *key) {
+// The argument where the value is its name.
+static const char *filled_in(const Preset *preset, const char *argument, const char *value) {
+    const char *name = family_argument(preset->name);
+    return name != NULL && strcmp(value, name) == 0 ? argument : value;
+}
+
+const char *preset_value(const Preset *preset, const char *argument, const char *key) {
     const char *value = NULL;
     for (int i = 0; i < PRESET_SETTINGS && value == NULL; i++)
         value = value_in(preset->setting[i], key);
-    return value;
+    return value != NULL ? filled_in(preset, argument, value) : NULL;
+}
+
+bool preset_setting(char out[2 * CONFIG_WORD], const Preset *preset, const char *argument, int i) {
+    const char *setting = i < PRESET_SETTINGS ? preset->setting[i] : NULL;
+    if (setting == NULL)
+        return false;
+    int key = (int)strcspn(setting, "=") + 1;
+    snprintf(out, 2 * CONFIG_WORD, "%.*s%s", key, setting,
+             filled_in(preset, argument, setting + key));
+    return true;
 }
 
 static bool sets(const Family *presets, const char *key) {
     for (int i = 0; i < presets->count; i++)
-        if (preset_value(family_member(presets, i), key) != NULL)
+        if (preset_value(family_member(presets, i), "", key) != NULL)
             return true;
     return false;
 }
@@ -114,11 +135,13 @@ const char *config_preset_of(const char *key) {
 
 bool config_preset_implies(const char *word, const char *key, const char *value) {
     const Family *presets = presets_of(key);
-    const Preset *preset = presets != NULL ? family_find(presets, word, NULL, &(Error){0}) : NULL;
+    const char *argument;
+    const Preset *preset =
+        presets != NULL ? family_find(presets, word, &argument, &(Error){0}) : NULL;
     const Key *row = preset != NULL ? config_key_find(key) : NULL;
     if (row == NULL)
         return false;
-    const char *implied = preset_value(preset, key);
+    const char *implied = preset_value(preset, argument, key);
     implied = implied != NULL ? implied : row->standard;
     size_t bytes = strlen(value), quoted = implied[0] == '"';
     return strncmp(implied + quoted, value, bytes) == 0 && strlen(implied) == bytes + 2 * quoted;

@@ -163,8 +163,7 @@ static const Meaning meanings[] = {
     {"key", "error_feedback use_error_feedback ef_type memory_type", "gradients.memory"},
     {"key", "compress_ratio compression_ratio sparsity density topk_ratio",
      "all values of a gradient travel; gradients.bits says how many bits of each"},
-    {"key", "matrix_approximation_rank powersgd_rank compressor_rank",
-     "sums of low rank are not offered"},
+    {"key", "matrix_approximation_rank powersgd_rank compressor_rank", "gradients.rank"},
 
     {"section", "optimizer optim opt", SETTINGS_OF_OPTIMIZER},
     {"section", "scheduler lr_scheduler lr_schedule", SETTINGS_OF_SCHEDULE},
@@ -324,8 +323,10 @@ static const Meaning meanings[] = {
      "topk top-k topkcompressor randk randomk dgc threshold sparse sparsification "
      "gradient-dropping",
      "all values of a gradient travel; sums of the largest ones alone are not offered"},
-    {"gradients.method", "powersgd powersgd_hook batched_powersgd_hook acpsgd low-rank lowrank",
-     "sums of low rank are not offered"},
+    {"gradients.method",
+     "powersgd powersgd_hook batched_powersgd_hook powersgdcompressor acpsgd low-rank lowrank",
+     "powersgd:4"},
+    {"gradients.codec", "powersgd low-rank factors", "lowrank"},
     {"gradients.method", "localsgd post_localsgd_hook adasum decentralized gossip async",
      "gradients are summed over all ranks in every epoch"},
     {"gradients.memory", "residual ef error_feedback errorfeedback efsignsgd vanilla", "feedback"},

@@ -3,12 +3,11 @@
 
 #include "internal.h"
 
-// Without spans the whole gradient is one.
-static GradSpan span_of(const GradForm *form, int i) {
+GradSpan form_span(const GradForm *form, int i) {
     return form->span_count > 0 ? form->spans[i] : (GradSpan){.rows = 1, .columns = form->count};
 }
 
-static int spans_of(const GradForm *form) { return form->span_count > 0 ? form->span_count : 1; }
+int form_spans(const GradForm *form) { return form->span_count > 0 ? form->span_count : 1; }
 
 static int64_t buckets_of(const GradSpan *span) {
     return (span->rows * span->columns + GRADIENT_BUCKET - 1) / GRADIENT_BUCKET;
@@ -16,16 +15,16 @@ static int64_t buckets_of(const GradSpan *span) {
 
 int64_t bucket_count(const GradForm *form) {
     int64_t count = 0;
-    for (int i = 0; i < spans_of(form); i++) {
-        GradSpan span = span_of(form, i);
+    for (int i = 0; i < form_spans(form); i++) {
+        GradSpan span = form_span(form, i);
         count += buckets_of(&span);
     }
     return count;
 }
 
 void buckets_fill(int64_t *bucket, const GradForm *form) {
-    for (int i = 0; i < spans_of(form); i++) {
-        GradSpan span = span_of(form, i);
+    for (int i = 0; i < form_spans(form); i++) {
+        GradSpan span = form_span(form, i);
         for (int64_t b = 0; b < buckets_of(&span); b++)
             *bucket++ = span.begin + b * GRADIENT_BUCKET;
     }

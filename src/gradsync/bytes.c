@@ -2,16 +2,6 @@
 
 #include "internal.h"
 
-int64_t gradsync_bytes_of(int64_t count, int size, int rank) {
-    int64_t floats = 0; // the shares of others, and the own sum to all of them
-    for (int i = 0; i < chunks_of(count, SLICE, size); i++) {
-        Chunk chunk = chunk_of(count, SLICE, size, i);
-        int64_t own = slice_units(&chunk, rank);
-        floats += chunk.end - chunk.begin - own + own * (size - 1);
-    }
-    return floats * (int64_t)sizeof(float);
-}
-
 // Of a message that holds a slice, with its header; at most, where the codec varies.
 static int64_t slice_bytes(const GradForm *form, const Codec *codec, const int32_t *length,
                            int64_t units) {
@@ -43,8 +33,16 @@ static int64_t full_bytes(int64_t count, int size) {
     return bytes;
 }
 
+static int64_t low_rank_bytes_of(const GradForm *form, int size) {
+    int64_t floats[2];
+    low_rank_floats(form, floats);
+    return full_bytes(floats[0], size) + full_bytes(floats[1], size);
+}
+
 int64_t gradsync_bytes_most_of(const GradForm *form, int size) {
     Comm comm = {.size = size};
+    if (form->rank > 0 && size > 1)
+        return low_rank_bytes_of(form, size);
     if (form->options.codec == NULL)
         return full_bytes(form->count, size);
     GradSync sync = sync_of(&comm, NULL, form);

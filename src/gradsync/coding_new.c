@@ -14,17 +14,16 @@ static int owner_of(const Coding *c, int way, int side, int i) {
     return way == DOWN && side == INCOMING ? i : c->rank;
 }
 
-// What is allocated also to plan.
-static void *alloc_anyway(MemoryPlan *plan, size_t bytes) {
+void *alloc_anyway(MemoryPlan *plan, size_t bytes, const char *name) {
     if (plan != NULL)
-        memory_plan_add(plan, what, bytes);
-    return memory_alloc(bytes, what);
+        memory_plan_add(plan, name, bytes);
+    return memory_alloc(bytes, name);
 }
 
 static void alloc_box(Coding *c, const GradSync *sync, const Allocator *allocator, int way,
                       int side) {
     int each = messages_of(c, way, side), count = sync->chunks * each;
-    int64_t *offset = alloc_anyway(allocator->plan, (size_t)(count + 1) * sizeof *offset);
+    int64_t *offset = alloc_anyway(allocator->plan, (size_t)(count + 1) * sizeof *offset, what);
     for (int i = 0; i < count; i++)
         offset[i + 1] =
             offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, side, i % each));
@@ -76,7 +75,7 @@ static void set_options(Coding *c, const GradForm *form) {
 
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
     Error err = {0};
-    Coding *c = alloc_anyway(plan, sizeof *c);
+    Coding *c = alloc_anyway(plan, sizeof *c, what);
     *c = (Coding){
         .cpu = backend_find("cpu", &err), .size = sync->comm->size, .rank = sync->comm->rank};
     Allocator host = {.backend = c->cpu, .plan = plan};

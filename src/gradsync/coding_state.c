@@ -70,7 +70,7 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
     return ok;
 }
 
-StateSection gradsync_section(GradSync *sync) {
+StateSection coding_section(GradSync *sync) {
     const Coding *c = sync->coding;
     if (c == NULL || (c->bits.rule == NULL && !box_remembers(&c->options[UP])))
         return (StateSection){0};

@@ -1,5 +1,6 @@
 // The members of gradients.codec, in a file of their own: a program that defines another
-// compressor_family is linked with that one instead. They are rules of the codec grid.
+// compressor_family is linked with that one instead. They are rules of the codec grid, and sums of
+// low rank.
 
 #include "internal.h"
 
@@ -88,7 +89,8 @@ static bool check_entropy(GridOptions grid, Error *err) {
                      "gradients.bits to 8 or gradients.wire=packed");
 }
 
-static bool by_grid(const Config *config, CodecOptions *options, Error *err) {
+static bool by_grid(GradForm *form, const Config *config, Error *err) {
+    CodecOptions *options = &form->options;
     const Rule *rule = rule_of(config);
     GridOptions grid = grid_of(config);
     if (!grid_bits_known(grid))
@@ -105,6 +107,19 @@ static bool by_grid(const Config *config, CodecOptions *options, Error *err) {
     return remember(options, config, grid, err);
 }
 
-static const Compressor compressors[] = {
-    {"none", NULL}, {"minmax", by_grid}, {"max", by_grid}, {"l2", by_grid}, {"mean", by_grid}};
+// What the sum leaves out can be given to the next gradient, but to no sum that is coded.
+static bool by_rank(GradForm *form, const Config *config, Error *err) {
+    const char *memory = config->gradients.memory;
+    form->rank = (int)config->gradients.rank;
+    form->remembers = strcmp(memory, "feedback") == 0;
+    return form->remembers || strcmp(memory, "none") == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "gradients.memory: expected feedback or none with gradients.codec=lowrank, "
+                     "found %s",
+                     memory);
+}
+
+static const Compressor compressors[] = {{"none", NULL},    {"minmax", by_grid},
+                                         {"max", by_grid},  {"l2", by_grid},
+                                         {"mean", by_grid}, {"lowrank", by_rank}};
 const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);

@@ -26,7 +26,6 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
 bool gradsync_configure(GradForm *form, const Config *config, Error *err) {
     const Compressor *used = family_find(&compressor_family, config->gradients.codec, NULL, err);
     form->full_sums = strcmp(config->gradients.down, "fp32") == 0;
-    return used != NULL &&
-           (used->configure == NULL || used->configure(config, &form->options, err)) &&
+    return used != NULL && (used->configure == NULL || used->configure(form, config, err)) &&
            configure_bits(form, config, err);
 }

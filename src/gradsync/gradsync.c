@@ -1,315 +1,65 @@
-// Weight gradients between ranks, in rank order. The idea: the flat array is cut into chunks, and
-// of every chunk rank r owns the r-th slice. All ranks send their share of a slice to its owner,
-// the owner adds the shares of ranks 0, 1, 2, ... one after the other in float, and sends the sum
-// back to all.
-//
-//   gradient of a rank   [ ... | slice 0 | slice 1 | ... | slice P-1 | ... ]   one chunk
-//   received by rank r   [slice r of rank 0 | slice r of rank 1 | ... ]        -> added downwards
-//
-// A chunk is sent as soon as all of it is made, the last one first. All ranks together send 2 (P-1)
-// times the array, however it is cut; shares and sums share the memory of the gradient.
-//
-// The slowest rank decides how long a sum takes. For every chunk a rank sends and receives at most
-// 2 (P-1) messages, and an owner sends that many. Fewer owners would not save any rank a message,
-// but would give some ranks more bytes. So all ranks own an equal slice of every chunk, and the
-// number of messages is kept small by a small number of chunks: SLICE is the least size of a slice.
+// The public functions: a sum of all floats (sum.c), or of low rank (low_rank.c).
 
 #include "internal.h"
 
-// All messages of a chunk are posted at once. With many ranks there are few chunks, at last one.
-enum { CHUNKS = 32 }; // at most
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-// Units of a slice of all chunks but the last.
-static int64_t slice_of(int64_t units, int64_t least, int size) {
-    int64_t slice = ceil_div(ceil_div(units, CHUNKS), size);
-    return slice < least ? least : slice;
-}
-
-int chunks_of(int64_t units, int64_t least, int size) {
-    return size == 1 ? 0 : (int)ceil_div(units, slice_of(units, least, size) * size);
-}
-
-Chunk chunk_of(int64_t units, int64_t least, int size, int i) {
-    int64_t whole = slice_of(units, least, size) * size, begin = i * whole;
-    int64_t end = begin + whole < units ? begin + whole : units;
-    return (Chunk){
-        .state = SUMMED, .begin = begin, .end = end, .slice = ceil_div(end - begin, size)};
-}
-
-// --- making
-
-// All messages of a chunk are in flight at once, each in one piece (and its header). Tags tell
-// chunks apart: between two ranks the shares of a chunk go before its sums.
-static RingForm ring_form(bool coded, int size, int chunk) {
-    int pieces = coded ? 2 : 1;
-    return (RingForm){.piece = INT32_MAX - 1,
-                      .window = size,
-                      .in_flight = pieces,
-                      .headers = coded,
-                      .tag = chunk * pieces,
-                      .tags = pieces};
-}
-
-static void alloc_rings(GradSync *sync, MemoryPlan *plan, bool coded, int size) {
-    RingForm form = ring_form(coded, size, 0);
-    endpoint_alloc(&sync->endpoint, plan, sync->chunks * ring_slots(&form, size));
-    for (int i = 0; i < sync->chunks; i++)
-        ring_transfer_alloc(&sync->chunk[i].ring, plan, size, ring_form(coded, size, i));
-}
-
-// Slices are rounded up, so a chunk may receive a little more than it is long.
-static int64_t received_floats(int64_t count, int size) { return size == 1 ? 0 : count + size; }
-
-static void alloc_buffers(GradSync *sync, const GradForm *form, const Allocator *allocator,
-                          int size) {
-    bool coded = form->options.codec != NULL;
-    alloc_rings(sync, allocator->plan, coded, size);
-    if (coded && size > 1)
-        sync->coding = coding_new(sync, form, allocator->plan);
-    else
-        sync->received = alloc_pinned(
-            allocator, memory_product(received_floats(form->count, size), sizeof(float)),
-            "gradients on their way");
-    if (!allocator->backend->host_is_device)
-        sync->pinned =
-            alloc_pinned(allocator, memory_product(form->count, sizeof(float)), "gradients");
-}
-
-static Cut cut_of(const GradForm *form) {
-    Cut cut = {.floats = form->count, .units = form->count};
-    if (form->options.codec == NULL)
-        return cut;
-    cut.units = bucket_count(form);
-    cut.bucket = ALLOC(int64_t, cut.units + 1, "gradients");
-    buckets_fill(cut.bucket, form);
-    return cut;
-}
-
-GradSync sync_of(const Comm *comm, const Backend *backend, const GradForm *form) {
-    GradSync sync = {.comm = comm, .backend = backend, .cut = cut_of(form), .seed = form->seed};
-    int64_t least = form->options.codec == NULL ? SLICE : SLICE / GRADIENT_BUCKET;
-    sync.made = form->count;
-    sync.chunks = chunks_of(sync.cut.units, least, comm->size);
-    sync.chunk = ALLOC(Chunk, sync.chunks, "gradients");
-    for (int i = 0; i < sync.chunks; i++)
-        sync.chunk[i] = chunk_of(sync.cut.units, least, comm->size, i);
-    return sync;
+static bool is_low_rank(const GradForm *form, const Comm *comm) {
+    return form->rank > 0 && comm->size > 1;
 }
 
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm *form) {
-    GradSync *sync = ALLOC(GradSync, 1, "gradients");
-    *sync = sync_of(comm, backend, form);
-    alloc_buffers(sync, form, &(Allocator){.backend = backend}, comm->size);
-    endpoint_open(&sync->endpoint, comm);
-    for (int i = 0; i < sync->chunks; i++) {
-        Chunk *chunk = &sync->chunk[i];
-        chunk->downloaded = backend->event_new();
-        ring_transfer_open(&chunk->ring, &sync->endpoint,
-                           i * ring_slots(&chunk->ring.form, comm->size));
-    }
-    if (sync->coding != NULL)
-        coding_open(sync);
+    GradSync *sync = sum_new(comm, backend, form);
+    if (is_low_rank(form, comm))
+        sync->low_rank = low_rank_new(sync, form, NULL);
     return sync;
 }
 
 void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form,
                    const Comm *comm) {
-    GradSync sync = sync_of(comm, backend, form);
-    memory_plan_add(plan, "gradients", (size_t)sync.chunks * sizeof *sync.chunk);
-    if (sync.cut.bucket != NULL)
-        memory_plan_add(plan, "gradients", (size_t)(sync.cut.units + 1) * sizeof(int64_t));
-    alloc_buffers(&sync, form, &(Allocator){.backend = backend, .plan = plan}, comm->size);
-    coding_free(sync.coding);
-    memory_free(sync.chunk);
-    memory_free(sync.cut.bucket);
+    sum_plan(plan, backend, form, comm);
+    if (is_low_rank(form, comm))
+        low_rank_free(low_rank_new(&(GradSync){.comm = comm, .backend = backend}, form, plan),
+                      backend);
 }
 
 void gradsync_free(GradSync *sync) {
     if (sync == NULL)
         return;
-    assert(sync->flown == 0);
-    for (int i = 0; i < sync->chunks; i++) {
-        sync->backend->event_free(sync->chunk[i].downloaded);
-        ring_transfer_clear(&sync->chunk[i].ring);
-    }
-    coding_free(sync->coding);
-    sync->backend->free_pinned(sync->pinned);
-    sync->backend->free_pinned(sync->received);
-    endpoint_clear(&sync->endpoint);
-    memory_free(sync->chunk);
-    memory_free(sync->cut.bucket);
-    memory_free(sync);
-}
-
-// --- a chunk on its way
-
-// The first float of a chunk, and how many it holds.
-static int64_t first_float(const GradSync *sync, const Chunk *chunk) {
-    return unit_begin(&sync->cut, chunk->begin);
-}
-
-static size_t chunk_bytes(const GradSync *sync, const Chunk *chunk) {
-    return (size_t)(unit_begin(&sync->cut, chunk->end) - first_float(sync, chunk)) * sizeof(float);
-}
-
-// The download runs after the operations that make the elements, which are on the same stream.
-static void download_shares(GradSync *sync, Chunk *chunk) {
-    int64_t first = first_float(sync, chunk);
-    sync->backend->download(sync->shares + first, flat_window(sync->gradient, first),
-                            chunk_bytes(sync, chunk));
-    sync->backend->event_record(chunk->downloaded, STREAM_COMPUTE);
-    chunk->state = SHARES_DOWNLOADED;
-    chunk->coded = 0;
-}
-
-static void set_message(Transfer *transfer, float *at, int64_t floats) {
-    transfer->payload = (unsigned char *)at;
-    transfer->bytes = floats * (int64_t)sizeof *at;
-}
-
-// Shares of rank r are received in the r-th part of the chunk's room. (Units are floats.)
-static float *room_of(const GradSync *sync, const Chunk *chunk, int r) {
-    return sync->received + chunk->begin + r * chunk->slice;
-}
-
-static void set_floats(GradSync *sync, Chunk *chunk, int way) {
-    int rank = sync->comm->rank;
-    for (int g = 0; g < chunk->ring.rounds; g++) {
-        Transfer *in = &chunk->ring.transfer[g][INCOMING],
-                 *out = &chunk->ring.transfer[g][OUTGOING];
-        int read = way == UP ? rank : in->peer, sent = way == UP ? out->peer : rank;
-        float *to =
-            way == UP ? room_of(sync, chunk, in->peer) : sync->shares + slice_begin(chunk, read);
-        set_message(in, to, slice_units(chunk, read));
-        set_message(out, sync->shares + slice_begin(chunk, sent), slice_units(chunk, sent));
-    }
-}
-
-static void post(GradSync *sync, Chunk *chunk, int way) {
-    if (sync->coding != NULL)
-        coding_set_incoming(sync, chunk, way);
-    else
-        set_floats(sync, chunk, way);
-    ring_transfer_post(&chunk->ring);
-    chunk->state = way == UP ? SHARES_FLY : SUMS_FLY;
-}
-
-// own slice = ((share of rank 0 + share of rank 1) + share of rank 2) + ...
-static void add_in_rank_order(GradSync *sync, Chunk *chunk) {
-    int rank = sync->comm->rank;
-    int64_t floats = slice_units(chunk, rank);
-    float *sum = sync->shares + slice_begin(chunk, rank);
-    if (floats == 0)
-        return;
-    memcpy(room_of(sync, chunk, rank), sum, (size_t)floats * sizeof *sum);
-    memcpy(sum, room_of(sync, chunk, 0), (size_t)floats * sizeof *sum);
-    for (int r = 1; r < sync->comm->size; r++) {
-        const float *share = room_of(sync, chunk, r);
-        for (int64_t i = 0; i < floats; i++)
-            sum[i] += share[i];
-    }
-}
-
-static void land(GradSync *sync, Chunk *chunk) {
-    int64_t first = first_float(sync, chunk);
-    sync->backend->upload(flat_window(sync->gradient, first), sync->shares + first,
-                          chunk_bytes(sync, chunk));
-    chunk->state = SUMMED;
-}
-
-// True once the chunk's messages of this state have all arrived and left.
-static bool messages_are_over(Chunk *chunk) {
-    ring_transfer_progress(&chunk->ring);
-    if (!ring_transfer_over(&chunk->ring))
-        return false;
-    chunk->state++;
-    chunk->coded = 0;
-    return true;
-}
-
-static void advance(GradSync *sync, Chunk *chunk) {
-    if (chunk->state == SHARES_DOWNLOADED && !sync->backend->event_reached(chunk->downloaded))
-        return;
-    if ((chunk->state == SHARES_FLY || chunk->state == SUMS_FLY) && !messages_are_over(chunk))
-        return;
-    if (sync->coding != NULL && !coding_step(sync, chunk))
-        return;
-    if (sync->coding == NULL && chunk->state == SHARES_ARRIVED)
-        add_in_rank_order(sync, chunk); // what the sums overwrite has been sent
-    if (chunk->state == SUMS_ARRIVED)
-        land(sync, chunk);
-    else
-        post(sync, chunk, chunk->state == SHARES_DOWNLOADED ? UP : DOWN);
-}
-
-// --- from outside
-
-void gradsync_progress(void *context) {
-    GradSync *sync = context;
-    comm_beat(sync->comm);
-    for (int i = sync->chunks - 1; i >= sync->chunks - sync->flown; i--)
-        if (sync->chunk[i].state != SUMMED)
-            advance(sync, &sync->chunk[i]);
-}
-
-void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
-    assert(0 <= from && from <= sync->made); // more than made: the last sum was not finished
-    assert(sync->flown == 0 || sync->gradient == gradient);
-    sync->gradient = gradient;
-    sync->shares = host_side(sync->backend, gradient, sync->pinned);
-    sync->made = from;
-    while (sync->flown < sync->chunks) {
-        Chunk *next = &sync->chunk[sync->chunks - 1 - sync->flown];
-        if (first_float(sync, next) < from)
-            break;
-        download_shares(sync, next);
-        sync->flown++;
-    }
-    gradsync_progress(sync);
-}
-
-// Each chunk is a wait of its own, so that the time limit tells a slow network from a hung rank.
-typedef struct Arrival {
-    GradSync *sync;
-    const Chunk *chunk;
-} Arrival;
-
-static bool arrived(void *context) {
-    Arrival *arrival = context;
-    gradsync_progress(arrival->sync);
-    return arrival->chunk->state == SUMMED;
-}
-
-void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
-    gradsync_made(sync, gradient, 0);
-    for (int i = sync->chunks - 1; i >= 0; i--) {
-        sync->backend->event_wait(sync->chunk[i].downloaded, &(Poll){gradsync_progress, sync});
-        comm_wait_until(sync->comm, arrived, &(Arrival){sync, &sync->chunk[i]},
-                        "the sum of the weight gradients");
-    }
-    sync->flown = 0;
-    sync->made = sync->cut.floats;
-}
-
-// Since the start.
-static int64_t bytes_sent(const GradSync *sync) {
-    int64_t bytes = 0;
-    for (int i = 0; i < sync->chunks; i++)
-        bytes += sync->chunk[i].ring.bytes_sent;
-    return bytes;
+    low_rank_free(sync->low_rank, sync->backend);
+    sum_free(sync);
 }
 
 void gradsync_begin(GradSync *sync, uint32_t epoch) {
-    assert(sync->flown == 0);
-    sync->epoch = epoch;
-    sync->sums++;
-    sync->bytes_sent = bytes_sent(sync);
+    sum_begin(sync, epoch);
+    if (sync->low_rank != NULL)
+        low_rank_begin(sync);
+}
+
+void gradsync_progress(void *context) {
+    GradSync *sync = context;
+    sum_progress(sync);
+    if (sync->low_rank != NULL)
+        low_rank_progress(sync);
+}
+
+void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
+    sum_made(sync, gradient, from);
+    if (sync->low_rank != NULL)
+        low_rank_progress(sync);
+}
+
+void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
+    if (sync->low_rank != NULL) {
+        gradsync_made(sync, gradient, 0);
+        low_rank_finish(sync);
+    } else {
+        sum_finish(sync, gradient);
+    }
 }
 
 int64_t gradsync_bytes(const GradSync *sync) {
-    if (sync->coding != NULL)
-        return bytes_sent(sync) - sync->bytes_sent;
-    return gradsync_bytes_of(sync->cut.floats, sync->comm->size, sync->comm->rank);
+    return sync->low_rank != NULL ? low_rank_bytes(sync->low_rank) : sum_bytes(sync);
+}
+
+StateSection gradsync_section(GradSync *sync) {
+    return sync->low_rank != NULL ? low_rank_section(sync->low_rank) : coding_section(sync);
 }

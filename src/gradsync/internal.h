@@ -38,7 +38,8 @@ static inline int64_t unit_begin(const Cut *cut, int64_t unit) {
     return cut->bucket == NULL ? unit : cut->bucket[unit];
 }
 
-typedef struct Coding Coding; // NULL: fp32
+typedef struct Coding Coding;   // NULL: fp32
+typedef struct LowRank LowRank; // NULL: all floats travel
 
 struct GradSync {
     const Comm *comm;  // borrowed
@@ -58,6 +59,7 @@ struct GradSync {
     int64_t sums;       // that were begun, this one included
     int64_t bytes_sent; // before this sum
     Coding *coding;     // owned
+    LowRank *low_rank;  // owned; then there are no chunks
 };
 
 // The slice of rank r, in units.
@@ -69,7 +71,7 @@ static inline int64_t slice_units(const Chunk *chunk, int r) {
     return slice_begin(chunk, r + 1) - slice_begin(chunk, r);
 }
 
-// ---- gradsync.c
+// ---- chunks.c
 enum { SLICE = 8192 }; // least floats of a slice: MPI sends them eagerly, and fewer cost the same
 // Chunks of so many units; `least` units of a slice. None on one rank.
 int chunks_of(int64_t units, int64_t least, int size);
@@ -77,6 +79,18 @@ int chunks_of(int64_t units, int64_t least, int size);
 Chunk chunk_of(int64_t units, int64_t least, int size, int i);
 // Chunks that know what they hold.
 GradSync sync_of(const Comm *comm, const Backend *backend, const GradForm *form);
+
+// ---- sum.c: functions of gradsync.h, for a sum that has chunks; one of low rank has none
+GradSync *sum_new(const Comm *comm, const Backend *backend, const GradForm *form);
+void sum_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form, const Comm *comm);
+void sum_free(GradSync *sync);
+void sum_begin(GradSync *sync, uint32_t epoch);
+void sum_made(GradSync *sync, DeviceFloat *gradient, int64_t from);
+void sum_progress(void *sync);
+void sum_finish(GradSync *sync, DeviceFloat *gradient);
+int64_t sum_bytes(const GradSync *sync);
+// True once the floats [from, count) of this sum are summed.
+bool sum_is_over(const GradSync *sync, int64_t from);
 
 // ---- bits.c
 typedef struct GradBits GradBits;
@@ -100,6 +114,9 @@ void grad_bits_after(GradBits *bits, int64_t epoch, double loss, double sum, dou
                      double values, int ranks);
 
 // ---- buckets.c
+// Parameters. Without spans the whole gradient is one.
+int form_spans(const GradForm *form);
+GradSpan form_span(const GradForm *form, int i);
 int64_t bucket_count(const GradForm *form);
 void buckets_fill(int64_t *bucket, const GradForm *form); // [bucket_count + 1]
 void bucket_lengths(int32_t *length, const Cut *cut);     // [units]
@@ -127,6 +144,7 @@ static inline int messages_of(const Coding *c, int way, int side) {
 }
 
 // ---- coding_new.c; plan NULL: allocates
+void *alloc_anyway(MemoryPlan *plan, size_t bytes, const char *name); // also to plan
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan);
 void coding_open(GradSync *sync); // once the chunks are cut
 void coding_free(Coding *coding);
@@ -144,5 +162,36 @@ void note_memory(Coding *c, int chunk, int owner, int message, Rows rows);
 
 // ---- coding_state.c
 void coding_set_bits(Coding *c, int64_t bits);
+StateSection coding_section(GradSync *sync);
+
+// ---- low_rank.c: what a GradSync does whose gradient is not summed as it is
+LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan);
+void low_rank_free(LowRank *low_rank, const Backend *backend);
+void low_rank_begin(GradSync *sync);
+void low_rank_progress(void *sync);
+void low_rank_finish(GradSync *sync);
+int64_t low_rank_bytes(const LowRank *low_rank);
+StateSection low_rank_section(LowRank *low_rank);
+void low_rank_floats(const GradForm *form, int64_t floats[2]); // of both sums
+
+// ---- factors.c: M [rows, columns] is a window, P [rows, rank] and Q [columns, rank] its factors
+typedef struct Window {
+    int64_t begin, rows, columns; // in the gradient
+    int64_t at[2];                // where its floats lie in the first sum and in the second
+    int64_t error;                // where those lie that it remembers
+    bool factored;                // else it travels as it is
+    DeviceEvent *downloaded;      // owned: it is on the host
+} Window;
+void factors_left(float *p, const float *m, const float *q, Window w, int rank); // P = M Q
+// Q = M^T P; scratch [columns * rank]
+void factors_right(float *q, const float *m, const float *p, Window w, int rank, double *scratch);
+void factors_product(float *m, const float *p, const float *q, Window w, int rank); // M = P Q^T
+// E = M - P Q^T
+void factors_rest(float *e, const float *m, const float *p, const float *q, Window w, int rank);
+// Makes the columns of P orthonormal, or zero where less than 2^-40 of one is left. False: P is not
+// finite. scratch [rows * rank]
+bool factors_orthonormal(float *p, int64_t rows, int rank, double *scratch);
+// Columns of Q whose column of P is not zero.
+void factors_keep(float *kept, const float *q, const float *p, Window w, int rank);
 
 #endif

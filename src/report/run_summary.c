@@ -48,14 +48,23 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
                         summary->exchanges, sent, sources, summary->patterns_seconds);
 }
 
-static void print_gradients(const Config *c, const Comm *comm) {
+static void print_coding(const Config *c) {
     bool chosen = strcmp(c->gradients.bits_rule, "fixed") != 0;
-    if (comm->size > 1 && strcmp(c->gradients.codec, "none") != 0)
-        terminal_note("gradients  %s: codec %s, %lld bit%s%s%s, memory %s%s\n", c->gradients.method,
-                      c->gradients.codec, (long long)c->gradients.bits,
-                      c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
-                      chosen ? c->gradients.bits_rule : "", c->gradients.memory,
-                      strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
+    terminal_note("gradients  %s: codec %s, %lld bit%s%s%s, memory %s%s\n", c->gradients.method,
+                  c->gradients.codec, (long long)c->gradients.bits,
+                  c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
+                  chosen ? c->gradients.bits_rule : "", c->gradients.memory,
+                  strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
+}
+
+static void print_gradients(const Config *c, const Comm *comm) {
+    if (comm->size == 1 || strcmp(c->gradients.codec, "none") == 0)
+        return;
+    if (strcmp(c->gradients.codec, "lowrank") == 0)
+        terminal_note("gradients  %s: sums of rank %lld, memory %s\n", c->gradients.method,
+                      (long long)c->gradients.rank, c->gradients.memory);
+    else
+        print_coding(c);
 }
 
 // Warns if the training is too short for the first assignment.

@@ -10,17 +10,22 @@ enum { STOP = 5, EPOCHS = 12 };
 
 static const Preset *method(int i) { return family_member(&gradient_method_family, i); }
 
-static int settings_in(const Preset *preset) {
-    int count = 0;
-    while (count < PRESET_SETTINGS && preset->setting[count] != NULL)
-        count++;
-    return count;
+static const char *setting_of(const Preset *method) {
+    static char setting[256];
+    snprintf(setting, sizeof setting, "gradients.method=%s", test_word(method->name));
+    return setting;
 }
 
-static const char *setting_of(const Preset *method) {
-    static char setting[128];
-    snprintf(setting, sizeof setting, "gradients.method=%s", method->name);
-    return setting;
+// What the method sets. Returns how many settings there are.
+static int settings_of(const char *setting[PRESET_SETTINGS], const Preset *method) {
+    static char text[PRESET_SETTINGS][2 * CONFIG_WORD];
+    const char *argument = NULL;
+    Error err = {0};
+    int count = 0;
+    assert_non_null(family_find(&gradient_method_family, test_word(method->name), &argument, &err));
+    for (; preset_setting(text[count], method, argument, count); count++)
+        setting[count] = text[count];
+    return count;
 }
 
 // Bits are chosen twice before the stop.
@@ -36,8 +41,8 @@ static Run run_method(const Preset *method) {
 
 static Run run_by_hand(const Preset *method) {
     const char *setting[PRESET_SETTINGS + 1] = {period};
-    memcpy(setting + 1, method->setting, sizeof method->setting);
-    return whole_run(setting, 1 + settings_in(method));
+    int count = settings_of(setting + 1, method);
+    return whole_run(setting, 1 + count);
 }
 
 static bool same_weights(const Run *a, const Run *b) {
@@ -111,10 +116,10 @@ static void another_method_is_another_training(void **state) {
     (void)state;
     Error err = {0};
     const Preset *last = method(gradient_method_family.count - 1);
-    const char *setting = setting_of(last), *dir = test_path("another");
+    const char *setting = setting_of(last), *by_hand[PRESET_SETTINGS], *dir = test_path("another");
     settle(&setting, 1);
     stop_after(2, dir);
-    settle(last->setting, settings_in(last));
+    settle(by_hand, settings_of(by_hand, last));
     Trainer *t = new_trainer();
     assert_ok(resume(t, dir, &err), &err);
     trainer_free(t);

@@ -163,13 +163,29 @@ static void a_config_knows_what_was_said(void **state) {
     assert_true(config_is_said(&config, "train.lr"));
 }
 
+static void a_preset_has_its_argument(void **state) {
+    (void)state;
+    Config config;
+    Error err = {0};
+    const char *settings[] = {"gradients.method=powersgd:3"};
+    load(&config, "{}", settings, 1);
+    assert_string_equal(config.gradients.codec, "lowrank");
+    assert_int_equal(config.gradients.rank, 3);
+    assert_true(config_preset_implies("powersgd:3", "gradients.rank", "3"));
+    assert_false(config_preset_implies("powersgd:3", "gradients.rank", "4"));
+    settings[0] = "gradients.method=powersgd:9";
+    assert_refused(config_load(&config, NULL, settings, 1, &err), &err, EXIT_CONFIG,
+                   "gradients.method: gradients.rank: expected a whole number in [1, 8], found 9");
+}
+
 static void every_preset_is_a_choice_and_sets_what_is_there(void **state) {
     (void)state;
     for (int f = 0; f < PRESET_FAMILIES; f++)
         for (int i = 0; i < preset_families[f]->count; i++) {
             Config config;
             char setting[100];
-            const char *word = family_word(preset_families[f], i), *const settings[] = {setting};
+            const char *word = test_word(family_word(preset_families[f], i)), *const settings[] = {
+                                                                                  setting};
             snprintf(setting, sizeof setting, "%s=%s", preset_families[f]->key, word);
             load(&config, "{}", settings, 1);
             assert_string_equal(preset_word(&config, preset_families[f]), word);
@@ -369,6 +385,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(families_say_what_keys_may_be),
     cmocka_unit_test(members_bring_keys_along),
     cmocka_unit_test(a_config_knows_what_was_said),
+    cmocka_unit_test(a_preset_has_its_argument),
     cmocka_unit_test(every_preset_is_a_choice_and_sets_what_is_there),
     cmocka_unit_test(a_preset_implies_its_preset_and_the_defaults_beside_it),
     cmocka_unit_test(published_modes_save_nothing),

@@ -37,6 +37,8 @@ static const struct {
     {{"gradients.codec=max", "gradients.bits=8", "gradients.memory=feedback",
       "gradients.bits_rule=dq"},
      "gradients.memory: feedback diverges"}, // in the 2 bits that it may choose
+    {{"gradients.codec=lowrank", "gradients.memory=difference"},
+     "gradients.memory: expected feedback or none with gradients.codec=lowrank, found difference"},
     {{"gradients.codec=minmax", "gradients.bits=16", "gradients.bits_rule=dq"},
      "gradients.bits_rule: dq chooses from 2 to 8 bits"},
 };
@@ -49,6 +51,7 @@ static const char *const right[][4] = {
     {"gradients.codec=mean", "gradients.bits=1", "gradients.memory=difference",
      "gradients.alpha=0.5"},
     {"gradients.codec=minmax", "gradients.bits=16", "gradients.memory=anchor"},
+    {"gradients.codec=lowrank", "gradients.rank=8", "gradients.memory=feedback"},
 };
 
 static int settings_in(const char *const setting[4]) {
@@ -288,7 +291,7 @@ static void plans_foresee_what_is_sent(void **state) {
     for (int i = 0; i < gradient_method_family.count; i++) {
         char setting[64];
         snprintf(setting, sizeof setting, "gradients.method=%s",
-                 family_word(&gradient_method_family, i));
+                 test_word(family_word(&gradient_method_family, i)));
         assert_foreseen(setting);
     }
 }

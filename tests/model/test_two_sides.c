@@ -17,14 +17,15 @@ typedef struct Kind {
     const char *codec, *schedule, *layer, *layer0;
     double input_dropout;
     bool multilabel, directed;
+    int rank; // of the sum of gradients; 0: all floats
 } Kind;
 
 static const Kind kinds[] = {
-    {"fp32", "blocking", "gcn", "exchange", 0, false, false},
-    {"fp32", "overlap", "sage-mean", "auto", 0, false, true},
-    {"bf16", "overlap", "gcn", "auto", 0.3, true, false},
-    {"integer", "overlap", "gcn", "exchange", 0, false, true},
-    {"integer", "central", "sage-mean", "exchange", 0.2, true, false},
+    {"fp32", "blocking", "gcn", "exchange", 0, false, false, 0},
+    {"fp32", "overlap", "sage-mean", "auto", 0, false, true, 2},
+    {"bf16", "overlap", "gcn", "auto", 0.3, true, false, 0},
+    {"integer", "overlap", "gcn", "exchange", 0, false, true, 0},
+    {"integer", "central", "sage-mean", "exchange", 0.2, true, false, 3},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, EPOCHS = 3 };
 
@@ -93,7 +94,10 @@ static ModelParts parts_of(const Scene *s, const Kind *kind, const Backend *b) {
 
 static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {
     Error err = {0};
-    GradSync *sync = gradsync_new(&test_comm, b, &(GradForm){.count = s->shape.parameter_count});
+    GradSpan span[MODEL_PARAMETERS];
+    GradForm form = {.rank = kind->rank, .remembers = true};
+    model_spans(&form, &s->shape, span);
+    GradSync *sync = gradsync_new(&test_comm, b, &form);
     ModelParts parts = parts_of(s, kind, b);
     parts.sync = sync;
     Model *model = model_new(&s->shape, &parts, &s->config, &err);

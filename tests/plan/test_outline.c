@@ -144,7 +144,7 @@ static void coded_gradients_take_what_was_foreseen(void **state) {
     const char *more[CHOICES_MOST];
     for (int i = 0; i < gradient_method_family.count; i++) {
         snprintf(setting[i], sizeof setting[i], "gradients.method=%s",
-                 family_word(&gradient_method_family, i));
+                 test_word(family_word(&gradient_method_family, i)));
         more[i] = setting[i];
     }
     compare_all((TestGraphKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4},

@@ -25,7 +25,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_PARTITION = 5,
     RANDOM_ASSIGN = 6,   // random bit widths; epoch = when they were requested
     RANDOM_GRADIENT = 7, // coded weight gradients; row = bucket, peer = who codes; direction: 0
-                         // shares, 1 sums
+                         // shares, 1 sums. Layer 1: the first Q of low rank; row, peer = parameter
     RANDOM_STREAM = 8,   // score random of streams; `layer` 0: nodes, 1: hyperedges; row, peer: id
 } RandomPurpose;
 
