@@ -32,10 +32,21 @@ static const char *score_text(char out[CELL], MeanDeviation of) {
     return out;
 }
 
-static void print_row(const ResultTable *table, int i) {
+// Letters of "KEY=" where all names are that and a value: the key is said once, above them.
+static size_t key_letters(const ResultTable *table) {
+    const char *equals = table->rows > 0 ? strchr(table->row[0].name, '=') : NULL;
+    size_t letters = equals != NULL ? (size_t)(equals - table->row[0].name) + 1 : 0;
+    for (int i = 0; i < table->rows; i++)
+        if (strncmp(table->row[i].name, table->row[0].name, letters) != 0 ||
+            strchr(table->row[i].name + letters, '=') != NULL)
+            return 0;
+    return letters <= NAME_WIDTH + 1 ? letters : 0;
+}
+
+static void print_row(const ResultTable *table, int i, size_t key) {
     const ResultRow *row = &table->row[i];
     char validation[CELL], test[CELL], seconds[QUANTITY], bytes[QUANTITY], sums[QUANTITY];
-    const char *name = SHOWN(row->name);
+    const char *name = SHOWN(row->name + key);
     bool alone = strlen(name) > NAME_WIDTH;
     if (alone)
         terminal_print("%s %s\n", i == table->winner ? "*" : " ", name);
@@ -47,11 +58,15 @@ static void print_row(const ResultTable *table, int i) {
 }
 
 void result_table_print(const ResultTable *table) {
+    size_t key = key_letters(table);
+    char heading[NAME_WIDTH + 1];
+    snprintf(heading, sizeof heading, "%.*s", key > 0 ? (int)key - 1 : NAME_WIDTH,
+             key > 0 ? table->row[0].name : table->what);
     terminal_settle();
-    terminal_print("\n  %-*s %14s %14s %8s %9s %9s\n", NAME_WIDTH, table->what, "validation %",
+    terminal_print("\n  %-*s %14s %14s %8s %9s %9s\n", NAME_WIDTH, heading, "validation %",
                    "test %", "epoch", "rows", "gradients");
     for (int i = 0; i < table->rows; i++)
-        print_row(table, i);
+        print_row(table, i, key);
     int most = 0, least = INT_MAX;
     for (int i = 0; i < table->rows; i++) {
         most = table->row[i].runs > most ? table->row[i].runs : most;

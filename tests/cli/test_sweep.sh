@@ -59,8 +59,9 @@ expect "a new sweep takes another folder" 0 'works in grid-2' "$FRINGE" train ti
 [ -s grid/sweep.csv ] && [ -s "grid-2/model.hidden=[8]/run-1/run.json" ] || fail "they lie side by side"
 
 # --- on ranks, with a key of the graph
-expect "a key of the graph" 0 '^\S? +partition.seed=1 ' "$FRINGE" train tiny.json --ranks 2 \
+expect "a key of the graph" 0 '^  partition.seed +validation' "$FRINGE" train tiny.json --ranks 2 \
     --sweep partition.seed=1,2 --set run.dir=cuts --set train.epochs=5
+[ "$(grep -cE '^[* ] [12]  ' out)" -eq 2 ] || fail "one key is said once, above its values: $(cat out)"
 cmp -s cuts/*seed=1/run-1/metrics.jsonl cuts/*seed=2/run-1/metrics.jsonl && fail "the parts are the same"
 
 # --- what has ended counts only for the same parts
