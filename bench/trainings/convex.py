@@ -10,20 +10,14 @@ equal ranges of the nodes sorted by label; the relative squared distance after 4
 Weights in floats end about 2e-11 away, because steps shorter than half of their last bit are lost; DIANA's own figure is
 in double. Rows with a bar must come near (at most) or stay away (at least). Writes docs/results.md.
 """
-import json
 import os
-import sys
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, fringe as program, needs_module, option, settings, write_section
+from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
+from figures import SMOKE, Bench, option, write_section
 
-np = needs_module("numpy")
-sys.path.insert(0, os.path.join(ROOT, "python"))
-import fringe
-
-RANKS, EPOCHS, PARTS = (2, 20, 3) if SMOKE else (8, 300, 12)
+RANKS, EPOCHS = (2, 20) if SMOKE else (8, 300)
 STEPS = 40 if SMOKE else 4000
-DECAY = {"cora": 5e-4, "mushroom": 0.01}
 
 
 def gradients(**keys):
@@ -50,20 +44,6 @@ MUSHROOM = [("fp32", [], 1e-9, 0, 0, True),
             ("diana, l2", gradients(method="diana", codec="l2"), 1e-9, 0, NOISE["l2"], True),
             ("max 2, sums in fp32", gradients(method="terngrad", down="fp32"), 0, 1e-3, NOISE["max"], False),
             ("l2 2, sums in fp32", gradients(codec="l2", bits=2, down="fp32"), 0, 1e-3, NOISE["l2"], False)]
-
-
-def dataset_of(config, folder):
-    program("convert", os.path.join(ROOT, "configs", config + ".json"), folder + "/", "--quiet")
-    return fringe.read_dataset(folder)
-
-
-def trained(config, work, ranks, words):
-    """The weights of a run, in double."""
-    run = os.path.join(tempfile.mkdtemp(dir=work), "run")
-    program("train", os.path.join(ROOT, "configs", config + ".json"), "--ranks", ranks, "--oversubscribe", "--quiet",
-            *settings([f"run.dir={run}", "run.checkpoint_every=0", "train.eval_every=0", "run.threads=1", *words]))
-    arrays = fringe.weights(fringe.read_run(run))
-    return next(iter(arrays.values())).astype(float)
 
 
 # ---- cora: the mean loss of softmax(z W^T), z = A A x with A = D^-1/2 (E + I) D^-1/2
@@ -97,56 +77,21 @@ def cora(bench, work):
     rate = 1.0 if SMOKE else 424.0
     optimum = softmax_optimum(smooth(data)[inside], data.labels[inside], DECAY["cora"], rate)
     for name, words, most, least in CORA[:2] if SMOKE else CORA:
-        weight = trained("cora-sgc-convex", work, RANKS, [f"train.epochs={EPOCHS}", f"train.lr={rate}", *words])
+        words = [f"train.epochs={EPOCHS}", f"train.lr={rate}", *words]
+        weight = weights_of(trained("cora-sgc-convex", work, RANKS, words))
         report(bench, f"cora, {name}", np.linalg.norm(weight - optimum) / np.linalg.norm(optimum), most, least)
 
 
-# ---- mushroom: the mean of log(1 + exp(-b x W)), b = 1 or -1
-
-
-def one_column(data, folder):
-    """The same nodes with one label of 0 and 1, all of them in training."""
-    arrays = fringe.read_tensors(os.path.join(folder, "dataset.safetensors"))
-    arrays["labels"] = (data.labels > 0).astype(np.uint8)[:, None]
-    arrays["split"] = np.ones(len(data.labels), np.uint8)
-    fringe.write_tensors(os.path.join(folder, "dataset.safetensors"), arrays)
-    path = os.path.join(folder, "dataset.json")
-    with open(path, encoding="utf-8") as file:
-        manifest = json.load(file)
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump({**manifest, "classes": 1, "multilabel": True}, file)
-
-
-def ranges_by_label(labels, path):
-    part = np.empty(len(labels), int)
-    part[np.argsort(labels, kind="stable")] = np.arange(len(labels)) * PARTS // len(labels)
-    np.savetxt(path, part, "%d")
-
-
-def logistic_optimum(x, wanted, decay):
-    weight = np.zeros(x.shape[1])
-    for _ in range(100):
-        p = 1 / (1 + np.exp(-x @ weight))
-        gradient = x.T @ (p - wanted) / len(x) + decay * weight
-        hessian = x.T @ (x * (p * (1 - p))[:, None]) / len(x) + decay * np.eye(len(weight))
-        weight -= np.linalg.solve(hessian, gradient)
-    return weight
+# ---- mushroom
 
 
 def mushroom(bench, work):
-    folder, parts = os.path.join(work, "mushroom"), os.path.join(work, "ranges.part")
-    data = dataset_of("mushroom-logistic", folder)
-    one_column(data, folder)
-    ranges_by_label(data.labels, parts)
-    x = data.features.astype(float)
-    steepest = np.linalg.eigvalsh(x.T @ x / len(x))[-1] / 4 + DECAY["mushroom"]
-    optimum = logistic_optimum(x, data.labels > 0, DECAY["mushroom"])
+    problem = Mushroom(work)
     for name, words, most, least, noise, momentum in MUSHROOM[:2] if SMOKE else MUSHROOM:
-        rate = 1 / (steepest * (1 + noise / PARTS)) / (5 if momentum else 1)
-        weight = trained("mushroom-logistic", work, PARTS,
-                         [f"data.path={folder}", "data.nodes=", "data.transforms=[]", f"partition.method=file:{parts}",
-                          f"train.epochs={STEPS}", f"train.lr={rate}", f"train.momentum={0.9 * momentum}", *words])
-        report(bench, f"mushroom, {name}", ((weight[0] - optimum) ** 2).sum() / (optimum ** 2).sum(), most, least)
+        rate = 1 / (problem.steepest * (1 + noise / PARTS)) / (5 if momentum else 1)
+        run = problem.trained([f"train.epochs={STEPS}", f"train.lr={rate}", f"train.momentum={0.9 * momentum}", *words])
+        apart = ((weights_of(run)[0] - problem.optimum) ** 2).sum() / (problem.optimum ** 2).sum()
+        report(bench, f"mushroom, {name}", apart, most, least)
 
 
 def write(bench):
