@@ -17,6 +17,16 @@ bool box_remembers(const CodecOptions *options) {
     return false;
 }
 
+// Whether a sender puts other rows in the place of those to send, or decodes its own messages.
+static bool replaces_rows(const MessageBox *box) {
+    for (int r = 0; box->end == RESIDUAL_SENDER && r < RESIDUALS; r++) {
+        const Residual *residual = residual_of(box->options, r);
+        if (residual != NULL && (residual->before_encode != NULL || residual->after_encode != NULL))
+            return true;
+    }
+    return false;
+}
+
 // ---- making
 
 static const char *const what = "residuals";
@@ -46,7 +56,7 @@ void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
     for (int r = 0; r < RESIDUALS; r++)
         if (residual_of(box->options, r) != NULL)
             alloc_memory(box, allocator, r);
-    if (!box_remembers(box->options) || box->end == RESIDUAL_READER)
+    if (!replaces_rows(box))
         return;
     box->rows = alloc_rows(allocator, box_longest(box), box->columns, what);
     box->device_row = alloc_device(allocator, row_bytes(box), what);
@@ -61,7 +71,7 @@ void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int6
     for (int r = 0; r < RESIDUALS; r++)
         if (residual_of(box->options, r) != NULL)
             b->message_zero(box->residual[r].memory, box->residual[r].place[box->count]);
-    if (!box_remembers(box->options) || box->end == RESIDUAL_READER)
+    if (!replaces_rows(box))
         return;
     for (int64_t k = 0; k < box_longest(box); k++)
         box->row[k] = (int32_t)k;
@@ -111,7 +121,7 @@ static Rows gather(MessageBox *box, int i, const MessageSource *source, const Po
 
 void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *source, int64_t own,
                        const Poll *poll) {
-    if (step.exchange == 0 || !box_remembers(box->options))
+    if (step.exchange == 0 || !replaces_rows(box))
         return;
     Rows rows = gather(box, i, source, poll);
     for (int r = 0; r < RESIDUALS; r++) {
