@@ -71,12 +71,15 @@ void channel_finish(Channel *channel); // waits until the own messages are sent;
 // ---- channels in flight
 
 bool channel_in_flight(const Channel *channel); // between post and finish
-// Idle only: true if the rows of its last exchange or of channel_restore are still there.
+// Idle only: true if the rows of its last exchange, of channel_rows_zero or of channel_restore are
+// still there.
 bool channel_has_rows(const Channel *channel);
 // Receives and finishes an exchange in flight, after the work that reads the previous rows;
 // channel_rows are then the received rows. All ranks must drain the same channels in the same
 // order.
 void channel_drain(Channel *channel);
+// Idle only: its rows are zero, as if such had been received.
+void channel_rows_zero(Channel *channel);
 
 // Writes the state of a channel for a checkpoint, or restores it: what its residuals remember and,
 // if `rows`, its received rows, as tensors whose names begin with that of the exchange. Not in
@@ -155,7 +158,7 @@ void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int 
 // A schedule is the order of the steps: a table. blocking: pack, post, receive, own, halo. overlap:
 // pack, post, own (while the messages are in flight), then receive and add sender by sender.
 // central: what AdaQP overlaps, for comparison: pack, post, sums of the central rows, receive, the
-// rest.
+// rest. stale: receive what was posted an epoch ago, pack, post, own, add those rows.
 typedef struct Schedule {
     const char *name;
     bool hides; // overlaps messages with computation; the model then overlaps weight gradients, too
@@ -168,20 +171,22 @@ typedef struct Schedule {
     MemberKeys keys; // that it brings along; configure reads them with config_values
     // Its own options; *values is zero before. False with EXIT_CONFIG. NULL: it has none.
     bool (*configure)(const Config *config, MemberValues *values, Error *err);
-    // What the ends keep of each row for it, with hooks before rows are packed (before the residual
-    // of the quantization) and after they are received (after it); `values` of their step are the
-    // schedule's. It is saved with the channel. NULL: nothing.
-    const Residual *remembers;
+    // What the ends of its channels in that direction keep of each row for it, by its own options:
+    // hooks before rows are packed (before the residual of the quantization) and after they are
+    // received (after it); `values` of their step are the schedule's. It is saved with the channel.
+    // NULL, also of the function: nothing.
+    const Residual *(*remembers)(const MemberValues *values, int direction);
     void (*run)(Channel *channel, const RowSource *rows, ExchangeContext context,
                 const ExchangeWork *work);
 } Schedule;
 extern const Family schedule_family;
 const Schedule *schedule_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 FamilyKeys schedule_keys(void);                              // that schedules bring along
-// Sets the schedule's own options, and what it remembers, in those of its channels. False with
-// EXIT_CONFIG.
+// Sets the schedule's own options in those of its channels. False with EXIT_CONFIG.
 bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,
                         Error *err);
+// The options of its channels in that direction: with what it remembers in them.
+CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *options, int direction);
 const MemberValues *channel_schedule_values(const Channel *channel); // for `run`
 
 #endif

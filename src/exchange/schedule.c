@@ -1,4 +1,4 @@
-// The schedules: the same named steps in different orders (DESIGN 4). All of these give the
+// The schedules of one epoch: the same named steps in different orders (DESIGN 4). They give the
 // same bits: rows add their halo columns in the same order (law 4), whatever message arrives first.
 
 #include "channel.h"
@@ -79,9 +79,16 @@ FamilyKeys schedule_keys(void) {
 
 bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,
                         Error *err) {
-    options->residual[0].of = schedule->remembers;
     return schedule->configure == NULL ||
            schedule->configure(config, &options->residual[0].values, err);
+}
+
+CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *options,
+                              int direction) {
+    CodecOptions of_direction = *options;
+    if (schedule->remembers != NULL)
+        of_direction.residual[0].of = schedule->remembers(&options->residual[0].values, direction);
+    return of_direction;
 }
 
 const MemberValues *channel_schedule_values(const Channel *channel) {

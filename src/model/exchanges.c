@@ -56,8 +56,13 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
     return true;
 }
 
+static bool remembers(const Model *m, int direction) {
+    CodecOptions options = schedule_options(m->parts.schedule, &m->parts.options, direction);
+    return box_remembers(&options);
+}
+
 StateSection model_exchanges(Model *m) {
-    if (!m->parts.schedule->keeps_in_flight && !box_remembers(&m->parts.options))
+    if (!m->parts.schedule->keeps_in_flight && !remembers(m, FORWARD) && !remembers(m, BACKWARD))
         return (StateSection){0};
     return (StateSection){.name = "exchanges", .save = save, .restore = restore, .owner = m};
 }

@@ -37,7 +37,9 @@ static bool site_of(Site *site, const Model *m, int l, int which) {
 }
 
 static CodecOptions options_at(const Model *m, const Site *site) {
-    return site->of_training ? m->parts.options : exact_options(m);
+    return site->of_training
+               ? schedule_options(m->parts.schedule, &m->parts.options, site->id.direction)
+               : exact_options(m);
 }
 
 // Messages that stay in flight need buffers of their own.

@@ -45,6 +45,12 @@ static void smooth(const Backend *backend, DeviceByte *memory, Rows rows, Residu
 
 static const Residual smoothing = {.name = "smoothing", .bytes = bytes, .after_decode = smooth};
 
+// Only on the way forward.
+static const Residual *remembers(const MemberValues *values, int direction) {
+    (void)values;
+    return direction == FORWARD ? &smoothing : NULL;
+}
+
 static double kept_by_run; // what `run` was told
 
 static void run(Channel *channel, const RowSource *rows, ExchangeContext context,
@@ -59,7 +65,7 @@ static const Schedule schedule_smooth = {.name = "smooth",
                                          .run = run,
                                          .keys = {smooth_keys, 1, sizeof(Options)},
                                          .configure = configure,
-                                         .remembers = &smoothing,
+                                         .remembers = remembers,
                                          .changes_result = true};
 static const Schedule *const schedules[] = {&schedule_blocking, &schedule_smooth};
 const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);
@@ -99,6 +105,8 @@ static void smooth_init(Smooth *s, const char *setting) {
                   .options = {.codec = codec_find("fp32", &err), .chunk = 4096}};
     const Schedule *schedule = schedule_find("smooth", &err);
     assert_ok(schedule_configure(schedule, &config, &s->options, &err), &err);
+    assert_null(schedule_options(schedule, &s->options, BACKWARD).residual[0].of);
+    s->options = schedule_options(schedule, &s->options, FORWARD);
     s->channel = channel_new(s->buffers, &s->plan, &s->options, COLUMNS, (ExchangeId){0, 0});
     s->got = ALLOC(float, s->plan.halo_count *COLUMNS, "test");
     config_learn_keys(NULL, 0);
