@@ -8,8 +8,8 @@
 #define LOCK_NAME ".lock"
 
 // ---- names.c
-// True for a name that fringe makes in the folder of a run, or of a folder for such names. A
-// temporary file of the marker is none.
+// True for a name that fringe makes in the folder of a command, but for the marker and its temporary
+// files.
 bool names_know(const char *name);
 
 // ---- numbers.c: NAME, NAME-2, NAME-3, ...
