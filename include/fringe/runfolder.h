@@ -64,6 +64,12 @@ enum { RUNFOLDER_NAME = 64 };
 const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const char *ending);
 // The N of such a name; -1 for any other name.
 int64_t runfolder_epoch_of(const char *name, const char *ending);
+// The N of all such names in a folder. Empty where there is no folder; EXIT_IO if it is unreadable.
+typedef struct EpochList {
+    int count;
+    int64_t *epoch; // [count] ascending; owned by the caller
+} EpochList;
+bool runfolder_epochs(EpochList *list, const char *folder, const char *ending, Error *err);
 // Prints fringe's files in the folder and their purpose (stdout); false if the folder is not
 // fringe's.
 bool runfolder_print(const char *path);

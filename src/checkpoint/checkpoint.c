@@ -13,10 +13,7 @@
 // newest folder whose hashes agree is always the state after some epoch, even if the writer
 // crashed. Rank 0 writes: weights are replicated, and it gathers all other state.
 #include "internal.h"
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch) {
@@ -70,31 +67,10 @@ static bool write_latest(const char *run_dir, const char *folder, Error *err) {
 
 // ---- existing folders
 
-static int is_epoch(const struct dirent *entry) {
-    return runfolder_epoch_of(entry->d_name, "") >= 0;
-}
-
-static int newer_first(const struct dirent **a, const struct dirent **b) {
-    int64_t x = runfolder_epoch_of((*a)->d_name, ""), y = runfolder_epoch_of((*b)->d_name, "");
-    return (x < y) - (x > y);
-}
-
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
     char folder[PATH_BYTES];
-    struct dirent **entry;
-    *list = (EpochList){0};
     path_join(folder, sizeof folder, run_dir, "checkpoints");
-    int count = scandir(folder, &entry, is_epoch, newer_first);
-    if (count < 0)
-        return errno == ENOENT ||
-               error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
-    list->epoch = ALLOC(int64_t, count, "list of checkpoints");
-    for (; list->count < count; list->count++) {
-        list->epoch[list->count] = runfolder_epoch_of(entry[list->count]->d_name, "");
-        free(entry[list->count]);
-    }
-    free(entry);
-    return true;
+    return runfolder_epochs(list, folder, "", err);
 }
 
 // Removes all but the `keep` newest up to the epoch just written, and those of later epochs: these
@@ -103,7 +79,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     EpochList list;
     bool ok = checkpoint_list(&list, run_dir, err);
     int kept = 0;
-    for (int i = 0; i < list.count && ok; i++) {
+    for (int i = list.count; i-- > 0 && ok;) {
         char path[PATH_BYTES];
         checkpoint_path(path, run_dir, list.epoch[i]);
         if (list.epoch[i] > epoch || kept++ >= keep)

@@ -23,12 +23,7 @@ extern const char checkpoint_manifest[]; // "checkpoint.json"
 void checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch);
 // "FOLDER/NAME.safetensors"
 void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section);
-typedef struct EpochList {
-    int count;
-    int64_t *epoch; // [count] newest first; owned
-} EpochList;
-// Lists the checkpoints of a run. A missing folder gives an empty list; an unreadable one is an
-// error.
+// Lists the checkpoints of a run.
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
 
 // The contents of checkpoint.json.

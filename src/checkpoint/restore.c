@@ -27,7 +27,7 @@ static bool find_newest(Newest *newest, const char *run_dir, Error *err) {
     EpochList list;
     *newest = (Newest){0};
     bool ok = checkpoint_list(&list, run_dir, err);
-    for (int i = 0; i < list.count && ok && !newest->found; i++) {
+    for (int i = list.count; i-- > 0 && ok && !newest->found;) {
         Error trouble = {0};
         checkpoint_path(newest->folder, run_dir, list.epoch[i]);
         newest->found = checkpoint_manifest_read(&newest->manifest, newest->folder, &trouble);
@@ -154,7 +154,7 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
     *choice = (KernelChoice){0};
     if (!checkpoint_list(&list, run_dir, &(Error){0}))
         return false;
-    for (int i = 0; i < list.count && !found; i++) {
+    for (int i = list.count; i-- > 0 && !found;) {
         char folder[PATH_BYTES], path[PATH_BYTES];
         checkpoint_path(folder, run_dir, list.epoch[i]);
         path_join(path, sizeof path, folder, checkpoint_manifest);

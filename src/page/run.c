@@ -5,9 +5,7 @@
 
 #include "fringe/runfolder.h"
 
-#include <dirent.h>
 #include <math.h>
-#include <stdlib.h>
 
 // --- scores
 
@@ -181,14 +179,14 @@ static void put_rows(JsonWriter *w, const Json *part) {
     json_end_object(w);
 }
 
-static void put_assignment(JsonWriter *w, const char *folder, const char *name) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, name);
+static void put_assignment(JsonWriter *w, const char *folder, int64_t epoch) {
+    char path[PATH_BYTES], name[RUNFOLDER_NAME];
+    path_join(path, sizeof path, folder, runfolder_epoch_name(name, epoch, ".json"));
     Json *assignment = json_read(path, &(Error){0}); // a torn file is as good as none
     const Json *parts = json_get_of(assignment, "parts", JSON_ARRAY);
     if (parts != NULL) {
         json_begin_object(w, NULL);
-        json_put_int(w, "taken", runfolder_epoch_of(name, ".json"));
+        json_put_int(w, "taken", epoch);
         json_begin_array(w, "parts");
         for (const Json *part = json_first(parts); part != NULL; part = json_next(part))
             put_rows(w, part);
@@ -198,23 +196,16 @@ static void put_assignment(JsonWriter *w, const char *folder, const char *name) 
     json_free(assignment);
 }
 
-static int is_assignment(const struct dirent *entry) {
-    return runfolder_epoch_of(entry->d_name, ".json") >= 0;
-}
-
 static void put_assignments(JsonWriter *w, const RunRecord *run) {
     char folder[PATH_BYTES];
-    struct dirent **entry;
+    EpochList list;
     path_join(folder, sizeof folder, run->folder, "assignments");
-    int count = scandir(folder, &entry, is_assignment, versionsort);
+    runfolder_epochs(&list, folder, ".json", &(Error){0}); // what cannot be read is left out
     json_begin_array(w, "assignments");
-    for (int i = 0; i < count; i++) {
-        put_assignment(w, folder, entry[i]->d_name);
-        free(entry[i]);
-    }
+    for (int i = 0; i < list.count; i++)
+        put_assignment(w, folder, list.epoch[i]);
     json_end_array(w);
-    if (count >= 0)
-        free(entry);
+    memory_free(list.epoch);
 }
 
 void page_put_run(JsonWriter *w, const RunRecord *run, int64_t stride) {

@@ -5,10 +5,7 @@
 #include "fringe/records.h"
 #include "fringe/runfolder.h"
 
-#include <dirent.h>
 #include <string.h>
-
-enum { ASSIGNMENTS_MOST = 100000 };
 
 // The run that a rule names; NULL: the rule replays none.
 static const char *run_of(const char *rule) {
@@ -26,26 +23,20 @@ static bool is_another(const char *run, const char *key, const Config *config, E
 
 // ---- the widths
 
-// Lists the epochs that have an assignment, ascending.
+// Lists the epochs that have an assignment.
 static bool list_epochs(Replay *replay, const char *folder, Error *err) {
-    DIR *open_folder = opendir(folder);
-    if (open_folder == NULL)
+    EpochList list;
+    if (!file_is_folder(folder))
         return error_set(err, EXIT_NO_INPUT,
                          "%s does not exist; quantization.assign replay: needs the folder of a run "
                          "that assigned widths",
                          folder);
-    struct dirent *entry;
-    replay->assigned = ALLOC(int64_t, ASSIGNMENTS_MOST, "replayed assignments");
-    while ((entry = readdir(open_folder)) != NULL && replay->assignments < ASSIGNMENTS_MOST) {
-        int64_t epoch = runfolder_epoch_of(entry->d_name, ".safetensors");
-        if (epoch > 0)
-            replay->assigned[replay->assignments++] = epoch;
-    }
-    closedir(open_folder);
-    sort_int64(replay->assigned, replay->assignments);
-    return replay->assignments > 0 ||
-           error_set(err, EXIT_NO_INPUT,
-                     "%s: that run assigned no widths; there is nothing to replay", folder);
+    bool ok = runfolder_epochs(&list, folder, ".safetensors", err);
+    replay->assigned = list.epoch;
+    replay->assignments = list.count;
+    return ok && (list.count > 0 ||
+                  error_set(err, EXIT_NO_INPUT,
+                            "%s: that run assigned no widths; there is nothing to replay", folder));
 }
 
 bool replay_read_widths(Replay *replay, const Config *config, Error *err) {

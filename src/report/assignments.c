@@ -6,12 +6,9 @@
 
 #include "fringe/runfolder.h"
 
-#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-enum { ASSIGNMENTS_SHOWN = 10000 };
 
 static void assignment_path(char out[PATH_BYTES], const char *folder, int64_t epoch,
                             const char *ending) {
@@ -111,21 +108,21 @@ bool report_assignment(Report *report, const Assignment *assignment, const Tenso
     return writer_put(report->writer, store, report, &assigned, sizeof assigned, err);
 }
 
-bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
-    DIR *open_folder = opendir(folder);
-    bool ok = true;
-    struct dirent *entry;
-    file_sweep(folder);
-    while (open_folder != NULL && ok && (entry = readdir(open_folder)) != NULL) {
-        char path[PATH_BYTES];
-        path_join(path, sizeof path, folder, entry->d_name);
-        if (runfolder_epoch_of(entry->d_name, ".json") > last ||
-            runfolder_epoch_of(entry->d_name, ".safetensors") > last)
-            ok = file_remove(path, err);
+static bool cut_files(const char *folder, const char *ending, int64_t last, Error *err) {
+    EpochList list;
+    char path[PATH_BYTES];
+    bool ok = runfolder_epochs(&list, folder, ending, err);
+    for (int i = list.count; ok && i-- > 0 && list.epoch[i] > last;) {
+        assignment_path(path, folder, list.epoch[i], ending);
+        ok = file_remove(path, err);
     }
-    if (open_folder != NULL)
-        closedir(open_folder);
+    memory_free(list.epoch);
     return ok;
+}
+
+bool report_cut_assignments(const char *folder, int64_t last, Error *err) {
+    file_sweep(folder);
+    return cut_files(folder, ".json", last, err) && cut_files(folder, ".safetensors", last, err);
 }
 
 // ---- showing
@@ -212,24 +209,13 @@ bool report_show_assignment(const char *path, Error *err) {
 
 bool report_show_assignments(const char *run_dir, Error *err) {
     char folder[PATH_BYTES], path[PATH_BYTES];
-    int64_t *epoch = ALLOC(int64_t, ASSIGNMENTS_SHOWN, "assignments");
-    int count = 0;
+    EpochList list;
     path_join(folder, sizeof folder, run_dir, "assignments");
-    DIR *open_folder = opendir(folder);
-    struct dirent *entry;
-    while (open_folder != NULL && (entry = readdir(open_folder)) != NULL) {
-        int64_t found = runfolder_epoch_of(entry->d_name, ".json");
-        if (count < ASSIGNMENTS_SHOWN && found >= 0)
-            epoch[count++] = found;
-    }
-    if (open_folder != NULL)
-        closedir(open_folder);
-    sort_int64(epoch, count);
-    bool ok = true;
-    for (int i = 0; i < count && ok; i++) {
-        assignment_path(path, folder, epoch[i], ".json");
+    bool ok = runfolder_epochs(&list, folder, ".json", err);
+    for (int i = 0; i < list.count && ok; i++) {
+        assignment_path(path, folder, list.epoch[i], ".json");
         ok = report_show_assignment(path, err);
     }
-    memory_free(epoch);
+    memory_free(list.epoch);
     return ok;
 }

@@ -3,7 +3,10 @@
 
 #include "internal.h"
 
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const char *ending) {
@@ -18,4 +21,22 @@ int64_t runfolder_epoch_of(const char *name, const char *ending) {
     if (sscanf(name, "epoch-%lld", &epoch) != 1 || epoch < 0)
         return -1;
     return strcmp(runfolder_epoch_name(given, epoch, ending), name) == 0 ? epoch : -1;
+}
+
+bool runfolder_epochs(EpochList *list, const char *folder, const char *ending, Error *err) {
+    struct dirent **entry;
+    int names = scandir(folder, &entry, NULL, NULL);
+    *list = (EpochList){0};
+    if (names < 0)
+        return errno == ENOENT ||
+               error_set(err, EXIT_IO, "%s: cannot look into it: %s", folder, strerror(errno));
+    list->epoch = ALLOC(int64_t, names, "list of epochs");
+    for (int i = 0; i < names; free(entry[i++])) {
+        int64_t epoch = runfolder_epoch_of(entry[i]->d_name, ending);
+        if (epoch >= 0)
+            list->epoch[list->count++] = epoch;
+    }
+    free(entry);
+    sort_int64(list->epoch, list->count);
+    return true;
 }
