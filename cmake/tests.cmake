@@ -45,6 +45,15 @@ if(support_sources)
     target_link_libraries(fringe_support PUBLIC PkgConfig::CMOCKA)
 endif()
 
+# The python3 of all tests: Debian's, if it is there, for scripts start it often and what stands before
+# it on a PATH may be a script that takes ten times as long to start.
+find_program(TEST_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(TEST_PYTHON python3)
+if(TEST_PYTHON)
+    file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/tests/bin)
+    file(CREATE_LINK ${TEST_PYTHON} ${CMAKE_BINARY_DIR}/tests/bin/python3 SYMBOLIC)
+endif()
+
 # The room of a test is its folder; tests directly under tests/ are labelled "whole".
 function(test_room out source)
     file(RELATIVE_PATH path ${CMAKE_SOURCE_DIR}/tests ${source})
@@ -77,7 +86,8 @@ function(test_settings name room processors first)
         set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
     endif()
     set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT ${timeout} COST ${cost}
-                         PROCESSORS ${processors} SKIP_RETURN_CODE 77)
+                         PROCESSORS ${processors} SKIP_RETURN_CODE 77
+                         ENVIRONMENT_MODIFICATION "PATH=path_list_prepend:${CMAKE_BINARY_DIR}/tests/bin")
 endfunction()
 
 # One program of a test or of a test's helper, in tests/ of the build folder.
@@ -292,7 +302,6 @@ endforeach()
 
 # Scripts find the program's path in FRINGE and the programs they help themselves with in
 # FRINGE_BUILD/tests.
-find_program(PYTHON python3)
 file(GLOB_RECURSE scripts CONFIGURE_DEPENDS tests/test_*.sh tests/test_*.py)
 foreach(source IN LISTS scripts)
     get_filename_component(name ${source} NAME)
@@ -304,10 +313,10 @@ foreach(source IN LISTS scripts)
         continue()
     endif()
     if(source MATCHES "\\.py$")
-        if(NOT PYTHON)
+        if(NOT TEST_PYTHON)
             continue()
         endif()
-        add_test(NAME ${name} COMMAND ${PYTHON} ${source})
+        add_test(NAME ${name} COMMAND ${TEST_PYTHON} ${source})
     else()
         add_test(NAME ${name} COMMAND bash ${source})
     endif()
