@@ -20,6 +20,12 @@ RANKS, EPOCHS = (2, 20) if SMOKE else (8, 300)
 STEPS = 40 if SMOKE else 4000
 
 
+def halo(**keys):
+    return ["partition.method=random", "lossless.input_features=exchange", "quantization.codec=integer",
+            "quantization.assign=uniform", "quantization.initial_bits=2",
+            *(f"quantization.{key}={value}" for key, value in keys.items())]
+
+
 def gradients(**keys):
     return [f"gradients.{key}={value}" for key, value in keys.items()]
 
@@ -36,7 +42,10 @@ CORA = [("fp32", [], 1e-5, 0),
         ("max 2, sums in fp32", gradients(method="terngrad", down="fp32"), 0, 1e-2),
         ("max 4, sums in fp32", gradients(codec="max", bits=4, down="fp32"), 0, 1e-2),
         ("l2 4, sums in fp32", gradients(codec="l2", bits=4, down="fp32"), 0, 1e-2),
-        ("max 8, sums in fp32", gradients(codec="max", bits=8, down="fp32"), 0, 0)]
+        ("max 8, sums in fp32", gradients(codec="max", bits=8, down="fp32"), 0, 0),
+        ("halo rows of 2 bits", halo(), 0, 1e-2),
+        ("halo rows of 2 bits, difference", halo(memory="difference"), 1e-5, 0),
+        ("halo rows of 2 bits, ef21", halo(memory="ef21"), 1e-5, 0)]
 # ..., noise of the codec in rows of 112 values, whether it is as Horvath et al. step: a fifth of the step with momentum
 NOISE = {"max": ((1 + 111) ** 0.5 - 1) / 2, "l2": 112 ** 0.5 - 1}
 MUSHROOM = [("fp32", [], 1e-9, 0, 0, True),

@@ -327,6 +327,9 @@ struct Backend {
     // fixed order.
     void (*message_distance)(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
                              int64_t count, const Poll *poll);
+
+    // m[r] = (1 - part[r]) m[r] + part[r] x[r] for each row r, with its padding; part: [m.count].
+    void (*message_blend)(Rows m, Rows x, const DeviceFloat *part, const Poll *poll);
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as
     // floats, or as bf16 (the upper half of a float, rounded to nearest, halves to even; two bytes,
     // little-endian). *bad, of rows that have a value which is not finite or beyond the largest

@@ -124,6 +124,7 @@ typedef enum ResidualEnd { RESIDUAL_SENDER, RESIDUAL_READER } ResidualEnd;
 typedef struct ResidualStep {
     int64_t exchange; // which one of training, from 1: the same number at both ends
     const MemberValues *values;
+    const DeviceFloat *follows; // [rows of the message] as Residual.follows says; NULL without it
 } ResidualStep;
 
 typedef struct Residual {
@@ -133,6 +134,9 @@ typedef struct Residual {
     bool (*configure)(const Config *config, MemberValues *values, Error *err);
     // Of the rows of one message at that end; 0: that end remembers nothing. NULL: none does.
     size_t (*bytes)(int64_t rows, int64_t columns, ResidualEnd end);
+    // How far what is remembered of a row of that width follows what arrived of it, (0, 1]; bits 0:
+    // all rows have one width. The same at both ends, on any machine. NULL: hooks need it not.
+    float (*follows)(const MemberValues *values, int bits, int64_t columns);
     // A refresh: this exchange goes as fp32, and is remembered. The same at both ends. NULL: never.
     bool (*refreshes)(const MemberValues *values, int64_t exchange);
     // Sender: replaces the rows to be sent by those that are encoded in their place. NULL: none.
@@ -152,10 +156,17 @@ extern const Family residual_family;
 
 // The options of the members: none uses all.
 typedef struct ResidualOptions {
-    double alpha;    // difference: how far what is remembered follows, (0, 1]
+    double alpha; // difference: how far what is remembered follows, (0, 1]; 0: as far as the width
+                  // of the row allows (residual_part)
     int64_t refresh; // anchor: exchanges from one refresh to the next
 } ResidualOptions;
 void residual_set(MemberValues *values, ResidualOptions options);
 ResidualOptions residual_get(const MemberValues *values);
+// 1 / (1 + w) in steps of 1/64, w what rounding at random to the grid of a row's least and greatest
+// value adds to rows of normal values: the mean of |Q(x) - x|^2 by that of |x|^2 (ALGORITHMS D.9).
+float residual_part(int bits, int64_t columns);
+// What quantization.memory says of halo rows. False with EXIT_CONFIG.
+bool residual_configure(const Config *config, const Residual **of, MemberValues *values,
+                        Error *err);
 
 #endif

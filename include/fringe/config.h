@@ -167,10 +167,13 @@ typedef struct Config {
         ConfigInts bits;             // bits that rows may get, ascending
         int64_t initial_bits; // bits of all rows until the first assignment; uniform: for good
         char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's minimum and step in a message
-        int64_t period;                // epochs between two assignments
-        int64_t delay;                 // epochs from starting the solver to applying its solution
-        int64_t group_size;            // rows that share a width
-        double lambda;                 // weight of the variance against time
+        char memory[CONFIG_WORD];      // none | feedback | difference | anchor | ef21
+        double alpha;       // difference: how far the memory of a row follows; 0: by its bits
+        int64_t refresh;    // anchor: exchanges from one in fp32 to the next
+        int64_t period;     // epochs between two assignments
+        int64_t delay;      // epochs from starting the solver to applying its solution
+        int64_t group_size; // rows that share a width
+        double lambda;      // weight of the variance against time
         char sensitivity[CONFIG_WORD]; // paper | safe
         char time[CONFIG_WORD];        // sum | hidden
         char wait[CONFIG_WORD];        // round | sender: what a link of the problem is

@@ -245,6 +245,8 @@ BoxStep box_step(const CodecOptions *options, int64_t exchange);
 typedef struct BoxResidual {
     size_t *place;      // [count + 1] owned: where the memory of a message begins, in bytes
     DeviceByte *memory; // [place[count]] owned; NULL: it remembers nothing
+    float *follows;     // [rows] owned: Residual.follows of each; NULL without it
+    DeviceFloat *device_follows; // the same on the device
 } BoxResidual;
 
 // The messages that one end sends, or those that it receives: the codec, residuals and layout that

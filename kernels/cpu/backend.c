@@ -130,6 +130,7 @@ const Backend backend_cpu = {
     .message_checksum = cpu_message_checksum,
     .message_combine = cpu_message_combine,
     .message_distance = cpu_message_distance,
+    .message_blend = cpu_message_blend,
     .pack_fp32 = cpu_pack_fp32,
     .pack_bf16 = cpu_pack_bf16,
     .unpack_fp32 = cpu_unpack_fp32,

@@ -202,3 +202,13 @@ void cpu_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float 
         poll_sometimes(poll, i);
     }
 }
+
+void cpu_message_blend(Rows m, Rows x, const DeviceFloat *part, const Poll *poll) {
+    const float *a = cpu_floats(part);
+#pragma omp parallel for schedule(static) if (m.count * m.stride > PARALLEL)
+    for (int64_t r = 0; r < m.count; r++) {
+        combine(cpu_floats(m.at) + r * m.stride, 1 - a[r], cpu_floats(x.at) + r * x.stride, a[r],
+                m.stride);
+        poll_sometimes(poll, r);
+    }
+}

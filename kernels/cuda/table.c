@@ -72,6 +72,7 @@ static const Backend table = {
     .message_checksum = cuda_message_checksum,
     .message_combine = cuda_message_combine,
     .message_distance = cuda_message_distance,
+    .message_blend = cuda_message_blend,
     .pack_fp32 = cuda_pack_fp32,
     .pack_bf16 = cuda_pack_bf16,
     .unpack_fp32 = cuda_unpack_fp32,

@@ -81,6 +81,7 @@ const Backend backend_fenced = {
     .message_checksum = fenced_message_checksum,
     .message_combine = fenced_message_combine,
     .message_distance = fenced_message_distance,
+    .message_blend = fenced_message_blend,
     .pack_fp32 = fenced_pack_fp32,
     .pack_bf16 = fenced_pack_bf16,
     .unpack_fp32 = fenced_unpack_fp32,

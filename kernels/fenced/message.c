@@ -81,6 +81,22 @@ void fenced_message_distance(DeviceDouble *two, const DeviceFloat *a, const Devi
                fenced_twin(b), count);
 }
 
+typedef struct Blended {
+    Rows m, x;
+    const DeviceFloat *part;
+} Blended;
+
+static void run_blend(const void *arguments, const Poll *poll) {
+    const Blended *c = arguments;
+    backend_cpu.message_blend(c->m, c->x, c->part, poll);
+}
+
+void fenced_message_blend(Rows m, Rows x, const DeviceFloat *part, const Poll *poll) {
+    (void)poll;
+    FENCED_PUT(STREAM_MESSAGE, run_blend, Blended, fenced_rows(m), fenced_rows(x),
+               fenced_twin(part));
+}
+
 // ---- floats and bf16
 
 typedef struct Pack {

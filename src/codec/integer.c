@@ -8,18 +8,20 @@
 
 // The codec's own options.
 typedef struct IntegerOptions {
-    bool bf16; // Z and S travel as bf16, else as fp32
+    bool bf16;    // Z and S travel as bf16, else as fp32
+    bool nearest; // rounds to the nearest value of the grid, else at random
 } IntegerOptions;
 _Static_assert(sizeof(IntegerOptions) <= sizeof(MemberValues), "the options fit");
 
-static bool parameters_are_bf16(const MessageLayout *layout) {
+static IntegerOptions options_of(const MessageLayout *layout) {
     IntegerOptions options;
     memcpy(&options, layout->values.values, sizeof options);
-    return options.bf16;
+    return options;
 }
 
 static bool integer_configure(const Config *config, MemberValues *values, Error *err) {
-    IntegerOptions options = {.bf16 = strcmp(config->quantization.scale_dtype, "bf16") == 0};
+    IntegerOptions options = {.bf16 = strcmp(config->quantization.scale_dtype, "bf16") == 0,
+                              .nearest = strcmp(config->quantization.memory, "ef21") == 0};
     (void)err; // the config has checked the word
     memcpy(values->values, &options, sizeof options);
     return true;
@@ -32,7 +34,7 @@ typedef struct Parts {
 } Parts;
 
 static int64_t parameter_bytes(const MessageLayout *layout) {
-    return parameters_are_bf16(layout) ? 2 : 4;
+    return options_of(layout).bf16 ? 2 : 4;
 }
 
 static Parts parts_start(const MessageLayout *layout, const DeviceByte *message) {
@@ -40,7 +42,8 @@ static Parts parts_start(const MessageLayout *layout, const DeviceByte *message)
     assert(widths != NULL && widths->count == layout->rows);
     int64_t array = layout->rows * parameter_bytes(layout);
     return (Parts){layout,
-                   {.bf16 = parameters_are_bf16(layout),
+                   {.bf16 = options_of(layout).bf16,
+                    .nearest = options_of(layout).nearest,
                     .place = widths->place,
                     .minimum = byte_window(message, 0),
                     .step = byte_window(message, array),

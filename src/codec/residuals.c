@@ -70,15 +70,21 @@ static void subtract(const Backend *b, DeviceByte *memory, Rows rows, ResidualSt
     b->message_combine(rows.at, 1, floats_of(memory), -1, floats_in(rows), poll);
 }
 
+static float difference_follows(const MemberValues *values, int bits, int64_t columns) {
+    double alpha = residual_get(values).alpha;
+    return alpha > 0 ? (float)alpha : residual_part(bits, columns);
+}
+
 static void difference_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
                              const Poll *poll) {
-    float a = (float)residual_get(step.values).alpha;
-    b->message_combine(decoded.at, 1, floats_of(memory), 1, floats_in(decoded), poll);
-    b->message_combine(floats_of(memory), 1 - a, decoded.at, a, floats_in(decoded), poll);
+    Rows m = {floats_of(memory), decoded.count, decoded.columns, decoded.stride};
+    b->message_combine(decoded.at, 1, m.at, 1, floats_in(decoded), poll);
+    b->message_blend(m, decoded, step.follows, poll);
 }
 
 static const Residual residual_difference = {.name = "difference",
                                              .bytes = of_both,
+                                             .follows = difference_follows,
                                              .before_encode = subtract,
                                              .after_encode = difference_after,
                                              .after_decode = difference_after};

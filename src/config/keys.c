@@ -174,6 +174,20 @@ const Key config_own_keys[] = {
      "bits", "Bit width of all rows before the first assignment (quantization.period)."},
     {"quantization.scale_dtype", KEY_WORD, AT(quantization.scale_dtype), "\"bf16\"", ANY,
      "fp32 bf16", ANY, "Type in which the minimum and the step of a row are sent."},
+    {"quantization.memory", KEY_WORD, AT(quantization.memory), "\"none\"", ANY,
+     "none feedback difference anchor ef21", ANY,
+     "What both ends remember of a halo row from one exchange to the next, at the cost of a copy "
+     "of "
+     "the rows at each: difference (sends the difference from a memory that follows the row: pays "
+     "where rows change little from epoch to epoch, which dropout in front of the exchange makes "
+     "impossible) | ef21 (that, rounded to the nearest value, which is biased until rows settle) | "
+     "anchor (sends the difference from the last row that was sent in fp32) | feedback (adds what "
+     "rounding lost to the next row) | none."},
+    {"quantization.alpha", KEY_DOUBLE, AT(quantization.alpha), "0", "[0, 1]", ANY, ANY,
+     "How far the memory of a row follows what was sent: 1 wholly; 0: by the bits of the row, as "
+     "far as converges for rows of normal values."},
+    {"quantization.refresh", KEY_INT, AT(quantization.refresh), "50", "[2, 1000000000]", ANY,
+     "epochs", "Exchanges from one in fp32 to the next, the first one included."},
     {"quantization.period", KEY_INT, AT(quantization.period), "100", "[1, 1000000000]", ANY,
      "epochs", "Epochs between two assignments, and before the first one."},
     {"quantization.delay", KEY_INT, AT(quantization.delay), "3", "[0, 1000000]", ANY, "epochs",

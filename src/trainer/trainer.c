@@ -36,6 +36,8 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && gradsync_configure(&t->gradients, c, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
+           residual_configure(c, &parts->options.residual[1].of,
+                              &parts->options.residual[1].values, err) &&
            schedule_configure(parts->schedule, c, &parts->options, err) &&
            family_knows(&metric_family, c->train.metric, err);
 }

@@ -170,6 +170,7 @@ void box_set_widths(MessageBox *box, const uint8_t *bits) {
     memmove(box->bits, bits, (size_t)all_rows(box));
     for (int i = 0; i < box->count; i++)
         widths_set(&box->widths[i], box->bits + box->offset[i]);
+    box_set_follows(box);
 }
 
 MessageLayout box_layout(const MessageBox *box, int i) {

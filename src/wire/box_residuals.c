@@ -31,6 +31,10 @@ static bool replaces_rows(const MessageBox *box) {
 
 static const char *const what = "residuals";
 
+static size_t follows_bytes(const MessageBox *box) {
+    return (size_t)box->offset[box->count] * sizeof(float);
+}
+
 static void alloc_memory(MessageBox *box, const Allocator *allocator, int r) {
     const Residual *residual = residual_of(box->options, r);
     BoxResidual *of = &box->residual[r];
@@ -42,6 +46,10 @@ static void alloc_memory(MessageBox *box, const Allocator *allocator, int r) {
             of->place[i + 1] = end;
     }
     of->memory = alloc_device(allocator, end, what);
+    if (residual->follows == NULL)
+        return;
+    of->device_follows = alloc_device(allocator, follows_bytes(box), what);
+    of->follows = alloc_pinned_side(allocator, of->device_follows, follows_bytes(box), what);
 }
 
 static size_t row_bytes(const MessageBox *box) {
@@ -65,12 +73,31 @@ void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
     box->gid = alloc_pinned_side(allocator, box->device_gid, gid_bytes(box), what);
 }
 
+// Encoding and decoding read them.
+void box_set_follows(MessageBox *box) {
+    for (int r = 0; r < RESIDUALS; r++) {
+        const Residual *residual = residual_of(box->options, r);
+        BoxResidual *of = &box->residual[r];
+        if (residual == NULL || residual->follows == NULL)
+            continue;
+        float of_width[WIDTH_MOST + 1];
+        for (int bits = 0; bits <= WIDTH_MOST; bits++)
+            of_width[bits] =
+                residual->follows(&box->options->residual[r].values, bits, box->columns);
+        box->backend->finish(NULL); // the last upload may not have run yet
+        for (int64_t k = 0; k < box->offset[box->count]; k++)
+            of->follows[k] = of_width[box->bits != NULL ? box->bits[k] : 0];
+        box->backend->message_upload(of->device_follows, of->follows, follows_bytes(box));
+    }
+}
+
 void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
                         const void *context) {
     const Backend *b = box->backend;
     for (int r = 0; r < RESIDUALS; r++)
         if (residual_of(box->options, r) != NULL)
             b->message_zero(box->residual[r].memory, box->residual[r].place[box->count]);
+    box_set_follows(box);
     if (!replaces_rows(box))
         return;
     for (int64_t k = 0; k < box_longest(box); k++)
@@ -84,6 +111,8 @@ void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int6
 void box_clear_residuals(MessageBox *box) {
     const Backend *b = box->backend;
     for (int r = 0; r < RESIDUALS; r++) {
+        pinned_side_free(b, box->residual[r].follows);
+        b->free(box->residual[r].device_follows);
         b->free(box->residual[r].memory);
         memory_free(box->residual[r].place);
     }
@@ -106,8 +135,11 @@ static DeviceByte *memory_of(const MessageBox *box, int r, int i) {
     return byte_window(of->memory, (int64_t)of->place[i]);
 }
 
-static ResidualStep step_of(const MessageBox *box, int r, BoxStep step) {
-    return (ResidualStep){step.exchange, &box->options->residual[r].values};
+static ResidualStep step_of(const MessageBox *box, int r, int i, BoxStep step) {
+    const DeviceFloat *follows = box->residual[r].device_follows;
+    return (ResidualStep){step.exchange, &box->options->residual[r].values,
+                          follows != NULL ? flat_window((DeviceFloat *)follows, box->offset[i])
+                                          : NULL};
 }
 
 // The rows of the message, as its source says.
@@ -127,8 +159,8 @@ void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *sour
     for (int r = 0; r < RESIDUALS; r++) {
         const Residual *residual = active(box, r, step);
         if (residual != NULL && residual->before_encode != NULL)
-            residual->before_encode(box->backend, memory_of(box, r, i), rows, step_of(box, r, step),
-                                    poll);
+            residual->before_encode(box->backend, memory_of(box, r, i), rows,
+                                    step_of(box, r, i, step), poll);
     }
     source->x = rows_first(box->rows, own);
     source->scale = NULL;
@@ -150,7 +182,7 @@ void box_after_encode(MessageBox *box, int i, BoxStep step, const MessageLayout 
                                poll);
         decoded = true;
         residual->after_encode(box->backend, memory_of(box, r, i),
-                               rows_first(box->rows, layout->rows), step_of(box, r, step), poll);
+                               rows_first(box->rows, layout->rows), step_of(box, r, i, step), poll);
     }
 }
 
@@ -158,8 +190,8 @@ void box_after_decode(MessageBox *box, int i, BoxStep step, Rows rows, const Pol
     for (int r = RESIDUALS - 1; r >= 0; r--) {
         const Residual *residual = active(box, r, step);
         if (residual != NULL && residual->after_decode != NULL)
-            residual->after_decode(box->backend, memory_of(box, r, i), rows, step_of(box, r, step),
-                                   poll);
+            residual->after_decode(box->backend, memory_of(box, r, i), rows,
+                                   step_of(box, r, i, step), poll);
     }
 }
 

@@ -247,6 +247,20 @@ static void message_distance(Case *c) {
     case_keep(c, two, 2 * sizeof(double));
 }
 
+static void message_blend(Case *c) {
+    Rows m = case_rows(c, c->shape.rows, c->shape.columns),
+         x = case_rows(c, c->shape.rows, c->shape.columns);
+    float *part = ALLOC(float, c->shape.rows, "test");
+    DeviceFloat *device = case_zeros(c, (size_t)c->shape.rows * sizeof *part);
+    for (int64_t r = 0; r < c->shape.rows; r++)
+        part[r] = (float)(1 + r % 8) / 8; // 1: all of it
+    c->b->message_upload(device, part, (size_t)c->shape.rows * sizeof *part);
+    c->b->message_blend(m, x, device, NULL);
+    case_keep_rows(c, m);
+    c->b->finish(NULL);
+    memory_free(part);
+}
+
 #define MESSAGE_OPERATIONS                                                                         \
     {"softmax_loss", softmax_loss, 3, 0, 0, {{17000, 3}, {300, 602}}},                             \
         {"softmax_loss's value", softmax_value, 1, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
@@ -256,6 +270,7 @@ static void message_distance(Case *c) {
         {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \
         {"scale", scale, 1, 0, 0, {{1500, 16}}},                                                   \
         {"message_checksum", message_checksum, 2, 0, 0, {{300, 602}}},                             \
+        {"message_blend", message_blend, 1, 0, 0, {{1500, 16}, {300, 602}}},                       \
         {"message_combine", message_combine, 4, 0, 0, {{1500, 16}, {300, 602}}},                   \
         {"message_distance", message_distance, 2, 0, 0, {{1500, 16}, {5000, 256}}},                \
         {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \

@@ -194,6 +194,32 @@ static void a_reader_alone_may_remember(void **state) {
     }
 }
 
+// The first message is that of the rows, since both remember zeros.
+static void a_memory_follows_by_the_bits_of_the_row(void **state) {
+    (void)state;
+    Pair p;
+    Error err = {0};
+    CodecOptions options =
+        options_of("integer", NULL, family_find(&residual_family, "difference", NULL, &err));
+    uint8_t bits[ROWS];
+    residual_set(&options.residual[1].values, (ResidualOptions){.alpha = 0});
+    pair_init(&p, options, options, COLUMNS);
+    for (int k = 0; k < ROWS; k++)
+        bits[k] = (uint8_t)(1 + k % 4);
+    for (int end = 0; end < SIDES; end++)
+        box_set_widths(&p.box[end], bits);
+    pass(&p, 1);
+    for (int64_t k = 0; k < box_rows(&p.box[INCOMING], 0); k++) {
+        const float *memory = (const float *)p.box[INCOMING].residual[1].memory;
+        float read = floats(p.received)[k * p.received.stride],
+              part = residual_part(bits[k], COLUMNS);
+        assert_true(part == 1 || memory[k * p.received.stride] != read);
+        assert_true(memory[k * p.received.stride] == part * read);
+    }
+    assert_true(ends_agree(&p, 1));
+    pair_clear(&p);
+}
+
 static void refreshes_go_as_fp32(void **state) {
     (void)state;
     Pair p;
@@ -212,6 +238,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(members_agree_beside_each_other),
     cmocka_unit_test(the_first_message_is_that_without_a_residual),
     cmocka_unit_test(a_reader_alone_may_remember),
+    cmocka_unit_test(a_memory_follows_by_the_bits_of_the_row),
     cmocka_unit_test(refreshes_go_as_fp32),
 };
 

@@ -1,0 +1,92 @@
+// ranks: 2 3; also on fenced
+// If this failed, a training that remembers halo rows would not go on after a resume as if it had
+// never stopped, let ranks part, or not use what it remembers.
+#include "../trainer/runs.h"
+#include "training.h"
+
+enum { STOP = 5, EPOCHS = 12 };
+
+// Widths are drawn anew before epochs 3, 5, ...; the anchor is resumed between two refreshes.
+static const char *const common[] = {"quantization.codec=integer",
+                                     "quantization.assign=random",
+                                     "quantization.bits=[2, 4]",
+                                     "quantization.period=2",
+                                     "quantization.initial_bits=2",
+                                     "quantization.refresh=4",
+                                     "model.dropout=0",
+                                     "lossless.input_features=exchange"};
+enum { COMMON = sizeof common / sizeof *common };
+
+static const char *const memories[] = {"none", "difference", "ef21", "anchor", "feedback"};
+enum { MEMORIES = sizeof memories / sizeof *memories };
+
+static void settle_memory(const char *memory) {
+    static char setting[64];
+    const char *settings[COMMON + 1] = {setting};
+    snprintf(setting, sizeof setting, "quantization.memory=%s", memory);
+    memcpy(settings + 1, common, sizeof common);
+    settle(settings, COMMON + 1);
+}
+
+static Run run_with(const char *memory) {
+    static Run run;
+    Error err = {0};
+    memset(&run, 0, sizeof run);
+    settle_memory(memory);
+    Trainer *t = new_trainer();
+    train(&run, t);
+    assert_ok(trainer_replicas_agree(t, &err), &err);
+    trainer_free(t);
+    return run;
+}
+
+static bool same_weights(const Run *a, const Run *b) {
+    return memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
+}
+
+static void every_memory_is_a_training_of_its_own(void **state) {
+    (void)state;
+    static Run run[MEMORIES];
+    for (int i = 0; i < MEMORIES; i++) {
+        run[i] = run_with(memories[i]);
+        for (int j = 0; j < i; j++)
+            if (same_weights(&run[i], &run[j]))
+                fail_msg("%s trains as %s", memories[i], memories[j]);
+    }
+}
+
+static void stop_after(int epochs, const char *dir) {
+    Error err = {0};
+    EpochRecord record;
+    Trainer *t = new_trainer();
+    for (int e = 0; e < epochs; e++)
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(save_training(t, dir, 2, &err), &err);
+    trainer_free(t);
+}
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    for (int i = 1; i < MEMORIES; i++) {
+        Run want = run_with(memories[i]), got = want;
+        Error err = {0};
+        Warnings warnings = {0};
+        bool found = false;
+        const char *dir = test_path(memories[i]);
+        stop_after(STOP, dir);
+        Trainer *t = new_trainer();
+        assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+        assert_true(found);
+        train(&got, t);
+        trainer_free(t);
+        if (!same_weights(&got, &want))
+            fail_msg("%s: a resumed training has other weights", memories[i]);
+        assert_memory_equal(got.loss + STOP, want.loss + STOP, (EPOCHS - STOP) * sizeof(double));
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    ON_WORLD(every_memory_is_a_training_of_its_own),
+    ON_WORLD(resumed_equals_never_stopped),
+};
+TEST_MAIN(tests)
