@@ -92,7 +92,7 @@ enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys 
 
 typedef struct Config {
     char source[PATH_BYTES]; // path of the file; "" if none
-    char mode[CONFIG_WORD];  // "mode": preset of quantization.*, comm.schedule and lossless.*
+    char mode[CONFIG_WORD];  // "mode": preset of quantization.*, comm.* and lossless.*
 
     struct {
         char path[CONFIG_TEXT];     // dataset: file or folder; resolved
@@ -297,7 +297,8 @@ bool config_from_json(Config *config, const char *text, const char *name, Error 
 
 // Writes the keys that change the results of a training, as an object nested by section. Not among
 // them are: where it runs, where its files are, its seed, and its length unless train.lr_schedule
-// depends on it. also: one more key that changes results for the members chosen; NULL: none.
+// depends on it. also: one more key that changes results for the member that it names, with those
+// that this member brings along and uses; NULL: none.
 void config_put_learned(JsonWriter *writer, const char *name, const Config *config,
                         const char *also);
 // Reports each key whose value in *config differs from that object: "train.lr was 0.01, is 0.02".

@@ -44,6 +44,7 @@ static const struct {
      "quantization.codec=integer quantization.assign=adaptive"},
     {"quantization.solver_limit",
      "quantization.codec=integer quantization.assign=adaptive quantization.solver=glpk"},
+    {"comm.smooth_decay", "comm.schedule=stale comm.smooth!=none"},
     {"gradients.memory", "gradients.codec!=none"},
     {"gradients.bits gradients.scale_dtype gradients.down gradients.wire gradients.bits_rule",
      "gradients.codec!=none|lowrank"},
@@ -139,6 +140,11 @@ static bool broken_term(const Key *key, const Config *config, Term *term) {
         if (!holds(term, config))
             return true;
     return false;
+}
+
+bool config_is_used(const Key *key, const Config *config) {
+    Term term;
+    return !broken_term(key, config, &term);
 }
 
 void idle_keys_add(IdleKeys *keys, const Config *config) {

@@ -65,6 +65,7 @@ typedef struct Term {
 } Term;
 // The text of a key's condition, or ""; `member` may hold it.
 const char *config_condition_of(const Key *key, char member[CONFIG_CONDITION]);
+bool config_is_used(const Key *key, const Config *config); // whether its condition holds
 // Reads the next term and moves *at behind it. False: there is none.
 bool config_next_term(const char **at, Term *term);
 // The member that brings the key along, as a condition: "model.layer=gin". False: none.

@@ -12,8 +12,17 @@
 // last epoch.
 typedef struct Learned {
     const Config *config;
-    const char *also; // one more key; NULL: none
+    const char *also; // one more key, the word of a family, with those that its member brings
+                      // along; NULL: none
 } Learned;
+
+// Whether the member that the key `also` names brings it along, and uses it.
+static bool comes_with(const Key *key, const Learned *learned) {
+    char member[CONFIG_CONDITION];
+    size_t length = strlen(learned->also);
+    return config_member_of(key, member) && strncmp(member, learned->also, length) == 0 &&
+           member[length] == '=' && config_is_used(key, learned->config);
+}
 
 static bool counts(const Key *key, const void *context) {
     static const char *const sections[] = {"model.", "train.", "quantization.", "gradients.",
@@ -24,7 +33,8 @@ static bool counts(const Key *key, const void *context) {
     if (strcmp(key->path, "train.epochs") == 0)
         return strcmp(learned->config->train.lr_schedule, "cosine") == 0 ||
                strcmp(learned->config->gradients.bits_rule, "fixed") != 0;
-    if (learned->also != NULL && strcmp(key->path, learned->also) == 0)
+    if (learned->also != NULL &&
+        (strcmp(key->path, learned->also) == 0 || comes_with(key, learned)))
         return true;
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         if (strncmp(key->path, sections[i], strlen(sections[i])) == 0)
