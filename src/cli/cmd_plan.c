@@ -78,6 +78,22 @@ static bool read_machine(Plan *p) {
     return true;
 }
 
+// The config in that mode, the next one of the plan. One that does not go with keys that the config
+// sets itself is left out; what is wrong in the first one is wrong in all.
+static bool load_mode(Plan *p, const Options *with, const char *word) {
+    Error err = {0};
+    Config *config = &p->config[p->modes];
+    assert(p->modes < MODES);
+    bool fits = load_config(config, with, with->argument[0], 0, &err);
+    if (!fits && p->modes == 0)
+        p->err = err;
+    else if (!fits)
+        warnings_add(&p->warnings, "mode %s is left out: %s", word, err.text);
+    else
+        p->mode[p->modes++] = word;
+    return p->modes > 0;
+}
+
 // The config in every mode. A key that it sets itself is the same in all of them.
 static bool load_modes(Plan *p) {
     Options with = *p->options;
@@ -87,17 +103,16 @@ static bool load_modes(Plan *p) {
         return error_set(&p->err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS - 1);
     for (int i = 0; i < p->points; i++)
         most = p->ranks[i] > most ? p->ranks[i] : most;
-    for (const char *word; (word = family_word(&mode_family, p->modes)) != NULL; p->modes++) {
+    for (int i = 0; i < mode_family.count; i++) {
         char setting[CONFIG_WORD + 8];
-        assert(p->modes < MODES);
-        snprintf(setting, sizeof setting, "mode=%s", word);
+        snprintf(setting, sizeof setting, "mode=%s", family_word(&mode_family, i));
         with.setting[p->options->settings] = setting;
         with.settings = p->options->settings + 1;
-        p->mode[p->modes] = word;
-        if (!load_config(&p->config[p->modes], &with, with.argument[0], 0, &p->err))
+        if (!load_mode(p, &with, family_word(&mode_family, i)))
             return false;
-        add_idle_keys(&idle, &p->config[p->modes]);
     }
+    for (int i = 0; i < p->modes; i++)
+        add_idle_keys(&idle, &p->config[i]);
     warn_of_idle_keys(&idle, &p->config[0]);
     return true;
 }

@@ -5,7 +5,7 @@
 #include "fringe/plan.h"
 #include "internal.h"
 
-enum { MODES = 8, SMALL = 3 };
+enum { MODES = 12, SMALL = 3 };
 
 typedef struct Plan {
     const Options *options;

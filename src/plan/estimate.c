@@ -183,10 +183,12 @@ static MessageSeconds messages_of(const Planning *p, int l, int d) {
     return seconds;
 }
 
-// What the schedule lets computation cover.
+// What the schedule lets computation of the same phase cover.
 static double covers(const Planning *p, const HostSeconds *host, int l, int d) {
     if (!p->schedule->hides)
         return 0;
+    if (p->schedule->keeps_in_flight)
+        return INFINITY; // hide_behind_epoch takes it from there
     if (strcmp(p->schedule->name, "central") != 0)
         return host->own + host->beside;
     double rows = 0, marginal = 0;
@@ -257,10 +259,19 @@ static double gradient_bytes(const Planning *p) {
     return (double)gradsync_bytes_most_of(&form, p->cut->parts);
 }
 
+// Messages that outlive their epoch: an epoch takes the larger of its computation and of them.
+static void hide_behind_epoch(PlanTime *t) {
+    double links = t->hidden, computation = t->dense + t->aggregate + t->pointwise + t->pack;
+    t->hidden = fmin(links, computation);
+    t->messages += links - t->hidden;
+}
+
 static void estimate_time(PlanEstimate *out, Planning *p) {
     for (int l = 0; l < p->shape.layers; l++)
         for (int d = 0; d < 2; d++)
             add_phase(out, p, l, d);
+    if (p->schedule->keeps_in_flight)
+        hide_behind_epoch(&out->time);
     out->reduce_bytes = gradient_bytes(p);
     out->time.reduce = reduce_seconds(p, out->reduce_bytes);
 }

@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-enum { WIDTH = 860, HEIGHT = 400, TOP = 56, BOTTOM = 300, PANEL = 330, LEFT = 70, GAP = 90 };
+enum { WIDTH = 860, HEIGHT = 418, TOP = 56, BOTTOM = 300, PANEL = 330, LEFT = 70, GAP = 90 };
 
 typedef struct Drawing {
     char *text; // owned
@@ -85,7 +85,8 @@ static void draw_axes(Drawing *d, const Panel *p) {
 }
 
 static const char *const colours[] = {"#4269d0", "#efb118", "#ff725c", "#6cc5b0",
-                                      "#a463f2", "#9c6b4e", "#3ca951", "#97bbf5"};
+                                      "#a463f2", "#9c6b4e", "#3ca951", "#97bbf5",
+                                      "#ff8ab7", "#9498a0", "#22577a", "#7f4f24"};
 static const char *colour(int i) { return colours[i % FAMILY_COUNT(colours)]; }
 
 static void draw_line(Drawing *d, const Panel *p, const PlanLine *line, int i) {
@@ -107,13 +108,19 @@ static void draw_line(Drawing *d, const Panel *p, const PlanLine *line, int i) {
 
 static void draw_legend(Drawing *d, const PlanLine *line, int lines) {
     double x = LEFT;
+    int y = HEIGHT - 56;
     for (int i = 0; i < lines; i++) {
-        draw(d, "<rect x=\"%.0f\" y=\"%d\" width=\"12\" height=\"4\" fill=\"%s\"/>", x, HEIGHT - 44,
+        double width = 34 + 7.0 * (double)strlen(line[i].name);
+        if (x + width > WIDTH) {
+            x = LEFT;
+            y += 18;
+        }
+        draw(d, "<rect x=\"%.0f\" y=\"%d\" width=\"12\" height=\"4\" fill=\"%s\"/>", x, y - 6,
              colour(i));
-        draw(d, "<text x=\"%.0f\" y=\"%d\">", x + 17, HEIGHT - 38);
+        draw(d, "<text x=\"%.0f\" y=\"%d\">", x + 17, y);
         draw_text(d, line[i].name);
         draw(d, "</text>\n");
-        x += 34 + 7.0 * (double)strlen(line[i].name);
+        x += width;
     }
     draw(d,
          "<text x=\"%d\" y=\"%d\">solid, filled: sizes of a cut that exists; dashed, hollow: "

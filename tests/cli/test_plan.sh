@@ -21,6 +21,8 @@ plan --ranks 1,2,8,16,32 --svg plan.svg --json >plan.json || fail 'json'
     fail 'cuts into 16 and 32 parts do not exist'
 [ "$(field plan.json 'all(p["memory"] == sum(p["items"].values()) for m in d["modes"].values() for p in m)')" = True ] ||
     fail 'the items add up to the memory'
+[ "$(field plan.json 'all(p["hidden"] >= q["hidden"] >= 0 for p, q in zip(d["modes"]["pipegcn"][1:], d["modes"]["overlap"][1:]))')" = True ] ||
+    fail 'a whole epoch hides more'
 [ "$(field plan.json 'd["modes"]["overlap"][1]["hidden"] >= 0 == d["modes"]["vanilla"][1]["hidden"]')" = True ] ||
     fail 'only schedules that hide do so'
 grep -q 'class="checked"' plan.svg && grep -q 'class="extrapolated"' plan.svg || fail 'solid and dashed lines'
@@ -35,7 +37,7 @@ plan --ranks 16 --json >checked.json
 [ "$(field checked.json 'd["modes"]["vanilla"][0]["checked"]')" = True ] || fail 'a cut that was made since'
 
 # what training says of itself
-for mode in vanilla lossless; do
+for mode in vanilla lossless pipegcn pipegcn-published; do
     "$FRINGE" train tiny.json --ranks 2 --quiet --set mode=$mode --set train.epochs=2 --set run.dir=run-$mode >out ||
         { cat out; fail "training in mode $mode"; }
     predicted=$(grep -o '"memory_predicted": *[0-9]*' run-$mode/run.json | grep -o '[0-9]*$')
@@ -44,6 +46,9 @@ for mode in vanilla lossless; do
     [ "$(field plan.json "int(d['modes']['$mode'][1]['bytes'])")" = "$sent" ] || fail "bytes in mode $mode"
 done
 
+expect 'a mode that does not go with a key' 0 '^warning +mode pipeadaqp is left out: .*nothing waits' \
+    plan --set quantization.exchanges=measured
+expect 'the others are planned' 0 '^pipegcn-published$' plan --set quantization.exchanges=measured
 expect 'ranks that descend' 64 "--ranks: expected ascending whole numbers .* found '4,2'" plan --ranks 4,2
 expect 'ranks that are no numbers' 64 "found '1,x'" plan --ranks 1,x
 expect 'no ranks' 64 "found ''" plan --ranks ''

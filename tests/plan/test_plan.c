@@ -189,6 +189,12 @@ static void messages_are_counted(void **state) {
     e = estimate_of(&cut, "comm.schedule=overlap", &slow);
     assert_true(e->time.hidden > 0);
     assert_near(e->time.hidden + e->time.messages, seconds, 1e-9);
+    // an epoch of stale takes the larger of its messages and its computation
+    e = estimate_of(&cut, "comm.schedule=stale", &slow);
+    double computes = e->time.dense + e->time.aggregate + e->time.pointwise + e->time.pack;
+    assert_near(plan_time_total(&e->time) - e->time.reduce, fmax(computes, seconds), 1e-9);
+    assert_near(e->time.hidden, fmin(computes, seconds), 1e-9);
+    assert_near(e->time.messages, fmax(0, seconds - computes), 1e-9);
     plan_cut_clear(&cut);
 }
 
