@@ -294,7 +294,7 @@ def schedules():
     left, unit = 130, 43
     for i, (schedule, note) in enumerate([
             (blocking, "waits, then works"), (overlap, "works while messages fly"),
-            (central, "AdaQP: hides behind central rows"), (stale, "(planned) uses last epoch's rows")]):
+            (central, "AdaQP: hides behind central rows"), (stale, "PipeGCN: reads last epoch's rows")]):
         clock, y = Clock(), 52 + 92 * i
         schedule(clock)
         p.text(20, y + 18, schedule.__name__, 14, bold=True, anchor="start")
@@ -312,7 +312,7 @@ def schedules():
     for i, kind in enumerate(STEPS):
         step_box(p, kind, 130 + 86 * i, y - 12, 15, 15)
         p.text(151 + 86 * i, y, kind, 11.5, anchor="start")
-    p.text(920, y, "order of the steps: src/exchange/schedule.c", 10.5, "grey", "end")
+    p.text(920, y, "order of the steps: src/exchange/schedule*.c", 10.5, "grey", "end")
     p.text(20, 30, "One exchange with two senders; the durations are made up, the positions follow from the order "
            "of the steps.", 12, "grey", "start")
     return p

@@ -29,7 +29,8 @@ typedef struct AssignmentPart { // of one exchange
     double search;           // seconds that rank 0 or the solver searched
     double predicted;        // seconds of an exchange, by the link model
     double hidden;           // seconds covered by computation; 0 unless quantization.time is hidden
-    double measured;         // seconds of the exchange in the first epoch with these widths
+    double measured; // seconds of the exchange in the first epoch with these widths; NaN: it spans
+                     // epochs
     int64_t rows[WIDTH_MOST + 1]; // rows of each width, all ranks
 } AssignmentPart;
 typedef struct Assignment {

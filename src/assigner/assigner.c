@@ -3,6 +3,7 @@
 
 #include "internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -127,16 +128,22 @@ bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
     return true;
 }
 
+// Seconds of the exchange in the epoch. One that stays in flight has them of an epoch.
+static double seconds_of(const Assigner *a, const ChannelAssignment *assigned) {
+    const Schedule *schedule = schedule_find(a->config->comm.schedule, &(Error){0});
+    if (schedule != NULL && schedule->keeps_in_flight)
+        return NAN;
+    return comm_max_double(a->comm,
+                           channel_seconds(assigned->of.channel).transfer - assigned->transfer);
+}
+
 const Assignment *assigner_after(Assigner *a, int64_t epoch) {
     for (int i = 0; i < a->channels; i++)
         a->assigned[i].exchanges++;
     if (a->applied != epoch)
         return NULL;
-    for (int i = 0; i < a->channels; i++) {
-        double transfer =
-            channel_seconds(a->assigned[i].of.channel).transfer - a->assigned[i].transfer;
-        a->assignment.part[i].measured = comm_max_double(a->comm, transfer);
-    }
+    for (int i = 0; i < a->channels; i++)
+        a->assignment.part[i].measured = seconds_of(a, &a->assigned[i]);
     a->assignment.seconds = comm_max_double(a->comm, a->assignment.seconds);
     return &a->assignment;
 }

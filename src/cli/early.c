@@ -64,6 +64,15 @@ static void check_gradients(const Early *early) {
     join(early, &found);
 }
 
+static void check_schedule(const Early *early) {
+    CodecOptions options = {0};
+    Error found = {0};
+    const Schedule *schedule = schedule_find(early->config->comm.schedule, &found);
+    if (schedule != NULL)
+        schedule_configure(schedule, early->config, &options, &found);
+    join(early, &found);
+}
+
 static void check_layer(const Early *early, const Options *options) {
     int last = (int)early->config->model.layers - 1;
     ModelShape shape;
@@ -335,6 +344,7 @@ bool load_config(Config *config, const Options *options, const char *path, int r
     if (whole && err->code == 0) {
         check_model(&early);
         check_gradients(&early);
+        check_schedule(&early);
     }
     if (whole)
         check_layer(&early, options);

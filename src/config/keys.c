@@ -12,7 +12,7 @@
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_own_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, ANY, ANY,
-     "Preset of quantization.*, comm.schedule and lossless.*; explicit keys override it."},
+     "Preset of quantization.*, comm.* and lossless.*; explicit keys override it."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph or hypergraph: a file, or a dataset directory of fringe."},
@@ -289,7 +289,9 @@ const Key config_own_keys[] = {
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
      "Order of the steps of an exchange: blocking | overlap | central (overlaps with central "
-     "rows only, as AdaQP does). The mode sets the default."},
+     "rows only, as AdaQP does) | stale (reads the rows of the epoch before, so that a whole epoch "
+     "hides messages; of a layer that multiplies by its weights before it aggregates, the rows "
+     "after that). The mode sets the default."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
      "Longest wait for a rank; after it, the job reports the rank and ends."},
     {"comm.chunk", KEY_INT, AT(comm.chunk), "65280", "[4096, 1073741824]", ANY, "bytes",

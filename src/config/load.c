@@ -97,6 +97,13 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
     json_writer_clear(&quoted);
 }
 
+// Presets also set keys of members, which are there once their families are learned.
+static bool is_learned(const char *setting) {
+    char path[256];
+    snprintf(path, sizeof path, "%.*s", (int)strcspn(setting, "="), setting);
+    return config_key_count > config_own_key_count || config_key_find(path) != NULL;
+}
+
 // word: of the first `count` families.
 static void store_presets(Config *config, char word[][CONFIG_WORD], int count,
                           Complaints *complaints) {
@@ -109,7 +116,8 @@ static void store_presets(Config *config, char word[][CONFIG_WORD], int count,
         complaints->where = family->key;
         snprintf((char *)config + config_key_find(family->key)->offset, CONFIG_WORD, "%s", word[i]);
         for (int k = 0; preset_setting(setting, preset, argument, k); k++)
-            store_setting(config, setting, complaints);
+            if (is_learned(setting))
+                store_setting(config, setting, complaints);
     }
     memset(config->said, 0, sizeof config->said);
 }

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SAVES_NOTHING                                                                              \
-    "lossless.input_features=exchange", "lossless.order=aggregate-first",                          \
-        "lossless.receptive_field=all", "lossless.cover=replicas"
+#define SAVES_LITTLE                                                                               \
+    "lossless.order=aggregate-first", "lossless.receptive_field=all", "lossless.cover=replicas"
+#define SAVES_NOTHING "lossless.input_features=exchange", SAVES_LITTLE
 
 // At equal bytes the gradient has less noise with all widths from 1 to 8 than with 2, 4, 8; with
 // this lambda there are fewer bytes and less noise than with 2, 4, 8 and the published lambda
@@ -38,6 +38,17 @@ static const Preset modes[] = {
     {"adaqp-published",
      "as AdaQP's paper has it: 2, 4 or 8 bits, and none of fringe's own savings",
      {"quantization.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},
+    {"pipegcn",
+     "fp32 rows of the epoch before: a whole epoch hides messages (of a layer that multiplies by "
+     "its weights first these are the rows after that, with the weights of the epoch before)",
+     {"comm.schedule=stale"}},
+    {"pipegcn-published",
+     "as PipeGCN's paper has it: zeros in the first epoch, smoothed features and gradients, and of "
+     "fringe's own savings only the first aggregate, which is made once",
+     {"comm.schedule=stale", "comm.first=zero", "comm.smooth=both", SAVES_LITTLE}},
+    {"pipeadaqp",
+     "pipegcn with quantized rows as adaqp has them",
+     {"quantization.codec=integer", "comm.schedule=stale", ASSIGNS_ALL_WIDTHS}},
 };
 const Family mode_family = FAMILY("mode", NULL, modes);
 

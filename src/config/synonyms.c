@@ -31,7 +31,9 @@
 #define FLOATS                                                                                     \
     "fringe computes in 32-bit floats; quantization.codec=bf16 or mode=adaqp make messages "       \
     "shorter"
-#define FRESH_ROWS "rows of neighbours are fresh in every epoch; stale ones are not offered"
+#define NO_SKIPS                                                                                   \
+    "no message is left out; mode=pipegcn reads the rows of the epoch before, mode=adaqp makes "   \
+    "messages shorter"
 #define SAMPLES_NOTHING "rows of the boundary are not sampled; mode=adaqp makes messages shorter"
 #define NO_ATTENTION                                                                               \
     "layers with attention are not offered; there are gcn, sage-mean, sage-gcn, gin, sgc"
@@ -121,7 +123,10 @@ static const Meaning meanings[] = {
      "sampler sampling walk_length num_clusters",
      WHOLE_GRAPH},
     {"key", "sampling_rate sample_rate boundary_sampling", SAMPLES_NOTHING},
-    {"key", "enable_pipeline pipeline staleness stale use_stale", FRESH_ROWS},
+    {"key", "enable_pipeline pipeline staleness stale use_stale",
+     "mode=pipegcn reads the rows of the epoch before"},
+    {"key", "feat_corr grad_corr", "comm.smooth smooths features, gradients or both"},
+    {"key", "corr_momentum", "comm.smooth_decay"},
     {"key", "partition_method part_method partitioner part_algo", "partition.method"},
     {"key",
      "num_parts n_partitions num_partitions n_parts nparts world_size nproc_per_node ranks "
@@ -227,7 +232,8 @@ static const Meaning meanings[] = {
     {"mode", "adaqp-q", "quantize"},
     {"mode", "adaqp-p", "overlap"},
     {"mode", "full fullbatch full-batch baseline dgl distdgl sync none", "vanilla"},
-    {"mode", "pipegcn pipe-gcn sancus stale async asynchronous llcg", FRESH_ROWS},
+    {"mode", "pipe pipeline stale async asynchronous", "pipegcn"},
+    {"mode", "sancus llcg", NO_SKIPS},
     {"mode", "bns bns-gcn bnsgcn distgnn sampling", SAMPLES_NOTHING},
     {"mode", "int8 int4 int2 quantized quantization", "quantize"},
     {"model.layer", "gcnconv graphconv", "gcn"},
@@ -336,7 +342,8 @@ static const Meaning meanings[] = {
     {"quantization.solver", "gurobi cplex scip highs cbc", "glpk"},
     {"comm.schedule", "async asynchronous nonblocking", "overlap"},
     {"comm.schedule", "sync synchronous", "blocking"},
-    {"comm.schedule", "pipegcn pipeline stale sancus", FRESH_ROWS},
+    {"comm.schedule", "pipegcn pipeline", "stale"},
+    {"comm.schedule", "sancus", NO_SKIPS},
     {"run.backend", "host", "cpu"},
     {"run.backend", "gpu nvidia cuda:0 cuda:1", "cuda"},
     {"run.backend", "nccl gloo mpi", "cpu, cuda and auto choose the kernels; messages are MPI's"},

@@ -163,6 +163,17 @@ void channel_receive_all(void *owner) {
     channel_finish(channel);
 }
 
+void channel_rows_zero(Channel *channel) {
+    ExchangeBuffers *buffers = channel->buffers;
+    assert(channel->state == CHANNEL_IDLE && buffers_are_free(buffers));
+    buffers->user = channel;
+    wait_for_readers(channel);
+    buffers->backend->message_zero(buffers->received, buffers->size.received);
+    buffers->backend->event_record(buffers->decoded, STREAM_MESSAGE);
+    buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);
+    channel->has_rows = true;
+}
+
 void channel_drain(Channel *channel) {
     if (channel_in_flight(channel))
         channel_receive_all(channel);

@@ -7,5 +7,6 @@ static const Schedule *const schedules[] = {
     &schedule_blocking,
     &schedule_overlap,
     &schedule_central,
+    &schedule_stale,
 };
 const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);

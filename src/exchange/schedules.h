@@ -8,5 +8,6 @@
 extern const Schedule schedule_blocking;
 extern const Schedule schedule_overlap;
 extern const Schedule schedule_central;
+extern const Schedule schedule_stale;
 
 #endif

@@ -191,7 +191,8 @@ static void show(const Json *assignment) {
     for (const Json *p = json_first(parts); p != NULL; p = json_next(p)) {
         printf("  layer %.0f %-8s %-7s", number(p, "layer"), SHOWN(json_get_text(p, "direction")),
                SHOWN(json_get_text(p, "by")));
-        printf(" measured %.3g s;", number(p, "measured_seconds"));
+        if (json_get_of(p, "measured_seconds", JSON_NUMBER) != NULL)
+            printf(" measured %.3g s;", number(p, "measured_seconds"));
         show_rows(json_get_of(p, "rows", JSON_OBJECT));
         show_solution(p);
     }

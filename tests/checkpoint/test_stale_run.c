@@ -1,13 +1,12 @@
 // ranks: 1 2 3; also on fenced
 // If this failed, a training whose messages fly between epochs could not be resumed: what flew
 // would be lost, or it would go on under a schedule that makes another training of it.
-#include "../stale.h"
 #include "../trainer/runs.h"
 #include "training.h"
 
-static const char *const settings[] = {"comm.schedule=stale", "quantization.codec=integer",
-                                       "quantization.assign=random", "quantization.period=4",
-                                       "lossless.input_features=exchange"};
+static const char *const settings[] = {
+    "comm.schedule=stale",   "quantization.codec=integer",       "quantization.assign=random",
+    "quantization.period=4", "lossless.input_features=exchange", "comm.smooth=gradients"};
 enum { SETTINGS = sizeof settings / sizeof *settings, STOPS = 2 };
 
 static void stop_after(int epochs, const char *dir) {
@@ -74,6 +73,24 @@ static void another_schedule_is_refused(void **state) {
     assert_not_resumed(dir[1], ": comm.schedule was \"overlap\", is \"stale\"; to continue");
 }
 
+// Its own keys are part of the training, too, where it uses them.
+static void other_keys_of_it_are_refused(void **state) {
+    (void)state;
+    static const char *const other[][2] = {
+        {"comm.first=zero", ": comm.first was \"exchange\", is \"zero\"; to continue"},
+        {"comm.smooth=both", ": comm.smooth was \"gradients\", is \"both\"; to continue"},
+        {"comm.smooth_decay=0.9", ": comm.smooth_decay was 0.95, is 0.9; to continue"}};
+    const char *all[SETTINGS + 1], *dir = test_path("keys");
+    memcpy(all, settings, sizeof settings);
+    settle(settings, SETTINGS);
+    stop_after(2, dir);
+    for (int i = 0; i < 3; i++) {
+        all[SETTINGS] = other[i][0];
+        settle(all, SETTINGS + 1);
+        assert_not_resumed(dir, other[i][1]);
+    }
+}
+
 static void others_keep_no_exchanges(void **state) {
     (void)state;
     settle(settings + 1, SETTINGS - 1);
@@ -82,10 +99,18 @@ static void others_keep_no_exchanges(void **state) {
     trainer_free(t);
 }
 
+static int learn_keys(void **state) {
+    static FamilyKeys keys;
+    keys = schedule_keys();
+    config_learn_keys(&keys, 1);
+    return make_test_graph(state);
+}
+
+#define WITH_KEYS(test) cmocka_unit_test_setup_teardown(test, learn_keys, drop_test_graph)
+
 static const struct CMUnitTest tests[] = {
-    ON_WORLD(resumed_equals_never_stopped),
-    ON_WORLD(it_is_another_training),
-    ON_WORLD(another_schedule_is_refused),
-    ON_WORLD(others_keep_no_exchanges),
+    WITH_KEYS(resumed_equals_never_stopped), WITH_KEYS(it_is_another_training),
+    WITH_KEYS(another_schedule_is_refused),  WITH_KEYS(other_keys_of_it_are_refused),
+    WITH_KEYS(others_keep_no_exchanges),
 };
 TEST_MAIN(tests)

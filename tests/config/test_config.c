@@ -331,7 +331,8 @@ static void published_modes_save_nothing(void **state) {
         Config config;
         snprintf(mode, sizeof mode, "mode=%s", name);
         load(&config, "{}", settings, 1);
-        assert_string_equal(config.lossless.input_features, published ? "exchange" : "auto");
+        bool exchanges = published && strncmp(name, "pipegcn", 7) != 0; // which has use_pp
+        assert_string_equal(config.lossless.input_features, exchanges ? "exchange" : "auto");
         assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");
         assert_string_equal(config.lossless.receptive_field, published ? "all" : "auto");
         assert_string_equal(config.lossless.cover, published ? "replicas" : "min");

@@ -129,7 +129,7 @@ static void a_sentence_says_what_why_and_where(void **state) {
          "train.optimizer is sgd\n");
     tell(bits, 1,
          "quantization.bits has no effect with mode=overlap, where quantization.codec is fp32; it "
-         "is used with quantize, adaqp, auto, adaqp-published\n");
+         "is used with quantize, adaqp, auto, adaqp-published, pipeadaqp\n");
     tell(said_codec, 2,
          "quantization.bits has no effect, because quantization.codec is fp32; it is used where "
          "quantization.codec is integer\n");

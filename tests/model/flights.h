@@ -23,18 +23,24 @@ typedef struct Ground { // what models of a test stand on
     float *parameters[2]; // the first epoch's, and those of all others
 } Ground;
 
-static inline void ground_init(Ground *s) {
+enum { GROUND_SETTINGS = 12 };
+
+// With settings of the test's own; unused ones are NULL.
+static inline void ground_init_as(Ground *s, const char *const more[4]) {
     Error err = {0};
-    const char *settings[] = {"model.layers=3",
-                              "model.hidden=[24]",
-                              "model.dropout=0",
-                              "model.post=[\"activation\"]",
-                              "lossless.order=aggregate-first",
-                              "lossless.input_features=exchange",
-                              "lossless.receptive_field=all"};
+    const char *settings[GROUND_SETTINGS] = {"model.layers=3",
+                                             "model.hidden=[24]",
+                                             "model.dropout=0",
+                                             "model.post=[\"activation\"]",
+                                             "lossless.order=aggregate-first",
+                                             "lossless.input_features=exchange",
+                                             "lossless.receptive_field=all"};
+    int count = 7;
+    for (int i = 0; i < 4 && more[i] != NULL; i++)
+        settings[count++] = more[i];
     TestGraphKind kind = {.nodes = 300, .degree = 6, .features = WIDTH, .classes = CLASSES};
     test_graph_init(&s->graph, kind, 21, &test_comm);
-    assert_ok(config_load(&s->config, NULL, settings, 7, &err), &err);
+    assert_ok(config_load(&s->config, NULL, settings, count, &err), &err);
     assert_ok(model_shape(&s->shape, &s->config, WIDTH, CLASSES, false, &err), &err);
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     for (int i = 0; i < 2; i++) {
@@ -42,6 +48,8 @@ static inline void ground_init(Ground *s) {
         model_initial(&s->shape, 5 + (uint64_t)i, s->parameters[i]);
     }
 }
+
+static inline void ground_init(Ground *s) { ground_init_as(s, (const char *const[4]){NULL}); }
 
 static inline void ground_clear(Ground *s) {
     memory_free(s->parameters[1]);
@@ -78,6 +86,22 @@ static inline CodecOptions flight_options(const char *codec, const Residual *fir
                             .chunk = 192,
                             .residual = {{.of = first}, {.of = second}}};
     assert_ok(options.codec, &err);
+    return options;
+}
+
+// The options of fp32 rows under a schedule with settings of its own; unused ones are NULL.
+static inline CodecOptions scheduled_options(const char *name, const char *const settings[4]) {
+    Error err = {0};
+    Config config;
+    int count = 0;
+    FamilyKeys keys = schedule_keys();
+    CodecOptions options = flight_options("fp32", NULL, NULL);
+    while (count < 4 && settings[count] != NULL)
+        count++;
+    config_learn_keys(&keys, 1);
+    assert_ok(config_load(&config, NULL, settings, count, &err), &err);
+    assert_ok(schedule_configure(schedule_find(name, &err), &config, &options, &err), &err);
+    config_learn_keys(NULL, 0);
     return options;
 }
 
@@ -121,7 +145,7 @@ static inline void fly(Flight *f) {
     assert_int_equal(takes, memory_allocs());
     gradsync_finish(f->sync, on_device(f->gradient));
     comm_sum_double(&test_comm, &f->loss, 1);
-    device()->download_rows(f->logits, f->model->layer[LAYERS - 1].z);
+    device()->download_rows(f->logits, f->model->layer[f->ground->shape.layers - 1].z);
 }
 
 static inline bool everywhere(bool here) {

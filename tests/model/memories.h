@@ -54,7 +54,7 @@ static inline int64_t bytes_sent(const Flight *f) {
     return bytes;
 }
 
-// How many exchanges of training there were, on all ranks alike. (A schedule may do two at first.)
+// How many exchanges of training there were, on all ranks alike.
 static inline int64_t exchanges_of(const Flight *f) {
     int64_t first = channel_of(f, 0)->exchanges;
     comm_broadcast(&test_comm, &first, sizeof first, 0);

@@ -23,8 +23,10 @@ typedef struct Kind {
 } Kind;
 static const Kind kinds[] = {{"gcn", "overlap", "own", false},
                              {"gcn", "overlap", "cusparse", false},
-                             {"sage-mean", "central", "own", true}};
+                             {"sage-mean", "central", "own", true},
+                             {"gcn", "stale", "own", false}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
+static const char *const smooth_all[] = {"comm.smooth=both"};
 
 typedef struct Scene {
     TestGraph graph;
@@ -39,7 +41,7 @@ static void scene_init(Scene *s, const Kind *kind) {
     TestGraphKind graph = {
         .nodes = 90, .degree = 5, .features = 9, .classes = 5, .multilabel = kind->multilabel};
     test_graph_init(&s->graph, graph, 17, &test_comm);
-    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&s->config, NULL, smooth_all, 1, &err), &err);
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};
@@ -80,6 +82,7 @@ static void side_init(Side *side, const Scene *s, const Kind *kind, const Backen
                         .options = {.codec = codec_find("fp32", &err), .chunk = 4096},
                         .schedule = schedule_find(kind->schedule, &err),
                         .sync = side->sync};
+    assert_ok(schedule_configure(parts.schedule, &s->config, &parts.options, &err), &err);
     side->model = model_new(&s->shape, &parts, &s->config, &err);
     assert_ok(side->model, &err);
     side->parameters = b->alloc(bytes_of(s), "test");
@@ -129,9 +132,12 @@ static void compare_epochs(const Backend *b, const Kind *kind) {
     scene_clear(&s);
 }
 
+// Each time it is the first one, or reads no rows but its own.
 static void repeat_epoch(const Backend *b, const Kind *kind) {
     Scene s;
     Side device;
+    if (schedule_find(kind->schedule, &(Error){0})->changes_result)
+        return;
     scene_init(&s, kind);
     side_init(&device, &s, kind, b);
     run_epoch(&device, &s, 7);
@@ -151,6 +157,8 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
 static void on(const Backend *b, const Error *err) {
     if (b == NULL)
         test_skip(err->text);
+    const FamilyKeys keys = schedule_keys();
+    config_learn_keys(&keys, 1);
     setenv("FRINGE_EMULATED_STREAMS", "random", 1);
     for (int k = 0; k < KINDS; k++) {
         BackendStart how = {.spmm = kinds[k].spmm,

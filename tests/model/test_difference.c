@@ -2,7 +2,6 @@
 // If this failed, the two ends of a channel would not remember the same of a row, or what they
 // remember would not outlive new widths and a resume, or evaluation would change it.
 #include "../difference.h"
-#include "../stale.h"
 #include "memories.h"
 
 static void fp32_differences_give_the_same_rows(void **state) {

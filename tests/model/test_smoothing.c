@@ -5,7 +5,6 @@
 #include "../refreshed.h"
 #include "../smoothing.h"
 #include "../sparse.h"
-#include "../stale.h"
 #include "memories.h"
 
 static CodecOptions sparse_options(const Residual *residual) {

@@ -1,8 +1,8 @@
 // ranks: 1 2 3
-// If this failed, messages could not fly beyond their epoch: they would be lost, mixed up or stand
-// still, or a change of widths, an evaluation, a measurement or the end would meet them in flight.
-#include "../stale.h"
-#include "flights.h"
+// If this failed, rows of the epoch before would be those of another one, or smoothed wrongly;
+// messages that fly beyond their epoch would be lost, mixed up or stand still, or a change of
+// widths, an evaluation, a measurement or the end would meet them in flight.
+#include "memories.h"
 
 // Weights change once, after the first epoch. Then every layer needs one epoch more than the one
 // below it to read rows of the new weights, and the way back one more for every layer.
@@ -26,6 +26,187 @@ static void frozen_weights_catch_up(void **state) {
     ground_clear(&ground);
 }
 
+static void freeze(Ground *ground) {
+    memcpy(ground->parameters[0], ground->parameters[1],
+           (size_t)ground->shape.parameter_count * sizeof(float));
+}
+
+static bool same_weights_gradient(const Flight *a, const Flight *b, int l) {
+    const Parameter *p = a->model->layer[l].parameter[ROLE_WEIGHT];
+    size_t bytes = (size_t)(p->rows * p->columns) * sizeof(float);
+    return everywhere(memcmp(a->gradient + p->begin, b->gradient + p->begin, bytes) == 0);
+}
+
+// Weights never change, and the first epoch reads zeros: the epoch, from 0 on, from which logits
+// and the gradient of each layer's weights are exact. A layer that multiplies first aggregates the
+// gradient of its output before it reads it, which takes one more.
+static void zeros_are_forgotten_in_time(void **state) {
+    (void)state;
+    static const char *const settings[4][4] = {
+        {NULL},
+        {"lossless.input_features=auto"},
+        {"lossless.order=auto", "model.hidden=[16, 8]"},
+        {"lossless.order=auto", "model.hidden=[16, 8]", "lossless.input_features=auto"}};
+    for (int i = 0; i < 4; i++) {
+        Ground ground;
+        Flight late, exact;
+        ground_init_as(&ground, settings[i]);
+        freeze(&ground);
+        flight_open(&late, &ground,
+                    scheduled_options("stale", (const char *const[4]){"comm.first=zero"}), "stale");
+        flight_init(&exact, &ground, "fp32", "blocking", NULL);
+        int once = ground.shape.layer0 == LAYER0_ONCE;
+        bool alone = test_comm.size == 1;
+        assert_int_equal(once, i % 2);
+        for (int t = 0; t <= 2 * LAYERS; t++) {
+            fly(&late);
+            fly(&exact);
+            assert_int_equal(same_logits(&late, &exact), alone || t >= LAYERS - once);
+            for (int l = 0; l < LAYERS; l++) {
+                int first = ground.shape.transform_first[l];
+                bool due = t >= 2 * LAYERS - 1 - l - once + first;
+                assert_int_equal(ground.shape.transform_first[l], i >= 2 && (l > 0 || !once));
+                assert_int_equal(same_weights_gradient(&late, &exact, l), alone || due);
+            }
+        }
+        flight_clear(&exact);
+        flight_clear(&late);
+        ground_clear(&ground);
+    }
+}
+
+// Between the logits of two flights, or between their gradients of the first layer's weights.
+static double distance(const Flight *a, const Flight *b, bool of_gradient) {
+    const Parameter *p = a->model->layer[0].parameter[ROLE_WEIGHT];
+    int64_t count = of_gradient ? p->rows * p->columns : logit_count(a);
+    const float *x = of_gradient ? a->gradient + p->begin : a->logits;
+    const float *y = of_gradient ? b->gradient + p->begin : b->logits;
+    double sum = 0;
+    for (int64_t k = 0; k < count; k++)
+        sum += pow((double)x[k] - (double)y[k], 2);
+    if (!of_gradient) // which is the sum over ranks
+        comm_sum_double(&test_comm, &sum, 1);
+    return sqrt(sum);
+}
+
+// The distance to what is exact after twice as many epochs as before them, where there are two
+// layers, of which the first is made once, so that one exchange goes each way.
+static double nearer(const char *const settings[4], int epochs, bool of_gradient, bool frozen) {
+    Ground ground;
+    Flight late, exact;
+    double at[2] = {0};
+    ground_init_as(&ground,
+                   (const char *const[4]){"model.layers=2", "lossless.input_features=auto"});
+    if (frozen)
+        freeze(&ground);
+    flight_open(&late, &ground, scheduled_options("stale", settings), "stale");
+    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    for (int t = 0; t <= 2 * epochs; t++) {
+        fly(&late);
+        if (t < 2)
+            fly(&exact);
+        if (t > 0 && t % epochs == 0)
+            at[t / epochs - 1] = distance(&late, &exact, of_gradient);
+    }
+    flight_clear(&exact);
+    flight_clear(&late);
+    ground_clear(&ground);
+    return at[1] / at[0];
+}
+
+// After t rows that stay the same, a mean that begins with zero lacks decay^t of them; in one that
+// begins with another row, that still has decay^(t-1) (1 - decay) / (1 - decay^t) of the weight.
+static void means_forget_by_their_decay(void **state) {
+    (void)state;
+    static const char *const ways[] = {"comm.smooth=features", "comm.smooth=gradients"};
+    double decay = 0.8, five = pow(decay, 5);
+    if (test_comm.size == 1)
+        return;
+    for (int back = 0; back < 2; back++) {
+        const char *const from_zero[4] = {ways[back], "comm.first=zero"};
+        const char *const from_rows[4] = {ways[back], "comm.smooth_decay=0.8"};
+        assert_near(nearer(from_zero, 50, back, true), pow(0.95, 50), 1e-3);
+        assert_near(nearer(from_rows, 5, back, false), five / (1 + five), 1e-3);
+    }
+}
+
+// Means of rows that stay the same are these, from the first one on.
+static void means_begin_with_the_first_rows(void **state) {
+    (void)state;
+    Ground ground;
+    Flight late, exact;
+    ground_init(&ground);
+    freeze(&ground);
+    flight_open(&late, &ground,
+                scheduled_options("stale", (const char *const[4]){"comm.smooth=both"}), "stale");
+    flight_init(&exact, &ground, "fp32", "blocking", NULL);
+    fly(&exact);
+    for (int epoch = 0; epoch < 2 * LAYERS; epoch++) {
+        fly(&late);
+        assert_true(epoch > 1 || same_gradient(&late, &exact));
+        assert_near(gradient_distance(&late, &exact), 0, 1e-5);
+    }
+    flight_clear(&exact);
+    flight_clear(&late);
+    ground_clear(&ground);
+}
+
+// Each way by itself: what is not smoothed remembers nothing.
+static void only_what_is_smoothed_is_remembered(void **state) {
+    (void)state;
+    static const char *const ways[] = {"none", "features", "gradients", "both"};
+    Ground ground;
+    ground_init(&ground);
+    for (int i = 0; i < 4; i++) {
+        Flight late;
+        char smooth[32];
+        snprintf(smooth, sizeof smooth, "comm.smooth=%s", ways[i]);
+        CodecOptions options = scheduled_options("stale", (const char *const[4]){smooth});
+        flight_open(&late, &ground, options, "stale");
+        for (int k = 0; k < CHANNELS; k++) {
+            const Channel *channel = channel_of(&late, k);
+            bool smooths = channel->id.direction == FORWARD ? i & 1 : i & 2;
+            assert_int_equal(channel->box[OUTGOING].rows.at != NULL, false);
+            for (int g = 0; g + 1 < test_comm.size; g++) {
+                bool rows = box_rows(&channel->box[INCOMING], g) > 0;
+                assert_int_equal(memory_bytes(channel, OUTGOING, 0, g), 0);
+                assert_int_equal(memory_bytes(channel, INCOMING, 0, g) > 0, rows && smooths);
+            }
+        }
+        flight_clear(&late);
+    }
+    ground_clear(&ground);
+}
+
+// Rows with the weight of nothing but the newest one are the rows.
+static void smoothing_by_nothing_changes_nothing(void **state) {
+    (void)state;
+    Ground ground;
+    Flight smooth, plain;
+    ground_init(&ground);
+    CodecOptions options = scheduled_options(
+        "stale", (const char *const[4]){"comm.smooth=both", "comm.smooth_decay=0"});
+    flight_open(&smooth, &ground, options, "stale");
+    flight_init(&plain, &ground, "fp32", "stale", NULL);
+    for (int epoch = 0; epoch < 4; epoch++) {
+        fly(&smooth);
+        fly(&plain);
+        assert_true(same_gradient(&smooth, &plain) && same_logits(&smooth, &plain));
+    }
+    flight_clear(&plain);
+    flight_clear(&smooth);
+    ground_clear(&ground);
+}
+
+// Also where an evaluation drains the messages in between: a message counts once.
+static void means_outlive_a_resume(void **state) {
+    (void)state;
+    static const char *const settings[2][4] = {{"comm.smooth=both", "comm.first=zero"},
+                                               {"comm.smooth=both"}};
+    for (int i = 0; i < 2; i++)
+        assert_resumed(scheduled_options("stale", settings[i]), "stale", 3 - i);
+}
+
 static void all_channels_fly_between_epochs(void **state) {
     (void)state;
     Ground ground;
@@ -35,9 +216,9 @@ static void all_channels_fly_between_epochs(void **state) {
     assert_int_equal(wire_in_flight(), 0);
     for (int epoch = 0; epoch < 4; epoch++) {
         fly(&late);
-        assert_int_equal(wire_in_flight(), CHANNELS);
+        assert_int_equal(wire_in_flight(), epoch > 0 ? CHANNELS : 0); // the first one waits
         for (int i = 0; i < CHANNELS; i++)
-            assert_true(channel_in_flight(channel_of(&late, i)));
+            assert_int_equal(channel_in_flight(channel_of(&late, i)), epoch > 0);
     }
     flight_clear(&late);
     assert_int_equal(wire_in_flight(), 0);
@@ -58,6 +239,7 @@ static void whoever_waits_moves_them(void **state) {
     Flight late;
     ground_init(&ground);
     flight_init(&late, &ground, "fp32", "stale", NULL);
+    fly(&late);
     fly(&late);
     double begin = clock_seconds();
     int64_t missing = 1;
@@ -107,8 +289,9 @@ static void others_do_not_disturb_what_flies(void **state) {
     Ground ground;
     Flight late, twin, exact;
     ground_init(&ground);
-    flight_init(&late, &ground, "fp32", "stale", NULL);
-    flight_init(&twin, &ground, "fp32", "stale", NULL);
+    CodecOptions smooth = scheduled_options("stale", (const char *const[4]){"comm.smooth=both"});
+    flight_open(&late, &ground, smooth, "stale");
+    flight_open(&twin, &ground, smooth, "stale");
     flight_init(&exact, &ground, "fp32", "blocking", NULL);
     size_t bytes = (size_t)logit_count(&late) * sizeof(float);
     float *want = memory_alloc(bytes, "test"), *got = memory_alloc(bytes, "test");
@@ -141,10 +324,10 @@ typedef struct Sizes {
     size_t planned, taken;
 } Sizes;
 
-static Sizes sizes_of(const Ground *ground, const char *schedule) {
+static Sizes sizes_of(const Ground *ground, const char *schedule, const char *smooth) {
     MemoryPlan plan = {0};
     Flight f;
-    flight_init(&f, ground, "fp32", schedule, NULL);
+    flight_open(&f, ground, scheduled_options(schedule, (const char *const[4]){smooth}), schedule);
     size_t with = memory_in_use();
     model_plan(&plan, &ground->shape, &f.parts, &ground->config);
     model_free(f.model);
@@ -154,21 +337,42 @@ static Sizes sizes_of(const Ground *ground, const char *schedule) {
     return (Sizes){memory_plan_total(&plan), taken};
 }
 
-// Buffers of all channels add up.
+static size_t halo_bytes(const Flight *f) {
+    size_t bytes = 0;
+    for (int i = 0; i < CHANNELS; i++) {
+        const Channel *channel = channel_of(f, i);
+        bytes += rows_bytes(channel->plan->halo_count, channel->columns);
+    }
+    return bytes;
+}
+
+// Buffers of all channels add up, and a mean of each row that is received.
 static void their_memory_is_planned(void **state) {
     (void)state;
     Ground ground;
+    Flight f;
     ground_init(&ground);
-    Sizes one = sizes_of(&ground, "blocking"), each = sizes_of(&ground, "stale");
+    Sizes one = sizes_of(&ground, "blocking", NULL), each = sizes_of(&ground, "stale", NULL);
+    Sizes smooth = sizes_of(&ground, "stale", "comm.smooth=both");
+    flight_init(&f, &ground, "fp32", "stale", NULL);
     double planned = (double)each.planned - (double)one.planned;
-    double taken = (double)each.taken - (double)one.taken;
+    double taken = (double)each.taken - (double)one.taken, means = (double)halo_bytes(&f);
     assert_true(test_comm.size == 1 || taken > 100000);
     assert_near(planned, taken, 20000); // channels, buffers and communicators themselves
+    assert_near((double)smooth.planned - (double)each.planned, means, 64 * CHANNELS * 3);
+    assert_near((double)smooth.taken - (double)each.taken, means, 64 * CHANNELS * 3);
+    flight_clear(&f);
     ground_clear(&ground);
 }
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(frozen_weights_catch_up),
+    cmocka_unit_test(zeros_are_forgotten_in_time),
+    cmocka_unit_test(means_forget_by_their_decay),
+    cmocka_unit_test(means_begin_with_the_first_rows),
+    cmocka_unit_test(only_what_is_smoothed_is_remembered),
+    cmocka_unit_test(smoothing_by_nothing_changes_nothing),
+    cmocka_unit_test(means_outlive_a_resume),
     cmocka_unit_test(all_channels_fly_between_epochs),
     cmocka_unit_test(whoever_waits_moves_them),
     cmocka_unit_test(widths_change_behind_what_flies),

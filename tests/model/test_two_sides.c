@@ -25,6 +25,7 @@ static const Kind kinds[] = {
     {"fp32", "overlap", "sage-mean", "auto", 0, false, true, 2},
     {"bf16", "overlap", "gcn", "auto", 0.3, true, false, 0},
     {"integer", "overlap", "gcn", "exchange", 0, false, true, 0},
+    {"fp32", "stale", "gcn", "exchange", 0, false, false, 0},
     {"integer", "central", "sage-mean", "exchange", 0.2, true, false, 3},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, EPOCHS = 3 };
