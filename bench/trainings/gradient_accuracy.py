@@ -2,7 +2,7 @@
 
 usage: bench/run.sh gradient_accuracy [--strict] [--only=cora-gcn,...] [--ranks=4,8] [--optimizers=adam,sgd]
                                       [--methods=max-8,ef21,...] [--seeds=N] [--hours=3]
-smoke: --only=cora-gcn --ranks=2 --optimizers=adam --methods=ef21 --seeds=2
+smoke: --only=cora-gcn --ranks=4 --optimizers=adam --methods=ef21 --seeds=2
 
 A cell is a case (config, ranks, optimizer) and a method: runs with the same seeds in all methods. A seed's score is the
 mean of its last ten evaluations. A method with a bar may be below fp32 by at most max(0.3 points, 2 standard errors of
@@ -16,6 +16,7 @@ import os
 import statistics
 import tempfile
 import time
+from collections import namedtuple
 
 from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, settings, write_section
 
@@ -25,30 +26,37 @@ SETS = {"cora-gcn": ((4, 8), ("adam", "sgd"), 10, []),
         "coauthor-physics-gcn": ((4,), ("adam",), 4, ["train.epochs=100", "lossless.order=auto"])}
 OPTIMIZERS = {"adam": [], "sgd": ["train.optimizer=sgd", "train.momentum=0.9", "train.lr=0.3", "train.epochs=400"]}
 ALWAYS, ADAM, NEVER = ("adam", "sgd"), ("adam",), ()  # optimizers with which a method has a bar
-METHODS = {"fp32": (["method=fp32"], NEVER),
-           "max-8": (["codec=max", "bits=8"], ALWAYS),
-           "max-4": (["codec=max", "bits=4"], ALWAYS),
-           "minmax-8": (["method=zipml"], ALWAYS),
-           "minmax-4": (["codec=minmax", "bits=4"], ALWAYS),
-           "dq-sgd": (["method=dq-sgd", "bits_period=25"], ALWAYS),
-           "ef21": (["method=ef21"], ALWAYS),
-           "diana": (["method=diana"], ADAM),
-           "diana-both": (["method=diana-both"], NEVER),
-           "qsgd": (["method=qsgd"], NEVER),
-           "signsgd": (["method=signsgd"], NEVER),
-           "terngrad": (["method=terngrad"], NEVER)}
+Method = namedtuple("Method", "words bars codec rounding", defaults=("random",))  # codec as in gradients.json
+METHODS = {"fp32": Method(["method=fp32"], NEVER, ""),
+           "max-8": Method(["codec=max", "bits=8"], ALWAYS, "max 8"),
+           "max-4": Method(["codec=max", "bits=4"], ALWAYS, "max 4"),
+           "minmax-8": Method(["method=zipml"], ALWAYS, "minmax 8"),
+           "minmax-4": Method(["codec=minmax", "bits=4"], ALWAYS, "minmax 4"),
+           "dq-sgd": Method(["method=dq-sgd", "bits_period=25"], ALWAYS, "max 6"),
+           "ef21": Method(["method=ef21"], ALWAYS, "minmax 4", "nearest"),
+           "diana": Method(["method=diana"], ADAM, "max 2"),
+           "diana-both": Method(["method=diana-both"], NEVER, "max 2"),
+           "qsgd": Method(["method=qsgd"], NEVER, "l2 4"),
+           "signsgd": Method(["method=signsgd"], NEVER, "mean 1", "nearest"),
+           "terngrad": Method(["method=terngrad"], NEVER, "max 2"),
+           "powersgd:4": Method(["method=powersgd:4"], NEVER, "")}
 KNOWN = kept("gradient_accuracy")
 
 
 def all_cells():
     """(case, method), in the order in which they are run."""
-    wanted = option("methods", ",".join(METHODS)).split(",")
-    for config in option("only", ",".join(SETS)).split(","):
-        some_ranks, optimizers, seeds, words = SETS[config]
-        for ranks in map(int, option("ranks", ",".join(map(str, some_ranks))).split(",")):
-            for optimizer in option("optimizers", ",".join(optimizers)).split(","):
+    for config, (some_ranks, optimizers, seeds, words) in SETS.items():
+        for ranks in some_ranks:
+            for optimizer in optimizers:
                 case = Case(config, ranks, optimizer, option("seeds", seeds), words)
-                yield from ((case, method) for method in METHODS if method == "fp32" or method in wanted)
+                yield from ((case, method) for method in METHODS)
+
+
+def is_wanted(case, method):
+    def named(what, value):
+        return not option(what, "") or str(value) in option(what, "").split(",")
+    return (named("only", case.config) and named("ranks", case.ranks) and named("optimizers", case.optimizer) and
+            (method == "fp32" or named("methods", method)))
 
 
 class Case:
@@ -60,7 +68,7 @@ class Case:
     def run(self, method):
         """What is kept of a cell."""
         with tempfile.TemporaryDirectory() as work:
-            words = self.words + [f"gradients.{word}" for word in METHODS[method][0]]
+            words = self.words + [f"gradients.{word}" for word in METHODS[method].words]
             words += [f"run.dir={work}/run", "run.seed=0", "run.threads=1", "run.log_every=0", "run.checkpoint_every=0",
                       "train.eval_every=5"]
             fringe("train", os.path.join(ROOT, "configs", self.config + ".json"), "--ranks", self.ranks, "--runs",
@@ -85,23 +93,23 @@ def cell_of(runs):
 def measure(table):
     """Cells that are not known yet, as long as there is time."""
     end = time.time() + 3600 * option("hours", 3.0)
-    left = [(case, method) for case, method in all_cells() if method not in table.get(case.name, {})]
+    left = [(case, method) for case, method in all_cells()
+            if is_wanted(case, method) and method not in table.get(case.name, {})]
     while left and time.time() < end:
         print(f"{len(left)} cells left; next: {left[0][0].name}, {left[0][1]}", flush=True)
         case, method = left.pop(0)
         table.setdefault(case.name, {})[method] = case.run(method)
         keep(KNOWN, table)
-    for case, method in left:
-        print(f"not run: {case.name}, {method}")
+    print("\n".join(f"not run: {case.name}, {method}" for case, method in left))
 
 
 def judge(bench, table):
     for case, method in all_cells():
         known = table.get(case.name, {})
-        if method == "fp32" or method not in known:
+        if method == "fp32" or method not in known or not is_wanted(case, method):
             continue
         mean, _, allowed = paired_difference(known[method]["scores"], known["fp32"]["scores"])
-        has_bar = case.optimizer in METHODS[method][1]
+        has_bar = case.optimizer in METHODS[method].bars
         bench.figure(f"{case.name}, {method}", mean, "points", "allowed below fp32", allowed, max(0, -mean) / allowed + 1e-9,
                      1.0 if has_bar else 0.0, at_most=True)
 
@@ -112,7 +120,7 @@ def said(known, method, optimizer):
     if method == "fp32":
         return f"{statistics.mean(known[method]['scores']):.2f} %"
     mean, error, allowed = paired_difference(known[method]["scores"], known["fp32"]["scores"])
-    short = optimizer in METHODS[method][1] and mean < -allowed
+    short = optimizer in METHODS[method].bars and mean < -allowed
     return f"{mean:+.2f} ± {error:.2f}{' short' if short else ''}"
 
 
@@ -121,19 +129,37 @@ def beside(table, method):
     known = [cells for cells in table.values() if "fp32" in cells and method in cells]
     fewer = [f"{cells['fp32']['bytes'] / cells[method]['bytes']:.1f}" for cells in known if cells[method]["bytes"]]
     bits, memory = ([f"{cells[method][key]:.2f}" for cells in known if cells[method][key]] for key in ("bits", "memory"))
-    ends = [f"{min(of, key=float)} to {max(of, key=float)}" if of else "" for of in (fewer, bits, memory)]
-    return ends if method != "fp32" else ["", "", ""]
+    ends = [sorted({*of}, key=float) for of in (fewer, bits, memory)]
+    return [" to ".join([*of[:1], *of[1:][-1:]]) if method != "fp32" else "" for of in ends]
+
+
+def errors_of_codecs():
+    """What bench gradients has found on cora: {method: "least – most"}"""
+    path = kept("gradients")
+    arms = json.load(open(path)).get("cora-gcn", {}) if os.path.exists(path) else {}
+    return {name: " – ".join(f"{end:.2g}" for end in arms[method.codec][method.rounding])
+            for name, method in METHODS.items() if method.codec in arms}
+
+
+def not_run(table):
+    cases = {}
+    for case, method in all_cells():
+        if case.name in table and method not in table[case.name]:
+            cases.setdefault(case.name, []).append(method)
+        elif case.name not in table:
+            cases[case.name] = ["all"]
+    return "Not run: " + "; ".join(f"{case}: {', '.join(of)}" for case, of in cases.items()) + "." if cases else ""
 
 
 def write(table):
-    optimizer_of = {case: case.rsplit(" ", 1)[1] for case in table}
-    lines = [["gradients", *table, "fewer bytes", "mean bits", "‖g - h‖ / ‖g‖"]]
+    optimizer_of, errors = {case: case.rsplit(" ", 1)[1] for case in table}, errors_of_codecs()
+    lines = [["gradients", *table, "fewer bytes", "mean bits", "‖g - h‖ / ‖g‖", "error of a share"]]
     lines += [["---"] * len(lines[0])]
-    for method, (_, bars) in METHODS.items():
+    for method in METHODS:
         cells = [said(known, method, optimizer_of[case]) for case, known in table.items()]
-        lines.append([method, *cells, *beside(table, method)])
-    write_section("Accuracy of coded weight gradients", CAPTION + "\n\n" +
-                  "\n".join("| " + " | ".join(cells) + " |" for cells in lines) + "\n\n" + CONCLUSION)
+        lines.append([method, *cells, *beside(table, method), errors.get(method, "")])
+    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    write_section("Accuracy of coded weight gradients", "\n\n".join(filter(None, (CAPTION, text, SAY, not_run(table)))))
 
 
 CAPTION = """\
@@ -142,7 +168,7 @@ fp32, and the difference of each method from it over paired seeds ± its standar
 coauthor-physics). max and minmax at 4 and 8 bits, dq-sgd and ef21 may be below fp32 by at most max(0.3 points, 2
 standard errors), diana with Adam alone; the others have no bar. sgd: momentum 0.9, rate 0.3, 400 epochs. dq-sgd
 chooses bits every 25 epochs."""
-CONCLUSION = ""
+SAY = ""
 
 
 def main():
