@@ -125,7 +125,7 @@ def said(known, method, optimizer):
 
 
 def beside(table, method):
-    """How many times fewer bytes where fp32 and the method are known; mean bits; |g - h| / |g|."""
+    """How many times fewer bytes where fp32 and the method are known; mean bits; what the memory leaves."""
     known = [cells for cells in table.values() if "fp32" in cells and method in cells]
     fewer = [f"{cells['fp32']['bytes'] / cells[method]['bytes']:.1f}" for cells in known if cells[method]["bytes"]]
     bits, memory = ([f"{cells[method][key]:.2f}" for cells in known if cells[method][key]] for key in ("bits", "memory"))
@@ -153,7 +153,7 @@ def not_run(table):
 
 def write(table):
     optimizer_of, errors = {case: case.rsplit(" ", 1)[1] for case in table}, errors_of_codecs()
-    lines = [["gradients", *table, "fewer bytes", "mean bits", "‖g - h‖ / ‖g‖", "error of a share"]]
+    lines = [["gradients", *table, "fewer bytes", "mean bits", "memory", "error of a share"]]
     lines += [["---"] * len(lines[0])]
     for method in METHODS:
         cells = [said(known, method, optimizer_of[case]) for case, known in table.items()]
@@ -167,7 +167,8 @@ CAPTION = """\
 fp32, and the difference of each method from it over paired seeds ± its standard error (10 seeds; 4 on reddit-small and
 coauthor-physics). max and minmax at 4 and 8 bits, dq-sgd and ef21 may be below fp32 by at most max(0.3 points, 2
 standard errors), diana with Adam alone; the others have no bar. sgd: momentum 0.9, rate 0.3, 400 epochs. dq-sgd
-chooses bits every 25 epochs."""
+chooses bits every 25 epochs. memory: what it left of gradients, ‖g - h‖ / ‖g‖, or what feedback added to them,
+‖e‖ / ‖g‖; mean over epochs. error of a share: of the codec on cora, from "Codecs on weight gradients"."""
 SAY = ""
 
 
