@@ -35,8 +35,8 @@ static void find_node(Comm *comm) {
     CHECK_MPI(MPI_Comm_size(node, &comm->node_size));
     int cores = node_cores(node);
     threads_set_node_cores(cores);
-    comm_wait_crowded(comm->node_size > cores || comm->node_size > threads_rationed() ||
-                      getenv("FRINGE_TEST_CROWDED") != NULL); // of the tests, beside each other
+    comm_wait_crowded(comm->node_size > cores || comm->node_size > threads_rationed(),
+                      getenv("FRINGE_TEST_CROWDED") != NULL);
     CHECK_MPI(MPI_Comm_free(&node));
 }
 

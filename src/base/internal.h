@@ -34,8 +34,9 @@ bool utf8_is_command(const unsigned char *at, size_t length);
 bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 #define JSON_LARGEST_INTEGER 9007199254740992.0 // 2^53: doubles skip integers above it
 
-// More ranks than cores on this machine: waits yield their core early (wait.c).
-void comm_wait_crowded(bool crowded);
+// More ranks than cores on this machine: waits yield their core early (wait.c), and
+// earlier still among tests, which run beside each other.
+void comm_wait_crowded(bool crowded, bool among_tests);
 // terminal_settle waits for this to be true; the last words lie below the terminal (ending.c).
 void terminal_settles_when(bool (*is_settled)(void));
 

@@ -8,17 +8,21 @@
 #include <sched.h>
 #include <time.h>
 
-static bool oversubscribed;
+enum { ALONE = 20000, CROWDED = 100, AMONG_TESTS = 10 }; // turns until a wait sleeps
 
-void comm_wait_crowded(bool crowded) { oversubscribed = crowded; }
+static int patience = ALONE;
+
+void comm_wait_crowded(bool crowded, bool among_tests) {
+    patience = among_tests ? AMONG_TESTS : crowded ? CROWDED : ALONE;
+}
 
 // Yields the core to others: early if there are more ranks than cores, later otherwise. What has
 // lasted for 20,000 turns, ten milliseconds or more, is no message that is about to arrive.
 static void rest(int64_t turns) {
     static const struct timespec moment = {.tv_nsec = 20000};
-    if (turns > (oversubscribed ? 100 : 20000))
+    if (turns > patience)
         nanosleep(&moment, NULL);
-    else if (oversubscribed || turns > 2000)
+    else if (patience < ALONE || turns > 2000)
         sched_yield();
 }
 
