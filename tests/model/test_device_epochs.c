@@ -118,7 +118,7 @@ static void compare_epochs(const Backend *b, const Kind *kind) {
     scene_init(&s, kind);
     side_init(&cpu, &s, kind, &backend_cpu);
     side_init(&device, &s, kind, b);
-    for (uint32_t epoch = 1; epoch <= (uint32_t)test_turns(12, 50); epoch++) {
+    for (uint32_t epoch = 1; epoch <= (uint32_t)test_turns(6, 50); epoch++) {
         run_epoch(&cpu, &s, epoch);
         run_epoch(&device, &s, epoch);
         first = epoch == 1 ? cpu.loss : first;
@@ -144,7 +144,7 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
     float *gradient = ALLOC(float, s.shape.parameter_count, "test");
     memcpy(gradient, device.pinned, bytes_of(&s));
     double loss = device.loss;
-    for (int i = 0; i < test_turns(5, 20); i++) {
+    for (int i = 0; i < test_turns(3, 20); i++) {
         run_epoch(&device, &s, 7);
         assert_memory_equal(gradient, device.pinned, bytes_of(&s));
         assert_true(loss == device.loss);
