@@ -1,7 +1,7 @@
 # long
 """If this failed, training on 2 and 4 ranks would not learn what the PyTorch reference learns
-(bench/results/reference.json: same recipe, same split, last epoch), P ranks would not train as one rank does, or a coded sum of weight gradients would cost
-accuracy."""
+(bench/results/reference.json: same recipe, same split, last epoch), P ranks would not train as one rank does, or a coded
+sum of weight gradients would cost accuracy."""
 import json
 import math
 import os
