@@ -125,6 +125,7 @@ typedef struct ResidualStep {
     int64_t exchange; // which one of training, from 1: the same number at both ends
     const MemberValues *values;
     const DeviceFloat *follows; // [rows of the message] as Residual.follows says; NULL without it
+    bool direct;                // difference: the rows go as they are, and are remembered
 } ResidualStep;
 
 typedef struct Residual {

@@ -167,7 +167,7 @@ typedef struct Config {
         ConfigInts bits;             // bits that rows may get, ascending
         int64_t initial_bits; // bits of all rows until the first assignment; uniform: for good
         char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's minimum and step in a message
-        char memory[CONFIG_WORD];      // none | feedback | difference | anchor | ef21
+        char memory[CONFIG_WORD];      // none | feedback | difference | anchor | ef21 | auto
         double alpha;       // difference: how far the memory of a row follows; 0: by its bits
         int64_t refresh;    // anchor: exchanges from one in fp32 to the next
         int64_t period;     // epochs between two assignments

@@ -93,6 +93,11 @@ bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Err
 void channel_set_exact(Channel *channel, bool exact);
 bool channel_is_exact(const Channel *channel);
 
+// Lets rows go as they are from the next training exchange on, though what is remembered of them
+// (`difference`) goes on following them, or lets differences go again. All ranks must set the same.
+void channel_set_direct(Channel *channel, bool direct);
+bool channel_is_direct(const Channel *channel);
+
 // ---- widths
 
 // Widths of rows, for codecs that have them: one byte per row of the send and of the receive list,
@@ -110,6 +115,9 @@ typedef struct RangeStatistics {
     float *square;
 } RangeStatistics;
 RangeStatistics *channel_ranges(Channel *channel); // NULL: its codec has no widths
+// What rounding adds to the rows that were sent in the last coded exchange of training, in the sum
+// of squares, by their ranges and widths.
+double channel_noise(const Channel *channel);
 void channel_ranges_reset(Channel *channel);
 
 // Bytes of one row of `bits` bits with its parameters.

@@ -237,6 +237,7 @@ size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns);
 typedef struct BoxStep {
     const Codec *codec;
     int64_t exchange;
+    bool direct; // as ResidualStep has it
 } BoxStep;
 // The options' codec, or fp32 if a residual refreshes.
 BoxStep box_step(const CodecOptions *options, int64_t exchange);

@@ -37,6 +37,7 @@ Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed, co
     }
     for (int i = 0; i < count; i++)
         assigned_new(a, &a->assigned[i], &channels[i]);
+    memories_init(a);
     return a;
 }
 
@@ -114,6 +115,7 @@ static void apply(Assigner *a, int64_t epoch) {
 
 bool assigner_before(Assigner *a, int64_t epoch, Error *err) {
     double begin = clock_seconds();
+    memories_before(a, epoch);
     if (a->pending == NOTHING_PENDING && a->rule->due(a, epoch) && !request(a, epoch, err))
         return false;
     int64_t delay = a->rule->at_once ? 0 : a->config->quantization.delay;
@@ -140,6 +142,7 @@ static double seconds_of(const Assigner *a, const ChannelAssignment *assigned) {
 const Assignment *assigner_after(Assigner *a, int64_t epoch) {
     for (int i = 0; i < a->channels; i++)
         a->assigned[i].exchanges++;
+    memories_after(a, epoch);
     if (a->applied != epoch)
         return NULL;
     for (int i = 0; i < a->channels; i++)

@@ -53,8 +53,9 @@ struct Assigner {
     Pending pending;
     int64_t requested, applied; // epochs of the last assignment
     Assignment assignment;
-    double *theta, *gamma; // rank 0: [size, size - 1] by source and ring round
-    const Replay *replay;  // borrowed; of the rule replay:RUN
+    double *theta, *gamma;                  // rank 0: [size, size - 1] by source and ring round
+    const Replay *replay;                   // borrowed; of the rule replay:RUN
+    double direct_noise[ASSIGNED_CHANNELS]; // of the rows themselves, in this period (memories.c)
 };
 
 // A rule chooses the width of each row. Rules are a table (rules.c); uniform is the smallest member
@@ -86,6 +87,13 @@ double assigned_hidden(const Assigner *assigner, ChannelAssignment *assigned);
 // Starts fringe-solver if quantization.solver is glpk and the solution is not proven optimal. Rank
 // 0.
 void assigned_start_solver(Assigner *assigner, ChannelAssignment *assigned);
+
+// ---- memories.c: quantization.memory=auto
+bool memories_are_chosen(const Assigner *assigner);
+void memories_init(Assigner *assigner);
+// Around an epoch, on all ranks alike: says which exchanges send rows or differences. Collective.
+void memories_before(Assigner *assigner, int64_t epoch);
+void memories_after(Assigner *assigner, int64_t epoch);
 
 // ---- groups.c
 void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_size);

@@ -113,6 +113,8 @@ static bool save(void *owner, StateWriter *writer, Error *err) {
         counters[COUNTERS + i] = channel_ranges(a->assigned[i].of.channel)->exchanges;
     known_copy(a, &known, true);
     state_put_copy(writer, "counters", TENSOR_I64, COUNTERS + a->channels, counters);
+    if (memories_are_chosen(a))
+        state_put_copy(writer, "direct.noise", TENSOR_F64, a->channels, a->direct_noise);
     state_put_copy(writer, "report.numbers", TENSOR_F64, known_numbers(a), known.number);
     state_put_copy(writer, "report.texts", TENSOR_U8, known_texts(a), known.text);
     for (int i = 0; i < a->channels; i++)
@@ -210,7 +212,8 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
     }
     if (reader->file != NULL)
         restore_known(a, reader->file);
-    return true;
+    return !memories_are_chosen(a) ||
+           state_get(reader, "direct.noise", TENSOR_F64, a->channels, a->direct_noise, err);
 }
 
 StateSection assigner_section(Assigner *a) {

@@ -20,14 +20,27 @@ static bool check_feedback(const Config *config, Error *err) {
                      "quantization.initial_bits, or set quantization.memory=difference");
 }
 
+// Ranges and widths tell what pays.
+static bool check_auto(const Config *config, Error *err) {
+    return strcmp(config->quantization.codec, "integer") == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "quantization.memory: auto compares what rounding adds, which it knows for "
+                     "quantization.codec=integer; set that, or quantization.memory=difference");
+}
+
 // EF21 is `difference` with alpha 1; the codec rounds to the nearest then.
 bool residual_configure(const Config *config, const Residual **of, MemberValues *values,
                         Error *err) {
     const char *memory = config->quantization.memory;
-    bool coded = strcmp(config->quantization.codec, "fp32") != 0;
-    bool ef21 = coded && strcmp(memory, "ef21") == 0;
+    bool ef21 = strcmp(memory, "ef21") == 0, chosen = strcmp(memory, "auto") == 0;
     residual_set(values, (ResidualOptions){ef21 ? 1 : config->quantization.alpha,
                                            config->quantization.refresh});
-    *of = family_find(&residual_family, ef21 ? "difference" : coded ? memory : "none", NULL, err);
-    return *of != NULL && (strcmp(memory, "feedback") != 0 || check_feedback(config, err));
+    *of = &residual_none;
+    if (strcmp(config->quantization.codec, "fp32") == 0)
+        return true;
+    if ((chosen && !check_auto(config, err)) ||
+        (strcmp(memory, "feedback") == 0 && !check_feedback(config, err)))
+        return false;
+    *of = family_find(&residual_family, ef21 || chosen ? "difference" : memory, NULL, err);
+    return *of != NULL;
 }

@@ -66,8 +66,8 @@ static const Residual residual_feedback = {.name = "feedback",
 
 static void subtract(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                      const Poll *poll) {
-    (void)step;
-    b->message_combine(rows.at, 1, floats_of(memory), -1, floats_in(rows), poll);
+    if (!step.direct)
+        b->message_combine(rows.at, 1, floats_of(memory), -1, floats_in(rows), poll);
 }
 
 static float difference_follows(const MemberValues *values, int bits, int64_t columns) {
@@ -78,7 +78,8 @@ static float difference_follows(const MemberValues *values, int bits, int64_t co
 static void difference_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
                              const Poll *poll) {
     Rows m = {floats_of(memory), decoded.count, decoded.columns, decoded.stride};
-    b->message_combine(decoded.at, 1, m.at, 1, floats_in(decoded), poll);
+    if (!step.direct)
+        b->message_combine(decoded.at, 1, m.at, 1, floats_in(decoded), poll);
     b->message_blend(m, decoded, step.follows, poll);
 }
 

@@ -175,14 +175,16 @@ const Key config_own_keys[] = {
     {"quantization.scale_dtype", KEY_WORD, AT(quantization.scale_dtype), "\"bf16\"", ANY,
      "fp32 bf16", ANY, "Type in which the minimum and the step of a row are sent."},
     {"quantization.memory", KEY_WORD, AT(quantization.memory), "\"none\"", ANY,
-     "none feedback difference anchor ef21", ANY,
+     "none feedback difference anchor ef21 auto", ANY,
      "What both ends remember of a halo row from one exchange to the next, at the cost of a copy "
      "of "
      "the rows at each: difference (sends the difference from a memory that follows the row: pays "
      "where rows change little from epoch to epoch, which dropout in front of the exchange makes "
      "impossible) | ef21 (that, rounded to the nearest value, which is biased until rows settle) | "
      "anchor (sends the difference from the last row that was sent in fp32) | feedback (adds what "
-     "rounding lost to the next row) | none."},
+     "rounding lost to the next row) | auto (difference in the exchanges whose rows have changed "
+     "little, measured every quantization.period epochs; the rows themselves in the others and at "
+     "first) | none."},
     {"quantization.alpha", KEY_DOUBLE, AT(quantization.alpha), "0", "[0, 1]", ANY, ANY,
      "How far the memory of a row follows what was sent: 1 wholly; 0: by the bits of the row, as "
      "far as converges for rows of normal values."},

@@ -152,6 +152,10 @@ void channel_set_exact(Channel *channel, bool exact) {
 
 bool channel_is_exact(const Channel *channel) { return channel->never_coded; }
 
+void channel_set_direct(Channel *channel, bool direct) { channel->direct = direct; }
+
+bool channel_is_direct(const Channel *channel) { return channel->direct; }
+
 ChannelCount channel_count(const Channel *channel) {
     const RingTransfer *ring = &channel->ring;
     return (ChannelCount){ring->bytes_sent, ring->bytes_received, ring->messages};

@@ -16,6 +16,7 @@ struct Channel {
     const HaloPlan *plan;     // borrowed
     CodecOptions options;
     bool never_coded; // channel_set_exact
+    bool direct;      // channel_set_direct
     BoxStep step;     // of the current exchange
     int64_t columns;
     ExchangeId id;

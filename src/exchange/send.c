@@ -84,7 +84,9 @@ static void make_messages(Channel *channel, const RowSource *rows, ExchangeConte
 static BoxStep next_step(Channel *channel, ExchangeContext context) {
     if (context.exact || channel->never_coded)
         return (BoxStep){.codec = full_precision()};
-    return box_step(&channel->options, ++channel->exchanges);
+    BoxStep step = box_step(&channel->options, ++channel->exchanges);
+    step.direct = channel->direct;
+    return step;
 }
 
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {

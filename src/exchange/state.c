@@ -32,11 +32,15 @@ static void save_rows(Channel *channel, StateWriter *writer) {
     memory_free(rows);
 }
 
-// What the ends remember, and the number of exchanges, which refreshes depend on.
+// What the ends remember, the number of exchanges, which refreshes depend on, and whether rows go
+// as they are.
 static void save_residuals(const Channel *channel, StateWriter *writer) {
     char name[NAME];
     name_of(name, channel, "exchanges");
+    int64_t direct = channel->direct;
     state_put_copy(writer, name, TENSOR_I64, 1, &channel->exchanges);
+    name_of(name, channel, "direct");
+    state_put_copy(writer, name, TENSOR_I64, 1, &direct);
     exchange_name(channel->id, name);
     for (int side = 0; side < SIDES; side++)
         box_save(&channel->box[side], name, writer);
@@ -75,7 +79,11 @@ static bool restore_rows(Channel *channel, const StateReader *reader, Error *err
 static bool restore_residuals(Channel *channel, const StateReader *reader, Error *err) {
     char name[NAME];
     name_of(name, channel, "exchanges");
+    int64_t direct = 0;
     bool ok = state_get(reader, name, TENSOR_I64, 1, &channel->exchanges, err);
+    name_of(name, channel, "direct");
+    ok = ok && state_get(reader, name, TENSOR_I64, 1, &direct, err);
+    channel->direct = direct != 0;
     exchange_name(channel->id, name);
     for (int side = 0; ok && side < SIDES; side++)
         ok = box_restore(&channel->box[side], name, reader, err);

@@ -29,6 +29,17 @@ void channel_ranges_reset(Channel *channel) {
            (size_t)channel_side_rows(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
 }
 
+// A row of D values in steps of S adds D S^2 / 6 on average (ALGORITHMS A.2).
+double channel_noise(const Channel *channel) {
+    const MessageBox *box = &channel->box[OUTGOING];
+    double sum = 0;
+    for (int64_t k = 0; k < channel_side_rows(channel->plan, OUTGOING); k++) {
+        double step = (double)box->range[k] / (double)((1 << box->bits[k]) - 1);
+        sum += step * step;
+    }
+    return sum * (double)channel->columns / 6;
+}
+
 void channel_add_ranges(Channel *channel, const Poll *poll) {
     const float *range = channel->box[OUTGOING].range;
     box_download_ranges(&channel->box[OUTGOING], poll);

@@ -39,7 +39,7 @@ const Codec *full_precision(void) {
 }
 
 BoxStep box_step(const CodecOptions *options, int64_t exchange) {
-    BoxStep step = {options->codec, exchange};
+    BoxStep step = {.codec = options->codec, .exchange = exchange};
     for (int r = 0; r < RESIDUALS; r++) {
         const Residual *residual = options->residual[r].of;
         if (residual != NULL && residual->refreshes != NULL &&

@@ -136,10 +136,11 @@ static DeviceByte *memory_of(const MessageBox *box, int r, int i) {
 }
 
 static ResidualStep step_of(const MessageBox *box, int r, int i, BoxStep step) {
-    const DeviceFloat *follows = box->residual[r].device_follows;
-    return (ResidualStep){step.exchange, &box->options->residual[r].values,
-                          follows != NULL ? flat_window((DeviceFloat *)follows, box->offset[i])
-                                          : NULL};
+    const DeviceFloat *all = box->residual[r].device_follows;
+    return (ResidualStep){.exchange = step.exchange,
+                          .values = &box->options->residual[r].values,
+                          .follows = all != NULL ? flat_window(all, box->offset[i]) : NULL,
+                          .direct = step.direct};
 }
 
 // The rows of the message, as its source says.

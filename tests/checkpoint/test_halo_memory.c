@@ -17,7 +17,7 @@ static const char *const common[] = {"quantization.codec=integer",
                                      "lossless.input_features=exchange"};
 enum { COMMON = sizeof common / sizeof *common };
 
-static const char *const memories[] = {"none", "difference", "ef21", "anchor", "feedback"};
+static const char *const memories[] = {"none", "difference", "ef21", "anchor", "feedback", "auto"};
 enum { MEMORIES = sizeof memories / sizeof *memories };
 
 static void settle_memory(const char *memory) {
@@ -85,8 +85,52 @@ static void resumed_equals_never_stopped(void **state) {
     }
 }
 
+// ---- auto
+
+// After the first period: whether each exchange sends its rows as they are.
+static ExchangeSet direct_ones(const char *const *more, int count) {
+    ExchangeSet direct = 0;
+    Error err = {0};
+    EpochRecord record;
+    const char *settings[16] = {"quantization.memory=auto",
+                                "quantization.codec=integer",
+                                "quantization.assign=uniform",
+                                "quantization.period=8",
+                                "lossless.input_features=exchange",
+                                "train.lr=0",
+                                "model.input_dropout=0"};
+    memcpy(settings + 7, more, (size_t)count * sizeof *more);
+    settle(settings, 7 + count);
+    Trainer *t = new_trainer();
+    for (int e = 0; e < 8; e++)
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    for (int i = 0; i < 2 * t->shape.layers; i++) {
+        ExchangeId id = {i / 2, i % 2};
+        const Channel *channel = model_channel(t->model, id);
+        if (channel != NULL && channel_is_direct(channel))
+            direct |= exchange_set_of(id);
+    }
+    trainer_free(t);
+    return direct;
+}
+
+// The learning rate is 0, so rows change by dropout alone.
+static void differences_go_where_they_are_smaller(void **state) {
+    (void)state;
+    const ExchangeId input = {0, FORWARD}, hidden = {1, FORWARD};
+    const char *const two[] = {"model.dropout=0", "quantization.initial_bits=2"},
+                      *const eight[] = {"model.dropout=0", "quantization.initial_bits=8"},
+                      *const dropout[] = {"model.dropout=0.5", "quantization.initial_bits=4"};
+    assert_int_equal(direct_ones(two, 2), 0);
+    assert_int_equal(direct_ones(eight, 2), 0);
+    ExchangeSet direct = direct_ones(dropout, 2);
+    assert_true((direct & exchange_set_of(hidden)) != 0);
+    assert_true((direct & exchange_set_of(input)) == 0); // in front of all dropout
+}
+
 static const struct CMUnitTest tests[] = {
     ON_WORLD(every_memory_is_a_training_of_its_own),
     ON_WORLD(resumed_equals_never_stopped),
+    ON_WORLD(differences_go_where_they_are_smaller),
 };
 TEST_MAIN(tests)
