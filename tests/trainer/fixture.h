@@ -11,13 +11,15 @@
 static TestGraph graph;
 static Config config;
 
-static Trainer *new_trainer(void) {
+static inline Trainer *new_trainer_on(const char *backend) {
     Error err = {0};
-    snprintf(config.run.backend, sizeof config.run.backend, "%s", device_name());
+    snprintf(config.run.backend, sizeof config.run.backend, "%s", backend);
     Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err);
     if (t == NULL)
         fail_msg("%s", err.text);
     return t;
 }
+
+static inline Trainer *new_trainer(void) { return new_trainer_on(device_name()); }
 
 #endif
