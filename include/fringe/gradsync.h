@@ -20,7 +20,7 @@ enum { RANK_MOST = 8 };
 
 // A parameter in the flat gradient.
 typedef struct GradSpan {
-    const char *name;
+    const char *name; // borrowed, outlives the sum
     int64_t begin, rows, columns;
 } GradSpan;
 
@@ -78,8 +78,8 @@ void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from);
 // A Poll function: progresses messages, and codes at most one slice of each chunk; never blocks.
 void gradsync_progress(void *sync);
 // Completes the sum: gradient [count] = sum over ranks, with the same bits on every rank, whatever
-// was reported when. A value that cannot be coded ends the job with the place of its
-// bucket (EXIT_DIVERGED). Collective.
+// was reported when. A value that cannot be coded ends the job with the name of its
+// parameter (EXIT_DIVERGED). Collective.
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient);
 // What is known of a gradient, to be added over ranks. Zeros where nobody asks for it.
 typedef struct GradMoments {

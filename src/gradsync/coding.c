@@ -56,13 +56,23 @@ static BoxStep step_of(const GradSync *sync, int way) {
     return box_step(&sync->coding->options[way], sync->sums);
 }
 
+// Of the parameter that holds this float; NULL without spans.
+static const char *name_at(const Coding *c, int64_t at) {
+    int i = c->spans - 1;
+    while (i > 0 && c->span[i].begin > at)
+        i--;
+    return c->span[i].name;
+}
+
 // A value that cannot be coded ends the job.
 static void check_finite(const GradSync *sync, const MessageBox *box, int message, int64_t first) {
     int64_t bad = box->bad[message] - 1;
-    CHECK(bad < 0, EXIT_DIVERGED,
-          "epoch %u: the gradient holds a value that is not finite, or too wide a range, among the "
-          "%d from element %lld on; lower train.lr or set train.clip_norm",
-          sync->epoch, GRADIENT_BUCKET, (long long)unit_begin(&sync->cut, first + bad));
+    if (bad < 0)
+        return;
+    const char *name = name_at(sync->coding, unit_begin(&sync->cut, first + bad));
+    CHECK(false, EXIT_DIVERGED,
+          "the gradient%s%s is not finite in epoch %u; lower train.lr or set train.clip_norm",
+          name == NULL ? "" : " of ", name == NULL ? "" : name, sync->epoch);
 }
 
 // A message that lies in its box.

@@ -73,6 +73,13 @@ static void set_options(Coding *c, const GradForm *form) {
                          .first_bits = form->bits.first};
 }
 
+static void set_spans(Coding *c, const GradForm *form, MemoryPlan *plan) {
+    c->spans = form_spans(form);
+    c->span = alloc_anyway(plan, (size_t)c->spans * sizeof *c->span, what);
+    for (int i = 0; i < c->spans; i++)
+        c->span[i] = form_span(form, i);
+}
+
 Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
     Error err = {0};
     Coding *c = alloc_anyway(plan, sizeof *c, what);
@@ -80,6 +87,7 @@ Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan)
         .cpu = backend_find("cpu", &err), .size = sync->comm->size, .rank = sync->comm->rank};
     Allocator host = {.backend = c->cpu, .plan = plan};
     set_options(c, form);
+    set_spans(c, form, plan);
     coding_set_bits(c, GRADIENT_BITS_MOST); // room for whatever is chosen
     for (int way = 0; way < WAYS; way++)
         for (int side = 0; side < SIDES; side++)
@@ -134,6 +142,7 @@ void coding_free(Coding *c) {
     if (c == NULL)
         return;
     memory_free(c->bits.square);
+    memory_free(c->span);
     memory_free(c->moment);
     c->cpu->free(c->row);
     c->cpu->free(c->id);

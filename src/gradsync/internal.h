@@ -135,6 +135,8 @@ struct Coding {
     int64_t *id;         // [units] owned: 0, 1, 2, ...
     int32_t *row;        // [units of the longest slice] owned: likewise
     GradMoments *moment; // [chunks, size] owned: of each own share
+    GradSpan *span;      // [spans] owned
+    int spans;
     GradBits bits;
 };
 
