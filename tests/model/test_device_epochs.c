@@ -118,7 +118,7 @@ static void compare_epochs(const Backend *b, const Kind *kind) {
     scene_init(&s, kind);
     side_init(&cpu, &s, kind, &backend_cpu);
     side_init(&device, &s, kind, b);
-    for (uint32_t epoch = 1; epoch <= (uint32_t)test_turns(6, 50); epoch++) {
+    for (uint32_t epoch = 1; epoch <= (uint32_t)test_turns(12, 50); epoch++) {
         run_epoch(&cpu, &s, epoch);
         run_epoch(&device, &s, epoch);
         first = epoch == 1 ? cpu.loss : first;
