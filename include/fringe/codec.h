@@ -109,6 +109,18 @@ GridOptions grid_get(const MemberValues *values);
 // adds up to 1.7 %. Rounding to the nearest stays below it. Infinite for mean.
 double grid_omega(GridOptions options, int64_t columns);
 
+// ---- keys: the values that are not zero, in fp32, with their places. It varies, and is for
+// backends whose memory is the host's. No name of the config.
+extern const Codec codec_key_values;
+// At most the part `part` of the floats of a message, rounded up, are not zero.
+void keys_set(MemberValues *values, double part);
+
+// ---- the largest magnitudes of the rows of a message
+int64_t top_count(double part, int64_t floats); // how many of so many floats stay
+// Makes the other floats zero; of equal ones those at the lower places stay. `length` as in
+// MessageLayout. For backends whose memory is the host's.
+void top_keep(const Backend *backend, Rows rows, const int32_t *length, double part);
+
 // ---- residuals: what the ends of a message remember of each row from one training exchange to the
 // next, apart from the codec: any residual goes with any codec. A table.
 //

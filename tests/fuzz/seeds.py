@@ -161,6 +161,29 @@ seed("rans", "four-bits", rans(4, 7, [7, 8, 6, 7, 9, 7, 4, 7, 12, 8, 6] * 21))
 seed("rans", "many", rans(8, 127, [(i * i + 31 * i) % 256 for i in range(253)]))
 seed("rans", "cut", rans(8, 127, [(i * i + 31 * i) % 256 for i in range(253)])[:-1])
 
+# ---- values with keys, as src/codec/keys.h describes them
+
+
+def keys(n, values):
+    sizes, differences, before = 0, b"", -1
+    for k, place in enumerate(sorted(values)):
+        difference, before = place - before - 1, place
+        size = max(1, (difference.bit_length() + 7) // 8)
+        sizes |= (size - 1) << 2 * k
+        differences += difference.to_bytes(size, "little")
+    floats = struct.pack(f"<{len(values)}f", *(values[place] for place in sorted(values)))
+    return (struct.pack("<HI", n, len(values)) + floats + sizes.to_bytes((len(values) + 3) // 4, "little")
+            + differences)
+
+
+seed("keys", "empty", bytes(2))
+seed("keys", "zeros", keys(200, {}))
+seed("keys", "dense", keys(9, {i: i - 9.5 for i in range(9)}))
+seed("keys", "sparse", keys(300, {i * i: 1 / (i + 1) for i in range(17)}))
+seed("keys", "far", keys(60000, {3: 1.5, 4: -2, 700: 3e30, 59999: 1e-40}))
+seed("keys", "longer", keys(300, {i * i: 1 / (i + 1) for i in range(17)}) + b"\0")
+seed("keys", "cut", keys(300, {i * i: 1 / (i + 1) for i in range(17)})[:-1])
+
 # ---- safetensors
 
 

@@ -1,0 +1,24 @@
+// keys: floats most of which are zero <-> bytes. Keys are the places of the others, as differences
+// in as few bytes as each takes (SketchML's delta-binary keys: Jiang et al., SIGMOD 2018, section
+// 3.4).
+//
+//   | count: 4 bytes | values: 4 bytes each | sizes: 2 bits each, low ones first | differences |
+//
+// The difference of a key from the one before it (the first: from -1), less 1, has 1 to 4 bytes,
+// little-endian, as few as hold it; its size is their number less 1.
+#ifndef FRINGE_CODEC_KEYS_H
+#define FRINGE_CODEC_KEYS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The most bytes for n floats of which at most `kept` are not zero.
+size_t keys_most(int64_t n, int64_t kept);
+// Writes n floats. Returns the bytes. -0 is zero.
+size_t keys_write(unsigned char *out, const float *x, int64_t n);
+// The n floats of a message. False for bytes that keys_write never writes for n floats; they may
+// have been written then in part.
+bool keys_read(float *x, int64_t n, const unsigned char *in, size_t bytes);
+
+#endif
