@@ -187,6 +187,7 @@ typedef struct Config {
         char codec[CONFIG_WORD];       // of a family
         int64_t bits;                  // of a value
         int64_t rank;                  // lowrank: columns of a factor
+        double top;                    // part of the values, the largest ones, that are sent
         char rounding[CONFIG_WORD];    // random | nearest
         char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's scale in a message
         char memory[CONFIG_WORD];      // of a family

@@ -219,6 +219,10 @@ typedef struct CodecOptions {
     MemberValues values; // the codec's own (codec_configure)
     int width;           // bits of every row until widths are assigned (codecs with widths)
     int64_t chunk;       // bytes per piece of a message
+    // Above 0, below 1: the part of a message's floats, the largest ones, that are encoded in
+    // training exchanges but refreshes; the others as zero (top_keep). Needs a residual that
+    // remembers.
+    double top;
     // That of the schedule, and that of the quantization. The first one's hook comes first before
     // encoding, and last after decoding. of NULL: none.
     struct {

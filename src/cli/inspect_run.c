@@ -40,6 +40,11 @@ static void print_gradients(const RunRecord *run) {
                SHOWN(text_of(run, "config.gradients.method")),
                record_number(run, "config.gradients.rank"),
                SHOWN(text_of(run, "config.gradients.memory")));
+    else if (codec != NULL && strcmp(codec, "keys") == 0)
+        printf("gradients  %s: the largest %g of the values and their keys, memory %s\n",
+               SHOWN(text_of(run, "config.gradients.method")),
+               record_number(run, "config.gradients.top"),
+               SHOWN(text_of(run, "config.gradients.memory")));
     else if (codec != NULL && strcmp(codec, "none") != 0)
         printf("gradients  %s: codec %s, %.0f bits, memory %s\n",
                SHOWN(text_of(run, "config.gradients.method")), SHOWN(codec),

@@ -228,7 +228,9 @@ const Key config_own_keys[] = {
      "Values that a weight gradient may have in a message, chosen for each row of 512 of a "
      "parameter: minmax (steps from the least to the greatest) | max, l2 (sign and magnitude, "
      "steps from 0 to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, with "
-     "the sign) | lowrank (floats of two thin factors of each matrix with more rows and columns "
+     "the sign) | keys (the values that are not 0, as floats, with their places; see "
+     "gradients.top) | lowrank (floats of two thin factors of each matrix with more rows and "
+     "columns "
      "than they have columns, and all floats of other parameters) | none (fp32). The method sets "
      "the default."},
     {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
@@ -237,6 +239,9 @@ const Key config_own_keys[] = {
     {"gradients.rank", KEY_INT, AT(gradients.rank), "4", "[1, 8]", ANY, ANY,
      "Columns of each of the two factors that travel in the place of a matrix. The method sets the "
      "default."},
+    {"gradients.top", KEY_DOUBLE, AT(gradients.top), "1", "(0, 1]", ANY, ANY,
+     "Part of the values of each message that travel, the largest ones; the others are sent as 0, "
+     "and what gradients.memory remembers of them travels later. The method sets the default."},
     {"gradients.rounding", KEY_WORD, AT(gradients.rounding), "\"random\"", ANY, "random nearest",
      ANY,
      "random: up or down by chance, so that the mean of a value is unchanged. nearest: to the "

@@ -81,6 +81,10 @@ static const Preset gradient_methods[] = {
     {"zipml",
      "ZipML: steps between the least and the greatest value, without a memory",
      {"gradients.codec=minmax", "gradients.bits=8"}},
+    {"topk:F",
+     "the largest values, the part F of them, with their places; the others are added to the next "
+     "gradient",
+     {"gradients.codec=keys", "gradients.top=F", "gradients.memory=feedback"}},
     {"powersgd:R",
      "PowerSGD: two factors of R columns in the place of a matrix; what they leave out is added to "
      "the next gradient",

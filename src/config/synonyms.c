@@ -166,8 +166,7 @@ static const Meaning meanings[] = {
      "ddp_comm_hook communication_hook",
      "gradients.method"},
     {"key", "error_feedback use_error_feedback ef_type memory_type", "gradients.memory"},
-    {"key", "compress_ratio compression_ratio sparsity density topk_ratio",
-     "all values of a gradient travel; gradients.bits says how many bits of each"},
+    {"key", "compress_ratio compression_ratio sparsity density topk_ratio", "gradients.top"},
     {"key", "matrix_approximation_rank powersgd_rank compressor_rank", "gradients.rank"},
 
     {"section", "optimizer optim opt", SETTINGS_OF_OPTIMIZER},
@@ -326,9 +325,11 @@ static const Meaning meanings[] = {
      "halves are not offered; zipml takes half of their bytes, and gradients.bits=16 with "
      "gradients.codec=minmax as many"},
     {"gradients.method",
-     "topk top-k topkcompressor randk randomk dgc threshold sparse sparsification "
-     "gradient-dropping",
-     "all values of a gradient travel; sums of the largest ones alone are not offered"},
+     "topk top-k topkcompressor dgc threshold sparse sparsification gradient-dropping",
+     "topk:0.01"},
+    {"gradients.method", "randk randomk",
+     "values are not chosen at random; topk:0.01 sends the largest ones"},
+    {"gradients.codec", "topk top-k sparse coo", "keys"},
     {"gradients.method",
      "powersgd powersgd_hook batched_powersgd_hook powersgdcompressor acpsgd low-rank lowrank",
      "powersgd:4"},

@@ -1,9 +1,10 @@
 // The members of gradients.codec, in a file of their own: a program that defines another
-// compressor_family is linked with that one instead. They are rules of the codec grid, and sums of
-// low rank.
+// compressor_family is linked with that one instead. They are rules of the codec grid, values
+// with keys, and sums of low rank.
 
 #include "internal.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct Rule {
@@ -50,34 +51,58 @@ double compressor_noise(const CodecOptions *options) {
 
 // ---- memories
 
-static bool check_feedback(GridOptions grid, Error *err) {
-    return !is_random(grid) || noise_of(grid) < 1 ||
+// What random rounding may add to what a codec codes, relative to it.
+typedef struct Noise {
+    double most; // infinite: nobody knows
+    bool random;
+} Noise;
+
+static bool check_feedback(Noise noise, Error *err) {
+    return !noise.random || noise.most < 1 ||
            error_set(err, EXIT_CONFIG,
                      "gradients.memory: feedback diverges where random rounding may add more (%.3g "
                      "times the gradient) than there is; set gradients.rounding=nearest, more "
                      "gradients.bits, or gradients.memory=difference",
-                     noise_of(grid));
+                     noise.most);
 }
 
 // 1 / (1 + noise) is as far as a memory may follow (ALGORITHMS D.3).
-static bool choose_alpha(double *alpha, GridOptions grid, Error *err) {
-    if (*alpha == 0 && grid.rule == GRID_MEAN)
+static bool choose_alpha(double *alpha, Noise noise, Error *err) {
+    if (*alpha == 0 && isinf(noise.most))
         return error_set(err, EXIT_CONFIG,
                          "gradients.alpha: the noise of gradients.codec=mean has no bound to "
                          "choose it by; set it above 0, at most to 1");
-    *alpha = *alpha == 0 ? 1 / (1 + noise_of(grid)) : *alpha;
+    *alpha = *alpha == 0 ? 1 / (1 + noise.most) : *alpha;
     return true;
 }
 
-static bool remember(CodecOptions *options, const Config *config, GridOptions grid, Error *err) {
+static bool remember(CodecOptions *options, const Config *config, Noise noise, Error *err) {
     const char *memory = config->gradients.memory;
     ResidualOptions values = {config->gradients.alpha, config->gradients.refresh};
     options->residual[GRADIENT_MEMORY].of = family_find(&residual_family, memory, NULL, err);
-    if (err->code != 0 || (strcmp(memory, "feedback") == 0 && !check_feedback(grid, err)) ||
-        (strcmp(memory, "difference") == 0 && !choose_alpha(&values.alpha, grid, err)))
+    if (err->code != 0 || (strcmp(memory, "feedback") == 0 && !check_feedback(noise, err)) ||
+        (strcmp(memory, "difference") == 0 && !choose_alpha(&values.alpha, noise, err)))
         return false;
     residual_set(&options->residual[GRADIENT_MEMORY].values, values);
     return true;
+}
+
+// ---- the largest values
+
+static bool keep_top(CodecOptions *options, const Config *config, bool codes_zero, Error *err) {
+    options->top = config->gradients.top;
+    if (options->top == 1)
+        return true;
+    if (!codes_zero)
+        return error_set(
+            err, EXIT_CONFIG,
+            "gradients.top: gradients.codec=%s has no code of 0, which the smaller "
+            "values become; set gradients.top=1, or gradients.codec to max, l2 or keys",
+            config->gradients.codec);
+    return strcmp(config->gradients.memory, "none") != 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "gradients.top: what is left out would be lost for good; set "
+                     "gradients.memory=feedback, or gradients.top=1");
 }
 
 // ---- the table
@@ -89,22 +114,34 @@ static bool check_entropy(GridOptions grid, Error *err) {
                      "gradients.bits to 8 or gradients.wire=packed");
 }
 
+static bool check_bits(const Rule *rule, GridOptions grid, Error *err) {
+    return grid_bits_known(grid) ||
+           error_set(err, EXIT_CONFIG,
+                     "gradients.bits: expected %s with gradients.codec=%s, found %d", rule->bits,
+                     rule->name, grid.bits);
+}
+
 static bool by_grid(GradForm *form, const Config *config, Error *err) {
     CodecOptions *options = &form->options;
-    const Rule *rule = rule_of(config);
     GridOptions grid = grid_of(config);
-    if (!grid_bits_known(grid))
-        return error_set(err, EXIT_CONFIG,
-                         "gradients.bits: expected %s with gradients.codec=%s, "
-                         "found %d",
-                         rule->bits, rule->name, grid.bits);
-    if (is_entropy(config) && !check_entropy(grid, err))
+    bool codes_zero = grid.rule == GRID_MAX || grid.rule == GRID_L2;
+    if (!check_bits(rule_of(config), grid, err) ||
+        (is_entropy(config) && !check_entropy(grid, err)))
         return false;
     options->codec = is_entropy(config) ? &codec_grid_entropy : &codec_grid;
     grid_set(&options->values, grid);
     if (strcmp(config->gradients.bits_rule, "fixed") != 0)
         grid.bits = 2; // the fewest that a rule may choose
-    return remember(options, config, grid, err);
+    return keep_top(options, config, codes_zero, err) &&
+           remember(options, config, (Noise){noise_of(grid), is_random(grid)}, err);
+}
+
+// Values as they are.
+static bool by_keys(GradForm *form, const Config *config, Error *err) {
+    form->options.codec = &codec_key_values;
+    keys_set(&form->options.values, config->gradients.top);
+    return keep_top(&form->options, config, true, err) &&
+           remember(&form->options, config, (Noise){0}, err);
 }
 
 // What the sum leaves out can be given to the next gradient, but to no sum that is coded.
@@ -119,7 +156,7 @@ static bool by_rank(GradForm *form, const Config *config, Error *err) {
                      memory);
 }
 
-static const Compressor compressors[] = {{"none", NULL},    {"minmax", by_grid},
-                                         {"max", by_grid},  {"l2", by_grid},
-                                         {"mean", by_grid}, {"lowrank", by_rank}};
+static const Compressor compressors[] = {
+    {"none", NULL},    {"minmax", by_grid}, {"max", by_grid},    {"l2", by_grid},
+    {"mean", by_grid}, {"keys", by_keys},   {"lowrank", by_rank}};
 const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);

@@ -48,13 +48,16 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
                         summary->exchanges, sent, sources, summary->patterns_seconds);
 }
 
+static const char *sums_in_fp32(const Config *c) {
+    return strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "";
+}
+
 static void print_coding(const Config *c) {
     bool chosen = strcmp(c->gradients.bits_rule, "fixed") != 0;
     terminal_note("gradients  %s: codec %s, %lld bit%s%s%s, memory %s%s\n", c->gradients.method,
                   c->gradients.codec, (long long)c->gradients.bits,
                   c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
-                  chosen ? c->gradients.bits_rule : "", c->gradients.memory,
-                  strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
+                  chosen ? c->gradients.bits_rule : "", c->gradients.memory, sums_in_fp32(c));
 }
 
 static void print_gradients(const Config *c, const Comm *comm) {
@@ -63,6 +66,9 @@ static void print_gradients(const Config *c, const Comm *comm) {
     if (strcmp(c->gradients.codec, "lowrank") == 0)
         terminal_note("gradients  %s: sums of rank %lld, memory %s\n", c->gradients.method,
                       (long long)c->gradients.rank, c->gradients.memory);
+    else if (strcmp(c->gradients.codec, "keys") == 0)
+        terminal_note("gradients  %s: the largest %g of the values and their keys, memory %s%s\n",
+                      c->gradients.method, c->gradients.top, c->gradients.memory, sums_in_fp32(c));
     else
         print_coding(c);
 }

@@ -152,6 +152,11 @@ static Rows gather(MessageBox *box, int i, const MessageSource *source, const Po
     return rows_first(box->rows, count);
 }
 
+// A refresh, which has another codec, sends all there is.
+static bool keeps_top(const CodecOptions *options, BoxStep step) {
+    return options->top > 0 && options->top < 1 && step.codec == options->codec;
+}
+
 void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *source, int64_t own,
                        const Poll *poll) {
     if (step.exchange == 0 || !replaces_rows(box))
@@ -163,6 +168,9 @@ void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *sour
             residual->before_encode(box->backend, memory_of(box, r, i), rows,
                                     step_of(box, r, i, step), poll);
     }
+    if (keeps_top(box->options, step))
+        top_keep(box->backend, rows, box->length != NULL ? box->length[i] : NULL,
+                 box->options->top);
     source->x = rows_first(box->rows, own);
     source->scale = NULL;
     source->sums = rows_range(box->rows, (Range){own, rows.count});

@@ -37,6 +37,13 @@ static const struct {
     {{"gradients.codec=max", "gradients.bits=8", "gradients.memory=feedback",
       "gradients.bits_rule=dq"},
      "gradients.memory: feedback diverges"}, // in the 2 bits that it may choose
+    {{"gradients.codec=keys", "gradients.top=0.1"},
+     "gradients.top: what is left out would be lost"},
+    {{"gradients.codec=max", "gradients.top=0.1"}, "gradients.top: what is left out would be lost"},
+    {{"gradients.codec=minmax", "gradients.top=0.1", "gradients.memory=difference"},
+     "gradients.top: gradients.codec=minmax has no code of 0"},
+    {{"gradients.codec=mean", "gradients.bits=1", "gradients.top=0.1", "gradients.memory=feedback"},
+     "gradients.top: gradients.codec=mean has no code of 0"},
     {{"gradients.codec=lowrank", "gradients.memory=difference"},
      "gradients.memory: expected feedback or none with gradients.codec=lowrank, found difference"},
     {{"gradients.codec=minmax", "gradients.bits=16", "gradients.bits_rule=dq"},
@@ -52,6 +59,8 @@ static const char *const right[][4] = {
      "gradients.alpha=0.5"},
     {"gradients.codec=minmax", "gradients.bits=16", "gradients.memory=anchor"},
     {"gradients.codec=lowrank", "gradients.rank=8", "gradients.memory=feedback"},
+    {"gradients.codec=keys", "gradients.top=0.1", "gradients.memory=difference"},
+    {"gradients.codec=l2", "gradients.bits=6", "gradients.top=0.5", "gradients.memory=anchor"},
 };
 
 static int settings_in(const char *const setting[4]) {
