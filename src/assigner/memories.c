@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-enum { TRIAL = 10 }; // differences in a trial, at most: what is remembered settles
+enum { TRIAL = 10 }; // differences in a trial, at most; what is remembered settles meanwhile
 
 bool memories_are_chosen(const Assigner *a) {
     return strcmp(a->config->quantization.memory, "auto") == 0;
@@ -26,8 +26,8 @@ static int64_t left_of_period(const Assigner *a, int64_t epoch) {
 }
 
 static int64_t trial_of(const Assigner *a) {
-    int64_t most = a->config->quantization.period - 1;
-    return most < TRIAL ? most : TRIAL;
+    int64_t half = a->config->quantization.period / 2;
+    return half < TRIAL ? half : TRIAL;
 }
 
 static void set_all(Assigner *a, bool direct) {

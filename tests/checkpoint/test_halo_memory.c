@@ -6,14 +6,16 @@
 
 enum { STOP = 5, EPOCHS = 12 };
 
-// Widths are drawn anew before epochs 3, 5, ...; the anchor is resumed between two refreshes.
+// Widths are drawn anew before epoch 7; the anchor is resumed between two refreshes, `auto` in a
+// trial.
 static const char *const common[] = {"quantization.codec=integer",
                                      "quantization.assign=random",
                                      "quantization.bits=[2, 4]",
-                                     "quantization.period=2",
+                                     "quantization.period=6",
                                      "quantization.initial_bits=2",
                                      "quantization.refresh=4",
                                      "model.dropout=0",
+                                     "model.input_dropout=0",
                                      "lossless.input_features=exchange"};
 enum { COMMON = sizeof common / sizeof *common };
 
