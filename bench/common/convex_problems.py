@@ -82,4 +82,4 @@ class Mushroom:
 
     def loss(self, weight):
         sign = np.where(self.wanted, 1, -1)
-        return np.logaddexp(0, -sign * (self.x @ weight)).mean() + DECAY["mushroom"] / 2 * (weight ** 2).sum()
+        return float(np.logaddexp(0, -sign * (self.x @ weight)).mean() + DECAY["mushroom"] / 2 * (weight ** 2).sum())

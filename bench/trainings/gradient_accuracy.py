@@ -24,7 +24,7 @@ from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, 
 SETS = {"cora-gcn": ((4, 8), ("adam", "sgd"), 10, []),
         "reddit-small-gcn": ((4,), ("adam",), 4, []),
         "coauthor-physics-gcn": ((4,), ("adam",), 4, ["train.epochs=100", "lossless.order=auto"])}
-OPTIMIZERS = {"adam": [], "sgd": ["train.optimizer=sgd", "train.momentum=0.9", "train.lr=0.3", "train.epochs=400"]}
+OPTIMIZERS = {"adam": [], "sgd": ["train.optimizer=sgd", "train.momentum=0.9", "train.lr=0.2", "train.epochs=400"]}
 ALWAYS, ADAM, NEVER = ("adam", "sgd"), ("adam",), ()  # optimizers with which a method has a bar
 Method = namedtuple("Method", "words bars codec rounding", defaults=("random",))  # codec as in gradients.json
 METHODS = {"fp32": Method(["method=fp32"], NEVER, ""),
@@ -166,7 +166,7 @@ CAPTION = """\
 `bench/run.sh gradient_accuracy`: mean of the last ten evaluations (test, percent) with the sum of weight gradients in
 fp32, and the difference of each method from it over paired seeds ± its standard error (10 seeds; 4 on reddit-small and
 coauthor-physics). max and minmax at 4 and 8 bits, dq-sgd and ef21 may be below fp32 by at most max(0.3 points, 2
-standard errors), diana with Adam alone; the others have no bar. sgd: momentum 0.9, rate 0.3, 400 epochs. dq-sgd
+standard errors), diana with Adam alone; the others have no bar. sgd: momentum 0.9, rate 0.2, 400 epochs. dq-sgd
 chooses bits every 25 epochs. memory: what it left of gradients, ‖g - h‖ / ‖g‖, or what feedback added to them,
 ‖e‖ / ‖g‖; mean over epochs. error of a share: of the codec on cora, from "Codecs on weight gradients"."""
 SAY = ""

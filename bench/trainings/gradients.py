@@ -16,6 +16,7 @@ sums nothing has a bar. --seeds=1 --rules=fixed,dq is the short form. Keeps benc
 there with as many seeds are not run again. Writes docs/results.md.
 """
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -123,22 +124,23 @@ class Descent:
 
 
 def ratio_of(case, fixed):
-    """Of the gaps beyond that of fp32."""
+    """Of the gaps beyond that of fp32; NaN where fp32's is nearly all."""
     beyond = fixed["gap"] - fixed["fp32"]
-    return (case["gap"] - case["fp32"]) / beyond if beyond > 0 else float("nan")
+    return (case["gap"] - case["fp32"]) / beyond if beyond > 0.1 * fixed["gap"] else math.nan
 
 
 def report_bits(bench, name, case, fixed):
     down, width, rule = name.split()
     if rule == "fixed":
         return
-    has_bar, beyond = rule == "dq" and down == "fp32", fixed["fp32"] < 0.9 * fixed["gap"]
+    has_bar, beyond = rule == "dq" and down == "fp32", ratio_of(case, fixed)
     bench.figure(f"mushroom, {name}: bits", case["bits"], "bits", "fixed", int(width), case["bits"] / int(width),
                  MOST_BITS[int(width)] if has_bar else 0, True)
     bench.figure(f"mushroom, {name}: gap", case["gap"], "", "fixed bits'", fixed["gap"], case["gap"] / fixed["gap"],
                  MOST_GAP if has_bar else 0, True)
-    bench.figure(f"mushroom, {name}: gap beyond fp32's", case["gap"] - case["fp32"], "", "fixed bits'",
-                 fixed["gap"] - fixed["fp32"], ratio_of(case, fixed), MOST_GAP if has_bar and beyond else 0, True)
+    if not math.isnan(beyond):
+        bench.figure(f"mushroom, {name}: gap beyond fp32's", case["gap"] - case["fp32"], "", "fixed bits'",
+                     fixed["gap"] - fixed["fp32"], beyond, MOST_GAP if has_bar else 0, True)
 
 
 def measure_bits(bench, known):
@@ -172,7 +174,7 @@ def write(known):
     if "fp32 4 fixed" in known:
         seeds = known["fp32 4 fixed"]["seeds"]
         words = BITS.format(seeds=f"means over {seeds} seeds" if seeds > 1 else "one seed")
-        write_section("Bits over time", words + "\n\n" + bits_table(known))
+        write_section("Bits over time", "\n\n".join((words, bits_table(known), BITS_SAY)))
 
 
 CODECS = """\
@@ -190,10 +192,14 @@ the 2-norm to 4, adds more noise than there is gradient. The nearest value halve
 out over epochs unless a memory takes it up."""
 BITS = """\
 `bench/run.sh gradients --only=bits`: DQ-SGD's choice of bits against fixed bits of the same worth: logistic regression
-of mushroom on twelve ranks by label, 600 steps of 1 / L, bits chosen every 25, {seeds}.
-F - F* is the gap to the optimum, ratio that to fixed bits; beyond fp32's: the gap of the same steps in fp32, which is in
-the last column, taken off both (empty where fixed bits end no farther away than fp32). sums: fp32, where shares alone
-are coded, or the same codec."""
+of mushroom on twelve ranks by label, 600 steps of 1 / L, bits chosen every 25, {seeds}. sums: fp32, where shares
+alone are coded, or the same codec. F - F* is the gap to the optimum, ratio that to fixed bits; beyond fp32's: the gap
+of the same steps in fp32 (last column) taken off both, where it is not nearly all."""
+BITS_SAY = """\
+As the paper has it, chosen bits are fewer at an end as good, where shares alone are coded, which is what it derives
+them for. Where sums are coded too, fewer late bits are felt. In full-graph training the gradient does not shrink as the
+loss does: on cora with Adam dq-sgd takes 6.3 bits in the mean of all epochs instead of 6 ("Accuracy of coded weight
+gradients")."""
 
 
 def main():
