@@ -198,6 +198,8 @@ kills_tally() {
 # The messages of adaqp are the same each time only with pinned links and the exact solution.
 adaqp=(--set mode=adaqp --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact
     --set quantization.period=20)
+# What flies between epochs, and the means of what did.
+stale=("${adaqp[@]}" --set mode=pipeadaqp --set comm.smooth=both)
 
 # Coded gradients, one set of words for each kind of memory. Checkpoints lie between two refreshes.
 feedback=(--set gradients.method=signsgd)
