@@ -56,23 +56,33 @@ def coded_gradients_agree(config, exact):
     assert difference >= -1.5, f"{config}: {scores} against {exact[:2]} with the sum in fp32"  # seeds deviate by .5
 
 
-def losses(config, ranks, *settings):
+def epochs_of(config, ranks, *settings, key="loss"):
     with tempfile.TemporaryDirectory() as folder:
         train(config, ranks, folder, *settings)
         with open(os.path.join(folder, "metrics.jsonl")) as lines:
-            return [json.loads(line)["loss"] for line in lines]
+            return [json.loads(line)[key] for line in lines]
 
 
 def three_ranks_are_one():
     """2 x 16 on cora: the first five losses agree to 1e-5 (later ones drift apart by themselves, ALGORITHMS A5)."""
-    one, three = (losses("cora-gcn", ranks, "train.epochs=5") for ranks in (1, 3))
+    one, three = (epochs_of("cora-gcn", ranks, "train.epochs=5") for ranks in (1, 3))
     for epoch, (a, b) in enumerate(zip(one, three), 1):
         assert abs(a - b) <= 1e-5 * abs(a), f"epoch {epoch}: 1 rank {a}, 3 ranks {b}"
     print("cora, 1 and 3 ranks: largest relative difference", max(abs(a - b) / a for a, b in zip(one, three)))
 
 
+def entropy_sends_few_bytes():
+    """4 bits and less, by how frequent codes are: a fifteenth of 4 (P - 1) 2 bytes a weight."""
+    coded = ("gradients.codec=max", "gradients.wire=entropy", "train.epochs=10")
+    sent = epochs_of("cora-gcn", 4, *coded, key="reduce_bytes")
+    exact = 10 * 24 * (1433 * 16 + 16 + 16 * 7 + 7)
+    print(f"cora, gradients in 4 bits with entropy codes: {exact / sum(sent):.1f} times fewer bytes")
+    assert exact >= 15 * sum(sent), sent
+
+
 if not os.path.exists(os.path.join(os.environ.get("FRINGE_DATA", ""), "cora")):
     skip_or_fail("accuracy on cora and amazon_photo needs real data; set FRINGE_DATA to its folder")
 three_ranks_are_one()
+entropy_sends_few_bytes()
 coded_gradients_agree("cora-gcn", agrees("cora-gcn", "cora-gcn", 4))
 agrees("amazon-photo-gcn", "amazon_photo-gcn", 2, ranks=2)

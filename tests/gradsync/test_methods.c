@@ -305,7 +305,63 @@ static void plans_foresee_what_is_sent(void **state) {
     }
 }
 
+// A stack of dense layers, with biases and, between layers, norms.
+static int64_t layers_of(GradSpan *span, const int64_t *width, int layers, bool norms, int *spans) {
+    int64_t end = 0;
+    *spans = 0;
+    for (int l = 0; l < layers; l++) {
+        const int64_t rows[] = {width[l], 1, 1, 1};
+        for (int i = 0; i < (norms && l + 1 < layers ? 4 : 2); i++) {
+            span[(*spans)++] = (GradSpan){"parameter", end, rows[i], width[l + 1]};
+            end += rows[i] * width[l + 1];
+        }
+    }
+    return end;
+}
+
+// All buckets as one message, without a header.
+static double payload_of(const GradForm *form) {
+    Cut cut = {.units = bucket_count(form)};
+    MessageLayout layout = {
+        .rows = cut.units, .columns = GRADIENT_BUCKET, .values = form->options.values};
+    int32_t *length = ALLOC(int32_t, cut.units, "test");
+    cut.bucket = ALLOC(int64_t, cut.units + 1, "test");
+    buckets_fill(cut.bucket, form);
+    bucket_lengths(length, &cut);
+    layout.length = length;
+    double bytes = (double)form->options.codec->bytes(&layout);
+    memory_free(cut.bucket);
+    memory_free(length);
+    return bytes;
+}
+
+static void assert_fewer(const int64_t *width, int layers, bool norms, const char *bits,
+                         double payload, double sent) {
+    GradSpan span[16];
+    GradForm form;
+    Error err = {0};
+    const char *const settings[] = {"gradients.codec=max", bits};
+    assert_ok(form_of(&form, settings, 2, &err), &err);
+    form.count = layers_of(span, width, layers, norms, &form.span_count);
+    form.spans = span;
+    GradForm exact = {.count = form.count};
+    double full = (double)gradsync_bytes_most_of(&exact, 4);
+    assert_true((double)(4 * form.count) >= payload * payload_of(&form));
+    assert_true(full >= sent * (double)gradsync_bytes_most_of(&form, 4));
+}
+
+// The models of reddit-small and coauthor_physics: fewer bytes than fp32, without and with headers.
+static void few_bits_are_few_bytes(void **state) {
+    (void)state;
+    static const int64_t reddit[] = {602, 256, 256, 41}, physics[] = {8415, 64, 5};
+    assert_fewer(reddit, 3, true, "gradients.bits=4", 7.9, 7.7);
+    assert_fewer(reddit, 3, true, "gradients.bits=8", 3.95, 3.9);
+    assert_fewer(physics, 2, false, "gradients.bits=4", 7.9, 7.7);
+    assert_fewer(physics, 2, false, "gradients.bits=8", 3.95, 3.9);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(few_bits_are_few_bytes),
     cmocka_unit_test(what_does_not_go_together_is_refused),
     cmocka_unit_test(a_memory_follows_as_far_as_converges),
     cmocka_unit_test(nothing_fills_up_a_mean),
