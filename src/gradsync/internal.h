@@ -178,6 +178,7 @@ void low_rank_floats(const GradForm *form, int64_t floats[2]); // of both sums
 
 // ---- factors.c: M [rows, columns] is a window, P [rows, rank] and Q [columns, rank] its factors
 typedef struct Window {
+    const char *name;             // borrowed: of the parameter; NULL without spans
     int64_t begin, rows, columns; // in the gradient
     int64_t at[2];                // where its floats lie in the first sum and in the second
     int64_t error;                // where those lie that it remembers

@@ -39,7 +39,8 @@ struct LowRank {
 // The window of a parameter, behind those before it.
 static Window next_window(LowRank *l, const GradSpan *span) {
     int64_t rows = span->rows, columns = span->columns, rank = l->rank;
-    Window w = {.begin = span->begin,
+    Window w = {.name = span->name,
+                .begin = span->begin,
                 .rows = rows,
                 .columns = columns,
                 .at = {l->floats[FIRST], l->floats[SECOND]},
@@ -175,9 +176,8 @@ static void project(GradSync *sync, const Window *w) {
 static void make_orthonormal(const GradSync *sync, const Window *w, float *p) {
     LowRank *l = sync->low_rank;
     CHECK(factors_orthonormal(p, w->rows, l->rank, l->scratch), EXIT_DIVERGED,
-          "epoch %u: the gradient holds a value that is not finite among the %lld from element "
-          "%lld on; lower train.lr or set train.clip_norm",
-          sync->epoch, (long long)floats_of(w), (long long)w->begin);
+          "the gradient%s%s is not finite in epoch %u; lower train.lr or set train.clip_norm",
+          w->name == NULL ? "" : " of ", w->name == NULL ? "" : w->name, sync->epoch);
 }
 
 // P is summed: Q = M^T P, and M - P Q^T is remembered; the window is in the second sum.

@@ -99,6 +99,7 @@ static const Sum sums[] = {
     {{"gradients.method=diana"}, 1e-5, 0},
     {{"gradients.method=diana-both"}, 1e-5, 0},
     {{"gradients.method=ef21"}, 1e-5, 0},
+    {{"gradients.codec=keys", "gradients.top=0.3", "gradients.memory=difference"}, 1e-5, 0},
     {{"gradients.codec=max", "gradients.bits=4"}, 1, 1e-2},
 };
 enum { SUMS = sizeof sums / sizeof *sums };
