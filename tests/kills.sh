@@ -200,6 +200,7 @@ adaqp=(--set mode=adaqp --set quantization.link=[1e-9,1e-5] --set quantization.s
     --set quantization.period=20)
 # What flies between epochs, and the means of what did.
 stale=("${adaqp[@]}" --set mode=pipeadaqp --set comm.smooth=both)
+sancus=(--set mode=sancus --set model.dropout=0 --set comm.skip=hybrid:0.05,3)
 
 # Coded gradients, one set of words for each kind of memory. Checkpoints lie between two refreshes.
 feedback=(--set gradients.method=signsgd)

@@ -231,11 +231,15 @@ class Clock:
         self.compute.append((label or name, name, self.now, self.now + seconds))
         self.now += seconds
 
-    def post(self, label="network: sender"):
+    def post(self, label="network: sender", arrive=range(GROUPS)):
+        """Of senders that are not in `arrive` a header alone comes."""
         self.do("post", 0.18, "")
-        self.landed = [self.now + TAKES["transfer"] * (g + 1) for g in range(GROUPS)]
+        self.landed, at = [], self.now
         for g in range(GROUPS):
-            self.network.append((f"{label} {g + 1}", self.now + TAKES["transfer"] * g, self.landed[g]))
+            takes = TAKES["transfer"] if g in arrive else 0.25
+            self.network.append((f"{label} {g + 1}" if g in arrive else "", at, at + takes))
+            at += takes
+            self.landed.append(at)
 
     def receive(self, group):
         if self.landed[group] > self.now:
@@ -281,6 +285,15 @@ def stale(c):
     c.do("halo", GROUPS * TAKES["halo"])
 
 
+def skip(c):
+    c.do("pack", TAKES["pack"])
+    c.post(arrive=[1])
+    for g in range(GROUPS):
+        c.receive(g)
+    c.do("own", TAKES["central"] + TAKES["marginal"], "own part, all rows")
+    c.do("halo", GROUPS * TAKES["halo"])
+
+
 STEPS = {"pack": "purple", "post": "ink", "own": "green", "receive": "blue", "halo": "orange", "wait": "line"}
 
 
@@ -290,11 +303,12 @@ def step_box(p, kind, x, y, width, height):
 
 
 def schedules():
-    p = Picture("schedules", "One exchange under each schedule", 940, 450)
+    p = Picture("schedules", "One exchange under each schedule", 940, 542)
     left, unit = 130, 43
     for i, (schedule, note) in enumerate([
             (blocking, "waits, then works"), (overlap, "works while messages fly"),
-            (central, "AdaQP: hides behind central rows"), (stale, "PipeGCN: reads last epoch's rows")]):
+            (central, "AdaQP: hides behind central rows"), (stale, "PipeGCN: reads last epoch's rows"),
+            (skip, "SANCUS: a header alone where rows hardly moved")]):
         clock, y = Clock(), 52 + 92 * i
         schedule(clock)
         p.text(20, y + 18, schedule.__name__, 14, bold=True, anchor="start")
@@ -308,7 +322,7 @@ def schedules():
             p.box(left + begin * unit, y + 34, (end - begin) * unit, 18, "bluebox", "blue", 2)
             p.text(left + (begin + end) / 2 * unit, y + 47, label, 10)
         p.path([(left + clock.now * unit, y - 4), (left + clock.now * unit, y + 56)], colour="ink", weight=1.6)
-    y = 422
+    y = 514
     for i, kind in enumerate(STEPS):
         step_box(p, kind, 130 + 86 * i, y - 12, 15, 15)
         p.text(151 + 86 * i, y, kind, 11.5, anchor="start")

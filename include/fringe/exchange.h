@@ -59,6 +59,14 @@ typedef struct RowSource {
 // The named steps. All ranks take the same steps. A row that is not finite ends the job
 // with its name (EXIT_DIVERGED), unless the message is fp32.
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context);
+// The same where options.skips: a message whose `send` is false is left out. A header alone goes,
+// and its reader, who must have had one before, keeps the rows that it has. send: [groups]; NULL:
+// all.
+void channel_pack_some(Channel *channel, const RowSource *rows, ExchangeContext context,
+                       const bool *send);
+// Of such a channel, before it packs these rows: for each group how far they have moved since they
+// were sent last, and how large they were then, as sums of squares [groups][2]. Waits for them.
+const double *channel_measure(Channel *channel, const RowSource *rows, ExchangeContext context);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: wire_progress for its ranks
 // Waits for group g of the ring (law 4), checks, decodes.
@@ -130,9 +138,10 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 // `sent` of one rank is `received` of its reader.
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received);
 
-// Totals since the start; bytes include headers; messages are those sent.
+// Totals since the start; bytes include headers; messages are those sent, with those of which a
+// header alone went (skipped).
 typedef struct ChannelCount {
-    int64_t bytes_sent, bytes_received, messages;
+    int64_t bytes_sent, bytes_received, messages, skipped;
 } ChannelCount;
 ChannelCount channel_count(const Channel *channel);
 // The timer of its steps; borrowed; NULL: none.
@@ -166,7 +175,8 @@ void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int 
 // A schedule is the order of the steps: a table. blocking: pack, post, receive, own, halo. overlap:
 // pack, post, own (while the messages are in flight), then receive and add sender by sender.
 // central: what AdaQP overlaps, for comparison: pack, post, sums of the central rows, receive, the
-// rest. stale: receive what was posted an epoch ago, pack, post, own, add those rows.
+// rest. stale: receive what was posted an epoch ago, pack, post, own, add those rows. skip: as
+// blocking, but messages of rows that hardly moved are left out.
 typedef struct Schedule {
     const char *name;
     bool hides; // overlaps messages with computation; the model then overlaps weight gradients, too
@@ -179,6 +189,8 @@ typedef struct Schedule {
     MemberKeys keys; // that it brings along; configure reads them with config_values
     // Its own options; *values is zero before. False with EXIT_CONFIG. NULL: it has none.
     bool (*configure)(const Config *config, MemberValues *values, Error *err);
+    // Leaves messages out in the directions in which it remembers rows: those that it sent last.
+    bool skips;
     // What the ends of its channels in that direction keep of each row for it, by its own options:
     // hooks before rows are packed (before the residual of the quantization) and after they are
     // received (after it); `values` of their step are the schedule's. It is saved with the channel.
@@ -190,6 +202,7 @@ typedef struct Schedule {
 extern const Family schedule_family;
 const Schedule *schedule_find(const char *name, Error *err); // NULL with EXIT_CONFIG
 FamilyKeys schedule_keys(void);                              // that schedules bring along
+extern const Family skip_family;                             // rules of the schedule skip
 // Sets the schedule's own options in those of its channels. False with EXIT_CONFIG.
 bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,
                         Error *err);

@@ -173,7 +173,9 @@ StateSection model_exchanges(Model *model);
 void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
-int64_t model_bytes_sent(const Model *model); // by all channels since the start
+ChannelCount model_count(const Model *model); // of all channels since the start
+// Whether messages may be left out; then those that were are worth a figure.
+bool model_skips(const Model *model);
 // The channel of an exchange of training, and the Block that reads its rows; NULL: there is none.
 Channel *model_channel(const Model *model, ExchangeId id);
 const Block *model_block(const Model *model, ExchangeId id);

@@ -11,6 +11,7 @@
 typedef struct RecordedEpoch {
     int64_t epoch; // 0 if the line names none
     double loss, lr, gradient_norm;
+    double headers, skipped;    // messages, and those of them without rows; 0: all had theirs
     double bytes, reduce_bytes; // of halo rows, and of the sum of weight gradients; all ranks
     double gradient_memory;     // what gradients.memory left of them, over them; NaN: nothing
     double seconds, compute, pack, wait, reduce, evaluation, assignment;

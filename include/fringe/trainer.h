@@ -18,6 +18,8 @@ typedef struct EpochRecord {
     bool evaluated, best;         // metrics are filled; validation is the best so far
     Metrics metrics[4];           // by SPLIT_...
     int64_t bytes;                // sent by all ranks in training messages this epoch
+    int64_t headers, skipped;     // messages of training of all ranks, and those of them without
+                                  // rows, where a schedule may leave rows out; else 0
     int64_t reduce_bytes;         // sent by all ranks for gradients
     int64_t gradient_bits;        // of their values, where a rule chooses them; else 0
     double gradient_memory;       // what gradients.memory leaves of them (gradsync.h); NaN: nothing

@@ -110,8 +110,10 @@ void message_seal(MessageHeader *header);
 // header has arrived.
 bool message_check(const MessageHeader *found, const MessageHeader *expected,
                    const uint64_t *checksum, Error *err);
-// The same where the length varies: `bytes` of the header may be anything up to expected->bytes.
-bool message_check_varying(const MessageHeader *found, const MessageHeader *expected, Error *err);
+// The same where the length varies: `bytes` of the header may be anything up to expected->bytes,
+// or, of a message that comes whole or not at all, expected->bytes or 0.
+bool message_check_varying(const MessageHeader *found, const MessageHeader *expected, bool whole,
+                           Error *err);
 
 // ---- ring transfers
 
@@ -125,6 +127,7 @@ typedef struct Transfer {
     unsigned char *payload; // the owner's; may be memory that the host cannot touch
     int64_t bytes;          // of the payload; incoming and varying: 0 until the header was checked
     bool varies;            // the receiver learns the length from the header; a header always goes
+    bool whole;             // and that is all of its bytes, or none
     int64_t pieces, posted, done;
     bool header_done; // the header has arrived or left
     int peer;
@@ -219,6 +222,8 @@ typedef struct CodecOptions {
     MemberValues values; // the codec's own (codec_configure)
     int width;           // bits of every row until widths are assigned (codecs with widths)
     int64_t chunk;       // bytes per piece of a message
+    bool skips;          // a message may be left out: a header alone goes, and the reader keeps
+                         // the rows that it has
     // Above 0, below 1: the part of a message's floats, the largest ones, that are encoded in
     // training exchanges but refreshes; the others as zero (top_keep). Needs a residual that
     // remembers.
@@ -273,10 +278,12 @@ typedef struct MessageBox {
     float *range;              // the same on the host, after box_download_ranges
     DeviceInt64 *device_bad;   // [count] owned: 1 + place of a row that cannot be sent, or 0
     int64_t *bad;              // the same on the host, message by message
-    DeviceInt64 *device_checksum; // [count] owned; NULL where messages are downloaded
-    int64_t *checksum;            // the same on the host
-    DeviceEvent *made[2];         // owned: a message is encoded and downloaded; two in turn
-    DeviceByte *scratch;          // owned: the codec's, for one message at a time
+    DeviceInt64 *device_checksum;  // [count] owned; NULL where messages are downloaded
+    int64_t *checksum;             // the same on the host
+    DeviceDouble *device_distance; // [count][2] owned: of box_measure; NULL: messages go always
+    double *distance;              // the same on the host, after box_download_distances
+    DeviceEvent *made[2];          // owned: a message is encoded and downloaded; two in turn
+    DeviceByte *scratch;           // owned: the codec's, for one message at a time
     BoxResidual residual[RESIDUALS];
     Rows rows;    // [rows of the longest message, columns] owned: before and after coding
     int32_t *row; // owned: 0, 1, 2, ... as the list of `rows`
@@ -309,6 +316,11 @@ int64_t box_encode(MessageBox *box, int i, BoxStep step, MessageSource source, i
 void box_download(MessageBox *box, int i, int64_t bytes, const Poll *poll);
 void box_wait_made(MessageBox *box, int i, const Poll *poll); // until its download is complete
 void box_download_ranges(MessageBox *box, const Poll *poll);  // of all messages; blocks
+// How far the rows of message i, of such a source, are from what the first residual remembers of
+// them, which are rows: the sum of squares of their difference, and that of the remembered rows.
+// Where messages may be left out; uses the message's place as scratch.
+void box_measure(MessageBox *box, int i, MessageSource source, const Poll *poll);
+void box_download_distances(MessageBox *box, const Poll *poll); // of all messages; blocks
 // Of the payload of a message that is made or received; on the device where it stays there.
 uint64_t box_checksum(MessageBox *box, int i, int64_t bytes, const Poll *poll);
 // Rows [begin, begin + rows of message i) of `out` = what the received bytes say.

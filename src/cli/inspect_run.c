@@ -69,6 +69,8 @@ static void print_scores(const RunRecord *run, const RunFigures *figures) {
 static RecordedEpoch sum_of(const RunRecord *run) {
     RecordedEpoch sum = {0};
     for (const RecordedEpoch *at = run->epoch; at < run->epoch + run->epochs; at++) {
+        sum.headers += at->headers;
+        sum.skipped += at->skipped;
         sum.bytes += at->bytes;
         sum.reduce_bytes += at->reduce_bytes;
         sum.seconds += at->seconds;
@@ -95,6 +97,9 @@ static void print_costs(const RunRecord *run, const RunFigures *figures) {
     printf("bytes      %s of messages in the last epoch, %s in all; %s of weight gradients\n",
            quantity_bytes(one, figures->bytes), quantity_bytes(two, sum.bytes),
            quantity_bytes(three, sum.reduce_bytes));
+    if (sum.headers > 0)
+        printf("           %.1f %% of %.0f messages were a header alone\n",
+               100 * sum.skipped / sum.headers, sum.headers);
     if (!isnan(figures->gradient_memory))
         printf("           what the memory of gradients left: %.3g of them in the last epoch, %.3g "
                "on average\n",
@@ -176,6 +181,10 @@ static void put_costs(JsonWriter *w, const RunRecord *run) {
     json_put_double(w, "assignment", sum.assignment);
     json_put_double(w, "bytes", sum.bytes);
     json_put_double(w, "reduce_bytes", sum.reduce_bytes);
+    if (sum.headers > 0) {
+        json_put_double(w, "headers", sum.headers);
+        json_put_double(w, "skipped", sum.skipped);
+    }
     json_end_object(w);
 }
 

@@ -298,7 +298,8 @@ const Key config_own_keys[] = {
      "Order of the steps of an exchange: blocking | overlap | central (overlaps with central "
      "rows only, as AdaQP does) | stale (reads the rows of the epoch before, so that a whole epoch "
      "hides messages; of a layer that multiplies by its weights before it aggregates, the rows "
-     "after that). The mode sets the default."},
+     "after that) | skip (blocking, but messages of rows that hardly moved are left out: "
+     "comm.skip). The mode sets the default."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
      "Longest wait for a rank; after it, the job reports the rank and ends."},
     {"comm.chunk", KEY_INT, AT(comm.chunk), "65280", "[4096, 1073741824]", ANY, "bytes",

@@ -31,9 +31,6 @@
 #define FLOATS                                                                                     \
     "fringe computes in 32-bit floats; quantization.codec=bf16 or mode=adaqp make messages "       \
     "shorter"
-#define NO_SKIPS                                                                                   \
-    "no message is left out; mode=pipegcn reads the rows of the epoch before, mode=adaqp makes "   \
-    "messages shorter"
 #define SAMPLES_NOTHING "rows of the boundary are not sampled; mode=adaqp makes messages shorter"
 #define NO_ATTENTION                                                                               \
     "layers with attention are not offered; there are gcn, sage-mean, sage-gcn, gin, sgc"
@@ -232,7 +229,10 @@ static const Meaning meanings[] = {
     {"mode", "adaqp-p", "overlap"},
     {"mode", "full fullbatch full-batch baseline dgl distdgl sync none", "vanilla"},
     {"mode", "pipe pipeline stale async asynchronous", "pipegcn"},
-    {"mode", "sancus llcg", NO_SKIPS},
+    {"mode", "skip", "sancus"},
+    {"mode", "llcg",
+     "rows of neighbours are read in every epoch; mode=pipegcn reads those of the epoch before, "
+     "mode=sancus keeps those that hardly moved"},
     {"mode", "bns bns-gcn bnsgcn distgnn sampling", SAMPLES_NOTHING},
     {"mode", "int8 int4 int2 quantized quantization", "quantize"},
     {"model.layer", "gcnconv graphconv", "gcn"},
@@ -344,7 +344,7 @@ static const Meaning meanings[] = {
     {"comm.schedule", "async asynchronous nonblocking", "overlap"},
     {"comm.schedule", "sync synchronous", "blocking"},
     {"comm.schedule", "pipegcn pipeline", "stale"},
-    {"comm.schedule", "sancus", NO_SKIPS},
+    {"comm.schedule", "sancus", "skip"},
     {"run.backend", "host", "cpu"},
     {"run.backend", "gpu nvidia cuda:0 cuda:1", "cuda"},
     {"run.backend", "nccl gloo mpi", "cpu, cuda and auto choose the kernels; messages are MPI's"},

@@ -41,6 +41,7 @@ static MessageBox box_of(const Channel *channel, const Backend *backend, int sid
 static void alloc_channel(Channel *channel, const Allocator *allocator) {
     const HaloPlan *p = channel->plan;
     RingForm form = ring_form(&channel->options);
+    const char *skips = "messages that may be left out";
     size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
     size_t places = (size_t)channel_side_rows(p, OUTGOING) * sizeof(int32_t);
     endpoint_alloc(&channel->endpoint, allocator->plan, ring_slots(&form, p->size));
@@ -51,6 +52,10 @@ static void alloc_channel(Channel *channel, const Allocator *allocator) {
     }
     channel->send_row = alloc_mirror(allocator, p->send_row, places, "send lists");
     channel->source_id = alloc_mirror(allocator, p->source_id, ids, "send lists");
+    if (channel->options.skips) {
+        channel->sends = alloc_host(allocator, (size_t)p->size * sizeof *channel->sends, skips);
+        channel->age = alloc_host(allocator, (size_t)p->size * sizeof *channel->age, skips);
+    }
     if (channel->options.codec->has_widths)
         channel->ranges.square =
             alloc_host(allocator, (size_t)channel_side_rows(p, OUTGOING) * sizeof(float),
@@ -71,7 +76,9 @@ static void lay_out_side(Channel *channel, int side) {
                                 .columns = (uint32_t)channel->columns,
                                 .sequence = channel->sequence,
                                 .rows = (uint64_t)rows};
-        transfer->varies = channel->step.codec->varies && rows > 0;
+        bool varies = channel->step.codec->varies, skips = channel_may_skip(channel);
+        transfer->varies = (varies || skips) && rows > 0;
+        transfer->whole = skips && !varies;
         transfer->bytes = box_bytes(&channel->box[side], channel->step.codec, g);
         transfer->payload = box_host_message(&channel->box[side], g);
         header.bytes = (uint64_t)transfer->bytes;
@@ -125,6 +132,8 @@ void channel_free(Channel *channel) {
     if (channel->buffers->user == channel)
         channel->buffers->user = NULL;
     memory_free(channel->ranges.square);
+    memory_free(channel->age);
+    memory_free(channel->sends);
     mirror_free(channel->buffers->backend, channel->source_id);
     mirror_free(channel->buffers->backend, channel->send_row);
     for (int side = 0; side < SIDES; side++)
@@ -158,7 +167,7 @@ bool channel_is_direct(const Channel *channel) { return channel->direct; }
 
 ChannelCount channel_count(const Channel *channel) {
     const RingTransfer *ring = &channel->ring;
-    return (ChannelCount){ring->bytes_sent, ring->bytes_received, ring->messages};
+    return (ChannelCount){ring->bytes_sent, ring->bytes_received, ring->messages, channel->skipped};
 }
 
 ChannelSeconds channel_seconds(const Channel *channel) { return channel->seconds; }

@@ -25,6 +25,10 @@ struct Channel {
     uint32_t epoch;    // of the current exchange
     uint64_t sequence; // number of the exchange
     int64_t exchanges; // of training, coded: their number at both ends
+    bool *sends;       // [groups] owned: which messages of the exchange travel
+    int64_t *age;      // [groups] owned: how many exchanges ago, in the next one, the rows that the
+                       // reader has were sent; 0: never. Both NULL where none may be left out
+    int64_t skipped;   // messages since the start
     MessageBox box[SIDES];
     const DeviceInt32 *send_row; // mirrors of the plan's send list and ids
     const DeviceInt64 *source_id;
@@ -53,6 +57,15 @@ static inline int64_t channel_side_rows(const HaloPlan *plan, int side) {
     return channel_offsets(plan, side)[plan->size - 1];
 }
 
+// May messages of the current exchange be left out? Not those of one that is not coded.
+static inline bool channel_may_skip(const Channel *channel) {
+    return channel->options.skips && channel->step.exchange > 0;
+}
+
+static inline bool channel_sends(const Channel *channel, int group) {
+    return !channel_may_skip(channel) || channel->sends[group];
+}
+
 // The time of a step, between these two.
 static inline double channel_begin_step(Channel *channel) {
     timer_begin(stream_timer_timers(channel->timer));
@@ -67,6 +80,9 @@ static inline void channel_end_step(Channel *channel, double since, double *seco
 // ---- channel.c
 // Sets the places and lengths of the messages for an exchange, which becomes the current one.
 void channel_lay_out(Channel *channel, BoxStep step);
+
+// ---- schedule.c
+void channel_do_blocking(Channel *channel, const ExchangeWork *work); // what comes after packing
 
 // ---- widths.c
 // Of the exchange that was just packed.

@@ -104,6 +104,12 @@ static void decode(Channel *channel, int group) {
     channel->seconds.unpack += clock_seconds() - since;
 }
 
+// Not where there are no rows, or those of an exchange before are kept.
+static bool arrived(const Channel *channel, int group) {
+    bool left_out = channel_may_skip(channel) && channel->ring.transfer[group][INCOMING].bytes == 0;
+    return box_rows(&channel->box[INCOMING], group) > 0 && !left_out;
+}
+
 void channel_note_read(Channel *channel) {
     channel->buffers->backend->event_record(channel->buffers->rows_read, STREAM_COMPUTE);
 }
@@ -121,7 +127,7 @@ void channel_receive(Channel *channel, int group) {
 
     if (group == 0) // it may have no rows
         wait_for_readers(channel);
-    if (box_rows(&channel->box[INCOMING], group) > 0)
+    if (arrived(channel, group))
         decode(channel, group);
     channel->received++;
     if (channel->received == channel->ring.rounds)

@@ -24,15 +24,19 @@ void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int 
     channel->seconds.halo += clock_seconds() - since;
 }
 
-static void blocking(Channel *channel, const RowSource *rows, ExchangeContext context,
-                     const ExchangeWork *work) {
-    channel_pack(channel, rows, context);
+void channel_do_blocking(Channel *channel, const ExchangeWork *work) {
     channel_post(channel);
     for (int group = 0; group < groups_of(channel); group++)
         channel_receive(channel, group);
     channel_finish(channel);
     channel_do_own(channel, work, OWN_ALL);
     channel_do_halo(channel, work, 0, groups_of(channel));
+}
+
+static void blocking(Channel *channel, const RowSource *rows, ExchangeContext context,
+                     const ExchangeWork *work) {
+    channel_pack(channel, rows, context);
+    channel_do_blocking(channel, work);
 }
 
 static void overlap(Channel *channel, const RowSource *rows, ExchangeContext context,
@@ -88,6 +92,7 @@ CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *opti
     CodecOptions of_direction = *options;
     if (schedule->remembers != NULL)
         of_direction.residual[0].of = schedule->remembers(&options->residual[0].values, direction);
+    of_direction.skips = schedule->skips && of_direction.residual[0].of != NULL;
     return of_direction;
 }
 

@@ -8,5 +8,6 @@ static const Schedule *const schedules[] = {
     &schedule_overlap,
     &schedule_central,
     &schedule_stale,
+    &schedule_skip,
 };
 const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);

@@ -9,5 +9,6 @@ extern const Schedule schedule_blocking;
 extern const Schedule schedule_overlap;
 extern const Schedule schedule_central;
 extern const Schedule schedule_stale;
+extern const Schedule schedule_skip;
 
 #endif

@@ -22,20 +22,26 @@ static int64_t own_rows(const HaloPlan *plan, int group) {
     return low - begin;
 }
 
+static MessageSource source_of(const Channel *channel, int group, const RowSource *rows,
+                               ExchangeContext context) {
+    return (MessageSource){.x = rows->x,
+                           .scale = rows->right,
+                           .sums = rows->sums,
+                           .row =
+                               int32_window(channel->send_row, channel->plan->send_offset[group]),
+                           .stream = random_stream(context.seed, RANDOM_ROUNDING, context.epoch,
+                                                   channel->id.layer, channel->id.direction),
+                           .gid = channel->source_id,
+                           .peer = channel->ring.transfer[group][OUTGOING].peer,
+                           .sum_peer = channel->plan->rank};
+}
+
 static void encode(Channel *channel, int group, const RowSource *rows, ExchangeContext context,
                    const Poll *beat) {
     const HaloPlan *p = channel->plan;
     MessageBox *box = &channel->box[OUTGOING];
     Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
-    MessageSource source = {.x = rows->x,
-                            .scale = rows->right,
-                            .sums = rows->sums,
-                            .row = int32_window(channel->send_row, p->send_offset[group]),
-                            .stream = random_stream(context.seed, RANDOM_ROUNDING, context.epoch,
-                                                    channel->id.layer, channel->id.direction),
-                            .gid = channel->source_id,
-                            .peer = transfer->peer,
-                            .sum_peer = p->rank};
+    MessageSource source = source_of(channel, group, rows, context);
     transfer->bytes = box_encode(box, group, channel->step, source, own_rows(p, group), beat);
     transfer->header.bytes = (uint64_t)transfer->bytes;
     box_download(box, group, transfer->bytes, beat);
@@ -53,12 +59,25 @@ static void check_rows(const Channel *channel, int group) {
           id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
 }
 
+// Of a message that is left out a header goes, without a payload.
+static void leave_out(Channel *channel, int group) {
+    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+    transfer->bytes = 0;
+    transfer->header.bytes = 0;
+    message_seal(&transfer->header);
+    channel->skipped++;
+}
+
 // Waits until the message is made and fills in its header.
 static void seal(Channel *channel, int group, const Poll *beat) {
     Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
     MessageBox *box = &channel->box[OUTGOING];
     if (box_rows(box, group) == 0)
         return;
+    if (!channel_sends(channel, group)) {
+        leave_out(channel, group);
+        return;
+    }
     box_wait_made(box, group, beat);
     check_rows(channel, group);
     transfer->header.payload = box_checksum(box, group, transfer->bytes, beat);
@@ -72,7 +91,7 @@ static void make_messages(Channel *channel, const RowSource *rows, ExchangeConte
     wait_for_rows(channel);
     box_encode_begin(&channel->box[OUTGOING]);
     for (int g = 0; g < groups; g++) {
-        if (box_rows(&channel->box[OUTGOING], g) > 0)
+        if (box_rows(&channel->box[OUTGOING], g) > 0 && channel_sends(channel, g))
             encode(channel, g, rows, context, beat);
         if (g > 0)
             seal(channel, g - 1, beat);
@@ -89,22 +108,56 @@ static BoxStep next_step(Channel *channel, ExchangeContext context) {
     return step;
 }
 
-void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {
+// Polls that answer heartbeats: the channel's own messages are not posted yet.
+static Poll begin(Channel *channel, const RowSource *rows) {
     assert(channel->state == CHANNEL_IDLE && buffers_are_free(channel->buffers));
     assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
     assert(rows->sums.count == channel->plan->partials);
-    double since = channel_begin_step(channel);
-    Poll beat = {channel_progress,
-                 channel}; // answers heartbeats; its own messages are not posted yet
+    (void)rows;
     channel->buffers->user = channel;
+    return (Poll){channel_progress, channel};
+}
+
+const double *channel_measure(Channel *channel, const RowSource *rows, ExchangeContext context) {
+    assert(channel->options.skips);
+    double since = channel_begin_step(channel);
+    Poll beat = begin(channel, rows);
+    MessageBox *box = &channel->box[OUTGOING];
+    wait_for_rows(channel);
+    for (int g = 0; g < channel->ring.rounds; g++)
+        if (box_rows(box, g) > 0)
+            box_measure(box, g, source_of(channel, g, rows, context), &beat);
+    box_download_distances(box, &beat);
+    channel_end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
+    return box->distance;
+}
+
+// Whoever has never got a message needs one.
+static void choose(Channel *channel, const bool *send) {
+    for (int g = 0; channel_may_skip(channel) && g < channel->ring.rounds; g++) {
+        channel->sends[g] = send == NULL || send[g];
+        assert(channel->sends[g] || channel->age[g] > 0);
+        channel->age[g] = channel->sends[g] ? 1 : channel->age[g] + 1;
+    }
+}
+
+void channel_pack_some(Channel *channel, const RowSource *rows, ExchangeContext context,
+                       const bool *send) {
+    double since = channel_begin_step(channel);
+    Poll beat = begin(channel, rows);
     channel->epoch = context.epoch;
     channel->sequence++;
     channel_lay_out(channel, next_step(channel, context));
+    choose(channel, send);
     make_messages(channel, rows, context, &beat);
     if (channel->step.codec->has_widths)
         channel_add_ranges(channel, &beat);
     channel->state = CHANNEL_PACKED;
     channel_end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
+}
+
+void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {
+    channel_pack_some(channel, rows, context, NULL);
 }
 
 void channel_post(Channel *channel) {

@@ -46,10 +46,19 @@ static void save_residuals(const Channel *channel, StateWriter *writer) {
         box_save(&channel->box[side], name, writer);
 }
 
+// How old the rows are that each reader has.
+static void save_ages(const Channel *channel, StateWriter *writer) {
+    char name[NAME];
+    name_of(name, channel, "age");
+    state_put_by_rank(writer, name, TENSOR_I64, channel->ring.rounds, channel->age);
+}
+
 void channel_save(Channel *channel, bool rows, StateWriter *writer) {
     assert(!channel_in_flight(channel));
     if (rows)
         save_rows(channel, writer);
+    if (channel->options.skips)
+        save_ages(channel, writer);
     if (box_remembers(&channel->options))
         save_residuals(channel, writer);
 }
@@ -90,8 +99,15 @@ static bool restore_residuals(Channel *channel, const StateReader *reader, Error
     return ok;
 }
 
+static bool restore_ages(Channel *channel, const StateReader *reader, Error *err) {
+    char name[NAME];
+    name_of(name, channel, "age");
+    return state_get_by_rank(reader, name, TENSOR_I64, channel->ring.rounds, channel->age, err);
+}
+
 bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Error *err) {
     assert(!channel_in_flight(channel));
     return (!rows || restore_rows(channel, reader, err)) &&
+           (!channel->options.skips || restore_ages(channel, reader, err)) &&
            (!box_remembers(&channel->options) || restore_residuals(channel, reader, err));
 }

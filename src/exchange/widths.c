@@ -43,8 +43,9 @@ double channel_noise(const Channel *channel) {
 void channel_add_ranges(Channel *channel, const Poll *poll) {
     const float *range = channel->box[OUTGOING].range;
     box_download_ranges(&channel->box[OUTGOING], poll);
-    int64_t rows = channel_side_rows(channel->plan, OUTGOING);
-    for (int64_t k = 0; k < rows; k++)
-        channel->ranges.square[k] += range[k] * range[k];
+    const int64_t *offset = channel_offsets(channel->plan, OUTGOING);
+    for (int g = 0; g < channel->ring.rounds; g++)
+        for (int64_t k = offset[g]; channel_sends(channel, g) && k < offset[g + 1]; k++)
+            channel->ranges.square[k] += range[k] * range[k];
     channel->ranges.exchanges++;
 }

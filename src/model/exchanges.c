@@ -34,8 +34,8 @@ void model_drain(Model *m) {
         channel_drain(training_channel(m, i));
 }
 
-// Of each channel: kept, rows, the number of exchanges, and what two ends remember.
-static_assert(2 * MODEL_LAYERS * (3 + 2 * RESIDUALS) <= STATE_TENSORS, "room for all channels");
+// Of each channel: kept, rows, their age, the number of exchanges, and what two ends remember.
+static_assert(2 * MODEL_LAYERS * (4 + 2 * RESIDUALS) <= STATE_TENSORS, "room for all channels");
 
 static bool save(void *owner, StateWriter *writer, Error *err) {
     Model *m = owner;

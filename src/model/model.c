@@ -131,12 +131,19 @@ void model_describe(const Model *m, char *out, size_t size) {
         }
 }
 
-int64_t model_bytes_sent(const Model *m) {
-    int64_t bytes = 0;
-    for (int i = 0; channel_at(m, i) != NULL; i++)
-        bytes += channel_count(channel_at(m, i)).bytes_sent;
-    return bytes;
+ChannelCount model_count(const Model *m) {
+    ChannelCount sum = {0};
+    for (int i = 0; channel_at(m, i) != NULL; i++) {
+        ChannelCount count = channel_count(channel_at(m, i));
+        sum.bytes_sent += count.bytes_sent;
+        sum.bytes_received += count.bytes_received;
+        sum.messages += count.messages;
+        sum.skipped += count.skipped;
+    }
+    return sum;
 }
+
+bool model_skips(const Model *m) { return m->parts.schedule->skips; }
 
 const Block *model_block(const Model *m, ExchangeId id) {
     const SparseOperator *op = m->layer[id.layer].propagation[id.direction].op;

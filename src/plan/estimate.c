@@ -270,7 +270,7 @@ static void estimate_time(PlanEstimate *out, Planning *p) {
     for (int l = 0; l < p->shape.layers; l++)
         for (int d = 0; d < 2; d++)
             add_phase(out, p, l, d);
-    if (p->schedule->keeps_in_flight)
+    if (p->schedule->hides && p->schedule->keeps_in_flight)
         hide_behind_epoch(&out->time);
     out->reduce_bytes = gradient_bytes(p);
     out->time.reduce = reduce_seconds(p, out->reduce_bytes);

@@ -42,6 +42,8 @@ RecordedEpoch record_epoch(const Json *line) {
         .loss = json_get_number(line, "loss"),
         .lr = json_get_number(line, "rate"),
         .gradient_norm = json_get_number(line, "gradient_norm"),
+        .headers = number_or_0(line, "headers"),
+        .skipped = number_or_0(line, "skipped"),
         .bytes = number_or_0(line, "bytes"),
         .reduce_bytes = number_or_0(line, "reduce_bytes"),
         .gradient_memory = json_get_number(line, "gradient_memory"),

@@ -56,7 +56,7 @@ static const char *loss_text(char out[QUANTITY], double loss) {
 
 void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]) {
     char begin[160], scores[64], text[QUANTITY], seconds[QUANTITY + 2],
-        bytes[QUANTITY + 2] = "", remains[QUANTITY + 8] = "";
+        bytes[QUANTITY + 2] = "", skipped[32] = "", remains[QUANTITY + 8] = "";
     print_scores(scores, record);
     int digits = snprintf(NULL, 0, "%lld", (long long)epochs);
     snprintf(begin, sizeof begin, "epoch %*lld/%lld  loss %s%s", digits, (long long)record->epoch,
@@ -64,15 +64,18 @@ void report_line(const EpochRecord *record, int64_t epochs, double left, char ou
     snprintf(seconds, sizeof seconds, "  %s", quantity_seconds(text, record->seconds));
     if (record->bytes > 0)
         snprintf(bytes, sizeof bytes, "  %s", quantity_bytes(text, (double)record->bytes));
+    if (record->headers > 0)
+        snprintf(skipped, sizeof skipped, "  %.0f %% skipped",
+                 100 * (double)record->skipped / (double)record->headers);
     if (!isnan(left))
         snprintf(remains, sizeof remains, "  %s left", quantity_clock(text, left));
     // What does not fit is left out, the least important first; metrics.jsonl has it.
-    char *piece[] = {bytes, seconds, remains};
-    for (int left_out = 0; left_out <= 3; left_out++) {
-        snprintf(out, REPORT_LINE, "%s%s%s%s", begin, seconds, bytes, remains);
+    char *piece[] = {skipped, bytes, seconds, remains};
+    for (int left_out = 0; left_out <= 4; left_out++) {
+        snprintf(out, REPORT_LINE, "%s%s%s%s%s", begin, seconds, bytes, skipped, remains);
         if (strlen(out) > COLUMNS)
             narrow(out);
-        if (strlen(out) <= COLUMNS || left_out == 3)
+        if (strlen(out) <= COLUMNS || left_out == 4)
             return;
         piece[left_out][0] = 0;
     }

@@ -202,6 +202,10 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     json_put_double(writer, "rate", record->rate);
     json_put_double(writer, "gradient_norm", record->gradient_norm);
     json_put_int(writer, "bytes", record->bytes);
+    if (record->headers > 0) {
+        json_put_int(writer, "headers", record->headers);
+        json_put_int(writer, "skipped", record->skipped);
+    }
     json_put_int(writer, "reduce_bytes", record->reduce_bytes);
     if (record->gradient_bits > 0)
         json_put_int(writer, "gradient_bits", record->gradient_bits);

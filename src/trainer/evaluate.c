@@ -75,12 +75,12 @@ bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     if (!evaluation_due(t))
         return true;
     double begin = clock_seconds();
-    int64_t bytes = model_bytes_sent(t->model);
+    int64_t bytes = model_count(t->model).bytes_sent;
     evaluate_now(t);
     record->evaluated = true;
     record->best = judge(t);
     memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
-    record->eval_bytes = model_bytes_sent(t->model) - bytes;
+    record->eval_bytes = model_count(t->model).bytes_sent - bytes;
     record->eval_seconds = clock_seconds() - begin;
     trace_add(t->timers.trace, (TraceEvent){.begin = begin,
                                             .end = clock_seconds(),

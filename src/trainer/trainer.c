@@ -270,20 +270,24 @@ static double clip(Trainer *t) {
 }
 
 static void add_over_ranks(Trainer *t, EpochRecord *record) {
-    int64_t bytes[3] = {record->bytes, record->reduce_bytes, record->eval_bytes};
+    int64_t *const counts[] = {&record->bytes, &record->reduce_bytes, &record->eval_bytes,
+                               &record->headers, &record->skipped};
+    enum { COUNTS = sizeof counts / sizeof *counts };
+    int64_t sum[COUNTS];
     double seconds[3] = {
         comm_max_double(t->comm, record->seconds), comm_max_double(t->comm, record->eval_seconds),
         t->assigner != NULL ? comm_max_double(t->comm, record->assign_seconds) : 0};
     for (int k = 0; k < TIMER_KINDS; k++)
         t->spent[k] += record->timers.seconds[k];
     t->timed++;
-    comm_sum_int64(t->comm, bytes, 3);
+    for (int i = 0; i < COUNTS; i++)
+        sum[i] = *counts[i];
+    comm_sum_int64(t->comm, sum, COUNTS);
+    for (int i = 0; i < COUNTS; i++)
+        *counts[i] = sum[i];
     comm_sum_double(t->comm, record->timers.seconds, TIMER_KINDS);
     for (int k = 0; k < TIMER_KINDS; k++)
         record->timers.seconds[k] /= t->comm->size;
-    record->bytes = bytes[0];
-    record->reduce_bytes = bytes[1];
-    record->eval_bytes = bytes[2];
     record->seconds = seconds[0];
     record->eval_seconds = seconds[1];
     record->assign_seconds = seconds[2];
@@ -304,7 +308,7 @@ static void sum_loss(Trainer *t, EpochRecord *record) {
 
 // The loss of the epoch's weights, and the step to the next ones.
 static void train(Trainer *t, EpochRecord *record) {
-    int64_t bytes = model_bytes_sent(t->model);
+    ChannelCount before = model_count(t->model);
     timers_reset(&t->timers);
     gradsync_begin(t->sync, (uint32_t)record->epoch);
     record->loss = model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient,
@@ -319,7 +323,11 @@ static void train(Trainer *t, EpochRecord *record) {
     t->optimizer->step(t, record->rate, record->epoch);
     stream_timer_end(t->timer);
     stream_timer_finish(t->timer);
-    record->bytes = model_bytes_sent(t->model) - bytes;
+    ChannelCount after = model_count(t->model);
+    record->bytes = after.bytes_sent - before.bytes_sent;
+    record->skipped = after.skipped - before.skipped;
+    if (model_skips(t->model))
+        record->headers = after.messages - before.messages;
     record->reduce_bytes = gradsync_bytes(t->sync);
     record->timers = t->timers;
 }

@@ -72,6 +72,10 @@ static size_t range_bytes(const MessageBox *box) { return (size_t)all_rows(box) 
 
 static size_t numbers_bytes(const MessageBox *box) { return (size_t)box->count * sizeof(int64_t); }
 
+static size_t distance_bytes(const MessageBox *box) {
+    return (size_t)box->count * 2 * sizeof(double);
+}
+
 static void alloc_widths(MessageBox *box, const Allocator *allocator) {
     const char *what = "widths of messages";
     box->bits = alloc_host(allocator, (size_t)all_rows(box), what);
@@ -93,6 +97,11 @@ static void alloc_numbers(MessageBox *box, const Allocator *allocator) {
     if (box->end == RESIDUAL_SENDER) {
         box->device_bad = alloc_device(allocator, bytes, what);
         box->bad = alloc_pinned_side(allocator, box->device_bad, bytes, what);
+    }
+    if (box->end == RESIDUAL_SENDER && box->options->skips) {
+        box->device_distance = alloc_device(allocator, distance_bytes(box), what);
+        box->distance =
+            alloc_pinned_side(allocator, box->device_distance, distance_bytes(box), what);
     }
     if (wire_uses_device_memory(allocator->backend)) {
         box->device_checksum = alloc_device(allocator, bytes, what);
@@ -144,6 +153,8 @@ void box_clear(MessageBox *box) {
     b->free(box->scratch);
     for (int i = 0; i < 2; i++)
         b->event_free(box->made[i]);
+    pinned_side_free(b, box->distance);
+    b->free(box->device_distance);
     pinned_side_free(b, box->checksum);
     b->free(box->device_checksum);
     pinned_side_free(b, box->bad);

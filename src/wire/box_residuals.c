@@ -152,6 +152,14 @@ static Rows gather(MessageBox *box, int i, const MessageSource *source, const Po
     return rows_first(box->rows, count);
 }
 
+void box_measure(MessageBox *box, int i, MessageSource source, const Poll *poll) {
+    assert(residual_of(box->options, 0) != NULL && box->end == RESIDUAL_SENDER);
+    Rows rows = gather(box, i, &source, poll);
+    const DeviceFloat *last = (const DeviceFloat *)(void *)memory_of(box, 0, i);
+    box->backend->message_distance(double_window(box->device_distance, 2 * (int64_t)i), rows.at,
+                                   last, rows.count * rows.stride, poll);
+}
+
 // A refresh, which has another codec, sends all there is.
 static bool keeps_top(const CodecOptions *options, BoxStep step) {
     return options->top > 0 && options->top < 1 && step.codec == options->codec;

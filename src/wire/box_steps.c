@@ -68,6 +68,14 @@ void box_download_ranges(MessageBox *box, const Poll *poll) {
     b->event_wait(box->made[0], poll);
 }
 
+void box_download_distances(MessageBox *box, const Poll *poll) {
+    const Backend *b = box->backend;
+    b->message_download(box->distance, box->device_distance,
+                        (size_t)box->count * 2 * sizeof *box->distance);
+    b->event_record(box->made[0], STREAM_MESSAGE);
+    b->event_wait(box->made[0], poll);
+}
+
 void box_decode(MessageBox *box, int i, BoxStep step, Rows out, int64_t begin, int64_t bytes,
                 const Poll *poll) {
     const Backend *b = box->backend;

@@ -79,9 +79,10 @@ bool message_check(const MessageHeader *found, const MessageHeader *expected,
 }
 
 // The length is the last field to be trusted.
-bool message_check_varying(const MessageHeader *found, const MessageHeader *expected, Error *err) {
+bool message_check_varying(const MessageHeader *found, const MessageHeader *expected, bool whole,
+                           Error *err) {
     MessageHeader same = *expected;
-    if (found->bytes <= expected->bytes)
+    if (found->bytes <= (whole ? 0 : expected->bytes))
         same.bytes = found->bytes;
     return message_check(found, &same, NULL, err);
 }

@@ -132,8 +132,8 @@ void ring_transfer_post(RingTransfer *ring) {
 // The length of a message that varies is used only if all else that its header says is right.
 static void learn_length(const RingTransfer *ring, Transfer *transfer) {
     Error err = {0};
-    CHECK(message_check_varying(&transfer->header, &transfer->expected, &err), EXIT_INTEGRITY, "%s",
-          err.text);
+    CHECK(message_check_varying(&transfer->header, &transfer->expected, transfer->whole, &err),
+          EXIT_INTEGRITY, "%s", err.text);
     transfer->bytes = (int64_t)transfer->header.bytes;
     transfer->pieces = pieces_of(ring, transfer->bytes);
 }

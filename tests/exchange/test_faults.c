@@ -26,10 +26,11 @@ typedef struct Scene {
     RowSource rows;
 } Scene;
 
-static void scene_init(Scene *scene, const char *codec) {
+static void scene_init(Scene *scene, const char *codec, bool skips) {
     Error err = {0};
     scene->plan = ring_plan(SEED, &test_comm);
-    CodecOptions options = {.codec = codec_find(codec, &err), .width = 2, .chunk = 4096};
+    CodecOptions options = {
+        .codec = codec_find(codec, &err), .width = 2, .chunk = 4096, .skips = skips};
     scene->buffers = exchange_buffers_new(device());
     scene->channel =
         channel_new(scene->buffers, &scene->plan, &options, COLUMNS, (ExchangeId){LAYER, BACKWARD});
@@ -85,6 +86,25 @@ static void leave_half_away(Scene *scene) {
     message_seal(&transfer->header);
 }
 
+static void be_longer(Scene *scene) {
+    Transfer *transfer = first_message(scene);
+    transfer->header.bytes += 64;
+    message_seal(&transfer->header);
+}
+
+static void leave_all_away(Scene *scene) {
+    Transfer *transfer = first_message(scene);
+    transfer->varies = true;
+    transfer->header.bytes = 0;
+    transfer->bytes = 0;
+    message_seal(&transfer->header);
+}
+
+static void leave_all_away_an_epoch_behind(Scene *scene) {
+    be_an_epoch_behind(scene);
+    leave_all_away(scene);
+}
+
 // As if what is packed now had been packed in the first place.
 static void pack_again(Scene *scene) {
     scene->channel->state = CHANNEL_IDLE;
@@ -135,7 +155,7 @@ static void die(Scene *scene) {
     raise(SIGKILL);
 }
 
-static int get_into(const char *what, const char *codec) {
+static int get_into(const char *what, const char *codec, bool skips) {
     static const struct {
         const char *name;
         void (*make)(Scene *scene);
@@ -143,6 +163,9 @@ static int get_into(const char *what, const char *codec) {
                     {"behind", be_an_epoch_behind},
                     {"repeat", repeat_the_last},
                     {"half", leave_half_away},
+                    {"longer", be_longer},
+                    {"empty", leave_all_away},
+                    {"empty-behind", leave_all_away_an_epoch_behind},
                     {"widths", take_other_widths},
                     {"nan", have_a_nan},
                     {"sum", have_an_infinite_sum},
@@ -150,7 +173,7 @@ static int get_into(const char *what, const char *codec) {
                     {"die", die}};
     comm_set_timeout(&test_comm, 2.0);
     Scene scene;
-    scene_init(&scene, codec);
+    scene_init(&scene, codec, skips);
     channel_pack(scene.channel, &scene.rows, (ExchangeContext){.epoch = EPOCH});
     for (size_t i = 0; i < sizeof troubles / sizeof troubles[0]; i++)
         if (strcmp(troubles[i].name, what) == 0 && test_comm.rank == GUILTY)
@@ -166,7 +189,7 @@ static int get_into(const char *what, const char *codec) {
 static void a_busy_rank_is_not_a_hung_one(void **state) {
     (void)state;
     Scene scene;
-    scene_init(&scene, "fp32");
+    scene_init(&scene, "fp32", false);
     comm_set_timeout(&test_comm, 0.5);
     channel_pack(scene.channel, &scene.rows, (ExchangeContext){.epoch = EPOCH});
     if (test_comm.rank == GUILTY)
@@ -183,5 +206,5 @@ int main(int argc, char **argv) {
     if (argc < 2)
         return test_main(&argc, &argv, "tests", tests, 1);
     comm_start(&test_comm, &argc, &argv);
-    return get_into(argv[1], argc > 2 ? argv[2] : "fp32");
+    return get_into(argv[1], argc > 2 ? argv[2] : "fp32", argc > 3);
 }

@@ -9,11 +9,11 @@ failed=0
 # After the death of a rank mpirun waits 2 s before it ends the others by force; here it does not wait.
 export OMPI_MCA_odls_base_sigkill_timeout=0
 
-# trouble WORD RANKS STATUS PATTERN [CODEC]: rank 1 gets into it; NODE is whose row it poisoned
+# trouble WORD RANKS STATUS PATTERN [CODEC [skips]]: rank 1 gets into it; NODE is whose row it poisoned
 trouble() {
     local said status node pattern
     said=$(OMP_NUM_THREADS=1 timeout 60 mpirun --oversubscribe --bind-to none -n "$2" \
-        "$program" "$1" "${5:-fp32}" 2>&1)
+        "$program" "$1" "${5:-fp32}" ${6:-} 2>&1)
     status=$?
     node=$(sed -n 's/^poisoned //p' <<<"$said")
     pattern=${4/NODE/${node:-nobody}}
@@ -40,6 +40,14 @@ for ranks in 2 3; do
         trouble sum $ranks 80 "$row the partial sum for node NODE holds a value" $codec
     done
 done
+trouble empty 2 83 "$where 0 .*wrong bytes" fp32
+for word in none empty; do
+    trouble $word 2 0 '' fp32 skips
+done
+for word in half longer; do
+    trouble $word 2 83 "$where 0 .*wrong bytes" fp32 skips
+done
+trouble empty-behind 2 83 "$where 0 .*wrong epoch" fp32 skips
 trouble stop 2 81 'layer 2, backward, epoch 7 from rank 1; rank 1 of 2'
 trouble stop 4 81 'rank 1 of 4 does not answer'
 exit $failed

@@ -3,6 +3,7 @@
 // a backend that runs them late, rows would be sent before they are made, or messages would be
 // overwritten before they are read.
 #include "../device.h"
+#include "../skipping.h"
 #include "../support.h"
 #include "cuda_mpi.h"
 #include "exchange/channel.h"
@@ -13,7 +14,7 @@
 enum { EPOCHS = 6, COLUMNS = 21 };
 static uint64_t seeds(void) { return (uint64_t)test_turns(8, 24); }
 
-typedef enum Way { AT_ONCE, OTHER_WIDTHS, READ_LATER } Way;
+typedef enum Way { AT_ONCE, OTHER_WIDTHS, READ_LATER, LEFT_OUT } Way;
 
 typedef struct Late {
     const Backend *b;
@@ -26,9 +27,13 @@ typedef struct Late {
 static int64_t rows_of(const Late *late) { return late->plan.sources + late->plan.partials; }
 
 static void late_init(Late *late, const Backend *b, uint64_t seed, ExchangeBuffers *buffers,
-                      const char *codec) {
+                      const char *codec, Way way) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find(codec, &err), .width = 8, .chunk = 4096};
+    if (way == LEFT_OUT) {
+        skip_by(&options, "var:0.1");
+        options = schedule_options(schedule_find("skip", &err), &options, FORWARD);
+    }
     *late = (Late){.b = b, .plan = ring_plan(seed, &test_comm)};
     late->channel = channel_new(buffers, &late->plan, &options, COLUMNS, (ExchangeId){1, 0});
     late->x = rows_alloc(b, rows_of(late), COLUMNS, "test");
@@ -36,7 +41,8 @@ static void late_init(Late *late, const Backend *b, uint64_t seed, ExchangeBuffe
         late->out[e] = rows_alloc(b, late->plan.halo_count, COLUMNS, "test");
         late->host[e] = ALLOC(float, rows_of(late) * COLUMNS, "test");
         for (int64_t i = 0; i < rows_of(late) * COLUMNS; i++)
-            late->host[e][i] = ring_value(late->plan.source_id[i / COLUMNS], i % COLUMNS, e);
+            late->host[e][i] = ring_value(late->plan.source_id[i / COLUMNS], i % COLUMNS,
+                                          way == LEFT_OUT ? e / 2 : e);
     }
 }
 
@@ -109,11 +115,41 @@ static void exchange_before_reading(Late *late, uint32_t e) {
     comm_barrier(&test_comm);
 }
 
+// As the schedule skip does: the rows of every second exchange are those of the one before it, and
+// only if the host knows how far they have moved the reader keeps the right ones.
+static void no_work(void *context, OwnPart part, const Poll *poll) {
+    (void)context, (void)part, (void)poll;
+}
+
+static void copy_rows(void *context, Rows received, int begin, int end, bool last,
+                      const Poll *poll) {
+    Late *late = context;
+    (void)begin, (void)end, (void)last, (void)poll;
+    DeviceFloat *out = late->out[late->channel->epoch].at;
+    late->b->copy(out, received.at, rows_bytes(received.count, COLUMNS));
+}
+
+static void exchange_if_moved(Late *late, uint32_t e) {
+    Error none = {0};
+    RowSource rows = {
+        .x = rows_first(late->x, late->plan.sources),
+        .sums = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
+    };
+    late->b->upload_rows(late->x, late->host[e]);
+    schedule_find("skip", &none)
+        ->run(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e},
+              &(ExchangeWork){no_work, copy_rows, late});
+    int64_t skipped = channel_count(late->channel).skipped;
+    assert_true(e % 2 == 0 ||
+                skipped == (e + 1) / 2 * channel_count(late->channel).messages / (e + 1));
+    comm_barrier(&test_comm);
+}
+
 // What arrived in each epoch, [EPOCHS, halo_count, COLUMNS].
 static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way way) {
     Late late;
     ExchangeBuffers *buffers = exchange_buffers_new(b);
-    late_init(&late, b, seed, buffers, codec);
+    late_init(&late, b, seed, buffers, codec, way);
     int64_t size = late.plan.halo_count * COLUMNS;
     float *all = ALLOC(float, EPOCHS *size, "test");
     for (uint32_t e = 0; e < EPOCHS; e++) {
@@ -121,6 +157,8 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way w
             set_widths(&late, e);
         if (way == READ_LATER)
             exchange_before_reading(&late, e);
+        else if (way == LEFT_OUT)
+            exchange_if_moved(&late, e);
         else
             exchange(&late, e);
     }
@@ -198,6 +236,12 @@ static void rows_that_are_read_late_are_those_of_their_exchange(void **state) {
         compare(seed, "fp32", READ_LATER);
 }
 
+static void rows_that_did_not_move_are_kept(void **state) {
+    (void)state;
+    for (uint64_t seed = 1; seed <= seeds(); seed += 2)
+        compare(seed, "fp32", LEFT_OUT);
+}
+
 static void the_stub_is_asked(void **state) {
     (void)state;
     assert_true(comm_cuda_support());
@@ -219,6 +263,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(late_rows_arrive),
     cmocka_unit_test(late_rows_of_any_width_arrive),
     cmocka_unit_test(rows_that_are_read_late_are_those_of_their_exchange),
+    cmocka_unit_test(rows_that_did_not_move_are_kept),
     cmocka_unit_test(the_stub_is_asked),
     cmocka_unit_test(a_rank_that_only_receives_is_among_them),
 };

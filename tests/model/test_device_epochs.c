@@ -24,9 +24,10 @@ typedef struct Kind {
 static const Kind kinds[] = {{"gcn", "overlap", "own", false},
                              {"gcn", "overlap", "cusparse", false},
                              {"sage-mean", "central", "own", true},
-                             {"gcn", "stale", "own", false}};
+                             {"gcn", "stale", "own", false},
+                             {"gcn", "skip", "own", false}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static const char *const smooth_all[] = {"comm.smooth=both"};
+static const char *const smooth_all[] = {"comm.smooth=both", "comm.skip=hybrid:0.05,4"};
 
 typedef struct Scene {
     TestGraph graph;
@@ -41,7 +42,11 @@ static void scene_init(Scene *s, const Kind *kind) {
     TestGraphKind graph = {
         .nodes = 90, .degree = 5, .features = 9, .classes = 5, .multilabel = kind->multilabel};
     test_graph_init(&s->graph, graph, 17, &test_comm);
-    assert_ok(config_load(&s->config, NULL, smooth_all, 1, &err), &err);
+    assert_ok(config_load(&s->config, NULL, smooth_all, 2, &err), &err);
+    if (strcmp(kind->schedule, "skip") == 0) {
+        snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
+        s->config.model.dropout = 0;
+    }
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};

@@ -3,6 +3,7 @@
 // own, or what the backend makes would not come back: training there would differ from the CPU's.
 // Or what a model needs on a device would not be what was planned there.
 #include "../device.h"
+#include "../skipping.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -26,6 +27,7 @@ static const Kind kinds[] = {
     {"bf16", "overlap", "gcn", "auto", 0.3, true, false, 0},
     {"integer", "overlap", "gcn", "exchange", 0, false, true, 0},
     {"fp32", "stale", "gcn", "exchange", 0, false, false, 0},
+    {"bf16", "skip", "gcn", "exchange", 0, false, false, 0},
     {"integer", "central", "sage-mean", "exchange", 0.2, true, false, 3},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, EPOCHS = 3 };
@@ -53,6 +55,10 @@ static void scene_init(Scene *s, const Kind *kind) {
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};
     s->config.model.input_dropout = kind->input_dropout;
+    if (strcmp(kind->schedule, "skip") == 0) {
+        snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
+        s->config.model.dropout = 0;
+    }
     assert_ok(
         model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err),
         &err);
@@ -84,13 +90,16 @@ static float ranges_of(Model *model) {
 
 static ModelParts parts_of(const Scene *s, const Kind *kind, const Backend *b) {
     Error none = {0};
-    return (ModelParts){
+    ModelParts parts = {
         .shard = &s->graph.shard,
         .patterns = &s->patterns,
         .comm = &test_comm,
         .backend = b,
         .options = {.codec = codec_find(kind->codec, &none), .width = 4, .chunk = 4096},
         .schedule = schedule_find(kind->schedule, &none)};
+    if (strcmp(kind->schedule, "skip") == 0)
+        skip_by(&parts.options, "hybrid:0.05,2");
+    return parts;
 }
 
 static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {

@@ -91,6 +91,28 @@ static void misplaced_message_is_refused(void **state) {
     }
 }
 
+// One that may be left out has all of its bytes or none; one that varies at most all.
+static void lengths_that_vary_are_bounded(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t bytes;
+        bool whole, varying;
+    } cases[] = {
+        {0, true, true}, {1, false, true}, {59, false, true}, {60, true, true}, {61, false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Error err = {0};
+        MessageHeader header = good;
+        header.bytes = cases[i].bytes;
+        message_seal(&header);
+        assert_int_equal(message_check_varying(&header, &good, true, &err), cases[i].whole);
+        assert_int_equal(message_check_varying(&header, &good, false, &err), cases[i].varying);
+        header.epoch--;
+        message_seal(&header);
+        assert_refused(message_check_varying(&header, &good, true, &err), &err, EXIT_INTEGRITY,
+                       cases[i].whole ? "wrong epoch" : "wrong");
+    }
+}
+
 // Blocks are told apart by place: two that change seats change the sum.
 static void long_payloads_count_every_block(void **state) {
     (void)state;
@@ -117,6 +139,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(good_message_passes),
     cmocka_unit_test(every_flipped_bit_is_seen),
     cmocka_unit_test(misplaced_message_is_refused),
+    cmocka_unit_test(lengths_that_vary_are_bounded),
     cmocka_unit_test(long_payloads_count_every_block),
 };
 

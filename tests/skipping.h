@@ -1,0 +1,23 @@
+// The options of channels under the schedule skip, as a config with that rule gives them.
+#ifndef FRINGE_TESTS_SKIPPING_H
+#define FRINGE_TESTS_SKIPPING_H
+
+#include "fringe/exchange.h"
+#include "support.h"
+#include <stdio.h>
+
+static inline void skip_by(CodecOptions *options, const char *rule) {
+    Error err = {0};
+    Config config;
+    char setting[CONFIG_WORD + 16];
+    const char *settings[] = {setting, "model.dropout=0", "lossless.cover=sources",
+                              "quantization.assign=uniform"};
+    const FamilyKeys keys = schedule_keys();
+    snprintf(setting, sizeof setting, "comm.skip=%s", rule);
+    config_learn_keys(&keys, 1);
+    assert_ok(config_load(&config, NULL, settings, 4, &err), &err);
+    assert_ok(schedule_configure(schedule_find("skip", &err), &config, options, &err), &err);
+    config_learn_keys(NULL, 0);
+}
+
+#endif
