@@ -64,8 +64,8 @@ def logistic_optimum(x, wanted, decay):
 
 
 class Mushroom:
-    """The mean of log(1 + exp(-b x W)), b = 1 or -1, over all nodes, and its decay; PARTS ranks hold equal ranges of the
-    nodes by label."""
+    """The mean of log(1 + exp(-b x W)), b = 1 or -1, over all nodes, and its decay; PARTS ranks hold equal ranges of
+    the nodes by label."""
 
     def __init__(self, work):
         self.work, folder, parts = work, os.path.join(work, "mushroom"), os.path.join(work, "ranges.part")

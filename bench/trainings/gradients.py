@@ -1,4 +1,5 @@
-"""What codecs make of the weight gradients of trainings, and whether bits that change over time end as well as fixed ones.
+"""What codecs make of the weight gradients of trainings, and whether bits that change over time end as well as fixed
+ones.
 
 usage: bench/run.sh gradients [--strict] [--only=codecs,bits] [--sets=cora-gcn,...] [--epochs=1,20,100] [--rounds=11]
                               [--seeds=5] [--rules=fixed,dq,rms,adaqs]
@@ -29,7 +30,8 @@ SETS = {"cora-gcn": [], "reddit-small-gcn": [], "coauthor-physics-gcn": ["lossle
 RANKS = 2 if SMOKE else 4
 FIELDS = "packed coded entropy write read coded_write coded_read".split()
 # of cora's shares: the greatest error, and bits a value with entropy codes
-EXPECTED = {"max 4": (.023, 1.6), "max 8": (8e-5, 4.9), "minmax 4": (.012, 3.1), "l2 4": (.08, None), "max 2": (.91, .44)}
+EXPECTED = {"max 4": (.023, 1.6), "max 8": (8e-5, 4.9), "minmax 4": (.012, 3.1), "l2 4": (.08, None),
+            "max 2": (.91, .44)}
 WIDTHS, EPOCHS, PERIOD = ((4,), 20, 5) if SMOKE else ((4, 6, 8), 600, 25)
 MOST_BITS, MOST_GAP = {4: .97, 6: .95, 8: .95}, 1.2
 KNOWN = kept("gradients")
@@ -51,7 +53,8 @@ def arms_of(name):
 
 
 def joined(lines):
-    """Of all epochs: the ends of the errors by rounding, and the means of what else was measured, at random if it was."""
+    """Of all epochs: the ends of the errors by rounding, and the means of what else was measured, at random if it
+    was."""
     of = {rounding: [line[3:] for line in lines if line[2] == rounding] for rounding in {line[2] for line in lines}}
     ends = {rounding: [min(float(line[0]) for line in some), max(float(line[1]) for line in some)]
             for rounding, some in of.items()}
@@ -64,8 +67,8 @@ def report_arms(bench, name, arms):
         worst = found.get("random", found["nearest"])[1]
         error, length = EXPECTED.get(arm, (None, None)) if name == "cora-gcn" else (None, None)
         for what, value, unit, expected in (("error", worst, "", error), ("coded", found["coded"], "bits", length)):
-            bench.figure(f"{name}, {arm}: {what}", value, unit, *(("expected at most", expected, value / expected, 1.2, True)
-                                                                 if expected else ()))
+            bar = ("expected at most", expected, value / expected, 1.2, True) if expected else ()
+            bench.figure(f"{name}, {arm}: {what}", value, unit, *bar)
         print(f"{'':50} ns a value: write {found['write']:.2f}, read {found['read']:.2f}; with entropy codes "
               f"{found['coded_write']:.2f}, {found['coded_read']:.2f}")
 
@@ -101,7 +104,8 @@ class Descent:
 
     def run(self, seed, words):
         """Gap and mean bits."""
-        run = self.problem.trained([f"run.seed={seed}", f"train.epochs={EPOCHS}", f"train.lr={1 / self.problem.steepest}",
+        rate = 1 / self.problem.steepest
+        run = self.problem.trained([f"run.seed={seed}", f"train.epochs={EPOCHS}", f"train.lr={rate}",
                                     "train.momentum=0", *words])
         with open(os.path.join(run, "metrics.jsonl")) as lines:
             bits = [json.loads(line).get("gradient_bits", 0) for line in lines]
