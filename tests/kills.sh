@@ -198,8 +198,9 @@ kills_tally() {
 # The messages of adaqp are the same each time only with pinned links and the exact solution.
 adaqp=(--set mode=adaqp --set quantization.link=[1e-9,1e-5] --set quantization.solver=exact
     --set quantization.period=20)
-# What flies between epochs, and the means of what did.
+# What flies between epochs, and the means of what did, or what both ends remember of it.
 stale=("${adaqp[@]}" --set mode=pipeadaqp --set comm.smooth=both)
+stale_differences=("${adaqp[@]}" --set mode=pipeadaqp --set quantization.memory=difference)
 sancus=(--set mode=sancus --set model.dropout=0 --set comm.skip=hybrid:0.05,3)
 
 # Coded gradients, one set of words for each kind of memory. Checkpoints lie between two refreshes.
