@@ -153,8 +153,7 @@ struct Backend {
     // with a sentence if the machine lacks what is asked for.
     bool (*start)(const BackendStart *how, Error *err);
     const char *(*describe)(void); // "avx512, oneDNN 2.6.3": for doctor, --version and run.json
-    // "/path/libfringe-cuda.so, ABI 1f2e...", after a start; NULL for what is built into the
-    // program.
+    // "/path/libfringe-cuda.so, ABI 1f2e...", after a start; NULL for what the program contains.
     const char *(*plugin)(void);
     // What names this rank's device among all devices of all machines, after a start: ranks with
     // the same one share it. NULL where device_free is.
@@ -260,11 +259,10 @@ struct Backend {
 
     // ---- pointwise
     // h[r] = post(z[r]), r in range. gid: [N] global ids. In place (h.at == z.at) only if not
-    // training.
+    // training; then nothing is saved, and gid is not read.
     void (*post_forward)(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
                          const DeviceInt64 *gid, const Poll *poll);
-    // dz = d post/dz applied to dh, all rows (in place allowed: dz.at == dh.at); dgamma, dbeta [D]
-    // (NULL without norm).
+    // dz = d post/dz applied to dh, all rows; dz may be dh. dgamma, dbeta [D] (NULL without norm).
     void (*post_backward)(Rows dz, Rows dh, Rows z, const Post *post, PostSaved saved,
                           DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
                           const Poll *poll);
@@ -275,10 +273,11 @@ struct Backend {
     // out[r] += bias [D], in range.
     void (*add_bias)(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 
-    // out[r] = a[r] + *scalar x[r], in range, multiplied first, not fused; in place allowed (out.at
-    // == a.at).
+    // out[r] = a[r] + *scalar x[r], in range, multiplied first, not fused; out may be a.
     void (*add_scaled)(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
                        const Poll *poll);
+    // x[r] *= factor[r], in range.
+    void (*scale_rows)(Rows x, Range range, const DeviceFloat *factor, const Poll *poll);
     // *out = sum over all rows of x[r] · y[r], in double over fixed blocks in fixed order; 0 if
     // there are no rows. Padding must be zero.
     void (*dot)(DeviceFloat *out, Rows x, Rows y);
@@ -301,8 +300,7 @@ struct Backend {
     void (*count_labels)(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
                          const DeviceByte *split);
 
-    // ---- optimizer, on flat arrays of `count`; decay[i] is the L2 factor added to the gradient
-    // (NULL: 0).
+    // ---- optimizer, on flat arrays of `count`; decay[i]: L2 factor, added to g (NULL: 0).
     void (*adam)(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat *g,
                  const DeviceFloat *decay, int64_t count, AdamStep step);
     void (*sgd)(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g,
@@ -360,8 +358,7 @@ void mirror_free(const Backend *backend, const void *mirror);
 // block of the same size, which download and upload keep alike.
 void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what);
 void pinned_side_free(const Backend *backend, void *pinned);
-// The same for a block of somebody else: `pinned`, of the same size, serves where not
-// host_is_device.
+// The same for a block of somebody else: where not host_is_device, `pinned`, of the same size.
 void *host_side(const Backend *backend, void *device, void *pinned);
 
 // Allocates memory, or plans it: what is large is allocated by functions that walk over all their

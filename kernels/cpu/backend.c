@@ -119,6 +119,7 @@ const Backend backend_cpu = {
     .dropout = cpu_dropout,
     .add_bias = cpu_add_bias,
     .add_scaled = cpu_add_scaled,
+    .scale_rows = cpu_scale_rows,
     .dot = cpu_dot,
     .softmax_loss = cpu_softmax_loss,
     .bce_loss = cpu_bce_loss,

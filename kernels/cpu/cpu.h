@@ -128,6 +128,7 @@ void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *po
 // scaled.c
 void cpu_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
                     const Poll *poll);
+void cpu_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll);
 void cpu_dot(DeviceFloat *out, Rows x, Rows y);
 
 // pointwise*.c

@@ -1,5 +1,6 @@
-// Rows plus a multiple of other rows, and the sum of all products of two sets of rows: GIN's self
-// term and the gradient of its factor.
+// Rows plus a multiple of other rows, rows times a number each, and the sum of all products of two
+// sets of rows: GIN's self term, the diagonal of rows that came before post, and the gradient of
+// GIN's factor.
 #include "cpu.h"
 #include <omp.h>
 
@@ -24,6 +25,26 @@ void cpu_add_scaled(Rows out_rows, Range range, Rows a_rows, Rows x_rows, const 
             for (int64_t r = begin; r < end; r++)
                 add_to_row(out.at + r * out.stride, a.at + r * a.stride, x.at + r * x.stride,
                            factor, out.columns);
+            if (omp_get_thread_num() == 0)
+                pace_call(&pace);
+        }
+    }
+}
+
+static void scale_panel(CpuRows x, int64_t begin, int64_t end, const float *factor) {
+    for (int64_t r = begin; r < end; r++)
+        for (int64_t c = 0; c < x.columns; c++)
+            x.at[r * x.stride + c] *= factor[r];
+}
+
+void cpu_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll) {
+#pragma omp parallel
+    {
+        Pace pace = pace_start(poll);
+#pragma omp for schedule(static)
+        for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
+            int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
+            scale_panel(cpu_rows(x), begin, end, cpu_floats(factor));
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }

@@ -94,6 +94,7 @@ void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream
 void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 void cuda_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
                      const Poll *poll);
+void cuda_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll);
 
 // ---- results.cu: losses, metrics and the optimizer
 void cuda_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,

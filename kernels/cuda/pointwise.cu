@@ -1,5 +1,5 @@
 // Dropout, LayerNorm and ReLU after a convolution, in any order (kernels/cpu/pointwise_lanes.c has
-// the formulas); input dropout, a bias, and a multiple of other rows.
+// the formulas); input dropout, a bias, a factor for each row, and a multiple of other rows.
 //
 // The one idea: what memory gives is the limit, so the second and third look at a row find it in
 // the cache, and a kernel writes each result once. Work by elements takes four or eight
@@ -257,4 +257,24 @@ void cuda_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat *s
     LAUNCH_PIECES(add_scaled_rows, range.end - range.begin, lanes_for(divide_up(out.columns, QUAD)),
                   device_rows(out), device_rows(a), device_rows(x), floats_of(scalar), range.begin,
                   range.end);
+}
+
+__global__ __launch_bounds__(ROW_THREADS) static void scale_each_row(DeviceRows x,
+                                                                     const float *factor,
+                                                                     int64_t begin, int64_t end,
+                                                                     int lanes) {
+    const Walk walk = walk_of(lanes);
+    const int columns = (int)x.columns;
+    for (int64_t r = begin + walk.row; r < end; r += walk.step)
+        for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
+            float *at = x.at + r * x.stride + c;
+            for (int i = 0; i < QUAD && c + i < columns; i++) // padding stays as it is
+                at[i] *= factor[r];
+        }
+}
+
+void cuda_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll) {
+    (void)poll;
+    LAUNCH_PIECES(scale_each_row, range.end - range.begin, lanes_for(divide_up(x.columns, QUAD)),
+                  device_rows(x), floats_of(factor), range.begin, range.end);
 }

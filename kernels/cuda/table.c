@@ -61,6 +61,7 @@ static const Backend table = {
     .dropout = cuda_dropout,
     .add_bias = cuda_add_bias,
     .add_scaled = cuda_add_scaled,
+    .scale_rows = cuda_scale_rows,
     .dot = cuda_dot,
     .softmax_loss = cuda_softmax_loss,
     .bce_loss = cuda_bce_loss,

@@ -70,6 +70,7 @@ const Backend backend_fenced = {
     .dropout = fenced_dropout,
     .add_bias = fenced_add_bias,
     .add_scaled = fenced_add_scaled,
+    .scale_rows = fenced_scale_rows,
     .dot = fenced_dot,
     .softmax_loss = fenced_softmax_loss,
     .bce_loss = fenced_bce_loss,

@@ -86,6 +86,7 @@ void fenced_dropout(Rows out, Range range, Rows x, float keep, RandomStream stre
 void fenced_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll);
 void fenced_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
                        const Poll *poll);
+void fenced_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll);
 void fenced_dot(DeviceFloat *out, Rows x, Rows y);
 
 // ---- results.c: losses, metrics and the optimizer

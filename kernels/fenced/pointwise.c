@@ -87,7 +87,7 @@ typedef struct Scaled {
     Rows out;
     Range range;
     Rows a, x;
-    const DeviceFloat *number; // a bias, or one number
+    const DeviceFloat *number; // a bias, one number, or one for each row
 } Scaled;
 
 static void run_add_bias(const void *arguments, const Poll *poll) {
@@ -111,6 +111,17 @@ void fenced_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat 
     (void)poll;
     FENCED_PUT(STREAM_COMPUTE, run_add_scaled, Scaled, fenced_rows(out), range, fenced_rows(a),
                fenced_rows(x), fenced_twin(scalar));
+}
+
+static void run_scale_rows(const void *arguments, const Poll *poll) {
+    const Scaled *c = arguments;
+    backend_cpu.scale_rows(c->out, c->range, c->number, poll);
+}
+
+void fenced_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll) {
+    (void)poll;
+    FENCED_PUT(STREAM_COMPUTE, run_scale_rows, Scaled, .out = fenced_rows(x), .range = range,
+               .number = fenced_twin(factor));
 }
 
 typedef struct Dot {

@@ -217,6 +217,13 @@ static void add_scaled(Case *c) {
     case_keep_rows(c, out);
 }
 
+static void scale_rows(Case *c) {
+    Rows x = case_rows(c, c->shape.rows, c->shape.columns);
+    c->b->scale_rows(far_rows(c, x), far_range(c, range_of(c, x.count)),
+                     far_floats(c, case_floats(c, x.count), 1), NULL);
+    case_keep_rows(c, x);
+}
+
 static void dot(Case *c) {
     Rows x = case_rows(c, c->shape.rows, c->shape.columns);
     Rows y = case_rows(c, x.count, x.columns);
@@ -241,7 +248,8 @@ static void dot(Case *c) {
         {"post", post, 20, 0, 20, {{1500, 16}, {300, 602}, {9000, 3}, {17000, 1}}},                \
         {"dropout", dropout, 8, 0, 8, {{1500, 16}, {300, 602}}},                                   \
         {"add_bias", add_bias, 2, 0, 2, {{1500, 16}, {300, 602}}},                                 \
-        {"add_scaled", add_scaled, 4, 0, 4, {{1500, 16}, {300, 602}}}, {                           \
+        {"add_scaled", add_scaled, 4, 0, 4, {{1500, 16}, {300, 602}}},                             \
+        {"scale_rows", scale_rows, 2, 0, 2, {{1500, 16}, {300, 602}}}, {                           \
         "dot", dot, 1, 0, 0, {                                                                     \
             {1500, 16}, {17000, 1}, { 600, 256 }                                                   \
         }                                                                                          \

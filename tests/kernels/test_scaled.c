@@ -1,6 +1,6 @@
 // ranks: 1
-// If this failed, GIN's rows would not get their own part, or the gradient of its factor would
-// depend on the number of threads.
+// If this failed, GIN's rows would not get their own part, halo rows not their diagonal, or the
+// gradient of GIN's factor would depend on the number of threads.
 #include "kernels.h"
 #include <math.h>
 
@@ -42,6 +42,30 @@ static void adds_what_it_says(void **state) {
     }
 }
 
+static void rows_have_a_factor_each(void **state) {
+    (void)state;
+    for (int i = 0; i < COUNTS * COLUMNS; i++) {
+        int64_t n = counts[i / COLUMNS], d = columns[i % COLUMNS];
+        if (n > 20000 && d != 17)
+            continue;
+        Rows before = random_rows(n, d, 1), factor = random_rows(1, n > 0 ? n : 1, 2);
+        for (Way way = {0}; way_next(&way);) {
+            Rows x = random_rows(n, d, 1);
+            Range range = {n / 3, n - n / 5};
+            backend_cpu.scale_rows(x, range, factor.at, NULL);
+            for (int64_t k = 0; k < n * x.stride; k++) {
+                int64_t r = k / x.stride;
+                bool inside = r >= range.begin && r < range.end;
+                assert_true(floats(x)[k] == floats(before)[k] * (inside ? floats(factor)[r] : 1));
+            }
+            assert_true(padding_is_zero(x));
+            rows_free(device(), &x);
+        }
+        rows_free(device(), &factor);
+        rows_free(device(), &before);
+    }
+}
+
 static void products_are_summed_in_double(void **state) {
     (void)state;
     for (int i = 0; i < COUNTS * COLUMNS; i++) {
@@ -73,6 +97,7 @@ static void products_are_summed_in_double(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(adds_what_it_says),
+    cmocka_unit_test(rows_have_a_factor_each),
     cmocka_unit_test(products_are_summed_in_double),
 };
 TEST_MAIN(tests)
