@@ -60,6 +60,7 @@ typedef struct AssignedChannel {
     Channel *channel; // borrowed; for an Assigner of a codec with widths
     ExchangeId id;
     const Block *block; // borrowed; reads the rows: its Pattern holds the channel's plan
+    bool before_post;   // rows are sent before post: readers scale them by the Block's right
 } AssignedChannel;
 
 extern const Family rule_family;

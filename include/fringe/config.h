@@ -163,6 +163,7 @@ typedef struct Config {
     struct {
         char codec[CONFIG_WORD];     // of a family
         char exchanges[CONFIG_TEXT]; // of a family: which exchanges are not exact
+        char before[CONFIG_WORD];    // post | conv: which rows of a layer's input are sent
         char assign[CONFIG_TEXT];    // of a family
         ConfigInts bits;             // bits that rows may get, ascending
         int64_t initial_bits; // bits of all rows until the first assignment; uniform: for good

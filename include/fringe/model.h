@@ -56,6 +56,8 @@ typedef struct ModelShape {
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order). Layers without weights before it have
                                         // this, too: the first of them multiplies
+    bool before_post[MODEL_LAYERS];     // training sends the rows of its input as they are before
+                                        // model.post, which readers apply (quantization.before)
     enum {
         LAYER0_EXCHANGED, // like other layers
         LAYER0_ONCE,      // aggregates of the constant features are made at set-up, nothing is sent

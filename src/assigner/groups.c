@@ -2,7 +2,10 @@
 // sensitivity beta_k = c_k (D / 6) mean(range_k^2). The reader computes c_k: the sum over the rows
 // v that read it of coefficient^2 (paper), or the squared sum of |coefficient| (safe). The sender
 // has already scaled the row by R, so the coefficient is left[v] times the edge's weight, or times
-// the sum of the weights if the edge is stored more than once.
+// the sum of the weights if the edge is stored more than once. A row that is sent before post is
+// scaled by the reader instead: its noise counts right[k]^2 times as much. What post does to noise
+// (1 / keep of dropout, the norm's 1 / sigma^2) is taken to be the same for all rows of an
+// exchange, where no factor changes a width.
 
 #include "internal.h"
 
@@ -112,6 +115,11 @@ void groups_coefficients(ChannelAssignment *assigned, bool safe) {
     for (int64_t k = 0; safe && k < p->plan.halo_count; k++)
         read[k] *= read[k];
     ring_to_owners(&p->plan, read, assigned->coefficient, sizeof *read);
+    for (int64_t k = 0; assigned->of.before_post && block->right != NULL && k < assigned->rows;
+         k++) {
+        float right = block->right[p->plan.send_row[k]];
+        assigned->coefficient[k] *= right * right;
+    }
     memory_free(read);
 }
 

@@ -248,6 +248,12 @@ static void check_quantization(const Config *config, Complaints *complaints) {
         config_complain(complaints,
                         "quantization.initial_bits: expected 1 to 8 or 16 bits, found %lld",
                         (long long)config->quantization.initial_bits);
+    if (strcmp(config->quantization.before, "conv") == 0 &&
+        strcmp(config->lossless.cover, "targets") == 0)
+        config_complain(complaints,
+                        "quantization.before: conv sends rows of sources, which readers complete, "
+                        "but lossless.cover=targets asks for partial aggregates alone; use "
+                        "lossless.cover=min or sources, or quantization.before=post");
     bool hidden = strcmp(config->quantization.time, "hidden") == 0;
     if (config->quantization.link.count != 0 && config->quantization.link.count != (hidden ? 3 : 2))
         config_complain(

@@ -35,6 +35,7 @@ static const struct {
     {"quantization.memory", "quantization.codec!=fp32"},
     {"quantization.alpha", "quantization.codec!=fp32 quantization.memory=difference|auto"},
     {"quantization.refresh", "quantization.codec!=fp32 quantization.memory=anchor"},
+    {"quantization.before", "model.layer!=sgc"},
     {"quantization.assign quantization.initial_bits quantization.scale_dtype",
      "quantization.codec=integer"},
     {"quantization.bits quantization.period quantization.delay",

@@ -164,6 +164,12 @@ const Key config_own_keys[] = {
      "Exchanges of training (one per layer and direction) that use quantization.codec; the others "
      "send fp32. all | measured (those that the first epochs show to take longer with fp32) | "
      "replay:RUN (as in an earlier run). The mode sets the default."},
+    {"quantization.before", KEY_WORD, AT(quantization.before), "\"post\"", ANY, "post conv", ANY,
+     "Which rows training sends for a layer behind model.post. post: those that enter the "
+     "convolution. conv: those before model.post, which change little from epoch to epoch; the "
+     "reader applies it, with the same dropout mask. Such a layer aggregates before it multiplies, "
+     "so that rows are wider where it narrows them, and gets rows of sources alone. Where a codec "
+     "rounds, model.post makes a bias of the order of the noise squared."},
     {"quantization.assign", KEY_TEXT, AT(quantization.assign), "\"adaptive\"", ANY, ANY, ANY,
      "How codec integer chooses the bit widths of rows: adaptive (solves a problem every "
      "quantization.period epochs) | uniform (quantization.initial_bits) | random | replay:RUN "

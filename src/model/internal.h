@@ -27,6 +27,10 @@ typedef struct Propagation {
     Channel *channel;         // NULL: nothing is sent
     Rows partials;            // [partials, columns] partial sums, sent after own rows
     ExchangeBuffers *buffers; // the channel's own, owned; NULL: it borrows the model's
+    // Where rows are sent before model.post (ModelShape.before_post), for the halo rows:
+    const DeviceInt64 *halo_id; // [H] mirror of their ids
+    DeviceFloat *halo_right;    // [H] the Block's right of their owners; NULL: 1
+    Rows posted; // [H, columns] after post, if the received ones are kept for other epochs
 } Propagation;
 
 typedef struct Layer {
@@ -236,8 +240,11 @@ void propagations_clear(Model *m);
 typedef struct PropagationCall { // one propagation and the work that overlaps it
     const Propagation *over;
     Rows in, out;  // rows that are aggregated, and their sums
+    Rows before;   // with `arrive`: what is sent, in place of right times `in`
     Rows received; // [H, columns] halo rows of `in`, where `over` has no channel
-    void *context; // of both:
+    void *context; // of the functions:
+    // Makes halo rows from received ones, which may be the same memory; NULL: received ones are
+    void (*arrive)(void *context, Rows halo, Rows received, Range rows, const Poll *poll);
     void (*beside)(void *context, const Poll *poll); // work that needs no message; may be NULL
     void (*finish)(void *context, Range rows, const Poll *poll); // of complete sums; may be NULL
 } PropagationCall;

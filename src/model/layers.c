@@ -76,6 +76,39 @@ static Rows transform(const LayerRun *run) {
     return rows_first(run->layer->y, run->h.count);
 }
 
+// The given steps of post, of rows whose masks and statistics nobody needs again.
+static void post_steps(const Model *m, Rows out, Rows in, Range rows, Post post, int begin, int end,
+                       const Poll *poll) {
+    if (begin == end && out.at == in.at)
+        return;
+    post.training = false; // nothing is saved
+    post.count = end - begin;
+    memmove(post.step, post.step + begin, (size_t)post.count * sizeof *post.step);
+    m->parts.backend->post_forward(out, rows, in, &post, (PostSaved){0}, NULL, poll);
+}
+
+// Halo rows that were sent before post become what their owner's own are in its aggregate: dropout
+// is keyed by ids and columns, and everything is done row by row, so they have the same bits.
+static void post_halo(void *context, Rows halo, Rows received, Range rows, const Poll *poll) {
+    const LayerRun *run = context;
+    const Backend *b = run->m->parts.backend;
+    const Propagation *over = &run->layer->propagation[FORWARD];
+    LayerRun below = run_of(run->m, run->l - 1);
+    Post post = layer_post(&below);
+    int drop = 0;
+    while (drop < post.count && post.step[drop] != POST_DROPOUT)
+        drop++;
+    stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
+    post_steps(run->m, halo, received, rows, post, 0, drop, poll);
+    if (drop < post.count) {
+        b->dropout(halo, rows, halo, post.keep, post.stream, over->halo_id, poll);
+        post_steps(run->m, halo, halo, rows, post, drop + 1, post.count, poll);
+    }
+    if (over->halo_right != NULL)
+        b->scale_rows(halo, rows, over->halo_right, poll);
+    stream_timer_end(run->m->timer);
+}
+
 static void forward_layer(Model *m, int l) {
     LayerRun run = run_of(m, l);
     bool weights = m->shape.weights[l];
@@ -84,13 +117,16 @@ static void forward_layer(Model *m, int l) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
         return;
     }
+    bool before = m->training && m->shape.before_post[l];
     propagate(m,
               &(PropagationCall){
                   .over = m->training ? &run.layer->propagation[FORWARD] : &run.layer->infer,
                   .in = run.transformed && multiplies_first(&m->shape, l) ? transform(&run) : run.h,
                   .out = run.transformed || !weights ? run.layer->z : run.a,
+                  .before = before ? rows_first(m->layer[l - 1].z, run.h.count) : (Rows){0},
                   .received = m->masked,
                   .context = &run,
+                  .arrive = before ? post_halo : NULL,
                   .finish = weights ? forward_rows : NULL});
 }
 

@@ -88,9 +88,9 @@ static PatternKind kind_of(const ModelShape *shape, const Shard *shard, const Re
         full_kind(shape, shard, back ? shard->relation[relation].transpose : relation);
     kind.target_hops = back ? inputs : outputs;
     kind.source_hops = back ? outputs : inputs;
-    if (layer == 0 && shape->layer0 == LAYER0_KEPT)
-        kind.cover =
-            COVER_SOURCES; // the sender cannot sum rows that the reader masks in each epoch
+    bool kept = layer == 0 && shape->layer0 == LAYER0_KEPT;
+    if (kept || (!back && shape->before_post[layer])) // the sender cannot sum what the reader masks
+        kind.cover = COVER_SOURCES;
     return kind;
 }
 

@@ -80,6 +80,18 @@ static void run_own(void *context, OwnPart part, const Poll *exchange) {
         run->call->beside(run->call->context, poll);
 }
 
+// The halo rows of groups [begin, end), from the received ones.
+static Rows arrived(const Running *run, Rows received, int begin, int end, const Poll *poll) {
+    const PropagationCall *call = run->call;
+    const int64_t *offset = run->op->block.pattern->plan.receive_offset;
+    if (call->arrive == NULL)
+        return received;
+    Rows halo = call->over->posted.at != NULL ? call->over->posted : received;
+    if (offset[begin] < offset[end])
+        call->arrive(call->context, halo, received, (Range){offset[begin], offset[end]}, poll);
+    return halo;
+}
+
 static void run_halo(void *context, Rows received, int begin, int end, bool last,
                      const Poll *exchange) {
     const Running *run = context;
@@ -88,21 +100,25 @@ static void run_halo(void *context, Rows received, int begin, int end, bool last
     const Poll *poll = &(Poll){poll_both, &both};
     const SparseOperator *op = run->op;
     const HaloPlan *plan = &op->block.pattern->plan;
+    Rows halo = arrived(run, received, begin, end, poll);
     stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_AGGREGATE_HALO);
     if (begin < end || last)
-        m->parts.backend->aggregate_halo(op->halo, run->call->out, received,
-                                         plan->receive_offset[end], last ? op->left : NULL, poll);
+        m->parts.backend->aggregate_halo(op->halo, run->call->out, halo, plan->receive_offset[end],
+                                         last ? op->left : NULL, poll);
     stream_timer_end(m->timer);
     if (last)
         finish(run, op->rest, op->rest_count, poll);
 }
 
-// The partial sums that others read, before anything is sent.
+// Rows before post, as they are; or right times `in`, and the partial sums that others read, before
+// anything is sent.
 static RowSource sent_rows(const Running *run) {
     const SparseOperator *op = run->op;
     const Backend *b = run->m->parts.backend;
     Rows in = run->call->in, partials = run->call->over->partials;
     RowSource rows = {.x = in, .right = op->right, .sums = partials};
+    if (run->call->arrive != NULL)
+        rows = (RowSource){.x = run->call->before, .sums = partials};
     if (partials.count == 0)
         return rows;
     stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_AGGREGATE_OWN);

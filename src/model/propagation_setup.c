@@ -53,6 +53,45 @@ static Block block_at(const Model *m, const Site *site) {
                                          : block_transpose(forward, site->pattern);
 }
 
+// Are the rows of that exchange sent before post?
+static bool is_before_post(const Model *m, const Site *site) {
+    return site->of_training && site->id.direction == FORWARD &&
+           m->shape.before_post[site->id.layer];
+}
+
+// What post_halo needs, planned or allocated: halo rows of their own where the schedule keeps the
+// received ones, which are those before post.
+static void alloc_before_post(Propagation *over, const Model *m, const Allocator *allocator,
+                              const Site *site, const Block *block) {
+    const HaloPlan *p = &site->pattern->plan;
+    if (!is_before_post(m, site))
+        return;
+    over->halo_id =
+        alloc_mirror(allocator, p->halo_id, (size_t)p->halo_count * sizeof(int64_t), "node ids");
+    if (block->right != NULL)
+        over->halo_right =
+            alloc_device(allocator, (size_t)p->halo_count * sizeof(float), "diagonals");
+    if (m->parts.schedule->keeps_in_flight)
+        over->posted = alloc_rows(allocator, p->halo_count,
+                                  model_exchanged(&m->shape, site->id.layer, FORWARD), "halo rows");
+}
+
+// The owners' right of the halo rows. Collective.
+static void fill_halo_right(const Propagation *over, const Model *m, const Block *block) {
+    const Backend *b = m->parts.backend;
+    const HaloPlan *p = &block->pattern->plan;
+    size_t bytes = (size_t)p->halo_count * sizeof(float);
+    int64_t sent = p->send_offset[p->size - 1];
+    float *mine = ALLOC(float, sent, "diagonals");
+    float *halo = pinned_side(b, over->halo_right, bytes, "diagonals");
+    for (int64_t k = 0; k < sent; k++)
+        mine[k] = block->right[p->send_row[k]];
+    ring_to_readers(p, mine, halo, sizeof *mine);
+    b->upload(over->halo_right, halo, bytes);
+    pinned_side_free(b, halo);
+    memory_free(mine);
+}
+
 static void propagation_make(Model *m, Propagation *over, const Site *site) {
     const Pattern *pattern = site->pattern;
     Block block = block_at(m, site);
@@ -66,6 +105,9 @@ static void propagation_make(Model *m, Propagation *over, const Site *site) {
     over->channel = channel_new(over->buffers != NULL ? over->buffers : m->buffers, &pattern->plan,
                                 &options, columns, site->id);
     over->partials = rows_alloc(m->parts.backend, pattern->partial.rows, columns, "partial sums");
+    alloc_before_post(over, m, &(Allocator){.backend = m->parts.backend}, site, &block);
+    if (is_before_post(m, site) && block.right != NULL)
+        fill_halo_right(over, m, &block);
 }
 
 static void make_layer(Model *m, int l) {
@@ -81,6 +123,9 @@ static void make_layer(Model *m, int l) {
 }
 
 static void propagation_clear(const Backend *backend, Propagation *over) {
+    rows_free(backend, &over->posted);
+    backend->free(over->halo_right);
+    mirror_free(backend, over->halo_id);
     channel_free(over->channel);
     exchange_buffers_free(over->buffers);
     rows_free(backend, &over->partials);
@@ -203,6 +248,8 @@ static void site_plan(MemoryPlan *plan, BufferSizes *shared, Model *m, const Sit
         return;
     CodecOptions options = options_at(m, site);
     propagation_plan(plan, owns ? &own : shared, m, site->pattern, &options, columns);
+    alloc_before_post(&(Propagation){0}, m, &(Allocator){.backend = m->parts.backend, .plan = plan},
+                      site, &block);
     if (owns)
         exchange_buffers_plan(plan, m->parts.backend, &own);
 }

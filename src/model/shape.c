@@ -160,13 +160,23 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
     return true;
 }
 
-// Y = H W before the aggregates of layer l and, so that all of them are as narrow, of the layers
-// without weights before it. Aggregates that are precomputed stay as they are.
+// The layer that multiplies if layer l is transformed first: so that all aggregates are as narrow,
+// the first of the layers without weights before it. Aggregates that are precomputed stay as they
+// are.
+static int first_to_multiply(const ModelShape *shape, int l) {
+    while (shape->kind->may_transform_run && l > shape->leading && !shape->weights[l - 1])
+        l--;
+    return l;
+}
+
+// Y = H W before the aggregates of layer l. A reader that applies model.post itself needs H.
+static bool may_transform_first(const ModelShape *shape, int l) {
+    return shape->weights[l] && shape->width[l + 1] < shape->width[l] &&
+           !shape->before_post[first_to_multiply(shape, l)];
+}
+
 static void transform_first(ModelShape *shape, int l) {
-    int first = l;
-    while (shape->kind->may_transform_run && first > shape->leading && !shape->weights[first - 1])
-        first--;
-    for (int k = first; k <= l; k++) {
+    for (int k = first_to_multiply(shape, l); k <= l; k++) {
         shape->transform_first[k] = true;
         shape->width[k + 1] = shape->width[l + 1];
     }
@@ -185,7 +195,10 @@ static void choose_covers(ModelShape *shape, const char *word) {
 }
 
 static void choose_savings(ModelShape *shape, const Config *config) {
-    if (strcmp(config->lossless.input_features, "auto") == 0)
+    bool conv = strcmp(config->quantization.before, "conv") == 0;
+    for (int l = 1; l < shape->layers; l++)
+        shape->before_post[l] = conv && shape->posted[l - 1];
+    if (strcmp(config->lossless.input_features, "auto") == 0 || (conv && shape->input_keep < 1))
         shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
     while (shape->layer0 != LAYER0_EXCHANGED && shape->leading < shape->layers &&
            (shape->leading == 0 || !shape->weights[shape->leading - 1]))
@@ -196,7 +209,7 @@ static void choose_savings(ModelShape *shape, const Config *config) {
     int first = shape->layer0 == LAYER0_ONCE ? shape->leading : shape->layer0 == LAYER0_KEPT;
     bool may = strcmp(config->lossless.order, "auto") == 0 && shape->kind->may_transform_first;
     for (int l = first; l < shape->layers; l++)
-        if (may && shape->weights[l] && shape->width[l + 1] < shape->width[l])
+        if (may && may_transform_first(shape, l))
             transform_first(shape, l);
 }
 

@@ -83,22 +83,26 @@ static void add_dense(Work *w, const Planning *p, int rank, int l, int d) {
     }
 }
 
+// Of the rows that a layer reads in training.
+static double halo_rows(const Planning *p, int rank, int l) {
+    return sum_rows(p->counts[p->kinds.of[l][FORWARD]][rank].received, p->cut->parts);
+}
+
 // What follows a layer: read z, write h; back: read dh and z, write dz.
 static void add_pointwise(Work *w, const Planning *p, int rank, int l, int d) {
     double out = 4 * (double)level_rows(p, rank, l + 1) * (double)p->shape.width[l + 1];
     if (p->shape.posted[l])
         w->point += d == FORWARD ? 2 * out : 3 * out;
+    if (p->shape.before_post[l] && d == FORWARD) // post of halo rows
+        w->point += 8 * (double)p->shape.width[l] * halo_rows(p, rank, l);
     if (l == p->shape.layers - 1 && d == BACKWARD)
         w->loss += 2 * out;
     if (l > 0 || d == BACKWARD)
         return;
     if (p->shape.input_keep < 1) // dropout of the features, and of those that are kept of others
-        w->point +=
-            8 * (double)p->shape.width[0] *
-            ((double)level_rows(p, rank, 0) +
-             (p->shape.layer0 == LAYER0_KEPT
-                  ? sum_rows(p->counts[p->kinds.of[0][FORWARD]][rank].received, p->cut->parts)
-                  : 0));
+        w->point += 8 * (double)p->shape.width[0] *
+                    ((double)level_rows(p, rank, 0) +
+                     (p->shape.layer0 == LAYER0_KEPT ? halo_rows(p, rank, 0) : 0));
     w->point += 5 * 4 * (double)p->shape.parameter_count; // the optimizer's step
 }
 

@@ -151,7 +151,11 @@ static int list_channels(const Trainer *t, AssignedChannel channels[ASSIGNED_CHA
             ExchangeId id = {l, d};
             Channel *channel = model_channel(t->model, id);
             if (channel != NULL)
-                channels[count++] = (AssignedChannel){channel, id, model_block(t->model, id)};
+                channels[count++] =
+                    (AssignedChannel){.channel = channel,
+                                      .id = id,
+                                      .block = model_block(t->model, id),
+                                      .before_post = d == FORWARD && t->shape.before_post[l]};
         }
     return count;
 }

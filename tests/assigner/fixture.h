@@ -138,8 +138,12 @@ static inline void fixture_init(AssignerFixture *fixture, const Scene *scene, in
         ExchangeId id = {i > 0, i == 2 ? BACKWARD : FORWARD};
         fixture->channel[i] =
             channel_new(fixture->buffers, &patterns[i]->plan, &options, columns[i], id);
-        fixture->of[i] = (AssignedChannel){fixture->channel[i], id,
-                                           i == 2 ? &fixture->transposed : &fixture->block};
+        fixture->of[i] = (AssignedChannel){
+            .channel = fixture->channel[i],
+            .id = id,
+            .block = i == 2 ? &fixture->transposed : &fixture->block,
+            .before_post = i == 1 && scene->cover == COVER_SOURCES,
+        };
     }
     fixture->right = ALLOC(float, fixture->graph.shard.set[NODES].own, "test");
     for (int64_t r = 0; r < fixture->graph.shard.set[NODES].own; r++)

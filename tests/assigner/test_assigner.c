@@ -41,6 +41,16 @@ static double *dense_matrix(const Dataset *d, const char *normalisation, bool ba
     return m;
 }
 
+// The right diagonal of the forward aggregation is the left one of the backward aggregation, if it
+// scales rows at all; a row that is sent before post meets it at the reader.
+static void count_right(double *matrix, const Dataset *d, const char *normalisation) {
+    bool both = strcmp(normalisation, "mean") != 0;
+    double *right = left_of(d, normalisation, strcmp(normalisation, "gcn") == 0);
+    for (int64_t k = 0; both && k < d->nodes * d->nodes; k++)
+        matrix[k] *= right[k % d->nodes];
+    memory_free(right);
+}
+
 // [cells] c of a message by ALGORITHMS A.5, from the entries of the dense matrix. Row u serves all
 // targets of the rank that it travels to. What it does not serve is in the partial sum for its
 // target, whose noise meets nothing but that target's diagonal, once.
@@ -52,6 +62,8 @@ static double *dense_coefficients(const AssignerFixture *fixture, int which,
     double *matrix = dense_matrix(d, normalisation, backward);
     double *left = left_of(d, normalisation, backward),
            *c = ALLOC(double, cells_of(fixture), "test");
+    if (fixture->of[which].before_post)
+        count_right(matrix, d, normalisation);
     for (int64_t target = 0; target < n; target++)
         for (int64_t source = 0; source < n; source++) {
             int sender = (int)owner[source], reader = (int)owner[target];

@@ -312,7 +312,8 @@ static void assigned_widths_serve_two_sets(void **state) {
         hyper_init(&hyper, covers[k]);
         AssignedChannel of[2];
         for (int r = 0; r < 2; r++)
-            of[r] = (AssignedChannel){hyper.way[r].channel, {r, FORWARD}, &hyper.way[r].block};
+            of[r] = (AssignedChannel){
+                .channel = hyper.way[r].channel, .id = {r, FORWARD}, .block = &hyper.way[r].block};
         Assigner *a = assigner_new(&config, &test_comm, 5, NULL, of, 2, &err);
         assert_ok(a, &err);
         for (int r = 0; r < 2 && covers[k] == COVER_SOURCES; r++)

@@ -43,13 +43,13 @@ static void a_refusal_names_every_key_that_differs(void **state) {
 static void many_differences_are_counted(void **state) {
     (void)state;
     const char *settings[] = {
-        "train.lr=0.02",        "train.eps=1e-7",        "train.clip_norm=1",
-        "train.momentum=0.5",   "train.warmup=9",        "train.patience=9",
-        "train.lr_step_size=9", "train.metric=macro-f1", "quantization.group_size=9",
-        "quantization.delay=9"};
-    set(settings, 10);
+        "train.lr=0.02",        "train.eps=1e-7",          "train.clip_norm=1",
+        "train.momentum=0.5",   "train.warmup=9",          "train.patience=9",
+        "train.lr_step_size=9", "train.metric=macro-f1",   "quantization.group_size=9",
+        "quantization.delay=9", "quantization.before=conv"};
+    set(settings, 11);
     assert_refuses("train.patience was 0, is 9; ");
-    assert_refuses("; and 2 more; ");
+    assert_refuses("; and 3 more; ");
 }
 
 // Where it runs, where its files lie, and how long it goes on.

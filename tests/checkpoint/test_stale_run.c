@@ -5,9 +5,10 @@
 #include "training.h"
 
 static const char *const settings[] = {
-    "comm.schedule=stale",   "quantization.codec=integer",       "quantization.assign=random",
-    "quantization.period=4", "lossless.input_features=exchange", "comm.smooth=gradients"};
-enum { SETTINGS = sizeof settings / sizeof *settings, STOPS = 2 };
+    "comm.schedule=stale",     "quantization.codec=integer",       "quantization.assign=random",
+    "quantization.period=4",   "lossless.input_features=exchange", "comm.smooth=gradients",
+    "quantization.before=conv"};
+enum { BEFORE_POST = sizeof settings / sizeof *settings, SETTINGS = BEFORE_POST - 1 };
 
 static void stop_after(int epochs, const char *dir) {
     Error err = {0};
@@ -22,26 +23,28 @@ static void stop_after(int epochs, const char *dir) {
     trainer_free(t);
 }
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
-    static const int stops[STOPS] = {4, 7};
+static void assert_resumed(int count, int stop) {
     Error err = {0};
     Warnings warnings = {0};
-    Run want = whole_run(settings, SETTINGS), got = want;
-    for (int i = 0; i < STOPS; i++) {
-        const char *dir = test_path("stale");
-        bool found = false;
-        stop_after(stops[i], dir);
-        Trainer *t = new_trainer();
-        assert_non_null(state_find(trainer_sections(t), "exchanges"));
-        assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
-        assert_true(found);
-        train(&got, t);
-        trainer_free(t);
-        assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
-        assert_memory_equal(got.loss + stops[i], want.loss + stops[i],
-                            (size_t)(12 - stops[i]) * sizeof(double));
-    }
+    Run want = whole_run(settings, count), got = want;
+    const char *dir = test_path("stale");
+    bool found = false;
+    stop_after(stop, dir);
+    Trainer *t = new_trainer();
+    assert_non_null(state_find(trainer_sections(t), "exchanges"));
+    assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+    assert_true(found);
+    train(&got, t);
+    trainer_free(t);
+    assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
+    assert_memory_equal(got.loss + stop, want.loss + stop, (size_t)(12 - stop) * sizeof(double));
+}
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    assert_resumed(SETTINGS, 4);
+    assert_resumed(SETTINGS, 7);
+    assert_resumed(BEFORE_POST, 7);
 }
 
 static void it_is_another_training(void **state) {

@@ -37,14 +37,22 @@ plan --ranks 16 --json >checked.json
 [ "$(field checked.json 'd["modes"]["vanilla"][0]["checked"]')" = True ] || fail 'a cut that was made since'
 
 # what training says of itself
-for mode in vanilla lossless pipegcn pipegcn-published; do
-    "$FRINGE" train tiny.json --ranks 2 --quiet --set mode=$mode --set train.epochs=2 --set run.dir=run-$mode >out ||
-        { cat out; fail "training in mode $mode"; }
-    predicted=$(grep -o '"memory_predicted": *[0-9]*' run-$mode/run.json | grep -o '[0-9]*$')
-    [ "$(field plan.json "d['modes']['$mode'][1]['memory']")" = "$predicted" ] || fail "memory in mode $mode"
-    sent=$(tail -n 1 run-$mode/metrics.jsonl | grep -o '"bytes": [0-9]*' | grep -o '[0-9]*$')
-    [ "$(field plan.json "int(d['modes']['$mode'][1]['bytes'])")" = "$sent" ] || fail "bytes in mode $mode"
-done
+as_planned() { # PLAN, mode, settings of training
+    local file=$1 mode=$2 predicted sent
+    shift 2
+    rm -rf trained
+    "$FRINGE" train tiny.json --ranks 2 --quiet --set mode=$mode --set train.epochs=2 --set run.dir=trained "$@" >out ||
+        { cat out; fail "training in mode $mode $*"; }
+    predicted=$(grep -o '"memory_predicted": *[0-9]*' trained/run.json | grep -o '[0-9]*$')
+    [ "$(field $file "d['modes']['$mode'][1]['memory']")" = "$predicted" ] || fail "memory in mode $mode $*"
+    sent=$(tail -n 1 trained/metrics.jsonl | grep -o '"bytes": [0-9]*' | grep -o '[0-9]*$')
+    [ "$(field $file "int(d['modes']['$mode'][1]['bytes'])")" = "$sent" ] || fail "bytes in mode $mode $*"
+}
+for mode in vanilla lossless pipegcn pipegcn-published; do as_planned plan.json $mode; done
+plan --ranks 1,2 --set quantization.before=conv --json >conv.json
+as_planned conv.json lossless --set quantization.before=conv
+[ "$(field conv.json "d['modes']['lossless'][1]['bytes']")" = "$(field plan.json "d['modes']['lossless'][1]['bytes']")" ] &&
+    fail 'rows before post are wider'
 
 expect 'a mode that does not go with a key' 0 '^warning +mode pipeadaqp is left out: .*nothing waits' \
     plan --set quantization.exchanges=measured

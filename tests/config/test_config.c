@@ -237,6 +237,8 @@ static void more_mistakes_than_fit_end_in_a_note(void **state) {
 static void lengths_must_fit_each_other(void **state) {
     (void)state;
     refused("{\"model\": {\"layers\": 4, \"hidden\": [8, 8]}}", "model.hidden: expected 1 width");
+    refused("{\"quantization\": {\"before\": \"conv\"}, \"lossless\": {\"cover\": \"targets\"}}",
+            "quantization.before: conv sends rows of sources");
     refused("{\"train\": {\"betas\": [0.9]}}", "train.betas: expected 2");
     refused("{\"model\": {\"layers\": 1}, \"train\": {\"weight_decay\": [0, 0]}}",
             "train.weight_decay: expected 1 to 1");

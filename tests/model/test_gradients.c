@@ -26,6 +26,8 @@ static const Case cases[] = {
      "aggregate-first", NULL, NULL},
     {"gcn, transform first", "gcn", "both", false, DIRECTED, 3, "dropout,norm,activation", 0.5, 0.3,
      "auto", NULL, NULL},
+    {"gcn, rows before post", "gcn", "both", false, DIRECTED, 3, "norm,dropout,activation", 0.5,
+     0.3, "auto", NULL, "quantization.before=conv"},
     {"sage-mean", "sage-mean", "both", false, SYMMETRIC, 3, "dropout,norm,activation", 0.5, 0,
      "aggregate-first", NULL, NULL},
     {"sage-mean, four layers", "sage-mean", "both", false, SYMMETRIC, 4, "norm,activation", 0, 0,
