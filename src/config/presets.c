@@ -38,8 +38,8 @@ static const Preset modes[] = {
     {"sancus",
      "after SANCUS: fp32 rows, none of fringe's own savings; a message whose rows hardly moved is "
      "left out (comm.skip). The paper's measure of staleness is not public: a reconstruction",
-     {"comm.schedule=skip", "lossless.input_features=exchange", "lossless.order=aggregate-first",
-      "lossless.receptive_field=all", "lossless.cover=sources"}},
+     {"comm.schedule=skip", "quantization.before=conv", "lossless.input_features=exchange",
+      "lossless.order=aggregate-first", "lossless.receptive_field=all", "lossless.cover=sources"}},
     {"adaqp-published",
      "as AdaQP's paper has it: 2, 4 or 8 bits, and none of fringe's own savings",
      {"quantization.codec=integer", "comm.schedule=overlap", SAVES_NOTHING}},

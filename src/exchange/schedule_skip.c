@@ -135,11 +135,12 @@ static bool drops_rows(const Config *config) {
     bool drops = false;
     for (int i = 0; i < config->model.post.count; i++)
         drops |= strcmp(config->model.post.word[i], "dropout") == 0;
-    return drops && config->model.dropout > 0 && config->model.layers > 1;
+    bool behind = strcmp(config->quantization.before, "post") == 0;
+    return behind && drops && config->model.dropout > 0 && config->model.layers > 1;
 }
 
 static bool drops_features(const Config *config) {
-    return config->model.input_dropout > 0 &&
+    return config->model.input_dropout > 0 && strcmp(config->quantization.before, "post") == 0 &&
            strcmp(config->lossless.input_features, "exchange") == 0;
 }
 
@@ -160,7 +161,7 @@ static bool fits(const Config *config, Error *err) {
         const char *why;
     } misfit[] = {
         {drops_rows(config), "rows behind a dropout change altogether in every epoch, so that none "
-                             "may be left out; set model.dropout=0"},
+                             "may be left out; set quantization.before=conv, or model.dropout=0"},
         {drops_features(config),
          "rows behind a dropout of the input change altogether in every epoch, so that none may be "
          "left out; set model.input_dropout=0, or lossless.input_features=auto"},

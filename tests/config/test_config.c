@@ -338,6 +338,7 @@ static void published_modes_save_nothing(void **state) {
         assert_string_equal(config.lossless.input_features, exchanges ? "exchange" : "auto");
         assert_string_equal(config.lossless.order, published ? "aggregate-first" : "auto");
         assert_string_equal(config.lossless.receptive_field, published ? "all" : "auto");
+        assert_string_equal(config.quantization.before, sancus ? "conv" : "post");
         assert_string_equal(config.lossless.cover, sancus      ? "sources"
                                                    : published ? "replicas"
                                                                : "min");
