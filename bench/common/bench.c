@@ -35,6 +35,18 @@ int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise)
     return text != NULL ? strtoll(text, NULL, 10) : otherwise;
 }
 
+int bench_settings(int argc, char **argv, const char **settings, int most) {
+    int count = 0;
+    while (settings[count] != NULL)
+        count++;
+    for (int i = 1; i < argc; i++)
+        if (argv[i][0] != '-') {
+            CHECK(count + 1 < most, EXIT_USAGE, "too many settings");
+            settings[count++] = argv[i];
+        }
+    return count;
+}
+
 void bench_folder(char out[BENCH_PATH]) {
     const char *folder = getenv("TMPDIR");
     snprintf(out, BENCH_PATH, "%s/fringe-bench-XXXXXX", folder != NULL ? folder : "/tmp");
@@ -109,6 +121,15 @@ int bench_end(Bench *bench) {
 double bench_median(double *value, int count) {
     sort_double(value, count);
     return (value[(count - 1) / 2] + value[count / 2]) / 2;
+}
+
+double bench_square_distance(const float *a, const float *b, int64_t count) {
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        double apart = (double)a[i] - (b == NULL ? 0 : (double)b[i]);
+        sum += apart * apart;
+    }
+    return sum;
 }
 
 void bench_compare(const BenchCase *cases, int count, int rounds, double *median) {

@@ -38,6 +38,9 @@ void bench_start(Bench *bench, const char *name, int argc, char **argv);
 // "--name N" or "--name=N" among the arguments, else `otherwise`.
 int64_t bench_option(int argc, char **argv, const char *name, int64_t otherwise);
 const char *bench_text(int argc, char **argv, const char *name, const char *otherwise);
+// Adds the arguments that are no options, settings KEY=VALUE, behind those that are there (NULL
+// ends them) to an array of that many; returns how many there are then.
+int bench_settings(int argc, char **argv, const char **settings, int most);
 // Makes a folder below TMPDIR (or /tmp) and writes its path; the bench removes it.
 void bench_folder(char out[BENCH_PATH]);
 // Says why the bench cannot run here, and ends it with 77.
@@ -50,6 +53,8 @@ void bench_figure(Bench *bench, const Figure *figure);
 int bench_end(Bench *bench);
 
 double bench_median(double *value, int count); // sorts
+// |a - b|^2; b NULL: |a|^2
+double bench_square_distance(const float *a, const float *b, int64_t count);
 // Rounds of all the cases in turn (one unmeasured round first): median[i] of case i's seconds.
 typedef struct BenchCase {
     const char *name;

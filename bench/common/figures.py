@@ -112,6 +112,17 @@ def fringe(*words):
     return done
 
 
+def on_ranks(ranks, program, *words):
+    """The lines that a bench's own program prints under mpirun; its sentence ends the bench if it fails."""
+    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), os.path.join(BUILD, program), *words]
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_mpi_yield_when_idle="1", OMPI_ALLOW_RUN_AS_ROOT="1",
+                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
+    return done.stdout.splitlines()
+
+
 def settings(words):
     return [part for word in words for part in ("--set", word)]
 

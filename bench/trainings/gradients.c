@@ -257,13 +257,8 @@ static void configure(Config *config, int argc, char **argv) {
     const char *path = bench_text(argc, argv, "--config", "");
     const char *settings[SETTINGS] = {"mode=lossless", "run.backend=cpu", "run.threads=1",
                                       "train.eval_every=0", "train.epochs=100000"};
-    int count = 5;
     CHECK(path[0] != 0, EXIT_USAGE, "--config=FILE is missing; gradients.py runs this program");
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-') {
-            CHECK(count < SETTINGS, EXIT_USAGE, "too many settings");
-            settings[count++] = argv[i];
-        }
+    int count = bench_settings(argc, argv, settings, SETTINGS);
     need(config_load(config, path, settings, count, &err), &err);
 }
 

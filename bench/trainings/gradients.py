@@ -20,11 +20,9 @@ import json
 import math
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, keep, kept, option, write_section
+from figures import ROOT, SMOKE, Bench, keep, kept, on_ranks, option, write_section
 
 SETS = {"cora-gcn": [], "reddit-small-gcn": [], "coauthor-physics-gcn": ["lossless.order=auto"]}
 RANKS = 2 if SMOKE else 4
@@ -42,13 +40,9 @@ KNOWN = kept("gradients")
 
 def arms_of(name):
     """{"max 4": {"random": [least, most], "nearest": ..., "packed": bits, ...}}"""
-    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(RANKS), os.path.join(BUILD, "bench_gradients"),
-             f"--config={os.path.join(ROOT, 'configs', name + '.json')}", f"--epochs={option('epochs', '1,20,100')}",
+    words = [f"--config={os.path.join(ROOT, 'configs', name + '.json')}", f"--epochs={option('epochs', '1,20,100')}",
              f"--rounds={option('rounds', 11)}", *SETS[name]]
-    done = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, OMPI_MCA_mpi_yield_when_idle="1"))
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    lines = [line.split()[2:] for line in done.stdout.splitlines() if line.startswith("arm ")]
+    lines = [line.split()[2:] for line in on_ranks(RANKS, "bench_gradients", *words) if line.startswith("arm ")]
     return {f"{rule} {bits}": joined([line for line in lines if line[:2] == [rule, bits]]) for rule, bits, *_ in lines}
 
 

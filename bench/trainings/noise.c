@@ -100,15 +100,6 @@ typedef struct Arm {
     double lambda;
 } Arm;
 
-static double square_distance(const float *a, const float *b, int64_t count) {
-    double sum = 0;
-    for (int64_t i = 0; i < count; i++) {
-        double apart = (double)a[i] - (b == NULL ? 0 : (double)b[i]);
-        sum += apart * apart;
-    }
-    return sum;
-}
-
 // Steps of the smallest size move no weight.
 static Trainer *arm_new(Config *config, Scene *scene, const Arm *arm) {
     Error err = {0};
@@ -156,14 +147,14 @@ static void measure(Scene *scene, const Arm *arm) {
         need(trainer_epoch(trainer, &record, &err), &err);
         if (e < 0)
             continue;
-        squares += square_distance(trainer->gradient, scene->exact, scene->parameters);
+        squares += bench_square_distance(trainer->gradient, scene->exact, scene->parameters);
         seconds[e] = record.seconds;
         bytes += (double)record.bytes;
     }
     CHECK(memcmp(trainer->parameters, scene->weights, (size_t)scene->parameters * sizeof(float)) ==
               0,
           EXIT_BUG, "the weights have moved");
-    double norm = square_distance(scene->exact, NULL, scene->parameters);
+    double norm = bench_square_distance(scene->exact, NULL, scene->parameters);
     double n = (double)scene->samples;
     if (scene->comm->rank == 0)
         printf("arm %s %s %g %.0f %.6f %.4f\n", arm->rule, arm->widths, arm->lambda, bytes / n,
@@ -188,12 +179,7 @@ static void measure_all(Scene *scene) {
 // The arguments that are no options, ended by NULL.
 static const char *const *settings_of(int argc, char **argv) {
     static const char *settings[SETTINGS / 2];
-    int count = 0;
-    for (int i = 1; i < argc; i++)
-        if (argv[i][0] != '-') {
-            CHECK(count + 1 < SETTINGS / 2, EXIT_USAGE, "too many settings");
-            settings[count++] = argv[i];
-        }
+    bench_settings(argc, argv, settings, SETTINGS / 2);
     return settings;
 }
 

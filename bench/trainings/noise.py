@@ -11,11 +11,9 @@ docs/pictures/noise.svg.
 """
 import math
 import os
-import subprocess
-import sys
 import tempfile
 
-from figures import BUILD, SMOKE, Bench, option, write_section
+from figures import SMOKE, Bench, on_ranks, option, write_section
 from plots import Panel, Picture, legend, save
 
 SETS = {
@@ -31,15 +29,8 @@ OF_UNIFORM, OF_THREE = 0.7, 0.9  # bars: the noise of 1 to 8 bits at equal bytes
 
 def measure(name, samples, folder):
     """{(rule, widths): [(bytes, noise, lambda, seconds)]}"""
-    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "2" if SMOKE else "4", os.path.join(BUILD, "bench_noise"),
-             f"--data={folder}", f"--samples={samples}", *SETS[name]]
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_mpi_yield_when_idle="1",
-                       OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
     arms = {}
-    for line in done.stdout.splitlines():
+    for line in on_ranks(2 if SMOKE else 4, "bench_noise", f"--data={folder}", f"--samples={samples}", *SETS[name]):
         if not line.startswith("arm "):
             continue
         rule, widths, *numbers = line.split()[1:]
