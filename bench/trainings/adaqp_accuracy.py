@@ -20,6 +20,7 @@ import statistics
 import tempfile
 from array import array
 
+from cells import records_of, score_of
 from figures import ROOT, SMOKE, Bench, fringe, keep, kept, option, paired_difference, settings, write_section
 
 NARROW = "lossless.order=auto"  # hundreds of seeds of products with up to 8,415 features would take days
@@ -78,13 +79,7 @@ class Case:
         words += self.shape + [f"run.dir={folder}", f"run.seed={first}", "train.eval_every=5", "run.log_every=0",
                                "run.checkpoint_every=0", f"quantization.period={PERIOD}", "quantization.delay=1", f"quantization.group_size={GROUP}"]
         fringe("train", self.config, "--ranks", self.parts, "--runs", seeds, *settings(words))
-        scores = []
-        for path in sorted(glob.glob(os.path.join(folder, "**", "metrics.jsonl"), recursive=True),
-                           key=lambda path: (len(path), path)):
-            with open(path) as lines:
-                tests = [r["test"]["micro_f1"] for r in map(json.loads, lines) if "test" in r]
-            scores.append(round(100 * statistics.mean(tests[-10:]), 3))
-        return scores
+        return [score_of(run) for run in records_of(folder)]
 
     def add_seeds(self, mode, count):
         have = self.scores.setdefault(mode, [])

@@ -10,15 +10,14 @@ the paired difference). Cells are kept in bench/results/gradient_accuracy.json a
 again (remove one there to do so); none is begun after so many hours. sgd: with momentum, a rate at which fp32 learns,
 and twice the epochs. Writes docs/results.md.
 """
-import glob
 import json
 import os
 import statistics
-import tempfile
-import time
 from collections import namedtuple
+from functools import partial
 
-from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, settings, write_section
+from cells import mean_of, measure_cells, names_wanted, not_run, score_of, train_seeds
+from figures import Bench, kept, option, paired_difference, write_section
 
 # config: ranks, optimizers, seeds, settings of all its runs
 SETS = {"cora-gcn": ((4, 8), ("adam", "sgd"), 10, []),
@@ -54,10 +53,8 @@ def all_cells():
 
 
 def is_wanted(case, method):
-    def named(what, value):
-        return not option(what, "") or str(value) in option(what, "").split(",")
-    return (named("only", case.config) and named("ranks", case.ranks) and named("optimizers", case.optimizer) and
-            (method == "fp32" or named("methods", method)))
+    return (names_wanted("only", case.config) and names_wanted("ranks", case.ranks) and
+            names_wanted("optimizers", case.optimizer) and (method == "fp32" or names_wanted("methods", method)))
 
 
 class Case:
@@ -68,41 +65,10 @@ class Case:
 
     def run(self, method):
         """What is kept of a cell."""
-        with tempfile.TemporaryDirectory() as work:
-            words = self.words + [f"gradients.{word}" for word in METHODS[method].words]
-            words += [f"run.dir={work}/run", "run.seed=0", "run.threads=1", "run.log_every=0", "run.checkpoint_every=0",
-                      "train.eval_every=5"]
-            fringe("train", os.path.join(ROOT, "configs", self.config + ".json"), "--ranks", self.ranks, "--runs",
-                   self.seeds, "--quiet", *settings(words))
-            paths = glob.glob(f"{work}/run/**/metrics.jsonl", recursive=True)
-            in_order = sorted(paths, key=lambda path: (len(path), path))
-            return cell_of([[json.loads(line) for line in open(path)] for path in in_order])
-
-
-def mean_of(runs, key):
-    """Of all epochs that have it; None: none has."""
-    values = [record[key] for run in runs for record in run if key in record]
-    return round(statistics.mean(values), 4) if values else None
-
-
-def cell_of(runs):
-    tests = [[100 * record["test"]["micro_f1"] for record in run if "test" in record] for run in runs]
-    return {"scores": [round(statistics.mean(test[-10:]), 3) for test in tests],
-            "bytes": mean_of(runs, "reduce_bytes"), "bits": mean_of(runs, "gradient_bits"),
-            "memory": mean_of(runs, "gradient_memory")}
-
-
-def measure(table):
-    """Cells that are not known yet, as long as there is time."""
-    end = time.time() + 3600 * option("hours", 3.0)
-    left = [(case, method) for case, method in all_cells()
-            if is_wanted(case, method) and method not in table.get(case.name, {})]
-    while left and time.time() < end:
-        print(f"{len(left)} cells left; next: {left[0][0].name}, {left[0][1]}", flush=True)
-        case, method = left.pop(0)
-        table.setdefault(case.name, {})[method] = case.run(method)
-        keep(KNOWN, table)
-    print("\n".join(f"not run: {case.name}, {method}" for case, method in left))
+        words = self.words + [f"gradients.{word}" for word in METHODS[method].words]
+        runs = train_seeds(self.config, self.ranks, self.seeds, words)
+        return {"scores": [score_of(run) for run in runs], "bytes": mean_of(runs, "reduce_bytes"),
+                "bits": mean_of(runs, "gradient_bits"), "memory": mean_of(runs, "gradient_memory")}
 
 
 def judge(bench, table):
@@ -144,16 +110,6 @@ def errors_of_codecs():
             for name, method in METHODS.items() if method.codec in arms}
 
 
-def not_run(table):
-    cases = {}
-    for case, method in all_cells():
-        if case.name in table and method not in table[case.name]:
-            cases.setdefault(case.name, []).append(method)
-        elif case.name not in table:
-            cases[case.name] = ["all"]
-    return "Not run: " + "; ".join(f"{case}: {', '.join(of)}" for case, of in cases.items()) + "." if cases else ""
-
-
 def write(table):
     optimizer_of, errors = {case: case.rsplit(" ", 1)[1] for case in table}, errors_of_codecs()
     lines = [["gradients", *table, "fewer bytes", "mean bits", "memory", "error of a share"]]
@@ -162,7 +118,8 @@ def write(table):
         cells = [said(known, method, optimizer_of[case]) for case, known in table.items()]
         lines.append([method, *cells, *beside(table, method), errors.get(method, "")])
     text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    write_section("Accuracy of coded weight gradients", "\n\n".join(filter(None, (CAPTION, text, SAY, not_run(table)))))
+    every = [(case.name, method) for case, method in all_cells()]
+    write_section("Accuracy of coded weight gradients", "\n\n".join(filter(None, (CAPTION, text, SAY, not_run(table, every)))))
 
 
 CAPTION = """\
@@ -186,7 +143,8 @@ epoch's gradient another one: half of it is left to send to memories that follow
 def main():
     bench = Bench("gradient_accuracy")
     table = json.load(open(KNOWN)) if os.path.exists(KNOWN) else {}
-    measure(table)
+    measure_cells(KNOWN, table, [(case.name, method, partial(case.run, method)) for case, method in all_cells()
+                                 if is_wanted(case, method)])
     judge(bench, table)
     write(table)
     bench.end()
