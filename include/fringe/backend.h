@@ -318,14 +318,11 @@ struct Backend {
     void (*message_checksum)(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                              const Poll *poll);
     // out[i] = a out[i] + b x[i], products and sum each rounded; a = 0: b x[i], whatever was there.
-    // For what is remembered of rows, with their padding.
     void (*message_combine)(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
                             const Poll *poll);
-    // two[0] = the sum of (a[i] - b[i])^2, two[1] = that of b[i]^2, in double over fixed blocks in
-    // fixed order.
+    // two = the sums of (a[i] - b[i])^2 and of b[i]^2, in double, in fixed order.
     void (*message_distance)(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
                              int64_t count, const Poll *poll);
-
     // m[r] = (1 - part[r]) m[r] + part[r] x[r] for each row r, with its padding; part: [m.count].
     void (*message_blend)(Rows m, Rows x, const DeviceFloat *part, const Poll *poll);
     // The first `count` rows of a send list one behind the other, tight, [count, columns]: as

@@ -126,7 +126,6 @@ void cuda_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float
                           const Poll *poll);
 void cuda_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
                            int64_t count, const Poll *poll);
-
 void cuda_message_blend(Rows m, Rows x, const DeviceFloat *part, const Poll *poll);
 void cuda_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                            const Poll *poll);

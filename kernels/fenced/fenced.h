@@ -110,7 +110,6 @@ void fenced_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, flo
                             const Poll *poll);
 void fenced_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
                              int64_t count, const Poll *poll);
-
 void fenced_message_blend(Rows m, Rows x, const DeviceFloat *part, const Poll *poll);
 void fenced_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
                              const Poll *poll);

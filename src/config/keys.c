@@ -1,10 +1,8 @@
 // The table of all keys of a config, except those that members of families add (members.c): name,
 // field of Config, allowed values and help. The loader, `fringe config show`, the JSON schema and
-// docs/config.md use this table. Behind it, what one row of it says of its key.
+// docs/config.md use this table.
 
 #include "internal.h"
-
-#include <string.h>
 
 #define AT(field) offsetof(Config, field)
 #define ANY NULL
@@ -362,75 +360,3 @@ const Key config_own_keys[] = {
 const int config_own_key_count = sizeof config_own_keys / sizeof config_own_keys[0];
 const Key *config_keys = config_own_keys;
 int config_key_count = sizeof config_own_keys / sizeof config_own_keys[0];
-
-bool config_is_list(KeyKind kind) {
-    return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES || kind == KEY_PATHS;
-}
-
-bool config_is_text(KeyKind kind) {
-    return kind == KEY_WORD || kind == KEY_TEXT || kind == KEY_PATH || kind == KEY_WORDS ||
-           kind == KEY_PATHS;
-}
-
-const Key *config_key_find(const char *path) {
-    for (int i = 0; i < config_key_count; i++)
-        if (strcmp(config_keys[i].path, path) == 0)
-            return &config_keys[i];
-    return NULL;
-}
-
-bool config_in_section(const Key *key, const char *section) {
-    size_t length = strlen(section);
-    return strncmp(key->path, section, length) == 0 && key->path[length] == '.';
-}
-
-bool config_is_section(const char *name) {
-    for (int i = 0; i < config_key_count; i++)
-        if (config_in_section(&config_keys[i], name))
-            return true;
-    return false;
-}
-
-void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
-    const void *at = (const char *)config + key->offset;
-    const ConfigWords *words = at;
-    const ConfigPaths *paths = at;
-    const ConfigInts *ints = at;
-    const ConfigDoubles *doubles = at;
-    if (config_is_list(key->kind))
-        json_begin_array(writer, name);
-    switch (key->kind) {
-    case KEY_WORD:
-    case KEY_TEXT:
-    case KEY_PATH:
-        json_put_string(writer, name, at);
-        break;
-    case KEY_BOOL:
-        json_put_bool(writer, name, *(const bool *)at);
-        break;
-    case KEY_INT:
-        json_put_int(writer, name, *(const int64_t *)at);
-        break;
-    case KEY_DOUBLE:
-        json_put_double(writer, name, *(const double *)at);
-        break;
-    case KEY_WORDS:
-        for (int i = 0; i < words->count; i++)
-            json_put_string(writer, NULL, words->word[i]);
-        break;
-    case KEY_PATHS:
-        for (int i = 0; i < paths->count; i++)
-            json_put_string(writer, NULL, paths->word[i]);
-        break;
-    case KEY_INTS:
-        for (int i = 0; i < ints->count; i++)
-            json_put_int(writer, NULL, ints->value[i]);
-        break;
-    case KEY_DOUBLES:
-        for (int i = 0; i < doubles->count; i++)
-            json_put_double(writer, NULL, doubles->value[i]);
-        break;
-    }
-    if (config_is_list(key->kind))
-        json_end_array(writer);
-}
