@@ -250,8 +250,8 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
         int64_t in = shape->width[l], out = shape->width[l + 1];
         int64_t n = level_count(graph, l + 1);
         Windows w = windows(shape, p, NULL, l);
-        oracle_product(layer[l].agg, stage[l % 2], false, layer[l].h, false, n,
-                       level_count(graph, l), in);
+        oracle_product(layer[l].agg, stage[l], false, layer[l].h, false, n, level_count(graph, l),
+                       in);
         for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++)
             layer[l].agg[i] += *w.epsilon * layer[l].h[i];
         if (w.w == NULL)
@@ -295,7 +295,7 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
             w.dbias[i % out] += g[i];
         if (w.w != NULL)
             oracle_product(da, g, false, w.w, true, n, out, in);
-        oracle_product(dh, stage[l % 2], true, da, false, below_n, n, in);
+        oracle_product(dh, stage[l], true, da, false, below_n, n, in);
         for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++) {
             dh[i] += *w.epsilon * da[i];
             *w.depsilon += da[i] * layer[l].h[i];
@@ -319,14 +319,25 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
     free(g);
 }
 
+// The matrix of a layer.
+static double *stage_of(const OracleGraph *graph, const ModelShape *shape, int l) {
+    int which = graph->m > 0 ? l % 2 : 0;
+    double *stage = graph->m > 0 ? oracle_hyper_stage(graph, shape->normalisation, which)
+                                 : oracle_aggregation(graph, shape->normalisation);
+    int64_t entries = level_count(graph, l) * level_count(graph, l + 1);
+    for (int64_t i = 0; i < entries && graph->factor[which] != NULL && l >= graph->factor_layer;
+         i++)
+        stage[i] *= graph->factor[which][i];
+    return stage;
+}
+
 double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const double *p,
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
     int64_t n = graph->n, k = shape->width[shape->layers];
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
-    double *stage[2] = {NULL, NULL}, *g = oracle_matrix(n, k);
-    for (int i = 0; i < 2; i++)
-        stage[i] = graph->m > 0 ? oracle_hyper_stage(graph, shape->normalisation, i)
-                                : oracle_aggregation(graph, shape->normalisation);
+    double *stage[MODEL_LAYERS], *g = oracle_matrix(n, k);
+    for (int l = 0; l < shape->layers; l++)
+        stage[l] = stage_of(graph, shape, l);
     for (int l = 0; l <= shape->layers; l++) {
         int64_t to = level_count(graph, l + 1), at = level_count(graph, l);
         int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
@@ -354,7 +365,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
         free(layer[l].mean);
         free(layer[l].sigma);
     }
-    free(stage[0]);
-    free(stage[1]);
+    for (int l = 0; l < shape->layers; l++)
+        free(stage[l]);
     return loss;
 }

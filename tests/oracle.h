@@ -16,6 +16,10 @@ typedef struct OracleGraph {
     const int32_t *label;  // [n] or NULL
     const uint8_t *labels; // [n, K] or NULL
     const uint8_t *split;  // [n]
+    // Factors of the entries of the aggregation matrix, or of each stage, in the layers from
+    // factor_layer on; NULL: none.
+    const double *factor[2];
+    int factor_layer;
 } OracleGraph;
 
 // Dense matrices of a dataset; its features, labels and split are borrowed.

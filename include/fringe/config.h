@@ -210,6 +210,7 @@ typedef struct Config {
         char schedule[CONFIG_WORD]; // of a family
         double timeout;             // seconds a wait may last
         int64_t chunk;              // bytes of a chunk of a message
+        double sample;              // probability that a halo row travels in training
     } comm;
     struct {
         char dir[CONFIG_TEXT]; // folder of this run

@@ -128,6 +128,8 @@ RangeStatistics *channel_ranges(Channel *channel); // NULL: its codec has no wid
 double channel_noise(const Channel *channel);
 void channel_ranges_reset(Channel *channel);
 
+// The share of its rows that travel in an exchange of training, in the mean (CodecOptions.sample).
+double channel_sample(const Channel *channel);
 // Bytes of one row of `bits` bits with its parameters.
 int64_t channel_row_bytes(const Channel *channel, int bits);
 // Bytes of the message of ring round `round` if all its rows had `bits` bits, headers apart.
@@ -138,10 +140,10 @@ int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bi
 // `sent` of one rank is `received` of its reader.
 double channel_time_round(Channel *channel, int round, int64_t sent, int64_t received);
 
-// Totals since the start; bytes include headers; messages are those sent, with those of which a
-// header alone went (skipped).
+// Totals since the start; bytes include headers; messages and rows are those sent, with those
+// messages of which a header alone went (skipped).
 typedef struct ChannelCount {
-    int64_t bytes_sent, bytes_received, messages, skipped;
+    int64_t bytes_sent, bytes_received, messages, skipped, rows_sent;
 } ChannelCount;
 ChannelCount channel_count(const Channel *channel);
 // The timer of its steps; borrowed; NULL: none.
@@ -206,6 +208,10 @@ extern const Family skip_family;                             // rules of the sch
 // Sets the schedule's own options in those of its channels. False with EXIT_CONFIG.
 bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,
                         Error *err);
+// Sets which rows its channels send (comm.sample), after all else. False with EXIT_CONFIG if not
+// all of them travel although the schedule or the options remember each row.
+bool sample_configure(const Config *config, const Schedule *schedule, CodecOptions *options,
+                      Error *err);
 // The options of its channels in that direction: with what it remembers in them.
 CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *options, int direction);
 const MemberValues *channel_schedule_values(const Channel *channel); // for `run`

@@ -67,6 +67,7 @@ typedef struct ModelShape {
                  // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
     bool train_rows;         // receptive-field pruning (lossless.receptive_field)
     Cover cover[SHARD_SETS]; // lossless.cover, by the set that is written
+    bool sampled;            // comm.sample < 1
     char normalisation[32];  // of the Block (halo.h)
     int post_count;
     PostStep post[3];

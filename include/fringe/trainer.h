@@ -20,6 +20,7 @@ typedef struct EpochRecord {
     int64_t bytes;                // sent by all ranks in training messages this epoch
     int64_t headers, skipped;     // messages of training of all ranks, and those of them without
                                   // rows, where a schedule may leave rows out; else 0
+    int64_t halo_rows;            // sent by all ranks in training, where rows are sampled; else < 0
     int64_t reduce_bytes;         // sent by all ranks for gradients
     int64_t gradient_bits;        // of their values, where a rule chooses them; else 0
     double gradient_memory;       // what gradients.memory leaves of them (gradsync.h); NaN: nothing

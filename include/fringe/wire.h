@@ -228,6 +228,12 @@ typedef struct CodecOptions {
     // training exchanges but refreshes; the others as zero (top_keep). Needs a residual that
     // remembers.
     double top;
+    // Rows of a training exchange travel with this probability, and count 1 / probability; 0: all
+    // travel. It is the owner of a box who draws them. Not together with what remembers rows.
+    struct {
+        double probability;
+        int relation; // enters the random numbers (RANDOM_SAMPLE)
+    } sample;
     // That of the schedule, and that of the quantization. The first one's hook comes first before
     // encoding, and last after decoding. of NULL: none.
     struct {
@@ -268,7 +274,7 @@ typedef struct MessageBox {
     ResidualEnd end;             // RESIDUAL_SENDER: it encodes; RESIDUAL_READER: it decodes
     int64_t columns;
     int count;                 // messages
-    const int64_t *offset;     // [count + 1] borrowed
+    const int64_t *offset;     // [count + 1] borrowed; box_hold replaces it
     const int32_t **length;    // [count] borrowed: MessageLayout.length of each; NULL: all columns
     const MessageBlock *block; // borrowed; at least box_room bytes
     size_t *place;             // [count + 1] owned: where each message begins in the block
@@ -302,6 +308,10 @@ void box_clear(MessageBox *box);
 size_t box_room(const MessageBox *box); // bytes of all its messages
 int64_t box_rows(const MessageBox *box, int i);
 void box_set_widths(MessageBox *box, const uint8_t *bits); // [rows]
+// From now on message i holds the rows [offset[i], offset[i+1]) of another list, no more than those
+// it was made with, of these widths (not read without widths); both are borrowed. box->bits remain
+// those of the list it was made with. For a box that remembers nothing.
+void box_hold(MessageBox *box, const int64_t *offset, const uint8_t *bits);
 MessageLayout box_layout(const MessageBox *box, int i);
 int64_t box_bytes(const MessageBox *box, const Codec *codec, int i); // at most, if it varies
 

@@ -90,7 +90,7 @@ static void pose(const Assigner *a, ChannelAssignment *assigned, Group *by_rank,
     assigned->place = ALLOC(int64_t, p->groups, "groups of messages");
     for (int pair = 0; pair < a->comm->size * (a->comm->size - 1); pair++)
         for (int64_t i = assigned->start[pair]; i < assigned->start[pair + 1]; i++)
-            by_rank[i].theta = a->theta[pair];
+            by_rank[i].theta = channel_sample(assigned->of.channel) * a->theta[pair];
     if (senders)
         pose_senders(a, assigned, by_rank, p);
     else

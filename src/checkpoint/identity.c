@@ -123,8 +123,9 @@ static bool compare_first_weights(const Training *t, const Identity *was, Differ
 bool identity_check(const Training *t, const Identity *was, const char *folder, Error *err) {
     Differences d = {0};
     char more[32] = "";
-    bool schedules =
-        json_get_of(was->config, "comm", JSON_OBJECT) != NULL || schedule_changes_result(t->config);
+    const Json *comm = json_get_of(was->config, "comm", JSON_OBJECT);
+    bool schedules = (comm != NULL && json_get_of(comm, "schedule", JSON_STRING) != NULL) ||
+                     schedule_changes_result(t->config);
     config_report_learned(was->config, t->config, schedules ? schedule_key : NULL, add, &d);
     compare_seed(t, was, &d);
     compare_data(t, was, &d);

@@ -309,6 +309,10 @@ const Key config_own_keys[] = {
     {"comm.chunk", KEY_INT, AT(comm.chunk), "65280", "[4096, 1073741824]", ANY, "bytes",
      "Messages are sent in chunks of this size. Over TCP Open MPI sends up to 65280 bytes at "
      "once; larger chunks need a handshake with the receiver, which is slower."},
+    {"comm.sample", KEY_DOUBLE, AT(comm.sample), "1", "(0, 1]", ANY, ANY,
+     "Probability that a row of another rank travels in an epoch of training. One that does counts "
+     "1/P, the others nothing, in all layers and on the way back alike (BNS-GCN). Evaluation is "
+     "exact. Below 1, lossless.cover=min is the same as sources. The mode sets the default."},
 
     {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,
      "Folder of the run, relative to the current folder; empty: runs/<name of the config>. "

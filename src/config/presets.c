@@ -54,6 +54,10 @@ static const Preset modes[] = {
     {"pipeadaqp",
      "pipegcn with quantized rows as adaqp has them",
      {"quantization.codec=integer", "comm.schedule=stale", ASSIGNS_ALL_WIDTHS}},
+    {"bns",
+     "as BNS-GCN's paper has it: a tenth of the rows travels and counts tenfold, fp32, blocking, "
+     "none of fringe's own savings",
+     {"comm.sample=0.1", "comm.schedule=blocking", SAVES_NOTHING}},
 };
 const Family mode_family = FAMILY("mode", NULL, modes);
 

@@ -31,7 +31,6 @@
 #define FLOATS                                                                                     \
     "fringe computes in 32-bit floats; quantization.codec=bf16 or mode=adaqp make messages "       \
     "shorter"
-#define SAMPLES_NOTHING "rows of the boundary are not sampled; mode=adaqp makes messages shorter"
 #define NO_ATTENTION                                                                               \
     "layers with attention are not offered; there are gcn, sage-mean, sage-gcn, gin, sgc"
 
@@ -119,7 +118,7 @@ static const Meaning meanings[] = {
      "batch_size num_neighbors fanout fan_out num_workers num_steps shuffle drop_last pin_memory "
      "sampler sampling walk_length num_clusters",
      WHOLE_GRAPH},
-    {"key", "sampling_rate sample_rate boundary_sampling", SAMPLES_NOTHING},
+    {"key", "sampling_rate sample_rate boundary_sampling boundary_rate", "comm.sample"},
     {"key", "enable_pipeline pipeline staleness stale use_stale",
      "mode=pipegcn reads the rows of the epoch before"},
     {"key", "feat_corr grad_corr", "comm.smooth smooths features, gradients or both"},
@@ -233,7 +232,7 @@ static const Meaning meanings[] = {
     {"mode", "llcg",
      "rows of neighbours are read in every epoch; mode=pipegcn reads those of the epoch before, "
      "mode=sancus keeps those that hardly moved"},
-    {"mode", "bns bns-gcn bnsgcn distgnn sampling", SAMPLES_NOTHING},
+    {"mode", "bns-gcn bnsgcn sampling sampled boundary-sampling", "bns"},
     {"mode", "int8 int4 int2 quantized quantization", "quantize"},
     {"model.layer", "gcnconv graphconv", "gcn"},
     {"model.layer", "sage graphsage sageconv mean", "sage-mean"},

@@ -50,6 +50,7 @@ static void alloc_channel(Channel *channel, const Allocator *allocator) {
         channel->box[side] = box_of(channel, allocator->backend, side);
         box_alloc(&channel->box[side], allocator);
     }
+    channel_alloc_sample(channel, allocator);
     channel->send_row = alloc_mirror(allocator, p->send_row, places, "send lists");
     channel->source_id = alloc_mirror(allocator, p->source_id, ids, "send lists");
     if (channel->options.skips) {
@@ -122,6 +123,7 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
         channel->box[side].block = &buffers->message[side];
         box_open(&channel->box[side], id_at, plan);
     }
+    channel_open_sample(channel);
     return channel;
 }
 
@@ -134,6 +136,7 @@ void channel_free(Channel *channel) {
     memory_free(channel->ranges.square);
     memory_free(channel->age);
     memory_free(channel->sends);
+    channel_clear_sample(channel);
     mirror_free(channel->buffers->backend, channel->source_id);
     mirror_free(channel->buffers->backend, channel->send_row);
     for (int side = 0; side < SIDES; side++)
@@ -167,7 +170,8 @@ bool channel_is_direct(const Channel *channel) { return channel->direct; }
 
 ChannelCount channel_count(const Channel *channel) {
     const RingTransfer *ring = &channel->ring;
-    return (ChannelCount){ring->bytes_sent, ring->bytes_received, ring->messages, channel->skipped};
+    return (ChannelCount){ring->bytes_sent, ring->bytes_received, ring->messages, channel->skipped,
+                          channel->rows_sent};
 }
 
 ChannelSeconds channel_seconds(const Channel *channel) { return channel->seconds; }

@@ -11,6 +11,22 @@ typedef enum ChannelState {
     CHANNEL_RECEIVED
 } ChannelState;
 
+// The rows of one side that travel, of a sampled exchange.
+typedef struct SampledRows {
+    int64_t *offset;          // [size] owned: of the messages, in rows that travel
+    uint8_t *drawn;           // [rows of the side] owned: 1: the row travels
+    uint8_t *bits;            // owned: widths of those that travel; NULL without widths
+    int32_t *list;            // [rows of the side] owned: see sample.c
+    DeviceInt32 *device_list; // owned: the same on the device
+} SampledRows;
+
+typedef struct Sample { // CodecOptions.sample
+    bool on;            // in the current exchange
+    SampledRows rows[SIDES];
+    DeviceFloat *factor; // [rows of the longest received message] owned: 1/P each
+    Rows zero;           // one row, owned: of those that do not travel
+} Sample;
+
 struct Channel {
     ExchangeBuffers *buffers; // borrowed
     const HaloPlan *plan;     // borrowed
@@ -24,6 +40,7 @@ struct Channel {
     int received;      // groups, in order
     uint32_t epoch;    // of the current exchange
     uint64_t sequence; // number of the exchange
+    int64_t rows_sent; // since the start
     int64_t exchanges; // of training, coded: their number at both ends
     bool *sends;       // [groups] owned: which messages of the exchange travel
     int64_t *age;      // [groups] owned: how many exchanges ago, in the next one, the rows that the
@@ -33,6 +50,7 @@ struct Channel {
     const DeviceInt32 *send_row; // mirrors of the plan's send list and ids
     const DeviceInt64 *source_id;
     RangeStatistics ranges;
+    Sample sample;     // nothing is allocated where all rows travel
     Endpoint endpoint; // of the ring
     RingTransfer ring;
     InFlight in_flight;
@@ -87,6 +105,26 @@ void channel_do_blocking(Channel *channel, const ExchangeWork *work); // what co
 // ---- widths.c
 // Of the exchange that was just packed.
 void channel_add_ranges(Channel *channel, const Poll *poll);
+
+// ---- sample.c: all of it does nothing for a channel whose rows all travel
+void channel_alloc_sample(Channel *channel, const Allocator *allocator);
+void channel_open_sample(Channel *channel);
+void channel_clear_sample(Channel *channel);
+// Does the row of that id travel from `sender` to `reader`?
+bool sample_draws(const CodecOptions *options, ExchangeContext context, int64_t id, int sender,
+                  int reader);
+// The rows of the exchange that begins, at both ends. The last one on these buffers is over.
+void channel_draw(Channel *channel, ExchangeContext context, const Poll *poll);
+void channel_draw_all(Channel *channel); // all rows, until the next exchange
+// The rows of the plan's [sources | partial aggregates] that the current message holds.
+typedef struct SendList {
+    const int32_t *row;
+    const DeviceInt32 *device_row;
+} SendList;
+SendList channel_send_list(const Channel *channel, int group);
+// Moves the halo rows that a sampled message was decoded to where they belong, times 1/P; the
+// others become zero.
+void channel_spread(Channel *channel, Rows rows, int group);
 
 // ---- receive.c
 void channel_move(void *channel);        // of InFlight: progresses its messages

@@ -25,6 +25,7 @@ double channel_time_round(Channel *channel, int round, int64_t sent, int64_t rec
     RingTransfer *ring = &channel->ring;
     wire_drain();
     assert(buffers_are_free(channel->buffers) && round < ring->rounds);
+    channel_draw_all(channel);
     channel_lay_out(channel,
                     (BoxStep){.codec = channel->options.codec, .exchange = 0}); // for the places
     for (int g = 0; g < ring->rounds; g++) {

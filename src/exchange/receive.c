@@ -89,15 +89,23 @@ static void wait_for_readers(Channel *channel) {
 }
 
 static void decode(Channel *channel, int group) {
-    const ExchangeBuffers *buffers = channel->buffers;
     const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
     MessageBox *box = &channel->box[INCOMING];
-    double since = clock_seconds();
-    stream_timer_begin(channel->timer, STREAM_MESSAGE, TIMER_UNPACK);
     uint64_t checksum = box_checksum(box, group, transfer->bytes, &channel->poll);
     check_message(transfer, &checksum);
     box_decode(box, group, channel->step, channel_rows(channel),
                channel->plan->receive_offset[group], transfer->bytes, &channel->poll);
+}
+
+// Makes the halo rows of a group.
+static void make_rows(Channel *channel, int group) {
+    const ExchangeBuffers *buffers = channel->buffers;
+    double since = clock_seconds();
+    stream_timer_begin(channel->timer, STREAM_MESSAGE, TIMER_UNPACK);
+    if (box_rows(&channel->box[INCOMING], group) > 0)
+        decode(channel, group);
+    if (channel->sample.on)
+        channel_spread(channel, channel_rows(channel), group);
     buffers->backend->event_record(buffers->decoded, STREAM_MESSAGE);
     buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);
     stream_timer_end(channel->timer);
@@ -127,8 +135,8 @@ void channel_receive(Channel *channel, int group) {
 
     if (group == 0) // it may have no rows
         wait_for_readers(channel);
-    if (arrived(channel, group))
-        decode(channel, group);
+    if (arrived(channel, group) || channel->sample.on)
+        make_rows(channel, group);
     channel->received++;
     if (channel->received == channel->ring.rounds)
         channel->state = CHANNEL_RECEIVED;

@@ -4,6 +4,8 @@
 #include "channel.h"
 #include "schedules.h"
 
+#include <string.h>
+
 static int groups_of(const Channel *channel) { return channel->plan->size - 1; }
 
 // Messages progress during the own part, because its kernels call the Poll.
@@ -94,6 +96,26 @@ CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *opti
         of_direction.residual[0].of = schedule->remembers(&options->residual[0].values, direction);
     of_direction.skips = schedule->skips && of_direction.residual[0].of != NULL;
     return of_direction;
+}
+
+bool sample_configure(const Config *config, const Schedule *schedule, CodecOptions *options,
+                      Error *err) {
+    options->sample.probability = config->comm.sample < 1 ? config->comm.sample : 0;
+    if (options->sample.probability > 0 && strcmp(config->quantization.before, "conv") == 0)
+        return error_set(err, EXIT_CONFIG,
+                         "comm.sample: below 1 rows count 1/P where they are added up, which "
+                         "model.post of a reader (quantization.before=conv) would not keep; use "
+                         "comm.sample=1 or quantization.before=post");
+    for (int d = 0; d < 2 && options->sample.probability > 0; d++) {
+        CodecOptions all = schedule_options(schedule, options, d);
+        if (schedule->skips || box_remembers(&all))
+            return error_set(err, EXIT_CONFIG,
+                             "comm.sample: below 1 a row does not travel in every epoch, but "
+                             "comm.schedule=%s or quantization.memory=%s remembers each row from "
+                             "epoch to epoch; use comm.sample=1, or keys that remember none",
+                             config->comm.schedule, config->quantization.memory);
+    }
+    return true;
 }
 
 const MemberValues *channel_schedule_values(const Channel *channel) {

@@ -27,8 +27,7 @@ static MessageSource source_of(const Channel *channel, int group, const RowSourc
     return (MessageSource){.x = rows->x,
                            .scale = rows->right,
                            .sums = rows->sums,
-                           .row =
-                               int32_window(channel->send_row, channel->plan->send_offset[group]),
+                           .row = channel_send_list(channel, group).device_row,
                            .stream = random_stream(context.seed, RANDOM_ROUNDING, context.epoch,
                                                    channel->id.layer, channel->id.direction),
                            .gid = channel->source_id,
@@ -51,7 +50,7 @@ static void encode(Channel *channel, int group, const RowSource *rows, ExchangeC
 static void check_rows(const Channel *channel, int group) {
     const HaloPlan *p = channel->plan;
     int64_t bad = channel->box[OUTGOING].bad[group] - 1;
-    int64_t id = bad < 0 ? 0 : p->source_id[p->send_row[p->send_offset[group] + bad]];
+    int64_t id = bad < 0 ? 0 : p->source_id[channel_send_list(channel, group).row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.lr or set train.clip_norm",
@@ -147,6 +146,7 @@ void channel_pack_some(Channel *channel, const RowSource *rows, ExchangeContext 
     Poll beat = begin(channel, rows);
     channel->epoch = context.epoch;
     channel->sequence++;
+    channel_draw(channel, context, &beat);
     channel_lay_out(channel, next_step(channel, context));
     choose(channel, send);
     make_messages(channel, rows, context, &beat);
@@ -168,6 +168,8 @@ void channel_post(Channel *channel) {
     channel->traced = 0;
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_trace(channel, g, OUTGOING, channel->posted_at);
+    for (int g = 0; g < channel->ring.rounds; g++)
+        channel->rows_sent += channel_sends(channel, g) ? box_rows(&channel->box[OUTGOING], g) : 0;
     channel->received = 0;
     channel->state = CHANNEL_POSTED;
     if (channel->ring.rounds == 0)

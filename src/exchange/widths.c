@@ -15,6 +15,7 @@ const uint8_t *channel_widths(const Channel *channel, bool sent) {
 void channel_set_widths(Channel *channel, const uint8_t *sent, const uint8_t *received) {
     assert(channel->options.codec->has_widths);
     channel_drain(channel);
+    channel_draw_all(channel);
     box_set_widths(&channel->box[OUTGOING], sent);
     box_set_widths(&channel->box[INCOMING], received);
 }
@@ -40,12 +41,20 @@ double channel_noise(const Channel *channel) {
     return sum * (double)channel->columns / 6;
 }
 
+// Of a sampled row 1/P squares count, so that the sum has the mean of all rows'.
 void channel_add_ranges(Channel *channel, const Poll *poll) {
     const float *range = channel->box[OUTGOING].range;
+    const uint8_t *drawn = channel->sample.on ? channel->sample.rows[OUTGOING].drawn : NULL;
+    float weight = drawn != NULL ? (float)(1 / channel->options.sample.probability) : 1;
     box_download_ranges(&channel->box[OUTGOING], poll);
     const int64_t *offset = channel_offsets(channel->plan, OUTGOING);
     for (int g = 0; g < channel->ring.rounds; g++)
-        for (int64_t k = offset[g]; channel_sends(channel, g) && k < offset[g + 1]; k++)
-            channel->ranges.square[k] += range[k] * range[k];
+        for (int64_t k = offset[g]; k < offset[g + 1]; k++) {
+            if (drawn != NULL && !drawn[k])
+                continue;
+            if (channel_sends(channel, g))
+                channel->ranges.square[k] += weight * *range * *range;
+            range++;
+        }
     channel->ranges.exchanges++;
 }

@@ -139,6 +139,7 @@ ChannelCount model_count(const Model *m) {
         sum.bytes_received += count.bytes_received;
         sum.messages += count.messages;
         sum.skipped += count.skipped;
+        sum.rows_sent += count.rows_sent;
     }
     return sum;
 }

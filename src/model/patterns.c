@@ -79,6 +79,14 @@ static PatternKind full_kind(const ModelShape *shape, const Shard *shard, int re
                          .cover = shape->cover[shard->relation[relation].to]};
 }
 
+// Of sampled rows, what was sent as a row comes back as the partial aggregate for it, and the other
+// way round: so both ways draw the same.
+static Cover cover_back(const ModelShape *shape, Cover forward, Cover back) {
+    if (!shape->sampled)
+        return back;
+    return forward == COVER_SOURCES ? COVER_TARGETS : COVER_SOURCES;
+}
+
 static PatternKind kind_of(const ModelShape *shape, const Shard *shard, const Reached *reached,
                            int layer, int direction) {
     int outputs = hops_of(shape, reached, layer + 1), inputs = hops_of(shape, reached, layer);
@@ -88,6 +96,8 @@ static PatternKind kind_of(const ModelShape *shape, const Shard *shard, const Re
         full_kind(shape, shard, back ? shard->relation[relation].transpose : relation);
     kind.target_hops = back ? inputs : outputs;
     kind.source_hops = back ? outputs : inputs;
+    if (back)
+        kind.cover = cover_back(shape, shape->cover[shard->relation[relation].to], kind.cover);
     bool kept = layer == 0 && shape->layer0 == LAYER0_KEPT;
     if (kept || (!back && shape->before_post[layer])) // the sender cannot sum what the reader masks
         kind.cover = COVER_SOURCES;

@@ -37,9 +37,12 @@ static bool site_of(Site *site, const Model *m, int l, int which) {
 }
 
 static CodecOptions options_at(const Model *m, const Site *site) {
-    return site->of_training
-               ? schedule_options(m->parts.schedule, &m->parts.options, site->id.direction)
-               : exact_options(m);
+    if (!site->of_training)
+        return exact_options(m);
+    CodecOptions options =
+        schedule_options(m->parts.schedule, &m->parts.options, site->id.direction);
+    options.sample.relation = site->id.layer % m->shape.stages;
+    return options;
 }
 
 // Messages that stay in flight need buffers of their own.

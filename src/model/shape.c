@@ -184,9 +184,11 @@ static void transform_first(ModelShape *shape, int l) {
 
 // What travels as it is, and what as a partial aggregate, by the set that is written. `replicas`
 // sends rows of nodes, which hyperedges read, and partial aggregates of hyperedges, which nodes
-// read.
+// read. Of a minimum cover the way back has another one, so where rows are sampled, and both ways
+// must have the same, it is the sources.
 static void choose_covers(ModelShape *shape, const char *word) {
-    Cover cover = strcmp(word, "min") == 0       ? COVER_MIN
+    bool min = strcmp(word, "min") == 0 && !shape->sampled;
+    Cover cover = min                            ? COVER_MIN
                   : strcmp(word, "targets") == 0 ? COVER_TARGETS
                                                  : COVER_SOURCES;
     bool replicas = strcmp(word, "replicas") == 0 && shape->stages > 1;
@@ -203,6 +205,7 @@ static void choose_savings(ModelShape *shape, const Config *config) {
     while (shape->layer0 != LAYER0_EXCHANGED && shape->leading < shape->layers &&
            (shape->leading == 0 || !shape->weights[shape->leading - 1]))
         shape->leading++;
+    shape->sampled = config->comm.sample < 1;
     shape->train_rows = strcmp(config->lossless.receptive_field, "auto") == 0;
     choose_covers(shape, config->lossless.cover);
     // what is made once, or masked at both ends, are aggregates of the features

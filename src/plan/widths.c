@@ -28,12 +28,12 @@ static int64_t groups_of(int64_t rows, const Config *config) {
 }
 
 // The rows of a link in groups of one size, sensitivities descending.
-static void fill_link(Problem *problem, Link *link, int64_t rows, const PlanMachine *machine) {
+static void fill_link(Problem *problem, Link *link, int64_t rows, double theta) {
     int64_t count = link->end - link->begin;
     for (int64_t g = 0; g < count; g++)
         problem->group[link->begin + g] = (Group){
             .beta = exp(spread * normal_quantile(((double)(count - g) - 0.5) / (double)count)),
-            .theta = 1 / machine->bandwidth,
+            .theta = theta,
             .rows = rows / count + (g < rows % count)};
 }
 
@@ -62,7 +62,7 @@ static void fill_rounds(Problem *problem, const PatternCounts *counts, int ranks
                                        .gamma = machine->latency,
                                        .begin = group,
                                        .end = end};
-            fill_link(problem, &problem->link[at], rows, machine);
+            fill_link(problem, &problem->link[at], rows, config->comm.sample / machine->bandwidth);
             group = end;
         }
         problem->round_begin[round + 1] = at;

@@ -25,7 +25,11 @@ double message_bytes(const Planning *p, int l, int d, double rows) {
                                   .columns = columns,
                                   .widths = codec->has_widths ? &widths : NULL,
                                   .values = p->values};
-    return rows > 0 ? MESSAGE_HEADER_BYTES + (double)codec->bytes(&layout) : 0;
+    if (rows <= 0)
+        return 0;
+    double sample = p->config->comm.sample; // the mean: a message without rows is none
+    return MESSAGE_HEADER_BYTES * (1 - pow(1 - sample, rows)) +
+           sample * (double)codec->bytes(&layout);
 }
 
 static double sum_rows(const int64_t *group, int size) {
@@ -33,6 +37,11 @@ static double sum_rows(const int64_t *group, int size) {
     for (int g = 0; g + 1 < size; g++)
         rows += (double)group[g];
     return rows;
+}
+
+// That travel.
+static double mean_rows(const Planning *p, const int64_t *group, int size) {
+    return p->config->comm.sample * sum_rows(group, size);
 }
 
 static double all_messages(const Planning *p, int l, int d, const int64_t *group, int size) {
@@ -56,7 +65,7 @@ static void add_aggregate(Work *w, const Planning *p, int rank, int l, int d) {
     if (exchanged == 0) // the halo rows are kept
         return;
     w->gather += row * (double)(c->partial_entries + c->partials);
-    double sent = sum_rows(c->sent, c->size), received = sum_rows(c->received, c->size);
+    double sent = mean_rows(p, c->sent, c->size), received = sum_rows(c->received, c->size);
     w->sent = all_messages(p, l, d, c->sent, c->size);
     w->rows = sent;
     w->pack += row * sent + w->sent;

@@ -206,6 +206,8 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
         json_put_int(writer, "headers", record->headers);
         json_put_int(writer, "skipped", record->skipped);
     }
+    if (record->halo_rows >= 0)
+        json_put_int(writer, "halo_rows", record->halo_rows);
     json_put_int(writer, "reduce_bytes", record->reduce_bytes);
     if (record->gradient_bits > 0)
         json_put_int(writer, "gradient_bits", record->gradient_bits);

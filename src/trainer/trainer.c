@@ -36,9 +36,10 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     parts->schedule = schedule_find(c->comm.schedule, err);
     return err->code == 0 && gradsync_configure(&t->gradients, c, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
-           residual_configure(c, &parts->options.residual[1].of,
-                              &parts->options.residual[1].values, err) &&
+           residual_configure(c, &parts->options.residual[1].of, &parts->options.residual[1].values,
+                              err) &&
            schedule_configure(parts->schedule, c, &parts->options, err) &&
+           sample_configure(c, parts->schedule, &parts->options, err) &&
            family_knows(&metric_family, c->train.metric, err);
 }
 
@@ -274,8 +275,8 @@ static double clip(Trainer *t) {
 }
 
 static void add_over_ranks(Trainer *t, EpochRecord *record) {
-    int64_t *const counts[] = {&record->bytes, &record->reduce_bytes, &record->eval_bytes,
-                               &record->headers, &record->skipped};
+    int64_t *const counts[] = {&record->bytes,   &record->reduce_bytes, &record->eval_bytes,
+                               &record->headers, &record->skipped,      &record->halo_rows};
     enum { COUNTS = sizeof counts / sizeof *counts };
     int64_t sum[COUNTS];
     double seconds[3] = {
@@ -332,6 +333,7 @@ static void train(Trainer *t, EpochRecord *record) {
     record->skipped = after.skipped - before.skipped;
     if (model_skips(t->model))
         record->headers = after.messages - before.messages;
+    record->halo_rows = t->shape.sampled ? after.rows_sent - before.rows_sent : -1;
     record->reduce_bytes = gradsync_bytes(t->sync);
     record->timers = t->timers;
 }

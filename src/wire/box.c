@@ -179,9 +179,16 @@ size_t box_room(const MessageBox *box) {
 
 void box_set_widths(MessageBox *box, const uint8_t *bits) {
     memmove(box->bits, bits, (size_t)all_rows(box));
-    for (int i = 0; i < box->count; i++)
-        widths_set(&box->widths[i], box->bits + box->offset[i]);
+    box_hold(box, box->offset, box->bits);
     box_set_follows(box);
+}
+
+void box_hold(MessageBox *box, const int64_t *offset, const uint8_t *bits) {
+    box->offset = offset;
+    for (int i = 0; box->widths != NULL && i < box->count; i++) {
+        box->widths[i].count = box_rows(box, i);
+        widths_set(&box->widths[i], bits + offset[i]);
+    }
 }
 
 MessageLayout box_layout(const MessageBox *box, int i) {

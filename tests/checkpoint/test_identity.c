@@ -33,11 +33,12 @@ static void set(const char *const *settings, int count) {
 static void a_refusal_names_every_key_that_differs(void **state) {
     (void)state;
     const char *settings[] = {"train.lr=0.02", "model.dropout=0.25", "train.optimizer=sgd",
-                              "train.weight_decay=[0.5, 0]"};
-    set(settings, 4);
-    assert_refuses(
-        "model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
-        "train.lr was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; to continue");
+                              "train.weight_decay=[0.5, 0]", "comm.sample=0.5"};
+    set(settings, 5);
+    assert_refuses("model.dropout was 0.5, is 0.25; train.optimizer was \"adam\", is \"sgd\"; "
+                   "train.lr was 0.01, is 0.02; train.weight_decay was [0], is [0.5, 0]; "
+                   "comm.sample was 1, is 0.5; "
+                   "to continue");
 }
 
 static void many_differences_are_counted(void **state) {

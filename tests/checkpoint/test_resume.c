@@ -5,13 +5,12 @@
 #include "../trainer/runs.h"
 #include "training.h"
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
+static void resume_with(const char *const *settings, int count, int every) {
     Error err = {0};
     EpochRecord record;
     Warnings warnings = {0};
-    Run want = whole_run(NULL, 0), got = want;
-    for (int stop = 1; stop < 12; stop += 3) {
+    Run want = whole_run(settings, count), got = want;
+    for (int stop = 1; stop < 12; stop += every) {
         const char *dir = test_path("resume");
         if (test_comm.rank == 0)
             file_remove(dir, &err);
@@ -35,6 +34,12 @@ static void resumed_equals_never_stopped(void **state) {
         assert_memory_equal(got.loss + stop, want.loss + stop,
                             (size_t)(12 - stop) * sizeof(double));
     }
+}
+
+static void resumed_equals_never_stopped(void **state) {
+    (void)state;
+    resume_with(NULL, 0, 3);
+    resume_with((const char *const[]){"mode=bns", "comm.sample=0.4"}, 2, 7);
 }
 
 // The same command may learn something else: widths follow links as they are measured.

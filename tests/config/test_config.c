@@ -328,7 +328,8 @@ static void published_modes_save_nothing(void **state) {
     for (int i = 0; i < mode_family.count; i++) {
         const char *name = family_word(&mode_family, i);
         bool sancus = strcmp(name, "sancus") == 0, vanilla = strcmp(name, "vanilla") == 0;
-        bool published = sancus || vanilla || strstr(name, "-published") != NULL;
+        bool published =
+            sancus || vanilla || strcmp(name, "bns") == 0 || strstr(name, "-published") != NULL;
         char mode[CONFIG_WORD + 8];
         const char *const settings[] = {mode};
         Config config;

@@ -102,15 +102,17 @@ static void make_on(Made *made, const Backend *backend, const Case *c, const Tes
     *made = (Made){0};
     made->shape = case_shape(c, config, &w->dataset);
     model_patterns_init(&made->patterns, &made->shape, &w->shard, w->comm);
-    ModelParts parts = {.shard = &w->shard,
-                        .patterns = &made->patterns,
-                        .comm = w->comm,
-                        .backend = backend,
-                        .options = {.codec = codec_find(config->quantization.codec, &err),
-                                    .values = integer_values(false),
-                                    .width = 8,
-                                    .chunk = 65280},
-                        .schedule = schedule_find(schedule, &err)};
+    ModelParts parts = {
+        .shard = &w->shard,
+        .patterns = &made->patterns,
+        .comm = w->comm,
+        .backend = backend,
+        .options = {.codec = codec_find(config->quantization.codec, &err),
+                    .values = integer_values(false),
+                    .width = 8,
+                    .chunk = 65280,
+                    .sample.probability = config->comm.sample < 1 ? config->comm.sample : 0},
+        .schedule = schedule_find(schedule, &err)};
     made->sync = gradsync_new(w->comm, device(), &(GradForm){.count = made->shape.parameter_count});
     parts.sync = made->sync;
     made->model = model_new(&made->shape, &parts, config, &err);

@@ -350,7 +350,7 @@ static void its_memory_is_planned(void **state) {
     double planned = (double)all.planned - (double)one.planned;
     double taken = (double)all.taken - (double)one.taken;
     assert_true(test_comm.size == 1 || taken > 100000);
-    assert_near(planned, taken, 0.05 * taken + 5000); // alone there are only the structs themselves
+    assert_near(planned, taken, 0.05 * taken + 8000); // alone there are only the structs themselves
     ground_clear(&ground);
 }
 

@@ -5,6 +5,7 @@
 #include "fringe/trainer.h"
 #include "small_graph.h"
 #include "support.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -51,6 +52,14 @@ static void assert_same_plans(const MemoryPlan *found, const MemoryPlan *wanted)
     }
 }
 
+// Rows are foreseen in the mean: 5 standard errors, and for bytes those of the longest rows with a
+// header each.
+static void compare_sampled(const PlanEstimate *estimate, const EpochRecord *record) {
+    double error = 5 * sqrt(estimate->rows);
+    assert_near((double)record->halo_rows, estimate->rows, error);
+    assert_near((double)record->bytes, estimate->bytes, error * (20 * sizeof(float) + 64));
+}
+
 // The rank with the largest plan compares; trainer_new is collective.
 static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
     Error err = {0};
@@ -66,20 +75,30 @@ static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
     assert_int_equal((int64_t)least, (int64_t)estimate->least);
     if (mine == most)
         assert_same_plans(&estimate->memory, trainer_plan(t));
-    if (strcmp(config->quantization.codec, "fp32") == 0)
+    if (config->comm.sample < 1)
+        compare_sampled(estimate, &record);
+    else if (strcmp(config->quantization.codec, "fp32") == 0)
         assert_int_equal((int64_t)estimate->bytes, record.bytes);
-    if (strcmp(config->gradients.wire, "packed") == 0)
+    if (strcmp(config->gradients.wire, "packed") == 0 &&
+        strcmp(config->gradients.codec, "keys") != 0)
         assert_int_equal((int64_t)estimate->reduce_bytes, record.reduce_bytes);
     assert_true((int64_t)estimate->reduce_bytes >= record.reduce_bytes);
     trainer_free(t);
     memory_free(estimate);
 }
 
+// A schedule that leaves rows out leaves out no partial aggregates, so it is refused beside them.
+static bool goes(const Config *config) {
+    return strcmp(config->comm.schedule, "skip") != 0 ||
+           strcmp(config->lossless.cover, "sources") == 0;
+}
+
 static void compare_modes(PlanCut *cut, const Shard *shard, const char *const *more, int count) {
     for (int m = 0; m < mode_family.count; m++)
         for (int i = 0; i < count; i++) {
             Config config = config_of(family_word(&mode_family, m), more[i]);
-            compare(cut, &config, shard);
+            if (goes(&config))
+                compare(cut, &config, shard);
         }
 }
 

@@ -1,0 +1,190 @@
+// Sampled halo rows (BNS-GCN: Wan et al., MLSys 2022; ALGORITHMS B.3). In an exchange of training a
+// row travels with probability P and counts 1/P, so what is added up of them has the right mean.
+//
+//   list of a message   r0   r1   r2   r3   r4   r5      random numbers say: r1 and r4
+//   message             r1   r4                          a message of two rows, for every codec
+//   halo rows           0  r1/P   0    0   r4/P  0
+//
+// Both ends draw: of the random numbers of the epoch, the id and the peer that ALGORITHMS 0 says. A
+// row of node u that rank b reads has the peer b; a partial aggregate for u has the peer that made
+// it. Backward sends partial aggregates where forward sends rows, and rows where forward sends
+// partial aggregates (model), so what counts in backward is what counted in forward: the gradient
+// is that of the sampled forward pass. The layer does not enter: an epoch has the same rows in all
+// layers, as BNS-GCN has it. The relation does, which on a hypergraph says what an id is the id of.
+//
+// A box of messages is given the offsets of the shorter lists, and knows of nothing else.
+
+#include "buffers.h"
+
+static bool is_sampled(const Channel *channel) { return channel->options.sample.probability > 0; }
+
+// ---- making
+
+static int64_t longest_group(const HaloPlan *plan) {
+    int64_t most = 0;
+    for (int g = 0; g + 1 < plan->size; g++) {
+        int64_t rows = channel_group_rows(plan, INCOMING, g);
+        most = rows > most ? rows : most;
+    }
+    return most;
+}
+
+static void alloc_side(SampledRows *rows, const Allocator *allocator, const HaloPlan *plan,
+                       int side, bool has_widths) {
+    const char *what = "sampled rows";
+    size_t count = (size_t)channel_side_rows(plan, side), bytes = count * sizeof *rows->list;
+    rows->offset = alloc_host(allocator, (size_t)plan->size * sizeof *rows->offset, what);
+    rows->drawn = alloc_host(allocator, count, what);
+    if (has_widths)
+        rows->bits = alloc_host(allocator, count, what);
+    rows->device_list = alloc_device(allocator, bytes, what);
+    rows->list = alloc_pinned_side(allocator, rows->device_list, bytes, what);
+}
+
+void channel_alloc_sample(Channel *channel, const Allocator *allocator) {
+    Sample *sample = &channel->sample;
+    if (!is_sampled(channel))
+        return;
+    for (int side = 0; side < SIDES; side++)
+        alloc_side(&sample->rows[side], allocator, channel->plan, side,
+                   channel->options.codec->has_widths);
+    sample->factor = alloc_device(allocator, (size_t)longest_group(channel->plan) * sizeof(float),
+                                  "sampled rows");
+    sample->zero = alloc_rows(allocator, 1, channel->columns, "sampled rows");
+}
+
+void channel_open_sample(Channel *channel) {
+    const Backend *b = channel->buffers->backend;
+    int64_t count = longest_group(channel->plan);
+    if (!is_sampled(channel))
+        return;
+    size_t bytes = (size_t)count * sizeof(float);
+    float *factor = pinned_side(b, channel->sample.factor, bytes, "sampled rows");
+    for (int64_t k = 0; k < count; k++)
+        factor[k] = (float)(1 / channel->options.sample.probability);
+    b->message_upload(channel->sample.factor, factor, bytes);
+    b->message_zero(channel->sample.zero.at, rows_bytes(1, channel->columns));
+    b->finish(NULL);
+    pinned_side_free(b, factor);
+}
+
+void channel_clear_sample(Channel *channel) {
+    const Backend *b = channel->buffers->backend;
+    Sample *sample = &channel->sample;
+    rows_free(b, &sample->zero);
+    b->free(sample->factor);
+    for (int side = 0; side < SIDES; side++) {
+        pinned_side_free(b, sample->rows[side].list);
+        b->free(sample->rows[side].device_list);
+        memory_free(sample->rows[side].bits);
+        memory_free(sample->rows[side].drawn);
+        memory_free(sample->rows[side].offset);
+    }
+}
+
+// ---- drawing
+
+static int64_t id_of(const HaloPlan *plan, int side, int64_t place) {
+    return side == INCOMING ? plan->halo_id[place] : plan->source_id[plan->send_row[place]];
+}
+
+bool sample_draws(const CodecOptions *options, ExchangeContext context, int64_t id, int sender,
+                  int reader) {
+    RandomStream stream =
+        random_stream(context.seed, RANDOM_SAMPLE, context.epoch, options->sample.relation, 0);
+    return random_uniform32(stream, id < 0 ? -1 - id : id, id < 0 ? sender : reader, 0) <
+           options->sample.probability;
+}
+
+static void draw_group(const Channel *channel, ExchangeContext context, int side, int group) {
+    const HaloPlan *p = channel->plan;
+    const int64_t *offset = channel_offsets(p, side);
+    int peer = channel->ring.transfer[group][side].peer;
+    int sender = side == INCOMING ? peer : p->rank, reader = side == INCOMING ? p->rank : peer;
+    uint8_t *drawn = channel->sample.rows[side].drawn;
+#pragma omp parallel for schedule(static)
+    for (int64_t k = offset[group]; k < offset[group + 1]; k++)
+        drawn[k] = sample_draws(&channel->options, context, id_of(p, side, k), sender, reader);
+}
+
+// The list of a message to send has its rows; that of a received one says for each halo row which
+// row of the message it is. Behind the last row of a message lies the zero.
+static void list_group(const Channel *channel, int side, int group) {
+    const HaloPlan *p = channel->plan;
+    const SampledRows *rows = &channel->sample.rows[side];
+    const int64_t *offset = channel_offsets(p, side);
+    int64_t begin = rows->offset[group], count = 0, next = 0;
+    for (int64_t k = offset[group]; k < offset[group + 1]; k++)
+        count += rows->drawn[k];
+    for (int64_t k = offset[group]; k < offset[group + 1]; k++) {
+        if (rows->drawn[k] && rows->bits != NULL)
+            rows->bits[begin + next] = channel->box[side].bits[k];
+        if (side == INCOMING)
+            rows->list[k] = (int32_t)(rows->drawn[k] ? next : count);
+        else if (rows->drawn[k])
+            rows->list[begin + next] = p->send_row[k];
+        next += rows->drawn[k];
+    }
+    rows->offset[group + 1] = begin + count;
+}
+
+static void draw_side(Channel *channel, ExchangeContext context, int side) {
+    const SampledRows *rows = &channel->sample.rows[side];
+    for (int g = 0; g + 1 < channel->plan->size; g++) {
+        draw_group(channel, context, side, g);
+        list_group(channel, side, g);
+    }
+    channel->buffers->backend->message_upload(rows->device_list, rows->list,
+                                              (size_t)channel_side_rows(channel->plan, side) *
+                                                  sizeof *rows->list);
+    box_hold(&channel->box[side], rows->offset, rows->bits);
+}
+
+void channel_draw_all(Channel *channel) {
+    for (int side = 0; side < SIDES && channel->sample.on; side++)
+        box_hold(&channel->box[side], channel_offsets(channel->plan, side),
+                 channel->box[side].bits);
+    channel->sample.on = false;
+}
+
+void channel_draw(Channel *channel, ExchangeContext context, const Poll *poll) {
+    if (!is_sampled(channel) || context.exact) {
+        channel_draw_all(channel);
+        return;
+    }
+    channel->buffers->backend->finish(poll); // the last lists may not be uploaded yet
+    for (int side = 0; side < SIDES; side++)
+        draw_side(channel, context, side);
+    channel->sample.on = true;
+}
+
+double channel_sample(const Channel *channel) {
+    return is_sampled(channel) ? channel->options.sample.probability : 1;
+}
+
+// ---- what a step asks for
+
+SendList channel_send_list(const Channel *channel, int group) {
+    const SampledRows *rows = &channel->sample.rows[OUTGOING];
+    const HaloPlan *p = channel->plan;
+    int64_t begin = p->send_offset[group];
+    if (channel->sample.on)
+        return (SendList){rows->list + rows->offset[group],
+                          int32_window(rows->device_list, rows->offset[group])};
+    return (SendList){p->send_row + begin, int32_window(channel->send_row, begin)};
+}
+
+// The message has been decoded, so its place holds all rows for a moment.
+void channel_spread(Channel *channel, Rows rows, int group) {
+    const Backend *b = channel->buffers->backend;
+    const Sample *sample = &channel->sample;
+    const HaloPlan *p = channel->plan;
+    MessageBox *box = &channel->box[INCOMING];
+    int64_t begin = p->receive_offset[group], count = channel_group_rows(p, INCOMING, group);
+    MessageSource source = {.x = rows_range(rows, (Range){begin, begin + box_rows(box, group)}),
+                            .scale = sample->factor,
+                            .sums = sample->zero,
+                            .row = int32_window(sample->rows[INCOMING].device_list, begin)};
+    b->pack_fp32(box_device_message(box, group), &source, count, &channel->poll);
+    b->unpack_fp32(rows, begin, box_device_message(box, group), count, &channel->poll);
+}

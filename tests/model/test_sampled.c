@@ -1,0 +1,176 @@
+// ranks: 1 2 4; also on fenced
+// If this failed, an epoch with sampled halo rows would not have the loss of the rows that were
+// drawn, or its gradient would be that of other rows, or of rows that count otherwise: the dense
+// oracle has the same rows, drawn here by the formula of ALGORITHMS 0.
+#include "gradients.h"
+
+static const double probability = 0.4;
+
+typedef struct Sampled {
+    Case of;
+    const char *cover, *order, *rows, *features;
+} Sampled;
+
+static const Sampled sampled[] = {
+    {{"gcn", "gcn", "both", true, SYMMETRIC, 3, "activation,dropout", 0.3, 0, "", NULL, NULL},
+     "sources",
+     "aggregate-first",
+     "all",
+     "exchange"},
+    {{"sage", "sage-mean", "both", true, DIRECTED, 2, "activation", 0, 0.2, "", NULL, NULL},
+     "targets",
+     "auto",
+     "auto",
+     "exchange"},
+    {{"gin", "gin", "both", true, WEIGHTED, 3, "activation", 0, 0, "", NULL,
+      "model.gin_learn_epsilon=true"},
+     "min",
+     "auto",
+     "auto",
+     "auto"},
+    {{"features kept", "gcn", "in", true, DIRECTED_WEIGHTED, 3, "activation", 0, 0.3, "", NULL,
+      NULL},
+     "min",
+     "auto",
+     "auto",
+     "auto"},
+    {{"hgnn", "hgnn", "both", true, HYPER, 2, "activation", 0, 0, "", NULL, NULL},
+     "replicas",
+     "aggregate-first",
+     "all",
+     "exchange"},
+    {{"hgnn, directed", "hgnn", "both", true, HYPER_DIRECTED_WEIGHTED, 2, "activation", 0, 0, "",
+      NULL, NULL},
+     "targets",
+     "auto",
+     "auto",
+     "exchange"},
+};
+
+static Config config_of(const Sampled *s) {
+    Config config = case_config(&s->of);
+    snprintf(config.lossless.cover, CONFIG_WORD, "%s", s->cover);
+    snprintf(config.lossless.order, CONFIG_WORD, "%s", s->order);
+    snprintf(config.lossless.receptive_field, CONFIG_WORD, "%s", s->rows);
+    snprintf(config.lossless.input_features, CONFIG_WORD, "%s", s->features);
+    config.comm.sample = probability;
+    return config;
+}
+
+// The rank of every node, or hyperedge.
+static int64_t *owners(const TestGraph *w, int set, int64_t count) {
+    int64_t *owner = ALLOC(int64_t, count, "test");
+    const RowSet *own = &w->shard.set[set];
+    for (int64_t i = 0; i < own->own; i++)
+        owner[own->gid[i]] = test_comm.rank;
+    comm_sum_int64(&test_comm, owner, (int)count);
+    return owner;
+}
+
+// [targets, sources]: 1 inside of a rank; between two, 1 / P if the row travels. It is that of the
+// source, for whoever reads it, or the partial aggregate for the target, of whoever makes it.
+static double *factors(const TestGraph *w, uint32_t epoch, int relation, int sources, int targets,
+                       bool partial) {
+    int64_t counts[2] = {w->dataset.nodes, w->dataset.hyperedges};
+    int64_t n = counts[sources], m = counts[targets];
+    int64_t *from = owners(w, sources, n), *to = owners(w, targets, m);
+    double *factor = ALLOC(double, n *m, "test");
+    RandomStream stream = random_stream(11, RANDOM_SAMPLE, epoch, relation, 0);
+    for (int64_t t = 0; t < m; t++)
+        for (int64_t s = 0; s < n; s++) {
+            double u =
+                random_uniform32(stream, partial ? t : s, (int)(partial ? from[s] : to[t]), 0);
+            factor[t * n + s] = from[s] == to[t] ? 1 : u < probability ? 1 / probability : 0;
+        }
+    memory_free(to);
+    memory_free(from);
+    return factor;
+}
+
+static void run_sampled(const Sampled *s) {
+    TestGraph w;
+    test_graph_init(&w, s->of.graph, 42, &test_comm);
+    Config config = config_of(s), plain = with_savings(config, 0, "");
+    ModelShape shape = case_shape(&s->of, &plain, &w.dataset); // the oracle's
+    int64_t count = shape.parameter_count;
+    float *p = ALLOC(float, count, "p");
+    double *p64 = ALLOC(double, count, "p64");
+    Truth want = {.gradient = ALLOC(double, count, "want")};
+    some_parameters(&shape, p);
+    for (int64_t k = 0; k < count; k++)
+        p64[k] = (double)p[k];
+    OracleGraph graph = oracle_graph(&w.dataset);
+    bool targets = strcmp(s->cover, "targets") == 0, replicas = strcmp(s->cover, "replicas") == 0;
+    bool hyper = w.dataset.hyperedges > 0;
+    double *first = factors(&w, 3, 0, NODES, hyper ? HYPEREDGES : NODES, targets);
+    double *second = hyper ? factors(&w, 3, 1, HYPEREDGES, NODES, targets || replicas) : NULL;
+    graph.factor[0] = first;
+    graph.factor[1] = second;
+    graph.factor_layer = strcmp(s->features, "auto") == 0; // then features do not travel
+    want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
+    run_schedules(&s->of, &w, &config, p, "sampled", &want);
+    oracle_clear(&graph);
+    memory_free(second);
+    memory_free(first);
+    memory_free(want.gradient);
+    memory_free(p64);
+    memory_free(p);
+    test_graph_clear(&w);
+}
+
+static void its_gradient_is_that_of_the_rows_that_were_drawn(void **state) {
+    (void)state;
+    for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++)
+        run_sampled(&sampled[i]);
+}
+
+// One layer reads, in the third epoch, what was drawn in the second.
+static void stale_rows_are_those_that_were_drawn_for_their_epoch(void **state) {
+    (void)state;
+    Sampled one = {{"stale", "gcn", "both", true, SYMMETRIC, 1, "", 0, 0, "", NULL, NULL},
+                   "sources",
+                   "aggregate-first",
+                   "all",
+                   "exchange"};
+    Made made;
+    TestGraph w;
+    test_graph_init(&w, one.of.graph, 42, &test_comm);
+    Config config = config_of(&one);
+    make(&made, &one.of, &w, &config, "stale");
+    float p[100], gradient[100];
+    double p64[100], want_gradient[100];
+    Truth want = {.gradient = want_gradient};
+    assert_true(made.shape.parameter_count <= 100);
+    some_parameters(&made.shape, p);
+    for (int64_t k = 0; k < made.shape.parameter_count; k++)
+        p64[k] = (double)p[k];
+    OracleGraph graph = oracle_graph(&w.dataset);
+    double *factor = factors(&w, 2, 0, NODES, NODES, false);
+    graph.factor[0] = factor;
+    want.loss = oracle_loss(&graph, &made.shape, p64, true, 11, 3, want.gradient, NULL);
+    to_device(made.p, p, parameter_bytes(&made));
+    model_loss_and_gradient(made.model, made.p, made.gradient, 11, 2);
+    gradsync_finish(made.sync, made.gradient);
+    double loss = distributed(&made, p, gradient);
+    compare(&one.of, "the epoch before", &made.shape, loss, gradient, &want);
+    memory_free(factor);
+    oracle_clear(&graph);
+    unmake(&made);
+    test_graph_clear(&w);
+}
+
+// On the channels of training, too.
+static void evaluation_is_exact(void **state) {
+    (void)state;
+    Case cases[2] = {sampled[0].of, sampled[4].of};
+    for (int i = 0; i < 2; i++)
+        cases[i].setting = "comm.sample=0.4";
+    compare_inference(cases, 2);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(its_gradient_is_that_of_the_rows_that_were_drawn),
+    cmocka_unit_test(stale_rows_are_those_that_were_drawn_for_their_epoch),
+    cmocka_unit_test(evaluation_is_exact),
+};
+TEST_MAIN(tests)
