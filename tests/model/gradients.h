@@ -113,6 +113,7 @@ static void make_on(Made *made, const Backend *backend, const Case *c, const Tes
                     .chunk = 65280,
                     .sample.probability = config->comm.sample < 1 ? config->comm.sample : 0},
         .schedule = schedule_find(schedule, &err)};
+    assert_ok(schedule_configure(parts.schedule, config, &parts.options, &err), &err);
     made->sync = gradsync_new(w->comm, device(), &(GradForm){.count = made->shape.parameter_count});
     parts.sync = made->sync;
     made->model = model_new(&made->shape, &parts, config, &err);

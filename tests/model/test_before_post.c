@@ -24,7 +24,7 @@ static void kept(Channel *channel, const RowSource *rows, ExchangeContext contex
 static const Schedule schedule_kept = {
     .name = "kept", .keeps_in_flight = true, .changes_result = true, .run = kept};
 static const Schedule *const schedules[] = {&schedule_blocking, &schedule_overlap,
-                                            &schedule_central, &schedule_kept};
+                                            &schedule_central, &schedule_kept, &schedule_skip};
 const Family schedule_family = FAMILY_OF_POINTERS("comm.schedule", NULL, schedules);
 
 static const char *const orders[] = {"dropout,norm,activation",
@@ -145,8 +145,11 @@ static void rows_that_are_kept_meet_every_epochs_mask(void **state) {
         c.layers = 2;
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
         Told post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, "kept");
+        Told left_out = tell(&c, &w, &before, "skip"); // the weights, and so the rows, stay
         assert_same(&c, &post, &conv, "kept");
+        assert_same(&c, &post, &left_out, "skip");
         assert_int_equal(post.loss[0] == post.loss[1], strstr(c.post, "dropout") == NULL);
+        told_clear(&left_out);
         told_clear(&conv);
         told_clear(&post);
         test_graph_clear(&w);
