@@ -6,7 +6,8 @@
 //   adaqs   rho_0 / rho_t, rho = |mean| / standard deviation of the gradient
 //
 // with factor s_0, that of the bits that the user gave: those which the run shall be as good as.
-// G_t^2 is the mean over ranks of the squared length of their gradients, F_t the loss of epoch t,
+// G_t^2 is the mean over ranks of the squared length of their gradients (of what a memory leaves of
+// them, where there is one that both ends hold), F_t the loss of epoch t,
 // from 0 to T - 1. dq: Yan et al.: DQ-SGD, AAAI 2022, equations 16, 17 and 24, with the mean of c
 // in place of a constant; gradients to come count as long as the last one. rms and adaqs are after
 // its baselines, whose formulas the paper does not print.

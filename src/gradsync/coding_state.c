@@ -3,6 +3,8 @@
 
 #include "internal.h"
 
+#include <math.h>
+
 void coding_set_bits(Coding *c, int64_t bits) {
     c->bits.bits = bits;
     for (int way = 0; way < WAYS && c->bits.rule != NULL; way++)
@@ -16,7 +18,8 @@ void gradsync_after(GradSync *sync, int64_t epoch, double loss, const GradMoment
     Coding *c = sync->coding;
     if (c == NULL || c->bits.rule == NULL)
         return;
-    grad_bits_after(&c->bits, epoch - 1, loss, moments->sum, moments->square,
+    double share = moments_share(c, moments);
+    grad_bits_after(&c->bits, epoch - 1, loss, sqrt(share) * moments->sum, share * moments->square,
                     (double)sync->cut.floats, c->size);
     coding_set_bits(c, c->bits.bits);
 }

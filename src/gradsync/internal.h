@@ -161,6 +161,8 @@ void coding_set_incoming(GradSync *sync, Chunk *chunk, int way); // before they 
 void note_moments(Coding *c, int chunk, int owner, Rows rows);
 // Before `rows` are coded as message `message`.
 void note_memory(Coding *c, int chunk, int owner, int message, Rows rows);
+// How much of the squares of gradients travels: 1, or what a memory that both ends hold leaves.
+double moments_share(const Coding *c, const GradMoments *moments);
 
 // ---- coding_state.c
 void coding_set_bits(Coding *c, int64_t bits);

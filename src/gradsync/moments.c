@@ -72,6 +72,12 @@ void note_memory(Coding *c, int chunk, int owner, int message, Rows rows) {
             floats_in(rows));
 }
 
+double moments_share(const Coding *c, const GradMoments *moments) {
+    const Residual *residual = memory_in(c);
+    bool stands = residual != NULL && residual->after_decode != NULL;
+    return stands && moments->coded > 0 ? moments->left / moments->coded : 1;
+}
+
 // ---- of a sum
 
 bool gradsync_measures(const GradSync *sync) {

@@ -219,6 +219,26 @@ static void moments_are_those_of_the_gradients(void **state) {
     }
 }
 
+// An eighth of the levels for a 64th of the squares: 16 of 127, which take 6 bits.
+static void bits_are_those_of_what_a_memory_leaves(void **state) {
+    (void)state;
+    static const char *const settings[] = {"gradients.codec=max",         "gradients.bits=8",
+                                           "gradients.bits_rule=rms",     "gradients.bits_period=1",
+                                           "gradients.memory=difference", "gradients.alpha=0.5"};
+    const GradMoments first = {.square = 8, .coded = 8, .left = 8},
+                      next = {.square = 8, .coded = 8, .left = 0.125};
+    Error err = {0};
+    GradForm form;
+    for (int count = 4; count <= 6; count += 2) { // without the memory, and with it
+        assert_ok(form_of(&form, settings, count, &err), &err);
+        GradSync *sync = gradsync_new(&test_comm, device(), &form);
+        gradsync_after(sync, 1, 1, &first);
+        gradsync_after(sync, 2, 1, &next);
+        assert_int_equal(gradsync_bits(sync), test_comm.size == 1 ? 0 : count == 4 ? 8 : 6);
+        gradsync_free(sync);
+    }
+}
+
 // ---- what both ends remember
 
 // Of all messages of a box: as a sum, so that ends on several ranks can be compared.
@@ -367,6 +387,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nothing_fills_up_a_mean),
     cmocka_unit_test(what_a_memory_leaves_is_measured),
     cmocka_unit_test(moments_are_those_of_the_gradients),
+    cmocka_unit_test(bits_are_those_of_what_a_memory_leaves),
     cmocka_unit_test(ends_agree_after_1000_sums),
     cmocka_unit_test(plans_foresee_what_is_sent),
 };
