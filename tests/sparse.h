@@ -55,7 +55,7 @@ static inline void sparse_decode(const Backend *backend, Rows out, int64_t begin
     (void)backend, (void)poll;
     memset(floats(out) + begin * out.stride, 0, rows_bytes(layout->rows, out.columns));
     for (int64_t k = 0; layout->bytes > 0 && k < layout->rows * layout->columns; k++)
-        if (bitmap[k / 8] >> k % 8 & 1U)
+        if ((unsigned)bitmap[k / 8] >> k % 8 & 1U)
             floats(out)[(begin + k / out.columns) * out.stride + k % out.columns] = *at++;
 }
 

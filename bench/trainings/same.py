@@ -169,7 +169,8 @@ class Trainings:
     def known(self, case):
         """Does the old version know the method of gradients, if the case has one?"""
         method, row = case.settings.get("gradients.method"), self.version["old"].row("gradients.method")
-        return method is None or (row is not None and method in row["enum"])
+        kinds = row.get("anyOf", [row]) if row is not None else []
+        return method is None or any(method in kind.get("enum", []) for kind in kinds)
 
     def backend(self, which, settings):
         """A backend that this version has; results do not depend on which."""
