@@ -22,27 +22,12 @@ static Trainer *trainer_with(const char *compressor) {
     return new_trainer();
 }
 
-static bool same_weights(const Run *a, const Run *b) {
-    assert_int_equal(a->count, b->count);
-    return memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
-}
-
 static void lossless_sums_give_the_training_of_fp32(void **state) {
     (void)state;
     Run exact = run_with("none"), coded = run_with("sparse"), rounded = run_with("few-bits");
     assert_true(same_weights(&coded, &exact));
     assert_memory_equal(coded.loss, exact.loss, sizeof exact.loss);
     assert_false(same_weights(&rounded, &exact));
-}
-
-static void stop_after(int epochs, const char *dir) {
-    Error err = {0};
-    EpochRecord record;
-    Trainer *t = new_trainer();
-    for (int e = 0; e < epochs; e++)
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_ok(save_training(t, dir, 2, &err), &err);
-    trainer_free(t);
 }
 
 static void assert_resumed(const char *compressor, int stop) {

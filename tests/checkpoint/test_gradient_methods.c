@@ -56,10 +56,6 @@ static Run run_by_hand(const Preset *method) {
 
 static bool same_runs(const Run *a, const Run *b) { return memcmp(a, b, sizeof *a) == 0; }
 
-static bool same_weights(const Run *a, const Run *b) {
-    return memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
-}
-
 static void a_method_is_its_keys_however_it_runs(void **state) {
     (void)state;
     Run exact = run_method(method(0));
@@ -86,16 +82,6 @@ static void ranks_agree_and_the_loss_falls(void **state) {
             fail_msg("%s: the loss goes from %g to %g", method(i)->name, run.loss[0],
                      run.loss[EPOCHS - 1]);
     }
-}
-
-static void stop_after(int epochs, const char *dir) {
-    Error err = {0};
-    EpochRecord record;
-    Trainer *t = new_trainer();
-    for (int e = 0; e < epochs; e++)
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_ok(save_training(t, dir, 2, &err), &err);
-    trainer_free(t);
 }
 
 static bool resume(Trainer *t, const char *dir, Error *err) {

@@ -42,10 +42,6 @@ static Run run_with(const char *memory) {
     return run;
 }
 
-static bool same_weights(const Run *a, const Run *b) {
-    return memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
-}
-
 static void every_memory_is_a_training_of_its_own(void **state) {
     (void)state;
     static Run run[MEMORIES];
@@ -55,16 +51,6 @@ static void every_memory_is_a_training_of_its_own(void **state) {
             if (same_weights(&run[i], &run[j]))
                 fail_msg("%s trains as %s", memories[i], memories[j]);
     }
-}
-
-static void stop_after(int epochs, const char *dir) {
-    Error err = {0};
-    EpochRecord record;
-    Trainer *t = new_trainer();
-    for (int e = 0; e < epochs; e++)
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_ok(save_training(t, dir, 2, &err), &err);
-    trainer_free(t);
 }
 
 static void resumed_equals_never_stopped(void **state) {

@@ -10,19 +10,6 @@ static const char *const settings[] = {
     "quantization.before=conv"};
 enum { BEFORE_POST = sizeof settings / sizeof *settings, SETTINGS = BEFORE_POST - 1 };
 
-static void stop_after(int epochs, const char *dir) {
-    Error err = {0};
-    EpochRecord record;
-    if (test_comm.rank == 0)
-        file_remove(dir, &err);
-    comm_barrier(&test_comm);
-    Trainer *t = new_trainer();
-    for (int e = 0; e < epochs; e++)
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_ok(save_training(t, dir, 2, &err), &err);
-    trainer_free(t);
-}
-
 static void assert_resumed(int count, int stop) {
     Error err = {0};
     Warnings warnings = {0};

@@ -46,6 +46,11 @@ static inline Run whole_run(const char *const *more, int count) {
     return run;
 }
 
+static inline bool same_weights(const Run *a, const Run *b) {
+    return a->count == b->count &&
+           memcmp(a->parameters, b->parameters, (size_t)a->count * sizeof(float)) == 0;
+}
+
 static inline int make_test_graph(void **state) {
     (void)state;
     test_graph_init(&graph,
