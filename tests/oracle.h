@@ -16,6 +16,7 @@ typedef struct OracleGraph {
     const int32_t *label;  // [n] or NULL
     const uint8_t *labels; // [n, K] or NULL
     const uint8_t *split;  // [n]
+    const double *wanted;  // [n, K]: the loss is 1/2 |Z - wanted|^2; NULL: that of the labels
     // Factors of the entries of the aggregation matrix, or of each stage, in the layers from
     // factor_layer on; NULL: none.
     const double *factor[2];

@@ -42,6 +42,46 @@ typedef struct Parameter { // a window of the flat array
     bool matrix; // false: a vector of `columns` (rows = 1)
 } Parameter;
 
+// A loss whose gradient the caller computes. make: *loss = this rank's loss of its logits (all own
+// rows), and every row of g gets its gradient, by operations on STREAM_COMPUTE or by the host,
+// which waits; g.at NULL: the loss alone. Padding of g stays zero.
+typedef struct LossCallback {
+    void (*make)(void *context, DeviceDouble *loss, Rows g, Rows logits);
+    void *context; // borrowed
+} LossCallback;
+
+// What rows are told apart by, on the device; borrowed.
+typedef struct Labels {
+    const DeviceInt32 *label; // [N] class of a row, below 0: none; NULL: rows have several
+    const DeviceByte *labels; // [N, K] of each class whether the row has it; NULL: rows have one
+    const DeviceByte *split;  // [N] SPLIT_...
+} Labels;
+
+typedef struct LossInput {
+    const Backend *backend;
+    Rows logits;
+    const Labels *on;
+    LossCallback callback;
+} LossInput;
+
+// Losses are a table (src/model/losses.c): softmax and bce, whose values and gradients are sums
+// over the rows of a split, and one of a callback, which no config names.
+typedef struct Loss {
+    const char *name;   // a word of train.loss
+    const char *labels; // that it is for, for messages: "multi-label"
+    bool several;       // for rows with several labels
+    // As Backend.softmax_loss.
+    void (*make)(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight);
+    // As Backend.count_classes; NULL, as what follows: the loss is the caller's, who gives its
+    // mean.
+    void (*count)(const LossInput *in, DeviceInt64 *count);
+    void (*baseline)(const Shard *shard, const Comm *comm, double baseline[4]); // model_baseline
+} Loss;
+extern const Family loss_family;
+const Loss *loss_of_labels(bool several);
+// False with EXIT_CONFIG if the word of train.loss is not of these labels.
+bool loss_fits(const char *word, bool several, Error *err);
+
 typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/internal.h)
 
 // The model without data: shapes and parameter windows. Needs the config and the dataset's widths
@@ -73,7 +113,8 @@ typedef struct ModelShape {
     PostStep post[3];
     float keep, input_keep;
     bool norm, bias;
-    bool multilabel;
+    const Loss *loss;
+    LossCallback callback; // of a loss that code gives
     double gain;
     int parameter_windows;
     Parameter parameter[MODEL_PARAMETERS];
@@ -85,6 +126,9 @@ FamilyKeys layer_keys(void); // the config keys of the layer kinds
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  bool multilabel, Error *err);
 void model_shape_for_inference(ModelShape *shape);
+// Training makes this loss smaller, and computes all rows (lossless.receptive_field=all). Nothing
+// is measured of a split. Before Patterns are made or planned.
+void model_shape_for_callback(ModelShape *shape, LossCallback by);
 // Fills in what the sum of its gradient is told of the parameters; the form borrows `span`.
 void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]);
 // Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,
@@ -183,8 +227,9 @@ bool model_skips(const Model *model);
 Channel *model_channel(const Model *model, ExchangeId id);
 const Block *model_block(const Model *model, ExchangeId id);
 
-// Loss (sum over this rank's training rows / global N_train; add over ranks) and gradients
-// [parameter_count] of this rank (add over ranks: gradsync_finish). Collective.
+// Loss (sum over this rank's training rows / global N_train, or what the callback says of this
+// rank; add over ranks) and gradients [parameter_count] of this rank (add over ranks:
+// gradsync_finish). Collective.
 double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, DeviceFloat *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next

@@ -149,7 +149,7 @@ const Key config_own_keys[] = {
     {"train.patience", KEY_INT, AT(train.patience), "0", "[0, 1000000000]", ANY, "evaluations",
      "Stop early after this many evaluations without a better validation score. Needs validation "
      "nodes and train.eval_every above 0. 0: never."},
-    {"train.loss", KEY_WORD, AT(train.loss), "\"auto\"", ANY, "auto softmax bce", ANY,
+    {"train.loss", KEY_WORD, AT(train.loss), "\"auto\"", ANY, ANY, ANY,
      "Loss; auto: bce if nodes have several labels, else softmax."},
     {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, ANY, ANY,
      "Validation score that selects the best epoch; auto: micro-f1 if nodes have several labels, "

@@ -11,7 +11,7 @@ static void count_majority(const Shard *shard, int64_t hit[4]) {
         hit[shard->split[row]] += shard->label[row] == shard->majority;
 }
 
-static void baseline_single(const Shard *shard, const Comm *comm, double baseline[4]) {
+void baseline_of_class(const Shard *shard, const Comm *comm, double baseline[4]) {
     int64_t hit[4] = {0}, all[4] = {0, shard->train_nodes, shard->val_nodes, shard->test_nodes};
     if (shard->label != NULL)
         count_majority(shard, hit);
@@ -35,7 +35,7 @@ static uint8_t *common_classes(const Shard *shard, const Comm *comm) {
 }
 
 // Micro-F1 of guessing `common` for every node: 2 TP / (guessed + true). Collective.
-static void baseline_multilabel(const Shard *shard, const Comm *comm, double baseline[4]) {
+void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4]) {
     uint8_t *common = common_classes(shard, comm);
     int64_t count[4][2] = {{0}}; // 2 TP; guessed + true
     for (int64_t row = 0; row < shard->set[NODES].own; row++)
@@ -49,11 +49,4 @@ static void baseline_multilabel(const Shard *shard, const Comm *comm, double bas
         baseline[split] =
             count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : NAN;
     memory_free(common);
-}
-
-void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]) {
-    if (shard->multilabel)
-        baseline_multilabel(shard, comm, baseline);
-    else
-        baseline_single(shard, comm, baseline);
 }

@@ -147,9 +147,9 @@ static void alloc_mirrors(Model *m, const Allocator *allocator) {
     for (int set = 0; set < m->shape.stages; set++)
         m->on.gid[set] = alloc_mirror(allocator, s->set[set].gid,
                                       (size_t)s->set[set].own * sizeof(int64_t), "node ids");
-    m->on.label = alloc_mirror(allocator, s->label, n * sizeof(int32_t), "labels");
-    m->on.labels = alloc_mirror(allocator, s->labels, n * classes, "labels");
-    m->on.split = alloc_mirror(allocator, s->split, n, "splits");
+    m->on.labels.label = alloc_mirror(allocator, s->label, n * sizeof(int32_t), "labels");
+    m->on.labels.labels = alloc_mirror(allocator, s->labels, n * classes, "labels");
+    m->on.labels.split = alloc_mirror(allocator, s->split, n, "splits");
     if (kept != NULL)
         m->on.halo_id = alloc_mirror(allocator, kept->plan.halo_id,
                                      (size_t)kept->plan.halo_count * sizeof(int64_t), "node ids");
@@ -175,9 +175,9 @@ void alloc_buffers(Model *m, const Allocator *allocator) {
 static void free_mirrors(Model *m) {
     const Backend *b = m->parts.backend;
     mirror_free(b, m->on.halo_id);
-    mirror_free(b, m->on.split);
-    mirror_free(b, m->on.labels);
-    mirror_free(b, m->on.label);
+    mirror_free(b, m->on.labels.split);
+    mirror_free(b, m->on.labels.labels);
+    mirror_free(b, m->on.labels.label);
     for (int stage = m->shape.stages - 1; stage >= 0; stage--)
         mirror_free(b, m->on.gid[stage]);
     for (int stage = m->shape.stages - 1; stage >= 0; stage--) {

@@ -113,8 +113,7 @@ struct Model {
     } forward[SHARD_SETS];
     struct { // mirrors of what the shard says of its rows
         const DeviceInt64 *gid[SHARD_SETS];
-        const DeviceInt32 *label;
-        const DeviceByte *labels, *split;
+        Labels labels;
         const DeviceInt64 *halo_id; // [H] node ids of kept halo features
     } on;
     Rows x;        // [nodes, F] features
@@ -205,11 +204,15 @@ static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
     return p != NULL ? flat_window(run->m->parameters, p->begin) : NULL;
 }
 
-// Makes the loss of one split, device_loss[which], and its gradient times `weight` (g.at NULL:
-// none).
-void make_loss(Model *m, Rows g, Rows logits, uint8_t which, float weight);
+static inline LossInput loss_input(const Model *m, Rows logits) {
+    return (LossInput){m->parts.backend, logits, &m->on.labels, m->shape.callback};
+}
 // Downloads counts and losses behind the work so far; m->results says when they are there.
 void download_results(Model *m);
+
+// ---- baseline.c: of one class, and of several classes of a row
+void baseline_of_class(const Shard *shard, const Comm *comm, double baseline[4]);
+void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4]);
 
 // ---- exchanges.c
 // What long work moves along beside the exchange that runs; without a function: nothing.

@@ -2,6 +2,8 @@
 // the order in which ranks add them does not matter.
 #include "internal.h"
 
+#include <string.h>
+
 static double f1(int64_t tp, int64_t fp, int64_t fn) {
     return 2 * tp + fp + fn == 0 ? 0 : 2.0 * (double)tp / (double)(2 * tp + fp + fn);
 }
@@ -27,18 +29,19 @@ static void finish(Metrics *out, const int64_t *count, int64_t classes, double l
 }
 
 void model_metrics(Model *m, Rows logits, Metrics out[4]) {
-    const Shard *shard = m->parts.shard;
+    const Loss *of = m->shape.loss;
     const Backend *b = m->parts.backend;
-    assert(logits.count == shard->set[NODES].own);
+    assert(logits.count == own_rows(m, 0));
     int64_t classes = m->shape.width[m->shape.layers], each = split_counts(classes);
+    LossInput in = loss_input(m, logits);
+    memset(out, 0, 4 * sizeof *out);
+    if (of->count == NULL)
+        return;
     b->zero(m->device_counts, counts_bytes(m));
     b->zero(m->device_loss, SPLITS * sizeof(double));
     for (uint8_t which = SPLIT_TRAIN; which <= SPLIT_TEST; which++)
-        make_loss(m, (Rows){0}, logits, which, 1.0f);
-    if (shard->multilabel)
-        b->count_labels(m->device_counts, logits, m->on.labels, m->on.split);
-    else
-        b->count_classes(m->device_counts, logits, m->on.label, m->on.split);
+        of->make(&in, double_window(m->device_loss, which), (Rows){0}, which, 1.0f);
+    of->count(&in, m->device_counts);
     download_results(m);
     b->event_wait(m->results, NULL);
     comm_sum_int64(m->parts.comm, m->counts, (int)(4 * each));

@@ -151,15 +151,6 @@ const Block *model_block(const Model *m, ExchangeId id) {
     return op != NULL ? &op->block : NULL;
 }
 
-void make_loss(Model *m, Rows g, Rows logits, uint8_t which, float weight) {
-    const Backend *b = m->parts.backend;
-    DeviceDouble *loss = double_window(m->device_loss, which);
-    if (m->parts.shard->multilabel)
-        b->bce_loss(loss, g, logits, m->on.labels, m->on.split, which, weight);
-    else
-        b->softmax_loss(loss, g, logits, m->on.label, m->on.split, which, weight);
-}
-
 void download_results(Model *m) {
     const Backend *b = m->parts.backend;
     b->download(m->counts, m->device_counts, counts_bytes(m));
@@ -178,15 +169,17 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     m->slot = 0;
     int last = m->shape.layers;
     m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
-    double train = (double)m->parts.shard->train_nodes;
+    const Loss *loss = m->shape.loss;
+    LossInput in = loss_input(m, rows_first(m->layer[last - 1].z, m->g.count));
+    double rows = loss->count != NULL ? (double)m->parts.shard->train_nodes : 1;
     stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
-    make_loss(m, m->g, rows_first(m->layer[last - 1].z, m->g.count), SPLIT_TRAIN,
-              (float)(1 / train));
+    loss->make(&in, double_window(m->device_loss, SPLIT_TRAIN), m->g, SPLIT_TRAIN,
+               (float)(1 / rows));
     download_results(m);
     stream_timer_end(m->timer);
     model_backward(m);
     m->parts.backend->event_wait(m->results, gradient_poll(m));
-    return m->loss[SPLIT_TRAIN] / train;
+    return m->loss[SPLIT_TRAIN] / rows;
 }
 
 Rows model_infer(Model *m, const DeviceFloat *parameters) {

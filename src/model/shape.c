@@ -188,9 +188,7 @@ static void transform_first(ModelShape *shape, int l) {
 // must have the same, it is the sources.
 static void choose_covers(ModelShape *shape, const char *word) {
     bool min = strcmp(word, "min") == 0 && !shape->sampled;
-    Cover cover = min                            ? COVER_MIN
-                  : strcmp(word, "targets") == 0 ? COVER_TARGETS
-                                                 : COVER_SOURCES;
+    Cover cover = min ? COVER_MIN : strcmp(word, "targets") == 0 ? COVER_TARGETS : COVER_SOURCES;
     bool replicas = strcmp(word, "replicas") == 0 && shape->stages > 1;
     for (int set = 0; set < SHARD_SETS; set++)
         shape->cover[set] = replicas && set == NODES ? COVER_TARGETS : cover;
@@ -221,7 +219,7 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
     *shape = (ModelShape){.kind = kind,
                           .stages = kind->stages,
                           .bias = config->model.bias,
-                          .multilabel = multilabel,
+                          .loss = loss_of_labels(multilabel),
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};

@@ -187,40 +187,38 @@ static double measure_point(Bench *b) {
 
 // ---- the loss, on the shard's own labels
 
-typedef struct Loss {
+typedef struct LossWork {
     DeviceDouble *sum;
-    Rows logits, gradient;
-    const DeviceInt32 *label;
-    const DeviceByte *labels, *split;
-} Loss;
+    Rows gradient;
+    Labels labels;
+    LossInput in;
+} LossWork;
 
 static void run_loss(const Bench *b) {
-    const Loss *l = b->work;
-    if (b->shard->multilabel)
-        b->backend->bce_loss(l->sum, l->gradient, l->logits, l->labels, l->split, SPLIT_TRAIN, 1);
-    else
-        b->backend->softmax_loss(l->sum, l->gradient, l->logits, l->label, l->split, SPLIT_TRAIN,
-                                 1);
+    const LossWork *l = b->work;
+    b->shape->loss->make(&l->in, l->sum, l->gradient, SPLIT_TRAIN, 1);
 }
 
 static double measure_loss(Bench *b) {
     const Backend *k = b->backend;
     int64_t rows = b->shard->set[NODES].own, classes = b->shard->classes;
     size_t n = (size_t)rows;
-    Loss l = {.sum = k->alloc(sizeof(double), "measuring"),
-              .logits = rows_alloc(k, rows, classes, "measuring"),
-              .gradient = rows_alloc(k, rows, classes, "measuring"),
-              .label = mirror_alloc(k, b->shard->label, n * sizeof(int32_t), "measuring"),
-              .labels = mirror_alloc(k, b->shard->labels, n * (size_t)classes, "measuring"),
-              .split = mirror_alloc(k, b->shard->split, n, "measuring")};
-    fill(k, l.logits);
+    LossWork l = {
+        .sum = k->alloc(sizeof(double), "measuring"),
+        .gradient = rows_alloc(k, rows, classes, "measuring"),
+        .labels = {.label = mirror_alloc(k, b->shard->label, n * sizeof(int32_t), "measuring"),
+                   .labels = mirror_alloc(k, b->shard->labels, n * (size_t)classes, "measuring"),
+                   .split = mirror_alloc(k, b->shard->split, n, "measuring")}};
+    l.in = (LossInput){
+        .backend = k, .logits = rows_alloc(k, rows, classes, "measuring"), .on = &l.labels};
+    fill(k, l.in.logits);
     b->work = &l;
     double seconds = median_of(run_loss, b);
-    mirror_free(k, l.split);
-    mirror_free(k, l.labels);
-    mirror_free(k, l.label);
+    mirror_free(k, l.labels.split);
+    mirror_free(k, l.labels.labels);
+    mirror_free(k, l.labels.label);
     rows_free(k, &l.gradient);
-    rows_free(k, &l.logits);
+    rows_free(k, &l.in.logits);
     k->free(l.sum);
     return 2.0 * 4 * (double)rows * (double)classes / seconds;
 }

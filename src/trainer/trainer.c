@@ -45,10 +45,8 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
 
 static bool check_data(const Trainer *t, Error *err) {
     const Shard *s = t->shard;
-    bool multilabel_loss = strcmp(t->config->train.loss, "bce") == 0;
-    if (strcmp(t->config->train.loss, "auto") != 0 && multilabel_loss != s->multilabel)
-        return error_set(err, EXIT_CONFIG, "train.loss: '%s' does not fit %s labels; use auto",
-                         t->config->train.loss, s->multilabel ? "multi-label" : "single-label");
+    if (!loss_fits(t->config->train.loss, s->multilabel, err))
+        return false;
     if (s->train_nodes == 0)
         return error_set(err, EXIT_DATA,
                          "%s: no node is in the training split; name index files in data.splits, "

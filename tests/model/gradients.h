@@ -45,6 +45,8 @@ typedef struct Case {
 #define MULTI                                                                                      \
     { .nodes = 97, .degree = 6, .multilabel = true, .features = 13, .classes = 5 }
 
+static const LossCallback *case_loss; // in place of that of the labels; NULL: none
+
 static Config case_config(const Case *c) {
     Config config;
     Error err = {0};
@@ -80,6 +82,8 @@ static ModelShape case_shape(const Case *c, const Config *config, const Dataset 
             ? model_shape_of(&shape, c->kind, config, d->features, d->classes, d->multilabel, &err)
             : model_shape(&shape, config, d->features, d->classes, d->multilabel, &err),
         &err);
+    if (case_loss != NULL)
+        model_shape_for_callback(&shape, *case_loss);
     return shape;
 }
 
