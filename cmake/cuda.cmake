@@ -7,12 +7,12 @@
 set(FRINGE_CUDA AUTO CACHE STRING "Build the CUDA plug-in: AUTO, ON or OFF")
 set_property(CACHE FRINGE_CUDA PROPERTY STRINGS AUTO ON OFF)
 
-# The ABI number: a hash of the headers that the program and a plug-in both read, of their common
-# arithmetic, too.
+# The ABI number: a hash of the list of operations and of every header that the program and a plug-in
+# both read, of their common arithmetic, too.
 file(GLOB abi_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR} include/fringe/base/*.h kernels/*.h
      kernels/cuda/philox.h kernels/cuda/planes.h)
 set(abi_text)
-foreach(header include/fringe/backend.h ${abi_headers})
+foreach(header include/fringe/backend.h include/fringe/operations.def ${abi_headers})
     file(READ ${CMAKE_SOURCE_DIR}/${header} text)
     string(APPEND abi_text "${text}")
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})

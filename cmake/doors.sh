@@ -17,6 +17,7 @@ BEGIN {
                 floor[beside[i]] = height
         }
     owner["npy"] = owner["dataset_events"] = "dataset" # smaller doors
+    owner["operations.def"] = "backend"
     owner["metis_job"] = "solver" # of fringe-metis
     # header from outside -> files that may open it
     only["metis.h"] = "^(src/partition/metis|solver/metis/)"

@@ -36,12 +36,12 @@ typedef struct Job { // of bench_compare
 
 static void vectors_choose(const char *vectors) {
     Error err = {0};
-    CHECK(cpu_start(vectors, &err), EXIT_BUG, "%s", err.text);
+    CHECK(cpu_choose_lanes(vectors, &err), EXIT_BUG, "%s", err.text);
 }
 
 static bool vectors_there(const char *vectors) {
     Error err = {0};
-    bool is_there = cpu_start(vectors, &err);
+    bool is_there = cpu_choose_lanes(vectors, &err);
     vectors_choose("auto");
     return is_there;
 }

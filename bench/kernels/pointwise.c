@@ -89,9 +89,9 @@ static void check(Work *w) {
     sample.z.count = 1000;
     sample.h = rows_alloc(device(), 1000, w->z.columns, "h of the reference");
     Error err = {0};
-    CHECK(cpu_start("plain", &err), EXIT_BUG, "%s", err.text);
+    CHECK(cpu_choose_lanes("plain", &err), EXIT_BUG, "%s", err.text);
     forward(&sample);
-    CHECK(cpu_start("auto", &err), EXIT_BUG, "%s", err.text);
+    CHECK(cpu_choose_lanes("auto", &err), EXIT_BUG, "%s", err.text);
     forward(w);
     CHECK(memcmp(floats(sample.h), floats(w->h), rows_bytes(1000, w->z.columns)) == 0, EXIT_BUG,
           "the vector kernels differ from plain C");

@@ -11,12 +11,26 @@ void *cpu_alloc_zeroed(size_t bytes, const char *what) { return memory_alloc(byt
 
 void cpu_free(void *block) { memory_free(block); }
 
+void *cpu_alloc_pinned(size_t bytes, const char *what) { return cpu_alloc(bytes, what); }
+
+void cpu_free_pinned(void *block) { memory_free(block); }
+
 void cpu_copy(void *to, const void *from, size_t bytes) {
     if (to != from)
         memcpy(to, from, bytes);
 }
 
+void cpu_upload(void *to, const void *from, size_t bytes) { cpu_copy(to, from, bytes); }
+
+void cpu_download(void *to, const void *from, size_t bytes) { cpu_copy(to, from, bytes); }
+
+void cpu_message_upload(void *to, const void *from, size_t bytes) { cpu_copy(to, from, bytes); }
+
+void cpu_message_download(void *to, const void *from, size_t bytes) { cpu_copy(to, from, bytes); }
+
 void cpu_zero(void *block, size_t bytes) { memset(block, 0, bytes); }
+
+void cpu_message_zero(void *block, size_t bytes) { memset(block, 0, bytes); }
 
 void cpu_upload_rows(Rows to, const float *from) {
     CpuRows rows = cpu_rows(to);

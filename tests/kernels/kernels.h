@@ -53,13 +53,13 @@ static inline bool way_next(Way *way) {
     for (; way->step < 3 * LANES_COUNT; way->step++) {
         Error err = {0};
         way->lanes = way->step / 3, way->threads = threads[way->step % 3];
-        if (!cpu_start(cpu_lanes_names[way->lanes], &err))
+        if (!cpu_choose_lanes(cpu_lanes_names[way->lanes], &err))
             continue;
         omp_set_num_threads(way->threads);
         way->step++;
         return true;
     }
-    assert_true(cpu_start("auto", &(Error){0}));
+    assert_true(cpu_choose_lanes("auto", &(Error){0}));
     omp_set_num_threads(2);
     return false;
 }

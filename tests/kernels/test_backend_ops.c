@@ -61,7 +61,7 @@ static void compare(const Backend *b, const Operation *o, Shape shape, int varia
 // Returns how many cases there were.
 static int walk(const Backend *b, int turn, const char *how) {
     int cases = 0;
-    assert_true(cpu_start("plain", &(Error){0}));
+    assert_true(cpu_choose_lanes("plain", &(Error){0}));
     for (int o = 0; o < OPERATIONS; o++)
         for (int v = 0; v < operations[o].variants; v++)
             for (int s = 0; s < SHAPES; s++)
@@ -69,7 +69,7 @@ static int walk(const Backend *b, int turn, const char *how) {
                     compare(b, &operations[o], shapes[s], v, how);
                     cases++;
                 }
-    assert_true(cpu_start("auto", &(Error){0}));
+    assert_true(cpu_choose_lanes("auto", &(Error){0}));
     return cases;
 }
 
@@ -78,7 +78,7 @@ static int walk(const Backend *b, int turn, const char *how) {
 // were.
 static int walk_large(const Backend *b, const char *how, void (*before)(int number)) {
     int cases = 0;
-    assert_true(cpu_start("plain", &(Error){0}));
+    assert_true(cpu_choose_lanes("plain", &(Error){0}));
     for (int i = 0; i < OPERATIONS; i++) {
         const Operation *o = &operations[i];
         for (int v = 0; v < o->variants; v++)
@@ -91,7 +91,7 @@ static int walk_large(const Backend *b, const char *how, void (*before)(int numb
                 cases++;
             }
     }
-    assert_true(cpu_start("auto", &(Error){0}));
+    assert_true(cpu_choose_lanes("auto", &(Error){0}));
     return cases;
 }
 
