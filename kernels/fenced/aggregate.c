@@ -14,6 +14,12 @@ static FencedAggregate *of_halo(const HaloAggregate *aggregate) {
     return (FencedAggregate *)aggregate;
 }
 
+Aggregate *fenced_aggregate_of_cpu(Aggregate *aggregate) { return of(aggregate)->cpu; }
+
+HaloAggregate *fenced_halo_aggregate_of_cpu(HaloAggregate *aggregate) {
+    return of_halo(aggregate)->halo;
+}
+
 // ---- making
 
 static void *copy_to_device(FencedAggregate *aggregate, int i, const void *from, int64_t count,
@@ -92,75 +98,4 @@ void fenced_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
 
 const char *fenced_aggregate_describe(const Aggregate *aggregate, int64_t columns) {
     return backend_cpu.aggregate_describe(of(aggregate)->cpu, columns);
-}
-
-// ---- own part
-
-typedef struct Prepare {
-    Aggregate *aggregate;
-    Rows x;
-    const DeviceFloat *right;
-} Prepare;
-
-static void run_prepare(const void *arguments, const Poll *poll) {
-    const Prepare *c = arguments;
-    backend_cpu.aggregate_prepare(c->aggregate, c->x, c->right, poll);
-}
-
-void fenced_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *right,
-                              const Poll *poll) {
-    (void)poll;
-    FENCED_PUT(STREAM_COMPUTE, run_prepare, Prepare, of(aggregate)->cpu, fenced_rows(x),
-               fenced_twin(right));
-}
-
-typedef struct RowsOfRange {
-    Aggregate *aggregate;
-    Rows out;
-    Range range;
-    bool self;
-    const DeviceFloat *left;
-} RowsOfRange;
-
-static void run_rows(const void *arguments, const Poll *poll) {
-    const RowsOfRange *c = arguments;
-    backend_cpu.aggregate_rows(c->aggregate, c->out, c->range, c->self, c->left, poll);
-}
-
-void fenced_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
-                           const DeviceFloat *left, const Poll *poll) {
-    (void)poll;
-    FENCED_PUT(STREAM_COMPUTE, run_rows, RowsOfRange, of(aggregate)->cpu, fenced_rows(out), range,
-               self, fenced_twin(left));
-}
-
-// ---- halo part
-
-typedef struct Halo {
-    HaloAggregate *aggregate;
-    Rows out, halo;
-    int64_t column_end;
-    const DeviceFloat *left;
-} Halo;
-
-static void run_halo_begin(const void *arguments, const Poll *poll) {
-    const Halo *c = arguments;
-    (void)poll;
-    backend_cpu.aggregate_halo_begin(c->aggregate);
-}
-
-void fenced_aggregate_halo_begin(HaloAggregate *aggregate) {
-    FENCED_PUT(STREAM_COMPUTE, run_halo_begin, Halo, .aggregate = of_halo(aggregate)->halo);
-}
-
-static void run_halo(const void *arguments, const Poll *poll) {
-    const Halo *c = arguments;
-    backend_cpu.aggregate_halo(c->aggregate, c->out, c->halo, c->column_end, c->left, poll);
-}
-
-void fenced_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
-                           const DeviceFloat *left, const Poll *poll) {
-    (void)poll;
-    FENCED_PUT(STREAM_COMPUTE, run_halo, Halo, of_halo(aggregate)->halo, fenced_rows(out),
-               fenced_rows(halo), column_end, fenced_twin(left));
 }

@@ -1,4 +1,4 @@
-// The fenced backend: the table.
+// The fenced backend: the table, and what works during its call.
 #include "fenced.h"
 
 #include <stdio.h>
@@ -20,6 +20,18 @@ void fenced_free_pinned(void *pinned) {
     if (pinned != NULL)
         fenced_finish(NULL);
     backend_cpu.free_pinned(pinned);
+}
+
+int64_t fenced_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g_columns) {
+    return backend_cpu.dense_gradient_scratch(rows, a_columns, g_columns);
+}
+
+int64_t fenced_column_sums_scratch(int64_t rows, int64_t columns) {
+    return backend_cpu.column_sums_scratch(rows, columns);
+}
+
+int64_t fenced_post_scratch(int64_t rows, int64_t columns) {
+    return backend_cpu.post_scratch(rows, columns);
 }
 
 const Backend backend_fenced = {

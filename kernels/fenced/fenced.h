@@ -20,6 +20,9 @@
 // error of the caller and stops the program.
 void *fenced_twin(const void *handle);
 Rows fenced_rows(Rows rows); // the same rows at their twin
+// The CPU's aggregate, of which the device has another.
+Aggregate *fenced_aggregate_of_cpu(Aggregate *aggregate);
+HaloAggregate *fenced_halo_aggregate_of_cpu(HaloAggregate *aggregate);
 
 // What a command does, with the arguments that were copied at its call and the Poll of the wait
 // that runs it.
