@@ -1,5 +1,5 @@
 # Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line
-# ("// ranks: 1 2 4"), and again on the backend "fenced" where that line says "also on fenced";
+# ("// ranks: 1 2 4"), and again on the backend "fenced" (tests/fenced) where that line says "also on fenced";
 # test_*.sh and test_*.py become tests too (exit status 77:
 # skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes; "# alone" a script
 # whose limits are so short that nothing else may run beside it; "# timed" one whose limits are of
@@ -98,6 +98,9 @@ function(test_program name source room)
     set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     target_include_directories(${name} PRIVATE kernels kernels/cpu src)
     target_link_libraries(${name} PRIVATE fringe_support ${linked})
+    if(linked MATCHES fringe_kernels AND TARGET fringe_fenced)
+        target_link_libraries(${name} PRIVATE fringe_fenced)
+    endif()
     target_compile_options(${name} PRIVATE -O1 -g1) # their build is longer than their run
     if(HAVE_GOLD)
         target_link_options(${name} PRIVATE -fuse-ld=gold)

@@ -1,9 +1,6 @@
-// The family of backends; and what all of them agree on: how rows lie in memory.
+// Finding and starting a backend; and what all of them agree on: how rows lie in memory.
 #include "internal.h"
 #include <string.h>
-
-static const Backend *const backends[] = {&backend_cpu, &backend_fenced, &backend_cuda};
-const Family backend_family = FAMILY_OF_POINTERS("run.backend", "auto", backends);
 
 const Backend *backend_find(const char *name, Error *err) {
     return family_find(&backend_family, name, NULL, err);

@@ -15,7 +15,7 @@ copy=$work/copy
 export FRINGE_LONG=1 # what chance decides is repeated more often
 tests="test_late-2 test_late-3 fenced.test_sgc-3 fenced.test_resume-2 fenced.test_trainer-2
     fenced.test_stale_run-2 fenced.test_gin-3 fenced.test_quantized-2 fenced.test_gradients-3 test_fenced.sh"
-programs="test_late test_sgc test_stale_run test_resume test_trainer test_gin test_quantized test_gradients fringe"
+programs="test_late test_sgc test_stale_run test_resume test_trainer test_gin test_quantized test_gradients fringe-fenced"
 
 # The wait of widths_set is not among them: it cannot matter while packing with widths waits for ranges,
 # behind which the upload of the places has run.

@@ -28,6 +28,12 @@ class Version:
                                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         self.schema = json.loads(self.call("config", "schema").stdout)
 
+    def fenced(self, cache):
+        """This version with the backend "fenced" of the tests: a program beside it, or itself; None where there is none."""
+        if os.path.exists(self.path + "-fenced"):
+            return Version(self.path + "-fenced", cache)
+        return self if "fenced" in self.row("run.backend")["enum"] else None
+
     def row(self, key):
         """The schema of a key; None if this version does not know it by that name."""
         row = self.schema

@@ -22,7 +22,8 @@ With CONFIGs these train instead, in every mode on every number of ranks. --only
 cases at a time. --short: one hypergraph, and one graph resumed. Exit status 1 if a byte differs.
 
 Links are pinned and widths solved exactly, so that nothing depends on the clock, but for what mode auto measures: NEW
-repeats OLD's choice (quantization.exchanges=replay:OLD's run). A version without the backend "fenced" trains on "cpu".
+repeats OLD's choice (quantization.exchanges=replay:OLD's run). The backend "fenced" is that of the program
+fringe-fenced beside OLD or NEW; a version that has neither trains on "cpu".
 Methods of gradients that OLD does not know are left out.
 """
 import argparse
@@ -155,8 +156,10 @@ class Trainings:
             config.write("{}")
         self.version = {which: Version(path, os.path.join(folder, "cache-" + which))
                         for which, path in (("old", old), ("new", new))}
+        self.fenced = {which: version.fenced(version.environment["XDG_CACHE_HOME"])
+                       for which, version in self.version.items()}
         for which, version in self.version.items():
-            if self.backend(which, {"run.backend": "fenced"}):
+            if self.fenced[which] is None:
                 print(f"{version.path} has no backend fenced and trains on cpu instead", flush=True)
 
     def run(self, which, case):
@@ -172,20 +175,22 @@ class Trainings:
         kinds = row.get("anyOf", [row]) if row is not None else []
         return method is None or any(method in kind.get("enum", []) for kind in kinds)
 
-    def backend(self, which, settings):
-        """A backend that this version has; results do not depend on which."""
-        known = self.version[which].row("run.backend")["enum"]
-        return {"run.backend": "cpu"} if settings.get("run.backend", "cpu") not in known else {}
+    def program(self, which, case):
+        """The one that has the backend of the case, if this version has any; results do not depend on which."""
+        on_fenced = case.settings.get("run.backend") == "fenced" and self.fenced[which] is not None
+        return self.fenced[which] if on_fenced else self.version[which]
 
     def settings(self, which, case):
         small = {**SMALL, "data.path": os.path.join(self.folder, case.data)} if case.data in GRAPHS else {}
         settings = {**PINNED, **small, **case.settings, "run.dir": self.run(which, case)}
         if which == "new" and case.settings.get("mode") == "auto":
             settings["quantization.exchanges"] = "replay:" + self.run("old", case)
-        return {**settings, **self.backend(which, settings)}
+        if settings.get("run.backend") == "fenced" and self.fenced[which] is None:
+            settings["run.backend"] = "cpu"
+        return settings
 
     def train(self, which, case, epochs=None):
-        version, settings = self.version[which], self.settings(which, case)
+        version, settings = self.program(which, case), self.settings(which, case)
         config = self.empty if case.data in GRAPHS else case.data
         words = ["train", config, "--ranks", str(case.ranks), "--resume", "auto"]
         for key, value in {**settings, **({"train.epochs": epochs} if epochs else {})}.items():
@@ -194,7 +199,7 @@ class Trainings:
 
     def predict(self, which, case):
         run = self.run(which, case)
-        self.version[which].call("predict", run, "--ranks", str(case.ranks), "-o", os.path.join(run, "predicted"))
+        self.program(which, case).call("predict", run, "--ranks", str(case.ranks), "-o", os.path.join(run, "predicted"))
 
     def both(self, case):
         if case.resumed:

@@ -666,8 +666,9 @@ def room_of(path):
     if part[0] == "kernels":
         return "backend"
     if part[0] == "include":
-        name = part[2].removesuffix(".h")
-        return {"npy": "dataset", "dataset_events": "dataset", "metis_job": "solver"}.get(name, name)  # smaller doors
+        name = part[2].split(".")[0]
+        smaller = {"npy": "dataset", "dataset_events": "dataset", "metis_job": "solver", "operations": "backend"}
+        return smaller.get(name, name)
     return part[1] if part[0] == "src" else part[0]
 
 

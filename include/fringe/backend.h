@@ -1,5 +1,5 @@
-// backend: one table of operations on rows of floats, which fringe/operations.def lists. The family
-// is in kernels/backend.c, the CPU's member in kernels/cpu.
+// backend: one table of operations on rows of floats. fringe/operations.def lists them, the family is
+// in kernels/family.c, the CPU's member in kernels/cpu.
 //
 // Shapes: N rows, F/D input/output width, E nonzeros. Rows are 64-byte aligned: their stride is the
 // width rounded up to 16 floats, and the padding is zero and stays zero. A Range is half-open.

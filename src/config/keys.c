@@ -345,8 +345,7 @@ const Key config_own_keys[] = {
     {"run.backend", KEY_WORD, AT(run.backend), "\"cpu\"", ANY, ANY, ANY,
      "Backend: the kernels and the memory that a training uses. cpu: this machine's cores. cuda: "
      "an NVIDIA GPU for each rank, or shared by several, by the plug-in libfringe-cuda.so. auto: "
-     "cuda where it starts on all ranks, else cpu. fenced is for tests: it runs the CPU's kernels "
-     "late, on memory that no other code can access."},
+     "cuda where it starts on all ranks, else cpu."},
     {"run.simd", KEY_WORD, AT(run.simd), "\"auto\"", ANY, "auto plain avx2 avx512", ANY,
      "Vector instructions of the kernels; results do not depend on them."},
     {"run.spmm", KEY_WORD, AT(run.spmm), "\"own\"", ANY, "own cusparse auto", ANY,

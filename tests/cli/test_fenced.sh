@@ -3,6 +3,7 @@
 # If this failed, the program would touch the memory of a device, or would miss a wait for one of its
 # streams: on the backend "fenced" it would not make the bytes that it makes on the CPU.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+FRINGE=$FRINGE_BUILD/fringe-fenced # fringe itself does not know that backend
 tiny
 
 # Widths are asked for before epochs 5 and 9; the run that is stopped is stopped between.

@@ -94,17 +94,18 @@ expect "goes on without them" 0 'result +epoch 30: ' \
 expect "and says where it cannot start without them" 66 'first.safetensors: cannot open' \
     "$FRINGE" $from --resume auto --set run.dir=nowhere
 
-# --- the backend of a run
+# --- the backend of a run, by the program that has another one
+fenced=$FRINGE_BUILD/fringe-fenced
 backend_of() { grep -A1 '^ *"backend": {' "$1/run.json" | sed -n 's/.*"name": *"\(.*\)".*/\1/p'; }
 sed 's/"run": {/&"backend": "fenced", /' tiny.json >fenced.json
 expect "a resume keeps the backend" 0 "warning +the run goes on with its backend 'cpu'; add --set run.backend=fenced" \
-    "$FRINGE" train fenced.json --set run.dir=new --resume auto --set train.epochs=26
+    "$fenced" train fenced.json --set run.dir=new --resume auto --set train.epochs=26
 [ "$(backend_of new)" = cpu ] || fail "it ran on $(backend_of new)"
 expect "unless the command line names one" 0 "warning +the backend was 'cpu' until epoch 26 and is now 'fenced'; from here on" \
-    "$FRINGE" train tiny.json --set run.dir=new --resume auto --set train.epochs=27 --set run.backend=fenced
+    "$fenced" train tiny.json --set run.dir=new --resume auto --set train.epochs=27 --set run.backend=fenced
 [ "$(backend_of new)" = fenced ] || fail "it ran on $(backend_of new)"
 expect "and keeps that" 0 "resume +after epoch 27" \
-    "$FRINGE" train fenced.json --set run.dir=new --resume auto --set train.epochs=28
+    "$fenced" train fenced.json --set run.dir=new --resume auto --set train.epochs=28
 [ "$(backend_of new)" = fenced ] || fail "it ran on $(backend_of new)"
 grep 'warning.*backend' out && fail "nothing of its backend changed"
 

@@ -3,7 +3,7 @@
 // round: a training that fits neither would start. Or tests would read lucky zeros where nobody has
 // written.
 #include "device.h"
-#include "internal.h"
+#include "fenced/fenced.h"
 #include "support.h"
 
 #include <math.h>

@@ -9,6 +9,7 @@
 #include "backend_ops_message.h"
 #include "cpu.h"
 #include "device.h"
+#include "fenced/fenced.h"
 #include "support.h"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 // If this failed, the backend "fenced" would let a host, MPI or the system touch the memory of the
 // device, or would let a Poll wait: a program that does so would pass its tests on it.
 #include "device.h"
+#include "fenced/fenced.h"
 #include "fringe/base/mpi.h"
-#include "internal.h"
 #include "support.h"
 
 #include <signal.h>

@@ -6,10 +6,12 @@
 // system included. Each block has a twin that can be read; operations alone know where it lies.
 // Lateness (stream.c): a call puts a command on the queue of its stream and returns. Commands run
 // only while somebody waits, and only as far as that wait needs.
-#ifndef FRINGE_KERNELS_FENCED_H
-#define FRINGE_KERNELS_FENCED_H
+#ifndef FRINGE_TESTS_FENCED_H
+#define FRINGE_TESTS_FENCED_H
 
-#include "../internal.h"
+#include "../../kernels/internal.h"
+
+extern const Backend backend_fenced;
 
 // Every function and operation of the list, as fenced_<name>.
 #define FUNCTION(type, name, parameters) type fenced_##name parameters;
