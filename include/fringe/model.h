@@ -17,6 +17,7 @@
 #include "fringe/exchange.h"
 #include "fringe/gradsync.h"
 #include "fringe/halo.h"
+#include "fringe/operator.h"
 
 // The role of a parameter in its layer, which has at most one parameter of each role.
 typedef enum ParameterRole {

@@ -6,32 +6,13 @@
 
 static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
-// One distributed aggregate: a Block and the kernels that apply it. Layers with the same Pattern
-// share one.
-typedef struct SparseOperator {
-    Block block;
-    const DeviceFloat *left, *right; // the block's; NULL: 1. Borrowed from the model.
-    DeviceFloat *left_own; // [N] left where a row has no halo column, 1 elsewhere; NULL if left is
-                           // NULL
-    Aggregate *aggregate;  // over block.pattern->own
-    bool owns_aggregate;
-    Aggregate *partial;  // over block.pattern->partial
-    HaloAggregate *halo; // over block.pattern->halo
-    int rest_count;      // rows that wait for the halo: the complement of pattern->central
-    Range rest[PATTERN_RANGES + 1];
-} SparseOperator;
-
-// One layer and direction: its operator, and the channel that sends rows to their readers.
-typedef struct Propagation {
-    SparseOperator *op;       // borrowed from the model; NULL: nothing is aggregated
-    Channel *channel;         // NULL: nothing is sent
-    Rows partials;            // [partials, columns] partial sums, sent after own rows
-    ExchangeBuffers *buffers; // the channel's own, owned; NULL: it borrows the model's
-    // Where rows are sent before model.post (ModelShape.before_post), for the halo rows:
+// What makes halo rows of a layer from rows that were sent before model.post
+// (ModelShape.before_post).
+typedef struct BeforePost {
     const DeviceInt64 *halo_id; // [H] mirror of their ids
     DeviceFloat *halo_right;    // [H] the Block's right of their owners; NULL: 1
     Rows posted; // [H, columns] after post, if the received ones are kept for other epochs
-} Propagation;
+} BeforePost;
 
 typedef struct Layer {
     const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
@@ -39,6 +20,7 @@ typedef struct Layer {
     // Of evaluation, forward: the same channel if the Pattern is the same and no messages of
     // training are in flight.
     Propagation infer;
+    BeforePost before;
     Rows h; // [rows of its level, in] input while training, where a post made it; kept where
             // backward needs it, otherwise all layers of that level's set share one buffer
     Rows a; // [rows of the next level, in] A·H, aggregate-first only
@@ -95,8 +77,9 @@ struct LayerKind {
     void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
 };
 
+static_assert(2 * MODEL_LAYERS + SHARD_SETS <= OPERATORS_MOST, "an operator for every layer");
+
 enum {
-    MODEL_OPERATORS = 2 * MODEL_LAYERS + 2,
     GRADIENT_SLOTS = 3,
     STRIP_FLOATS = 1 << 15, // of a weight gradient that one call makes
 };
@@ -125,8 +108,7 @@ struct Model {
     ExchangeBuffers *buffers; // of all channels whose exchanges run one at a time
     GradSync *sync;           // sums the gradient as it is made; NULL: after backward
     Poll gradient_poll;       // progresses that sum, and messages of training in flight
-    int operators;
-    SparseOperator operator[MODEL_OPERATORS];
+    Operators operators;
     // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
     // Widths never share memory, so padding stays zero.
     int widths;
@@ -217,44 +199,24 @@ void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4
 // ---- exchanges.c
 // What long work moves along beside the exchange that runs; without a function: nothing.
 Poll poll_beside(Model *m);
+// The same as an argument; NULL: nothing.
+static inline const Poll *gradient_poll(const Model *m) {
+    return m->gradient_poll.function != NULL ? &m->gradient_poll : NULL;
+}
 
-// ---- operators.c
+// ---- patterns.c
 // Columns of the rows that the layer aggregates in that direction; 0: it aggregates none.
 int64_t aggregated(const ModelShape *shape, int l, int direction);
-// The Pattern of all rows that the layer reads.
-const Pattern *full_of(const ModelShape *shape, const ModelParts *parts, int l);
-// The model's operator of that Block, which is made where there is none.
-SparseOperator *operator_find(Model *m, const Block *block);
-// One outside of the model, for rows of `columns` floats.
-void operator_init(SparseOperator *op, const Model *m, const Block *block, int64_t columns);
-void operator_clear(const Model *m, SparseOperator *op);
-// What operator_find and operator_init take. operator_plan enters the operator, unmade, into m.
-void operator_plan(Model *m, const Allocator *allocator, const Block *block);
-void operator_plan_once(const Allocator *allocator, const Block *block, int64_t columns);
 
-// ---- propagation_setup.c
+// ---- propagations.c
 void propagations_make(Model *m); // operators and channels of all layers. Collective.
 void propagations_features(
     Model *m); // precomputed aggregates and cached halo features. Collective.
 void propagations_plan(MemoryPlan *plan, Model *m); // enters the operators, unmade, into m
 void propagations_clear(Model *m);
-
-// ---- propagation.c
-typedef struct PropagationCall { // one propagation and the work that overlaps it
-    const Propagation *over;
-    Rows in, out;  // rows that are aggregated, and their sums
-    Rows before;   // with `arrive`: what is sent, in place of right times `in`
-    Rows received; // [H, columns] halo rows of `in`, where `over` has no channel
-    void *context; // of the functions:
-    // Makes halo rows from received ones, which may be the same memory; NULL: received ones are
-    void (*arrive)(void *context, Rows halo, Rows received, Range rows, const Poll *poll);
-    void (*beside)(void *context, const Poll *poll); // work that needs no message; may be NULL
-    void (*finish)(void *context, Range rows, const Poll *poll); // of complete sums; may be NULL
-} PropagationCall;
-// Training uses the schedule; evaluation exchanges fp32 rows and blocks. Collective.
-void propagate(Model *m, const PropagationCall *call);
-// Progresses what is in flight beside the current exchange; NULL: nothing is.
-const Poll *gradient_poll(const Model *m);
+// Runs the aggregate: training uses the schedule; evaluation exchanges fp32 rows and blocks.
+// Collective.
+void propagate(Model *m, OperatorCall call);
 
 // ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the current call needs: [0, level_rows).

@@ -92,7 +92,7 @@ static void post_steps(const Model *m, Rows out, Rows in, Range rows, Post post,
 static void post_halo(void *context, Rows halo, Rows received, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     const Backend *b = run->m->parts.backend;
-    const Propagation *over = &run->layer->propagation[FORWARD];
+    const BeforePost *before = &run->layer->before;
     LayerRun below = run_of(run->m, run->l - 1);
     Post post = layer_post(&below);
     int drop = 0;
@@ -101,11 +101,11 @@ static void post_halo(void *context, Rows halo, Rows received, Range rows, const
     stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     post_steps(run->m, halo, received, rows, post, 0, drop, poll);
     if (drop < post.count) {
-        b->dropout(halo, rows, halo, post.keep, post.stream, over->halo_id, poll);
+        b->dropout(halo, rows, halo, post.keep, post.stream, before->halo_id, poll);
         post_steps(run->m, halo, halo, rows, post, drop + 1, post.count, poll);
     }
-    if (over->halo_right != NULL)
-        b->scale_rows(halo, rows, over->halo_right, poll);
+    if (before->halo_right != NULL)
+        b->scale_rows(halo, rows, before->halo_right, poll);
     stream_timer_end(run->m->timer);
 }
 
@@ -119,12 +119,13 @@ static void forward_layer(Model *m, int l) {
     }
     bool before = m->training && m->shape.before_post[l];
     propagate(m,
-              &(PropagationCall){
+              (OperatorCall){
                   .over = m->training ? &run.layer->propagation[FORWARD] : &run.layer->infer,
                   .in = run.transformed && multiplies_first(&m->shape, l) ? transform(&run) : run.h,
                   .out = run.transformed || !weights ? run.layer->z : run.a,
-                  .before = before ? rows_first(m->layer[l - 1].z, run.h.count) : (Rows){0},
+                  .sent = before ? rows_first(m->layer[l - 1].z, run.h.count) : (Rows){0},
                   .received = m->masked,
+                  .arrived = run.layer->before.posted,
                   .context = &run,
                   .arrive = before ? post_halo : NULL,
                   .finish = weights ? forward_rows : NULL});
@@ -231,18 +232,18 @@ static void backward_aggregate_first(LayerRun *run) {
     stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->shape.kind->aggregate_gradient(run, gradient_poll(m));
     stream_timer_end(m->timer);
-    propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
-                                    .in = run->da,
-                                    .out = run->dh,
-                                    .context = run,
-                                    .beside = parameter_gradients,
-                                    .finish = backward_rows});
+    propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
+                                .in = run->da,
+                                .out = run->dh,
+                                .context = run,
+                                .beside = parameter_gradients,
+                                .finish = backward_rows});
 }
 
 static void backward_without_weights(LayerRun *run) {
     Model *m = run->m;
     run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
-    propagate(m, &(PropagationCall){
+    propagate(m, (OperatorCall){
                      .over = &run->layer->propagation[BACKWARD], .in = run->g, .out = run->dh});
 }
 
@@ -250,11 +251,11 @@ static void backward_without_weights(LayerRun *run) {
 static Rows backward_aggregate(LayerRun *run, int turn) {
     Model *m = run->m;
     Rows out = rows_first(gradient_rows(m, m->shape.width[run->l + 1], turn), run->h.count);
-    propagate(m, &(PropagationCall){.over = &run->layer->propagation[BACKWARD],
-                                    .in = run->g,
-                                    .out = out,
-                                    .context = run,
-                                    .beside = parameter_gradients});
+    propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
+                                .in = run->g,
+                                .out = out,
+                                .context = run,
+                                .beside = parameter_gradients});
     return out;
 }
 

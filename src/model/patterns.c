@@ -11,6 +11,12 @@ static bool same_kind(const PatternKind *a, const PatternKind *b) {
            a->source_hops == b->source_hops && a->cover == b->cover;
 }
 
+int64_t aggregated(const ModelShape *shape, int l, int direction) {
+    if (l == 0 && direction == FORWARD && shape->layer0 == LAYER0_KEPT)
+        return shape->width[0];
+    return model_exchanged(shape, l, direction);
+}
+
 // How far training reaches over all ranks.
 typedef struct Reach {
     int last; // no row of the set is farther than so many hops

@@ -1,0 +1,354 @@
+// What layers run on: for every layer and direction a propagation; what the features need once
+// (lossless.input_features); all of it planned and given back.
+#include "internal.h"
+#include <string.h>
+
+static CodecOptions exact_options(const Model *m) {
+    Error none = {0};
+    return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
+}
+
+// The Pattern of all rows that the layer reads.
+static const Pattern *full_of(const Model *m, int l) {
+    return m->parts.patterns->full[l % m->shape.stages];
+}
+
+// One of the propagations of a layer: forward and backward of training, and of evaluation.
+typedef struct Site {
+    const Pattern *pattern;
+    ExchangeId id;
+    bool of_training;
+} Site;
+enum { SITES = 3 };
+
+// May evaluation use the channel of training? Not while messages of training may be in flight.
+static bool evaluates_on_training(const Model *m, int l) {
+    return m->parts.patterns->of[l][FORWARD] == full_of(m, l) &&
+           !m->parts.schedule->keeps_in_flight;
+}
+
+// False if the layer has no such propagation, or evaluation uses that of training.
+static bool site_of(Site *site, const Model *m, int l, int which) {
+    const ModelPatterns *patterns = m->parts.patterns;
+    bool of_training = which < 2;
+    int direction = of_training ? which : FORWARD;
+    const Pattern *full = full_of(m, l);
+    *site = (Site){.pattern = of_training ? patterns->of[l][direction] : full,
+                   .id = {l, direction},
+                   .of_training = of_training};
+    if (!of_training && (l < m->shape.leading || evaluates_on_training(m, l)))
+        return false;
+    return site->pattern != NULL;
+}
+
+static Block block_at(const Model *m, const Site *site) {
+    const Block *forward = &m->forward[site->id.layer % m->shape.stages].block;
+    return site->id.direction == FORWARD ? block_on(forward, site->pattern)
+                                         : block_transpose(forward, site->pattern);
+}
+
+static PropagationForm form_at(const Model *m, const Site *site) {
+    PropagationForm form = {.pattern = site->pattern,
+                            .options = exact_options(m),
+                            .columns =
+                                model_exchanged(&m->shape, site->id.layer, site->id.direction),
+                            .id = site->id,
+                            .in_flight = site->of_training && m->parts.schedule->keeps_in_flight};
+    if (site->of_training) {
+        form.options = schedule_options(m->parts.schedule, &m->parts.options, site->id.direction);
+        form.options.sample.relation = site->id.layer % m->shape.stages;
+    }
+    return form;
+}
+
+// ---- operators
+
+// The widest rows that an operator on these own edges will see.
+static int64_t widest(const Model *m, const Pattern *pattern) {
+    int64_t most = 0;
+    for (int l = 0; l < m->shape.layers; l++)
+        for (int d = 0; d < 2; d++) {
+            const Pattern *used[] = {m->parts.patterns->of[l][d],
+                                     d == FORWARD ? full_of(m, l) : NULL};
+            for (int i = 0; i < 2; i++)
+                if (used[i] != NULL && used[i]->own.offset == pattern->own.offset)
+                    most = max64(most, aggregated(&m->shape, l, d));
+        }
+    return most;
+}
+
+static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
+    for (int stage = 0; of_block != NULL && stage < m->shape.stages; stage++) {
+        if (of_block == m->forward[stage].block.left)
+            return m->forward[stage].left;
+        if (of_block == m->forward[stage].block.right)
+            return m->forward[stage].right;
+    }
+    assert(of_block == NULL);
+    return NULL;
+}
+
+// An operator on all that the model's Patterns have in common with its own.
+static OperatorForm operator_form(const Model *m, const Block *block) {
+    const ModelPatterns *patterns = m->parts.patterns;
+    OperatorForm form = {.block = *block,
+                         .left = diagonal_of(m, block->left),
+                         .right = diagonal_of(m, block->right),
+                         .whole = block->pattern,
+                         .sources = block->pattern->plan.sources,
+                         .columns = widest(m, block->pattern)};
+    for (int i = 0; i < patterns->count; i++) {
+        const Pattern *other = patterns->made[i];
+        if (other->own.offset != block->pattern->own.offset)
+            continue;
+        form.sources = max64(form.sources, other->plan.sources);
+        form.whole = other->rows > form.whole->rows ? other : form.whole;
+    }
+    return form;
+}
+
+// ---- rows before post
+
+// Are the rows of that exchange sent before post?
+static bool is_before_post(const Model *m, const Site *site) {
+    return site->of_training && site->id.direction == FORWARD &&
+           m->shape.before_post[site->id.layer];
+}
+
+// What post_halo needs, planned or allocated: halo rows of their own where the schedule keeps the
+// received ones, which are those before post.
+static void alloc_before_post(BeforePost *before, const Model *m, const Allocator *allocator,
+                              const Site *site, const Block *block) {
+    const HaloPlan *p = &site->pattern->plan;
+    before->halo_id =
+        alloc_mirror(allocator, p->halo_id, (size_t)p->halo_count * sizeof(int64_t), "node ids");
+    if (block->right != NULL)
+        before->halo_right =
+            alloc_device(allocator, (size_t)p->halo_count * sizeof(float), "diagonals");
+    if (m->parts.schedule->keeps_in_flight)
+        before->posted =
+            alloc_rows(allocator, p->halo_count,
+                       model_exchanged(&m->shape, site->id.layer, FORWARD), "halo rows");
+}
+
+// The owners' right of the halo rows. Collective.
+static void fill_halo_right(const BeforePost *before, const Model *m, const Block *block) {
+    const Backend *b = m->parts.backend;
+    const HaloPlan *p = &block->pattern->plan;
+    size_t bytes = (size_t)p->halo_count * sizeof(float);
+    int64_t sent = p->send_offset[p->size - 1];
+    float *mine = ALLOC(float, sent, "diagonals");
+    float *halo = pinned_side(b, before->halo_right, bytes, "diagonals");
+    for (int64_t k = 0; k < sent; k++)
+        mine[k] = block->right[p->send_row[k]];
+    ring_to_readers(p, mine, halo, sizeof *mine);
+    b->upload(before->halo_right, halo, bytes);
+    pinned_side_free(b, halo);
+    memory_free(mine);
+}
+
+// ---- layers
+
+static void make_propagation(Model *m, Propagation *over, const Site *site) {
+    Block block = block_at(m, site);
+    OperatorForm of_block = operator_form(m, &block);
+    SparseOperator *op = operator_find(&m->operators, &of_block);
+    PropagationForm form = form_at(m, site);
+    *over = (Propagation){.op = op};
+    if (form.columns == 0)
+        return;
+    propagation_init(over, op, &form, m->buffers);
+    if (!is_before_post(m, site))
+        return;
+    BeforePost *before = &m->layer[site->id.layer].before;
+    alloc_before_post(before, m, &(Allocator){.backend = m->parts.backend}, site, &block);
+    if (block.right != NULL)
+        fill_halo_right(before, m, &block);
+}
+
+static void make_layer(Model *m, int l) {
+    Layer *layer = &m->layer[l];
+    Propagation *over[SITES] = {
+        [FORWARD] = &layer->propagation[FORWARD], &layer->propagation[BACKWARD], &layer->infer};
+    Site site;
+    for (int which = 0; which < SITES; which++)
+        if (site_of(&site, m, l, which))
+            make_propagation(m, over[which], &site);
+    if (l >= m->shape.leading && evaluates_on_training(m, l))
+        layer->infer = layer->propagation[FORWARD];
+}
+
+void propagate(Model *m, OperatorCall call) {
+    call.method = &operator_aggregate;
+    operator_run(&(OperatorRun){.schedule = m->training ? m->parts.schedule : m->blocking,
+                                .beside = gradient_poll(m),
+                                .seed = m->seed,
+                                .epoch = m->epoch,
+                                .full_precision = !m->training,
+                                .timer = m->timer},
+                 &call);
+}
+
+// ---- what is made of the features once (lossless.input_features)
+
+// The stages of the leading layers.
+static int once_stages(const ModelShape *shape) {
+    return shape->leading < shape->stages ? shape->leading : shape->stages;
+}
+
+// The features' aggregate of a stage, on the full Pattern, and how it travels.
+static OperatorForm once_operator(const Model *m, int stage) {
+    const Block *block = &m->forward[stage].block;
+    return (OperatorForm){.block = *block,
+                          .left = m->forward[stage].left,
+                          .right = m->forward[stage].right,
+                          .whole = block->pattern,
+                          .sources = block->pattern->plan.sources,
+                          .columns = m->shape.width[0]};
+}
+
+static PropagationForm once_form(const Model *m, int stage) {
+    return (PropagationForm){.pattern = m->parts.patterns->full[stage],
+                             .options = exact_options(m),
+                             .columns = m->shape.width[0],
+                             .id = {stage, FORWARD}};
+}
+
+// The aggregate of the features, and the aggregate of that for every leading layer. The last one
+// ends in m->features, the one before it in m->entering.
+static void features_once(Model *m, ExchangeBuffers *buffers) {
+    Propagation once[SHARD_SETS];
+    Operators operators = {.backend = m->parts.backend, .panels = "rows"};
+    int stages = once_stages(&m->shape);
+    for (int stage = 0; stage < stages; stage++) {
+        OperatorForm of_block = once_operator(m, stage);
+        PropagationForm form = once_form(m, stage);
+        propagation_init(&once[stage], operator_find(&operators, &of_block), &form, buffers);
+    }
+    Rows in = m->x;
+    for (int l = 0; l < m->shape.leading; l++) {
+        Rows out = (m->shape.leading - l) % 2 == 1 ? m->features : m->entering;
+        propagate(m, (OperatorCall){.over = &once[l % m->shape.stages], .in = in, .out = out});
+        in = out;
+    }
+    for (int stage = 0; stage < stages; stage++)
+        propagation_clear(m->parts.backend, &once[stage]);
+    operators_clear(&operators);
+}
+
+// The halo's features, for masks that both ends make.
+static void features_kept(Model *m, ExchangeBuffers *buffers) {
+    const Pattern *p = m->parts.patterns->of[0][FORWARD];
+    CodecOptions exact = exact_options(m);
+    Channel *channel =
+        channel_new(buffers, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
+    RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->forward[0].right};
+    channel_pack(channel, &rows, (ExchangeContext){.exact = true});
+    channel_post(channel);
+    for (int group = 0; group + 1 < p->plan.size; group++)
+        channel_receive(channel, group);
+    channel_finish(channel);
+    Rows received = channel_rows(channel);
+    m->parts.backend->copy(m->kept.at, received.at, rows_bytes(received.count, received.columns));
+    channel_free(channel);
+}
+
+// Measures panel widths on the real Patterns, with buffers of the right width as scratch.
+static void tune(Model *m) {
+    for (int l = 0; l < m->shape.layers; l++)
+        for (int d = 0; d < 2; d++) {
+            SparseOperator *op = m->layer[l].propagation[d].op;
+            if (op == NULL)
+                continue;
+            bool first = m->shape.transform_first[l], weights = m->shape.weights[l];
+            Rows out = first || !weights ? m->layer[l].z : m->layer[l].a;
+            Rows in = multiplies_first(&m->shape, l) ? m->layer[l].y
+                      : l == 0                       ? m->x
+                      : m->shape.posted[l - 1]       ? m->layer[l].h
+                                                     : m->layer[l - 1].z;
+            bool back = d == BACKWARD; // from the rows of the next level to those of this one
+            m->parts.backend->aggregate_tune(op->aggregate, back ? in : out, back ? out : in);
+        }
+}
+
+void propagations_make(Model *m) {
+    m->buffers = exchange_buffers_new(m->parts.backend);
+    for (int l = 0; l < m->shape.layers; l++)
+        make_layer(m, l);
+    tune(m);
+}
+
+// Features may be far wider than what travels later, so they have buffers of their own, which are
+// freed again.
+void propagations_features(Model *m) {
+    ExchangeBuffers *buffers = exchange_buffers_new(m->parts.backend);
+    if (m->shape.layer0 != LAYER0_EXCHANGED)
+        features_once(m, buffers);
+    if (m->shape.layer0 == LAYER0_KEPT)
+        features_kept(m, buffers);
+    exchange_buffers_free(buffers);
+}
+
+// ---- the plan
+
+static void plan_site(MemoryPlan *plan, BufferSizes *shared, Model *m, const Site *site) {
+    const Backend *b = m->parts.backend;
+    Block block = block_at(m, site);
+    OperatorForm of_block = operator_form(m, &block);
+    PropagationForm form = form_at(m, site);
+    operator_plan(&m->operators, plan, &of_block);
+    if (form.columns == 0)
+        return;
+    propagation_plan(plan, shared, b, &form);
+    if (is_before_post(m, site))
+        alloc_before_post(&(BeforePost){0}, m, &(Allocator){.backend = b, .plan = plan}, site,
+                          &block);
+}
+
+// What propagations_features needs at set-up.
+static void plan_features(MemoryPlan *plan, const Model *m) {
+    const Backend *b = m->parts.backend;
+    Operators operators = {.backend = b, .panels = "rows"};
+    CodecOptions exact = exact_options(m);
+    BufferSizes most = {0};
+    for (int stage = 0; stage < once_stages(&m->shape); stage++) {
+        OperatorForm of_block = once_operator(m, stage);
+        PropagationForm form = once_form(m, stage);
+        operator_plan(&operators, plan, &of_block);
+        propagation_plan(plan, &most, b, &form);
+    }
+    if (m->shape.layer0 == LAYER0_KEPT)
+        channel_plan(plan, &most, b, &m->parts.patterns->of[0][FORWARD]->plan, &exact,
+                     m->shape.width[0]);
+    exchange_buffers_plan(plan, b, &most);
+}
+
+void propagations_plan(MemoryPlan *plan, Model *m) {
+    BufferSizes shared = {0};
+    Site site;
+    plan_features(plan, m);
+    for (int l = 0; l < m->shape.layers; l++)
+        for (int which = 0; which < SITES; which++)
+            if (site_of(&site, m, l, which))
+                plan_site(plan, &shared, m, &site);
+    exchange_buffers_plan(plan, m->parts.backend, &shared);
+}
+
+// ---- freeing
+
+static void clear_layer(const Backend *b, Layer *layer) {
+    if (layer->infer.channel != layer->propagation[FORWARD].channel)
+        propagation_clear(b, &layer->infer);
+    propagation_clear(b, &layer->propagation[FORWARD]);
+    propagation_clear(b, &layer->propagation[BACKWARD]);
+    rows_free(b, &layer->before.posted);
+    b->free(layer->before.halo_right);
+    mirror_free(b, layer->before.halo_id);
+}
+
+void propagations_clear(Model *m) {
+    for (int l = m->shape.layers - 1; l >= 0; l--)
+        clear_layer(m->parts.backend, &m->layer[l]);
+    exchange_buffers_free(m->buffers);
+    operators_clear(&m->operators);
+}

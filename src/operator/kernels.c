@@ -1,0 +1,127 @@
+// Sparse operators: a Block with the kernels that apply it. Made once for every Pattern and pair of
+// diagonals, and planned by the same walk.
+#include "fringe/operator.h"
+#include <string.h>
+
+// The complement of a Pattern's central ranges.
+static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
+    int64_t at = 0;
+    int count = 0;
+    for (int i = 0; i <= p->range_count; i++) {
+        int64_t end = i < p->range_count ? p->central[i].begin : p->rows;
+        if (at < end)
+            rest[count++] = (Range){at, end};
+        at = i < p->range_count ? p->central[i].end : end;
+    }
+    return count;
+}
+
+static size_t left_own_bytes(const Pattern *p) { return (size_t)(p->rows + 1) * sizeof(float); }
+
+// `left` is only for rows that are complete after the own part.
+static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
+    const Pattern *p = block->pattern;
+    const char *what = "diagonals";
+    size_t bytes = (size_t)p->rows * sizeof(float);
+    DeviceFloat *device = b->alloc(left_own_bytes(p), what);
+    float *own = pinned_side(b, device, bytes, what);
+    memcpy(own, block->left, bytes);
+    for (int64_t k = 0; k < p->halo.rows; k++)
+        own[p->halo_row[k]] = 1;
+    b->upload(device, own, bytes);
+    pinned_side_free(b, own);
+    return device;
+}
+
+// All but its aggregate.
+static void make_rest(SparseOperator *op, const OperatorForm *form) {
+    const Backend *b = op->backend;
+    const Pattern *p = op->block.pattern;
+    op->partial = b->aggregate_new(&p->partial, p->plan.sources, form->columns, "rows");
+    op->rest_count = rest_ranges(p, op->rest);
+    op->halo = b->aggregate_halo_new(&p->halo, p->halo_row);
+    op->left = form->left;
+    op->right = form->right;
+    if (op->block.left != NULL)
+        op->left_own = make_left_own(b, &op->block);
+}
+
+// True if the operator is new.
+static bool enter(Operators *operators, const Block *block, SparseOperator **entered) {
+    SparseOperator new = {.backend = operators->backend, .block = *block, .owns_aggregate = true};
+    for (int i = 0; i < operators->count; i++) {
+        SparseOperator *op = &operators->at[i];
+        if (op->block.pattern->own.offset != block->pattern->own.offset)
+            continue;
+        *entered = op;
+        if (op->block.pattern == block->pattern && op->block.left == block->left &&
+            op->block.right == block->right)
+            return false;
+        new.aggregate = op->aggregate;
+        new.owns_aggregate = false;
+    }
+    assert(operators->count < OPERATORS_MOST);
+    *entered = &operators->at[operators->count++];
+    **entered = new;
+    return true;
+}
+
+SparseOperator *operator_find(Operators *operators, const OperatorForm *form) {
+    SparseOperator *op;
+    if (!enter(operators, &form->block, &op))
+        return op;
+    if (op->owns_aggregate)
+        op->aggregate = op->backend->aggregate_new(&form->whole->own, form->sources, form->columns,
+                                                   operators->panels);
+    make_rest(op, form);
+    return op;
+}
+
+void operators_clear(Operators *operators) {
+    const Backend *b = operators->backend;
+    for (int i = 0; i < operators->count; i++) {
+        SparseOperator *op = &operators->at[i];
+        if (op->owns_aggregate)
+            b->aggregate_free(op->aggregate);
+        b->aggregate_free(op->partial);
+        b->free(op->left_own);
+        b->aggregate_halo_free(op->halo);
+    }
+}
+
+// ---- the plan
+
+// Backends with a memory of their own copy the Csr of an aggregate.
+static void plan_csr(const Allocator *allocator, const Csr *csr) {
+    if (!allocator->backend->host_is_device)
+        alloc_device(allocator, csr_bytes(csr), "edges of aggregates");
+}
+
+static void plan_aggregate(const Allocator *allocator, const Csr *csr, int64_t sources,
+                           int64_t columns, const char *panels) {
+    plan_csr(allocator, csr);
+    alloc_device(allocator, allocator->backend->aggregate_bytes(csr, sources, columns, panels),
+                 "work space of aggregates");
+}
+
+static void plan_rest(const Allocator *allocator, const OperatorForm *form) {
+    const Pattern *p = form->block.pattern;
+    plan_aggregate(allocator, &p->partial, p->plan.sources, form->columns, "rows");
+    plan_csr(allocator, &p->halo);
+    if (!allocator->backend->host_is_device)
+        alloc_device(allocator, (size_t)p->halo.rows * sizeof *p->halo_row, "edges of aggregates");
+    alloc_device(allocator, allocator->backend->aggregate_halo_bytes(&p->halo), "halo cursors");
+    if (form->block.left != NULL)
+        alloc_device(allocator, left_own_bytes(p), "diagonals");
+}
+
+void operator_plan(Operators *operators, MemoryPlan *plan, const OperatorForm *form) {
+    Allocator allocator = {.backend = operators->backend, .plan = plan};
+    SparseOperator *op;
+    if (!enter(operators, &form->block, &op))
+        return;
+    if (op->owns_aggregate)
+        plan_aggregate(&allocator, &form->whole->own, form->sources, form->columns,
+                       operators->panels);
+    plan_rest(&allocator, form);
+}

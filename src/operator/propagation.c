@@ -1,0 +1,33 @@
+// Propagations: the channel of a sparse operator, its partial aggregates, and its buffers.
+#include "fringe/operator.h"
+
+static Rows alloc_partials(const Allocator *allocator, const PropagationForm *form) {
+    return alloc_rows(allocator, form->pattern->partial.rows, form->columns, "partial sums");
+}
+
+void propagation_init(Propagation *over, SparseOperator *op, const PropagationForm *form,
+                      ExchangeBuffers *shared) {
+    const Backend *backend = op->backend;
+    *over = (Propagation){.op = op};
+    if (form->in_flight)
+        over->buffers = exchange_buffers_new(backend);
+    over->channel = channel_new(form->in_flight ? over->buffers : shared, &form->pattern->plan,
+                                &form->options, form->columns, form->id);
+    over->partials = alloc_partials(&(Allocator){.backend = backend}, form);
+}
+
+void propagation_plan(MemoryPlan *plan, BufferSizes *shared, const Backend *backend,
+                      const PropagationForm *form) {
+    BufferSizes own = {0};
+    channel_plan(plan, form->in_flight ? &own : shared, backend, &form->pattern->plan,
+                 &form->options, form->columns);
+    alloc_partials(&(Allocator){.backend = backend, .plan = plan}, form);
+    if (form->in_flight)
+        exchange_buffers_plan(plan, backend, &own);
+}
+
+void propagation_clear(const Backend *backend, Propagation *over) {
+    channel_free(over->channel);
+    exchange_buffers_free(over->buffers);
+    rows_free(backend, &over->partials);
+}
