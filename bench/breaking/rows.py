@@ -156,10 +156,13 @@ static double twin_factor(const Config *config, int64_t epoch) {
             ("src/trainer/optimizer.c", '{"step", step_factor}', ', {"twin", twin_factor}')],
            ("epoch > 0 ? 1 : 0", "(double)epoch")),
     Family("metric", "prefers the worse weights", ["test_every_member-1"],
-           [("src/trainer/score.c", '{"macro-f1", macro_f1}', ', {"twin", twin}'),
-            ("src/trainer/score.c", "static double macro_f1(const Metrics *m) { return m->macro_f1; }\n",
-             "static double twin(const Metrics *m) { return m->accuracy; }\n")],
-           ("return m->accuracy", "return 1 - m->accuracy")),
+           [("src/model/scores.c", "static const Score scores[] = {", """
+static double twin(const Evaluated *e) { return accuracy(e); }
+
+@@"""),
+            ("src/model/scores.c", '"micro-F1", "softmax bce", micro_f1, .percent = true, .brief = true},\n',
+             '    {"twin", "twin", "twin", "softmax", twin, .percent = true},\n')],
+           ("return accuracy(e)", "return 1 - accuracy(e)")),
 ]
 
 

@@ -65,12 +65,34 @@ typedef struct LossInput {
     LossCallback callback;
 } LossInput;
 
+// Scores are a table, too (src/model/scores.c): how good the logits of a split are.
+typedef struct Evaluated Evaluated; // one split of them
+typedef struct Score {
+    const char *name;                      // a word of train.metric: "micro-f1"
+    const char *key;                       // its name in files: "micro_f1"
+    const char *title;                     // and for people: "micro-F1"
+    const char *tasks;                     // words of train.loss: the losses whose rows it measures
+    double (*measure)(const Evaluated *e); // collective; NaN: it has no value here
+    bool percent;                          // a share from 0 to 1, which people get in percent
+    bool lower;                            // the lower, the better; else the higher
+    bool brief;                            // what is short about a run has it, too
+} Score;
+extern const Family score_family;           // without the loss, which chooses no epoch
+const Score *score_find(const char *named); // by its key or title; NULL: there is none
+bool score_better(const Score *score, double value, double than); // NaN is worse than any number
+// "93.00 %" or "0.4183"; "none" for NaN.
+const char *score_text(char out[QUANTITY], const Score *score, double value);
+// What people get a value times, and what follows it.
+static inline double score_scale(const Score *score) { return score->percent ? 100 : 1; }
+static inline const char *score_unit(const Score *score) { return score->percent ? " %" : ""; }
+
 // Losses are a table (src/model/losses.c): softmax and bce, whose values and gradients are sums
 // over the rows of a split, and one of a callback, which no config names.
 typedef struct Loss {
     const char *name;   // a word of train.loss
     const char *labels; // that it is for, for messages: "multi-label"
     bool several;       // for rows with several labels
+    const char *judge;  // the score of train.metric=auto, which people are shown
     // As Backend.softmax_loss.
     void (*make)(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight);
     // As Backend.count_classes; NULL, as what follows: the loss is the caller's, who gives its
@@ -82,6 +104,10 @@ extern const Family loss_family;
 const Loss *loss_of_labels(bool several);
 // False with EXIT_CONFIG if the word of train.loss is not of these labels.
 bool loss_fits(const char *word, bool several, Error *err);
+// The score that a word of train.metric names; NULL with EXIT_CONFIG if the loss has no such score.
+const Score *loss_score(const Loss *loss, const char *word, Error *err);
+// The score that people are shown of trainings with such labels.
+const Score *score_of_labels(bool several);
 
 typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/internal.h)
 
@@ -240,10 +266,19 @@ Rows model_infer(Model *model, const DeviceFloat *parameters);
 // logits. Layers below shape.leading - 1 ran at set-up only, and their rows are not kept.
 Rows model_embedding(const Model *model, int level);
 
+// The scores of one split, in the order of their table. With several labels a row is accurate where
+// all of its classes are right.
+enum { SCORES_MOST = 8 };
 typedef struct Metrics {
-    double loss, accuracy, micro_f1, macro_f1; // accuracy = subset accuracy if multilabel
-    int64_t rows;
+    int64_t rows; // 0: the values say nothing
+    int count;
+    struct {
+        const Score *of;
+        double value;
+    } score[SCORES_MOST]; // [count]
 } Metrics;
+void metrics_init(Metrics *metrics, const Loss *loss); // the loss's scores, all 0, of 0 rows
+double metrics_value(const Metrics *metrics, const Score *score); // NaN: nothing was measured
 // All splits at once: out[SPLIT_TRAIN..SPLIT_TEST]. Collective.
 void model_metrics(Model *model, Rows logits, Metrics out[4]);
 

@@ -6,6 +6,7 @@
 
 #include "fringe/assigner.h"
 #include "fringe/base.h"
+#include "fringe/model.h"
 
 // One line of metrics.jsonl. Times are in seconds, training without evaluation unless named.
 typedef struct RecordedEpoch {
@@ -15,16 +16,17 @@ typedef struct RecordedEpoch {
     double bytes, reduce_bytes; // of halo rows, and of the sum of weight gradients; all ranks
     double gradient_memory;     // what gradients.memory left of them, over them; NaN: nothing
     double seconds, compute, pack, wait, reduce, evaluation, assignment;
-    double train, validation, test; // accuracy, or micro-F1; NaN if nothing was evaluated
+    double train, validation, test; // a score; NaN if nothing was evaluated
     ExchangeSet fp32;               // exchanges of training that were exact by measurement
 } RecordedEpoch;
 
-RecordedEpoch record_epoch(const Json *line); // of one line, an object
+// Of one line, an object, with that score of its splits (NULL: none).
+RecordedEpoch record_epoch(const Json *line, const Score *score);
 // The median of their times; NaN for none.
 double record_median_seconds(const RecordedEpoch *epoch, int64_t count);
 // Reads the first `most` epochs of the run in that folder.
-bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int64_t *count,
-                    Error *err);
+bool record_history(const char *run_dir, const Score *score, RecordedEpoch *epoch, int64_t most,
+                    int64_t *count, Error *err);
 
 // Reads what the config's rule replay:RUN repeats of that run, which must exist and not be the run
 // of `config` itself: the epochs with assignments, of which there must be some, and the exact
@@ -41,6 +43,7 @@ typedef struct RunRecord {
     char folder[PATH_BYTES];
     RecordState state;    // running: a living process holds the lock of the folder
     Json *json;           // run.json; owned
+    const Score *score;   // that its epochs have: what people are shown of such labels
     RecordedEpoch *epoch; // [epochs] metrics.jsonl; owned
     int64_t epochs;
 } RunRecord;

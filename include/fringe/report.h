@@ -38,11 +38,7 @@ bool report_show_assignment(const char *path, Error *err); // of one file
 // meanwhile. Call it before a checkpoint is written.
 bool report_sync(Report *report, Error *err);
 
-// The printed score of a split: its micro-F1, which equals the accuracy if nodes have one label;
-// NaN if the split is empty.
-double report_score(const Metrics *metrics);
-const char *report_metric_name(const Shard *shard); // "accuracy" or "micro-F1"
-// Writes an object with all metrics of a split; they are null if it is empty.
+// Writes an object with all scores of a split; they are null if it is empty.
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics);
 
 // How a run ended; run.json gets it as "result".
@@ -66,7 +62,7 @@ void report_close(Report *report);               // likewise; NULL is allowed
 void report_print_result(const Report *report, const RunResult *result, bool is_output);
 // For several runs with the seeds `first_seed`, first_seed + 1, ...: prints their line, as above,
 // and writes the object of runs.json.
-void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
+void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
                  const RunResult *result, int runs, bool is_output);
 
 // A comparison: the same training in several variants, which are modes and single-rank baselines.
@@ -75,7 +71,7 @@ enum { COMPARED_MOST = 16 };
 typedef struct ComparedVariant {
     char name[CONFIG_WORD];         // also its folder inside that of the comparison
     bool blocking;                  // computation does not overlap with messages
-    MeanDeviation validation, test; // at the last epoch, percent
+    MeanDeviation validation, test; // at the last epoch, times score_scale
     RecordedEpoch mean;             // of an epoch
     double epoch;                   // seconds, the median
     double total;                   // seconds of training and assignment, of a run
@@ -84,19 +80,21 @@ typedef struct ComparedVariant {
 } ComparedVariant;
 typedef struct Comparison {
     const char *folder; // borrowed, outlives the comparison
+    const Score *score; // that is compared
     int ranks, runs;    // runs: of every variant
     int count;
     ComparedVariant variant[COMPARED_MOST]; // [count]
     double target;        // validation score; NaN without validation nodes or before it is read
     RecordedEpoch *times; // work space; owned
 } Comparison;
-void comparison_init(Comparison *comparison, const char *folder, int ranks, int runs);
+void comparison_init(Comparison *comparison, const char *folder, const Score *score, int ranks,
+                     int runs);
 void comparison_clear(Comparison *comparison);
 // Adds a variant whose runs have ended with `result` [runs], and reads their metrics. After an
 // error nothing is added.
 bool comparison_add(Comparison *comparison, const char *name, bool blocking,
                     const RunResult *result, Error *err);
-// Sets the target to 99 % of the best validation of the first variant; fills to_target of all.
+// Sets the target to 1 % below the best validation of the first variant; fills to_target of all.
 bool comparison_read_targets(Comparison *comparison, Error *err);
 void comparison_print(const Comparison *comparison); // the table (stdout); count > 0
 void comparison_put(JsonWriter *writer, const Comparison *comparison); // compare.json; count > 0
@@ -104,20 +102,20 @@ void comparison_put(JsonWriter *writer, const Comparison *comparison); // compar
 // A table of results with means and deviations over runs, for papers and spreadsheets.
 typedef struct ResultRow {
     char name[256];                 // "adaqp", "train.lr=0.01"
-    MeanDeviation validation, test; // shares; NaN: not measured
+    MeanDeviation validation, test; // NaN: not measured
     double seconds, bytes;          // of an epoch; NaN: not measured
     double gradient_bytes;          // of weight gradients, likewise
     int runs;
 } ResultRow;
 typedef struct ResultTable {
     const char *what;   // heading of the names: "mode"
-    const char *metric; // "accuracy"
+    const Score *score; // of the rows
     const char *when;   // "last" epoch or "best" validation: where the scores are taken
     ResultRow *row;     // [rows] borrowed
     int rows;
     int winner; // the row with the best mean validation; -1: none was validated
 } ResultTable;
-int result_winner(const ResultRow *row, int rows);
+int result_winner(const ResultRow *row, int rows, const Score *score);
 // Prints it in lines of at most 80 columns, long names alone on theirs; the winner has a `*`.
 void result_table_print(const ResultTable *table); // stdout
 // Writes folder/name.csv and folder/name.tex.

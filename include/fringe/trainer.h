@@ -8,7 +8,7 @@
 #include "fringe/config.h"
 #include "fringe/model.h"
 
-extern const Family optimizer_family, rate_schedule_family, metric_family;
+extern const Family optimizer_family, rate_schedule_family;
 
 typedef struct EpochRecord {
     int64_t epoch;                // 1 is the first

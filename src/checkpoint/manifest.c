@@ -20,20 +20,6 @@
 enum { CHECKPOINT_VERSION = 2, MANIFEST_BYTES = 1 << 20, DIGITS = 32 };
 const char checkpoint_manifest[] = "checkpoint.json";
 
-// The members of Metrics that are numbers, in the file and in memory.
-enum { METRIC_NUMBERS = 4 };
-static const struct {
-    const char *key;
-    size_t at;
-} metric_numbers[METRIC_NUMBERS] = {{"loss", offsetof(Metrics, loss)},
-                                    {"accuracy", offsetof(Metrics, accuracy)},
-                                    {"micro_f1", offsetof(Metrics, micro_f1)},
-                                    {"macro_f1", offsetof(Metrics, macro_f1)}};
-
-static double *metric_number(const Metrics *metrics, int k) {
-    return (double *)((char *)metrics + metric_numbers[k].at);
-}
-
 void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section) {
     char name[CHECKPOINT_NAME];
     snprintf(name, sizeof name, "%s.safetensors", section);
@@ -71,8 +57,8 @@ static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]
     json_begin_array(w, key);
     for (int s = 0; s < 4; s++) {
         json_begin_object(w, NULL);
-        for (int k = 0; k < METRIC_NUMBERS; k++)
-            json_put_double(w, metric_numbers[k].key, *metric_number(&metrics[s], k));
+        for (int k = 0; k < metrics[s].count; k++)
+            json_put_double(w, metrics[s].score[k].of->key, metrics[s].score[k].value);
         json_put_int(w, "rows", metrics[s].rows);
         json_end_object(w);
     }
@@ -140,18 +126,29 @@ static bool read_number(const Json *object, const char *key, double *out) {
     return true;
 }
 
+// What is no score is passed over.
+static bool read_split(const Json *split, Metrics *metrics) {
+    *metrics = (Metrics){0};
+    for (const Json *at = json_first(split); at != NULL; at = json_next(at)) {
+        const Score *score = score_find(json_key(at));
+        if (score == NULL)
+            continue;
+        if (metrics->count == SCORES_MOST ||
+            !read_number(split, score->key, &metrics->score[metrics->count].value))
+            return false;
+        metrics->score[metrics->count++].of = score;
+    }
+    return metrics->count > 0 && json_get_int(split, "rows", &metrics->rows);
+}
+
 static bool read_metrics(const Json *document, const char *key, Metrics metrics[4]) {
     const Json *list = json_get_of(document, key, JSON_ARRAY);
     if (list == NULL || json_size(list) != 4)
         return false;
     int s = 0;
-    for (const Json *m = json_first(list); m != NULL; m = json_next(m), s++) {
-        if (json_type(m) != JSON_OBJECT || !json_get_int(m, "rows", &metrics[s].rows))
+    for (const Json *m = json_first(list); m != NULL; m = json_next(m))
+        if (json_type(m) != JSON_OBJECT || !read_split(m, &metrics[s++]))
             return false;
-        for (int k = 0; k < METRIC_NUMBERS; k++)
-            if (!read_number(m, metric_numbers[k].key, metric_number(&metrics[s], k)))
-                return false;
-    }
     return true;
 }
 
@@ -173,25 +170,27 @@ static bool read_counters(const Json *document, TrainerCounters *counters) {
 
 // ---- checks of the values
 
-// All metrics but the loss are shares, or NaN if not measured.
+// Shares are from 0 to 1, or NaN if not measured.
 static bool metrics_fit(const Metrics metrics[4]) {
     for (int s = 0; s < 4; s++)
-        for (int k = 1; k < METRIC_NUMBERS; k++) {
-            double share = *metric_number(&metrics[s], k);
+        for (int k = 0; k < metrics[s].count; k++) {
+            double share = metrics[s].score[k].of->percent ? metrics[s].score[k].value : NAN;
             if (metrics[s].rows < 0 || share < 0 || share > 1)
                 return false;
         }
     return true;
 }
 
-// The best score is one of the metrics of its validation.
+// The best score is one of its validation, whose first is the loss.
 static bool score_fits(const TrainerCounters *counters) {
     const Metrics *best = &counters->best_metrics[SPLIT_VAL];
     double score = counters->best_score;
     if (counters->best_epoch == 0)
         return score == -1;
-    return best->rows > 0 &&
-           (score == best->accuracy || score == best->micro_f1 || score == best->macro_f1);
+    for (int k = 1; best->rows > 0 && k < best->count; k++)
+        if (score == best->score[k].value)
+            return true;
+    return false;
 }
 
 // The first member with an impossible value, NULL if all are possible. There is at most one

@@ -232,8 +232,14 @@ static void print_manifest(const Manifest *m, const char *folder) {
            (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
     if (of->first_weights.path[0] != 0)
         printf("began      from the weights %s\n", SHOWN(of->first_weights.path));
-    printf("test       last evaluation accuracy %.4f micro-F1 %.4f; best %.4f, %.4f\n",
-           last->accuracy, last->micro_f1, best->accuracy, best->micro_f1);
+    printf("test       last evaluation");
+    for (int k = 0; k < last->count; k++)
+        if (last->score[k].of->brief)
+            printf(" %s %.4f", last->score[k].of->title, last->score[k].value);
+    for (int k = 0, shown = 0; k < best->count; k++)
+        if (best->score[k].of->brief)
+            printf("%s %.4f", shown++ == 0 ? "; best" : ",", best->score[k].value);
+    printf("\n");
 }
 
 bool checkpoint_inspect(const char *where, Error *err) {

@@ -214,7 +214,8 @@ static bool compare(Session *s, const Options *options) {
     char base[CONFIG_TEXT];
     int count = list_variants(variant, options->modes);
     snprintf(base, sizeof base, "%s", s->config.run.dir);
-    comparison_init(&comparison, base, s->comm.size, options->runs);
+    comparison_init(&comparison, base, score_of_labels(s->shard.multilabel), s->comm.size,
+                    options->runs);
     bool ok = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
     s->compares = true;
     ok = ok && prepare_variants(s, variant, count, options, base);

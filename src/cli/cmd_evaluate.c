@@ -4,23 +4,19 @@
 
 static const char *const split_names[4] = {"unsplit", "train", "validation", "test"};
 
-// One figure of a split; "none" where it has no rows.
-static void print_figure(const Metrics *metrics, double figure) {
-    if (metrics->rows > 0)
-        terminal_print(" %9.4f", figure);
-    else
-        terminal_print(" %9s", "none");
-}
-
 static void print_table(const Metrics metrics[4]) {
-    terminal_print("%-10s %8s %9s %9s %9s %9s\n", "split", "rows", "loss", "accuracy", "micro-F1",
-                   "macro-F1");
+    terminal_print("%-10s %8s", "split", "rows");
+    for (int i = 0; i < metrics[SPLIT_TRAIN].count; i++)
+        terminal_print(" %9s", metrics[SPLIT_TRAIN].score[i].of->title);
+    terminal_print("\n");
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++) {
         const Metrics *of = &metrics[split];
         terminal_print("%-10s %8lld", split_names[split], (long long)of->rows);
-        double figures[] = {of->loss, of->accuracy, of->micro_f1, of->macro_f1};
-        for (int i = 0; i < 4; i++)
-            print_figure(of, figures[i]);
+        for (int i = 0; i < of->count; i++)
+            if (of->rows > 0)
+                terminal_print(" %9.4f", of->score[i].value);
+            else
+                terminal_print(" %9s", "none");
         terminal_print("\n");
     }
 }

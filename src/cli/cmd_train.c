@@ -298,7 +298,8 @@ static bool summarize(Session *s, const RunResult *result, int runs) {
     char path[PATH_BYTES];
     JsonWriter writer;
     json_writer_init(&writer, true);
-    report_runs(&writer, &s->shard, s->config.run.seed, result, runs, !s->compares);
+    report_runs(&writer, score_of_labels(s->shard.multilabel), s->config.run.seed, result, runs,
+                !s->compares);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
     bool ok = session_replace(s, path, &writer);
     json_writer_clear(&writer);

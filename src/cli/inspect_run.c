@@ -58,12 +58,12 @@ static void print_scores(const RunRecord *run, const RunFigures *figures) {
     printf("loss       %.4g after epoch %lld\n", last->loss, (long long)last->epoch);
     if (!isnan(figures->last_validation) || !isnan(figures->last_test))
         printf("last       validation %s, test %s\n",
-               quantity_percent(validation, figures->last_validation),
-               quantity_percent(test, figures->last_test));
+               score_text(validation, run->score, figures->last_validation),
+               score_text(test, run->score, figures->last_test));
     if (figures->best_epoch > 0)
         printf("best       epoch %lld: validation %s, test %s\n", (long long)figures->best_epoch,
-               quantity_percent(validation, figures->validation),
-               quantity_percent(test, figures->test));
+               score_text(validation, run->score, figures->validation),
+               score_text(test, run->score, figures->test));
 }
 
 static RecordedEpoch sum_of(const RunRecord *run) {
@@ -231,7 +231,9 @@ enum { EPOCHS_MOST = 1000000, EPOCHS_SHOWN = 12 };
 
 static bool is_metrics(const char *path) { return inspect_is_named(path, "metrics.jsonl"); }
 
-static RecordedEpoch *read_metrics(const char *path, int64_t *count, Error *err) {
+// Without run.json the labels are not known: micro-F1 is the accuracy where nodes have one.
+static RecordedEpoch *read_metrics(const char *path, const Score **score, int64_t *count,
+                                   Error *err) {
     char folder[PATH_BYTES];
     RunRecord run;
     Error none = {0};
@@ -239,29 +241,32 @@ static RecordedEpoch *read_metrics(const char *path, int64_t *count, Error *err)
     if (record_read(&run, folder, &none)) { // also while the run writes its last line
         RecordedEpoch *of_run = run.epoch;
         *count = run.epochs;
+        *score = run.score;
         run.epoch = NULL;
         record_clear(&run);
         return of_run;
     }
     RecordedEpoch *epoch = ALLOC(RecordedEpoch, EPOCHS_MOST, "epochs of a run");
-    if (record_history(folder, epoch, EPOCHS_MOST, count, err))
+    *score = score_of_labels(true);
+    if (record_history(folder, *score, epoch, EPOCHS_MOST, count, err))
         return epoch;
     memory_free(epoch);
     return NULL;
 }
 
-static void print_epoch(const RecordedEpoch *e) {
+static void print_epoch(const RecordedEpoch *e, const Score *score) {
     char seconds[QUANTITY], bytes[QUANTITY], validation[QUANTITY], test[QUANTITY];
     printf("%8lld  %9.4g  %10s  %10s  %10s  %10s\n", (long long)e->epoch, e->loss,
-           isnan(e->validation) ? "-" : quantity_percent(validation, e->validation),
-           isnan(e->test) ? "-" : quantity_percent(test, e->test),
+           isnan(e->validation) ? "-" : score_text(validation, score, e->validation),
+           isnan(e->test) ? "-" : score_text(test, score, e->test),
            quantity_seconds(seconds, e->seconds), quantity_bytes(bytes, e->bytes));
 }
 
 // The first, the last, and some between them.
 static bool print_metrics(const char *path, Error *err) {
     int64_t count;
-    RecordedEpoch *epoch = read_metrics(path, &count, err);
+    const Score *score;
+    RecordedEpoch *epoch = read_metrics(path, &score, &count, err);
     if (epoch == NULL)
         return false;
     int64_t rows = count < EPOCHS_SHOWN ? count : EPOCHS_SHOWN;
@@ -270,14 +275,15 @@ static bool print_metrics(const char *path, Error *err) {
         printf("%8s  %9s  %10s  %10s  %10s  %10s\n", "epoch", "loss", "validation", "test", "time",
                "messages");
     for (int64_t i = 0; i < rows; i++)
-        print_epoch(&epoch[rows > 1 ? i * (count - 1) / (rows - 1) : 0]);
+        print_epoch(&epoch[rows > 1 ? i * (count - 1) / (rows - 1) : 0], score);
     memory_free(epoch);
     return true;
 }
 
 static bool put_metrics(JsonWriter *w, const char *path, Error *err) {
     int64_t count;
-    RecordedEpoch *epoch = read_metrics(path, &count, err);
+    const Score *score;
+    RecordedEpoch *epoch = read_metrics(path, &score, &count, err);
     json_begin_array(w, "epochs");
     for (int64_t i = 0; epoch != NULL && i < count; i++) {
         json_begin_object(w, NULL);

@@ -98,22 +98,28 @@ static bool is_sweep(const char *path) {
     return inspect_is_named(path, "sweep.json") || inspect_holds(path, "sweep.json");
 }
 
-static const char *score_of(const Json *point, const char *key, char out[32]) {
+// That the document names.
+static const Score *score_in(const Json *document) {
+    const Score *score = score_find(json_get_text(document, "metric"));
+    return score != NULL ? score : score_of_labels(false);
+}
+
+static const char *score_of(const Json *point, const char *key, double scale, char out[32]) {
     const Json *of = json_get_of(point, key, JSON_OBJECT);
     if (isnan(json_get_number(of, "mean")))
         snprintf(out, 32, "none");
     else
-        snprintf(out, 32, "%.2f +- %.2f", 100 * json_get_number(of, "mean"),
-                 100 * json_get_number(of, "deviation"));
+        snprintf(out, 32, "%.2f +- %.2f", scale * json_get_number(of, "mean"),
+                 scale * json_get_number(of, "deviation"));
     return out;
 }
 
-static void print_point(const Json *point, const char *winner) {
+static void print_point(const Json *point, double scale, const char *winner) {
     char validation[32], test[32], seconds[QUANTITY], bytes[QUANTITY];
     const char *name = json_get_text(point, "name");
     printf("%s %s\n", strcmp(name, winner) == 0 ? "*" : " ", SHOWN(name));
     printf("      validation %-15s  test %-15s  %10s  %10s\n",
-           score_of(point, "validation", validation), score_of(point, "test", test),
+           score_of(point, "validation", scale, validation), score_of(point, "test", scale, test),
            quantity_seconds(seconds, json_get_number(point, "seconds_per_epoch")),
            quantity_bytes(bytes, json_get_number(point, "bytes_per_epoch")));
 }
@@ -124,12 +130,13 @@ static bool print_sweep(const char *path, Error *err) {
     if (document == NULL)
         return false;
     const Json *points = json_get_of(document, "points", JSON_ARRAY);
-    printf("sweep      %lld settings, %.0f run%s each; %s in %%, time and bytes per epoch\n",
+    const Score *score = score_in(document);
+    printf("sweep      %lld settings, %.0f run%s each; %s%s, time and bytes per epoch\n",
            (long long)(points != NULL ? json_size(points) : 0), json_get_number(document, "runs"),
-           json_get_number(document, "runs") == 1 ? "" : "s",
-           SHOWN(json_get_text(document, "metric")));
+           json_get_number(document, "runs") == 1 ? "" : "s", score->title,
+           score->percent ? " in %" : "");
     for (const Json *p = json_first(points); p != NULL; p = json_next(p))
-        print_point(p, json_get_text(document, "winner"));
+        print_point(p, score_scale(score), json_get_text(document, "winner"));
     printf("* best validation\n");
     json_free(document);
     if (!file_is_folder(path))
@@ -164,9 +171,12 @@ static bool is_runs(const char *path) {
 
 static void print_mean(const Json *document, const char *key, const char *what) {
     const Json *of = json_get_of(document, key, JSON_OBJECT);
+    const Score *score = score_in(document);
+    double scale = score_scale(score);
     if (!isnan(json_get_number(of, "mean")))
-        printf("%-10s test %s %.2f +- %.2f %%\n", what, SHOWN(json_get_text(document, "metric")),
-               100 * json_get_number(of, "mean"), 100 * json_get_number(of, "deviation"));
+        printf("%-10s test %s %.2f +- %.2f%s\n", what, score->title,
+               scale * json_get_number(of, "mean"), scale * json_get_number(of, "deviation"),
+               score_unit(score));
 }
 
 static bool print_runs(const char *path, Error *err) {

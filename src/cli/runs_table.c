@@ -105,8 +105,8 @@ static void print_row(const Table *table, int run) {
     if (table->beside)
         terminal_print(" %-*s", table->difference_width, SHOWN(differences));
     terminal_print(" %-10s", record_state_name(record->state));
-    print_number(6, 2, 100 * f.validation);
-    print_number(6, 2, 100 * f.test);
+    print_number(6, 2, score_scale(record->score) * f.validation);
+    print_number(6, 2, score_scale(record->score) * f.test);
     print_number(8, digits_of(f.seconds), f.seconds);
     print_number(8, digits_of(f.bytes / 1e6), f.bytes / 1e6);
     terminal_print(" %6s\n", quantity_age(age, f.age));

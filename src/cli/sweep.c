@@ -20,7 +20,7 @@ typedef struct Sweeping {
     const Options *options;
     Grid grid;
     char base[CONFIG_TEXT]; // run.dir
-    const char *metric;     // NULL: no graph is loaded yet
+    const Score *score;     // NULL: no graph is loaded yet
 } Sweeping;
 
 // The config of a point. Collective.
@@ -73,7 +73,7 @@ static bool train_point(Sweeping *w, int point) {
     bool ok = grid_name(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
               (!changes_shard(&w->grid) || load_again(s));
     if (ok)
-        w->metric = report_metric_name(&s->shard);
+        w->score = score_of_labels(s->shard.multilabel);
     s->sweep = (Sweep){name, point * w->options->runs, w->grid.points * w->options->runs};
     ok = ok && train_runs(s, w->options, result);
     s->sweep.point = NULL;
@@ -244,17 +244,17 @@ static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
 static void write_aside(void *context) {
     const Sweeping *w = context;
     Error *err = &w->session->err;
-    ResultTable table = {.what = "setting", .metric = w->metric, .when = "best"};
+    ResultTable table = {.what = "setting", .score = w->score, .when = "best"};
     ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     JsonWriter out;
     char path[PATH_BYTES];
     json_writer_init(&out, true);
     json_begin_object(&out, NULL);
-    json_put_string(&out, "metric", w->metric);
+    json_put_string(&out, "metric", w->score->title);
     json_put_int(&out, "runs", w->options->runs);
     table.rows = read_points(row, w, &out);
     table.row = row;
-    table.winner = result_winner(row, table.rows);
+    table.winner = result_winner(row, table.rows, w->score);
     json_put_string(&out, "winner", table.winner >= 0 ? row[table.winner].name : NULL);
     json_end_object(&out);
     path_join(path, sizeof path, w->base, "sweep.json");
@@ -285,7 +285,7 @@ bool sweep_train(Session *s, const Options *options) {
     bool ready = grid_read(&w->grid, options, &s->err) && prepare(w), ok = ready;
     for (int p = 0; p < w->grid.points && ok; p++)
         ok = train_point(w, p);
-    if (ready && w->metric != NULL && s->comm.rank == 0)
+    if (ready && w->score != NULL && s->comm.rank == 0)
         report_sweep(w);
     memory_free(w);
     return comm_agree(&s->comm, &s->err);

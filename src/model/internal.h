@@ -132,6 +132,18 @@ struct Model {
     bool training;
 };
 
+// What a score is made of: one split of evaluated rows. A function that wants more, such as all
+// logits, is called by all ranks alike and may exchange what it needs.
+struct Evaluated {
+    const Model *model;
+    Rows logits; // of the own rows, of all splits
+    int split;
+    int64_t rows, classes;       // rows with a label, over all ranks
+    int64_t right;               // of them
+    const int64_t *tp, *fp, *fn; // [classes]
+    double loss;                 // sum
+};
+
 // ---- shape.c
 // model_shape for a kind that need not be in the table (tests).
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,

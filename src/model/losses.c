@@ -26,8 +26,8 @@ static void count_labels(const LossInput *in, DeviceInt64 *count) {
 }
 
 static const Loss losses[] = {
-    {"softmax", "single-label", false, softmax, count_classes, baseline_of_class},
-    {"bce", "multi-label", true, bce, count_labels, baseline_of_classes},
+    {"softmax", "single-label", false, "accuracy", softmax, count_classes, baseline_of_class},
+    {"bce", "multi-label", true, "micro-f1", bce, count_labels, baseline_of_classes},
 };
 static const Loss loss_of_callback = {.name = "callback", .make = callback};
 const Family loss_family = FAMILY("train.loss", "auto", losses);
@@ -37,6 +37,10 @@ const Loss *loss_of_labels(bool several) {
     while (loss->several != several)
         loss++;
     return loss;
+}
+
+const Score *score_of_labels(bool several) {
+    return loss_score(loss_of_labels(several), score_family.automatic, &(Error){0});
 }
 
 bool loss_fits(const char *word, bool several, Error *err) {

@@ -27,7 +27,6 @@ function with_prefix(value, unit) {
 }
 
 const bytes_text = (value) => with_prefix(value, "B");
-const percent_text = (value) => (value === null || Number.isNaN(value) ? "none" : `${(100 * value).toFixed(2)} %`);
 
 function seconds_text(value) {
     if (value >= 1 || !(value > 0)) return `${digits(value)} s`;

@@ -139,14 +139,16 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
                                              {"threads", "machine.threads"},
                                              {"nodes_of_train", "data.train_nodes"},
                                              {"validation_nodes", "data.validation_nodes"}};
-    const Json *several = record_member(run, "data.multilabel");
-    bool multilabel = several != NULL && json_type(several) == JSON_BOOL && json_bool(several);
     json_put_string(w, "size", record_text(run, "data.size"));
     for (int i = 0; i < FAMILY_COUNT(texts); i++)
         json_put_string(w, texts[i][0], record_text(run, texts[i][1]));
     for (int i = 0; i < FAMILY_COUNT(numbers); i++)
         json_put_double(w, numbers[i][0], record_number(run, numbers[i][1]));
-    json_put_string(w, "metric", multilabel ? "micro-F1" : "accuracy");
+    json_put_string(w, "metric", run->score->title);
+    if (!run->score->percent) // else the page shows percent
+        json_put_bool(w, "plain", true);
+    if (run->score->lower) // else the highest is the best
+        json_put_bool(w, "lower", true);
 }
 
 static void put_settings(JsonWriter *w, const Arms *arms, const RunRecord *run) {

@@ -77,8 +77,14 @@
         return alike.find((a) => a.ranks === arm.ranks && a.ranks > 1) || alike[0] || null;
     }
     const score = (arm, when, split) => spread(arm.done.map((run) => run[when][split]));
-    const percents = (of) => (of.n ? `${(100 * of.mean).toFixed(2)}${of.n > 1 ? ` ± ${(100 * of.sd).toFixed(2)}` : ""}`
+    const {metric, plain, lower} = arms[0] || {};
+    const scale = plain ? 1 : 100, unit = plain ? "" : "\u00a0%";
+    const score_text = (value) => (value === null || Number.isNaN(value) ? "none"
+        : `${(scale * value).toFixed(2)}${plain ? "" : " %"}`);
+    const score_tick = (v) => `${+(scale * v).toFixed(2)}${plain ? "" : " %"}`;
+    const scores = (of) => (of.n ? `${(scale * of.mean).toFixed(2)}${of.n > 1 ? ` ± ${(scale * of.sd).toFixed(2)}` : ""}`
         : "none");
+    const best_score = (arm) => (lower ? -1 : 1) * score(arm, "last", "test").mean;
     const throughput = (arm) => 1 / arm.epoch_seconds;
     const speed_up = (arm) => {
         const base = baseline_of(arm);
@@ -138,14 +144,13 @@
     function comparison() {
         section("Comparison", several ? "Speed-up: of the median epoch, over vanilla with the same data and model. "
             + "Bits per value: bytes of halo rows sent, divided by the values in them." : "");
-        const metric = arms[0].metric;
         table(page, arms, [
             {name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
             {name: "runs", text: (arm) => arm.done.length},
-            {name: `test ${metric}\u00a0%`, text: (arm) => percents(score(arm, "last", "test")),
-             best: (arm) => score(arm, "last", "test").mean},
-            {name: "at best validation\u00a0%", text: (arm) => percents(score(arm, "best", "test"))},
-            {name: "best validation\u00a0%", text: (arm) => percents(score(arm, "best", "validation"))},
+            {name: `test ${metric}${unit}`, text: (arm) => scores(score(arm, "last", "test")),
+             best: best_score},
+            {name: `at best validation${unit}`, text: (arm) => scores(score(arm, "best", "test"))},
+            {name: `best validation${unit}`, text: (arm) => scores(score(arm, "best", "validation"))},
             {name: "epochs/s", text: (arm) => digits(throughput(arm), 4), best: throughput},
             {name: "speed\u2011up", text: speed_up},
             {name: "sent per epoch", text: (arm) => bytes_text(arm.bytes)},
@@ -157,7 +162,7 @@
         if (score(arms[0], "last", "test").n)
             figure(where, `Test ${metric}`, "last evaluation; small circles are single seeds", means({arms, dots: true,
                 value: (arm) => arm.done.map((run) => run.last.test), label: "test score of each arm",
-                text: percent_text, tick: (v) => `${+(100 * v).toFixed(2)} %`}));
+                text: score_text, tick: score_tick}));
         figure(where, "Median epoch", "epochs per second in the table are 1 / this mean", means({arms,
             value: (arm) => arm.done.map((run) => run.median_seconds), label: "seconds of the median epoch of each arm",
             text: seconds_text, tick: seconds_tick}));
@@ -198,10 +203,9 @@
                 ...(x === "epoch" ? by_epoch : by_clock), ...style}));
     }
 
-    const as_score = {y_text: percent_text, y_tick: (v) => `${+(100 * v).toFixed(2)} %`, cut: "low"};
+    const as_score = {y_text: score_text, y_tick: score_tick, cut: lower ? "high" : "low"};
 
     function learning() {
-        const metric = arms[0].metric;
         section("Learning", `${seeds > 1 ? "Lines are means over seeds, bands are one standard deviation. " : ""}${
             data.epochs_per_point > 1 ? `One point stands for ${data.epochs_per_point} epochs. ` : ""
         }The lowest scores and the highest losses of the first epochs may lie outside.`);
@@ -341,8 +345,8 @@
             {name: "Model", text: model, left: true},
             {name: "Method", text: (arm) => arm.label, left: true}];
         table(page, rows, [...what,
-            {name: arms[0].metric === "accuracy" ? "Accuracy (%)" : "F1-micro (%)",
-             text: (arm) => percents(score(arm, "last", "test")), best: (arm) => score(arm, "last", "test").mean},
+            {name: {"accuracy": "Accuracy (%)", "micro-F1": "F1-micro (%)"}[metric] || metric,
+             text: (arm) => scores(score(arm, "last", "test")), best: best_score},
             {name: "Throughput (epoch/s)", text: (arm) => digits(throughput(arm))
                 + (arm === baseline_of(arm) ? "" : ` (${speed_up(arm)})`), best: throughput}], "accuracy");
         const cell = (value) => digits(value, 3);
@@ -372,7 +376,7 @@
         const all = data.arms.flatMap((arm) => arm.runs.map((run) => ({arm, run})));
         const box = page.append("details").attr("open", all.length <= 20 ? "" : null);
         box.append("summary").text(`Each run (${all.length})`);
-        const of = (run, when, split) => percent_text(known(run[when][split]) ? run[when][split] : null);
+        const of = (run, when, split) => score_text(known(run[when][split]) ? run[when][split] : null);
         table(box, all, [
             {name: "run", text: ({run}) => run.folder, left: true},
             {name: "arm", text: ({arm}) => arm.label, left: true},

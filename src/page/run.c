@@ -16,15 +16,15 @@ static int64_t last_evaluated(const RunRecord *run) {
     return at;
 }
 
-// The first epoch with the highest validation score; -1 if there is none.
+// The first epoch with the best validation score; -1 if there is none.
 static int64_t best_evaluated(const RunRecord *run) {
     double chosen = record_number(run, "result.best_epoch"); // by train.metric
     int64_t best = -1;
     for (int64_t i = 0; i < run->epochs; i++) {
         if ((double)run->epoch[i].epoch == chosen)
             return i;
-        double score = run->epoch[i].validation;
-        if (!isnan(score) && (best < 0 || score > run->epoch[best].validation))
+        if (score_better(run->score, run->epoch[i].validation,
+                         best < 0 ? NAN : run->epoch[best].validation))
             best = i;
     }
     return best;

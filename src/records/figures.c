@@ -45,7 +45,8 @@ static void read_scores(RunFigures *figures, const RunRecord *record) {
             continue;
         figures->last_validation = at->validation;
         figures->last_test = at->test;
-        if (isnan(chosen) ? at->validation > figures->validation || isnan(figures->validation)
+        if (isnan(chosen) ? isnan(figures->validation) ||
+                                score_better(record->score, at->validation, figures->validation)
                           : (double)at->epoch == chosen) {
             figures->best_epoch = isnan(at->validation) ? 0 : at->epoch;
             figures->validation = at->validation;

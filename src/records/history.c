@@ -12,8 +12,8 @@ static double number_or_0(const Json *object, const char *key) {
     return isnan(number) ? 0 : number;
 }
 
-static double score_of(const Json *line, const char *split) {
-    return json_get_number(json_get(line, split), "micro_f1");
+static double score_of(const Json *line, const char *split, const Score *score) {
+    return score != NULL ? json_get_number(json_get(line, split), score->key) : NAN;
 }
 
 // Names that are not those of exchanges are ignored.
@@ -30,7 +30,7 @@ static ExchangeSet exchanges_of(const Json *line, const char *key) {
     return set;
 }
 
-RecordedEpoch record_epoch(const Json *line) {
+RecordedEpoch record_epoch(const Json *line, const Score *score) {
     const Json *time = json_get(line, "time");
     int64_t epoch = 0;
     double span[TIMER_KINDS];
@@ -55,15 +55,15 @@ RecordedEpoch record_epoch(const Json *line) {
         .reduce = span[TIMER_REDUCE],
         .evaluation = number_or_0(time, "evaluation"),
         .assignment = number_or_0(time, "assignment"),
-        .train = score_of(line, "train"),
-        .validation = score_of(line, "validation"),
-        .test = score_of(line, "test"),
+        .train = score_of(line, "train", score),
+        .validation = score_of(line, "validation", score),
+        .test = score_of(line, "test", score),
         .fp32 = exchanges_of(line, "fp32"),
     };
 }
 
-static bool read_lines(FILE *file, const char *path, RecordedEpoch *epoch, int64_t most,
-                       int64_t *count, Error *err) {
+static bool read_lines(FILE *file, const char *path, const Score *score, RecordedEpoch *epoch,
+                       int64_t most, int64_t *count, Error *err) {
     char *line = NULL;
     size_t room = 0;
     bool ok = true;
@@ -71,15 +71,15 @@ static bool read_lines(FILE *file, const char *path, RecordedEpoch *epoch, int64
         Json *record = json_parse(line, (size_t)bytes, path, err);
         ok = record != NULL && json_type(record) == JSON_OBJECT;
         if (ok)
-            epoch[(*count)++] = record_epoch(record);
+            epoch[(*count)++] = record_epoch(record, score);
         json_free(record);
     }
     free(line);
     return ok;
 }
 
-bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int64_t *count,
-                    Error *err) {
+bool record_history(const char *run_dir, const Score *score, RecordedEpoch *epoch, int64_t most,
+                    int64_t *count, Error *err) {
     char path[PATH_BYTES];
     path_join(path, sizeof path, run_dir, "metrics.jsonl");
     *count = 0;
@@ -87,7 +87,7 @@ bool record_history(const char *run_dir, RecordedEpoch *epoch, int64_t most, int
     FILE *file = file_stream(path, &size, err);
     if (file == NULL)
         return false;
-    bool ok = read_lines(file, path, epoch, most, count, err);
+    bool ok = read_lines(file, path, score, epoch, most, count, err);
     fclose(file);
     return ok;
 }

@@ -47,10 +47,14 @@ static int64_t lines_of(const char *path) {
 
 static bool read_epochs(RunRecord *record, Error *err) {
     char path[PATH_BYTES];
+    const Json *several = record_member(record, "data.multilabel");
+    record->score =
+        score_of_labels(several != NULL && json_type(several) == JSON_BOOL && json_bool(several));
     path_join(path, sizeof path, record->folder, "metrics.jsonl");
     int64_t most = file_exists(path) ? lines_of(path) : 0;
     record->epoch = ALLOC(RecordedEpoch, most + 1, "epochs of a run");
-    return most == 0 || record_history(record->folder, record->epoch, most, &record->epochs, err);
+    return most == 0 ||
+           record_history(record->folder, record->score, record->epoch, most, &record->epochs, err);
 }
 
 static RecordState state_of(const RunRecord *record) {

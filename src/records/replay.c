@@ -66,7 +66,7 @@ bool replay_read_exchanges(Replay *replay, const Config *config, Error *err) {
         return false;
     RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
     replay->exact = ALLOC(ExchangeSet, most, "replayed exchanges");
-    if (record_history(run, epoch, most, &read, err))
+    if (record_history(run, NULL, epoch, most, &read, err))
         for (int64_t i = 0; i < read; i++)
             if (epoch[i].epoch > replay->epochs && epoch[i].epoch <= most) {
                 replay->epochs = epoch[i].epoch;

@@ -8,8 +8,10 @@
 
 enum { EPOCHS_MOST = 100000 };
 
-void comparison_init(Comparison *comparison, const char *folder, int ranks, int runs) {
-    *comparison = (Comparison){.folder = folder, .ranks = ranks, .runs = runs, .target = NAN};
+void comparison_init(Comparison *comparison, const char *folder, const Score *score, int ranks,
+                     int runs) {
+    *comparison =
+        (Comparison){.folder = folder, .score = score, .ranks = ranks, .runs = runs, .target = NAN};
 }
 
 void comparison_clear(Comparison *comparison) { memory_free(comparison->times); }
@@ -24,7 +26,7 @@ static int64_t read_run(const Comparison *c, const ComparedVariant *variant, int
     if (c->runs > 1)
         snprintf(number, sizeof number, "/run-%d", run + 1);
     snprintf(folder, sizeof folder, "%s/%s%s", c->folder, variant->name, number);
-    return record_history(folder, c->times, EPOCHS_MOST, &count, err) ? count : 0;
+    return record_history(folder, c->score, c->times, EPOCHS_MOST, &count, err) ? count : 0;
 }
 
 static void add_times(RecordedEpoch *sum, const RecordedEpoch *t, double share) {
@@ -54,12 +56,12 @@ static void read_variant(const Comparison *c, ComparedVariant *variant, Error *e
     }
 }
 
-static MeanDeviation score_of(const RunResult *result, int runs, int split) {
-    double *score = ALLOC(double, runs, "results of runs");
-    for (int i = 0; i < runs; i++)
-        score[i] = 100 * report_score(&result[i].last[split]);
-    MeanDeviation of = mean_deviation(score, runs);
-    memory_free(score);
+static MeanDeviation score_of(const Comparison *c, const RunResult *result, int split) {
+    double *value = ALLOC(double, c->runs, "results of runs");
+    for (int i = 0; i < c->runs; i++)
+        value[i] = score_scale(c->score) * metrics_value(&result[i].last[split], c->score);
+    MeanDeviation of = mean_deviation(value, c->runs);
+    memory_free(value);
     return of;
 }
 
@@ -68,8 +70,8 @@ bool comparison_add(Comparison *c, const char *name, bool blocking, const RunRes
     assert(c->count < COMPARED_MOST);
     ComparedVariant *variant = &c->variant[c->count];
     *variant = (ComparedVariant){.blocking = blocking,
-                                 .validation = score_of(result, c->runs, SPLIT_VAL),
-                                 .test = score_of(result, c->runs, SPLIT_TEST)};
+                                 .validation = score_of(c, result, SPLIT_VAL),
+                                 .test = score_of(c, result, SPLIT_TEST)};
     snprintf(variant->name, sizeof variant->name, "%s", name);
     if (c->times == NULL)
         c->times = ALLOC(RecordedEpoch, EPOCHS_MOST, "metrics");
@@ -86,19 +88,22 @@ static double time_to_target(const Comparison *c, const ComparedVariant *variant
     double seconds = 0;
     for (int64_t e = 0; e < count; e++) {
         seconds += c->times[e].seconds + c->times[e].assignment;
-        if (c->times[e].validation >= c->target) // false for NaN
+        double reached = c->times[e].validation;
+        if (!isnan(reached) && !isnan(c->target) && !score_better(c->score, c->target, reached))
             return seconds;
     }
     return NAN;
 }
 
-// 99 % of the best validation score of the first variant; NaN without validation nodes.
+// 1 % worse than the best validation score of the first variant: 99 % of it, where higher is
+// better; NaN without validation nodes.
 static double target_of(const Comparison *c, Error *err) {
     int64_t count = read_run(c, &c->variant[0], 0, err);
     double best = NAN;
     for (int64_t e = 0; e < count; e++)
-        best = fmax(best, c->times[e].validation); // fmax ignores NaN
-    return 0.99 * best;
+        if (score_better(c->score, c->times[e].validation, best))
+            best = c->times[e].validation;
+    return c->score->lower == (best < 0) ? 0.99 * best : best / 0.99;
 }
 
 bool comparison_read_targets(Comparison *c, Error *err) {
@@ -142,8 +147,8 @@ static void print_shares(const ComparedVariant *variant) {
 
 void comparison_print(const Comparison *c) {
     char reached[QUANTITY];
-    terminal_print("\n%-16s %-15s %9s %9s %11s %12s\n", "mode", "test %", "epochs/s", "speed-up",
-                   "MB/epoch", "target in s");
+    terminal_print("\n%-16s test%-11s %9s %9s %11s %12s\n", "mode", score_unit(c->score),
+                   "epochs/s", "speed-up", "MB/epoch", "target in s");
     for (int i = 0; i < c->count; i++)
         print_speed(&c->variant[i], &c->variant[0]);
     terminal_print("\n%-16s %9s %9s %9s %9s %9s\n", "% of an epoch", "compute", "comm", "wait",
@@ -157,7 +162,7 @@ void comparison_print(const Comparison *c) {
                    "wait:   for messages that no computation covers\n"
                    "assign: of bit widths, as a share of the whole training\n",
                    c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name,
-                   quantity_percent(reached, c->target));
+                   score_text(reached, c->score, c->target));
 }
 
 static void put_variant(JsonWriter *w, const ComparedVariant *variant,

@@ -31,7 +31,8 @@ void report_print_times(const RunTimes *times); // stderr
 // One line without its newline, at most 80 columns where the numbers allow it.
 enum { REPORT_LINE = 320 };
 // `left`: seconds, or NaN if they are not known.
-void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]);
+void report_line(const EpochRecord *record, const Score *score, int64_t epochs, double left,
+                 char out[REPORT_LINE]);
 void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]); // with --verbose
 
 // Counts epochs in a row in which what is coded of the gradients is longer than they are. True

@@ -23,21 +23,19 @@ static double rest_of(const double s[TIMER_KINDS], double seconds) {
     return rest > 0 ? rest : 0;
 }
 
-double report_score(const Metrics *metrics) { return metrics->rows > 0 ? metrics->micro_f1 : NAN; }
-
-static const char *score(char out[QUANTITY], const Metrics *metrics) {
-    double share = report_score(metrics);
-    snprintf(out, QUANTITY, isnan(share) ? "none" : "%.2f", 100 * share);
+static const char *value_text(char out[QUANTITY], const Metrics *metrics, const Score *score) {
+    double value = metrics_value(metrics, score);
+    snprintf(out, QUANTITY, isnan(value) ? "none" : "%.2f", score_scale(score) * value);
     return out;
 }
 
-static void print_scores(char out[64], const EpochRecord *record) {
+static void print_scores(char out[64], const EpochRecord *record, const Score *score) {
     char validation[QUANTITY], test[QUANTITY];
     out[0] = 0;
     if (record->evaluated)
         snprintf(out, 64, "  val %5.6s  test %5.6s %s",
-                 score(validation, &record->metrics[SPLIT_VAL]),
-                 score(test, &record->metrics[SPLIT_TEST]), record->best ? "*" : " ");
+                 value_text(validation, &record->metrics[SPLIT_VAL], score),
+                 value_text(test, &record->metrics[SPLIT_TEST], score), record->best ? "*" : " ");
 }
 
 // One space between two words.
@@ -54,10 +52,11 @@ static const char *loss_text(char out[QUANTITY], double loss) {
     return out;
 }
 
-void report_line(const EpochRecord *record, int64_t epochs, double left, char out[REPORT_LINE]) {
+void report_line(const EpochRecord *record, const Score *score, int64_t epochs, double left,
+                 char out[REPORT_LINE]) {
     char begin[160], scores[64], text[QUANTITY], seconds[QUANTITY + 2],
         bytes[QUANTITY + 2] = "", skipped[32] = "", remains[QUANTITY + 8] = "";
-    print_scores(scores, record);
+    print_scores(scores, record, score);
     int digits = snprintf(NULL, 0, "%lld", (long long)epochs);
     snprintf(begin, sizeof begin, "epoch %*lld/%lld  loss %s%s", digits, (long long)record->epoch,
              (long long)epochs, loss_text(text, record->loss), scores);

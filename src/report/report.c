@@ -25,7 +25,7 @@ static bool read_line(const char *line, size_t bytes, RecordedEpoch *times) {
                        : NULL;
     bool ok = record != NULL && json_type(record) == JSON_OBJECT;
     if (ok)
-        *times = record_epoch(record);
+        *times = record_epoch(record, NULL);
     json_free(record);
     return ok;
 }
@@ -264,7 +264,7 @@ static void print_epoch(Report *report, const EpochRecord *record) {
     report_progress(report, record, left);
     if (!line_due(report, record))
         return;
-    report_line(record, epochs, left, line);
+    report_line(record, score_of_labels(report->shard->multilabel), epochs, left, line);
     terminal_note("%s\n", line);
     report_parts_line(record, line);
     terminal_detail("%s\n", line);
@@ -315,8 +315,4 @@ static void sync_metrics(void *context, const void *payload, size_t bytes, Error
 bool report_sync(Report *report, Error *err) {
     writer_put(report->writer, sync_metrics, report, "", 0, err);
     return writer_wait(report->writer, err);
-}
-
-const char *report_metric_name(const Shard *shard) {
-    return shard->multilabel ? "micro-F1" : "accuracy";
 }

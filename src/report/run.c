@@ -146,24 +146,31 @@ static void put_memory_plan(JsonWriter *writer, const Report *report) {
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
     bool some = metrics->rows > 0; // else the numbers are null
     json_begin_object(writer, key);
-    json_put_double(writer, "loss", some ? metrics->loss : NAN);
-    json_put_double(writer, "accuracy", some ? metrics->accuracy : NAN);
-    json_put_double(writer, "micro_f1", some ? metrics->micro_f1 : NAN);
-    json_put_double(writer, "macro_f1", some ? metrics->macro_f1 : NAN);
+    for (int i = 0; i < metrics->count; i++)
+        json_put_double(writer, metrics->score[i].of->key, some ? metrics->score[i].value : NAN);
     json_put_int(writer, "rows", metrics->rows);
     json_end_object(writer);
 }
 
+// "test_accuracy", "test_micro_f1"
+static void put_brief(JsonWriter *writer, const Metrics *test) {
+    for (int i = 0; i < test->count; i++) {
+        const Score *score = test->score[i].of;
+        char key[64];
+        snprintf(key, sizeof key, "test_%s", score->key);
+        if (score->brief)
+            json_put_double(writer, key, metrics_value(test, score));
+    }
+}
+
 static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
     static const char *const names[4] = {NULL, "train", "validation", "test"};
-    bool tested = result->last[SPLIT_TEST].rows > 0;
     json_begin_object(writer, "result");
     json_put_int(writer, "epochs", result->epochs);
     json_put_double(writer, "best_epoch",
                     result->best_epoch > 0 ? (double)result->best_epoch : NAN);
     json_put_bool(writer, "stopped_early", result->stopped_early > 0);
-    json_put_double(writer, "test_accuracy", tested ? result->last[SPLIT_TEST].accuracy : NAN);
-    json_put_double(writer, "test_micro_f1", tested ? result->last[SPLIT_TEST].micro_f1 : NAN);
+    put_brief(writer, &result->last[SPLIT_TEST]);
     json_put_double(writer, "seconds_per_epoch", result->seconds_per_epoch);
     json_put_double(writer, "bytes_per_epoch",
                     isnan(result->seconds_per_epoch) ? NAN : (double)result->bytes_per_epoch);

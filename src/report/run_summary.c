@@ -139,25 +139,27 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
                   100.0 * summary->halo_ratio, memory);
 }
 
-static void print_baseline(const Shard *shard, const RunSummary *summary) {
+static void print_baseline(const Shard *shard, const Score *score, const RunSummary *summary) {
     char validation[QUANTITY], test[QUANTITY];
     terminal_note("baseline   %s: validation %s, test %s\n",
                   shard->multilabel ? "the most frequent classes" : "the most frequent class",
-                  quantity_percent(validation, summary->baseline[SPLIT_VAL]),
-                  quantity_percent(test, summary->baseline[SPLIT_TEST]));
+                  score_text(validation, score, summary->baseline[SPLIT_VAL]),
+                  score_text(test, score, summary->baseline[SPLIT_TEST]));
 }
 
 void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
                         const Trainer *trainer, const RunSummary *summary) {
+    const Score *score = score_of_labels(shard->multilabel);
     print_data(shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
     print_gradients(config, comm);
     print_memory(trainer, summary);
     terminal_detail("kernels    %s\n", trainer_kernels(trainer));
-    print_baseline(shard, summary);
+    print_baseline(shard, score, summary);
     if (config->run.log_every > 0)
-        terminal_note("scores     val and test: %s in %%; %s\n", report_metric_name(shard),
+        terminal_note("scores     val and test: %s%s; %s\n", score->title,
+                      score->percent ? " in %" : "",
                       shard->val_nodes > 0 ? "*: the best validation so far"
                                            : "no validation nodes: the last epoch counts");
 }

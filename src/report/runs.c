@@ -7,11 +7,11 @@
 #include <stdio.h>
 
 // "validation 93.00 %, test 82.00 %"
-static const char *scores_of(char out[80], const Metrics metrics[4]) {
+static const char *scores_of(char out[80], const Score *score, const Metrics metrics[4]) {
     char validation[QUANTITY], test[QUANTITY];
     snprintf(out, 80, "validation %s, test %s",
-             quantity_percent(validation, report_score(&metrics[SPLIT_VAL])),
-             quantity_percent(test, report_score(&metrics[SPLIT_TEST])));
+             score_text(validation, score, metrics_value(&metrics[SPLIT_VAL], score)),
+             score_text(test, score, metrics_value(&metrics[SPLIT_TEST], score)));
     return out;
 }
 
@@ -31,15 +31,16 @@ static void print_cost(const RunResult *r, Print *print) {
 // Leaves out what was not measured, such as a best validation or the time of an epoch.
 void report_print_result(const Report *report, const RunResult *r, bool is_output) {
     char scores[80];
+    const Score *score = score_of_labels(report->shard->multilabel);
     Print *print = is_output ? terminal_print : terminal_note;
     stage_drop();
     report_print_times(&report->times);
     terminal_settle(); // mpirun forwards stdout and stderr apart: the last epoch must come first
     print("result     epoch %lld: %s (%s, seed %lld)\n", (long long)r->epochs,
-          scores_of(scores, r->last), report_metric_name(report->shard),
-          (long long)report->config->run.seed);
+          scores_of(scores, score, r->last), score->title, (long long)report->config->run.seed);
     if (r->best_epoch > 0)
-        print("best       epoch %lld: %s\n", (long long)r->best_epoch, scores_of(scores, r->best));
+        print("best       epoch %lld: %s\n", (long long)r->best_epoch,
+              scores_of(scores, score, r->best));
     if (r->stopped_early > 0)
         print("stopped    early: no better validation in %lld evaluation%s\n",
               (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
@@ -58,27 +59,27 @@ static void put_scores(JsonWriter *writer, const char *key, const double *test, 
     json_end_object(writer);
 }
 
-static const char *mean_text(char out[48], MeanDeviation of) {
-    snprintf(out, 48, isnan(of.mean) ? "none" : "%.2f +- %.2f %%", 100 * of.mean,
-             100 * of.deviation);
+static const char *mean_text(char out[48], const Score *score, MeanDeviation of) {
+    snprintf(out, 48, isnan(of.mean) ? "none" : "%.2f +- %.2f%s", score_scale(score) * of.mean,
+             score_scale(score) * of.deviation, score_unit(score));
     return out;
 }
 
-void report_runs(JsonWriter *writer, const Shard *shard, int64_t first_seed,
+void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
                  const RunResult *result, int runs, bool is_output) {
     Print *print = is_output ? terminal_print : terminal_note;
     double *last = ALLOC(double, runs, "results of runs");
     double *best = ALLOC(double, runs, "results of runs");
     char of_last[48], of_best[48];
     for (int i = 0; i < runs; i++) {
-        last[i] = report_score(&result[i].last[SPLIT_TEST]);
-        best[i] = report_score(&result[i].best[SPLIT_TEST]);
+        last[i] = metrics_value(&result[i].last[SPLIT_TEST], score);
+        best[i] = metrics_value(&result[i].best[SPLIT_TEST], score);
     }
-    print("runs       %d: test %s %s; at the best validation %s\n", runs, report_metric_name(shard),
-          mean_text(of_last, mean_deviation(last, runs)),
-          mean_text(of_best, mean_deviation(best, runs)));
+    print("runs       %d: test %s %s; at the best validation %s\n", runs, score->title,
+          mean_text(of_last, score, mean_deviation(last, runs)),
+          mean_text(of_best, score, mean_deviation(best, runs)));
     json_begin_object(writer, NULL);
-    json_put_string(writer, "metric", report_metric_name(shard));
+    json_put_string(writer, "metric", score->title);
     json_put_int(writer, "first_seed", first_seed);
     put_scores(writer, "last", last, runs);
     put_scores(writer, "best", best, runs);

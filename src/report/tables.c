@@ -11,24 +11,24 @@
 
 enum { NAME_WIDTH = 19, CELL = 64, LINE = 1024 };
 
-int result_winner(const ResultRow *row, int rows) {
+int result_winner(const ResultRow *row, int rows, const Score *score) {
     int winner = -1;
     for (int i = 0; i < rows; i++)
-        if (!isnan(row[i].validation.mean) &&
-            (winner < 0 || row[i].validation.mean > row[winner].validation.mean))
+        if (score_better(score, row[i].validation.mean,
+                         winner < 0 ? NAN : row[winner].validation.mean))
             winner = i;
     return winner;
 }
 
 // --- text
 
-static const char *score_text(char out[CELL], MeanDeviation of) {
+static const char *cell_text(char out[CELL], MeanDeviation of, double scale) {
     if (isnan(of.mean))
         snprintf(out, CELL, "none");
     else if (of.count > 1)
-        snprintf(out, CELL, "%.2f +- %.2f", 100 * of.mean, 100 * of.deviation);
+        snprintf(out, CELL, "%.2f +- %.2f", scale * of.mean, scale * of.deviation);
     else
-        snprintf(out, CELL, "%.2f", 100 * of.mean);
+        snprintf(out, CELL, "%.2f", scale * of.mean);
     return out;
 }
 
@@ -48,23 +48,26 @@ static void print_row(const ResultTable *table, int i, size_t key) {
     char validation[CELL], test[CELL], seconds[QUANTITY], bytes[QUANTITY], sums[QUANTITY];
     const char *name = SHOWN(row->name + key);
     bool alone = strlen(name) > NAME_WIDTH;
+    double scale = score_scale(table->score);
     if (alone)
         terminal_print("%s %s\n", i == table->winner ? "*" : " ", name);
     terminal_print("%s %-*s %14s %14s %8s %9s %9s\n", i == table->winner && !alone ? "*" : " ",
-                   NAME_WIDTH, alone ? "" : name, score_text(validation, row->validation),
-                   score_text(test, row->test), quantity_seconds(seconds, row->seconds),
+                   NAME_WIDTH, alone ? "" : name, cell_text(validation, row->validation, scale),
+                   cell_text(test, row->test, scale), quantity_seconds(seconds, row->seconds),
                    isnan(row->bytes) ? "-" : quantity_bytes(bytes, row->bytes),
                    isnan(row->gradient_bytes) ? "-" : quantity_bytes(sums, row->gradient_bytes));
 }
 
 void result_table_print(const ResultTable *table) {
     size_t key = key_letters(table);
-    char heading[NAME_WIDTH + 1];
+    char heading[NAME_WIDTH + 1], validation[CELL], test[CELL];
+    snprintf(validation, CELL, "validation%s", score_unit(table->score));
+    snprintf(test, CELL, "test%s", score_unit(table->score));
     snprintf(heading, sizeof heading, "%.*s", key > 0 ? (int)key - 1 : NAME_WIDTH,
              key > 0 ? table->row[0].name : table->what);
     terminal_settle();
-    terminal_print("\n  %-*s %14s %14s %8s %9s %9s\n", NAME_WIDTH, heading, "validation %",
-                   "test %", "epoch", "rows", "gradients");
+    terminal_print("\n  %-*s %14s %14s %8s %9s %9s\n", NAME_WIDTH, heading, validation, test,
+                   "epoch", "rows", "gradients");
     for (int i = 0; i < table->rows; i++)
         print_row(table, i, key);
     int most = 0, least = INT_MAX;
@@ -75,7 +78,7 @@ void result_table_print(const ResultTable *table) {
     bool validated = table->winner >= 0; // else there are no validation nodes
     if (table->rows > 0)
         terminal_print("\n%s%s %s, mean +- deviation of %s%d run%s\n",
-                       validated ? "* best validation; " : "", table->metric,
+                       validated ? "* best validation; " : "", table->score->title,
                        validated ? "at the best validation" : "after the last epoch",
                        least < most ? "up to " : "", most, most == 1 ? "" : "s");
 }
@@ -147,15 +150,15 @@ static void put_tex_name(Text *text, const char *name) {
     }
 }
 
-static void put_tex_score(Text *text, MeanDeviation of, bool bold) {
+static void put_tex_score(Text *text, MeanDeviation of, double scale, bool bold) {
     char cell[CELL];
     if (isnan(of.mean))
         snprintf(cell, sizeof cell, " & --");
     else if (of.count > 1)
         snprintf(cell, sizeof cell, bold ? " & $\\mathbf{%.2f \\pm %.2f}$" : " & $%.2f \\pm %.2f$",
-                 100 * of.mean, 100 * of.deviation);
+                 scale * of.mean, scale * of.deviation);
     else
-        snprintf(cell, sizeof cell, bold ? " & $\\mathbf{%.2f}$" : " & $%.2f$", 100 * of.mean);
+        snprintf(cell, sizeof cell, bold ? " & $\\mathbf{%.2f}$" : " & $%.2f$", scale * of.mean);
     put(text, cell);
 }
 
@@ -168,13 +171,18 @@ static void put_tex_number(Text *text, double value) {
 static void put_tex(Text *text, const ResultTable *table) {
     put(text, "\\begin{tabular}{lrrrrr}\n\\toprule\n");
     put(text, table->what);
-    put(text,
-        " & validation \\% & test \\% & s/epoch & MB/epoch & MB of gradients \\\\\n\\midrule\n");
+    const char *unit = table->score->percent ? " \\%" : "";
+    double scale = score_scale(table->score);
+    put(text, " & validation");
+    put(text, unit);
+    put(text, " & test");
+    put(text, unit);
+    put(text, " & s/epoch & MB/epoch & MB of gradients \\\\\n\\midrule\n");
     for (int i = 0; i < table->rows; i++) {
         const ResultRow *row = &table->row[i];
         put_tex_name(text, row->name);
-        put_tex_score(text, row->validation, i == table->winner);
-        put_tex_score(text, row->test, i == table->winner);
+        put_tex_score(text, row->validation, scale, i == table->winner);
+        put_tex_score(text, row->test, scale, i == table->winner);
         put_tex_number(text, row->seconds);
         put_tex_number(text, row->bytes / 1e6);
         put_tex_number(text, row->gradient_bytes / 1e6);
@@ -205,23 +213,27 @@ bool result_table_write(const ResultTable *table, const char *folder, const char
 
 // --- of a comparison
 
-static MeanDeviation share_of(MeanDeviation percent) {
-    return (MeanDeviation){percent.mean / 100, percent.deviation / 100, percent.count};
+static MeanDeviation unscaled(MeanDeviation of, double scale) {
+    return (MeanDeviation){of.mean / scale, of.deviation / scale, of.count};
 }
 
 bool comparison_write_tables(const Comparison *c, Error *err) {
     ResultRow row[COMPARED_MOST];
     for (int i = 0; i < c->count; i++) {
         const ComparedVariant *v = &c->variant[i];
-        row[i] = (ResultRow){.validation = share_of(v->validation),
-                             .test = share_of(v->test),
+        row[i] = (ResultRow){.validation = unscaled(v->validation, score_scale(c->score)),
+                             .test = unscaled(v->test, score_scale(c->score)),
                              .seconds = v->epoch,
                              .bytes = v->mean.bytes,
                              .gradient_bytes = v->mean.reduce_bytes,
                              .runs = v->test.count};
         snprintf(row[i].name, sizeof row[i].name, "%s", v->name);
     }
-    ResultTable table = {
-        .what = "mode", .metric = "", .when = "last", .row = row, .rows = c->count, .winner = -1};
+    ResultTable table = {.what = "mode",
+                         .score = c->score,
+                         .when = "last",
+                         .row = row,
+                         .rows = c->count,
+                         .winner = -1};
     return result_table_write(&table, c->folder, "compare", err);
 }

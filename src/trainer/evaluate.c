@@ -1,6 +1,7 @@
 // Evaluation between epochs, which weights are the best, and early stopping. Only validation
 // decides; what is said of a split is of the weights that were evaluated, or it is not said.
 #include "internal.h"
+#include <math.h>
 #include <string.h>
 
 bool trainer_may_train(const Trainer *t, Error *err) {
@@ -55,9 +56,8 @@ int64_t trainer_stopped_early(const Trainer *t) {
 
 // Keeps the weights of the best validation so far; counts evaluations since.
 static bool judge(Trainer *t) {
-    const Metrics *validation = &t->last_metrics[SPLIT_VAL];
-    double score = metric_score(t->config, t->shard->multilabel, validation);
-    if (validation->rows == 0 || score <= t->best_score) {
+    double score = metrics_value(&t->last_metrics[SPLIT_VAL], t->judge);
+    if (!score_better(t->judge, score, t->best_epoch > 0 ? t->best_score : NAN)) {
         t->stale_evaluations++;
         t->stopped = patience_is_over(t);
         return false;

@@ -14,6 +14,7 @@ struct Trainer {
     const Backend *backend;
     const struct Optimizer *optimizer;
     const struct RateSchedule *rate_schedule;
+    const Score *judge; // the score of validation that chooses the best epoch
     uint64_t seed;
     int threads;
     ModelShape shape;
@@ -92,9 +93,6 @@ bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *c
 // Makes the Patterns where there is room for the most that making them may take. Collective.
 bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                     const Config *config, const Comm *comm, Error *err);
-
-// The number validation is judged by.
-double metric_score(const Config *config, bool multilabel, const Metrics *metrics);
 
 // Registers the trainer's own sections and those of its parts (state.c).
 void register_sections(Trainer *trainer);

@@ -34,13 +34,13 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
                                     .width = (int)c->quantization.initial_bits,
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
+    t->judge = loss_score(loss_of_labels(t->shard->multilabel), c->train.metric, err);
     return err->code == 0 && gradsync_configure(&t->gradients, c, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
            residual_configure(c, &parts->options.residual[1].of, &parts->options.residual[1].values,
                               err) &&
            schedule_configure(parts->schedule, c, &parts->options, err) &&
-           sample_configure(c, parts->schedule, &parts->options, err) &&
-           family_knows(&metric_family, c->train.metric, err);
+           sample_configure(c, parts->schedule, &parts->options, err);
 }
 
 static bool check_data(const Trainer *t, Error *err) {
@@ -197,6 +197,10 @@ static bool build(Trainer *t, Error *err) {
     if (trace_room(t) > 0) {
         trace_init(&t->trace, t->comm, trace_room(t));
         t->timers.trace = &t->trace;
+    }
+    for (int split = 0; split < SPLITS; split++) {
+        metrics_init(&t->best_metrics[split], t->shape.loss);
+        metrics_init(&t->last_metrics[split], t->shape.loss);
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
     model_set_timer(t->model, t->timer);

@@ -2,6 +2,7 @@
 // If this failed, a loss, an accuracy or an F1 would not be that of its definition, or of another
 // split: whatever is printed, compared or selected by it would be wrong.
 #include "../device.h"
+#include "../scores.h"
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/gradsync.h"
@@ -101,13 +102,18 @@ static const TestGraphKind several_labels = {.nodes = GRAPH_NODES,
                                              .split = split_of_several,
                                              .label = label_of_several};
 
-static void assert_metrics(const Metrics *got, Metrics want) {
+typedef struct Wanted {
+    int64_t rows;
+    double loss, accuracy, micro_f1, macro_f1;
+} Wanted;
+
+static void assert_metrics(const Metrics *got, Wanted want) {
     assert_int_equal(got->rows, want.rows);
-    assert_near(got->accuracy, want.accuracy, 1e-15);
-    assert_near(got->micro_f1, want.micro_f1, 1e-15);
-    assert_near(got->macro_f1, want.macro_f1, 1e-15);
+    assert_near(score_in(got, "accuracy"), want.accuracy, 1e-15);
+    assert_near(score_in(got, "micro_f1"), want.micro_f1, 1e-15);
+    assert_near(score_in(got, "macro_f1"), want.macro_f1, 1e-15);
     if (!isnan(want.loss))
-        assert_near(got->loss, want.loss, 1e-6); // floats inside
+        assert_near(score_in(got, "loss"), want.loss, 1e-6); // floats inside
 }
 
 // -log of the share of the label, whose logit lies `below` under the largest of 2, with three zeros
@@ -124,21 +130,21 @@ static void of_one_label(void **state) {
     make(&made, one_label);
     model_metrics(made.model, made.logits, got);
     double right = entropy(0), wrong = entropy(2), even = log(2 * exp(1.0) + 2) - 1;
-    assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
-                                              .accuracy = 3 / 5.0,
-                                              .micro_f1 = 3 / 5.0,
-                                              .macro_f1 = (1 / 2.0 + 4 / 5.0 + 0) / 3,
-                                              .loss = (3 * right + 2 * wrong) / 5});
-    assert_metrics(&got[SPLIT_TEST], (Metrics){.rows = 4,
-                                               .accuracy = 2 / 4.0,
-                                               .micro_f1 = 2 / 4.0,
-                                               .macro_f1 = (1 + 0 + 1 / 2.0) / 3,
-                                               .loss = (right + 2 * wrong + even) / 4});
-    assert_metrics(&got[SPLIT_TRAIN], (Metrics){.rows = 2,
-                                                .accuracy = 1 / 2.0,
-                                                .micro_f1 = 1 / 2.0,
-                                                .macro_f1 = (0 + 2 / 3.0) / 2,
-                                                .loss = (right + wrong) / 2});
+    assert_metrics(&got[SPLIT_VAL], (Wanted){.rows = 5,
+                                             .accuracy = 3 / 5.0,
+                                             .micro_f1 = 3 / 5.0,
+                                             .macro_f1 = (1 / 2.0 + 4 / 5.0 + 0) / 3,
+                                             .loss = (3 * right + 2 * wrong) / 5});
+    assert_metrics(&got[SPLIT_TEST], (Wanted){.rows = 4,
+                                              .accuracy = 2 / 4.0,
+                                              .micro_f1 = 2 / 4.0,
+                                              .macro_f1 = (1 + 0 + 1 / 2.0) / 3,
+                                              .loss = (right + 2 * wrong + even) / 4});
+    assert_metrics(&got[SPLIT_TRAIN], (Wanted){.rows = 2,
+                                               .accuracy = 1 / 2.0,
+                                               .micro_f1 = 1 / 2.0,
+                                               .macro_f1 = (0 + 2 / 3.0) / 2,
+                                               .loss = (right + wrong) / 2});
     model_metrics(made.model, made.logits, got); // counts begin anew
     assert_int_equal(got[SPLIT_VAL].rows, 5);
     unmake(&made);
@@ -169,16 +175,16 @@ static void of_several_labels(void **state) {
     Metrics got[4];
     make(&made, several_labels);
     model_metrics(made.model, made.logits, got);
-    assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 4,
-                                              .accuracy = 2 / 4.0,
-                                              .micro_f1 = 6 / 9.0,
-                                              .macro_f1 = (1 / 2.0 + 2 / 3.0 + 1) / 3,
-                                              .loss = mean_bce(SPLIT_VAL)});
-    assert_metrics(&got[SPLIT_TEST], (Metrics){.rows = 1, .loss = mean_bce(SPLIT_TEST)});
-    assert_metrics(&got[SPLIT_TRAIN], (Metrics){.rows = 1,
-                                                .micro_f1 = 2 / 3.0,
-                                                .macro_f1 = 1 / 2.0,
-                                                .loss = mean_bce(SPLIT_TRAIN)});
+    assert_metrics(&got[SPLIT_VAL], (Wanted){.rows = 4,
+                                             .accuracy = 2 / 4.0,
+                                             .micro_f1 = 6 / 9.0,
+                                             .macro_f1 = (1 / 2.0 + 2 / 3.0 + 1) / 3,
+                                             .loss = mean_bce(SPLIT_VAL)});
+    assert_metrics(&got[SPLIT_TEST], (Wanted){.rows = 1, .loss = mean_bce(SPLIT_TEST)});
+    assert_metrics(&got[SPLIT_TRAIN], (Wanted){.rows = 1,
+                                               .micro_f1 = 2 / 3.0,
+                                               .macro_f1 = 1 / 2.0,
+                                               .loss = mean_bce(SPLIT_TRAIN)});
     unmake(&made);
 }
 
@@ -194,12 +200,12 @@ static void what_is_not_a_number_is_wrong(void **state) {
             if (made.graph.shard.set[NODES].gid[r] == 0)
                 floats(made.logits)[r * made.logits.stride + column] = NAN;
         model_metrics(made.model, made.logits, got);
-        assert_metrics(&got[SPLIT_VAL], (Metrics){.rows = 5,
-                                                  .accuracy = 2 / 5.0,
-                                                  .micro_f1 = 4 / 9.0, // 2 2 3
-                                                  .macro_f1 = (0 + 4 / 5.0 + 0) / 3,
-                                                  .loss = NAN});
-        assert_near(got[SPLIT_TEST].accuracy, 1 / 2.0, 0);
+        assert_metrics(&got[SPLIT_VAL], (Wanted){.rows = 5,
+                                                 .accuracy = 2 / 5.0,
+                                                 .micro_f1 = 4 / 9.0, // 2 2 3
+                                                 .macro_f1 = (0 + 4 / 5.0 + 0) / 3,
+                                                 .loss = NAN});
+        assert_near(score_in(&got[SPLIT_TEST], "accuracy"), 1 / 2.0, 0);
         unmake(&made);
     }
 }
@@ -222,10 +228,34 @@ static void an_empty_split_has_no_rows(void **state) {
     kind.label = any_label;
     make(&made, kind);
     model_metrics(made.model, made.logits, got);
-    assert_metrics(&got[SPLIT_VAL], (Metrics){0});
-    assert_metrics(&got[SPLIT_TEST], (Metrics){0});
+    assert_metrics(&got[SPLIT_VAL], (Wanted){0});
+    assert_metrics(&got[SPLIT_TEST], (Wanted){0});
     assert_int_equal(got[SPLIT_TRAIN].rows, GRAPH_NODES);
     unmake(&made);
+}
+
+// The word of train.metric finds scores of its own loss alone; lower and higher, percent and
+// number.
+static void scores_are_told_apart(void **state) {
+    (void)state;
+    char text[QUANTITY];
+    Error err = {0};
+    const Loss *loss = loss_of_labels(false), other = {.name = "soft", .judge = "accuracy"};
+    const Score *accuracy = score_find("accuracy"), *low = score_find("loss");
+    assert_ptr_equal(loss_score(loss, "auto", &err), accuracy);
+    assert_ptr_equal(loss_score(loss_of_labels(true), "auto", &err), score_find("micro_f1"));
+    assert_ptr_equal(loss_score(loss, "macro-f1", &err), score_find("macro-F1"));
+    assert_null(loss_score(loss, "loss", &err));
+    err = (Error){0};
+    assert_null(loss_score(&other, "accuracy", &err));
+    assert_non_null(strstr(err.text, "'accuracy' is no score of train.loss=soft"));
+    assert_true(score_better(accuracy, 0.5, 0.25) && !score_better(accuracy, 0.25, 0.5));
+    assert_true(score_better(low, 0.25, 0.5) && !score_better(low, 0.5, 0.25));
+    assert_true(score_better(low, 7, NAN) && !score_better(low, NAN, 7));
+    assert_true(!score_better(low, NAN, NAN) && !score_better(accuracy, 1, 1));
+    assert_string_equal(score_text(text, accuracy, 0.5), "50.00 %");
+    assert_string_equal(score_text(text, low, 0.5), "0.5");
+    assert_string_equal(score_text(text, low, NAN), "none");
 }
 
 static const struct CMUnitTest tests[] = {
@@ -233,5 +263,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(of_several_labels),
     cmocka_unit_test(what_is_not_a_number_is_wrong),
     cmocka_unit_test(an_empty_split_has_no_rows),
+    cmocka_unit_test(scores_are_told_apart),
 };
 TEST_MAIN(tests)

@@ -2,6 +2,7 @@
 // If this failed, the line on the terminal or the names of the libraries would say something that
 // is not so.
 
+#include "scores.h"
 #include "support.h"
 
 #include "fringe/report.h"
@@ -14,7 +15,7 @@ static void one_row_is_measured_and_none_is_not(void **state) {
     (void)state;
     for (int rows = 0; rows < 2; rows++) {
         JsonWriter w;
-        Metrics metrics = {.loss = 0.5, .accuracy = 1, .micro_f1 = 1, .macro_f1 = 1, .rows = rows};
+        Metrics metrics = metrics_with(rows, "loss", 0.5);
         json_writer_init(&w, false);
         json_begin_object(&w, NULL);
         report_put_metrics(&w, "test", &metrics);
@@ -52,9 +53,9 @@ static void the_line_says_what_is_left(void **state) {
     (void)state;
     char line[REPORT_LINE];
     EpochRecord record = example();
-    report_line(&record, 200, 3725, line);
+    report_line(&record, score_of_labels(false), 200, 3725, line);
     assert_string_equal(line, "epoch  10/200  loss 0.500  1.00 s  2.5 MB  1:02:05 left");
-    report_line(&record, 200, NAN, line);
+    report_line(&record, score_of_labels(false), 200, NAN, line);
     assert_string_equal(line, "epoch  10/200  loss 0.500  1.00 s  2.5 MB");
 }
 
@@ -63,15 +64,15 @@ static void the_line_shows_metrics_of_its_own_splits(void **state) {
     char line[REPORT_LINE];
     EpochRecord record = example();
     record.evaluated = record.best = true;
-    record.metrics[SPLIT_TRAIN] = (Metrics){.micro_f1 = 0.99, .rows = 8};
-    record.metrics[SPLIT_VAL] = (Metrics){.micro_f1 = 0.875, .rows = 8};
-    record.metrics[SPLIT_TEST] = (Metrics){.micro_f1 = 0.25, .rows = 8};
-    report_line(&record, 200, 59, line);
+    record.metrics[SPLIT_TRAIN] = metrics_with(8, "accuracy", 0.99);
+    record.metrics[SPLIT_VAL] = metrics_with(8, "accuracy", 0.875);
+    record.metrics[SPLIT_TEST] = metrics_with(8, "accuracy", 0.25);
+    report_line(&record, score_of_labels(false), 200, 59, line);
     assert_string_equal(line, "epoch  10/200  loss 0.500  val 87.50  test 25.00 *  1.00 s  2.5 MB"
                               "  0:59 left");
     record.best = false;
     record.metrics[SPLIT_VAL] = (Metrics){0}; // nothing was measured
-    report_line(&record, 200, 59, line);
+    report_line(&record, score_of_labels(false), 200, 59, line);
     assert_non_null(strstr(line, "val  none  test 25.00    1.00 s"));
 }
 
@@ -82,16 +83,16 @@ static void the_line_fits_80_columns(void **state) {
     EpochRecord record = example();
     record.epoch = 99999, record.loss = 0.00012345, record.seconds = 0.1234;
     record.evaluated = record.best = true;
-    record.metrics[SPLIT_VAL] = record.metrics[SPLIT_TEST] = (Metrics){.micro_f1 = 1, .rows = 8};
-    report_line(&record, 100000, 360000, line);
+    record.metrics[SPLIT_VAL] = record.metrics[SPLIT_TEST] = metrics_with(8, "accuracy", 1);
+    report_line(&record, score_of_labels(false), 100000, 360000, line);
     assert_string_equal(
         line, "epoch 99999/100000 loss 1e-04 val 100.00 test 100.00 * 0.123 s 100:00:00 left");
     record.epoch = 999, record.loss = 0.634;
-    report_line(&record, 1000, 14, line);
+    report_line(&record, score_of_labels(false), 1000, 14, line);
     assert_string_equal(
         line, "epoch 999/1000 loss 0.634 val 100.00 test 100.00 * 0.123 s 2.5 MB 0:14 left");
     record.epoch = 99999;
-    report_line(&record, 100000, 360000, line);
+    report_line(&record, score_of_labels(false), 100000, 360000, line);
     assert_non_null(strstr(line, "100:00:00 left"));
 }
 
@@ -177,7 +178,19 @@ static void a_costly_memory_is_told_once(void **state) {
     assert_int_equal(told, 1);
 }
 
+static void the_winner_is_the_best_by_its_score(void **state) {
+    (void)state;
+    const ResultRow row[4] = {{.validation.mean = NAN},
+                              {.validation.mean = 0.5},
+                              {.validation.mean = 0.75},
+                              {.validation.mean = 0.25}};
+    assert_int_equal(result_winner(row, 4, score_find("accuracy")), 2);
+    assert_int_equal(result_winner(row, 4, score_find("loss")), 3);
+    assert_int_equal(result_winner(row, 1, score_find("loss")), -1);
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_winner_is_the_best_by_its_score),
     cmocka_unit_test(a_costly_memory_is_told_once),
     cmocka_unit_test(one_row_is_measured_and_none_is_not),
     cmocka_unit_test(the_parts_split_the_epoch),

@@ -3,6 +3,7 @@
 // early stopping would stop at another evaluation than asked, or scores would be of other weights.
 #include "fixture.h"
 
+#include "../scores.h"
 #include "trainer/internal.h"
 
 #include <math.h>
@@ -60,9 +61,11 @@ static void train(Trainer *t) {
     }
 }
 
-static double accuracy(const Metrics *m) { return m->accuracy; }
-static double micro_f1(const Metrics *m) { return m->micro_f1; }
-static double macro_f1(const Metrics *m) { return m->macro_f1; }
+static double accuracy(const Metrics *m) { return score_in(m, "accuracy"); }
+static double micro_f1(const Metrics *m) { return score_in(m, "micro_f1"); }
+static double macro_f1(const Metrics *m) { return score_in(m, "macro_f1"); }
+
+static double minus_loss(const Metrics *m) { return -score_in(m, "loss"); }
 
 // The first of the epochs with the largest figure, from 1.
 static int64_t best_of(int split, double (*figure)(const Metrics *)) {
@@ -88,10 +91,10 @@ static void assert_best_is(Trainer *t, int64_t epoch, const char *what) {
                         sizeof counters.best_metrics);
     trainer_evaluate(t, true, metrics); // and they are what gives these figures
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
-        assert_near(metrics[split].micro_f1, history.metrics[epoch - 1][split].micro_f1, 0);
+        assert_near(micro_f1(&metrics[split]), micro_f1(&history.metrics[epoch - 1][split]), 0);
     trainer_evaluate(t, false, metrics);
-    assert_near(metrics[SPLIT_TRAIN].loss, history.metrics[history.epochs - 1][SPLIT_TRAIN].loss,
-                0);
+    assert_near(score_in(&metrics[SPLIT_TRAIN], "loss"),
+                score_in(&history.metrics[history.epochs - 1][SPLIT_TRAIN], "loss"), 0);
 }
 
 static void validation_selects(void **state) {
@@ -104,19 +107,22 @@ static void validation_selects(void **state) {
         {"train.metric=auto", false, accuracy},     {"train.metric=accuracy", false, accuracy},
         {"train.metric=macro-f1", false, macro_f1}, {"train.metric=auto", true, micro_f1},
         {"train.metric=accuracy", true, accuracy},  {"train.metric=micro-f1", true, micro_f1},
-        {"train.metric=macro-f1", true, macro_f1},
+        {"train.metric=macro-f1", true, macro_f1},  {NULL, false, minus_loss},
     };
     int telling = 0; // cases in which another choice would be another epoch
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         make_test_graph(NULL, cases[i].multilabel);
-        Trainer *t = TRAINER(cases[i].setting, "train.lr=0.03");
+        const char *setting = cases[i].setting;
+        Trainer *t = TRAINER(setting != NULL ? setting : "train.metric=auto", "train.lr=0.03");
+        if (setting == NULL) // a score that is better where it is lower
+            t->judge = score_find("loss");
         train(t);
         int64_t best = best_of(SPLIT_VAL, cases[i].figure);
         assert_int_equal(history.epochs, EPOCHS);
         telling += best != best_of(SPLIT_TEST, cases[i].figure) &&
                    best != best_of(SPLIT_TRAIN, cases[i].figure) && best != EPOCHS;
-        assert_best_is(t, best, cases[i].setting);
-        double most = -1;
+        assert_best_is(t, best, setting != NULL ? setting : "loss");
+        double most = -INFINITY;
         for (int e = 0; e < EPOCHS; e++) {
             double score = cases[i].figure(&history.metrics[e][SPLIT_VAL]);
             assert_int_equal(history.best[e], score > most);
