@@ -83,6 +83,13 @@ typedef struct PostSaved { // what backward needs besides z; filled by forward w
     DeviceByte *positive;  // [N, stride/8] activation: input > 0
 } PostSaved;
 
+// A factor of each row r: plain + times at[r], or at[0] for all rows; plain where `at` is NULL.
+typedef struct RowFactor {
+    float plain, times;
+    const DeviceFloat *at;
+    bool each; // at[r], not at[0]
+} RowFactor;
+
 typedef struct AdamStep {
     float rate, beta1, beta2, epsilon;
     float correction1, correction2; // 1 - beta^t

@@ -180,35 +180,3 @@ void cpu_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t by
     }
     *cpu_int64s(sum) = (int64_t)total;
 }
-
-static void combine(float *out, float a, const float *x, float b, int64_t count) {
-    if (a == 0)
-        for (int64_t i = 0; i < count; i++)
-            out[i] = b * x[i];
-    else
-        for (int64_t i = 0; i < count; i++)
-            out[i] = a * out[i] + b * x[i];
-}
-
-void cpu_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
-                         const Poll *poll) {
-    float *to = cpu_floats(out);
-    const float *from = cpu_floats(x);
-    const int64_t blocks = (count + BLOCK - 1) / BLOCK;
-#pragma omp parallel for schedule(static) if (count > PARALLEL)
-    for (int64_t i = 0; i < blocks; i++) {
-        int64_t begin = i * BLOCK, left = count - begin;
-        combine(to + begin, a, from + begin, b, left < BLOCK ? left : BLOCK);
-        poll_sometimes(poll, i);
-    }
-}
-
-void cpu_message_blend(Rows m, Rows x, const DeviceFloat *part, const Poll *poll) {
-    const float *a = cpu_floats(part);
-#pragma omp parallel for schedule(static) if (m.count * m.stride > PARALLEL)
-    for (int64_t r = 0; r < m.count; r++) {
-        combine(cpu_floats(m.at) + r * m.stride, 1 - a[r], cpu_floats(x.at) + r * x.stride, a[r],
-                m.stride);
-        poll_sometimes(poll, r);
-    }
-}

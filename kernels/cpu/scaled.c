@@ -1,54 +1,51 @@
-// Rows plus a multiple of other rows, rows times a number each, and the sum of all products of two
-// sets of rows: GIN's self term, the diagonal of rows that came before post, and the gradient of
-// GIN's factor.
+// Sums of two sets of rows with a factor for each row: GIN's self term, the diagonal of rows that
+// came before post, what residuals remember. And the sum of all products of two sets of rows: the
+// gradient of GIN's factor.
 #include "cpu.h"
 #include <omp.h>
 
-enum { PANEL_ROWS = 512, BLOCKS = 256 };
+enum {
+    PANEL_ROWS = 512,
+    BLOCKS = 256,
+    PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
+};
 
-static void add_to_row(float *out, const float *a, const float *x, float scalar, int64_t columns) {
-    for (int64_t c = 0; c < columns; c++)
-        out[c] = a[c] + scalar * x[c];
+static float factor_of(RowFactor factor, int64_t r) {
+    if (factor.at == NULL)
+        return factor.plain;
+    return factor.plain + factor.times * cpu_floats(factor.at)[factor.each ? r : 0];
 }
 
-void cpu_add_scaled(Rows out_rows, Range range, Rows a_rows, Rows x_rows, const DeviceFloat *scalar,
+static void add_row(float *out, float p, const float *a, float q, const float *x, int64_t columns) {
+    if (p == 0)
+        for (int64_t c = 0; c < columns; c++)
+            out[c] = q * x[c];
+    else
+        for (int64_t c = 0; c < columns; c++)
+            out[c] = p * a[c] + q * x[c];
+}
+
+void cpu_add_scaled(Rows out, Range range, RowFactor p, Rows a, RowFactor q, Rows x,
                     const Poll *poll) {
-    CpuRows out = cpu_rows(out_rows), a = cpu_rows(a_rows), x = cpu_rows(x_rows);
-    const float factor = *(const float *)scalar;
+    const CpuRows to = cpu_rows(out), from = cpu_rows(a), added = cpu_rows(x);
     assert(out.columns == x.columns && out.columns == a.columns);
-#pragma omp parallel
+#pragma omp parallel if ((range.end - range.begin) * out.columns > PARALLEL)
     {
         Pace pace = pace_start(poll);
 #pragma omp for schedule(static)
         for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
             int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
             for (int64_t r = begin; r < end; r++)
-                add_to_row(out.at + r * out.stride, a.at + r * a.stride, x.at + r * x.stride,
-                           factor, out.columns);
+                add_row(to.at + r * to.stride, factor_of(p, r), from.at + r * from.stride,
+                        factor_of(q, r), added.at + r * added.stride, to.columns);
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }
     }
 }
 
-static void scale_panel(CpuRows x, int64_t begin, int64_t end, const float *factor) {
-    for (int64_t r = begin; r < end; r++)
-        for (int64_t c = 0; c < x.columns; c++)
-            x.at[r * x.stride + c] *= factor[r];
-}
-
-void cpu_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll) {
-#pragma omp parallel
-    {
-        Pace pace = pace_start(poll);
-#pragma omp for schedule(static)
-        for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
-            int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
-            scale_panel(cpu_rows(x), begin, end, cpu_floats(factor));
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
-    }
+void cpu_message_add_scaled(Rows out, RowFactor p, Rows a, RowFactor q, Rows x, const Poll *poll) {
+    cpu_add_scaled(out, (Range){0, out.count}, p, a, q, x, poll);
 }
 
 // Products of 16 columns side by side, added as a tree at the end.

@@ -31,42 +31,6 @@ void cuda_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t b
            cuda_stream(STREAM_MESSAGE), (Sum *)int64s_of(sum), bytes_of(payload), bytes);
 }
 
-// ---- what is remembered of rows
-
-__global__ __launch_bounds__(CHECKSUM_THREADS) static void combine(float *out, float a,
-                                                                   const float *x, float b,
-                                                                   int64_t count) {
-    const int64_t step = (int64_t)gridDim.x * CHECKSUM_THREADS;
-    for (int64_t i = (int64_t)blockIdx.x * CHECKSUM_THREADS + threadIdx.x; i < count; i += step) {
-        const float added = b * x[i];
-        out[i] = a == 0 ? added : a * out[i] + added;
-    }
-}
-
-void cuda_message_combine(DeviceFloat *out, float a, const DeviceFloat *x, float b, int64_t count,
-                          const Poll *poll) {
-    (void)poll;
-    LAUNCH(combine, cuda_blocks(count, CHECKSUM_THREADS), CHECKSUM_THREADS, 0,
-           cuda_stream(STREAM_MESSAGE), floats_of(out), a, floats_of(x), b, count);
-}
-
-__global__ __launch_bounds__(CHECKSUM_THREADS) static void blend(Rows m, Rows x,
-                                                                 const float *part) {
-    const int64_t step = (int64_t)gridDim.x * CHECKSUM_THREADS, count = m.count * m.stride;
-    float *to = floats_of(m.at);
-    const float *from = floats_of(x.at);
-    for (int64_t i = (int64_t)blockIdx.x * CHECKSUM_THREADS + threadIdx.x; i < count; i += step) {
-        const float a = part[i / m.stride], kept = 1 - a, added = a * from[i];
-        to[i] = kept == 0 ? added : kept * to[i] + added;
-    }
-}
-
-void cuda_message_blend(Rows m, Rows x, const DeviceFloat *part, const Poll *poll) {
-    (void)poll;
-    LAUNCH(blend, cuda_blocks(m.count * m.stride, CHECKSUM_THREADS), CHECKSUM_THREADS, 0,
-           cuda_stream(STREAM_MESSAGE), m, x, floats_of(part));
-}
-
 // ---- how far rows have moved
 
 static constexpr int DISTANCE_THREADS = 256, TERMS = 1024, PARTS = 256;

@@ -226,20 +226,30 @@ void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *p
                   device_rows(out), floats_of(bias), range.begin, range.end);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(DeviceRows out, DeviceRows a,
-                                                                      DeviceRows x,
-                                                                      const float *scalar,
-                                                                      int64_t begin, int64_t end,
-                                                                      int lanes) {
+__device__ static inline float factor_of(const RowFactor &factor, int64_t r) {
+    if (factor.at == nullptr)
+        return factor.plain;
+    return factor.plain + factor.times * floats_of(factor.at)[factor.each ? r : 0];
+}
+
+__device__ static inline float sum_of(float p, float a, float q, float x) {
+    return p == 0 ? q * x : p * a + q * x;
+}
+
+__global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(DeviceRows out, RowFactor p,
+                                                                      DeviceRows a, RowFactor q,
+                                                                      DeviceRows x, int64_t begin,
+                                                                      int64_t end, int lanes) {
     const Walk walk = walk_of(lanes);
     const int columns = (int)out.columns;
-    const float factor = *scalar;
-    for (int64_t r = begin + walk.row; r < end; r += walk.step)
+    for (int64_t r = begin + walk.row; r < end; r += walk.step) {
+        const float f = factor_of(p, r), g = factor_of(q, r);
         for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
-            const float4 p = *(const float4 *)(a.at + r * a.stride + c);
-            const float4 q = *(const float4 *)(x.at + r * x.stride + c);
-            const float4 sum = make_float4(p.x + factor * q.x, p.y + factor * q.y,
-                                           p.z + factor * q.z, p.w + factor * q.w);
+            const float4 u =
+                f == 0 ? make_float4(0, 0, 0, 0) : *(const float4 *)(a.at + r * a.stride + c);
+            const float4 v = *(const float4 *)(x.at + r * x.stride + c);
+            const float4 sum = make_float4(sum_of(f, u.x, g, v.x), sum_of(f, u.y, g, v.y),
+                                           sum_of(f, u.z, g, v.z), sum_of(f, u.w, g, v.w));
             float *to = out.at + r * out.stride + c;
             if (c + QUAD <= columns) {
                 *(float4 *)to = sum;
@@ -249,32 +259,24 @@ __global__ __launch_bounds__(ROW_THREADS) static void add_scaled_rows(DeviceRows
             for (int i = 0; c + i < columns; i++)
                 to[i] = some[i];
         }
+    }
 }
 
-void cuda_add_scaled(Rows out, Range range, Rows a, Rows x, const DeviceFloat *scalar,
+static void add_scaled_on(DeviceStream stream, Rows out, Range range, RowFactor p, Rows a,
+                          RowFactor q, Rows x) {
+    const int lanes = lanes_for(divide_up(out.columns, QUAD));
+    LAUNCH(add_scaled_rows, cuda_blocks((range.end - range.begin) * lanes, ROW_THREADS),
+           ROW_THREADS, 0, cuda_stream(stream), device_rows(out), p, device_rows(a), q,
+           device_rows(x), range.begin, range.end, lanes);
+}
+
+void cuda_add_scaled(Rows out, Range range, RowFactor p, Rows a, RowFactor q, Rows x,
                      const Poll *poll) {
     (void)poll;
-    LAUNCH_PIECES(add_scaled_rows, range.end - range.begin, lanes_for(divide_up(out.columns, QUAD)),
-                  device_rows(out), device_rows(a), device_rows(x), floats_of(scalar), range.begin,
-                  range.end);
+    add_scaled_on(STREAM_COMPUTE, out, range, p, a, q, x);
 }
 
-__global__ __launch_bounds__(ROW_THREADS) static void scale_each_row(DeviceRows x,
-                                                                     const float *factor,
-                                                                     int64_t begin, int64_t end,
-                                                                     int lanes) {
-    const Walk walk = walk_of(lanes);
-    const int columns = (int)x.columns;
-    for (int64_t r = begin + walk.row; r < end; r += walk.step)
-        for (int c = QUAD * walk.lane; c < columns; c += QUAD * lanes) {
-            float *at = x.at + r * x.stride + c;
-            for (int i = 0; i < QUAD && c + i < columns; i++) // padding stays as it is
-                at[i] *= factor[r];
-        }
-}
-
-void cuda_scale_rows(Rows x, Range range, const DeviceFloat *factor, const Poll *poll) {
+void cuda_message_add_scaled(Rows out, RowFactor p, Rows a, RowFactor q, Rows x, const Poll *poll) {
     (void)poll;
-    LAUNCH_PIECES(scale_each_row, range.end - range.begin, lanes_for(divide_up(x.columns, QUAD)),
-                  device_rows(x), floats_of(factor), range.begin, range.end);
+    add_scaled_on(STREAM_MESSAGE, out, Range{0, out.count}, p, a, q, x);
 }

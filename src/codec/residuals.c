@@ -28,9 +28,13 @@ ResidualOptions residual_get(const MemberValues *values) {
     return options;
 }
 
-static DeviceFloat *floats_of(DeviceByte *memory) { return (DeviceFloat *)(void *)memory; }
+// What is remembered of such rows. Both with their padding, which is remembered, too.
+static Rows memory_of(DeviceByte *memory, Rows rows) {
+    return (Rows){(DeviceFloat *)(void *)memory, rows.count, rows.stride, rows.stride};
+}
+static Rows padded(Rows rows) { return (Rows){rows.at, rows.count, rows.stride, rows.stride}; }
 
-static int64_t floats_in(Rows rows) { return rows.count * rows.stride; }
+static const RowFactor none = {0}, one = {.plain = 1}, minus_one = {.plain = -1};
 
 static size_t of_sender(int64_t rows, int64_t columns, ResidualEnd end) {
     return end == RESIDUAL_SENDER ? rows_bytes(rows, columns) : 0;
@@ -45,16 +49,17 @@ static size_t of_both(int64_t rows, int64_t columns, ResidualEnd end) {
 
 static void feedback_before(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                             const Poll *poll) {
-    DeviceFloat *m = floats_of(memory);
+    Rows m = memory_of(memory, rows), x = padded(rows);
     (void)step;
-    b->message_combine(rows.at, 1, m, 1, floats_in(rows), poll);
-    b->message_combine(m, 0, rows.at, 1, floats_in(rows), poll);
+    b->message_add_scaled(x, one, x, one, m, poll);
+    b->message_add_scaled(m, none, m, one, x, poll);
 }
 
 static void feedback_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
                            const Poll *poll) {
+    Rows m = memory_of(memory, decoded);
     (void)step;
-    b->message_combine(floats_of(memory), 1, decoded.at, -1, floats_in(decoded), poll);
+    b->message_add_scaled(m, one, m, minus_one, padded(decoded), poll);
 }
 
 static const Residual residual_feedback = {.name = "feedback",
@@ -66,8 +71,9 @@ static const Residual residual_feedback = {.name = "feedback",
 
 static void subtract(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                      const Poll *poll) {
+    Rows x = padded(rows);
     if (!step.direct)
-        b->message_combine(rows.at, 1, floats_of(memory), -1, floats_in(rows), poll);
+        b->message_add_scaled(x, one, x, minus_one, memory_of(memory, rows), poll);
 }
 
 static float difference_follows(const MemberValues *values, int bits, int64_t columns) {
@@ -77,10 +83,12 @@ static float difference_follows(const MemberValues *values, int bits, int64_t co
 
 static void difference_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
                              const Poll *poll) {
-    Rows m = {floats_of(memory), decoded.count, decoded.columns, decoded.stride};
+    Rows m = memory_of(memory, decoded), x = padded(decoded);
+    RowFactor rest = {.plain = 1, .times = -1, .at = step.follows, .each = true};
+    RowFactor part = {.times = 1, .at = step.follows, .each = true};
     if (!step.direct)
-        b->message_combine(decoded.at, 1, m.at, 1, floats_in(decoded), poll);
-    b->message_blend(m, decoded, step.follows, poll);
+        b->message_add_scaled(x, one, x, one, m, poll);
+    b->message_add_scaled(m, rest, m, part, x, poll);
 }
 
 static const Residual residual_difference = {.name = "difference",
@@ -104,10 +112,11 @@ static void anchor_before(const Backend *b, DeviceByte *memory, Rows rows, Resid
 
 static void anchor_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
                          const Poll *poll) {
+    Rows m = memory_of(memory, decoded), x = padded(decoded);
     if (is_refresh(step.values, step.exchange))
-        b->message_combine(floats_of(memory), 0, decoded.at, 1, floats_in(decoded), poll);
+        b->message_add_scaled(m, none, m, one, x, poll);
     else
-        b->message_combine(decoded.at, 1, floats_of(memory), 1, floats_in(decoded), poll);
+        b->message_add_scaled(x, one, x, one, m, poll);
 }
 
 static const Residual residual_anchor = {.name = "anchor",

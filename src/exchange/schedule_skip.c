@@ -208,9 +208,10 @@ static size_t last_bytes(int64_t rows, int64_t columns, ResidualEnd end) {
 
 static void keep_last(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                       const Poll *poll) {
+    Rows x = {rows.at, rows.count, rows.stride, rows.stride}, last = x; // with their padding
     (void)step;
-    b->message_combine((DeviceFloat *)(void *)memory, 0, rows.at, 1, rows.count * rows.stride,
-                       poll);
+    last.at = (DeviceFloat *)(void *)memory;
+    b->message_add_scaled(last, (RowFactor){0}, last, (RowFactor){.plain = 1}, x, poll);
 }
 
 static const Residual last = {.name = "last", .bytes = last_bytes, .before_encode = keep_last};

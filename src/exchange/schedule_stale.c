@@ -106,11 +106,12 @@ static size_t mean_bytes(int64_t rows, int64_t columns, ResidualEnd end) {
 static void smooth(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                    const Poll *poll) {
     Options options = options_of(step.values);
-    DeviceFloat *mean = (DeviceFloat *)(void *)memory;
-    int64_t floats = rows.count * rows.stride;
+    Rows x = {rows.at, rows.count, rows.stride, rows.stride}, mean = x; // with their padding
     float before = weight_before(&options, step.exchange);
-    b->message_combine(mean, before, rows.at, 1 - before, floats, poll);
-    b->message_combine(rows.at, 0, mean, 1, floats, poll);
+    mean.at = (DeviceFloat *)(void *)memory;
+    b->message_add_scaled(mean, (RowFactor){.plain = before}, mean,
+                          (RowFactor){.plain = 1 - before}, x, poll);
+    b->message_add_scaled(x, (RowFactor){0}, x, (RowFactor){.plain = 1}, mean, poll);
 }
 
 static const Residual smoothing = {.name = "mean", .bytes = mean_bytes, .after_decode = smooth};

@@ -103,13 +103,18 @@ static Post relu(const Model *m) {
     return (Post){.count = 1, .step = {POST_ACTIVATION}, .keep = 1, .training = m->training};
 }
 
+static const RowFactor one = {.plain = 1};
+static RowFactor epsilon_of(const LayerRun *run) {
+    return (RowFactor){.times = 1, .at = weights_of(run, EPSILON)};
+}
+
 static void gin_forward(const LayerRun *run, Range rows, const Poll *poll) {
     const Model *m = run->m;
     const Backend *b = m->parts.backend;
     const Layer *layer = run->layer;
     Rows sums = sums_of(run), hidden = layer->own[HIDDEN];
     Post post = relu(m);
-    b->add_scaled(sums, rows, run->a, run->h, weights_of(run, EPSILON), poll);
+    b->add_scaled(sums, rows, one, run->a, epsilon_of(run), run->h, poll);
     b->dense(layer->z, rows, sums, weights_of(run, ROLE_WEIGHT), weights_of(run, ROLE_BIAS), false,
              poll);
     b->post_forward(hidden, rows, layer->z, &post, (PostSaved){.positive = layer->bits},
@@ -139,8 +144,7 @@ static void gin_aggregate_gradient(const LayerRun *run, const Poll *poll) {
 }
 
 static void gin_input_gradient(const LayerRun *run, Range rows, const Poll *poll) {
-    run->m->parts.backend->add_scaled(run->dh, rows, run->dh, run->da, weights_of(run, EPSILON),
-                                      poll);
+    run->m->parts.backend->add_scaled(run->dh, rows, one, run->dh, epsilon_of(run), run->da, poll);
 }
 
 // The first layer has no dA: it uses that the sum of dU Wᵀ ∘ H equals the sum of dU ∘ H W. The

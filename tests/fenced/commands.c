@@ -30,6 +30,13 @@ static void keep_saved(void *to, const void *argument, size_t bytes) {
                                    .positive = fenced_twin(saved->positive)};
 }
 
+static void keep_factor(void *to, const void *argument, size_t bytes) {
+    RowFactor *factor = to;
+    (void)bytes;
+    *factor = *(const RowFactor *)argument;
+    factor->at = fenced_twin(factor->at);
+}
+
 static void keep_post(void *to, const void *argument, size_t bytes) {
     Post *post = to;
     (void)bytes;
@@ -73,7 +80,8 @@ static void keep_halo_aggregate(void *to, const void *argument, size_t bytes) {
 // Every type of an argument. One that is missing does not compile.
 // clang-format off
 #define KEEP_OF(argument)                                                                           \
-    _Generic((argument), Rows: keep_rows, PostSaved: keep_saved, const Post *: keep_post,          \
+    _Generic((argument), Rows: keep_rows, RowFactor: keep_factor, PostSaved: keep_saved,           \
+        const Post *: keep_post,                                                                   \
         const MessageSource *: keep_source, const Quantized *: keep_quantized,                     \
         Aggregate *: keep_aggregate, HaloAggregate *: keep_halo_aggregate,                         \
         DeviceFloat *: keep_address, const DeviceFloat *: keep_address,                            \

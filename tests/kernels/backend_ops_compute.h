@@ -208,20 +208,26 @@ static void add_bias(Case *c) {
     case_keep_rows(c, out);
 }
 
+// Factors of all rows and of each; of the rows themselves, or as many others.
+static RowFactor case_factor(Case *c, int64_t rows, int kind) {
+    if (kind == 0)
+        return (RowFactor){.plain = -0.37f};
+    if (kind == 1)
+        return (RowFactor){.times = 1, .at = case_floats(c, 1)};
+    return (RowFactor){
+        .plain = 1, .times = -1, .at = far_floats(c, case_floats(c, rows), 1), .each = true};
+}
+
 static void add_scaled(Case *c) {
     Rows a = case_rows(c, c->shape.rows, c->shape.columns);
     Rows x = case_rows(c, a.count, a.columns);
     Rows out = c->variant & 2 ? a : case_rows(c, a.count, a.columns);
-    c->b->add_scaled(far_rows(c, out), far_range(c, range_of(c, a.count)), far_rows(c, a),
-                     far_rows(c, x), case_floats(c, 1), NULL);
+    int kind = c->variant / 4;
+    RowFactor p = kind == 3 ? (RowFactor){0} : case_factor(c, a.count, kind);
+    RowFactor q = case_factor(c, a.count, (kind + 2) % 3);
+    c->b->add_scaled(far_rows(c, out), far_range(c, range_of(c, a.count)), p, far_rows(c, a), q,
+                     far_rows(c, x), NULL);
     case_keep_rows(c, out);
-}
-
-static void scale_rows(Case *c) {
-    Rows x = case_rows(c, c->shape.rows, c->shape.columns);
-    c->b->scale_rows(far_rows(c, x), far_range(c, range_of(c, x.count)),
-                     far_floats(c, case_floats(c, x.count), 1), NULL);
-    case_keep_rows(c, x);
 }
 
 static void dot(Case *c) {
@@ -248,8 +254,7 @@ static void dot(Case *c) {
         {"post", post, 20, 0, 20, {{1500, 16}, {300, 602}, {9000, 3}, {17000, 1}}},                \
         {"dropout", dropout, 8, 0, 8, {{1500, 16}, {300, 602}}},                                   \
         {"add_bias", add_bias, 2, 0, 2, {{1500, 16}, {300, 602}}},                                 \
-        {"add_scaled", add_scaled, 4, 0, 4, {{1500, 16}, {300, 602}}},                             \
-        {"scale_rows", scale_rows, 2, 0, 2, {{1500, 16}, {300, 602}}}, {                           \
+        {"add_scaled", add_scaled, 16, 0, 16, {{1500, 16}, {300, 602}}}, {                         \
         "dot", dot, 1, 0, 0, {                                                                     \
             {1500, 16}, {17000, 1}, { 600, 256 }                                                   \
         }                                                                                          \

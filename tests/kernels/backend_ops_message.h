@@ -229,12 +229,25 @@ static void message_checksum(Case *c) {
     }
 }
 
-static void message_combine(Case *c) {
+static void message_add_scaled(Case *c) {
     static const float factors[][2] = {{1, -1}, {0, 1}, {0.75f, 0.25f}, {1, 0.1f}};
-    DeviceFloat *out = case_floats(c, flat_count(c)), *x = case_floats(c, flat_count(c));
-    const float *factor = factors[c->variant];
-    c->b->message_combine(out, factor[0], x, factor[1], flat_count(c), NULL);
-    case_keep(c, out, (size_t)flat_count(c) * sizeof(float));
+    Rows out = case_rows(c, c->shape.rows, c->shape.columns),
+         x = case_rows(c, c->shape.rows, c->shape.columns);
+    const float *factor = factors[c->variant % 4];
+    float *part = ALLOC(float, c->shape.rows + 1, "test");
+    DeviceFloat *device = case_zeros(c, (size_t)(c->shape.rows + 1) * sizeof *part);
+    for (int64_t r = 0; r < c->shape.rows; r++)
+        part[r] = (float)(1 + r % 8) / 8; // 1: all of it
+    c->b->message_upload(device, part, (size_t)c->shape.rows * sizeof *part);
+    if (c->variant < 4)
+        c->b->message_add_scaled(out, (RowFactor){.plain = factor[0]}, out,
+                                 (RowFactor){.plain = factor[1]}, x, NULL);
+    else
+        c->b->message_add_scaled(out, (RowFactor){1, -1, device, true}, out,
+                                 (RowFactor){0, 1, device, true}, x, NULL);
+    case_keep_rows(c, out);
+    c->b->finish(NULL);
+    memory_free(part);
 }
 
 // Of other rows, without the last number; of the same rows.
@@ -247,20 +260,6 @@ static void message_distance(Case *c) {
     case_keep(c, two, 2 * sizeof(double));
 }
 
-static void message_blend(Case *c) {
-    Rows m = case_rows(c, c->shape.rows, c->shape.columns),
-         x = case_rows(c, c->shape.rows, c->shape.columns);
-    float *part = ALLOC(float, c->shape.rows, "test");
-    DeviceFloat *device = case_zeros(c, (size_t)c->shape.rows * sizeof *part);
-    for (int64_t r = 0; r < c->shape.rows; r++)
-        part[r] = (float)(1 + r % 8) / 8; // 1: all of it
-    c->b->message_upload(device, part, (size_t)c->shape.rows * sizeof *part);
-    c->b->message_blend(m, x, device, NULL);
-    case_keep_rows(c, m);
-    c->b->finish(NULL);
-    memory_free(part);
-}
-
 #define MESSAGE_OPERATIONS                                                                         \
     {"softmax_loss", softmax_loss, 3, 0, 0, {{17000, 3}, {300, 602}}},                             \
         {"softmax_loss's value", softmax_value, 1, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
@@ -270,8 +269,7 @@ static void message_blend(Case *c) {
         {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \
         {"scale", scale, 1, 0, 0, {{1500, 16}}},                                                   \
         {"message_checksum", message_checksum, 2, 0, 0, {{300, 602}}},                             \
-        {"message_blend", message_blend, 1, 0, 0, {{1500, 16}, {300, 602}}},                       \
-        {"message_combine", message_combine, 4, 0, 0, {{1500, 16}, {300, 602}}},                   \
+        {"message_add_scaled", message_add_scaled, 5, 0, 0, {{1500, 16}, {300, 602}}},             \
         {"message_distance", message_distance, 2, 0, 0, {{1500, 16}, {5000, 256}}},                \
         {"pack_fp32", pack_fp32, 2, 0, 2, {{1500, 16}, {9000, 3}, {300, 602}}},                    \
         {"pack_bf16", pack_bf16, 4, 0, 4, {{1500, 16}, {9000, 3}, {300, 602}, {5000, 41}}}, {      \

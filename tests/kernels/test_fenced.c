@@ -197,7 +197,8 @@ static void step(Work *w, int i) {
     int kind = drawn(i, 0, 7);
     hand_over(w, kind < 5 ? STREAM_COMPUTE : STREAM_MESSAGE);
     if (kind == 0)
-        w->b->add_scaled(w->a, range, w->a, w->c, w->number, NULL);
+        w->b->add_scaled(w->a, range, (RowFactor){.plain = 1}, w->a,
+                         (RowFactor){.times = 1, .at = w->number}, w->c, NULL);
     else if (kind == 1)
         w->b->scale(w->c.at, ROWS * w->c.stride, numbers[drawn(i, 3, 3)]);
     else if (kind == 2)
