@@ -104,6 +104,7 @@ static void post_halo(void *context, Rows halo, Rows received, Range rows, const
         b->dropout(halo, rows, halo, post.keep, post.stream, before->halo_id, poll);
         post_steps(run->m, halo, halo, rows, post, drop + 1, post.count, poll);
     }
+    if (before->halo_right != NULL)
         b->add_scaled(halo, rows, (RowFactor){0}, halo,
                       (RowFactor){.times = 1, .at = before->halo_right, .each = true}, halo, poll);
     stream_timer_end(run->m->timer);
