@@ -49,7 +49,7 @@ KINDS = [("graph", layer) for layer in ("gcn", "sage-mean", "sage-gcn", "gin", "
 KINDS += [(data, layer) for data in ("planted", "zipf") for layer in ("hgnn", "hnhn")]
 MODES = ("vanilla", "adaqp", "lossless", "quantize", "overlap", "auto", "adaqp-published")
 CODECS = ("fp32", "bf16", "integer")
-METHODS = ("qsgd", "dq-sgd", "diana-both", "signsgd", "ef21")
+METHODS = ("qsgd", "dq-sgd", "diana-both", "signsgd", "ef21", "powersgd:4", "topk:0.05")
 RANKS = (1, 2, 3, 4)
 EPOCHS = 12
 PINNED = {"quantization.link": [1e-9, 1e-5], "quantization.solver": "exact", "run.threads": 1, "run.log_every": 0}
@@ -119,7 +119,7 @@ def gradient_cases():
 def resume_cases():
     for mode in ("vanilla", "adaqp"):
         yield Case(f"resume-{mode}-3", "graph", 3, {"mode": mode}, resumed=True)
-    for method in ("diana-both", "signsgd"):
+    for method in ("diana-both", "signsgd", "powersgd:4", "topk:0.05"):
         yield Case(f"resume-{method}-3", "graph", 3, {"gradients.method": method}, resumed=True)
 
 
