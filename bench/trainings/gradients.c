@@ -22,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTINGS = 48, ROWS = 16, CODES = 256 };
+enum { SETTINGS = 48, BUCKET = 512, ROWS = 16, CODES = 256 };
 
 static void need(bool ok, const Error *err) { CHECK(ok, (ExitCode)err->code, "%s", err->text); }
 
@@ -32,7 +32,7 @@ typedef struct Share {
     const Comm *comm;
     Cut cut;
     int32_t *length; // [units]
-    Rows x, out;     // [units, GRADIENT_BUCKET] its buckets, and what becomes of them
+    Rows x, out;     // [units, BUCKET] its buckets, and what becomes of them
     int32_t *row;    // [ROWS] 0, 1, 2, ...
     int64_t *id;     // [units] likewise
     uint32_t epoch;
@@ -43,7 +43,7 @@ typedef struct Share {
 
 static Share share_new(const Trainer *t, int rounds) {
     GradSpan span[MODEL_PARAMETERS];
-    GradForm form = {0};
+    GradForm form = {.bucket = BUCKET};
     model_spans(&form, &t->shape, span);
     Share s = {.comm = t->comm, .rounds = rounds};
     s.cut = (Cut){.floats = form.count, .units = bucket_count(&form)};
@@ -51,16 +51,16 @@ static Share share_new(const Trainer *t, int rounds) {
     buckets_fill(s.cut.bucket, &form);
     s.length = ALLOC(int32_t, s.cut.units, "lengths");
     bucket_lengths(s.length, &s.cut);
-    s.x = rows_alloc(device(), s.cut.units, GRADIENT_BUCKET, "share");
-    s.out = rows_alloc(device(), s.cut.units, GRADIENT_BUCKET, "decoded share");
+    s.x = rows_alloc(device(), s.cut.units, BUCKET, "share");
+    s.out = rows_alloc(device(), s.cut.units, BUCKET, "decoded share");
     s.row = ALLOC(int32_t, ROWS, "rows");
     s.id = ALLOC(int64_t, s.cut.units, "numbers of rows");
     for (int64_t i = 0; i < s.cut.units; i++)
         s.id[i] = i;
     for (int32_t i = 0; i < ROWS; i++)
         s.row[i] = i;
-    s.bytes = memory_alloc(2 * ROWS * 8 * GRADIENT_BUCKET, "message");
-    s.scratch = on_device(memory_alloc(ROWS * GRADIENT_BUCKET, "codes"));
+    s.bytes = memory_alloc(2 * ROWS * 8 * BUCKET, "message");
+    s.scratch = on_device(memory_alloc(ROWS * BUCKET, "codes"));
     return s;
 }
 
@@ -122,7 +122,7 @@ typedef struct Arm {
 static MessageLayout layout_of(const Share *s, const Arm *arm, int64_t first) {
     int64_t rows = s->cut.units - first;
     MessageLayout layout = {.rows = rows < ROWS ? rows : ROWS,
-                            .columns = GRADIENT_BUCKET,
+                            .columns = BUCKET,
                             .length = s->length + first,
                             .scratch = s->scratch};
     grid_set(&layout.values, arm->grid);

@@ -187,6 +187,7 @@ typedef struct Config {
         char method[CONFIG_WORD];      // "gradients.method": preset of the others
         char codec[CONFIG_WORD];       // of a family
         int64_t bits;                  // of a value
+        int64_t bucket;                // values of a row of its own scale
         int64_t rank;                  // lowrank: columns of a factor
         double top;                    // part of the values, the largest ones, that are sent
         char rounding[CONFIG_WORD];    // random | nearest

@@ -13,9 +13,6 @@
 #include "fringe/base.h"
 #include "fringe/wire.h"
 
-// What coding looks at: rows of so many floats, each of one parameter (its last row of a parameter
-// is filled up with zeros).
-enum { GRADIENT_BUCKET = 512 };
 enum { RANK_MOST = 8 };
 
 // A parameter in the flat gradient.
@@ -23,10 +20,6 @@ typedef struct GradSpan {
     const char *name; // borrowed, outlives the sum
     int64_t begin, rows, columns;
 } GradSpan;
-
-// The most that random rounding by these options adds to a sum that is coded, relative to it: the
-// mean of the square over the square. 0: nothing is random.
-double compressor_noise(const CodecOptions *options);
 
 // Rules of bits over time, which choose those of the next sums from what past gradients were.
 typedef struct BitsRule BitsRule;
@@ -36,6 +29,8 @@ extern const Family bits_rule_family;
 typedef struct GradForm {
     int64_t count;        // floats of the gradient
     CodecOptions options; // codec NULL: fp32
+    int64_t bucket;       // coding looks at rows of so many floats of one parameter, the last row
+                          // of which is filled up with zeros; not read without a codec
     bool full_sums;       // only shares are coded; sums come back in fp32
     int rank;             // 1 .. RANK_MOST: of the sums of matrices, without a codec; 0: all floats
     bool remembers;       // with a rank: what a sum leaves out is added to the next gradient
@@ -58,8 +53,12 @@ typedef struct Compressor {
 } Compressor;
 extern const Family compressor_family; // of gradients.codec
 
-// Fills in what the config says of it: options, rank, full_sums and bits. False with EXIT_CONFIG.
+// Fills in what the config says of it: options, bucket, rank, full_sums and bits. False with
+// EXIT_CONFIG.
 bool gradsync_configure(GradForm *form, const Config *config, Error *err);
+// The most that random rounding adds to a sum that is coded, relative to it: the mean of the square
+// over the square. 0: nothing is random.
+double compressor_noise(const GradForm *form);
 
 typedef struct GradSync GradSync;
 // Collective.

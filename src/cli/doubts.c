@@ -29,13 +29,13 @@ static bool gradients_are_noisy(const Config *config, char sentence[256]) {
         said |= config_is_said(config, keys[i]);
     if (!said || strcmp(config->gradients.memory, "none") != 0 ||
         !gradsync_configure(&form, config, &(Error){0}) || form.full_sums ||
-        compressor_noise(&form.options) <= 1)
+        compressor_noise(&form) <= 1)
         return false;
     snprintf(sentence, 256,
              "gradients: rounding may add %.3g times the sum of the gradients to it; "
              "gradients.memory=difference, gradients.down=fp32 or more gradients.bits makes it "
              "less",
-             compressor_noise(&form.options));
+             compressor_noise(&form));
     return true;
 }
 

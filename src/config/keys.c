@@ -229,8 +229,9 @@ const Key config_own_keys[] = {
      "How weight gradients travel to be summed over the ranks: a preset of this section; explicit "
      "keys override it."},
     {"gradients.codec", KEY_WORD, AT(gradients.codec), "\"none\"", ANY, ANY, ANY,
-     "Values that a weight gradient may have in a message, chosen for each row of 512 of a "
-     "parameter: minmax (steps from the least to the greatest) | max, l2 (sign and magnitude, "
+     "Values that a weight gradient may have in a message, chosen for each row "
+     "(gradients.bucket): minmax (steps from the least to the greatest) | max, l2 (sign and "
+     "magnitude, "
      "steps from 0 to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, with "
      "the sign) | keys (the values that are not 0, as floats, with their places; see "
      "gradients.top) | lowrank (floats of two thin factors of each matrix with more rows and "
@@ -240,6 +241,9 @@ const Key config_own_keys[] = {
     {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
      "Bits of a value: 1 to 8, and 16, with codec minmax; 2 to 8 with max and l2; 1 with mean. The "
      "method sets the default."},
+    {"gradients.bucket", KEY_INT, AT(gradients.bucket), "512", "[16, 65536]", ANY, "values",
+     "Values of a row, which share a scale; a multiple of 16. No row has values of two parameters. "
+     "Fewer add less noise and send more scales."},
     {"gradients.rank", KEY_INT, AT(gradients.rank), "4", "[1, 8]", ANY, ANY,
      "Columns of each of the two factors that travel in the place of a matrix. The method sets the "
      "default."},

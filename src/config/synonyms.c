@@ -161,6 +161,7 @@ static const Meaning meanings[] = {
      "grad_compression gradient_compression gradient_compressor compressor compression comm_hook "
      "ddp_comm_hook communication_hook",
      "gradients.method"},
+    {"key", "bucket_size quantization_bucket_size", "gradients.bucket"},
     {"key", "error_feedback use_error_feedback ef_type memory_type", "gradients.memory"},
     {"key", "compress_ratio compression_ratio sparsity density topk_ratio", "gradients.top"},
     {"key", "matrix_approximation_rank powersgd_rank compressor_rank", "gradients.rank"},

@@ -5,10 +5,8 @@
 // Of a message that holds a slice, with its header; at most, where the codec varies.
 static int64_t slice_bytes(const GradForm *form, const Codec *codec, const int32_t *length,
                            int64_t units) {
-    MessageLayout layout = {.rows = units,
-                            .columns = GRADIENT_BUCKET,
-                            .length = length,
-                            .values = form->options.values};
+    MessageLayout layout = {
+        .rows = units, .columns = form->bucket, .length = length, .values = form->options.values};
     return units == 0 ? 0 : MESSAGE_HEADER_BYTES + (int64_t)codec->bytes(&layout);
 }
 

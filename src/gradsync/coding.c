@@ -112,7 +112,7 @@ static MessageHeader header_of(const GradSync *sync, const Chunk *chunk, int way
                            .epoch = sync->epoch,
                            .source = (uint32_t)from,
                            .target = (uint32_t)to,
-                           .columns = GRADIENT_BUCKET,
+                           .columns = (uint32_t)sync->coding->slice.columns,
                            .sequence = (uint64_t)sync->sums,
                            .rows = (uint64_t)slice_units(chunk, owner)};
 }

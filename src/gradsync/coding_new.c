@@ -20,8 +20,8 @@ void *alloc_anyway(MemoryPlan *plan, size_t bytes, const char *name) {
     return memory_alloc(bytes, name);
 }
 
-static void alloc_box(Coding *c, const GradSync *sync, const Allocator *allocator, int way,
-                      int side) {
+static void alloc_box(Coding *c, const GradSync *sync, int64_t bucket, const Allocator *allocator,
+                      int way, int side) {
     int each = messages_of(c, way, side), count = sync->chunks * each;
     int64_t *offset = alloc_anyway(allocator->plan, (size_t)(count + 1) * sizeof *offset, what);
     for (int i = 0; i < count; i++)
@@ -32,7 +32,7 @@ static void alloc_box(Coding *c, const GradSync *sync, const Allocator *allocato
     c->box[way][side] = (MessageBox){.backend = c->cpu,
                                      .options = &c->options[way],
                                      .end = side == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
-                                     .columns = GRADIENT_BUCKET,
+                                     .columns = bucket,
                                      .count = count,
                                      .offset = offset,
                                      .length = c->lengths[way][side],
@@ -48,11 +48,12 @@ static int64_t longest_slice(const GradSync *sync) {
     return most;
 }
 
-static void alloc_scratch(Coding *c, const GradSync *sync, const Allocator *allocator) {
+static void alloc_scratch(Coding *c, const GradSync *sync, int64_t bucket,
+                          const Allocator *allocator) {
     int64_t longest = longest_slice(sync);
     const MessageBox *sums = &c->box[DOWN][OUTGOING];
-    c->slice = alloc_rows(allocator, longest, GRADIENT_BUCKET, what);
-    c->sum = alloc_rows(allocator, sums->offset[sums->count], GRADIENT_BUCKET, what);
+    c->slice = alloc_rows(allocator, longest, bucket, what);
+    c->sum = alloc_rows(allocator, sums->offset[sums->count], bucket, what);
     c->length = alloc_host(allocator, (size_t)sync->cut.units * sizeof *c->length, what);
     c->id = alloc_device(allocator, (size_t)sync->cut.units * sizeof *c->id, what);
     c->row = alloc_device(allocator, (size_t)longest * sizeof *c->row, what);
@@ -91,8 +92,8 @@ Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan)
     coding_set_bits(c, GRADIENT_BITS_MOST); // room for whatever is chosen
     for (int way = 0; way < WAYS; way++)
         for (int side = 0; side < SIDES; side++)
-            alloc_box(c, sync, &host, way, side);
-    alloc_scratch(c, sync, &host);
+            alloc_box(c, sync, form->bucket, &host, way, side);
+    alloc_scratch(c, sync, form->bucket, &host);
     return c;
 }
 

@@ -37,16 +37,17 @@ static bool is_entropy(const Config *config) {
 // ---- noise
 
 // A scale that is rounded up to bf16 makes it a little more.
-static double noise_of(GridOptions grid) {
-    return grid_omega(grid, GRADIENT_BUCKET) * (grid.bf16 ? 1.017 : 1);
+static double noise_of(GridOptions grid, int64_t bucket) {
+    return grid_omega(grid, bucket) * (grid.bf16 ? 1.017 : 1);
 }
 
 static bool is_random(GridOptions grid) { return !grid.nearest && grid.rule != GRID_MEAN; }
 
-double compressor_noise(const CodecOptions *options) {
-    GridOptions grid = grid_get(&options->values);
-    bool known = options->codec == &codec_grid || options->codec == &codec_grid_entropy;
-    return known && is_random(grid) ? noise_of(grid) : 0;
+double compressor_noise(const GradForm *form) {
+    const Codec *codec = form->options.codec;
+    GridOptions grid = grid_get(&form->options.values);
+    bool known = codec == &codec_grid || codec == &codec_grid_entropy;
+    return known && is_random(grid) ? noise_of(grid, form->bucket) : 0;
 }
 
 // ---- memories
@@ -133,7 +134,7 @@ static bool by_grid(GradForm *form, const Config *config, Error *err) {
     if (strcmp(config->gradients.bits_rule, "fixed") != 0)
         grid.bits = 2; // the fewest that a rule may choose
     return keep_top(options, config, codes_zero, err) &&
-           remember(options, config, (Noise){noise_of(grid), is_random(grid)}, err);
+           remember(options, config, (Noise){noise_of(grid, form->bucket), is_random(grid)}, err);
 }
 
 // Values as they are.

@@ -23,9 +23,18 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
     return true;
 }
 
+// Rows begin at whole cache lines.
+static bool check_bucket(int64_t bucket, Error *err) {
+    return bucket % 16 == 0 ||
+           error_set(err, EXIT_CONFIG, "gradients.bucket: expected a multiple of 16, found %lld",
+                     (long long)bucket);
+}
+
 bool gradsync_configure(GradForm *form, const Config *config, Error *err) {
     const Compressor *used = family_find(&compressor_family, config->gradients.codec, NULL, err);
     form->full_sums = strcmp(config->gradients.down, "fp32") == 0;
-    return used != NULL && (used->configure == NULL || used->configure(form, config, err)) &&
+    form->bucket = config->gradients.bucket;
+    return used != NULL && check_bucket(form->bucket, err) &&
+           (used->configure == NULL || used->configure(form, config, err)) &&
            configure_bits(form, config, err);
 }

@@ -108,6 +108,15 @@ static void resumed_equals_never_stopped(void **state) {
     }
 }
 
+static void assert_another(const char *const *setting, int count, const char *dir,
+                           const char *sentence) {
+    Error err = {0};
+    settle(setting, count);
+    Trainer *t = new_trainer();
+    assert_refused(resume(t, dir, &err), &err, EXIT_CONFIG, sentence);
+    trainer_free(t);
+}
+
 // The name of a method does not matter, what it sets does.
 static void another_method_is_another_training(void **state) {
     (void)state;
@@ -120,10 +129,9 @@ static void another_method_is_another_training(void **state) {
     Trainer *t = new_trainer();
     assert_ok(resume(t, dir, &err), &err);
     trainer_free(t);
-    settle(NULL, 0);
-    t = new_trainer();
-    assert_refused(resume(t, dir, &err), &err, EXIT_CONFIG, "gradients.codec was");
-    trainer_free(t);
+    assert_another(NULL, 0, dir, "gradients.codec was");
+    assert_another((const char *const[]){setting, "gradients.bucket=128"}, 2, dir,
+                   "gradients.bucket was 512, is 128");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 static const int64_t counts[] = {0, 1, 511, 512, 513, 100003};
-enum { COUNTS = sizeof counts / sizeof counts[0], SPANS = 8, LONGEST = 100003 };
+enum { COUNTS = sizeof counts / sizeof counts[0], SPANS = 8, LONGEST = 100003, BUCKET = 512 };
 
 static const char *const lossy[] = {"rounded", "few-bits", "refreshed", "entropy"};
 enum { LOSSY = sizeof lossy / sizeof *lossy };
@@ -53,6 +53,7 @@ static int fill_spans(GradSpan *span, int64_t count) {
 static GradForm form_of(const char *compressor, int64_t count, GradSpan *span) {
     return (GradForm){.count = count,
                       .options = options_of(compressor),
+                      .bucket = BUCKET,
                       .spans = span,
                       .span_count = span != NULL ? fill_spans(span, count) : 0,
                       .seed = 5};
@@ -130,7 +131,7 @@ static void no_bucket_holds_two_parameters(void **state) {
         buckets_fill(bucket, &form);
         for (int i = 0; i < form.span_count; i++) {
             int64_t end = span[i].begin + span[i].rows * span[i].columns;
-            for (int64_t at = span[i].begin; at < end; at += GRADIENT_BUCKET)
+            for (int64_t at = span[i].begin; at < end; at += BUCKET)
                 assert_int_equal(bucket[b++], at);
         }
         assert_true(b == units && bucket[units] == counts[k]);
@@ -305,15 +306,14 @@ static void a_nan_ends_the_job(void **state) {
     static Sum s;
     static const char *const names[] = {"convs.0.lin.weight", "convs.1.lin.weight", "convs.2.bias"};
     char sentence[128];
-    int64_t slice = 16 * GRADIENT_BUCKET, count = slice * test_comm.size;
-    int64_t begin = ring_reader(test_comm.rank, 0, test_comm.size) * slice + GRADIENT_BUCKET;
+    int64_t slice = 16 * BUCKET, count = slice * test_comm.size;
+    int64_t begin = ring_reader(test_comm.rank, 0, test_comm.size) * slice + BUCKET;
     if (test_comm.size == 1)
         return;
     s.form = form_of("changes", count, NULL);
     for (int i = 0; i < test_comm.size; i++) {
-        s.span[2 * i] = (GradSpan){"first", i * slice, 1, GRADIENT_BUCKET};
-        s.span[2 * i + 1] =
-            (GradSpan){names[i], i * slice + GRADIENT_BUCKET, 1, slice - GRADIENT_BUCKET};
+        s.span[2 * i] = (GradSpan){"first", i * slice, 1, BUCKET};
+        s.span[2 * i + 1] = (GradSpan){names[i], i * slice + BUCKET, 1, slice - BUCKET};
     }
     s.form.spans = s.span;
     s.form.span_count = 2 * test_comm.size;

@@ -48,6 +48,7 @@ static const struct {
      "gradients.memory: expected feedback or none with gradients.codec=lowrank, found difference"},
     {{"gradients.codec=minmax", "gradients.bits=16", "gradients.bits_rule=dq"},
      "gradients.bits_rule: dq chooses from 2 to 8 bits"},
+    {{"gradients.bucket=100"}, "gradients.bucket: expected a multiple of 16, found 100"},
 };
 
 static const char *const right[][4] = {
@@ -87,31 +88,36 @@ static void what_does_not_go_together_is_refused(void **state) {
 
 // ---- how far a memory follows
 
-static double alpha_of(const char *codec, const char *bits, const char *scale, const char *rule) {
-    static const char *const keys[] = {"codec", "bits", "scale_dtype", "bits_rule", "memory"};
-    const char *const words[] = {codec, bits, scale, rule, "difference"};
-    char setting[5][64];
-    const char *settings[5];
+static double alpha_of(const char *codec, const char *bits, const char *scale, const char *rule,
+                       const char *bucket) {
+    static const char *const keys[] = {"codec",     "bits",   "scale_dtype",
+                                       "bits_rule", "bucket", "memory"};
+    const char *const words[] = {codec, bits, scale, rule, bucket, "difference"};
+    char setting[6][64];
+    const char *settings[6];
     Error err = {0};
     GradForm form;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 6; i++) {
         snprintf(setting[i], sizeof setting[i], "gradients.%s=%s", keys[i], words[i]);
         settings[i] = setting[i];
     }
-    assert_ok(form_of(&form, settings, 5, &err), &err);
+    assert_ok(form_of(&form, settings, 6, &err), &err);
     return residual_get(&form.options.residual[1].values).alpha;
 }
 
-// 1 / (1 + w), by the worst noise w of a bucket of 512.
+// 1 / (1 + w), by the worst noise w of a bucket.
 static void a_memory_follows_as_far_as_converges(void **state) {
     (void)state;
-    double exact = 2 / (1 + sqrt(512)), rounded = alpha_of("max", "2", "bf16", "fixed");
-    assert_near(alpha_of("max", "2", "fp32", "fixed"), exact, 1e-12);
-    assert_near(alpha_of("max", "8", "fp32", "dq"), exact, 1e-12); // it may choose 2 bits
-    assert_near(alpha_of("l2", "2", "fp32", "fixed"), 1 / sqrt(512), 1e-12);
-    assert_near(alpha_of("l2", "6", "fp32", "fixed"), 1 / (1 + 512.0 / (4 * 31 * 31)), 1e-12);
-    assert_near(alpha_of("minmax", "4", "fp32", "fixed"), 1 / (1 + 510.0 / (2 * 225)), 1e-12);
+    double exact = 2 / (1 + sqrt(512)), rounded = alpha_of("max", "2", "bf16", "fixed", "512");
+    assert_near(alpha_of("max", "2", "fp32", "fixed", "512"), exact, 1e-12);
+    assert_near(alpha_of("max", "8", "fp32", "dq", "512"), exact, 1e-12); // it may choose 2 bits
+    assert_near(alpha_of("l2", "2", "fp32", "fixed", "512"), 1 / sqrt(512), 1e-12);
+    assert_near(alpha_of("l2", "6", "fp32", "fixed", "512"), 1 / (1 + 512.0 / (4 * 31 * 31)),
+                1e-12);
+    assert_near(alpha_of("minmax", "4", "fp32", "fixed", "512"), 1 / (1 + 510.0 / (2 * 225)),
+                1e-12);
     assert_true(rounded < exact && rounded > 0.98 * exact);
+    assert_near(alpha_of("l2", "2", "fp32", "fixed", "64"), 1 / sqrt(64), 1e-12);
 }
 
 // ---- sums
@@ -301,13 +307,19 @@ static int64_t sent_by(const GradForm *form) {
     return bytes;
 }
 
-static void assert_foreseen(const char *setting) {
+// Two parameters, neither of which is whole buckets.
+static GradForm two_spans(const char *method, const char *bucket) {
     static const GradSpan span[] = {{"weight", 0, 100, 150}, {"bias", 15000, 1, COUNT - 15000}};
     Error err = {0};
     GradForm form;
-    assert_ok(form_of(&form, &setting, 1, &err), &err);
-    form.spans = span; // two buckets are not full
+    assert_ok(form_of(&form, (const char *const[]){method, bucket}, 2, &err), &err);
+    form.spans = span;
     form.span_count = 2;
+    return form;
+}
+
+static void assert_foreseen(const char *setting, const char *bucket) {
+    GradForm form = two_spans(setting, bucket);
     int64_t most = gradsync_bytes_most_of(&form, test_comm.size), sent = sent_by(&form);
     bool varies = form.options.codec != NULL && form.options.codec->varies;
     if (sent > most || (!varies && sent < most))
@@ -321,8 +333,19 @@ static void plans_foresee_what_is_sent(void **state) {
         char setting[64];
         snprintf(setting, sizeof setting, "gradients.method=%s",
                  test_word(family_word(&gradient_method_family, i)));
-        assert_foreseen(setting);
+        assert_foreseen(setting, "gradients.bucket=512");
+        assert_foreseen(setting, "gradients.bucket=128");
     }
+}
+
+// By arithmetic: 15,000 and 5,001 values of 2 bits in 118 and 40 buckets of 128, which have a scale
+// of 2 bytes each; a slice has a header, and goes to its owner from all others and back.
+static void a_bucket_has_one_scale(void **state) {
+    (void)state;
+    GradForm form = two_spans("gradients.method=diana-both", "gradients.bucket=128");
+    int64_t slices = test_comm.size == 2 ? 4 : 3, times = 2 * (test_comm.size - 1);
+    int64_t bytes = slices * MESSAGE_HEADER_BYTES + 15000 / 4 + (5001 + 3) / 4 + 158 * 2;
+    assert_int_equal(gradsync_bytes_most_of(&form, test_comm.size), times * bytes);
 }
 
 // A stack of dense layers, with biases and, between layers, norms.
@@ -343,7 +366,7 @@ static int64_t layers_of(GradSpan *span, const int64_t *width, int layers, bool 
 static double payload_of(const GradForm *form) {
     Cut cut = {.units = bucket_count(form)};
     MessageLayout layout = {
-        .rows = cut.units, .columns = GRADIENT_BUCKET, .values = form->options.values};
+        .rows = cut.units, .columns = form->bucket, .values = form->options.values};
     int32_t *length = ALLOC(int32_t, cut.units, "test");
     cut.bucket = ALLOC(int64_t, cut.units + 1, "test");
     buckets_fill(cut.bucket, form);
@@ -390,5 +413,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(bits_are_those_of_what_a_memory_leaves),
     cmocka_unit_test(ends_agree_after_1000_sums),
     cmocka_unit_test(plans_foresee_what_is_sent),
+    cmocka_unit_test(a_bucket_has_one_scale),
 };
 TEST_MAIN(tests)
