@@ -1,7 +1,7 @@
 // ranks: 2 3
 // If this failed, a preset of gradients.method would be another training than its keys by hand, or
-// with other vectors or on another backend, let ranks part, learn nothing, or not go on after a
-// resume as if it had never stopped.
+// with other vectors or threads or on another backend, let ranks part, learn nothing, or not go on
+// after a resume as if it had never stopped.
 #include "../trainer/runs.h"
 #include "training.h"
 
@@ -40,14 +40,15 @@ static Run run_method(const Preset *method) {
     return whole_run((const char *const[]){setting_of(method), period}, 2);
 }
 
-// Without vectors, where the presets run with the widest that the machine has; one of them on
-// fenced, whose ranks wait long for each other.
+// Without vectors, where the presets run with the widest that the machine has; on two ranks with
+// three threads; one of them on fenced, whose ranks wait long for each other.
 static Run run_by_hand(const Preset *method) {
-    const char *setting[PRESET_SETTINGS + 2] = {period, "run.simd=plain"};
+    const char *threads = test_comm.size == 2 ? "run.threads=3" : "run.threads=1";
+    const char *setting[PRESET_SETTINGS + 3] = {period, "run.simd=plain", threads};
     static Run run;
-    int count = settings_of(setting + 2, method);
+    int count = settings_of(setting + 3, method);
     memset(&run, 0, sizeof run);
-    settle(setting, 2 + count);
+    settle(setting, 3 + count);
     Trainer *t = new_trainer_on(strcmp(method->name, "diana-both") == 0 ? "fenced" : "cpu");
     train(&run, t);
     trainer_free(t);

@@ -21,6 +21,7 @@ typedef struct Run {
     double loss[64];
     float parameters[4096];
     int64_t count, epochs;
+    int64_t reduce_bytes; // of all epochs
 } Run;
 
 static inline void train(Run *run, Trainer *t) {
@@ -29,6 +30,7 @@ static inline void train(Run *run, Trainer *t) {
     while (!trainer_finished(t)) {
         assert_ok(trainer_epoch(t, &record, &err), &err);
         run->loss[record.epoch - 1] = record.loss;
+        run->reduce_bytes += record.reduce_bytes;
     }
     run->epochs = trainer_epochs_done(t);
     run->count = trainer_shape(t)->parameter_count;
