@@ -28,7 +28,6 @@ kills_begin() {
 JSON
 }
 
-# The epoch of the newest checkpoint; 0 where there is none.
 newest() { # the epoch of the newest checkpoint; 0: there is none
     local epochs
     epochs=$(ls "$work/killed/checkpoints" 2>/dev/null | sed -n 's/^epoch-\([0-9]*\)$/\1/p')
@@ -203,7 +202,10 @@ stale=("${adaqp[@]}" --set mode=pipeadaqp --set comm.smooth=both)
 stale_differences=("${adaqp[@]}" --set mode=pipeadaqp --set quantization.memory=difference)
 sancus=(--set mode=sancus --set model.dropout=0 --set comm.skip=hybrid:0.05,3)
 
-# Coded gradients, one set of words for each kind of memory. Checkpoints lie between two refreshes.
+# Coded gradients, one set of words for each kind of memory; factors and the largest values have
+# feedback of their own. Checkpoints lie between two refreshes.
 feedback=(--set gradients.method=signsgd)
 difference=(--set gradients.method=diana-both)
 anchor=(--set gradients.codec=max --set gradients.memory=anchor --set gradients.refresh=7)
+lowrank=(--set gradients.method=powersgd:4)
+topk=(--set gradients.method=topk:0.05)

@@ -2,7 +2,7 @@
 # Kills of trainings (kill -9 of a rank, of mpirun, of the process that started it), an equal part of
 # them each for vanilla and adaqp (links pinned, exact widths) on 2 and 3 ranks, and on 3 ranks for
 # pipeadaqp with smoothed rows and with differences, for sancus, and for coded gradients with each kind
-# of memory; half of them aimed at the steps of a save (after a write, sync or rename) and at the
+# of memory, of low rank, and the largest; half of them aimed at the steps of a save (after a write, sync or rename) and at the
 # reading of a checkpoint. Every training must end with the bytes of one that was left alone; nothing
 # may hang or stay behind.
 #
@@ -23,7 +23,7 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 RANDOM=$seed
 kills_begin
 exec > >(tee "$log")
-part=$((count / 10)) rest=$((count - count / 10 * 9))
+part=$((count / 12)) rest=$((count - count / 12 * 11))
 echo "$count kills, seed $seed, $(nproc --all) cores; who was killed (epochs in its metrics)"
 began=$SECONDS
 kills_of "vanilla on 2 ranks" 2 $rest 50 --set mode=vanilla --set train.epochs=$epochs
@@ -34,7 +34,7 @@ if [ "$part" -gt 0 ]; then
     kills_of "pipeadaqp, smoothed, on 3 ranks" 3 $part 50 "${stale[@]}" --set train.epochs=$((epochs * 2 / 3))
     kills_of "sancus on 3 ranks" 3 $part 50 "${sancus[@]}" --set train.epochs=$((epochs * 2 / 3))
     kills_of "pipeadaqp, differences, on 3 ranks" 3 $part 50 "${stale_differences[@]}" --set train.epochs=$((epochs * 2 / 3))
-    for memory in feedback difference anchor; do
+    for memory in feedback difference anchor lowrank topk; do
         declare -n words=$memory
         kills_of "$memory of gradients on 3 ranks" 3 $part 50 "${words[@]}" --set train.epochs=$((epochs * 2 / 3))
     done
