@@ -216,7 +216,7 @@ void message_block_alloc(MessageBlock *block, const Allocator *allocator, size_t
 void message_block_free(const Backend *backend, MessageBlock *block);
 
 // How rows become messages, the same at both ends.
-enum { RESIDUALS = 2 };
+enum { SCHEDULE_MEMORY, CODING_MEMORY, RESIDUALS };
 typedef struct CodecOptions {
     const Codec *codec;
     MemberValues values; // the codec's own (codec_configure)
@@ -234,8 +234,8 @@ typedef struct CodecOptions {
         double probability;
         int relation; // enters the random numbers (RANDOM_SAMPLE)
     } sample;
-    // That of the schedule, and that of the quantization. The first one's hook comes first before
-    // encoding, and last after decoding. of NULL: none.
+    // That of the schedule, and what quantization.memory or gradients.memory names. The first one's
+    // hook comes first before encoding, and last after decoding. of NULL: none.
     struct {
         const Residual *of;
         MemberValues values;

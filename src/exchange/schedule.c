@@ -86,15 +86,16 @@ FamilyKeys schedule_keys(void) {
 bool schedule_configure(const Schedule *schedule, const Config *config, CodecOptions *options,
                         Error *err) {
     return schedule->configure == NULL ||
-           schedule->configure(config, &options->residual[0].values, err);
+           schedule->configure(config, &options->residual[SCHEDULE_MEMORY].values, err);
 }
 
 CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *options,
                               int direction) {
     CodecOptions of_direction = *options;
     if (schedule->remembers != NULL)
-        of_direction.residual[0].of = schedule->remembers(&options->residual[0].values, direction);
-    of_direction.skips = schedule->skips && of_direction.residual[0].of != NULL;
+        of_direction.residual[SCHEDULE_MEMORY].of =
+            schedule->remembers(&options->residual[SCHEDULE_MEMORY].values, direction);
+    of_direction.skips = schedule->skips && of_direction.residual[SCHEDULE_MEMORY].of != NULL;
     return of_direction;
 }
 
@@ -119,5 +120,5 @@ bool sample_configure(const Config *config, const Schedule *schedule, CodecOptio
 }
 
 const MemberValues *channel_schedule_values(const Channel *channel) {
-    return &channel->options.residual[0].values;
+    return &channel->options.residual[SCHEDULE_MEMORY].values;
 }

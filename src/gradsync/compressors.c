@@ -80,11 +80,11 @@ static bool choose_alpha(double *alpha, Noise noise, Error *err) {
 static bool remember(CodecOptions *options, const Config *config, Noise noise, Error *err) {
     const char *memory = config->gradients.memory;
     ResidualOptions values = {config->gradients.alpha, config->gradients.refresh};
-    options->residual[GRADIENT_MEMORY].of = family_find(&residual_family, memory, NULL, err);
+    options->residual[CODING_MEMORY].of = family_find(&residual_family, memory, NULL, err);
     if (err->code != 0 || (strcmp(memory, "feedback") == 0 && !check_feedback(noise, err)) ||
         (strcmp(memory, "difference") == 0 && !choose_alpha(&values.alpha, noise, err)))
         return false;
-    residual_set(&options->residual[GRADIENT_MEMORY].values, values);
+    residual_set(&options->residual[CODING_MEMORY].values, values);
     return true;
 }
 

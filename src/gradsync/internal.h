@@ -4,8 +4,7 @@
 
 #include "fringe/gradsync.h"
 
-enum { GRADIENT_MEMORY = 1 }; // the residual of CodecOptions that gradients.memory names
-enum { UP, DOWN, WAYS };      // shares to their owners, sums back; as `direction` of random numbers
+enum { UP, DOWN, WAYS }; // shares to their owners, sums back; as `direction` of random numbers
 
 // Of a chunk in flight. Shares are sent once all are coded; they are added once all have arrived.
 typedef enum State {

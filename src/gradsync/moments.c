@@ -34,7 +34,7 @@ void note_moments(Coding *c, int chunk, int owner, Rows rows) {
 
 // That of gradients.memory, whose rows are floats.
 static const Residual *memory_in(const Coding *c) {
-    const Residual *residual = c->options[UP].residual[GRADIENT_MEMORY].of;
+    const Residual *residual = c->options[UP].residual[CODING_MEMORY].of;
     return residual != NULL && residual->bytes != NULL ? residual : NULL;
 }
 
@@ -63,7 +63,7 @@ static void compare(GradMoments *moments, const float *x, const float *memory, d
 
 void note_memory(Coding *c, int chunk, int owner, int message, Rows rows) {
     const Residual *residual = memory_in(c);
-    const BoxResidual *of = &c->box[UP][OUTGOING].residual[GRADIENT_MEMORY];
+    const BoxResidual *of = &c->box[UP][OUTGOING].residual[CODING_MEMORY];
     if (residual == NULL)
         return;
     DeviceByte *memory = byte_window(of->memory, (int64_t)of->place[message]);

@@ -37,8 +37,8 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->judge = loss_score(loss_of_labels(t->shard->multilabel), c->train.metric, err);
     return err->code == 0 && gradsync_configure(&t->gradients, c, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
-           residual_configure(c, &parts->options.residual[1].of, &parts->options.residual[1].values,
-                              err) &&
+           residual_configure(c, &parts->options.residual[CODING_MEMORY].of,
+                              &parts->options.residual[CODING_MEMORY].values, err) &&
            schedule_configure(parts->schedule, c, &parts->options, err) &&
            sample_configure(c, parts->schedule, &parts->options, err);
 }

@@ -105,7 +105,7 @@ static void smooth_init(Smooth *s, const char *setting) {
                   .options = {.codec = codec_find("fp32", &err), .chunk = 4096}};
     const Schedule *schedule = schedule_find("smooth", &err);
     assert_ok(schedule_configure(schedule, &config, &s->options, &err), &err);
-    assert_null(schedule_options(schedule, &s->options, BACKWARD).residual[0].of);
+    assert_null(schedule_options(schedule, &s->options, BACKWARD).residual[SCHEDULE_MEMORY].of);
     s->options = schedule_options(schedule, &s->options, FORWARD);
     s->channel = channel_new(s->buffers, &s->plan, &s->options, COLUMNS, (ExchangeId){0, 0});
     s->got = ALLOC(float, s->plan.halo_count *COLUMNS, "test");

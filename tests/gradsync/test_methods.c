@@ -102,7 +102,7 @@ static double alpha_of(const char *codec, const char *bits, const char *scale, c
         settings[i] = setting[i];
     }
     assert_ok(form_of(&form, settings, 6, &err), &err);
-    return residual_get(&form.options.residual[1].values).alpha;
+    return residual_get(&form.options.residual[CODING_MEMORY].values).alpha;
 }
 
 // 1 / (1 + w), by the worst noise w of a bucket.
@@ -249,7 +249,7 @@ static void bits_are_those_of_what_a_memory_leaves(void **state) {
 
 // Of all messages of a box: as a sum, so that ends on several ranks can be compared.
 static int64_t memories(const MessageBox *box) {
-    const BoxResidual *of = &box->residual[GRADIENT_MEMORY];
+    const BoxResidual *of = &box->residual[CODING_MEMORY];
     uint64_t sum = 0;
     for (int i = 0; i < box->count; i++)
         sum += hash_bytes((const unsigned char *)of->memory + of->place[i],

@@ -180,7 +180,7 @@ static void the_code_sends_every_other_epoch(void **state) {
 // ---- what the reader computes with
 
 static const float *remembered(const Channel *channel, int group) {
-    const BoxResidual *of = &channel->box[OUTGOING].residual[0];
+    const BoxResidual *of = &channel->box[OUTGOING].residual[SCHEDULE_MEMORY];
     return (const float *)(const void *)((const unsigned char *)of->memory + of->place[group]);
 }
 

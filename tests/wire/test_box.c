@@ -68,7 +68,7 @@ static void hooks_come_in_order(void **state) {
     (void)state;
     Pair p;
     CodecOptions options = options_of("bf16", &noting, &noting);
-    options.residual[1].values.values[0] = 1;
+    options.residual[CODING_MEMORY].values.values[0] = 1;
     pair_init(&p, options, options, COLUMNS);
     memset(&seen, 0, sizeof seen);
     fill_rows(&p, 3);
@@ -180,7 +180,7 @@ static void a_reader_alone_may_remember(void **state) {
         CodecOptions options = options_of("sparse", &smoothing, beside[k]);
         pair_init(&p, options, options, COLUMNS);
         assert_true(box_remembers(&options));
-        assert_int_equal(p.box[OUTGOING].residual[0].place[MESSAGES], 0);
+        assert_int_equal(p.box[OUTGOING].residual[SCHEDULE_MEMORY].place[MESSAGES], 0);
         for (int64_t n = 1; n <= EXCHANGES; n++) {
             pass(&p, n);
             assert_received(&p, smoothed, n);
@@ -202,7 +202,7 @@ static void a_memory_follows_by_the_bits_of_the_row(void **state) {
     CodecOptions options =
         options_of("integer", NULL, family_find(&residual_family, "difference", NULL, &err));
     uint8_t bits[ROWS];
-    residual_set(&options.residual[1].values, (ResidualOptions){.alpha = 0});
+    residual_set(&options.residual[CODING_MEMORY].values, (ResidualOptions){.alpha = 0});
     pair_init(&p, options, options, COLUMNS);
     for (int k = 0; k < ROWS; k++)
         bits[k] = (uint8_t)(1 + k % 4);
@@ -210,7 +210,7 @@ static void a_memory_follows_by_the_bits_of_the_row(void **state) {
         box_set_widths(&p.box[end], bits);
     pass(&p, 1);
     for (int64_t k = 0; k < box_rows(&p.box[INCOMING], 0); k++) {
-        const float *memory = (const float *)p.box[INCOMING].residual[1].memory;
+        const float *memory = (const float *)p.box[INCOMING].residual[CODING_MEMORY].memory;
         float read = floats(p.received)[k * p.received.stride],
               part = residual_part(bits[k], COLUMNS);
         assert_true(part == 1 || memory[k * p.received.stride] != read);

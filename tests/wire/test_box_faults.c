@@ -77,7 +77,7 @@ static void a_hook_left_out_is_seen(void **state) {
         Residual without = difference;
         CodecOptions options[SIDES] = {options_of("sparse", NULL, &difference),
                                        options_of("sparse", NULL, &difference)};
-        options[side].residual[1].of = &without;
+        options[side].residual[CODING_MEMORY].of = &without;
         *(side == OUTGOING ? &without.after_encode : &without.after_decode) = NULL;
         pair_init(&p, options[OUTGOING], options[INCOMING], COLUMNS);
         pass(&p, 1);

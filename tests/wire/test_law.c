@@ -26,7 +26,7 @@ typedef struct Step {
 } Step;
 
 static float *memory_of(const Pair *p, int side) {
-    return (float *)(void *)p->box[side].residual[1].memory;
+    return (float *)(void *)p->box[side].residual[CODING_MEMORY].memory;
 }
 
 // Two rows of the first message hold the two; all their columns do.
@@ -35,8 +35,8 @@ static Step step_with(const Codec *dropout, float kept) {
     Pair p;
     Error err = {0};
     CodecOptions options = {.codec = dropout};
-    options.residual[1].of = family_find(&residual_family, "difference", NULL, &err);
-    residual_set(&options.residual[1].values, (ResidualOptions){.alpha = 0.5});
+    options.residual[CODING_MEMORY].of = family_find(&residual_family, "difference", NULL, &err);
+    residual_set(&options.residual[CODING_MEMORY].values, (ResidualOptions){.alpha = 0.5});
     pair_init(&p, options, options, COLUMNS);
     xi = kept;
     for (int k = 0; k < 2; k++) {
