@@ -96,7 +96,7 @@ static bool find_plugin(Error *err) {
 }
 
 static const char *say_plugin(void) {
-    static char text[sizeof path + 40];
+    static char text[sizeof path + sizeof ", ABI " FRINGE_ABI];
     snprintf(text, sizeof text, "%s, ABI %s", path, FRINGE_ABI);
     return text;
 }
