@@ -99,6 +99,25 @@ CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *opti
     return of_direction;
 }
 
+static bool remembers(const CodecOptions *options, int slot) {
+    const Residual *residual = options->residual[slot].of;
+    return residual != NULL && residual->bytes != NULL;
+}
+
+// The setting with which nothing remembers rows that now does. NULL: nothing does.
+static const char *to_remember_none(const Schedule *schedule, const CodecOptions *options) {
+    for (int d = 0; d < 2; d++) {
+        CodecOptions all = schedule_options(schedule, options, d);
+        if (schedule->skips)
+            return "comm.schedule=overlap";
+        if (remembers(&all, SCHEDULE_MEMORY))
+            return "comm.smooth=none";
+        if (remembers(&all, CODING_MEMORY))
+            return "quantization.memory=none";
+    }
+    return NULL;
+}
+
 bool sample_configure(const Config *config, const Schedule *schedule, CodecOptions *options,
                       Error *err) {
     options->sample.probability = config->comm.sample < 1 ? config->comm.sample : 0;
@@ -107,16 +126,13 @@ bool sample_configure(const Config *config, const Schedule *schedule, CodecOptio
                          "comm.sample: below 1 rows count 1/P where they are added up, which "
                          "model.post of a reader (quantization.before=conv) would not keep; use "
                          "comm.sample=1 or quantization.before=post");
-    for (int d = 0; d < 2 && options->sample.probability > 0; d++) {
-        CodecOptions all = schedule_options(schedule, options, d);
-        if (schedule->skips || box_remembers(&all))
-            return error_set(err, EXIT_CONFIG,
-                             "comm.sample: below 1 a row does not travel in every epoch, but "
-                             "comm.schedule=%s or quantization.memory=%s remembers each row from "
-                             "epoch to epoch; use comm.sample=1, or keys that remember none",
-                             config->comm.schedule, config->quantization.memory);
-    }
-    return true;
+    const char *cure = to_remember_none(schedule, options);
+    return options->sample.probability == 0 || cure == NULL ||
+           error_set(
+               err, EXIT_CONFIG,
+               "comm.sample: below 1 a row does not travel in every epoch, but %.*s remembers "
+               "each row from epoch to epoch; use comm.sample=1, or %s",
+               (int)strcspn(cure, "="), cure, cure);
 }
 
 const MemberValues *channel_schedule_values(const Channel *channel) {

@@ -10,7 +10,13 @@ static bool configure_bits(GradForm *form, const Config *config, Error *err) {
     int64_t bits = config->gradients.bits;
     if (rule == NULL || rule->levels == NULL || form->options.codec == NULL)
         return rule != NULL;
-    if (bits < 2 || bits > GRADIENT_BITS_MOST || form->options.codec->set_bits == NULL)
+    if (form->options.codec->set_bits == NULL)
+        return error_set(err, EXIT_CONFIG,
+                         "gradients.bits_rule: %s chooses bits, and values of gradients.codec=%s "
+                         "have none to choose; set gradients.bits_rule=fixed, or another "
+                         "gradients.codec",
+                         rule->name, config->gradients.codec);
+    if (bits < 2 || bits > GRADIENT_BITS_MOST)
         return error_set(
             err, EXIT_CONFIG,
             "gradients.bits_rule: %s chooses from 2 to %d bits, but gradients.codec=%s "

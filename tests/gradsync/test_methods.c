@@ -48,6 +48,8 @@ static const struct {
      "gradients.memory: expected feedback or none with gradients.codec=lowrank, found difference"},
     {{"gradients.codec=minmax", "gradients.bits=16", "gradients.bits_rule=dq"},
      "gradients.bits_rule: dq chooses from 2 to 8 bits"},
+    {{"gradients.codec=keys", "gradients.bits_rule=dq"},
+     "gradients.bits_rule: dq chooses bits, and values of gradients.codec=keys have none"},
     {{"gradients.bucket=100"}, "gradients.bucket: expected a multiple of 16, found 100"},
 };
 
