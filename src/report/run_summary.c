@@ -48,6 +48,39 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
                         summary->exchanges, sent, sources, summary->patterns_seconds);
 }
 
+// "mean, difference": what remembers rows of that direction.
+static void put_memories(char *out, size_t size, const CodecOptions *options) {
+    size_t used = 0;
+    snprintf(out, size, "none");
+    for (int i = 0; i < RESIDUALS; i++) {
+        const Residual *of = options->residual[i].of;
+        if (of != NULL && of->bytes != NULL && used < size)
+            used +=
+                (size_t)snprintf(out + used, size - used, "%s%s", used > 0 ? ", " : "", of->name);
+    }
+}
+
+// What is kept of the halo rows that travel, and what remembers them.
+static void print_halo(const Config *c, const Comm *comm) {
+    char memory[2][64], sampled[64] = "";
+    CodecOptions options = {0};
+    Error none = {0};
+    const Schedule *schedule = schedule_find(c->comm.schedule, &none);
+    bool known = residual_configure(c, &options.residual[CODING_MEMORY].of,
+                                    &options.residual[CODING_MEMORY].values, &none) &&
+                 schedule_configure(schedule, c, &options, &none);
+    for (int d = 0; known && d < 2; d++) {
+        CodecOptions of = schedule_options(schedule, &options, d);
+        put_memories(memory[d], sizeof memory[d], &of);
+    }
+    bool remembered = known && (strcmp(memory[0], "none") != 0 || strcmp(memory[1], "none") != 0);
+    if (comm->size == 1 || !(remembered || c->comm.sample < 1))
+        return;
+    snprintf(sampled, sizeof sampled, "each row with probability %g", c->comm.sample);
+    terminal_note("halo       %s; memory %s forward, %s backward\n",
+                  c->comm.sample < 1 ? sampled : "all rows", memory[0], memory[1]);
+}
+
 static const char *sums_in_fp32(const Config *c) {
     return strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "";
 }
@@ -153,6 +186,7 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
     print_data(shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
+    print_halo(config, comm);
     print_gradients(config, comm);
     print_memory(trainer, summary);
     terminal_detail("kernels    %s\n", trainer_kernels(trainer));
