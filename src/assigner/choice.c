@@ -99,8 +99,8 @@ static bool save(void *owner, StateWriter *writer, Error *err) {
     Saved saved = {0};
     (void)err;
     copy_all(c, &saved, true);
-    state_put_copy(writer, "counts", TENSOR_I64, 1 + COUNTS * c->count, saved.count);
-    state_put_copy(writer, "seconds", TENSOR_F64, SECONDS * c->count, saved.seconds);
+    state_put(writer, "counts", TENSOR_I64, 1 + COUNTS * c->count, saved.count);
+    state_put(writer, "seconds", TENSOR_F64, SECONDS * c->count, saved.seconds);
     return true;
 }
 

@@ -112,11 +112,11 @@ static bool save(void *owner, StateWriter *writer, Error *err) {
     for (int i = 0; i < a->channels; i++)
         counters[COUNTERS + i] = channel_ranges(a->assigned[i].of.channel)->exchanges;
     known_copy(a, &known, true);
-    state_put_copy(writer, "counters", TENSOR_I64, COUNTERS + a->channels, counters);
+    state_put(writer, "counters", TENSOR_I64, COUNTERS + a->channels, counters);
     if (memories_are_chosen(a))
-        state_put_copy(writer, "direct.noise", TENSOR_F64, a->channels, a->direct_noise);
-    state_put_copy(writer, "report.numbers", TENSOR_F64, known_numbers(a), known.number);
-    state_put_copy(writer, "report.texts", TENSOR_U8, known_texts(a), known.text);
+        state_put(writer, "direct.noise", TENSOR_F64, a->channels, a->direct_noise);
+    state_put(writer, "report.numbers", TENSOR_F64, known_numbers(a), known.number);
+    state_put(writer, "report.texts", TENSOR_U8, known_texts(a), known.text);
     for (int i = 0; i < a->channels; i++)
         for (int list = 0; list < LISTS; list++) {
             name_of(name, &a->assigned[i], list);

@@ -1,5 +1,6 @@
-// Sections of state. Rank 0 gathers distributed elements when it saves and scatters them when it
-// restores. Each time the ranks report their numbers of elements, so that no section keeps a table.
+// Sections of state. Rank 0 takes distributed elements rank by rank when it saves, and scatters
+// them when it restores. Each time the ranks report their numbers of elements, so that no section
+// keeps a table.
 
 #include "fringe/base/state.h"
 
@@ -20,35 +21,77 @@ const StateSection *state_find(const StateSections *sections, const char *name) 
     return NULL;
 }
 
-// ---- saving
+// ---- saving: small pieces gather in a buffer, because a helper thread for each takes longer
 
-void state_put(StateWriter *w, const char *name, TensorType type, int64_t count, const void *data) {
-    if (w->comm->rank != 0)
+enum { GATHERED = 1 << 16 };
+
+typedef struct StateFile {
+    const char *path;
+    const StateWriter *named;
+    bool open;
+    TensorsWriter writer;
+    unsigned char gathered[GATHERED];
+    size_t used;
+    const void *large; // that follows what has gathered
+    size_t large_bytes;
+    Error *err;
+} StateFile;
+
+static void open_file(void *context) {
+    StateFile *f = context;
+    f->open =
+        tensors_writer_open(&f->writer, f->path, f->named->tensor, f->named->tensors, NULL, f->err);
+}
+
+static void write_file(void *context) {
+    StateFile *f = context;
+    if (f->err->code == 0 && tensors_writer_put(&f->writer, f->gathered, f->used, f->err))
+        tensors_writer_put(&f->writer, f->large, f->large_bytes, f->err);
+    f->used = f->large_bytes = 0;
+}
+
+static void close_file(void *context) {
+    StateFile *f = context;
+    write_file(f);
+    tensors_writer_close(&f->writer, true, f->err);
+}
+
+// On rank 0, in the second pass.
+static void write_bytes(StateWriter *w, const void *data, size_t bytes) {
+    StateFile *f = w->file;
+    if (f == NULL || bytes == 0)
+        return;
+    if (bytes <= GATHERED - f->used) {
+        memcpy(f->gathered + f->used, data, bytes);
+        f->used += bytes;
+        return;
+    }
+    f->large = data;
+    f->large_bytes = bytes;
+    comm_aside(w->comm, write_file, f);
+}
+
+static void name_tensor(StateWriter *w, const Tensor *tensor) {
+    if (w->comm->rank != 0 || w->writes)
         return;
     assert(w->tensors < STATE_TENSORS);
-    Tensor *tensor = &w->tensor[w->tensors++];
-    *tensor = (Tensor){.type = type, .rank = 1, .shape = {count}, .data = data};
-    snprintf(tensor->name, sizeof tensor->name, "%s", name);
+    w->tensor[w->tensors++] = *tensor;
 }
 
-static void keep(StateWriter *w, void *memory) {
-    assert(w->taken < STATE_TENSORS);
-    w->memory[w->taken++] = memory;
+void state_put_tensor(StateWriter *w, const Tensor *tensor) {
+    name_tensor(w, tensor);
+    write_bytes(w, tensor->data, tensor_bytes(tensor));
 }
 
-void state_put_copy(StateWriter *w, const char *name, TensorType type, int64_t count,
-                    const void *data) {
-    size_t bytes = memory_product(count, tensor_type_bytes[type]);
-    if (w->comm->rank != 0)
-        return;
-    keep(w, memcpy(memory_alloc(bytes, "state to write"), data, bytes));
-    state_put(w, name, type, count, w->memory[w->taken - 1]);
+static Tensor tensor_of(const char *name, TensorType type, int64_t count, const void *data) {
+    Tensor tensor = {.type = type, .rank = 1, .shape = {count}, .data = data};
+    snprintf(tensor.name, sizeof tensor.name, "%s", name);
+    return tensor;
 }
 
-void *state_try(StateWriter *w, size_t bytes, const char *what, Error *err) {
-    void *memory = memory_try(bytes, what, err);
-    keep(w, memory);
-    return memory;
+void state_put(StateWriter *w, const char *name, TensorType type, int64_t count, const void *data) {
+    Tensor tensor = tensor_of(name, type, count, data);
+    state_put_tensor(w, &tensor);
 }
 
 // Where each rank's elements begin, in bytes: [size + 1]; memory_free. Collective.
@@ -61,15 +104,33 @@ static int64_t *places_of(const Comm *comm, int64_t count, size_t bytes) {
     return place;
 }
 
+// One rank after the other sends its elements to rank 0, which writes them.
+static void write_pieces(StateWriter *w, const int64_t *place, const void *mine) {
+    const Comm *comm = w->comm;
+    int64_t *alone = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
+    write_bytes(w, mine, (size_t)place[1]);
+    for (int r = 1; r < comm->size; r++) {
+        if (comm->rank != 0 && comm->rank != r)
+            continue;
+        int64_t bytes = place[r + 1] - place[r];
+        void *piece = memory_alloc(comm->rank == 0 ? (size_t)bytes : 0, "state of another rank");
+        for (int k = 0; k <= comm->size; k++)
+            alone[k] = k > r ? bytes : 0;
+        comm_gather_v(comm, mine, piece, alone);
+        write_bytes(w, piece, (size_t)bytes);
+        memory_free(piece);
+    }
+    memory_free(alone);
+}
+
 void state_put_by_rank(StateWriter *w, const char *name, TensorType type, int64_t count,
                        const void *mine) {
-    const Comm *comm = w->comm;
     size_t bytes = tensor_type_bytes[type];
-    int64_t *place = places_of(comm, count, bytes), all = comm->rank == 0 ? place[comm->size] : 0;
-    void *joined = memory_alloc((size_t)all, "state of all ranks");
-    comm_gather_v(comm, mine, joined, place);
-    keep(w, joined);
-    state_put(w, name, type, all / (int64_t)bytes, joined);
+    int64_t *place = places_of(w->comm, count, bytes);
+    Tensor all = tensor_of(name, type, place[w->comm->size] / (int64_t)bytes, NULL);
+    name_tensor(w, &all);
+    if (w->writes)
+        write_pieces(w, place, mine);
     memory_free(place);
 }
 
@@ -123,23 +184,20 @@ bool state_get_by_rank(const StateReader *reader, const char *name, TensorType t
 
 // ---- whole sections
 
-typedef struct Writing {
-    const StateWriter *writer;
-    const char *path;
-    Error *err;
-} Writing;
-
-static void write_tensors(void *context) {
-    const Writing *w = context;
-    tensors_write(w->path, w->writer->tensor, w->writer->tensors, NULL, true, w->err);
-}
-
 bool state_write(const StateSection *section, const Comm *comm, const char *path, Error *err) {
     StateWriter writer = {.comm = comm};
-    if (section->save(section->owner, &writer, err) && comm->rank == 0 && path != NULL)
-        comm_aside(comm, write_tensors, &(Writing){&writer, path, err});
-    for (int i = 0; i < writer.taken; i++)
-        memory_free(writer.memory[i]);
+    StateFile *file = ALLOC(StateFile, 1, "state to write");
+    *file = (StateFile){.path = path, .named = &writer, .err = err};
+    if (section->save(section->owner, &writer, err) && comm->rank == 0)
+        comm_aside(comm, open_file, file);
+    if (comm_agree(comm, err)) {
+        writer.writes = true;
+        writer.file = comm->rank == 0 ? file : NULL;
+        section->save(section->owner, &writer, err);
+    }
+    if (file->open)
+        comm_aside(comm, close_file, file);
+    memory_free(file);
     return err->code == 0;
 }
 

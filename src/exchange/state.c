@@ -26,7 +26,7 @@ static void save_rows(Channel *channel, StateWriter *writer) {
         channel->buffers->backend->download_rows(rows, channel_rows(channel));
     channel->buffers->backend->finish(NULL);
     name_of(name, channel, "kept");
-    state_put_copy(writer, name, TENSOR_I64, 1, &kept);
+    state_put(writer, name, TENSOR_I64, 1, &kept);
     name_of(name, channel, "rows");
     state_put_by_rank(writer, name, TENSOR_F32, count, rows);
     memory_free(rows);
@@ -38,9 +38,9 @@ static void save_residuals(const Channel *channel, StateWriter *writer) {
     char name[NAME];
     name_of(name, channel, "exchanges");
     int64_t direct = channel->direct;
-    state_put_copy(writer, name, TENSOR_I64, 1, &channel->exchanges);
+    state_put(writer, name, TENSOR_I64, 1, &channel->exchanges);
     name_of(name, channel, "direct");
-    state_put_copy(writer, name, TENSOR_I64, 1, &direct);
+    state_put(writer, name, TENSOR_I64, 1, &direct);
     exchange_name(channel->id, name);
     for (int side = 0; side < SIDES; side++)
         box_save(&channel->box[side], name, writer);

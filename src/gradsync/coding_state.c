@@ -38,10 +38,10 @@ static bool save(void *owner, StateWriter *writer, Error *err) {
     (void)err;
     GradBits *bits = &sync->coding->bits;
     const double past[] = {bits->first_loss, bits->loss, bits->first_ratio, bits->ratio};
-    state_put_copy(writer, "gradients.exchanges", TENSOR_I64, 1, &sync->sums);
-    state_put_copy(writer, "gradients.bits", TENSOR_I64, 1, &bits->bits);
+    state_put(writer, "gradients.exchanges", TENSOR_I64, 1, &sync->sums);
+    state_put(writer, "gradients.bits", TENSOR_I64, 1, &bits->bits);
     if (bits->rule != NULL) {
-        state_put_copy(writer, "gradients.past", TENSOR_F64, 4, past);
+        state_put(writer, "gradients.past", TENSOR_F64, 4, past);
         state_put(writer, "gradients.square", TENSOR_F64, bits->epochs, bits->square);
     }
     for (int way = 0; way < WAYS; way++)

@@ -7,11 +7,14 @@
 // Files hold matrices as PyG has them, transposed.
 static bool save_weights(Trainer *t, const float *weights, StateWriter *writer, Error *err) {
     size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
+    Tensor tensor[MODEL_PARAMETERS + 1]; // the names of operators are one
     if (t->comm->rank != 0)
         return true;
-    float *turned = state_try(writer, bytes, "weights to write", err);
-    if (turned != NULL)
-        writer->tensors = model_tensors(&t->shape, weights, turned, writer->tensor);
+    float *turned = memory_try(bytes, "weights to write", err);
+    int count = turned != NULL ? model_tensors(&t->shape, weights, turned, tensor) : 0;
+    for (int i = 0; i < count; i++)
+        state_put_tensor(writer, &tensor[i]);
+    memory_free(turned);
     return turned != NULL;
 }
 

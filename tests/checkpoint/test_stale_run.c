@@ -1,6 +1,7 @@
 // ranks: 1 2 3; also on fenced
 // If this failed, a training whose messages fly between epochs could not be resumed: what flew
-// would be lost, or it would go on under a schedule that makes another training of it.
+// would be lost, or it would go on under a schedule that makes another training of it; or a
+// checkpoint would take more memory than was foreseen.
 #include "../trainer/runs.h"
 #include "training.h"
 
@@ -89,6 +90,30 @@ static void others_keep_no_exchanges(void **state) {
     trainer_free(t);
 }
 
+// Rank 0 writes the state of one rank after the other.
+static void a_checkpoint_fits_into_the_plan(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    static const char *const many[] = {"mode=pipegcn-published", "model.layers=6",
+                                       "model.hidden=[300]"};
+    settle(many, 3);
+    size_t before = memory_in_use();
+    Trainer *t = new_trainer();
+    assert_ok(trainer_epoch(t, &record, &err), &err);
+    double used = (double)(memory_in_use() - before),
+           planned = (double)memory_plan_total(trainer_plan(t));
+    void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
+    before = memory_peak();
+    const StateSection *section = state_find(trainer_sections(t), "exchanges");
+    assert_ok(state_write(section, &test_comm, test_path("planned.safetensors"), &err), &err);
+    double more = (double)(memory_peak() - before);
+    memory_free(filler);
+    trainer_free(t);
+    if (used + more > 1.05 * planned)
+        fail_msg("planned %.0f bytes, used %.0f and %.0f more", planned, used, more);
+}
+
 static int learn_keys(void **state) {
     static FamilyKeys keys;
     keys = schedule_keys();
@@ -101,6 +126,6 @@ static int learn_keys(void **state) {
 static const struct CMUnitTest tests[] = {
     WITH_KEYS(resumed_equals_never_stopped), WITH_KEYS(it_is_another_training),
     WITH_KEYS(another_schedule_is_refused),  WITH_KEYS(other_keys_of_it_are_refused),
-    WITH_KEYS(others_keep_no_exchanges),
+    WITH_KEYS(others_keep_no_exchanges),     WITH_KEYS(a_checkpoint_fits_into_the_plan),
 };
 TEST_MAIN(tests)

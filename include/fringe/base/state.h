@@ -14,11 +14,14 @@
 
 enum { STATE_TENSORS = 256, STATE_SECTIONS = 16 };
 
-typedef struct StateWriter { // what a section saves; only rank 0 has tensors
-    const Comm *comm;        // borrowed
-    int tensors, taken;
+// A file of tensors begins with their names and sizes. So a section saves twice: first its tensors
+// are named, then they are written, each while it is put.
+typedef struct StateWriter {
+    const Comm *comm; // borrowed
+    bool writes;      // the second time
+    int tensors;      // rank 0: that were named
     Tensor tensor[STATE_TENSORS];
-    void *memory[STATE_TENSORS]; // [taken] owned until the section is written
+    struct StateFile *file; // rank 0, when it writes
 } StateWriter;
 
 typedef struct StateReader { // what a section restores from
@@ -28,8 +31,8 @@ typedef struct StateReader { // what a section restores from
 
 typedef struct StateSection {
     const char *name; // of its file, NAME.safetensors; a literal
-    // Puts the state into the writer; the data must stay unchanged until the section is written.
-    // All ranks take part in all of its collective steps even after a failure; false with an error
+    // Puts the state into the writer. Called twice for a file, and puts the same both times. All
+    // ranks take part in all of its collective steps even after a failure; false with an error
     // then. Collective.
     bool (*save)(void *owner, StateWriter *writer, Error *err);
     // Restores the state from a file. EXIT_DATA if the file has no such state or one of another
@@ -48,18 +51,15 @@ typedef struct StateSections {
 void state_register(StateSections *sections, StateSection section);
 const StateSection *state_find(const StateSections *sections, const char *name); // NULL: none
 
-// ---- for save: data [count] is borrowed until the section is written
+// ---- for save: data [count] is borrowed during the call
 
 void state_put(StateWriter *writer, const char *name, TensorType type, int64_t count,
                const void *data);
-// The same for data that is copied during the call.
-void state_put_copy(StateWriter *writer, const char *name, TensorType type, int64_t count,
-                    const void *data);
-// Joins `mine` [count] of all ranks in rank order. Collective.
+void state_put_tensor(StateWriter *writer, const Tensor *tensor); // of any shape
+// Joins `mine` [count] of all ranks in rank order. Rank 0 holds that of one other rank at a time.
+// Collective.
 void state_put_by_rank(StateWriter *writer, const char *name, TensorType type, int64_t count,
                        const void *mine);
-// Memory that lives until the section is written; NULL with EXIT_MEMORY if there is none left.
-void *state_try(StateWriter *writer, size_t bytes, const char *what, Error *err);
 
 // ---- for restore: false on all ranks if the file has no such tensor of that type and size
 // (EXIT_DATA). Collective.
@@ -73,8 +73,8 @@ bool state_get_by_rank(const StateReader *reader, const char *name, TensorType t
 
 // ---- for checkpoints
 
-// Saves a section; rank 0 writes and flushes it in a helper thread (path NULL: nothing is written).
-// False with an error on the ranks where it failed; the caller makes them agree. Collective.
+// Saves a section; rank 0 writes and flushes it in a helper thread. False with an error on the
+// ranks where it failed; the caller makes them agree. Collective.
 bool state_write(const StateSection *section, const Comm *comm, const char *path, Error *err);
 // Restores a section from rank 0's file. Collective (agrees on errors).
 bool state_read(const StateSection *section, const Comm *comm, const char *path, Error *err);
