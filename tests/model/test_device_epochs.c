@@ -20,14 +20,15 @@ static const double tolerance = 1e-5;
 typedef struct Kind {
     const char *layer, *schedule, *spmm;
     bool multilabel;
+    const char *sample;
 } Kind;
-static const Kind kinds[] = {{"gcn", "overlap", "own", false},
-                             {"gcn", "overlap", "cusparse", false},
-                             {"sage-mean", "central", "own", true},
-                             {"gcn", "stale", "own", false},
-                             {"gcn", "skip", "own", false}};
+static const Kind kinds[] = {{"gcn", "overlap", "own", false, NULL},
+                             {"gcn", "overlap", "cusparse", false, NULL},
+                             {"sage-mean", "central", "own", true, NULL},
+                             {"gcn", "stale", "own", false, NULL},
+                             {"gcn", "skip", "own", false, NULL},
+                             {"sage-mean", "overlap", "own", false, "comm.sample=0.5"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
-static const char *const smooth_all[] = {"comm.smooth=both", "comm.skip=hybrid:0.05,4"};
 
 typedef struct Scene {
     TestGraph graph;
@@ -42,7 +43,8 @@ static void scene_init(Scene *s, const Kind *kind) {
     TestGraphKind graph = {
         .nodes = 90, .degree = 5, .features = 9, .classes = 5, .multilabel = kind->multilabel};
     test_graph_init(&s->graph, graph, 17, &test_comm);
-    assert_ok(config_load(&s->config, NULL, smooth_all, 2, &err), &err);
+    const char *settings[] = {"comm.smooth=both", "comm.skip=hybrid:0.05,4", kind->sample};
+    assert_ok(config_load(&s->config, NULL, settings, kind->sample != NULL ? 3 : 2, &err), &err);
     if (strcmp(kind->schedule, "skip") == 0) {
         snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
         s->config.model.dropout = 0;
@@ -87,7 +89,9 @@ static void side_init(Side *side, const Scene *s, const Kind *kind, const Backen
                         .options = {.codec = codec_find("fp32", &err), .chunk = 4096},
                         .schedule = schedule_find(kind->schedule, &err),
                         .sync = side->sync};
-    assert_ok(schedule_configure(parts.schedule, &s->config, &parts.options, &err), &err);
+    assert_ok(schedule_configure(parts.schedule, &s->config, &parts.options, &err) &&
+                  sample_configure(&s->config, parts.schedule, &parts.options, &err),
+              &err);
     side->model = model_new(&s->shape, &parts, &s->config, &err);
     assert_ok(side->model, &err);
     side->parameters = b->alloc(bytes_of(s), "test");
