@@ -54,6 +54,21 @@ function spread(values) {
 
 const spread_text = (of, text) => (of.n > 1 ? `${text(of.mean)} ± ${text(of.sd)}` : text(of.mean));
 
+// The points of a curve: at each epoch, over the runs that have a value there.
+function points_of(arm, y, x) {
+    const at = new Map();
+    arm.done.forEach((run) => run.curve.epoch.forEach((epoch, i) => {
+        if (!known(run.curve[y][i])) return;
+        if (!at.has(epoch)) at.set(epoch, {x: [], y: []});
+        at.get(epoch).y.push(run.curve[y][i]);
+        at.get(epoch).x.push(run.curve[x][i]);
+    }));
+    return [...at.entries()].sort((a, b) => a[0] - b[0]).map(([epoch, of]) => {
+        const s = spread(of.y);
+        return {x: d3.mean(of.x), epoch, mean: s.mean, sd: s.sd, n: s.n};
+    });
+}
+
 // --- the box with values under the pointer
 
 const tip = d3.select("body").append("div").attr("id", "tip").attr("role", "tooltip").style("display", "none");

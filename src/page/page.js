@@ -176,21 +176,6 @@
 
     // --- curves
 
-    // The points of a curve: at each epoch, over the runs that have a value there.
-    function points_of(arm, y, x) {
-        const at = new Map();
-        arm.done.forEach((run) => run.curve.epoch.forEach((epoch, i) => {
-            if (!known(run.curve[y][i])) return;
-            if (!at.has(epoch)) at.set(epoch, {x: [], y: []});
-            at.get(epoch).y.push(run.curve[y][i]);
-            at.get(epoch).x.push(run.curve[x][i]);
-        }));
-        return [...at.entries()].sort((a, b) => a[0] - b[0]).map(([epoch, of]) => {
-            const s = spread(of.y);
-            return {x: d3.mean(of.x), epoch, mean: s.mean, sd: s.sd, n: s.n};
-        });
-    }
-
     const lines_of = (y, x) => arms.map((arm) => ({arm: arm.index, label: arm.label, points: points_of(arm, y, x)}))
         .filter((line) => line.points.length);
     const by_epoch = {x_unit: "epoch", x_text: (x) => `epoch ${Math.round(x)}`};
