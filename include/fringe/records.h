@@ -14,6 +14,7 @@ typedef struct RecordedEpoch {
     double loss, lr, gradient_norm;
     double headers, skipped;    // messages, and those of them without rows; 0: all had theirs
     double bytes, reduce_bytes; // of halo rows, and of the sum of weight gradients; all ranks
+    double gradient_bits;       // of their values, where a rule chooses them; else NaN
     double gradient_memory;     // what gradients.memory left of them, over them; NaN: nothing
     double seconds, compute, pack, wait, reduce, evaluation, assignment;
     double train, validation, test; // a score; NaN if nothing was evaluated

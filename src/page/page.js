@@ -12,6 +12,7 @@
         arm.values = d3.sum(arm.exchanges, (e) => e.rows * e.columns); // sent per epoch, by all ranks
         arm.epoch_seconds = d3.mean(arm.done, (run) => run.median_seconds);
         arm.bytes = d3.mean(arm.done, (run) => run.bytes);
+        arm.reduce_bytes = d3.mean(arm.done, (run) => run.reduce_bytes);
     });
     const several = arms.length > 1;
     const one_task = new Set(arms.map((arm) => arm.data)).size === 1; // else no arm is the best one
@@ -143,7 +144,7 @@
 
     function comparison() {
         section("Comparison", several ? "Speed-up: of the median epoch, over vanilla with the same data and model. "
-            + "Bits per value: bytes of halo rows sent, divided by the values in them." : "");
+            + "Bits per value: bytes of halo rows sent, divided by the values in them. Gradients: bytes of their sum." : "");
         table(page, arms, [
             {name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
             {name: "runs", text: (arm) => arm.done.length},
@@ -155,6 +156,7 @@
             {name: "speed\u2011up", text: speed_up},
             {name: "sent per epoch", text: (arm) => bytes_text(arm.bytes)},
             {name: "bits per value", text: (arm) => digits(bits(arm))},
+            {name: "gradients per epoch", text: (arm) => bytes_text(arm.reduce_bytes)},
             {name: "training", text: (arm) => spread_text(training_seconds(arm), seconds_text)},
         ], "comparison");
         if (!several && seeds < 2) return;
@@ -241,10 +243,10 @@
     // --- messages
 
     function volumes() {
-        if (!arms.some((arm) => arm.bytes > 0)) return;
-        section("Messages", "Halo rows that all ranks send in an epoch of training.");
+        if (!arms.some((arm) => arm.bytes + arm.reduce_bytes > 0)) return;
+        section("Messages", "Halo rows and weight gradients that all ranks send in an epoch of training.");
         const where = grid();
-        curve(where, "Bytes per epoch", "", "bytes", "epoch", {y_text: bytes_text, y_tick: bytes_tick, zero: true});
+        curve(where, "Bytes per epoch", "halo rows", "bytes", "epoch", {y_text: bytes_text, y_tick: bytes_tick, zero: true});
         const lines = lines_of("bytes", "epoch").filter((line) => arms[line.arm].values > 0);
         lines.forEach((line) => line.points.forEach((p) => {
             p.mean *= 8 / arms[line.arm].values;
@@ -254,6 +256,10 @@
             figure(where, "Bits per value", "with the scales and headers of the messages",
                 curves({lines, label: "bits per value against epoch", ...by_epoch, zero: true,
                     y_text: (v) => `${digits(v)} bit`}));
+        curve(where, "Bytes of gradients per epoch", "their sum over ranks", "reduce_bytes", "epoch",
+            {y_text: bytes_text, y_tick: bytes_tick, zero: true});
+        curve(where, "Bits of gradients", "of a value, where gradients.bits_rule chooses them", "gradient_bits", "epoch",
+            {y_text: (v) => `${digits(v)} bit`, zero: true});
     }
 
     // rows by width, summed over seeds: Map("layer 1 forward" -> Map(epoch -> Map(width -> rows)))

@@ -106,9 +106,9 @@ static void put_rank_times(JsonWriter *w, const RunRecord *run) {
 // --- curves
 
 typedef struct Point {
-    RecordedEpoch epoch;   // one epoch of the run
-    double seconds, bytes; // means over the epochs since the point before
-    double clock;          // seconds of training and assignment until the end of this epoch
+    RecordedEpoch epoch;                 // one epoch of the run
+    double seconds, bytes, reduce_bytes; // means over the epochs since the point before
+    double clock; // seconds of training and assignment until the end of this epoch
 } Point;
 
 // The last evaluated epoch of [begin, end), or the last one.
@@ -128,7 +128,8 @@ static int64_t read_points(Point *point, const RunRecord *run, int64_t stride) {
         int64_t chosen = chosen_of(run, begin, end);
         for (; read <= chosen; read++)
             clock += run->epoch[read].seconds + run->epoch[read].assignment;
-        point[count++] = (Point){run->epoch[chosen], mean.seconds, mean.bytes, clock};
+        point[count++] =
+            (Point){run->epoch[chosen], mean.seconds, mean.bytes, mean.reduce_bytes, clock};
     }
     return count;
 }
@@ -156,6 +157,8 @@ static void put_curve(JsonWriter *w, const RunRecord *run, int64_t stride) {
     put_column(w, "clock", point, count, offsetof(Point, clock));
     put_column(w, "seconds", point, count, offsetof(Point, seconds));
     put_column(w, "bytes", point, count, offsetof(Point, bytes));
+    put_column(w, "reduce_bytes", point, count, offsetof(Point, reduce_bytes));
+    put_column(w, "gradient_bits", point, count, offsetof(Point, epoch.gradient_bits));
     json_end_object(w);
     memory_free(point);
 }

@@ -46,6 +46,7 @@ RecordedEpoch record_epoch(const Json *line, const Score *score) {
         .skipped = number_or_0(line, "skipped"),
         .bytes = number_or_0(line, "bytes"),
         .reduce_bytes = number_or_0(line, "reduce_bytes"),
+        .gradient_bits = json_get_number(line, "gradient_bits"),
         .gradient_memory = json_get_number(line, "gradient_memory"),
         .seconds = number_or_0(time, "epoch"),
         .compute = span[TIMER_AGGREGATE_OWN] + span[TIMER_AGGREGATE_HALO] + span[TIMER_DENSE] +

@@ -14,7 +14,8 @@ import browser
 
 FRINGE = os.environ["FRINGE"]
 CONFIG = {"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]}, "run": {"log_every": 0},
-          "train": {"epochs": 12, "eval_every": 2}, "quantization": {"period": 3, "delay": 0, "group_size": 100}}
+          "train": {"epochs": 12, "eval_every": 2}, "quantization": {"period": 3, "delay": 0, "group_size": 100},
+          "gradients": {"method": "dq-sgd", "bits_period": 3}}
 ODD = "two</script><img src=x onerror=console.error(1)>"  # two folders whose path is HTML
 failed = []
 
@@ -90,9 +91,10 @@ def check_table(page, runs):
         medians[mode] = statistics.mean(sorted(e["time"]["epoch"] for e in h)[len(h) // 2] for h in histories)
         check(f"{mode}: epochs per second", near(float(row["epochs/s"].replace(",", "")),
                                                  float(f"{1 / medians[mode]:.4g}")), row, medians)
-        sent = statistics.mean(statistics.mean(e["bytes"] for e in h) for h in histories) / 1000
-        shown = row["sent per epoch"].split(" ")
-        check(f"{mode}: bytes", shown[1] == "kB" and float(shown[0]) == float(f"{sent:.3g}"), row, sent)
+        for name, key in [("sent per epoch", "bytes"), ("gradients per epoch", "reduce_bytes")]:
+            sent = statistics.mean(statistics.mean(e[key] for e in h) for h in histories) / 1000
+            shown = row[name].split(" ")
+            check(f"{mode}: {key}", shown[1] == "kB" and float(shown[0]) == float(f"{sent:.3g}"), row, sent)
     ratio = f"{medians['vanilla'] / medians['adaqp']:.2f}×"
     check("speed-up", table["adaqp"]["speed-up"] == ratio, table["adaqp"], ratio)
     check("AdaQP's table has it too", cells(page, "accuracy")["adaqp"]["Throughput (epoch/s)"].endswith(f"({ratio})"))
@@ -104,8 +106,10 @@ def check_curves(page, runs):
         for run, history in zip(arm["runs"], runs[arm["mode"]]):
             curve = run["curve"]
             same = curve["epoch"] == [e["epoch"] for e in history] and all(
-                near(a, e["loss"]) and near(b, e["bytes"]) and near(c, e["time"]["epoch"]) for a, b, c, e in
-                zip(curve["loss"], curve["bytes"], curve["seconds"], history))
+                near(a, e["loss"]) and near(b, e["bytes"]) and near(c, e["time"]["epoch"]) and near(d, e["reduce_bytes"])
+                and f == e["gradient_bits"] for a, b, c, d, f, e in zip(
+                    curve["loss"], curve["bytes"], curve["seconds"], curve["reduce_bytes"], curve["gradient_bits"],
+                    history))
             scores = [(v, e["validation"]["micro_f1"]) for v, e in zip(curve["validation"], history) if "validation" in e]
             check(f"{arm['mode']}: the curves are those of metrics.jsonl", same and all(near(*s) for s in scores) and
                   [v for v, e in zip(curve["validation"], history) if "validation" not in e] == [None] * 6, curve)
