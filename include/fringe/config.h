@@ -213,6 +213,14 @@ typedef struct Config {
         int64_t chunk;              // bytes of a chunk of a message
         double sample;              // probability that a halo row travels in training
     } comm;
+    struct {                     // of `fringe program`
+        int64_t iterations;      // at most; 0: as the program has it
+        double tolerance;        // harmonic: relative residual
+        double restart;          // random-walk: probability of a restart
+        char start[CONFIG_TEXT]; // classes | ids | labels, or a .npy of ids; "": the program's own
+        int64_t pairs, blocks;   // spectral
+        char codec[CONFIG_WORD]; // fp32 | bf16
+    } program;
     struct {
         char dir[CONFIG_TEXT]; // folder of this run
         int64_t seed;

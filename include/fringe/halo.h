@@ -35,6 +35,10 @@ enum { PATTERN_RANGES = 64, HOPS_ALL = -1 };
 // which the sender sums for their targets; or the fewest of both together, a minimum vertex cover
 // (ALGORITHMS A.3 v). Aggregation is linear, so a partial aggregate is a row like any other.
 typedef enum Cover { COVER_SOURCES, COVER_TARGETS, COVER_MIN } Cover;
+// The cover of lossless.cover for each set that is written. `replicas`, of a hypergraph (2 sets),
+// sends rows of nodes, which hyperedges read, and partial aggregates of hyperedges, which nodes
+// read.
+void cover_choose(Cover cover[SHARD_SETS], const char *word, int sets);
 
 // Which of a shard's edges a Pattern holds, and which rows travel for them.
 typedef struct PatternKind {

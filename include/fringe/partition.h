@@ -127,6 +127,9 @@ bool partition_check_ranks(const Config *config, int ranks, Error *err);
 bool partition_load(Shard *shard, const Config *config, const Comm *comm, Warnings *warnings,
                     Error *err);
 void shard_clear(Shard *shard);
+// Rows of `row_bytes` bytes for each own node, from all ranks, in the order of the original nodes:
+// on rank 0, which frees them (memory_free); NULL elsewhere. Collective.
+void *shard_gather(const Shard *shard, const Comm *comm, const void *own, size_t row_bytes);
 
 // The local part of it: makes sure that the cache holds the shards of `parts` parts, and sets
 // `folder` to theirs. Fills *warnings. Several processes may do so at once.

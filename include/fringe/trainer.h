@@ -159,4 +159,14 @@ void trainer_set_counters(Trainer *trainer, const TrainerCounters *counters);
 // the ranks that differ from rank 0. Allocates no memory. Collective.
 bool trainer_replicas_agree(Trainer *trainer, Error *err);
 
+// ---- for all that computes on a shard
+
+// Starts the backend with what the config and the place of this rank say; NULL with an error.
+// Collective, but does not agree on errors.
+const Backend *backend_of(const Config *config, const Comm *comm, Error *err);
+// Do all ranks have the memory that they plan to take, also on their devices (backend NULL: none is
+// planned there)? EXIT_MEMORY. Collective.
+bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
+                 const Comm *comm, Error *err);
+
 #endif

@@ -1,56 +1,18 @@
 // fringe predict: writes classes, scores and embeddings of every node, in the order of the original
-// nodes. Rank 0 gathers the rows in the order of the ranks and places them by their global ids.
+// nodes.
 
 #include "fringe/npy.h"
 #include "internal.h"
 
 #include <string.h>
 
-enum { ROWS_A_BEAT = 1024 }; // copied between two calls of comm_beat
-
-// offset[r]: bytes that the ranks below r send, `bytes` per row. Collective.
-static int64_t *row_offsets(const Session *s, int64_t bytes) {
-    int64_t *own = ALLOC(int64_t, s->comm.size, "rows by rank");
-    int64_t *offset = ALLOC(int64_t, s->comm.size + 1, "offsets by rank");
-    comm_all_gather(&s->comm, &s->shard.set[NODES].own, own, sizeof *own);
-    for (int rank = 0; rank < s->comm.size; rank++)
-        offset[rank + 1] = offset[rank] + own[rank] * bytes;
-    memory_free(own);
-    return offset;
-}
-
-// Global ids of all rows in the order in which rank 0 gathers them (NULL elsewhere). Collective.
-static int64_t *gather_gids(const Session *s) {
-    int64_t *offset = row_offsets(s, sizeof(int64_t));
-    int64_t *gid = s->comm.rank == 0 ? ALLOC(int64_t, s->shard.set[NODES].total, "node ids") : NULL;
-    comm_gather_v(&s->comm, s->shard.set[NODES].gid, gid, offset);
-    memory_free(offset);
-    return gid;
-}
-
 // [n, columns] in the original order on rank 0, NULL elsewhere. Collective.
-static float *gather_rows(const Session *s, const Backend *backend, Rows rows, const int64_t *gid) {
-    int64_t width = rows.columns, nodes = s->shard.set[NODES].total;
-    size_t row_bytes = (size_t)width * sizeof(float);
-    int64_t *offset = row_offsets(s, (int64_t)row_bytes);
-    float *piece = ALLOC(float, rows.count *width, "rows to gather");
-    float *arrived = NULL, *all = NULL;
+static float *gather_rows(const Session *s, const Backend *backend, Rows rows) {
+    float *piece = ALLOC(float, rows.count *rows.columns, "rows to gather");
     backend->download_rows(piece, rows);
     backend->finish(NULL);
-    if (s->comm.rank == 0)
-        arrived = ALLOC(float, nodes *width, "gathered rows");
-    comm_gather_v(&s->comm, piece, arrived, offset);
+    float *all = shard_gather(&s->shard, &s->comm, piece, (size_t)rows.columns * sizeof(float));
     memory_free(piece);
-    memory_free(offset);
-    if (s->comm.rank != 0)
-        return NULL;
-    all = ALLOC(float, nodes *width, "rows in node order");
-    for (int64_t i = 0; i < nodes; i++) {
-        memcpy(all + gid[i] * width, arrived + i * width, row_bytes);
-        if (i % ROWS_A_BEAT == 0)
-            comm_beat(&s->comm);
-    }
-    memory_free(arrived);
     return all;
 }
 
@@ -126,15 +88,14 @@ static void write_all(Session *s, const Inference *inference, const float *param
                       const char *given, int layer) {
     Model *model = inference->model;
     const Backend *b = inference->backend;
-    int64_t *gid = gather_gids(s);
     size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
     const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     Rows logits = model_infer(model, weights);
-    Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits, gid), NULL};
+    Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits), NULL};
     if (layer > 0) {
         Rows entering = model_embedding(model, layer * inference->shape.stages);
         out.width = entering.columns;
-        out.embedding = gather_rows(s, b, entering, gid);
+        out.embedding = gather_rows(s, b, entering);
     }
     mirror_free(b, weights);
     if (s->comm.rank == 0)
@@ -142,7 +103,6 @@ static void write_all(Session *s, const Inference *inference, const float *param
     comm_agree(&s->comm, &s->err);
     memory_free(out.embedding);
     memory_free(out.scores);
-    memory_free(gid);
 }
 
 // Memory of the gathered rows and of the output. `width`: of the embedding, 0: none.

@@ -19,7 +19,8 @@ enum {
     NEEDS_RUN = 4,     // a run.dir that can be created
     NEEDS_WEIGHTS = 8, // of --weights, or of run.dir
     NEEDS_OUTPUT = 16, // an --output that can be created
-    NEEDS_TRAINING = NEEDS_DATA | NEEDS_START | NEEDS_RUN
+    NEEDS_TO_FINISH = 32, // an epoch or iteration, when it is asked to stop
+    NEEDS_TRAINING = NEEDS_DATA | NEEDS_START | NEEDS_RUN | NEEDS_TO_FINISH
 };
 
 typedef struct Options { // the command line
@@ -50,6 +51,11 @@ typedef struct Options { // the command line
     bool all;                                              // --all
     int needs;                                             // of the command, or --files: NEEDS_...
 } Options;
+
+// The config is the last argument of a command that takes one.
+static inline const char *config_named(const Options *options) {
+    return options->arguments > 0 ? options->argument[options->arguments - 1] : NULL;
+}
 
 typedef struct Command {
     const char *name;
@@ -285,6 +291,7 @@ ExitCode cmd_train(const Options *options, int *argc, char ***argv);
 ExitCode cmd_compare(const Options *options, int *argc, char ***argv);
 ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);
 ExitCode cmd_predict(const Options *options, int *argc, char ***argv);
+ExitCode cmd_program(const Options *options, int *argc, char ***argv);
 ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
 ExitCode cmd_plan(const Options *options, int *argc, char ***argv);
 ExitCode cmd_stream(const Options *options, int *argc, char ***argv);

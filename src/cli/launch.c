@@ -145,7 +145,7 @@ ExitCode launch(const Options *options, int threads, char **argv) {
         warn_of_omp_threads();
     set_environment(options, threads);
     build(&words, options, program, argv);
-    ExitCode code = keeper_run(words.word, options->ranks, (options->needs & NEEDS_RUN) != 0);
+    ExitCode code = keeper_run(words.word, options->ranks, (options->needs & NEEDS_TO_FINISH) != 0);
     memory_free(words.word);
     return code;
 }

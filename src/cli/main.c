@@ -36,6 +36,14 @@ const Command commands[] = {
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
+    {"program", "NAME CONFIG", 2, 2, true, NEEDS_DATA | NEEDS_OUTPUT | NEEDS_TO_FINISH, "rOsojqv",
+     "run a learning program on the graph or hypergraph, without a network",
+     "NAME: components, random-walk (rw), harmonic, label-propagation (lp) or spectral\n"
+     "(docs/programs.md). CONFIG is that of a training, or names a snapshot of `fringe stream`;\n"
+     "section program has the options, and keys of model, train, quantization and gradients have\n"
+     "no effect. Writes arrays in the order of the original nodes, and program.json, to --output\n"
+     "(default: run.dir/NAME). INT or TERM: nothing is written, exit status 75.",
+     cmd_program},
     {"partition", "CONFIG", 1, 1, false, NEEDS_DATA, "skjqv",
      "partition the graph and report the communication it needs",
      "Partitions the graph or hypergraph into --parts parts as partition.* says, and stores the\n"
@@ -172,7 +180,7 @@ static ExitCode launch_command(const Options *options, char **argv) {
     if (!launch_fits(options, &err))
         return fail(&err);
     if (options->arguments > 0) {
-        if (!load_config(&config, options, options->argument[0], options->ranks, &err))
+        if (!load_config(&config, options, config_named(options), options->ranks, &err))
             return fail(&err);
         threads = (int)config.run.threads;
     }

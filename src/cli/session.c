@@ -30,7 +30,7 @@ typedef struct Loading {
 static void load_aside(void *context) {
     const Loading *l = context;
     Session *s = l->session;
-    if (load_config(&s->config, l->options, l->options->argument[0], s->comm.size, &s->err))
+    if (load_config(&s->config, l->options, config_named(l->options), s->comm.size, &s->err))
         add_idle_keys(&s->idle, &s->config);
 }
 
@@ -102,7 +102,7 @@ bool session_start(Session *session, const Options *options, int *argc, char ***
         screen_pass_records();
     comm_self(&session->comm); // mistakes in a config are reported before MPI starts
     if (!launch_inside_job()) {
-        if (!load_config(&session->config, options, options->argument[0], 1, &session->err))
+        if (!load_config(&session->config, options, config_named(options), 1, &session->err))
             return false;
         spin_restart(threads_set((int)session->config.run.threads, 1), *argv);
     }

@@ -23,6 +23,9 @@ static const struct {
     {"stream.iterations", "partition.method=srp stream.refine!=none"},
     {"stream.strict", "data.format=auto|events"},
     {"stream.snapshot_every stream.checkpoint_every", "`fringe stream`"},
+    {"program.iterations program.tolerance program.restart program.start program.pairs "
+     "program.blocks program.codec",
+     "`fringe program`"},
     {"model.hidden model.post", "model.layer!=sgc"},
     {"model.norm", "model.layer!=sgc model.post=norm"},
     {"model.activation", "model.layer!=sgc model.post=activation"},

@@ -318,6 +318,25 @@ const Key config_own_keys[] = {
      "1/P, the others nothing, in all layers and on the way back alike (BNS-GCN). Evaluation is "
      "exact. Below 1, lossless.cover=min is the same as sources. The mode sets the default."},
 
+    {"program.iterations", KEY_INT, AT(program.iterations), "0", "[0, 1000000]", ANY, ANY,
+     "Most iterations; 0: 10 of random-walk, 1,000 of harmonic, 100 of label-propagation."},
+    {"program.tolerance", KEY_DOUBLE, AT(program.tolerance), "1e-5", "[5e-6, 1]", ANY, ANY,
+     "harmonic ends at this residual, relative to that of zeros; floats cannot reach less than "
+     "5e-6."},
+    {"program.restart", KEY_DOUBLE, AT(program.restart), "0.15", "[0, 1]", ANY, ANY,
+     "random-walk: probability of going back to the start instead of on."},
+    {"program.start", KEY_TEXT, AT(program.start), "\"\"", ANY, ANY, ANY,
+     "classes: one walk for each class, from its training nodes (random-walk); ids: each node has "
+     "a label of its own (label-propagation); labels: training nodes keep their classes "
+     "(label-propagation); or a .npy of the ids of nodes: one walk from all of them. Empty: the "
+     "first of these that the program knows."},
+    {"program.pairs", KEY_INT, AT(program.pairs), "16", "[1, 512]", ANY, ANY,
+     "spectral: number of eigenvalues and vectors."},
+    {"program.blocks", KEY_INT, AT(program.blocks), "64", "[2, 4096]", ANY, ANY,
+     "spectral: most blocks of 16 vectors in memory."},
+    {"program.codec", KEY_WORD, AT(program.codec), "\"fp32\"", ANY, "fp32 bf16", ANY,
+     "Rows in messages of random-walk, harmonic and spectral."},
+
     {"run.dir", KEY_TEXT, AT(run.dir), "\"\"", ANY, ANY, ANY,
      "Folder of the run, relative to the current folder; empty: runs/<name of the config>. "
      "A run that starts where one is takes the first free folder of DIR-2, DIR-3, ..."},

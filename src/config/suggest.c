@@ -63,8 +63,9 @@ static bool complain_meant(const char *path, Complaints *complaints) {
     return true;
 }
 
-static const char *const sections[] = {"data",         "partition", "stream",   "model", "train",
-                                       "quantization", "gradients", "lossless", "comm",  "run"};
+static const char *const sections[] = {"data",  "partition",    "stream",    "model",
+                                       "train", "quantization", "gradients", "lossless",
+                                       "comm",  "program",      "run"};
 enum { SECTIONS = sizeof sections / sizeof sections[0] };
 
 void config_unknown_section(const char *section, Complaints *complaints) {
@@ -79,7 +80,7 @@ void config_unknown_section(const char *section, Complaints *complaints) {
     else
         config_complain(complaints,
                         "%s: unknown section; there are data, partition, stream, model, train, "
-                        "quantization, gradients, lossless, comm, run",
+                        "quantization, gradients, lossless, comm, program, run",
                         section);
 }
 

@@ -14,7 +14,8 @@ typedef enum Diagonal {
     MEAN_WITH_SELF, // 1 / (d_in + 1)
     ROOT,           // 1 / sqrt(d_in), or 0 for a row that reads nothing
     WEIGHT,         // w
-    WEIGHTED_MEAN   // w / d_in, or 0 for a row that reads nothing
+    WEIGHTED_MEAN,  // w / d_in, or 0 for a row that reads nothing
+    SHARE           // w / d_out, or 0 for a row that nothing reads
 } Diagonal;
 
 // Both diagonals of a Block whose rows are nodes, and of one whose rows are hyperedges. The columns
@@ -42,6 +43,10 @@ static const struct Normalisation {
     {"hyper-row", false, {[NODES] = {MEAN, ONE}, [HYPEREDGES] = {WEIGHTED_MEAN, ONE}}},
     // D_e^-1 Hᵀ, and D_v^-1 H W after the hyperedges' own weights: HNHN
     {"hyper-mean", false, {[NODES] = {MEAN, WEIGHT}, [HYPEREDGES] = {MEAN, ONE}}},
+    // A D_out^-1, or H W D_e^-1 · Hᵀ D_out^-1: what a row has goes to those that read it
+    {"walk", false, {[NODES] = {ONE, SHARE}, [HYPEREDGES] = {ONE, SHARE}}},
+    // D^-1/2 A D^-1/2 of a symmetric graph, without self-loops of its own
+    {"sym", false, {[NODES] = {ROOT, ROOT}}},
 };
 const Family normalisation_family = FAMILY("normalisation", NULL, normalisations);
 
@@ -70,6 +75,8 @@ static Quotient quotient(Diagonal diagonal, const RowSet *set, int64_t i) {
         return (Quotient){weight, 1, false};
     case WEIGHTED_MEAN:
         return (Quotient){in != 0 ? weight : 0, read, false};
+    case SHARE:
+        return (Quotient){out != 0 ? weight : 0, out == 0 ? 1 : out, false};
     case ONE:
         break;
     }

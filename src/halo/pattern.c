@@ -9,6 +9,14 @@
 #include "internal.h"
 #include <string.h>
 
+void cover_choose(Cover cover[SHARD_SETS], const char *word, int sets) {
+    bool replicas = strcmp(word, "replicas") == 0 && sets > 1;
+    for (int set = 0; set < SHARD_SETS; set++)
+        cover[set] = strcmp(word, "min") == 0                                     ? COVER_MIN
+                     : strcmp(word, "targets") == 0 || (replicas && set == NODES) ? COVER_TARGETS
+                                                                                  : COVER_SOURCES;
+}
+
 int64_t set_reach(const RowSet *set, int hops) {
     return hops == HOPS_ALL ? set->own : set->reach[hops];
 }

@@ -182,18 +182,6 @@ static void transform_first(ModelShape *shape, int l) {
     }
 }
 
-// What travels as it is, and what as a partial aggregate, by the set that is written. `replicas`
-// sends rows of nodes, which hyperedges read, and partial aggregates of hyperedges, which nodes
-// read. Of a minimum cover the way back has another one, so where rows are sampled, and both ways
-// must have the same, it is the sources.
-static void choose_covers(ModelShape *shape, const char *word) {
-    bool min = strcmp(word, "min") == 0 && !shape->sampled;
-    Cover cover = min ? COVER_MIN : strcmp(word, "targets") == 0 ? COVER_TARGETS : COVER_SOURCES;
-    bool replicas = strcmp(word, "replicas") == 0 && shape->stages > 1;
-    for (int set = 0; set < SHARD_SETS; set++)
-        shape->cover[set] = replicas && set == NODES ? COVER_TARGETS : cover;
-}
-
 static void choose_savings(ModelShape *shape, const Config *config) {
     bool conv = strcmp(config->quantization.before, "conv") == 0;
     for (int l = 1; l < shape->layers; l++)
@@ -205,7 +193,11 @@ static void choose_savings(ModelShape *shape, const Config *config) {
         shape->leading++;
     shape->sampled = config->comm.sample < 1;
     shape->train_rows = strcmp(config->lossless.receptive_field, "auto") == 0;
-    choose_covers(shape, config->lossless.cover);
+    // Of a minimum cover the way back has another one; where rows are sampled, both ways have the
+    // same.
+    bool min = strcmp(config->lossless.cover, "min") == 0;
+    cover_choose(shape->cover, min && shape->sampled ? "sources" : config->lossless.cover,
+                 shape->stages);
     // what is made once, or masked at both ends, are aggregates of the features
     int first = shape->layer0 == LAYER0_ONCE ? shape->leading : shape->layer0 == LAYER0_KEPT;
     bool may = strcmp(config->lossless.order, "auto") == 0 && shape->kind->may_transform_first;

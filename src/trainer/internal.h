@@ -72,11 +72,6 @@ double rate_of(const Trainer *trainer, int64_t epoch);
 bool evaluate_when_due(Trainer *trainer, EpochRecord *record, Error *err);
 bool patience_is_over(const Trainer *trainer);
 
-// ---- backend.c
-// Starts the backend with what the config and the place of this rank say; NULL with an error.
-// Collective, but does not agree on errors.
-const Backend *backend_of(const Config *config, const Comm *comm, Error *err);
-
 // ---- flat.c
 void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);
 void trainer_free_flat(Trainer *trainer);
@@ -86,10 +81,6 @@ void trainer_upload(Trainer *trainer);
 void trainer_download(Trainer *trainer);
 
 // ---- trainer.c
-// Do all ranks have the memory that they plan to take, also on their devices (backend NULL: none is
-// planned there)? EXIT_MEMORY. Collective.
-bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
-                 const Comm *comm, Error *err);
 // Makes the Patterns where there is room for the most that making them may take. Collective.
 bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                     const Config *config, const Comm *comm, Error *err);

@@ -1,0 +1,111 @@
+// What the files of the module program share.
+#ifndef FRINGE_PROGRAM_INTERNAL_H
+#define FRINGE_PROGRAM_INTERNAL_H
+
+#include "fringe/operator.h"
+#include "fringe/program.h"
+
+// ---- components.c: the components of the graph, which every report names
+
+typedef struct Components {
+    int64_t *component; // [own nodes] owned: the smallest node id of the node's component
+    uint8_t *covered;   // [own nodes] owned: the node has an edge, or a hyperedge
+    int64_t count;      // components of covered nodes
+    int64_t nodes;      // covered, of all ranks
+    int64_t largest;    // nodes of the largest component
+    int64_t rounds;
+} Components;
+
+// ---- a program
+
+typedef struct ProgramRun {
+    const ProgramParts *parts;
+    const Components *components;
+    int64_t iterations; // of the result
+    double seconds;     // of its iterations
+    int64_t bytes;      // sent by this rank in them
+    ProgramResult *result;
+    Error *err;
+} ProgramRun;
+
+// Programs are a table (program.c); random_walk.c is the one to copy.
+typedef struct Program {
+    const char *name, *also; // `also`: a shorter word for it; NULL: none
+    const char *keys;        // that it reads of section `program`, separated by blanks
+    bool labels;             // it needs labels: one for each node
+    bool undirected;         // directed edges are refused
+    bool ignores_zeros;      // edges and hyperedges of weight 0 do not join components
+    bool components_only;
+    int64_t iterations;                                          // the default of the key
+    int64_t (*floats)(const ProgramParts *parts, int64_t nodes); // of a rank with so many own nodes
+    void (*run)(ProgramRun *run);                                // sets *err. Collective.
+} Program;
+extern const Program program_components, program_random_walk, program_label_propagation,
+    program_harmonic;
+
+// `edges`: which join: false where weights of 0 do, too. Collective.
+void components_find(Components *components, const ProgramParts *parts, bool ignore_zeros);
+void components_clear(Components *components);
+// reached[i] (own nodes): the component of node i has a training node. The caller frees it.
+// Collective.
+uint8_t *components_reached(const Components *components, const ProgramParts *parts);
+
+// Adds a figure, or an array, which it takes over.
+void program_figure(ProgramRun *run, const char *name, double value);
+void program_count(ProgramRun *run, const char *name, int64_t value);
+void program_array(ProgramRun *run, ProgramArray array);
+// After an iteration: tells its number and a figure of it. False if the run is stopped, on all
+// ranks alike. Collective.
+bool program_goes_on(ProgramRun *run, int64_t iteration, const char *what, double value);
+int64_t program_iterations(const ProgramRun *run, const Program *program); // at most
+// A number summed over the ranks. Collective.
+int64_t program_sum(const ProgramParts *parts, int64_t value);
+
+static inline const RowSet *nodes_of(const ProgramParts *parts) {
+    return &parts->shard->set[NODES];
+}
+
+// ---- topology.c: who reads whom, without kernels
+
+// Patterns of all rows whose halo rows are those of sources: stage 0 of a graph; of a hypergraph
+// stage 0 leads to hyperedges, and stage 1 back.
+typedef struct Topology {
+    int stages;
+    Pattern *pattern[SHARD_SETS];
+} Topology;
+void topology_init(Topology *topology, const ProgramParts *parts); // collective
+void topology_clear(Topology *topology);
+// One element of `bytes` of each own source to its readers: received [H]. Collective.
+void topology_tell(const HaloPlan *plan, const void *own, void *received, size_t bytes);
+
+// ---- nodes.c: a linear operator from nodes to nodes
+
+typedef struct NodeOperator {
+    const ProgramParts *parts;
+    int stages;
+    Pattern *pattern[SHARD_SETS];
+    Block block[SHARD_SETS];
+    const DeviceFloat *left[SHARD_SETS], *right[SHARD_SETS];
+    Operators operators;
+    ExchangeBuffers *buffers;
+    Propagation over[SHARD_SETS];
+    Rows between; // [own hyperedges, columns]
+    OperatorRun how;
+} NodeOperator;
+// With the diagonals of a normalisation (halo.h) of that name, for rows of `columns`. False with
+// the error of the data, on all ranks. Collective.
+bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char *normalisation,
+                        int64_t columns, Error *err);
+void node_operator_clear(NodeOperator *op);
+// out = the operator on `in`, both [own nodes, columns]. Collective.
+void node_operator_apply(NodeOperator *op, Rows out, Rows in);
+int64_t node_operator_bytes(const NodeOperator *op); // sent since it was made
+
+// ---- scores.c: classes by scores
+
+// Adds the scores [own nodes, classes] as scores.npy and, where nodes have one label each, the
+// accuracy of the class with the largest score (the first of equals) over the nodes that are
+// `reached` ([own nodes]; NULL: those with a score that is not 0). Collective.
+void scores_report(ProgramRun *run, Rows scores, const uint8_t *reached);
+
+#endif

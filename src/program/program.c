@@ -1,0 +1,179 @@
+// The table of programs, and what is common to all: the checks, the components that every report
+// names, iterations that may be stopped, and the result.
+#include "internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const Program *const programs[] = {
+    &program_components,
+    &program_random_walk,
+    &program_harmonic,
+    &program_label_propagation,
+};
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+static const Program *program_find(const char *name, Error *err) {
+    const char *names[PROGRAMS];
+    char all[256];
+    for (int i = 0; i < PROGRAMS; i++) {
+        names[i] = programs[i]->name;
+        if (strcmp(name, names[i]) == 0 ||
+            (programs[i]->also != NULL && strcmp(name, programs[i]->also) == 0))
+            return programs[i];
+    }
+    const char *closest = family_closest(name, names, PROGRAMS);
+    program_names(all, sizeof all);
+    if (closest != NULL)
+        error_set(err, EXIT_USAGE, "no program '%s'; did you mean %s?", name, closest);
+    else
+        error_set(err, EXIT_USAGE, "no program '%s'; there are %s", name, all);
+    return NULL;
+}
+
+void program_names(char *out, size_t size) {
+    size_t at = 0;
+    for (int i = 0; i < PROGRAMS && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? ", " : "", programs[i]->name);
+}
+
+// Is the word among those of a list that blanks separate?
+static bool is_listed(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at++)
+        if ((at == list || at[-1] == ' ') && (at[length] == 0 || at[length] == ' '))
+            return true;
+    return false;
+}
+
+bool program_fits(const char *name, const Config *config, Error *err) {
+    static const char section[] = "program.";
+    const Program *program = program_find(name, err);
+    if (program == NULL)
+        return false;
+    for (int i = 0; config_key_at(i) != NULL; i++) {
+        const char *path = config_key_at(i)->path;
+        if (strncmp(path, section, sizeof section - 1) == 0 && config_is_said(config, path) &&
+            !is_listed(program->keys, path + sizeof section - 1))
+            error_join(err, EXIT_CONFIG, "%s: %s does not read it%s%s; remove it", path,
+                       program->name, program->keys[0] != 0 ? "; it reads " : "", program->keys);
+    }
+    return err->code == 0;
+}
+
+// ---- the data
+
+static bool has_edges(const Shard *shard) { return shard->edges > 0; }
+
+static bool data_fit(const Program *program, const ProgramParts *parts, Error *err) {
+    const Shard *shard = parts->shard;
+    const char *name = shard->dataset_name;
+    const char *start = parts->config->program.start;
+    bool by_labels = program->labels || strcmp(start, "labels") == 0 ||
+                     (start[0] == 0 && program == &program_random_walk);
+    if (!has_edges(shard))
+        return error_set(err, EXIT_DATA, "%s has no edges, so %s has nothing to do", name,
+                         program->name);
+    if (program->undirected && !shard_is_symmetric(shard))
+        return error_set(err, EXIT_DATA,
+                         "%s is directed, and %s needs a symmetric %s; data.transforms "
+                         "'symmetrize' makes it so",
+                         name, program->name,
+                         shard_is_hypergraph(shard) ? "hypergraph (every pin source and target)"
+                                                    : "graph");
+    if (by_labels && (shard->classes == 0 || shard->train_nodes == 0))
+        return error_set(
+            err, EXIT_DATA,
+            "%s has no labelled training nodes, which %s starts from; give data.labels "
+            "and data.splits",
+            name, program->name);
+    if (by_labels && shard->multilabel && program != &program_random_walk)
+        return error_set(
+            err, EXIT_DATA,
+            "%s has several labels a node, and %s needs one; random-walk takes several", name,
+            program->name);
+    return true;
+}
+
+static bool is_negative(const float *value, int64_t count) {
+    for (int64_t i = 0; value != NULL && i < count; i++)
+        if (value[i] < 0)
+            return true;
+    return false;
+}
+
+static bool weights_fit(const ProgramParts *parts, const Program *program, Error *err) {
+    const Shard *shard = parts->shard;
+    bool negative = is_negative(shard->set[HYPEREDGES].weight, shard->set[HYPEREDGES].own);
+    for (int r = 0; r < shard->relations; r++)
+        negative |= is_negative(shard->relation[r].weight, shard->relation[r].edges);
+    if (negative)
+        error_set(err, EXIT_DATA,
+                  "%s has negative weights, which %s does not know; data.transforms 'binary' "
+                  "makes all of them 1",
+                  shard->dataset_name, program->name);
+    return comm_agree(parts->comm, err);
+}
+
+// ---- a run
+
+static void report_components(ProgramRun *run, const Components *c) {
+    program_count(run, "components", c->count);
+    program_count(run, "largest component", c->largest);
+    program_count(run, "covered nodes", c->nodes);
+    program_count(run, "uncovered nodes", nodes_of(run->parts)->total - c->nodes);
+}
+
+static void report_costs(ProgramRun *run) {
+    int64_t count = run->iterations > 0 ? run->iterations : 1;
+    program_count(run, "iterations", run->iterations);
+    program_figure(run, "seconds per iteration",
+                   comm_max_double(run->parts->comm, run->seconds) / (double)count);
+    program_figure(run, "bytes per iteration",
+                   (double)program_sum(run->parts, run->bytes) / (double)count);
+}
+
+bool program_run(const char *name, const ProgramParts *parts, ProgramResult *result, Error *err) {
+    const Program *program = program_find(name, err);
+    *result = (ProgramResult){0};
+    if (program == NULL || !data_fit(program, parts, err) || !weights_fit(parts, program, err))
+        return false;
+    Components components;
+    components_find(&components, parts, program->ignores_zeros);
+    ProgramRun run = {.parts = parts, .components = &components, .result = result, .err = err};
+    report_components(&run, &components);
+    double since = clock_seconds();
+    program->run(&run);
+    if (run.seconds == 0)
+        run.seconds = clock_seconds() - since;
+    components_clear(&components);
+    if (!comm_agree(parts->comm, err))
+        return false;
+    report_costs(&run);
+    return true;
+}
+
+// ---- the plan
+
+void program_plan(MemoryPlan *plan, const char *name, const ProgramParts *parts) {
+    const Program *program = program_find(name, &(Error){0});
+    const Shard *shard = parts->shard;
+    for (int stage = 0; stage < shard->sets; stage++) {
+        PatternKind kind = {.relation = shard_relation_of(shard, stage),
+                            .target_hops = HOPS_ALL,
+                            .source_hops = HOPS_ALL,
+                            .cover = COVER_MIN};
+        memory_plan_add(plan, "Patterns", pattern_bound(shard, &kind, false).most);
+    }
+    int64_t rows = nodes_of(parts)->own;
+    for (int r = 0; r < shard->relations; r++)
+        rows += shard->relation[r].remote;
+    for (int set = NODES + 1; set < shard->sets; set++)
+        rows += shard->set[set].own;
+    memory_plan_add(plan, "components", memory_product(rows, 2 * sizeof(int64_t)));
+    memory_plan_add(plan, "rows of the program",
+                    memory_product(program->floats(parts, rows), sizeof(float)));
+    if (parts->comm->rank == 0)
+        memory_plan_add(plan, "gathered rows",
+                        memory_product(nodes_of(parts)->total, 5 * sizeof(int64_t)));
+}

@@ -1,0 +1,280 @@
+// random-walk: P <- r P0 + (1 - r) (A P + P0 diag(L)), where column c starts on the training nodes
+// of class c, A hands what a node has to those that read it in equal parts, and L is what lay on
+// nodes without a way out: it starts again. Every column keeps its mass, 1.
+#include "fringe/npy.h"
+#include "internal.h"
+#include <math.h>
+#include <string.h>
+
+static bool starts_from_classes(const ProgramParts *parts) {
+    const char *start = parts->config->program.start;
+    return start[0] == 0 || strcmp(start, "classes") == 0;
+}
+
+static int64_t columns_of(const ProgramParts *parts) {
+    return starts_from_classes(parts) ? parts->shard->classes : 1;
+}
+
+// ---- the start
+
+static void mark_classes(const ProgramParts *parts, float *start) {
+    const Shard *shard = parts->shard;
+    int64_t classes = shard->classes;
+    for (int64_t i = 0; i < nodes_of(parts)->reach[0]; i++)
+        if (shard->multilabel)
+            for (int64_t c = 0; c < classes; c++)
+                start[i * classes + c] = shard->labels[i * classes + c] != 0;
+        else if (shard->label[i] >= 0)
+            start[i * classes + shard->label[i]] = 1;
+}
+
+typedef struct IdFile { // read by rank 0 in a helper thread
+    const char *path;
+    int64_t *id, count;
+    Error *err;
+} IdFile;
+
+static void read_ids(void *context) {
+    IdFile *file = context;
+    Npy npy = {0};
+    if (npy_read(&npy, file->path, file->err) && npy_to_int64(&npy, &file->id, file->err))
+        file->count = npy.elements;
+    npy_clear(&npy);
+}
+
+// Marks the nodes whose ids a file lists, whatever their number in it.
+static bool mark_ids(const ProgramParts *parts, float *start, Error *err) {
+    const RowSet *set = nodes_of(parts);
+    IdFile file = {.path = parts->config->program.start, .err = err};
+    if (parts->comm->rank == 0)
+        comm_aside(parts->comm, read_ids, &file);
+    if (!comm_agree(parts->comm, err))
+        return false;
+    comm_broadcast(parts->comm, &file.count, sizeof file.count, 0);
+    if (parts->comm->rank != 0)
+        file.id = ALLOC(int64_t, file.count, "ids of the start");
+    comm_broadcast(parts->comm, file.id, (size_t)file.count * sizeof(int64_t), 0);
+    uint8_t *listed = ALLOC(uint8_t, set->total, "nodes of the start");
+    for (int64_t k = 0; k < file.count && err->code == 0; k++)
+        if (file.id[k] < 0 || file.id[k] >= set->total)
+            error_set(err, EXIT_DATA, "%s names node %lld; the nodes are 0 to %lld", file.path,
+                      (long long)file.id[k], (long long)set->total - 1);
+        else
+            listed[file.id[k]] = 1;
+    for (int64_t i = 0; i < set->own; i++)
+        start[i] = listed[set->gid[i]];
+    memory_free(listed);
+    memory_free(file.id);
+    return err->code == 0;
+}
+
+// Divides each column by its number of marks. Collective.
+static void share_out(const ProgramParts *parts, float *start, int64_t columns) {
+    int64_t rows = nodes_of(parts)->own;
+    int64_t *count = ALLOC(int64_t, columns, "nodes of the start");
+    for (int64_t i = 0; i < rows * columns; i++)
+        count[i % columns] += start[i] != 0;
+    comm_sum_int64(parts->comm, count, (int)columns);
+    for (int64_t i = 0; i < rows * columns; i++)
+        start[i] = start[i] != 0 ? (float)(1.0 / (double)count[i % columns]) : 0;
+    memory_free(count);
+}
+
+static bool fill_start(ProgramRun *run, Rows rows) {
+    const ProgramParts *parts = run->parts;
+    float *start = ALLOC(float, rows.count *rows.columns, "start");
+    bool ok = true;
+    if (starts_from_classes(parts))
+        mark_classes(parts, start);
+    else
+        ok = mark_ids(parts, start, run->err);
+    if (ok)
+        share_out(parts, start, rows.columns);
+    parts->backend->upload_rows(rows, start);
+    parts->backend->finish(NULL);
+    memory_free(start);
+    return ok;
+}
+
+// ---- the walk
+
+typedef struct Walk {
+    ProgramRun *run;
+    NodeOperator op;
+    Rows start, at, next; // P0, P and the next P
+    Rows all, out;        // one column: 1; 1 for nodes without a way out
+    int64_t columns, dead_ends;
+    DeviceFloat *diagonal, *sums, *scratch; // [columns, columns], [columns]
+    float *host;                            // [columns, columns]
+    double *mass, *began;                   // [columns]; at the start: 1, or 0 without a node
+} Walk;
+
+static Rows zero_rows(const Backend *b, int64_t count, int64_t columns) {
+    Rows rows = rows_alloc(b, count, columns, "rows of the program");
+    b->zero(rows.at, rows_bytes(count, columns));
+    return rows;
+}
+
+static void mark_rows(Walk *w) {
+    const Backend *b = w->run->parts->backend;
+    const RowSet *set = nodes_of(w->run->parts);
+    float *one = ALLOC(float, set->own, "marks"), *out = ALLOC(float, set->own, "marks");
+    for (int64_t i = 0; i < set->own; i++) {
+        one[i] = 1;
+        out[i] = set->degree_out[i] == 0;
+        w->dead_ends += set->degree_out[i] == 0;
+    }
+    b->upload_rows(w->all, one);
+    b->upload_rows(w->out, out);
+    b->finish(NULL);
+    memory_free(out);
+    memory_free(one);
+    w->dead_ends = program_sum(w->run->parts, w->dead_ends);
+}
+
+static bool walk_init(Walk *w, ProgramRun *run) {
+    const Backend *b = run->parts->backend;
+    int64_t rows = nodes_of(run->parts)->own, columns = columns_of(run->parts);
+    *w = (Walk){.run = run, .columns = columns};
+    if (!node_operator_init(&w->op, run->parts, "walk", columns, run->err))
+        return false;
+    w->start = zero_rows(b, rows, columns);
+    w->at = zero_rows(b, rows, columns);
+    w->next = zero_rows(b, rows, columns);
+    w->all = zero_rows(b, rows, 1);
+    w->out = zero_rows(b, rows, 1);
+    w->diagonal = b->alloc((size_t)(columns * columns) * sizeof(float), "column factors");
+    w->sums = b->alloc((size_t)columns * sizeof(float), "column sums");
+    w->scratch = b->alloc((size_t)b->dense_gradient_scratch(rows, 1, columns) * sizeof(float),
+                          "scratch of sums");
+    w->host = ALLOC(float, columns *columns, "column factors");
+    w->mass = ALLOC(double, columns, "column sums");
+    w->began = ALLOC(double, columns, "column sums");
+    mark_rows(w);
+    return true;
+}
+
+static void walk_clear(Walk *w) {
+    const Backend *b = w->run->parts->backend;
+    memory_free(w->began);
+    memory_free(w->mass);
+    memory_free(w->host);
+    b->free(w->scratch);
+    b->free(w->sums);
+    b->free(w->diagonal);
+    rows_free(b, &w->out);
+    rows_free(b, &w->all);
+    rows_free(b, &w->next);
+    rows_free(b, &w->at);
+    rows_free(b, &w->start);
+    node_operator_clear(&w->op);
+}
+
+// w->mass: column sums of P over the marked rows of all ranks. Collective.
+static void sum_marked(Walk *w, Rows marks) {
+    const Backend *b = w->run->parts->backend;
+    if (marks.count > 0)
+        b->dense_gradient(w->sums, marks, w->at, w->scratch, NULL);
+    else
+        b->zero(w->sums, (size_t)w->columns * sizeof(float));
+    b->download(w->host, w->sums, (size_t)w->columns * sizeof(float));
+    b->finish(NULL);
+    for (int64_t c = 0; c < w->columns; c++)
+        w->mass[c] = (double)w->host[c];
+    comm_sum_double(w->run->parts->comm, w->mass, (int)w->columns);
+}
+
+static void step(Walk *w) {
+    const Backend *b = w->run->parts->backend;
+    double restart = w->run->parts->config->program.restart;
+    size_t bytes = (size_t)(w->columns * w->columns) * sizeof(float);
+    if (w->dead_ends > 0)
+        sum_marked(w, w->out);
+    node_operator_apply(&w->op, w->next, w->at);
+    memset(w->host, 0, bytes);
+    for (int64_t c = 0; c < w->columns; c++)
+        w->host[c * w->columns + c] =
+            (float)(restart + (1 - restart) * (w->dead_ends > 0 ? w->mass[c] : 0));
+    b->upload(w->diagonal, w->host, bytes);
+    b->add_scaled(w->next, (Range){0, w->next.count}, (RowFactor){0}, w->next,
+                  (RowFactor){.plain = (float)(1 - restart)}, w->next, NULL);
+    b->dense(w->next, (Range){0, w->next.count}, w->start, w->diagonal, NULL, true, NULL);
+    b->finish(NULL); // the host's factors may change from here on
+    Rows last = w->at;
+    w->at = w->next;
+    w->next = last;
+}
+
+static void begin(Walk *w) {
+    w->run->parts->backend->copy(w->at.at, w->start.at, rows_bytes(w->start.count, w->columns));
+    sum_marked(w, w->all);
+    for (int64_t c = 0; c < w->columns; c++)
+        w->began[c] = round(w->mass[c]);
+}
+
+// How far the mass of a column is from what it was, at most.
+static double mass_lost(Walk *w) {
+    double most = 0;
+    sum_marked(w, w->all);
+    for (int64_t c = 0; c < w->columns; c++) {
+        double lost = fabs(w->mass[c] - w->began[c]);
+        most = lost > most || isnan(lost) ? lost : most;
+    }
+    return most;
+}
+
+static void check_mass(Walk *w) {
+    ProgramRun *run = w->run;
+    bool exact = strcmp(run->parts->config->program.codec, "fp32") == 0;
+    double lost = mass_lost(w);
+    program_figure(run, "mass lost", lost);
+    if (!(lost <= (exact ? 1e-5 : 1e-2)))
+        error_set(run->err, EXIT_BUG, "a random walk lost %g of its mass", lost);
+}
+
+static void report_ends(ProgramRun *run, int64_t dead_ends) {
+    const RowSet *set = nodes_of(run->parts);
+    int64_t without = 0;
+    for (int64_t i = 0; i < set->own; i++)
+        without += set->degree_in[i] == 0;
+    program_count(run, "nodes that read nothing", program_sum(run->parts, without));
+    program_count(run, "nodes without a way out", dead_ends);
+}
+
+static void iterate(Walk *w) {
+    ProgramRun *run = w->run;
+    int64_t most = program_iterations(run, &program_random_walk);
+    begin(w);
+    double since = clock_seconds();
+    for (int64_t i = 1; i <= most && run->err->code == 0; i++) {
+        step(w);
+        program_goes_on(run, i, "of", (double)most);
+    }
+    run->seconds = clock_seconds() - since;
+    run->bytes = node_operator_bytes(&w->op);
+}
+
+static void run(ProgramRun *run) {
+    Walk w;
+    if (!walk_init(&w, run))
+        return;
+    if (fill_start(run, w.start))
+        iterate(&w);
+    if (run->err->code == 0) {
+        check_mass(&w);
+        report_ends(run, w.dead_ends);
+        scores_report(run, w.at, NULL);
+    }
+    walk_clear(&w);
+}
+
+static int64_t floats(const ProgramParts *parts, int64_t nodes) {
+    return 6 * nodes * rows_stride(columns_of(parts));
+}
+
+const Program program_random_walk = {.name = "random-walk",
+                                     .also = "rw",
+                                     .keys = "iterations restart start codec",
+                                     .iterations = 10,
+                                     .floats = floats,
+                                     .run = run};

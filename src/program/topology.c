@@ -1,0 +1,30 @@
+// Who reads whom: Patterns without kernels, for programs that are not linear.
+#include "internal.h"
+#include <string.h>
+
+void topology_init(Topology *topology, const ProgramParts *parts) {
+    *topology = (Topology){.stages = parts->shard->sets};
+    for (int stage = 0; stage < topology->stages; stage++) {
+        PatternKind kind = {.relation = shard_relation_of(parts->shard, stage),
+                            .target_hops = HOPS_ALL,
+                            .source_hops = HOPS_ALL,
+                            .cover = COVER_SOURCES};
+        topology->pattern[stage] = pattern_new(parts->shard, &kind, NULL, parts->comm);
+    }
+}
+
+void topology_clear(Topology *topology) {
+    for (int stage = 0; stage < topology->stages; stage++)
+        pattern_free(topology->pattern[stage]);
+    *topology = (Topology){0};
+}
+
+void topology_tell(const HaloPlan *plan, const void *own, void *received, size_t bytes) {
+    int64_t count = plan->send_offset[plan->size - 1];
+    char *sent = memory_alloc((size_t)count * bytes, "rows to send");
+    for (int64_t k = 0; k < count; k++)
+        memcpy(sent + (size_t)k * bytes, (const char *)own + (size_t)plan->send_row[k] * bytes,
+               bytes);
+    ring_to_readers(plan, sent, received, bytes);
+    memory_free(sent);
+}
