@@ -102,8 +102,10 @@ typedef struct Walk {
     ProgramRun *run;
     NodeOperator op;
     Rows start, at, next; // P0, P and the next P
-    Rows all, out;        // one column: 1; 1 for nodes without a way out
-    int64_t columns, dead_ends;
+    Rows all;             // one column of 1
+    Rows end[SHARD_SETS]; // one column: what each row of the set keeps of what it has: 1 of a node
+                          // without a way out, its weight of a hyperedge without targets, else 0
+    int64_t columns, ends[SHARD_SETS];      // such rows of all ranks
     DeviceFloat *diagonal, *sums, *scratch; // [columns, columns], [columns]
     float *host;                            // [columns, columns]
     double *mass, *began;                   // [columns]; at the start: 1, or 0 without a node
@@ -115,26 +117,45 @@ static Rows zero_rows(const Backend *b, int64_t count, int64_t columns) {
     return rows;
 }
 
-static void mark_rows(Walk *w) {
-    const Backend *b = w->run->parts->backend;
-    const RowSet *set = nodes_of(w->run->parts);
-    float *one = ALLOC(float, set->own, "marks"), *out = ALLOC(float, set->own, "marks");
-    for (int64_t i = 0; i < set->own; i++) {
-        one[i] = 1;
-        out[i] = set->degree_out[i] == 0;
-        w->dead_ends += set->degree_out[i] == 0;
-    }
-    b->upload_rows(w->all, one);
-    b->upload_rows(w->out, out);
+static void upload(const Backend *b, Rows rows, const float *host) {
+    b->upload_rows(rows, host);
     b->finish(NULL);
-    memory_free(out);
+}
+
+// Of a graph only nodes can be ends, of a hypergraph hyperedges, too.
+static void mark_ends(Walk *w, int set) {
+    const ProgramParts *parts = w->run->parts;
+    const RowSet *rows = &parts->shard->set[set];
+    float *keeps = ALLOC(float, rows->own, "marks");
+    for (int64_t i = 0; i < rows->own; i++) {
+        float weight = rows->weight != NULL ? rows->weight[i] : 1;
+        keeps[i] = rows->degree_out[i] == 0 ? weight : 0;
+        w->ends[set] += rows->degree_out[i] == 0;
+    }
+    w->end[set] = zero_rows(parts->backend, rows->own, 1);
+    upload(parts->backend, w->end[set], keeps);
+    memory_free(keeps);
+    w->ends[set] = program_sum(parts, w->ends[set]);
+}
+
+static void mark_all(Walk *w) {
+    float *one = ALLOC(float, w->all.count, "marks");
+    for (int64_t i = 0; i < w->all.count; i++)
+        one[i] = 1;
+    upload(w->run->parts->backend, w->all, one);
     memory_free(one);
-    w->dead_ends = program_sum(w->run->parts, w->dead_ends);
+}
+
+// The largest set of rows, for scratch.
+static int64_t most_rows(const Shard *shard) {
+    int64_t nodes = shard->set[NODES].own, hyperedges = shard->set[HYPEREDGES].own;
+    return shard->sets > 1 && hyperedges > nodes ? hyperedges : nodes;
 }
 
 static bool walk_init(Walk *w, ProgramRun *run) {
     const Backend *b = run->parts->backend;
     int64_t rows = nodes_of(run->parts)->own, columns = columns_of(run->parts);
+    int64_t most = most_rows(run->parts->shard);
     *w = (Walk){.run = run, .columns = columns};
     if (!node_operator_init(&w->op, run->parts, "walk", columns, run->err))
         return false;
@@ -142,15 +163,16 @@ static bool walk_init(Walk *w, ProgramRun *run) {
     w->at = zero_rows(b, rows, columns);
     w->next = zero_rows(b, rows, columns);
     w->all = zero_rows(b, rows, 1);
-    w->out = zero_rows(b, rows, 1);
     w->diagonal = b->alloc((size_t)(columns * columns) * sizeof(float), "column factors");
     w->sums = b->alloc((size_t)columns * sizeof(float), "column sums");
-    w->scratch = b->alloc((size_t)b->dense_gradient_scratch(rows, 1, columns) * sizeof(float),
+    w->scratch = b->alloc((size_t)b->dense_gradient_scratch(most, 1, columns) * sizeof(float),
                           "scratch of sums");
     w->host = ALLOC(float, columns *columns, "column factors");
     w->mass = ALLOC(double, columns, "column sums");
     w->began = ALLOC(double, columns, "column sums");
-    mark_rows(w);
+    mark_all(w);
+    for (int set = 0; set < run->parts->shard->sets; set++)
+        mark_ends(w, set);
     return true;
 }
 
@@ -162,7 +184,8 @@ static void walk_clear(Walk *w) {
     b->free(w->scratch);
     b->free(w->sums);
     b->free(w->diagonal);
-    rows_free(b, &w->out);
+    for (int set = SHARD_SETS - 1; set >= 0; set--)
+        rows_free(b, &w->end[set]);
     rows_free(b, &w->all);
     rows_free(b, &w->next);
     rows_free(b, &w->at);
@@ -170,17 +193,35 @@ static void walk_clear(Walk *w) {
     node_operator_clear(&w->op);
 }
 
-// w->mass: column sums of P over the marked rows of all ranks. Collective.
-static void sum_marked(Walk *w, Rows marks) {
+// Adds column sums of the rows, each times its mark, to w->mass. Local.
+static void add_marked(Walk *w, Rows marks, Rows rows) {
     const Backend *b = w->run->parts->backend;
-    if (marks.count > 0)
-        b->dense_gradient(w->sums, marks, w->at, w->scratch, NULL);
-    else
-        b->zero(w->sums, (size_t)w->columns * sizeof(float));
-    b->download(w->host, w->sums, (size_t)w->columns * sizeof(float));
+    size_t bytes = (size_t)w->columns * sizeof(float);
+    if (marks.count == 0)
+        return;
+    b->dense_gradient(w->sums, marks, rows, w->scratch, NULL);
+    b->download(w->host, w->sums, bytes);
     b->finish(NULL);
     for (int64_t c = 0; c < w->columns; c++)
-        w->mass[c] = (double)w->host[c];
+        w->mass[c] += (double)w->host[c];
+}
+
+// w->mass: what P has in each column. Collective.
+static void sum_all(Walk *w) {
+    memset(w->mass, 0, (size_t)w->columns * sizeof *w->mass);
+    add_marked(w, w->all, w->at);
+    comm_sum_double(w->run->parts->comm, w->mass, (int)w->columns);
+}
+
+// w->mass: what came to an end in the step that was just made. Collective.
+static void sum_ended(Walk *w) {
+    Rows from[SHARD_SETS] = {[NODES] = w->at, [HYPEREDGES] = w->op.between};
+    memset(w->mass, 0, (size_t)w->columns * sizeof *w->mass);
+    if (w->ends[NODES] + w->ends[HYPEREDGES] == 0)
+        return;
+    for (int set = 0; set < SHARD_SETS; set++)
+        if (w->ends[set] > 0)
+            add_marked(w, w->end[set], from[set]);
     comm_sum_double(w->run->parts->comm, w->mass, (int)w->columns);
 }
 
@@ -188,13 +229,11 @@ static void step(Walk *w) {
     const Backend *b = w->run->parts->backend;
     double restart = w->run->parts->config->program.restart;
     size_t bytes = (size_t)(w->columns * w->columns) * sizeof(float);
-    if (w->dead_ends > 0)
-        sum_marked(w, w->out);
     node_operator_apply(&w->op, w->next, w->at);
+    sum_ended(w);
     memset(w->host, 0, bytes);
     for (int64_t c = 0; c < w->columns; c++)
-        w->host[c * w->columns + c] =
-            (float)(restart + (1 - restart) * (w->dead_ends > 0 ? w->mass[c] : 0));
+        w->host[c * w->columns + c] = (float)(restart + (1 - restart) * w->mass[c]);
     b->upload(w->diagonal, w->host, bytes);
     b->add_scaled(w->next, (Range){0, w->next.count}, (RowFactor){0}, w->next,
                   (RowFactor){.plain = (float)(1 - restart)}, w->next, NULL);
@@ -207,7 +246,7 @@ static void step(Walk *w) {
 
 static void begin(Walk *w) {
     w->run->parts->backend->copy(w->at.at, w->start.at, rows_bytes(w->start.count, w->columns));
-    sum_marked(w, w->all);
+    sum_all(w);
     for (int64_t c = 0; c < w->columns; c++)
         w->began[c] = round(w->mass[c]);
 }
@@ -215,7 +254,7 @@ static void begin(Walk *w) {
 // How far the mass of a column is from what it was, at most.
 static double mass_lost(Walk *w) {
     double most = 0;
-    sum_marked(w, w->all);
+    sum_all(w);
     for (int64_t c = 0; c < w->columns; c++) {
         double lost = fabs(w->mass[c] - w->began[c]);
         most = lost > most || isnan(lost) ? lost : most;
@@ -232,13 +271,16 @@ static void check_mass(Walk *w) {
         error_set(run->err, EXIT_BUG, "a random walk lost %g of its mass", lost);
 }
 
-static void report_ends(ProgramRun *run, int64_t dead_ends) {
+static void report_ends(const Walk *w) {
+    ProgramRun *run = w->run;
     const RowSet *set = nodes_of(run->parts);
     int64_t without = 0;
     for (int64_t i = 0; i < set->own; i++)
         without += set->degree_in[i] == 0;
     program_count(run, "nodes that read nothing", program_sum(run->parts, without));
-    program_count(run, "nodes without a way out", dead_ends);
+    program_count(run, "nodes without a way out", w->ends[NODES]);
+    if (shard_is_hypergraph(run->parts->shard))
+        program_count(run, "hyperedges without targets", w->ends[HYPEREDGES]);
 }
 
 static void iterate(Walk *w) {
@@ -262,7 +304,7 @@ static void run(ProgramRun *run) {
         iterate(&w);
     if (run->err->code == 0) {
         check_mass(&w);
-        report_ends(run, w.dead_ends);
+        report_ends(&w);
         scores_report(run, w.at, NULL);
     }
     walk_clear(&w);

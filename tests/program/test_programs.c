@@ -1,0 +1,194 @@
+// ranks: 1 2 3 4 8; also on fenced
+// If this failed, a program would find other components, scores or labels than the dense matrices
+// say, or others on more ranks: ties by arrival, pins of the wrong side, mass lost on nodes without
+// a way out, the edges of other ranks not counted.
+#include "../device.h"
+#include "../small_graph.h"
+#include "../support.h"
+#include "dense_programs.h"
+#include "fringe/program.h"
+#include <stdio.h>
+
+static const TestGraphKind kinds[] = {
+    {.nodes = 97, .degree = 4, .features = 2, .classes = 5},
+    {.nodes = 97, .degree = 3, .weighted = true, .features = 2, .classes = 5},
+    {.nodes = 97, .degree = 2, .directed = true, .weighted = true, .features = 2, .classes = 5},
+    {.nodes = 89, .hyperedges = 61, .degree = 4, .features = 2, .classes = 5},
+    {.nodes = 89, .hyperedges = 41, .degree = 3, .weighted = true, .features = 2, .classes = 5},
+    {.nodes = 89,
+     .hyperedges = 61,
+     .degree = 4,
+     .directed = true,
+     .weighted = true,
+     .features = 2,
+     .classes = 5},
+};
+enum { KINDS = sizeof kinds / sizeof *kinds };
+
+typedef struct Scene {
+    TestGraph graph;
+    OracleGraph dense;
+    Config config;
+    ProgramResult result;
+} Scene;
+
+static void scene_init(Scene *s, const TestGraphKind *kind, const char *cover, const char *start) {
+    Error err = {0};
+    *s = (Scene){0};
+    test_graph_init(&s->graph, *kind, 42, &test_comm);
+    s->dense = oracle_graph(&s->graph.dataset);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    snprintf(s->config.lossless.cover, CONFIG_WORD, "%s", cover);
+    snprintf(s->config.program.start, CONFIG_TEXT, "%s", start);
+}
+
+static void scene_clear(Scene *s) {
+    program_result_clear(&s->result);
+    oracle_clear(&s->dense);
+    test_graph_clear(&s->graph);
+}
+
+static ExitCode run(Scene *s, const char *program, Error *err) {
+    ProgramParts parts = {
+        .config = &s->config, .shard = &s->graph.shard, .comm = &test_comm, .backend = device()};
+    program_result_clear(&s->result);
+    program_run(program, &parts, &s->result, err);
+    return (ExitCode)err->code;
+}
+
+static void run_well(Scene *s, const char *program) {
+    Error err = {0};
+    assert_ok(run(s, program, &err) == EXIT_OK, &err);
+}
+
+static double figure(const Scene *s, const char *name) {
+    for (int i = 0; i < s->result.figures; i++)
+        if (strcmp(s->result.figure[i].name, name) == 0)
+            return s->result.figure[i].value;
+    fail_msg("no figure %s", name);
+    return 0;
+}
+
+static void check_integers(const Scene *s, const int64_t *want, const char *what) {
+    const RowSet *set = &s->graph.shard.set[NODES];
+    const int64_t *made = s->result.array[0].data;
+    for (int64_t i = 0; i < set->own; i++)
+        if (made[i] != want[set->gid[i]])
+            fail_msg("%s of node %lld: %lld, not %lld", what, (long long)set->gid[i],
+                     (long long)made[i], (long long)want[set->gid[i]]);
+}
+
+// By the 2-norm of each column.
+static void check_scores(const Scene *s, const double *want, const char *what) {
+    const RowSet *set = &s->graph.shard.set[NODES];
+    const float *made = s->result.array[0].data;
+    int64_t columns = s->result.array[0].columns;
+    for (int64_t c = 0; c < columns; c++) {
+        double sums[2] = {0};
+        for (int64_t i = 0; i < set->own; i++) {
+            double right = want[set->gid[i] * columns + c];
+            double off = (double)made[i * columns + c] - right;
+            sums[0] += off * off;
+            sums[1] += right * right;
+        }
+        comm_sum_double(&test_comm, sums, 2);
+        if (!(sqrt(sums[0]) <= 1e-4 * sqrt(sums[1]) + 1e-12))
+            fail_msg("%s, column %lld: off by %g of %g", what, (long long)c, sqrt(sums[0]),
+                     sqrt(sums[1]));
+    }
+}
+
+static void components_are_those_of_the_matrix(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        Scene s;
+        scene_init(&s, &kinds[k], "min", "");
+        int64_t *want = dense_components(&s.dense), count = 0, covered = 0;
+        run_well(&s, "components");
+        check_integers(&s, want, "component");
+        for (int i = 0; i < s.dense.n; i++) {
+            bool has = false;
+            for (int u = 0; u < s.dense.n && !has; u++)
+                has = dense_joins(&s.dense, i, u, true);
+            covered += has;
+            count += has && want[i] == i;
+        }
+        assert_int_equal(figure(&s, "components"), count);
+        assert_int_equal(figure(&s, "uncovered nodes"), s.dense.n - covered);
+        free(want);
+        scene_clear(&s);
+    }
+}
+
+static void walks_are_those_of_the_matrix(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++)
+        for (int min = 0; min < 2; min++) {
+            Scene s;
+            scene_init(&s, &kinds[k], min ? "min" : "sources", "");
+            double *want = dense_random_walk(&s.dense, kinds[k].classes, 0.15, 10);
+            run_well(&s, "random-walk");
+            check_scores(&s, want, "random walk");
+            assert_true(figure(&s, "mass lost") <= 1e-5);
+            free(want);
+            scene_clear(&s);
+        }
+}
+
+static void harmonic_classes_solve_the_system(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++) {
+        Scene s;
+        Error err = {0};
+        scene_init(&s, &kinds[k], "min", "");
+        s.config.program.tolerance = 5e-6;
+        if (kinds[k].directed) {
+            assert_int_equal(run(&s, "harmonic", &err), EXIT_DATA);
+        } else {
+            double *want = dense_harmonic(&s.dense, kinds[k].classes);
+            run_well(&s, "harmonic");
+            check_scores(&s, want, "harmonic");
+            free(want);
+        }
+        scene_clear(&s);
+    }
+}
+
+static void labels_win_as_in_the_matrix(void **state) {
+    (void)state;
+    for (int k = 0; k < KINDS; k++)
+        for (int by_labels = 0; by_labels < 2; by_labels++) {
+            Scene s;
+            int64_t rounds;
+            scene_init(&s, &kinds[k], "min", by_labels ? "labels" : "ids");
+            int64_t *want = dense_labels(&s.dense, by_labels, 100, &rounds);
+            run_well(&s, "label-propagation");
+            check_integers(&s, want, "label");
+            assert_int_equal(figure(&s, "rounds"), rounds);
+            free(want);
+            scene_clear(&s);
+        }
+}
+
+static void refusals_name_the_cure(void **state) {
+    (void)state;
+    Error err = {0};
+    Config config;
+    assert_ok(config_load(&config, NULL, (const char *[]){"program.pairs=3"}, 1, &err), &err);
+    assert_false(program_fits("random-walk", &config, &err));
+    assert_int_equal(err.code, EXIT_CONFIG);
+    assert_non_null(strstr(err.text, "program.pairs"));
+    err = (Error){0};
+    assert_false(program_fits("harmonics", &config, &err));
+    assert_int_equal(err.code, EXIT_USAGE);
+    assert_non_null(strstr(err.text, "did you mean harmonic?"));
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(components_are_those_of_the_matrix),
+    cmocka_unit_test(walks_are_those_of_the_matrix),
+    cmocka_unit_test(harmonic_classes_solve_the_system),
+    cmocka_unit_test(labels_win_as_in_the_matrix),
+    cmocka_unit_test(refusals_name_the_cure),
+};
+TEST_MAIN(tests)
