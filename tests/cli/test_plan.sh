@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # once
 # If this failed, fringe plan would print other figures than training has, call extrapolated what is a
-# cut that exists, or meet mistakes of the command line with something else than a sentence.
+# cut that exists, or meet mistakes of the command line with something else than a sentence; or a
+# training would not say what remembers its halo rows.
 . "$FRINGE_SOURCE/tests/cli/lib.sh"
 tiny
 plan() { "$FRINGE" plan tiny.json --compute 50,10 "$@"; }
@@ -41,7 +42,7 @@ as_planned() { # PLAN, mode, settings of training
     local file=$1 mode=$2 predicted sent
     shift 2
     rm -rf trained
-    "$FRINGE" train tiny.json --ranks 2 --quiet --set mode=$mode --set train.epochs=2 --set run.dir=trained "$@" >out ||
+    "$FRINGE" train tiny.json --ranks 2 --set mode=$mode --set train.epochs=2 --set run.dir=trained "$@" >out 2>&1 ||
         { cat out; fail "training in mode $mode $*"; }
     predicted=$(grep -o '"memory_predicted": *[0-9]*' trained/run.json | grep -o '[0-9]*$')
     [ "$(field $file "d['modes']['$mode'][1]['memory']")" = "$predicted" ] || fail "memory in mode $mode $*"
@@ -49,6 +50,7 @@ as_planned() { # PLAN, mode, settings of training
     [ "$(field $file "int(d['modes']['$mode'][1]['bytes'])")" = "$sent" ] || fail "bytes in mode $mode $*"
 }
 for mode in vanilla lossless pipegcn pipegcn-published; do as_planned plan.json $mode; done
+grep -q '^halo  *all rows; memory mean forward, mean backward$' out || fail 'what remembers halo rows is said'
 plan --ranks 1,2 --set quantization.before=conv --json >conv.json
 as_planned conv.json lossless --set quantization.before=conv
 [ "$(field conv.json "d['modes']['lossless'][1]['bytes']")" = "$(field plan.json "d['modes']['lossless'][1]['bytes']")" ] &&
