@@ -23,7 +23,7 @@ typedef struct ProgramParts { // all borrowed
 // An array of the result: a row for each own node; or, where `rows` is not 0, so many rows on rank
 // 0.
 typedef struct ProgramArray {
-    const char *file; // "scores.npy"
+    const char *file; // "scores.npy"; or "ids.npy", the ids of the nodes
     const char *type; // of npy_write: "<f4", "<f8", "<i8"
     size_t item;      // bytes
     int64_t columns;  // 0: the array has one dimension
@@ -37,7 +37,7 @@ typedef struct ProgramFigure { // NaN: it does not apply
     bool whole; // a count
 } ProgramFigure;
 
-enum { PROGRAM_ARRAYS = 2, PROGRAM_FIGURES = 40 };
+enum { PROGRAM_ARRAYS = 3, PROGRAM_FIGURES = 40 };
 typedef struct ProgramResult {
     int arrays, figures; // the figures are the same on all ranks
     ProgramArray array[PROGRAM_ARRAYS];

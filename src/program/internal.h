@@ -101,6 +101,15 @@ void node_operator_clear(NodeOperator *op);
 void node_operator_apply(NodeOperator *op, Rows out, Rows in);
 int64_t node_operator_bytes(const NodeOperator *op); // sent since it was made
 
+// ---- ids.c: nodes by their ids, where these are not 0 to n - 1 (snapshots of streams)
+
+// Adds ids.npy to the result, before all other arrays, where there are such ids. Sets *err.
+// Collective.
+void ids_report(ProgramRun *run);
+// own[i] (own nodes) = 1 where program.start, a .npy of ids, names the node, else 0. False with an
+// error on all ranks. Collective.
+bool ids_mark(const ProgramRun *run, float *own);
+
 // ---- scores.c: classes by scores
 
 // Adds the scores [own nodes, classes] as scores.npy and, where nodes have one label each, the

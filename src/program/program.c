@@ -143,7 +143,9 @@ bool program_run(const char *name, const ProgramParts *parts, ProgramResult *res
     ProgramRun run = {.parts = parts, .components = &components, .result = result, .err = err};
     report_components(&run, &components);
     double since = clock_seconds();
-    program->run(&run);
+    ids_report(&run);
+    if (err->code == 0)
+        program->run(&run);
     if (run.seconds == 0)
         run.seconds = clock_seconds() - since;
     components_clear(&components);

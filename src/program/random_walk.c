@@ -1,7 +1,6 @@
 // random-walk: P <- r P0 + (1 - r) (A P + P0 diag(L)), where column c starts on the training nodes
 // of class c, A hands what a node has to those that read it in equal parts, and L is what lay on
 // nodes without a way out: it starts again. Every column keeps its mass, 1.
-#include "fringe/npy.h"
 #include "internal.h"
 #include <math.h>
 #include <string.h>
@@ -28,46 +27,6 @@ static void mark_classes(const ProgramParts *parts, float *start) {
             start[i * classes + shard->label[i]] = 1;
 }
 
-typedef struct IdFile { // read by rank 0 in a helper thread
-    const char *path;
-    int64_t *id, count;
-    Error *err;
-} IdFile;
-
-static void read_ids(void *context) {
-    IdFile *file = context;
-    Npy npy = {0};
-    if (npy_read(&npy, file->path, file->err) && npy_to_int64(&npy, &file->id, file->err))
-        file->count = npy.elements;
-    npy_clear(&npy);
-}
-
-// Marks the nodes whose ids a file lists, whatever their number in it.
-static bool mark_ids(const ProgramParts *parts, float *start, Error *err) {
-    const RowSet *set = nodes_of(parts);
-    IdFile file = {.path = parts->config->program.start, .err = err};
-    if (parts->comm->rank == 0)
-        comm_aside(parts->comm, read_ids, &file);
-    if (!comm_agree(parts->comm, err))
-        return false;
-    comm_broadcast(parts->comm, &file.count, sizeof file.count, 0);
-    if (parts->comm->rank != 0)
-        file.id = ALLOC(int64_t, file.count, "ids of the start");
-    comm_broadcast(parts->comm, file.id, (size_t)file.count * sizeof(int64_t), 0);
-    uint8_t *listed = ALLOC(uint8_t, set->total, "nodes of the start");
-    for (int64_t k = 0; k < file.count && err->code == 0; k++)
-        if (file.id[k] < 0 || file.id[k] >= set->total)
-            error_set(err, EXIT_DATA, "%s names node %lld; the nodes are 0 to %lld", file.path,
-                      (long long)file.id[k], (long long)set->total - 1);
-        else
-            listed[file.id[k]] = 1;
-    for (int64_t i = 0; i < set->own; i++)
-        start[i] = listed[set->gid[i]];
-    memory_free(listed);
-    memory_free(file.id);
-    return err->code == 0;
-}
-
 // Divides each column by its number of marks. Collective.
 static void share_out(const ProgramParts *parts, float *start, int64_t columns) {
     int64_t rows = nodes_of(parts)->own;
@@ -87,7 +46,7 @@ static bool fill_start(ProgramRun *run, Rows rows) {
     if (starts_from_classes(parts))
         mark_classes(parts, start);
     else
-        ok = mark_ids(parts, start, run->err);
+        ok = ids_mark(run, start);
     if (ok)
         share_out(parts, start, rows.columns);
     parts->backend->upload_rows(rows, start);

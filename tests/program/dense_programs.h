@@ -40,6 +40,14 @@ static int64_t *dense_components(const OracleGraph *g) {
 
 // ---- linear programs: the matrix from nodes to nodes
 
+// Pins of hyperedge h on one side.
+static double dense_pins(const OracleGraph *g, const double *side, int h) {
+    double pins = 0;
+    for (int v = 0; v < g->n; v++)
+        pins += side[v * g->m + h];
+    return pins;
+}
+
 // A D_out^-1, or sum over h of (w / targets) times source / d_out.
 static double *dense_walk(const OracleGraph *g) {
     int n = g->n, m = g->m;
@@ -53,11 +61,8 @@ static double *dense_walk(const OracleGraph *g) {
         for (int v = 0; v < n && out != 0; v++) {
             double sum = m == 0 ? g->a[v * n + u] : 0;
             for (int h = 0; h < m; h++) {
-                double targets = 0;
-                for (int t = 0; t < n; t++)
-                    targets += g->target[t * m + h];
                 if (g->source[u * m + h] != 0 && g->target[v * m + h] != 0)
-                    sum += g->w[h] / targets;
+                    sum += g->w[h] / dense_pins(g, g->target, h);
             }
             walk[v * n + u] = sum / out;
         }
@@ -117,11 +122,8 @@ static double *dense_means(const OracleGraph *g) {
         for (int u = 0; u < n && degree > 0; u++) {
             double sum = m == 0 ? g->a[v * n + u] : 0;
             for (int h = 0; h < m; h++) {
-                double pins = 0;
-                for (int t = 0; t < n; t++)
-                    pins += g->source[t * m + h];
                 if (g->target[v * m + h] != 0 && g->source[u * m + h] != 0)
-                    sum += g->w[h] / pins;
+                    sum += g->w[h] / dense_pins(g, g->source, h);
             }
             mean[v * n + u] = sum / degree;
         }

@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# once
+# If this failed, a program would write other rows than those of its nodes, or others on more threads or
+# ranks; it would leave something behind when it is stopped, or say nothing of keys that it does not
+# read; or the nodes of a snapshot would lose their ids.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+expect "components" 0 "^components +1$" "$FRINGE" program components tiny.json -o one
+expect "keys of a training are named" 0 "ignored +keys of model, train, which programs do not read" \
+    "$FRINGE" program lp tiny.json --ranks 2 -o two
+expect "labels of one rank" 0 "communities" "$FRINGE" program label-propagation tiny.json -o one
+same "labels on one rank and on two" one/labels.npy two/labels.npy
+expect "a walk" 0 "accuracy" "$FRINGE" program rw tiny.json -o walk1 --set run.threads=1
+expect "the same on two threads" 0 "accuracy" "$FRINGE" program rw tiny.json -o walk2 --set run.threads=2
+same "a walk on one thread and on two" walk1/scores.npy walk2/scores.npy
+expect "json" 0 '"program": "harmonic"' "$FRINGE" program harmonic tiny.json --json
+[ -f runs/tiny/harmonic/scores.npy ] || fail "the default folder: $(ls runs/tiny 2>&1)"
+
+# a stop in the middle leaves nothing
+"$FRINGE" program rw tiny.json --ranks 2 -o stopped --set program.iterations=1000000 >out 2>&1 &
+sleep 1.5
+kill -TERM $!
+wait $!
+status=$?
+[ $status -eq 75 ] && grep -q "stopped after .* iterations; nothing was written" out || fail "stop: $status $(cat out)"
+[ ! -e stopped ] || fail "a stop left $(ls stopped)"
+
+# ids of a snapshot, and a walk from one of them
+printf 'fringe-stream 1\n+h 1 11 12 13\n+h 2 12 13\n+h 3 21 22\n' >papers.events
+"$FRINGE" stream papers.events -o papers >out 2>&1 || fail "stream: $(cat out)"
+echo '{"data": {"path": "papers/snapshots/final"}, "partition": {"method": "file:papers/snapshots/final/final"}}' >papers.json
+expect "components of a snapshot" 0 "^components +2$" "$FRINGE" program components papers.json --ranks 2 -o parts
+same "its ids" parts/ids.npy papers/snapshots/final/node_ids.npy
+if command -v python3 >/dev/null && python3 -c 'import numpy' 2>/dev/null; then
+    python3 -c 'import numpy; numpy.save("from.npy", [21, 21])'
+    expect "a walk from a node" 0 "nodes that read nothing" "$FRINGE" program rw papers.json --ranks 2 -o from --set program.start=from.npy
+    python3 -c 'import numpy; s = numpy.load("from/scores.npy")[:, 0]; assert s[3:].sum() > .99 and s[:3].sum() == 0, s' || fail "a walk from 21"
+    python3 -c 'import numpy; numpy.save("from.npy", [20])'
+    expect "an unknown node" 65 "names node 20, which the data do not have" "$FRINGE" program rw papers.json --ranks 2 -o from --set program.start=from.npy
+fi
+expect "classes without labels" 65 "no labelled training nodes" "$FRINGE" program harmonic papers.json --ranks 2 -o x
+expect "a key that it does not read" 78 "program.pairs: random-walk does not read it" \
+    "$FRINGE" program rw tiny.json -o x --set program.pairs=3
+expect "no such program" 64 "did you mean harmonic" "$FRINGE" program harmonics tiny.json
+expect "a wrong start" 78 "program.start" "$FRINGE" program lp tiny.json --set program.start=classes
+finish
