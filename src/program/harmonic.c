@@ -199,7 +199,7 @@ static void run(ProgramRun *run) {
         return;
     double since = clock_seconds(), left = iterate(&h);
     run->seconds = clock_seconds() - since;
-    run->bytes = node_operator_bytes(&h.op);
+    node_operator_report(run, &h.op);
     if (run->err->code == 0) {
         uint8_t *reached = components_reached(run->components, run->parts);
         program_figure(run, "residual", left);

@@ -24,6 +24,7 @@ typedef struct ProgramRun {
     int64_t iterations; // of the result
     double seconds;     // of its iterations
     int64_t bytes;      // sent by this rank in them
+    double aggregates;  // of the seconds, with their messages; 0: not known
     ProgramResult *result;
     Error *err;
 } ProgramRun;
@@ -91,6 +92,7 @@ typedef struct NodeOperator {
     Propagation over[SHARD_SETS];
     Rows between; // [own hyperedges, columns]
     OperatorRun how;
+    double seconds; // that it took so far, where operations run during their call
 } NodeOperator;
 // With the diagonals of a normalisation (halo.h) of that name, for rows of `columns`. False with
 // the error of the data, on all ranks. Collective.
@@ -99,7 +101,8 @@ bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char 
 void node_operator_clear(NodeOperator *op);
 // out = the operator on `in`, both [own nodes, columns]. Collective.
 void node_operator_apply(NodeOperator *op, Rows out, Rows in);
-int64_t node_operator_bytes(const NodeOperator *op); // sent since it was made
+// Adds what the operator has cost to that of the run.
+void node_operator_report(ProgramRun *run, const NodeOperator *op);
 
 // ---- ids.c: nodes by their ids, where these are not 0 to n - 1 (snapshots of streams)
 

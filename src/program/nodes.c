@@ -83,17 +83,19 @@ void node_operator_clear(NodeOperator *op) {
 }
 
 void node_operator_apply(NodeOperator *op, Rows out, Rows in) {
+    double since = clock_seconds();
     op->how.epoch++; // of the random numbers of messages
     for (int stage = 0; stage < op->stages; stage++)
         operator_run(&op->how, &(OperatorCall){.method = &operator_aggregate,
                                                .over = &op->over[stage],
                                                .in = stage == 0 ? in : op->between,
                                                .out = stage + 1 < op->stages ? op->between : out});
+    op->seconds += clock_seconds() - since;
 }
 
-int64_t node_operator_bytes(const NodeOperator *op) {
-    int64_t bytes = 0;
+void node_operator_report(ProgramRun *run, const NodeOperator *op) {
     for (int stage = 0; stage < op->stages; stage++)
-        bytes += channel_count(op->over[stage].channel).bytes_sent;
-    return bytes;
+        run->bytes += channel_count(op->over[stage].channel).bytes_sent;
+    if (op->parts->backend->host_is_device)
+        run->aggregates = op->seconds;
 }

@@ -95,26 +95,6 @@ static bool data_fit(const Program *program, const ProgramParts *parts, Error *e
     return true;
 }
 
-static bool is_negative(const float *value, int64_t count) {
-    for (int64_t i = 0; value != NULL && i < count; i++)
-        if (value[i] < 0)
-            return true;
-    return false;
-}
-
-static bool weights_fit(const ProgramParts *parts, const Program *program, Error *err) {
-    const Shard *shard = parts->shard;
-    bool negative = is_negative(shard->set[HYPEREDGES].weight, shard->set[HYPEREDGES].own);
-    for (int r = 0; r < shard->relations; r++)
-        negative |= is_negative(shard->relation[r].weight, shard->relation[r].edges);
-    if (negative)
-        error_set(err, EXIT_DATA,
-                  "%s has negative weights, which %s does not know; data.transforms 'binary' "
-                  "makes all of them 1",
-                  shard->dataset_name, program->name);
-    return comm_agree(parts->comm, err);
-}
-
 // ---- a run
 
 static void report_components(ProgramRun *run, const Components *c) {
@@ -129,6 +109,9 @@ static void report_costs(ProgramRun *run) {
     program_count(run, "iterations", run->iterations);
     program_figure(run, "seconds per iteration",
                    comm_max_double(run->parts->comm, run->seconds) / (double)count);
+    double aggregates = comm_max_double(run->parts->comm, run->aggregates);
+    if (aggregates > 0)
+        program_figure(run, "seconds of its aggregates", aggregates / (double)count);
     program_figure(run, "bytes per iteration",
                    (double)program_sum(run->parts, run->bytes) / (double)count);
 }
@@ -136,7 +119,7 @@ static void report_costs(ProgramRun *run) {
 bool program_run(const char *name, const ProgramParts *parts, ProgramResult *result, Error *err) {
     const Program *program = program_find(name, err);
     *result = (ProgramResult){0};
-    if (program == NULL || !data_fit(program, parts, err) || !weights_fit(parts, program, err))
+    if (program == NULL || !data_fit(program, parts, err))
         return false;
     Components components;
     components_find(&components, parts, program->ignores_zeros);

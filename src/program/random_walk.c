@@ -252,7 +252,7 @@ static void iterate(Walk *w) {
         program_goes_on(run, i, "of", (double)most);
     }
     run->seconds = clock_seconds() - since;
-    run->bytes = node_operator_bytes(&w->op);
+    node_operator_report(run, &w->op);
 }
 
 static void run(ProgramRun *run) {

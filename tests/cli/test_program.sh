@@ -39,6 +39,12 @@ if command -v python3 >/dev/null && python3 -c 'import numpy' 2>/dev/null; then
     expect "an unknown node" 65 "names node 20, which the data do not have" "$FRINGE" program rw papers.json --ranks 2 -o from --set program.start=from.npy
 fi
 expect "classes without labels" 65 "no labelled training nodes" "$FRINGE" program harmonic papers.json --ranks 2 -o x
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 -1\n2 3 1\n' >negative.mtx
+echo '{"data": {"path": "negative.mtx"}}' >negative.json
+expect "negative weights" 65 "weights must be finite and not negative" "$FRINGE" program lp negative.json -o x
+printf '%%%%MatrixMarket matrix coordinate real general\n3 3 0\n' >empty.mtx
+echo '{"data": {"path": "empty.mtx"}}' >empty.json
+expect "no edges" 65 "no edges" "$FRINGE" program components empty.json -o x
 expect "a key that it does not read" 78 "program.pairs: random-walk does not read it" \
     "$FRINGE" program rw tiny.json -o x --set program.pairs=3
 expect "no such program" 64 "did you mean harmonic" "$FRINGE" program harmonics tiny.json

@@ -154,6 +154,43 @@ static void harmonic_classes_solve_the_system(void **state) {
     }
 }
 
+// The rank of every row of a set; the caller frees it.
+static int64_t *owners(const TestGraph *graph, int set, int64_t count) {
+    int64_t *owner = ALLOC(int64_t, count, "test");
+    for (int64_t i = 0; set < graph->shard.sets && i < graph->shard.set[set].own; i++)
+        owner[graph->shard.set[set].gid[i]] = test_comm.rank;
+    comm_sum_int64(&test_comm, owner, (int)count);
+    return owner;
+}
+
+// How many rows travel if each of `sources` goes to every other rank that has a reader of it.
+static int64_t copies(const double *edge, int targets, int sources, bool by_target,
+                      const int64_t *of_target, const int64_t *of_source) {
+    int64_t count = 0;
+    for (int u = 0; u < sources; u++)
+        for (int rank = 0; rank < test_comm.size; rank++) {
+            bool reads = false;
+            for (int v = 0; v < targets; v++)
+                reads |= edge[by_target ? v * sources + u : u * targets + v] != 0 &&
+                         of_target[v] == rank;
+            count += reads && of_source[u] != rank;
+        }
+    return count;
+}
+
+// Labels have 8 bytes and go once to each rank that reads their row.
+static void check_bytes(const Scene *s) {
+    const OracleGraph *g = &s->dense;
+    int64_t *nodes = owners(&s->graph, NODES, g->n),
+            *edges = owners(&s->graph, HYPEREDGES, g->m + 1);
+    int64_t rows = g->m == 0 ? copies(g->a, g->n, g->n, true, nodes, nodes)
+                             : copies(g->source, g->m, g->n, false, edges, nodes) +
+                                   copies(g->target, g->n, g->m, true, nodes, edges);
+    assert_int_equal(figure(s, "bytes per iteration"), 8 * rows);
+    memory_free(edges);
+    memory_free(nodes);
+}
+
 static void labels_win_as_in_the_matrix(void **state) {
     (void)state;
     for (int k = 0; k < KINDS; k++)
@@ -165,6 +202,7 @@ static void labels_win_as_in_the_matrix(void **state) {
             run_well(&s, "label-propagation");
             check_integers(&s, want, "label");
             assert_int_equal(figure(&s, "rounds"), rounds);
+            check_bytes(&s);
             free(want);
             scene_clear(&s);
         }
