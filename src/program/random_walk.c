@@ -176,28 +176,37 @@ static void sum_all(Walk *w) {
 static void sum_ended(Walk *w) {
     Rows from[SHARD_SETS] = {[NODES] = w->at, [HYPEREDGES] = w->op.between};
     memset(w->mass, 0, (size_t)w->columns * sizeof *w->mass);
-    if (w->ends[NODES] + w->ends[HYPEREDGES] == 0)
-        return;
     for (int set = 0; set < SHARD_SETS; set++)
         if (w->ends[set] > 0)
             add_marked(w, w->end[set], from[set]);
     comm_sum_double(w->run->parts->comm, w->mass, (int)w->columns);
 }
 
-static void step(Walk *w) {
+// next = (1 - r) next + P0 diag(r + (1 - r) L): of each column another part of the start comes in.
+static void restart_by_column(Walk *w, double restart) {
     const Backend *b = w->run->parts->backend;
-    double restart = w->run->parts->config->program.restart;
+    Range all = {0, w->next.count};
     size_t bytes = (size_t)(w->columns * w->columns) * sizeof(float);
-    node_operator_apply(&w->op, w->next, w->at);
     sum_ended(w);
     memset(w->host, 0, bytes);
     for (int64_t c = 0; c < w->columns; c++)
         w->host[c * w->columns + c] = (float)(restart + (1 - restart) * w->mass[c]);
     b->upload(w->diagonal, w->host, bytes);
-    b->add_scaled(w->next, (Range){0, w->next.count}, (RowFactor){0}, w->next,
-                  (RowFactor){.plain = (float)(1 - restart)}, w->next, NULL);
-    b->dense(w->next, (Range){0, w->next.count}, w->start, w->diagonal, NULL, true, NULL);
+    b->add_scaled(w->next, all, (RowFactor){0}, w->next, (RowFactor){.plain = (float)(1 - restart)},
+                  w->next, NULL);
+    b->dense(w->next, all, w->start, w->diagonal, NULL, true, NULL);
     b->finish(NULL); // the host's factors may change from here on
+}
+
+static void step(Walk *w) {
+    double restart = w->run->parts->config->program.restart;
+    node_operator_apply(&w->op, w->next, w->at);
+    if (w->ends[NODES] + w->ends[HYPEREDGES] > 0)
+        restart_by_column(w, restart);
+    else
+        w->run->parts->backend->add_scaled(w->next, (Range){0, w->next.count},
+                                           (RowFactor){.plain = (float)(1 - restart)}, w->next,
+                                           (RowFactor){.plain = (float)restart}, w->start, NULL);
     Rows last = w->at;
     w->at = w->next;
     w->next = last;
