@@ -6,7 +6,7 @@
 
 static inline double *score_at(Metrics *metrics, const char *key) {
     for (int i = 0; i < metrics->count; i++)
-        if (metrics->score[i].of == score_find(key))
+        if (score_row(metrics->score[i].of) == score_find(key))
             return &metrics->score[i].value;
     CHECK(false, EXIT_BUG, "there is no score %s", key);
     return NULL;

@@ -79,6 +79,8 @@ typedef struct Score {
 } Score;
 extern const Family score_family;           // without the loss, which chooses no epoch
 const Score *score_find(const char *named); // by its key or title; NULL: there is none
+const Score *score_row(int64_t row);        // of their table
+int64_t score_row_of(const Score *score);
 bool score_better(const Score *score, double value, double than); // NaN is worse than any number
 // "93.00 %" or "0.4183"; "none" for NaN.
 const char *score_text(char out[QUANTITY], const Score *score, double value);
@@ -271,9 +273,9 @@ Rows model_embedding(const Model *model, int level);
 enum { SCORES_MOST = 8 };
 typedef struct Metrics {
     int64_t rows; // 0: the values say nothing
-    int count;
+    int64_t count;
     struct {
-        const Score *of;
+        int64_t of; // score_row: no address, for ranks send each other metrics
         double value;
     } score[SCORES_MOST]; // [count]
 } Metrics;

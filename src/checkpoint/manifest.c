@@ -58,7 +58,7 @@ static void put_metrics(JsonWriter *w, const char *key, const Metrics metrics[4]
     for (int s = 0; s < 4; s++) {
         json_begin_object(w, NULL);
         for (int k = 0; k < metrics[s].count; k++)
-            json_put_double(w, metrics[s].score[k].of->key, metrics[s].score[k].value);
+            json_put_double(w, score_row(metrics[s].score[k].of)->key, metrics[s].score[k].value);
         json_put_int(w, "rows", metrics[s].rows);
         json_end_object(w);
     }
@@ -136,7 +136,7 @@ static bool read_split(const Json *split, Metrics *metrics) {
         if (metrics->count == SCORES_MOST ||
             !read_number(split, score->key, &metrics->score[metrics->count].value))
             return false;
-        metrics->score[metrics->count++].of = score;
+        metrics->score[metrics->count++].of = score_row_of(score);
     }
     return metrics->count > 0 && json_get_int(split, "rows", &metrics->rows);
 }
@@ -174,7 +174,8 @@ static bool read_counters(const Json *document, TrainerCounters *counters) {
 static bool metrics_fit(const Metrics metrics[4]) {
     for (int s = 0; s < 4; s++)
         for (int k = 0; k < metrics[s].count; k++) {
-            double share = metrics[s].score[k].of->percent ? metrics[s].score[k].value : NAN;
+            double share =
+                score_row(metrics[s].score[k].of)->percent ? metrics[s].score[k].value : NAN;
             if (metrics[s].rows < 0 || share < 0 || share > 1)
                 return false;
         }

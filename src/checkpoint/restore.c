@@ -234,10 +234,10 @@ static void print_manifest(const Manifest *m, const char *folder) {
         printf("began      from the weights %s\n", SHOWN(of->first_weights.path));
     printf("test       last evaluation");
     for (int k = 0; k < last->count; k++)
-        if (last->score[k].of->brief)
-            printf(" %s %.4f", last->score[k].of->title, last->score[k].value);
+        if (score_row(last->score[k].of)->brief)
+            printf(" %s %.4f", score_row(last->score[k].of)->title, last->score[k].value);
     for (int k = 0, shown = 0; k < best->count; k++)
-        if (best->score[k].of->brief)
+        if (score_row(best->score[k].of)->brief)
             printf("%s %.4f", shown++ == 0 ? "; best" : ",", best->score[k].value);
     printf("\n");
 }

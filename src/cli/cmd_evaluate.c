@@ -7,7 +7,7 @@ static const char *const split_names[4] = {"unsplit", "train", "validation", "te
 static void print_table(const Metrics metrics[4]) {
     terminal_print("%-10s %8s", "split", "rows");
     for (int i = 0; i < metrics[SPLIT_TRAIN].count; i++)
-        terminal_print(" %9s", metrics[SPLIT_TRAIN].score[i].of->title);
+        terminal_print(" %9s", score_row(metrics[SPLIT_TRAIN].score[i].of)->title);
     terminal_print("\n");
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++) {
         const Metrics *of = &metrics[split];

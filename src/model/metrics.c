@@ -17,7 +17,7 @@ static void measure(Metrics *out, const Model *m, Rows logits, int split) {
                    .loss = m->loss[split]};
     out->rows = e.rows;
     for (int i = 0; i < out->count; i++)
-        out->score[i].value = out->score[i].of->measure(&e);
+        out->score[i].value = score_row(out->score[i].of)->measure(&e);
 }
 
 void model_metrics(Model *m, Rows logits, Metrics out[4]) {

@@ -54,6 +54,9 @@ const Score *score_find(const char *key) {
     return NULL;
 }
 
+const Score *score_row(int64_t row) { return &scores[row]; }
+int64_t score_row_of(const Score *score) { return score - scores; }
+
 bool score_better(const Score *score, double value, double than) {
     return isnan(than) ? !isnan(value) : score->lower ? value < than : value > than;
 }
@@ -90,13 +93,13 @@ void metrics_init(Metrics *metrics, const Loss *loss) {
     for (int i = 0; i < FAMILY_COUNT(scores); i++)
         if (has(loss, &scores[i])) {
             assert(metrics->count < SCORES_MOST);
-            metrics->score[metrics->count++].of = &scores[i];
+            metrics->score[metrics->count++].of = i;
         }
 }
 
 double metrics_value(const Metrics *metrics, const Score *score) {
     for (int i = 0; metrics->rows > 0 && i < metrics->count; i++)
-        if (metrics->score[i].of == score)
+        if (score_row(metrics->score[i].of) == score)
             return metrics->score[i].value;
     return NAN;
 }

@@ -147,7 +147,8 @@ void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metr
     bool some = metrics->rows > 0; // else the numbers are null
     json_begin_object(writer, key);
     for (int i = 0; i < metrics->count; i++)
-        json_put_double(writer, metrics->score[i].of->key, some ? metrics->score[i].value : NAN);
+        json_put_double(writer, score_row(metrics->score[i].of)->key,
+                        some ? metrics->score[i].value : NAN);
     json_put_int(writer, "rows", metrics->rows);
     json_end_object(writer);
 }
@@ -155,7 +156,7 @@ void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metr
 // "test_accuracy", "test_micro_f1"
 static void put_brief(JsonWriter *writer, const Metrics *test) {
     for (int i = 0; i < test->count; i++) {
-        const Score *score = test->score[i].of;
+        const Score *score = score_row(test->score[i].of);
         char key[64];
         snprintf(key, sizeof key, "test_%s", score->key);
         if (score->brief)
