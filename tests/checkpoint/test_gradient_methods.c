@@ -29,26 +29,26 @@ static int settings_of(const char *setting[PRESET_SETTINGS], const Preset *metho
     return count;
 }
 
-// Bits are chosen twice before the stop.
-static const char *const period = "gradients.bits_period=2";
+// Bits are chosen twice before the stop; matrices are several rows.
+static const char *const period = "gradients.bits_period=2", *const bucket = "gradients.bucket=64";
 
 static void settle_method(const Preset *method) {
-    settle((const char *const[]){setting_of(method), period}, 2);
+    settle((const char *const[]){setting_of(method), period, bucket}, 3);
 }
 
 static Run run_method(const Preset *method) {
-    return whole_run((const char *const[]){setting_of(method), period}, 2);
+    return whole_run((const char *const[]){setting_of(method), period, bucket}, 3);
 }
 
 // Without vectors, where the presets run with the widest that the machine has; on two ranks with
 // three threads; one of them on fenced, whose ranks wait long for each other.
 static Run run_by_hand(const Preset *method) {
     const char *threads = test_comm.size == 2 ? "run.threads=3" : "run.threads=1";
-    const char *setting[PRESET_SETTINGS + 3] = {period, "run.simd=plain", threads};
+    const char *setting[PRESET_SETTINGS + 4] = {period, bucket, "run.simd=plain", threads};
     static Run run;
-    int count = settings_of(setting + 3, method);
+    int count = settings_of(setting + 4, method);
     memset(&run, 0, sizeof run);
-    settle(setting, 3 + count);
+    settle(setting, 4 + count);
     Trainer *t = new_trainer_on(strcmp(method->name, "diana-both") == 0 ? "fenced" : "cpu");
     train(&run, t);
     trainer_free(t);
