@@ -2,7 +2,7 @@
 #ifndef FRINGE_KERNELS_INTERNAL_H
 #define FRINGE_KERNELS_INTERNAL_H
 
-#include "fringe/backend.h"
+#include "plugin.h"
 
 extern const Backend backend_cpu;
 extern Backend backend_cuda; // its table is filled when it is started (plugin.h)
@@ -11,5 +11,11 @@ extern Backend backend_cuda; // its table is filled when it is started (plugin.h
 // backend_open with a table of its own, which has `cpu`.
 const Backend *backend_open_in(const Family *family, const char *name, const BackendStart *how,
                                Error *err);
+
+// Around an operation of the backend with that event_record: where a StreamTimer of this backend is
+// in use, its time is taken. False, and then there is no operation_end: nothing is timed, or what
+// surrounds it is timed already.
+bool operation_begin(EventRecord *record, DeviceStream stream, TimerKind kind);
+void operation_end(void);
 
 #endif

@@ -11,7 +11,9 @@ static const PluginHost host = {.memory_alloc = memory_alloc,
                                 .memory_free = memory_free,
                                 .clock_seconds = clock_seconds,
                                 .error_set = error_set,
-                                .check_failed = check_failed};
+                                .check_failed = check_failed,
+                                .operation_begin = operation_begin,
+                                .operation_end = operation_end};
 
 static bool check_plugin(const Plugin *plugin, const char *path, const char *name, Error *err) {
     if (plugin == NULL)

@@ -5,6 +5,8 @@
 
 #include "fringe/backend.h"
 
+typedef void EventRecord(DeviceEvent *event, DeviceStream stream); // Backend.event_record
+
 // What the program does for a plug-in.
 typedef struct PluginHost {
     void *(*memory_alloc)(size_t bytes, const char *what); // memory.h
@@ -14,6 +16,8 @@ typedef struct PluginHost {
         __attribute__((format(printf, 3, 4))); // error.h
     void (*check_failed)(const char *file, int line, ExitCode code, const char *format, ...)
         __attribute__((noreturn, format(printf, 4, 5)));
+    bool (*operation_begin)(EventRecord *record, DeviceStream stream, TimerKind kind);
+    void (*operation_end)(void); // both: internal.h
 } PluginHost;
 
 // The one symbol of a plug-in: `const Plugin fringe_plugin`. `abi` and `name` stay the first

@@ -1,11 +1,11 @@
-// Timing at events of a stream.
+// Timing of operations, at events of their stream.
 
 #include "internal.h"
 
-enum { PAIRS = 64 }; // that may wait for their stream; one more waits for the oldest
+enum { PAIRS = 256 }; // that may wait for their stream; one more waits for the oldest
 
 typedef struct Pair {
-    DeviceEvent *begin, *end;
+    DeviceEvent *begin, *end; // owned
     TimerKind kind;
     int layer, direction;
 } Pair;
@@ -18,6 +18,8 @@ struct StreamTimer {
     int first, count; // pairs that are closed and not yet added
     Pair pair[PAIRS];
 };
+
+static StreamTimer *in_use; // borrowed
 
 StreamTimer *stream_timer_new(const Backend *backend, Timers *timers) {
     StreamTimer *t = ALLOC(StreamTimer, 1, "timers");
@@ -32,6 +34,8 @@ StreamTimer *stream_timer_new(const Backend *backend, Timers *timers) {
 void stream_timer_free(StreamTimer *t) {
     if (t == NULL)
         return;
+    if (in_use == t)
+        in_use = NULL;
     for (int i = PAIRS - 1; i >= 0; i--) {
         t->backend->event_free(t->pair[i].end);
         t->backend->event_free(t->pair[i].begin);
@@ -39,7 +43,9 @@ void stream_timer_free(StreamTimer *t) {
     memory_free(t);
 }
 
-Timers *stream_timer_timers(StreamTimer *t) { return t != NULL ? t->timers : NULL; }
+void stream_timer_use(StreamTimer *timer) { in_use = timer; }
+
+Timers *timers_in_use(void) { return in_use != NULL ? in_use->timers : NULL; }
 
 static void add_oldest(StreamTimer *t) {
     const Pair *pair = &t->pair[t->first];
@@ -54,10 +60,10 @@ static void add_reached(StreamTimer *t) {
         add_oldest(t);
 }
 
-void stream_timer_begin(StreamTimer *t, DeviceStream stream, TimerKind kind) {
-    if (t == NULL)
-        return;
-    assert(!t->open);
+bool operation_begin(EventRecord *record, DeviceStream stream, TimerKind kind) {
+    StreamTimer *t = in_use;
+    if (t == NULL || t->open || t->timers->opened != 0 || t->backend->event_record != record)
+        return false;
     if (t->count == PAIRS) {
         t->backend->event_wait(t->pair[t->first].end, NULL);
         add_reached(t);
@@ -69,12 +75,12 @@ void stream_timer_begin(StreamTimer *t, DeviceStream stream, TimerKind kind) {
     if (t->backend->range_begin != NULL)
         t->backend->range_begin(timer_names[kind]);
     t->backend->event_record(pair->begin, stream);
+    return true;
 }
 
-void stream_timer_end(StreamTimer *t) {
-    if (t == NULL)
-        return;
-    assert(t->open);
+void operation_end(void) {
+    StreamTimer *t = in_use;
+    assert(t != NULL && t->open);
     t->open = false;
     Pair *pair = &t->pair[(t->first + t->count) % PAIRS];
     t->backend->event_record(pair->end, t->stream);

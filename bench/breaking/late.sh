@@ -25,7 +25,7 @@ ranges before the host adds them|src/wire/box_steps.c|box->device_range, bytes);
 shares before MPI_Isend|src/gradsync/sum.c|    if (chunk->state == SHARES_DOWNLOADED && !sync->backend->event_reached(chunk->downloaded))|    if (false)
 distances before the host decides|src/wire/box_steps.c|sizeof *box->distance);\n    b->event_record(box->made[0], STREAM_MESSAGE);\n    b->event_wait(box->made[0], poll);|sizeof *box->distance);\n    (void)poll;
 compute before message (rows_ready)|src/exchange/send.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);|
-message before compute (decoded)|src/exchange/receive.c|    buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);\n    stream_timer_end|    stream_timer_end
+message before compute (decoded)|src/exchange/receive.c|    buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);\n    channel->seconds.unpack|    channel->seconds.unpack
 compute before decoding (rows_read)|src/exchange/receive.c|    buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);|
 decoded before MPI_Irecv|src/exchange/send.c|    channel_wait_decoded(channel);|
 loss before the host reads it|src/model/model.c|    m->parts.backend->event_wait(m->results, gradient_poll(m));|

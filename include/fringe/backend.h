@@ -1,5 +1,5 @@
-// backend: one table of operations on rows of floats. fringe/operations.def lists them, the family is
-// in kernels/family.c, the CPU's member in kernels/cpu.
+// backend: one table of operations on rows of floats. fringe/operations.def lists them, the family
+// is in kernels/family.c, the CPU's member in kernels/cpu.
 //
 // Shapes: N rows, F/D input/output width, E nonzeros. Rows are 64-byte aligned: their stride is the
 // width rounded up to 16 floats, and the padding is zero and stays zero. A Range is half-open.
@@ -183,7 +183,7 @@ struct Backend {
 
     // ---- what every backend has
 #define FUNCTION(type, name, parameters) type(*name) parameters;
-#define OPERATION(name, stream, ...) void (*name)(OPERATION_PARAMETERS(__VA_ARGS__));
+#define OPERATION(name, stream, time, ...) void (*name)(OPERATION_PARAMETERS(__VA_ARGS__));
 #include "fringe/operations.def"
 };
 
@@ -216,17 +216,18 @@ Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, cons
 // where device memory is the host's: there, blocks of the device are planned as blocks of the host.
 bool device_fits(const MemoryPlan *plan, const Backend *backend, Error *err);
 
-// A StreamTimer adds the time that work took on a stream to Timers. Operations may run long after
-// their call, so time is taken at events: one before the work, one behind it. Where operations run
-// during their call (cpu) these are two looks at the clock.
+// A StreamTimer adds the time of each operation to Timers, by the kind that the list of operations
+// says. Operations may run long after their call, so time is taken at events: one before the
+// operation, one behind it. Where operations run during their call (cpu) these are two looks at the
+// clock. An operation that another one's Poll calls counts as that one, and one inside of
+// timer_begin and timer_end as what these say.
 typedef struct StreamTimer StreamTimer;
-// Both are borrowed. All functions but new accept a timer that is NULL and then time nothing.
+// Both are borrowed. free and finish accept NULL.
 StreamTimer *stream_timer_new(const Backend *backend, Timers *timers);
 void stream_timer_free(StreamTimer *timer);
-Timers *stream_timer_timers(StreamTimer *timer); // what it adds to; NULL for NULL
-// Around the calls that put work on the stream; one pair at a time.
-void stream_timer_begin(StreamTimer *timer, DeviceStream stream, TimerKind kind);
-void stream_timer_end(StreamTimer *timer);
+// From now on the operations of its backend are timed by it; NULL, as at first: nothing is timed.
+void stream_timer_use(StreamTimer *timer);
+Timers *timers_in_use(void); // what it adds to; NULL for none
 // Waits for both streams, so that all work so far is added.
 void stream_timer_finish(StreamTimer *timer);
 

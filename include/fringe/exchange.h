@@ -146,8 +146,6 @@ typedef struct ChannelCount {
     int64_t bytes_sent, bytes_received, messages, skipped, rows_sent;
 } ChannelCount;
 ChannelCount channel_count(const Channel *channel);
-// The timer of its steps; borrowed; NULL: none.
-void channel_set_timer(Channel *channel, StreamTimer *timer);
 
 // Seconds of this rank's exchanges since the start, added up by the steps and the schedule: what
 // the bench of the schedules compares (own is what could hide wait).

@@ -246,7 +246,6 @@ void model_drain(Model *model);
 // What a resumed run needs of past exchanges: rows that a schedule has left for the next epoch, and
 // what residuals hold. NULL name: nothing.
 StateSection model_exchanges(Model *model);
-void model_set_timer(Model *model, StreamTimer *timer); // borrowed; NULL: nothing is timed
 // What tuning chose: "layer 0 forward (602 wide): panels of 64; ...".
 void model_describe(const Model *model, char *out, size_t size);
 ChannelCount model_count(const Model *model); // of all channels since the start

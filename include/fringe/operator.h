@@ -119,7 +119,6 @@ typedef struct OperatorRun {
     uint64_t seed;      // with the epoch chooses the random numbers of the messages
     uint32_t epoch;
     bool full_precision; // rows travel as they are, whatever the codec
-    StreamTimer *timer;  // borrowed; NULL: nothing is timed
 } OperatorRun;
 
 // One use of an operator, and the work that overlaps it.

@@ -2,6 +2,7 @@
 //
 // The choice is made once, at run time, by what the CPU says of itself: the program is built for
 // the plainest x86-64 and carries each vector kernel three times (lanes.h).
+#include "../timed.h"
 #include "cpu.h"
 #include <stdio.h>
 #include <string.h>
@@ -71,12 +72,16 @@ const char *cpu_describe(void) {
     return text;
 }
 
+#define FUNCTION(type, name, parameters)
+#define OPERATION(name, ...) TIMED(cpu, name, __VA_ARGS__)
+#include "fringe/operations.def"
+
 const Backend backend_cpu = {
     .name = "cpu",
     .start = start,
     .describe = cpu_describe,
     .host_is_device = true,
 #define FUNCTION(type, name, parameters) .name = cpu_##name,
-#define OPERATION(name, ...) .name = cpu_##name,
+#define OPERATION(name, ...) .name = timed_##name,
 #include "fringe/operations.def"
 };

@@ -76,7 +76,7 @@ static inline bool cpu_beyond_cache(int64_t rows, int64_t stride) {
 
 // Every function and operation of the list, as cpu_<name>.
 #define FUNCTION(type, name, parameters) type cpu_##name parameters;
-#define OPERATION(name, stream, ...) void cpu_##name(OPERATION_PARAMETERS(__VA_ARGS__));
+#define OPERATION(name, stream, time, ...) void cpu_##name(OPERATION_PARAMETERS(__VA_ARGS__));
 #include "fringe/operations.def"
 
 // *bad becomes 1 + place if that is less or there is none; place -1: nothing.

@@ -30,7 +30,7 @@ void cuda_spmm_set(const char *name);
 
 // ---- every function and operation of the list, as cuda_<name>
 #define FUNCTION(type, name, parameters) type cuda_##name parameters;
-#define OPERATION(name, stream, ...) void cuda_##name(OPERATION_PARAMETERS(__VA_ARGS__));
+#define OPERATION(name, stream, time, ...) void cuda_##name(OPERATION_PARAMETERS(__VA_ARGS__));
 #include "fringe/operations.def"
 
 #ifdef __cplusplus

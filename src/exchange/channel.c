@@ -175,5 +175,3 @@ ChannelCount channel_count(const Channel *channel) {
 }
 
 ChannelSeconds channel_seconds(const Channel *channel) { return channel->seconds; }
-
-void channel_set_timer(Channel *channel, StreamTimer *timer) { channel->timer = timer; }

@@ -54,11 +54,10 @@ struct Channel {
     Endpoint endpoint; // of the ring
     RingTransfer ring;
     InFlight in_flight;
-    bool has_rows;      // received rows of a finished exchange or of channel_restore
-    Poll poll;          // channel_progress on this channel
-    double posted_at;   // clock_seconds() of channel_post; 0: all have arrived since
-    int traced;         // messages recorded as received, in ring order
-    StreamTimer *timer; // borrowed; may be NULL
+    bool has_rows;    // received rows of a finished exchange or of channel_restore
+    Poll poll;        // channel_progress on this channel
+    double posted_at; // clock_seconds() of channel_post; 0: all have arrived since
+    int traced;       // messages recorded as received, in ring order
     ChannelSeconds seconds;
 };
 
@@ -85,13 +84,12 @@ static inline bool channel_sends(const Channel *channel, int group) {
 }
 
 // The time of a step, between these two.
-static inline double channel_begin_step(Channel *channel) {
-    timer_begin(stream_timer_timers(channel->timer));
+static inline double channel_begin_step(void) {
+    timer_begin(timers_in_use());
     return clock_seconds();
 }
-static inline void channel_end_step(Channel *channel, double since, double *seconds,
-                                    TimerKind kind) {
-    timer_end(stream_timer_timers(channel->timer), kind);
+static inline void channel_end_step(double since, double *seconds, TimerKind kind) {
+    timer_end(timers_in_use(), kind);
     *seconds += clock_seconds() - since;
 }
 

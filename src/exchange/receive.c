@@ -6,15 +6,15 @@
 
 void channel_trace(Channel *channel, int group, int side, double end) {
     const Transfer *transfer = &channel->ring.transfer[group][side];
-    if (channel->timer == NULL || transfer->bytes == 0)
+    const Timers *timers = timers_in_use();
+    if (timers == NULL || transfer->bytes == 0)
         return;
-    trace_add(stream_timer_timers(channel->timer)->trace,
-              (TraceEvent){.begin = channel->posted_at,
-                           .end = end,
-                           .peer = transfer->peer,
-                           .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
-                           .layer = (int16_t)channel->id.layer,
-                           .direction = (int16_t)channel->id.direction});
+    trace_add(timers->trace, (TraceEvent){.begin = channel->posted_at,
+                                          .end = end,
+                                          .peer = transfer->peer,
+                                          .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
+                                          .layer = (int16_t)channel->id.layer,
+                                          .direction = (int16_t)channel->id.direction});
 }
 
 // Messages complete roughly in ring order; one that completes early is recorded when its
@@ -101,14 +101,12 @@ static void decode(Channel *channel, int group) {
 static void make_rows(Channel *channel, int group) {
     const ExchangeBuffers *buffers = channel->buffers;
     double since = clock_seconds();
-    stream_timer_begin(channel->timer, STREAM_MESSAGE, TIMER_UNPACK);
     if (box_rows(&channel->box[INCOMING], group) > 0)
         decode(channel, group);
     if (channel->sample.on)
         channel_spread(channel, channel_rows(channel), group);
     buffers->backend->event_record(buffers->decoded, STREAM_MESSAGE);
     buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);
-    stream_timer_end(channel->timer);
     channel->seconds.unpack += clock_seconds() - since;
 }
 
@@ -128,10 +126,10 @@ void channel_wait_decoded(Channel *channel) {
 
 void channel_receive(Channel *channel, int group) {
     assert(channel->state == CHANNEL_POSTED && group == channel->received);
-    double since = channel_begin_step(channel);
+    double since = channel_begin_step();
     channel_wait_for(channel, group, INCOMING);
     note_landing(channel);
-    channel_end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
+    channel_end_step(since, &channel->seconds.wait, TIMER_WAIT);
 
     if (group == 0) // it may have no rows
         wait_for_readers(channel);
@@ -150,10 +148,10 @@ Rows channel_rows(const Channel *channel) {
 
 void channel_finish(Channel *channel) {
     assert(channel->state == CHANNEL_RECEIVED);
-    double since = channel_begin_step(channel);
+    double since = channel_begin_step();
     for (int g = 0; g < channel->ring.rounds; g++)
         channel_wait_for(channel, g, OUTGOING);
-    channel_end_step(channel, since, &channel->seconds.wait, TIMER_WAIT);
+    channel_end_step(since, &channel->seconds.wait, TIMER_WAIT);
     in_flight_remove(&channel->in_flight);
     channel->has_rows = true;
     channel->state = CHANNEL_IDLE;

@@ -119,7 +119,7 @@ static Poll begin(Channel *channel, const RowSource *rows) {
 
 const double *channel_measure(Channel *channel, const RowSource *rows, ExchangeContext context) {
     assert(channel->options.skips);
-    double since = channel_begin_step(channel);
+    double since = channel_begin_step();
     Poll beat = begin(channel, rows);
     MessageBox *box = &channel->box[OUTGOING];
     wait_for_rows(channel);
@@ -127,7 +127,7 @@ const double *channel_measure(Channel *channel, const RowSource *rows, ExchangeC
         if (box_rows(box, g) > 0)
             box_measure(box, g, source_of(channel, g, rows, context), &beat);
     box_download_distances(box, &beat);
-    channel_end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
+    channel_end_step(since, &channel->seconds.pack, TIMER_PACK);
     return box->distance;
 }
 
@@ -142,7 +142,7 @@ static void choose(Channel *channel, const bool *send) {
 
 void channel_pack_some(Channel *channel, const RowSource *rows, ExchangeContext context,
                        const bool *send) {
-    double since = channel_begin_step(channel);
+    double since = channel_begin_step();
     Poll beat = begin(channel, rows);
     channel->epoch = context.epoch;
     channel->sequence++;
@@ -153,7 +153,7 @@ void channel_pack_some(Channel *channel, const RowSource *rows, ExchangeContext 
     if (channel->step.codec->has_widths)
         channel_add_ranges(channel, &beat);
     channel->state = CHANNEL_PACKED;
-    channel_end_step(channel, since, &channel->seconds.pack, TIMER_PACK);
+    channel_end_step(since, &channel->seconds.pack, TIMER_PACK);
 }
 
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context) {

@@ -41,15 +41,21 @@ void gradsync_progress(void *context) {
         low_rank_progress(sync);
 }
 
-void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
+static void made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
     sum_made(sync, gradient, from);
     if (sync->low_rank != NULL)
         low_rank_progress(sync);
 }
 
+void gradsync_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
+    timer_begin(timers_in_use());
+    made(sync, gradient, from);
+    timer_end(timers_in_use(), TIMER_REDUCE);
+}
+
 void gradsync_finish(GradSync *sync, DeviceFloat *gradient) {
     if (sync->low_rank != NULL) {
-        gradsync_made(sync, gradient, 0);
+        made(sync, gradient, 0);
         low_rank_finish(sync);
     } else {
         sum_finish(sync, gradient);

@@ -123,7 +123,6 @@ struct Model {
     int64_t *counts;            // the same on the host
     double *loss;
     DeviceEvent *results; // counts and loss are downloaded
-    StreamTimer *timer;   // borrowed; NULL: nothing is timed
     // arguments of the current call
     const DeviceFloat *parameters;
     DeviceFloat *gradient;

@@ -54,25 +54,19 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
     const Layer *layer = run->layer;
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->shape.kind->forward(run, rows, poll);
-    stream_timer_end(m->timer);
     if (!m->shape.posted[run->l])
         return;
     Post post = layer_post(run);
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
                                    layer->saved, m->on.gid[level_set(&m->shape, run->l + 1)], poll);
-    stream_timer_end(m->timer);
 }
 
 // Y = H W of all rows.
 static Rows transform(const LayerRun *run) {
     Model *m = run->m;
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->parts.backend->dense(run->layer->y, (Range){0, run->h.count}, run->h,
                             weights_of(run, ROLE_WEIGHT), NULL, false, NULL);
-    stream_timer_end(m->timer);
     return rows_first(run->layer->y, run->h.count);
 }
 
@@ -98,7 +92,6 @@ static void post_halo(void *context, Rows halo, Rows received, Range rows, const
     int drop = 0;
     while (drop < post.count && post.step[drop] != POST_DROPOUT)
         drop++;
-    stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     post_steps(run->m, halo, received, rows, post, 0, drop, poll);
     if (drop < post.count) {
         b->dropout(halo, rows, halo, post.keep, post.stream, before->halo_id, poll);
@@ -107,13 +100,12 @@ static void post_halo(void *context, Rows halo, Rows received, Range rows, const
     if (before->halo_right != NULL)
         b->add_scaled(halo, rows, (RowFactor){0}, halo,
                       (RowFactor){.times = 1, .at = before->halo_right, .each = true}, halo, poll);
-    stream_timer_end(run->m->timer);
 }
 
 static void forward_layer(Model *m, int l) {
     LayerRun run = run_of(m, l);
     bool weights = m->shape.weights[l];
-    timers_place(stream_timer_timers(m->timer), l, FORWARD);
+    timers_place(timers_in_use(), l, FORWARD);
     if (features_ready(m, l)) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
         return;
@@ -138,13 +130,11 @@ static void drop_features(Model *m) {
     const Backend *b = m->parts.backend;
     RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
     float keep = m->shape.input_keep;
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid[NODES],
                NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
         b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream, m->on.halo_id,
                    NULL);
-    stream_timer_end(m->timer);
 }
 
 void model_forward(Model *m) {
@@ -197,7 +187,6 @@ void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const P
 static void parameter_gradients(void *context, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     while (m->made > 0 && m->shape.parameter[m->made - 1].layer == run->l) {
         const Parameter *p = &m->shape.parameter[m->made - 1];
         if (p->role == ROLE_WEIGHT && run->transformed && run->dy.at == NULL)
@@ -205,7 +194,6 @@ static void parameter_gradients(void *context, const Poll *poll) {
         m->shape.kind->parameter_gradient(run, p, poll);
         made(m, p);
     }
-    stream_timer_end(m->timer);
 }
 
 // ---- backward: the gradients of rows
@@ -216,9 +204,7 @@ static void backward_rows(void *context, Range rows, const Poll *poll) {
     rows.end = rows.end < run->g.count ? rows.end : run->g.count;
     if (rows.begin >= rows.end)
         return;
-    stream_timer_begin(run->m->timer, STREAM_COMPUTE, TIMER_DENSE);
     run->m->shape.kind->input_gradient(run, rows, poll);
-    stream_timer_end(run->m->timer);
 }
 
 static void backward_aggregate_first(LayerRun *run) {
@@ -230,9 +216,7 @@ static void backward_aggregate_first(LayerRun *run) {
     }
     run->da = rows_first(gradient_rows(m, in, 2), run->g.count);
     run->dh = rows_first(gradient_rows(m, in, 1), run->h.count);
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->shape.kind->aggregate_gradient(run, gradient_poll(m));
-    stream_timer_end(m->timer);
     propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
                                 .in = run->da,
                                 .out = run->dh,
@@ -273,10 +257,8 @@ static void backward_transform_first(LayerRun *run) {
     if (!wants_input_gradient(&m->shape, run->l))
         return;
     run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_DENSE);
     m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
                                        weights_of(run, ROLE_WEIGHT), false, poll);
-    stream_timer_end(m->timer);
     backward_rows(run, (Range){0, run->g.count}, poll);
 }
 
@@ -286,12 +268,10 @@ static void backward_post(Model *m, int l, Rows dh) {
     Post post = layer_post(&run);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     m->parts.backend->post_backward(
         dh, dh, rows_first(run.layer->z, dh.count), &post, run.layer->saved,
         gamma != NULL ? flat_window(m->gradient, gamma->begin) : NULL,
         beta != NULL ? flat_window(m->gradient, beta->begin) : NULL, m->scratch, gradient_poll(m));
-    stream_timer_end(m->timer);
     if (gamma != NULL) {
         made(m, beta);
         made(m, gamma);
@@ -320,8 +300,8 @@ static void backward_layer(Model *m, int l) {
 void model_backward(Model *m) {
     m->made = m->shape.parameter_windows;
     for (int l = m->shape.layers - 1; m->made > 0; l--) {
-        timers_place(stream_timer_timers(m->timer), l, BACKWARD);
+        timers_place(timers_in_use(), l, BACKWARD);
         backward_layer(m, l);
     }
-    timers_place(stream_timer_timers(m->timer), -1, -1);
+    timers_place(timers_in_use(), -1, -1);
 }

@@ -111,12 +111,6 @@ static Channel *channel_at(const Model *m, int i) {
     return NULL;
 }
 
-void model_set_timer(Model *m, StreamTimer *timer) {
-    m->timer = timer;
-    for (int i = 0; channel_at(m, i) != NULL; i++)
-        channel_set_timer(channel_at(m, i), timer);
-}
-
 void model_describe(const Model *m, char *out, size_t size) {
     size_t at = 0;
     out[0] = 0;
@@ -173,11 +167,9 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     const Loss *loss = m->shape.loss;
     LossInput in = loss_input(m, rows_first(m->layer[last - 1].z, m->g.count));
     double rows = loss->count != NULL ? (double)m->parts.shard->train_nodes : 1;
-    stream_timer_begin(m->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     loss->make(&in, double_window(m->device_loss, SPLIT_TRAIN), m->g, SPLIT_TRAIN,
                (float)(1 / rows));
     download_results(m);
-    stream_timer_end(m->timer);
     model_backward(m);
     m->parts.backend->event_wait(m->results, gradient_poll(m));
     return m->loss[SPLIT_TRAIN] / rows;

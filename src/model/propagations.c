@@ -184,8 +184,7 @@ void propagate(Model *m, OperatorCall call) {
                                 .beside = gradient_poll(m),
                                 .seed = m->seed,
                                 .epoch = m->epoch,
-                                .full_precision = !m->training,
-                                .timer = m->timer},
+                                .full_precision = !m->training},
                  &call);
 }
 

@@ -20,10 +20,8 @@ static void poll_both(void *context) {
 }
 
 static void own_rows(const Running *running, const Range *range, int ranges, const Poll *poll) {
-    stream_timer_begin(running->run->timer, STREAM_COMPUTE, TIMER_AGGREGATE_OWN);
     for (int i = 0; i < ranges; i++)
         running->call->method->own(&running->step, range[i], poll);
-    stream_timer_end(running->run->timer);
 }
 
 static void finish(const Running *running, const Range *range, int ranges, const Poll *poll) {
@@ -36,12 +34,6 @@ static void finish(const Running *running, const Range *range, int ranges, const
     }
 }
 
-static void prepare(const Running *running, const Poll *poll) {
-    stream_timer_begin(running->run->timer, STREAM_COMPUTE, TIMER_AGGREGATE_OWN);
-    running->call->method->prepare(&running->step, poll);
-    stream_timer_end(running->run->timer);
-}
-
 // Rows that are complete are finished only when all own sums are made: finishing may overwrite rows
 // that those sums read.
 static void run_own(void *context, OwnPart part, const Poll *exchange) {
@@ -51,7 +43,7 @@ static void run_own(void *context, OwnPart part, const Poll *exchange) {
     TwoPolls both = {exchange, running->run->beside};
     const Poll *poll = &(Poll){poll_both, &both};
     if (part != OWN_MARGINAL)
-        prepare(running, poll);
+        running->call->method->prepare(&running->step, poll);
     if (part == OWN_CENTRAL) {
         own_rows(running, pattern->central, pattern->range_count, poll);
         return;
@@ -84,9 +76,7 @@ static void run_halo(void *context, Rows received, int begin, int end, bool last
     TwoPolls both = {exchange, running->run->beside};
     const Poll *poll = &(Poll){poll_both, &both};
     Rows halo = arrived(running, received, begin, end, poll);
-    stream_timer_begin(running->run->timer, STREAM_COMPUTE, TIMER_AGGREGATE_HALO);
     running->call->method->halo(&running->step, halo, begin, end, last, poll);
-    stream_timer_end(running->run->timer);
     if (last)
         finish(running, op->rest, op->rest_count, poll);
 }
@@ -102,11 +92,9 @@ static RowSource sent_rows(const Running *running) {
         rows = (RowSource){.x = call->sent, .sums = partials};
     if (partials.count == 0)
         return rows;
-    stream_timer_begin(running->run->timer, STREAM_COMPUTE, TIMER_AGGREGATE_OWN);
     op->backend->aggregate_prepare(op->partial, call->in, op->right, NULL);
     op->backend->aggregate_rows(op->partial, partials, (Range){0, partials.count}, false, NULL,
                                 NULL);
-    stream_timer_end(running->run->timer);
     return rows;
 }
 

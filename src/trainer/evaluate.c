@@ -22,10 +22,10 @@ bool trainer_may_train(const Trainer *t, Error *err) {
 
 void trainer_evaluate(Trainer *t, bool best, Metrics out[4]) {
     bool kept = best && t->best_epoch > 0;
-    model_set_timer(t->model, NULL);
+    stream_timer_use(NULL);
     model_metrics(t->model, model_infer(t->model, kept ? t->device.best : t->device.parameters),
                   out);
-    model_set_timer(t->model, t->timer);
+    stream_timer_use(t->timer);
 }
 
 // Of the weights as they are.

@@ -203,7 +203,6 @@ static bool build(Trainer *t, Error *err) {
         metrics_init(&t->last_metrics[split], t->shape.loss);
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
-    model_set_timer(t->model, t->timer);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend});
     t->square_ready = t->backend->event_new();
     fill_decay(t);
@@ -317,6 +316,7 @@ static void sum_loss(Trainer *t, EpochRecord *record) {
 static void train(Trainer *t, EpochRecord *record) {
     ChannelCount before = model_count(t->model);
     timers_reset(&t->timers);
+    stream_timer_use(t->timer);
     gradsync_begin(t->sync, (uint32_t)record->epoch);
     record->loss = model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient,
                                            t->seed, (uint32_t)record->epoch);
@@ -324,11 +324,9 @@ static void train(Trainer *t, EpochRecord *record) {
     gradsync_finish(t->sync, t->device.gradient);
     sum_loss(t, record);
     timer_end(&t->timers, TIMER_REDUCE);
-    stream_timer_begin(t->timer, STREAM_COMPUTE, TIMER_POINTWISE);
     record->gradient_norm = clip(t);
     record->rate = rate_of(t, record->epoch);
     t->optimizer->step(t, record->rate, record->epoch);
-    stream_timer_end(t->timer);
     stream_timer_finish(t->timer);
     ChannelCount after = model_count(t->model);
     record->bytes = after.bytes_sent - before.bytes_sent;

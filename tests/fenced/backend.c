@@ -1,4 +1,5 @@
 // The fenced backend: the table, and what works during its call.
+#include "../../kernels/timed.h"
 #include "fenced.h"
 
 #include <stdio.h>
@@ -34,11 +35,15 @@ int64_t fenced_post_scratch(int64_t rows, int64_t columns) {
     return backend_cpu.post_scratch(rows, columns);
 }
 
+#define FUNCTION(type, name, parameters)
+#define OPERATION(name, ...) TIMED(fenced, name, __VA_ARGS__)
+#include "fringe/operations.def"
+
 const Backend backend_fenced = {
     .name = "fenced",
     .start = start,
     .describe = describe,
 #define FUNCTION(type, name, parameters) .name = fenced_##name,
-#define OPERATION(name, ...) .name = fenced_##name,
+#define OPERATION(name, ...) .name = timed_##name,
 #include "fringe/operations.def"
 };

@@ -1,6 +1,7 @@
 // The commands of the fenced backend, from the list of operations: for each one the arguments that
 // it keeps, a function that runs the CPU's operation on them, and the one that puts it on its
 // stream.
+#include "../../kernels/cpu/cpu.h"
 #include "fenced.h"
 
 #include <string.h>
@@ -111,14 +112,14 @@ static void keep_halo_aggregate(void *to, const void *argument, size_t bytes) {
 // ---- all of them
 
 #define FUNCTION(type, name, parameters)
-#define OPERATION(name, stream, ...)                                                               \
+#define OPERATION(name, stream, time, ...)                                                         \
     struct kept_##name {                                                                           \
         PAIRS(SEMICOLON, MEMBER, __VA_ARGS__);                                                     \
     };                                                                                             \
     static void run_##name(const void *arguments, const Poll *poll) {                              \
         const struct kept_##name *kept = arguments;                                                \
         (void)poll;                                                                                \
-        backend_cpu.name(PAIRS(PAIR_COMMA, GIVE, __VA_ARGS__));                                    \
+        cpu_##name(PAIRS(PAIR_COMMA, GIVE, __VA_ARGS__));                                          \
     }                                                                                              \
     void fenced_##name(OPERATION_PARAMETERS(__VA_ARGS__)) {                                        \
         struct kept_##name kept;                                                                   \

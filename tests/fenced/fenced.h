@@ -15,7 +15,7 @@ extern const Backend backend_fenced;
 
 // Every function and operation of the list, as fenced_<name>.
 #define FUNCTION(type, name, parameters) type fenced_##name parameters;
-#define OPERATION(name, stream, ...) void fenced_##name(OPERATION_PARAMETERS(__VA_ARGS__));
+#define OPERATION(name, stream, time, ...) void fenced_##name(OPERATION_PARAMETERS(__VA_ARGS__));
 #include "fringe/operations.def"
 
 // The twin of an address in a living block, or of its end; NULL for NULL. Any other address is an
