@@ -61,8 +61,8 @@ def solved(pins, labels, train):
     known[train] = True
     start = numpy.where(known[:, None], numpy.eye(labels.max() + 1)[labels], 0)
     free = covered & ~known
-    system = numpy.eye(free.sum()) - mean[numpy.ix_(free, free)]
-    scores = numpy.linalg.lstsq(system, mean[numpy.ix_(free, known)] @ start[known], rcond=1e-10)[0]
+    system = (1 + 1e-9) * numpy.eye(free.sum()) - mean[numpy.ix_(free, free)]  # singular where nothing is known
+    scores = numpy.linalg.solve(system, mean[numpy.ix_(free, known)] @ start[known])
     reached = scores.sum(1) > 1e-6
     return (scores.argmax(1) == labels[free])[reached].mean()
 
