@@ -291,3 +291,21 @@ bool comm_agree(const Comm *comm, Error *err) {
     comm_broadcast(comm, err, sizeof *err, root);
     return false;
 }
+
+typedef struct OnRoot {
+    void (*work)(void *context, Error *err);
+    void *context;
+    Error *err;
+} OnRoot;
+
+static void run_on_root(void *context) {
+    const OnRoot *on = context;
+    on->work(on->context, on->err);
+}
+
+bool comm_on_root(const Comm *comm, void (*work)(void *context, Error *err), void *context,
+                  Error *err) {
+    if (comm->rank == 0 && err->code == 0)
+        comm_aside(comm, run_on_root, &(OnRoot){work, context, err});
+    return comm_agree(comm, err);
+}

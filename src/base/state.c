@@ -204,23 +204,20 @@ bool state_write(const StateSection *section, const Comm *comm, const char *path
 typedef struct Opening {
     Tensors *file;
     const char *path;
-    bool open;
-    Error *err;
 } Opening;
 
-static void open_tensors(void *context) {
-    Opening *o = context;
-    o->open = tensors_open(o->file, o->path, o->err);
+static void open_tensors(void *context, Error *err) {
+    const Opening *o = context;
+    tensors_open(o->file, o->path, err);
 }
 
 bool state_read(const StateSection *section, const Comm *comm, const char *path, Error *err) {
     Tensors file = {0};
-    Opening opening = {.file = &file, .path = path, .err = err};
-    if (comm->rank == 0)
-        comm_aside(comm, open_tensors, &opening);
+    if (!comm_on_root(comm, open_tensors, &(Opening){&file, path}, err))
+        return false;
     StateReader reader = {.comm = comm, .file = comm->rank == 0 ? &file : NULL};
-    bool ok = comm_agree(comm, err) && section->restore(section->owner, &reader, err);
-    if (opening.open)
+    bool ok = section->restore(section->owner, &reader, err);
+    if (comm->rank == 0)
         tensors_close(&file);
     return ok;
 }

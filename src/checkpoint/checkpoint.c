@@ -89,7 +89,7 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     return ok;
 }
 
-// What rank 0 does in a helper thread, because disks may be slow.
+// What rank 0 writes.
 typedef struct Writing {
     const Training *training;
     const char *run_dir;
@@ -99,44 +99,36 @@ typedef struct Writing {
     Error *err;
 } Writing;
 
-static void make_temporary(void *context) {
+static void make_temporary(void *context, Error *err) {
     Writing *w = context;
     char parent[PATH_BYTES], plain[PATH_BYTES];
     path_folder(parent, sizeof parent, w->folder);
     path_join(plain, sizeof plain, parent, ".writing");
     file_sweep(parent);
     file_sweep(w->run_dir);
-    if (file_temporary(w->temporary, sizeof w->temporary, plain, w->err) &&
-        file_remove(w->temporary, w->err))
-        file_make_folder(w->temporary, w->err);
+    if (file_temporary(w->temporary, sizeof w->temporary, plain, err) &&
+        file_remove(w->temporary, err))
+        file_make_folder(w->temporary, err);
 }
 
 // Writing the manifest, the last file, has also flushed the temporary folder.
-static bool put_down(const Writing *w) {
+static bool put_down(const Writing *w, Error *err) {
     if (is_there(w->folder, w->temporary))
-        return file_remove(w->temporary, w->err);
-    return put_in_place(w->temporary, w->folder, w->err);
+        return file_remove(w->temporary, err);
+    return put_in_place(w->temporary, w->folder, err);
 }
 
-static void finish(void *context) {
+static void finish(void *context, Error *err) {
     Writing *w = context;
-    if (checkpoint_manifest_write(w->training, w->temporary, w->err) && put_down(w) &&
-        write_latest(w->run_dir, w->folder, w->err))
-        remove_old(w->run_dir, w->epoch, w->keep > 0 ? w->keep : 1, w->err);
+    if (checkpoint_manifest_write(w->training, w->temporary, err) && put_down(w, err) &&
+        write_latest(w->run_dir, w->folder, err))
+        remove_old(w->run_dir, w->epoch, w->keep > 0 ? w->keep : 1, err);
 }
 
 // Collective.
-static bool agree(const Writing *w) {
-    const Comm *comm = w->training->comm;
-    if (comm->rank == 0)
-        error_prefix(w->err, "checkpoint of epoch %lld", (long long)w->epoch);
-    return comm_agree(comm, w->err);
-}
-
-static bool on_first(Writing *w, void (*work)(void *context)) {
-    if (w->training->comm->rank == 0)
-        comm_aside(w->training->comm, work, w);
-    return agree(w);
+static bool on_first(Writing *w, void (*work)(void *context, Error *err)) {
+    return comm_on_root(w->training->comm, work, w, w->err) ||
+           error_prefix(w->err, "checkpoint of epoch %lld", (long long)w->epoch);
 }
 
 // All ranks provide their state; rank 0 writes it.
@@ -147,8 +139,8 @@ static bool write_sections(const Writing *w) {
         const StateSection *section = &sections->section[i];
         checkpoint_file(path, w->temporary, section->name);
         state_write(section, w->training->comm, path, w->err);
-        if (!agree(w))
-            return false;
+        if (!comm_agree(w->training->comm, w->err))
+            return error_prefix(w->err, "checkpoint of epoch %lld", (long long)w->epoch);
     }
     return true;
 }

@@ -3,16 +3,10 @@
 #include "internal.h"
 #include <stdio.h>
 
-typedef struct Looking {
-    Training *training;
-    Error *err;
-} Looking;
-
-static void look_aside(void *context) {
-    Looking *l = context;
-    FirstWeights *first = &l->training->first_weights;
-    if (checkpoint_check_named(first->path, l->err))
-        hash_file(first->path, first->hash, l->err);
+static void look(void *context, Error *err) {
+    FirstWeights *first = context;
+    if (checkpoint_check_named(first->path, err))
+        hash_file(first->path, first->hash, err);
 }
 
 // model.weights names the file of the section "model".
@@ -22,7 +16,5 @@ bool checkpoint_start(Training *t, Error *err) {
     snprintf(first->path, sizeof first->path, "%s", t->config->model.weights);
     if (first->path[0] == 0)
         return true;
-    if (t->comm->rank == 0)
-        comm_aside(t->comm, look_aside, &(Looking){t, err});
-    return comm_agree(t->comm, err) && state_read(model, t->comm, first->path, err);
+    return comm_on_root(t->comm, look, first, err) && state_read(model, t->comm, first->path, err);
 }

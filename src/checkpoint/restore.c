@@ -78,7 +78,7 @@ static bool check_sections(const Newest *newest, const StateSections *sections, 
     return true;
 }
 
-// What rank 0 reads in a helper thread: it checks the hash of every file.
+// What rank 0 reads; it checks the hash of every file.
 typedef struct Reading {
     Training *training;
     const char *run_dir;
@@ -87,13 +87,13 @@ typedef struct Reading {
     Error *err;
 } Reading;
 
-static void read_aside(void *context) {
+static void read_newest(void *context, Error *err) {
     Reading *r = context;
     Newest *newest = &r->newest;
     Manifest *m = &newest->manifest;
-    if (find_newest(newest, r->run_dir, r->err) && check_found(newest, r->run_dir, r->err) &&
-        newest->found && identity_check(r->training, &m->identity, newest->folder, r->err) &&
-        check_sections(newest, trainer_sections(r->training->trainer), r->err))
+    if (find_newest(newest, r->run_dir, err) && check_found(newest, r->run_dir, err) &&
+        newest->found && identity_check(r->training, &m->identity, newest->folder, err) &&
+        check_sections(newest, trainer_sections(r->training->trainer), err))
         r->training->first_weights = m->identity.first_weights;
     r->counters = m->counters;
     checkpoint_manifest_clear(m);
@@ -134,11 +134,10 @@ static void warn_of_kernels(const Training *t, const KernelChoice *was, Warnings
 bool checkpoint_restore(Training *t, const char *run_dir, bool *found, Warnings *warnings,
                         Error *err) {
     Reading r = {.training = t, .run_dir = run_dir, .err = err};
-    if (t->comm->rank == 0)
-        comm_aside(t->comm, read_aside, &r);
+    bool ok = comm_on_root(t->comm, read_newest, &r, err);
     *found = r.newest.found;
     *warnings = r.newest.warnings;
-    if (!comm_agree(t->comm, err))
+    if (!ok)
         return false;
     comm_broadcast(t->comm, found, sizeof *found, 0);
     if (*found && !read_sections(&r))

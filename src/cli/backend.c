@@ -19,16 +19,16 @@ typedef struct Asking {
     const char *run_dir;
 } Asking;
 
-static void ask_aside(void *context) {
+static void find_kernels(void *context, Error *err) {
     Asking *asking = context;
+    (void)err;
     checkpoint_kernels(&asking->was, asking->run_dir);
 }
 
 // What the checkpoint of the run was written on. Collective.
-static KernelChoice ask(const Session *s, const Config *config) {
+static KernelChoice ask(Session *s, const Config *config) {
     Asking asking = {.run_dir = config->run.dir};
-    if (s->comm.rank == 0)
-        comm_aside(&s->comm, ask_aside, &asking);
+    comm_on_root(&s->comm, find_kernels, &asking, &s->err);
     comm_broadcast(&s->comm, &asking.was, sizeof asking.was, 0);
     return asking.was;
 }

@@ -78,23 +78,16 @@ static void run_single_rank(Session *s, const Options *options, RunResult *resul
     comm_sleep(&s->comm);
 }
 
-// What rank 0 does in a helper thread, because disks may be slow.
-typedef struct Reading {
+typedef struct Ended { // one variant
     Comparison *comparison;
     const char *name;
     bool blocking;
     const RunResult *result;
-    Error *err;
-} Reading;
+} Ended;
 
-static void add_aside(void *context) {
-    const Reading *r = context;
-    comparison_add(r->comparison, r->name, r->blocking, r->result, r->err);
-}
-
-static void read_targets_aside(void *context) {
-    const Reading *r = context;
-    comparison_read_targets(r->comparison, r->err);
+static void add(void *context, Error *err) {
+    const Ended *e = context;
+    comparison_add(e->comparison, e->name, e->blocking, e->result, err);
 }
 
 static bool run_variant(Session *s, const Variant *variant, const Options *options,
@@ -106,11 +99,10 @@ static bool run_variant(Session *s, const Variant *variant, const Options *optio
     else if (ok)
         train_runs(s, options, result);
     bool blocking = strcmp(s->config.comm.schedule, "blocking") == 0;
-    if (s->comm.rank == 0 && s->err.code == 0)
-        comm_aside(&s->comm, add_aside,
-                   &(Reading){comparison, variant->name, blocking, result, &s->err});
+    ok =
+        comm_on_root(&s->comm, add, &(Ended){comparison, variant->name, blocking, result}, &s->err);
     memory_free(result);
-    return comm_agree(&s->comm, &s->err);
+    return ok;
 }
 
 // Skips a single-rank baseline that does not fit into the memory of one rank. Collective.
@@ -148,42 +140,41 @@ static bool run_variants(Session *s, const Variant *variant, int count, const Op
 
 // ---- the table (rank 0)
 
-typedef struct Writing {
-    const Comparison *comparison;
-    Error *err;
-} Writing;
+typedef struct Table {
+    Comparison *comparison;
+    bool json; // is printed
+} Table;
 
-static void write_tables_aside(void *context) {
-    const Writing *w = context;
-    comparison_write_tables(w->comparison, w->err);
-}
-
-static bool write_table(Session *s, const Options *options, const Comparison *comparison) {
+static bool write_table(const Comparison *comparison, bool print, Error *err) {
     JsonWriter writer;
     char path[PATH_BYTES];
     json_writer_init(&writer, true);
     comparison_put(&writer, comparison);
     snprintf(path, sizeof path, "%s/compare.json", comparison->folder);
-    bool ok = session_replace(s, path, &writer);
-    Writing writing = {.comparison = comparison, .err = &s->err};
-    if (ok)
-        comm_aside(&s->comm, write_tables_aside, &writing);
-    if (options->json)
+    bool ok = file_replace(path, writer.text, writer.bytes, err) &&
+              comparison_write_tables(comparison, err);
+    if (print)
         terminal_print("%s\n", writer.text);
     json_writer_clear(&writer);
-    return s->err.code == 0;
+    return ok;
+}
+
+static void report_table(void *context, Error *err) {
+    const Table *t = context;
+    if (t->comparison->count == 0)
+        return;
+    comparison_read_targets(t->comparison, err);
+    if (!t->json)
+        comparison_print(t->comparison);
+    if (err->code == 0 && write_table(t->comparison, t->json, err))
+        report_folder(t->comparison->folder, err);
 }
 
 // Reports the variants that have ended, even if an error ended the others.
 static void report_comparison(Session *s, const Options *options, Comparison *comparison) {
     Error ended = s->err;
     s->err = (Error){0};
-    Reading reading = {.comparison = comparison, .err = &s->err};
-    comm_aside(&s->comm, read_targets_aside, &reading);
-    if (!options->json)
-        comparison_print(comparison);
-    if (write_table(s, options, comparison))
-        report_folder(s, comparison->folder);
+    comm_on_root(&s->comm, report_table, &(Table){comparison, options->json}, &s->err);
     if (ended.code != 0)
         s->err = ended;
 }
@@ -221,10 +212,10 @@ static bool compare(Session *s, const Options *options) {
     ok = ok && prepare_variants(s, variant, count, options, base);
     warn_of_one_rank(s, variant, count);
     ok = ok && run_variants(s, variant, count, options, &comparison);
-    if (comparison.count > 0) // only on rank 0
-        report_comparison(s, options, &comparison);
+    comm_agree(&s->comm, &s->err);
+    report_comparison(s, options, &comparison);
     comparison_clear(&comparison);
-    return comm_agree(&s->comm, &s->err);
+    return s->err.code == 0;
 }
 
 ExitCode cmd_compare(const Options *options, int *argc, char ***argv) {

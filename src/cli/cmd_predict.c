@@ -58,7 +58,7 @@ static bool write_classes(Session *s, const char *folder, const float *scores) {
     return ok;
 }
 
-// What rank 0 writes in a helper thread, because disks may be slow.
+// What rank 0 writes.
 typedef struct Output {
     Session *session;
     const char *given; // by the user: the folder; NULL: the one in run.dir
@@ -67,17 +67,17 @@ typedef struct Output {
     float *scores, *embedding;
 } Output;
 
-static void write_aside(void *context) {
-    Output *out = context;
+static void write_output(void *context, Error *err) {
+    const Output *out = context;
     Session *s = out->session;
     const char *folder = out->given;
     char name[64], within[PATH_BYTES];
     if (folder == NULL) { // marks run.dir as a folder of fringe
         path_join(within, sizeof within, s->config.run.dir, "predictions");
-        folder = runfolder_mark(&s->config, &s->err) ? within : NULL;
+        folder = runfolder_mark(&s->config, err) ? within : NULL;
     }
     snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
-    if (folder != NULL && file_make_folder(folder, &s->err) &&
+    if (folder != NULL && file_make_folder(folder, err) &&
         write_rows(s, folder, "scores.npy", out->scores, out->classes) &&
         write_classes(s, folder, out->scores) && out->layer > 0)
         write_rows(s, folder, name, out->embedding, out->width);
@@ -98,9 +98,7 @@ static void write_all(Session *s, const Inference *inference, const float *param
         out.embedding = gather_rows(s, b, entering);
     }
     mirror_free(b, weights);
-    if (s->comm.rank == 0)
-        comm_aside(&s->comm, write_aside, &out);
-    comm_agree(&s->comm, &s->err);
+    comm_on_root(&s->comm, write_output, &out, &s->err);
     memory_free(out.embedding);
     memory_free(out.scores);
 }

@@ -20,28 +20,17 @@ static bool write_page(const Options *options, const char *path, Error *err) {
 
 // --- of a comparison or a sweep that has ended
 
-typedef struct Folder {
-    const char *folder, *path;
-    Error *err;
-} Folder;
-
-static void write_aside(void *context) {
-    const Folder *f = context;
-    RunRecords records = {0};
-    if (records_add(&records, f->folder, f->err))
-        page_write(f->path, &records, f->err);
-    records_clear(&records);
-}
-
-bool report_folder(Session *s, const char *folder) {
+bool report_folder(const char *folder, Error *err) {
     char path[PATH_BYTES];
+    RunRecords records = {0};
     path_join(path, sizeof path, folder, "report.html");
     stage_begin("report", "reading runs");
-    comm_aside(&s->comm, write_aside, &(Folder){folder, path, &s->err});
+    bool ok = records_add(&records, folder, err) && page_write(path, &records, err);
+    records_clear(&records);
     stage_drop();
-    if (s->err.code == 0)
+    if (ok)
         terminal_note("report     %s\n", SHOWN(path));
-    return s->err.code == 0;
+    return ok;
 }
 
 ExitCode cmd_report(const Options *options, int *argc, char ***argv) {

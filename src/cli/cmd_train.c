@@ -293,17 +293,24 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
 
 // --- --runs
 
+typedef struct Runs {
+    const Session *session;
+    const RunResult *result; // [count]
+    int count;
+} Runs;
+
 // Prints one line, and writes runs.json beside the folders of the runs.
-static bool summarize(Session *s, const RunResult *result, int runs) {
+static void summarize(void *context, Error *err) {
+    const Runs *runs = context;
+    const Session *s = runs->session;
     char path[PATH_BYTES];
     JsonWriter writer;
     json_writer_init(&writer, true);
-    report_runs(&writer, score_of_labels(s->shard.multilabel), s->config.run.seed, result, runs,
-                !s->compares);
+    report_runs(&writer, score_of_labels(s->shard.multilabel), s->config.run.seed, runs->result,
+                runs->count, !s->compares);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
-    bool ok = session_replace(s, path, &writer);
+    file_replace(path, writer.text, writer.bytes, err);
     json_writer_clear(&writer);
-    return ok;
 }
 
 static Run run_number(Session *s, int number, int runs) {
@@ -336,8 +343,8 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
             continue;
         ok = train_once(&run, options, &result[i]);
     }
-    if (ok && options->runs > 1 && !sweeps && s->comm.rank == 0)
-        summarize(s, result, options->runs);
+    if (ok && options->runs > 1 && !sweeps)
+        ok = comm_on_root(&s->comm, summarize, &(Runs){s, result, options->runs}, &s->err);
     return ok && comm_agree(&s->comm, &s->err);
 }
 

@@ -185,11 +185,12 @@ typedef struct Session {
     Config config;
     Shard shard;
     Error err;
-    double started; // clock
-    int threads;    // of each rank
-    bool open;      // shard is mapped
-    bool compares;  // the output is a table, so the results of runs go to stderr
-    bool described; // the facts of the training are printed
+    const Options *options; // of the config, while it is loaded
+    double started;         // clock
+    int threads;            // of each rank
+    bool open;              // shard is mapped
+    bool compares;          // the output is a table, so the results of runs go to stderr
+    bool described;         // the facts of the training are printed
     Sweep sweep;
     IdleKeys idle;    // of the configs so far
     RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
@@ -209,11 +210,8 @@ void say_lines(const char *before, const char *lines); // prints each line with 
 void session_warn_of_idle_keys(const Session *session);
 // Warns if the user set OMP_NUM_THREADS, which has no effect.
 void warn_of_omp_threads(void);
-// file_replace in a helper thread, because disks may be slow. Rank 0 only.
-bool session_replace(Session *session, const char *path, const JsonWriter *text);
-// Writes report.html of all runs below `folder` into it, in a helper thread, and prints its path.
-// Rank 0 only.
-bool report_folder(Session *session, const char *folder);
+// Writes report.html of all runs below `folder` into it, and prints its path.
+bool report_folder(const char *folder, Error *err);
 // Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
 // NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);

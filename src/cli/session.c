@@ -22,22 +22,15 @@ void print_error(const Error *err) {
 
 // --- begin and end
 
-typedef struct Loading {
-    Session *session;
-    const Options *options;
-} Loading;
-
-static void load_aside(void *context) {
-    const Loading *l = context;
-    Session *s = l->session;
-    if (load_config(&s->config, l->options, config_named(l->options), s->comm.size, &s->err))
+static void load(void *context, Error *err) {
+    Session *s = context;
+    if (load_config(&s->config, s->options, config_named(s->options), s->comm.size, err))
         add_idle_keys(&s->idle, &s->config);
 }
 
 bool session_config(Session *s, const Options *options) {
-    if (s->comm.rank == 0)
-        comm_aside(&s->comm, load_aside, &(Loading){s, options});
-    if (!comm_agree(&s->comm, &s->err))
+    s->options = options;
+    if (!comm_on_root(&s->comm, load, s, &s->err))
         return false;
     comm_broadcast(&s->comm, &s->config, sizeof s->config, 0);
     comm_set_timeout(&s->comm, s->config.comm.timeout);
@@ -158,34 +151,16 @@ ExitCode session_end(Session *session) {
 
 // --- shared by commands
 
-typedef struct Replacement {
-    const char *path;
-    const JsonWriter *text;
-    Error *err;
-} Replacement;
-
-static void replace_aside(void *context) {
-    const Replacement *r = context;
-    file_replace(r->path, r->text->text, r->text->bytes, r->err);
-}
-
-bool session_replace(Session *s, const char *path, const JsonWriter *text) {
-    comm_aside(&s->comm, replace_aside, &(Replacement){path, text, &s->err});
-    return s->err.code == 0;
-}
-
-// What rank 0 reads in a helper thread: it checks the hashes of a checkpoint's files.
+// What rank 0 reads; it checks the hashes of a checkpoint's files.
 typedef struct Weights {
-    Session *session;
     const ModelShape *shape;
     const char *where;
     bool best;
     float *parameters; // [parameter_count]
 } Weights;
 
-static void read_weights(void *context) {
-    Weights *w = context;
-    Error *err = &w->session->err;
+static void read_weights(void *context, Error *err) {
+    const Weights *w = context;
     char path[PATH_BYTES];
     if (checkpoint_weights_path(w->where, w->best, path, sizeof path, err) &&
         model_read(w->shape, w->parameters, path, err))
@@ -193,14 +168,11 @@ static void read_weights(void *context) {
 }
 
 float *load_weights(Session *s, const ModelShape *shape, const Options *options) {
-    Weights w = {.session = s,
-                 .shape = shape,
+    Weights w = {.shape = shape,
                  .where = options->weights != NULL ? options->weights : s->config.run.dir,
                  .best = options->best,
                  .parameters = ALLOC(float, shape->parameter_count, "weights to load")};
-    if (s->comm.rank == 0)
-        comm_aside(&s->comm, read_weights, &w);
-    if (comm_agree(&s->comm, &s->err)) {
+    if (comm_on_root(&s->comm, read_weights, &w, &s->err)) {
         comm_broadcast(&s->comm, w.parameters, (size_t)shape->parameter_count * sizeof(float), 0);
         return w.parameters;
     }

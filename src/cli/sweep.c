@@ -114,9 +114,10 @@ static bool has_text(const RunRecord *record, const char *key, const char *text)
 }
 
 // The same config on the same data in the same parts.
-static void ask_aside(void *context) {
+static void look(void *context, Error *err) {
     Asking *asking = context;
     Error ignored = {0};
+    (void)err;
     RunRecord record;
     if (!record_read(&record, asking->config->run.dir, &ignored))
         return;
@@ -129,8 +130,7 @@ static void ask_aside(void *context) {
 
 bool sweep_is_done(Session *s, const Config *config) {
     Asking asking = {.config = config, .shard = &s->shard};
-    if (s->comm.rank == 0)
-        comm_aside(&s->comm, ask_aside, &asking);
+    comm_on_root(&s->comm, look, &asking, &s->err);
     comm_broadcast(&s->comm, &asking.done, sizeof asking.done, 0);
     if (asking.done && s->comm.rank == 0)
         terminal_note("run        has ended already; it is not run again\n");
@@ -241,9 +241,8 @@ static int read_points(ResultRow *row, const Sweeping *w, JsonWriter *out) {
     return rows;
 }
 
-static void write_aside(void *context) {
+static void report_table(void *context, Error *err) {
     const Sweeping *w = context;
-    Error *err = &w->session->err;
     ResultTable table = {.what = "setting", .score = w->score, .when = "best"};
     ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     JsonWriter out;
@@ -261,6 +260,8 @@ static void write_aside(void *context) {
     if (table.rows > 0 && file_replace(path, out.text, out.bytes, err) &&
         result_table_write(&table, w->base, "sweep", err))
         result_table_print(&table);
+    if (err->code == 0)
+        report_folder(w->base, err);
     json_writer_clear(&out);
     memory_free(row);
 }
@@ -270,9 +271,7 @@ static void report_sweep(Sweeping *w) {
     Session *s = w->session;
     Error ended = s->err;
     s->err = (Error){0};
-    comm_aside(&s->comm, write_aside, w);
-    if (s->err.code == 0)
-        report_folder(s, w->base);
+    comm_on_root(&s->comm, report_table, w, &s->err);
     if (ended.code != 0)
         s->err = ended;
 }
@@ -285,8 +284,9 @@ bool sweep_train(Session *s, const Options *options) {
     bool ready = grid_read(&w->grid, options, &s->err) && prepare(w), ok = ready;
     for (int p = 0; p < w->grid.points && ok; p++)
         ok = train_point(w, p);
-    if (ready && w->score != NULL && s->comm.rank == 0)
+    ok = comm_agree(&s->comm, &s->err);
+    if (ready && w->score != NULL)
         report_sweep(w);
     memory_free(w);
-    return comm_agree(&s->comm, &s->err);
+    return ok && s->err.code == 0;
 }

@@ -14,45 +14,40 @@ typedef struct Work { // of rank 0
     Error *err;
 } Work;
 
-static void begin_build(void *context) {
+static void begin_build(void *context, Error *err) {
     Work *work = context;
     if (work->again) {
         warnings_add(work->warnings, "%s was damaged and is made again", work->folder);
         partition_discard(work->folder);
     }
+    (void)err;
     cache_release(work->hold);
     work->hold = NULL;
 }
 
-static void end_build(void *context) {
+static void end_build(void *context, Error *err) {
     Work *work = context;
     work->hold = cache_hold(work->folder);
-    dataset_name(work->config, work->name, work->err);
-}
-
-static void aside_on_first(const Comm *comm, void (*step)(void *context), Work *work) {
-    if (comm->rank == 0)
-        comm_aside(comm, step, work);
+    dataset_name(work->config, work->name, err);
 }
 
 // All ranks build, and all get the folder and the name. Collective.
 static bool build(Work *work, const Comm *comm) {
     Warnings new;
     char held = 0;
-    aside_on_first(comm, begin_build, work);
+    if (!comm_on_root(comm, begin_build, work, work->err))
+        return false;
     // Without a hold a `fringe cache prune` may have removed the entry since: then it is made
     // again.
     for (int tries = 0; tries < 2 && !held; tries++) {
         if (!parts_build(work->config, work->parts, comm, work->folder, sizeof work->folder, &new,
-                         work->err))
+                         work->err) ||
+            !comm_on_root(comm, end_build, work, work->err))
             return false;
-        aside_on_first(comm, end_build, work);
         held = work->hold != NULL;
         comm_broadcast(comm, &held, 1, 0);
     }
     warnings_add_all(work->warnings, &new);
-    if (!comm_agree(comm, work->err))
-        return false;
     comm_broadcast(comm, work->name, sizeof work->name, 0);
     return true;
 }

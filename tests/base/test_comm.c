@@ -267,6 +267,27 @@ static void a_busy_rank_that_answers_is_waited_for(void **state) {
         assert_true(clock_seconds() - begin > 1.7);
 }
 
+static void count_or_fail(void *context, Error *err) {
+    if (++*(int *)context == 2)
+        error_set(err, EXIT_DATA, "the second time it fails");
+}
+
+// Rank 0 alone works; all learn that it failed; who holds an error does not let it begin.
+static void all_learn_what_rank_0_did(void **state) {
+    (void)state;
+    Error err = {0};
+    int times = 0;
+    assert_true(comm_on_root(&test_comm, count_or_fail, &times, &err));
+    assert_int_equal(times, rank() == 0);
+    assert_int_equal(err.code, 0);
+    assert_false(comm_on_root(&test_comm, count_or_fail, &times, &err));
+    assert_int_equal(times, rank() == 0 ? 2 : 0);
+    assert_int_equal(err.code, EXIT_DATA);
+    assert_string_equal(err.text, "the second time it fails");
+    assert_false(comm_on_root(&test_comm, count_or_fail, &times, &err));
+    assert_int_equal(times, rank() == 0 ? 2 : 0);
+}
+
 static void a_rank_of_its_own_needs_no_messages(void **state) {
     (void)state;
     Comm self, copy;
@@ -318,6 +339,7 @@ static const struct CMUnitTest comm[] = {
     cmocka_unit_test(ranks_agree_on_the_lowest_error),
     cmocka_unit_test(two_sets_of_tags_do_not_mix),
     cmocka_unit_test(a_busy_rank_that_answers_is_waited_for),
+    cmocka_unit_test(all_learn_what_rank_0_did),
     cmocka_unit_test(a_rank_of_its_own_needs_no_messages),
     cmocka_unit_test(threads_fit_the_cores),
 };

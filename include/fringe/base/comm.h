@@ -74,6 +74,12 @@ void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t
 // holds one. Collective.
 bool comm_agree(const Comm *comm, Error *err);
 
+// Rank 0 runs work(context, err) in a helper thread (comm_aside) unless it holds an error, and the
+// others learn whether it failed: comm_agree. For what one rank does for all, such as reading a
+// file on a disk that may be slow; results are broadcast afterwards. Collective.
+bool comm_on_root(const Comm *comm, void (*work)(void *context, Error *err), void *context,
+                  Error *err);
+
 // The name of the MPI library: "Open MPI v4.1.4". Works without comm_start.
 enum { COMM_LIBRARY = 256 };
 const char *comm_library(char out[COMM_LIBRARY]);
