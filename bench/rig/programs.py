@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 from figures import FRINGE, ROOT, SMOKE, Bench, fringe, needs_rig, option, write_section
+from rig import FIRST
 
 RIG = os.path.join(ROOT, "bench", "common", "netrig.sh")
 
@@ -27,7 +28,8 @@ def run(work, config, layout, rate, method, program, iterations):
     folder = os.path.join(work, "out")
     shutil.rmtree(folder, ignore_errors=True)
     words = ["bash", RIG, "run", "--name", "programs", "--hosts", hosts, "--ppn", ranks, *(("--yield", "1") if SMOKE else ("--pin",)),
-             "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", FRINGE, "program", program, config, "-o", folder]
+             "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c", FIRST, "sh", FRINGE,
+             "program", program, config, "-o", folder]
     for setting in (f"partition.method={method}", "run.threads=1", "data.transforms=[]", f"program.iterations={iterations}"):
         words += ["--set", setting]
     done = subprocess.run(words, capture_output=True, text=True)
