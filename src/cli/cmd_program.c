@@ -63,32 +63,32 @@ static void print_figures(const ProgramResult *result) {
     }
 }
 
-static bool write_array(const Output *out, int i, const char *folder) {
-    Session *s = out->session;
+static bool write_array(const Output *out, int i, const char *folder, Error *err) {
+    const Session *s = out->session;
     const ProgramArray *array = &out->result->array[i];
     int64_t shape[2] = {array->rows > 0 ? array->rows : s->shard.set[NODES].total, array->columns};
     char path[PATH_BYTES];
     path_join(path, sizeof path, folder, array->file);
     return npy_write(path, array->type, out->rows[i], array->item, array->columns > 0 ? 2 : 1,
-                     shape, &s->err);
+                     shape, err);
 }
 
-static void write_aside(void *context) {
+static void write_folder(void *context, Error *err) {
     const Output *out = context;
-    Session *s = out->session;
+    const Session *s = out->session;
     const char *folder = out->given;
     char within[PATH_BYTES], path[PATH_BYTES];
     if (folder == NULL) { // marks run.dir as a folder of fringe
         path_join(within, sizeof within, s->config.run.dir, out->name);
-        folder = runfolder_mark(&s->config, &s->err) ? within : NULL;
+        folder = runfolder_mark(&s->config, err) ? within : NULL;
     }
-    bool ok = folder != NULL && file_make_folder(folder, &s->err);
+    bool ok = folder != NULL && file_make_folder(folder, err);
     for (int i = 0; ok && i < out->result->arrays; i++)
-        ok = write_array(out, i, folder);
+        ok = write_array(out, i, folder, err);
     if (!ok)
         return;
     path_join(path, sizeof path, folder, "program.json");
-    if (file_replace(path, out->json.text, out->json.bytes, &s->err))
+    if (file_replace(path, out->json.text, out->json.bytes, err))
         terminal_note("folder     %s\n", SHOWN(folder));
 }
 
@@ -102,9 +102,7 @@ static void write_all(Session *s, const Options *options, const ProgramResult *r
             array->rows > 0 ? array->data : shard_gather(&s->shard, &s->comm, array->data, bytes);
     }
     put_program(&out);
-    if (s->comm.rank == 0)
-        comm_aside(&s->comm, write_aside, &out);
-    if (comm_agree(&s->comm, &s->err) && s->comm.rank == 0) {
+    if (comm_on_root(&s->comm, write_folder, &out, &s->err) && s->comm.rank == 0) {
         if (options->json)
             terminal_print("%s\n", out.json.text);
         else

@@ -13,23 +13,20 @@ typedef struct IdFile { // read by rank 0 in a helper thread
     const char *path;
     uint64_t *id;
     int64_t count;
-    Error *err;
 } IdFile;
 
-static void read_file(void *context) {
+static void read_file(void *context, Error *err) {
     IdFile *file = context;
     Npy npy = {0};
-    if (npy_read(&npy, file->path, file->err) && npy_to_ids(&npy, &file->id, file->err))
+    if (npy_read(&npy, file->path, err) && npy_to_ids(&npy, &file->id, err))
         file->count = npy.elements;
     npy_clear(&npy);
 }
 
 // The ids on rank 0, memory_free them; *count on all ranks. Collective.
 static uint64_t *read_ids(const ProgramParts *parts, const char *path, int64_t *count, Error *err) {
-    IdFile file = {.path = path, .err = err};
-    if (parts->comm->rank == 0)
-        comm_aside(parts->comm, read_file, &file);
-    comm_agree(parts->comm, err);
+    IdFile file = {.path = path};
+    comm_on_root(parts->comm, read_file, &file, err);
     comm_broadcast(parts->comm, &file.count, sizeof file.count, 0);
     *count = file.count;
     return file.id;

@@ -36,8 +36,7 @@ typedef struct Program {
     bool labels;             // it needs labels: one for each node
     bool undirected;         // directed edges are refused
     bool ignores_zeros;      // edges and hyperedges of weight 0 do not join components
-    bool components_only;
-    int64_t iterations;                                          // the default of the key
+    int64_t iterations;      // the default of the key
     int64_t (*floats)(const ProgramParts *parts, int64_t nodes); // of a rank with so many own nodes
     void (*run)(ProgramRun *run);                                // sets *err. Collective.
 } Program;

@@ -63,15 +63,13 @@ bool program_fits(const char *name, const Config *config, Error *err) {
 
 // ---- the data
 
-static bool has_edges(const Shard *shard) { return shard->edges > 0; }
-
 static bool data_fit(const Program *program, const ProgramParts *parts, Error *err) {
     const Shard *shard = parts->shard;
     const char *name = shard->dataset_name;
     const char *start = parts->config->program.start;
     bool by_labels = program->labels || strcmp(start, "labels") == 0 ||
                      (start[0] == 0 && program == &program_random_walk);
-    if (!has_edges(shard))
+    if (shard->edges == 0)
         return error_set(err, EXIT_DATA, "%s has no edges, so %s has nothing to do", name,
                          program->name);
     if (program->undirected && !shard_is_symmetric(shard))
