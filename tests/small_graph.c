@@ -9,6 +9,8 @@ static double uniform(uint64_t seed, int draw, int64_t row, int64_t column) {
 }
 
 static bool has_edge(const TestGraphKind *k, uint64_t seed, int64_t i, int64_t j) {
+    if (k->edge != NULL)
+        return k->edge(i, j);
     if (i == j || i % 17 == 5 || j % 17 == 5) // some nodes are isolated
         return false;
     int64_t a = i, b = j;
@@ -53,6 +55,8 @@ static void add_edges(Dataset *d, const TestGraphKind *k, uint64_t seed) {
 
 // Whether node v is a pin of hyperedge h.
 static bool has_pin(const TestGraphKind *k, uint64_t seed, int64_t v, int64_t h) {
+    if (k->edge != NULL)
+        return k->edge(v, h);
     if (v % 17 == 5 || h % 13 == 7) // no pins
         return false;
     if (h % 13 == 3) // one

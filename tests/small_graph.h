@@ -16,10 +16,12 @@ typedef struct TestGraphKind {
     int (*cut)(int64_t node, int parts); // NULL: random and uneven
     int (*split)(int64_t node);          // SPLIT_...; NULL: random
     Twice twice;
-    // 0: a graph. Else a hypergraph with about `degree` pins a hyperedge; directed: pins have roles;
-    // weighted: hyperedges have weights, some of them 0. There are nodes without pins, and
+    // 0: a graph. Else a hypergraph with about `degree` pins a hyperedge; directed: pins have
+    // roles; weighted: hyperedges have weights, some of them 0. There are nodes without pins, and
     // hyperedges without pins, with one and with all, without sources (if directed) too.
     int hyperedges;
+    // Whether nodes i and j are joined, or node i is a pin of hyperedge j; NULL: random.
+    bool (*edge)(int64_t i, int64_t j);
     // The class of a node (column 0; -1: none), or whether it has that of the column; NULL: random.
     int (*label)(int64_t node, int64_t column);
 } TestGraphKind;

@@ -207,24 +207,13 @@ static int ascending(const void *a, const void *b) {
 
 uint8_t *components_reached(const Components *c, const ProgramParts *parts) {
     const RowSet *set = nodes_of(parts);
-    int size = parts->comm->size;
-    int64_t mine = set->reach[0];
-    int64_t *count = ALLOC(int64_t, size, "offsets"), *offset = ALLOC(int64_t, size + 1, "offsets");
-    comm_all_gather(parts->comm, &mine, count, sizeof *count);
-    for (int r = 0; r < size; r++)
-        offset[r + 1] = offset[r] + count[r] * (int64_t)sizeof(int64_t);
-    int64_t total = offset[size] / (int64_t)sizeof(int64_t);
-    int64_t *seeds = ALLOC(int64_t, total, "components of training nodes");
-    comm_gather_v(parts->comm, c->component, seeds, offset);
-    comm_broadcast(parts->comm, seeds, (size_t)offset[size], 0);
+    int64_t total, *seeds = program_gather(parts, c->component, set->reach[0], &total);
     qsort(seeds, (size_t)total, sizeof *seeds, ascending);
     uint8_t *reached = ALLOC(uint8_t, set->own, "reached nodes");
     for (int64_t i = 0; i < set->own; i++)
         reached[i] =
             bsearch(&c->component[i], seeds, (size_t)total, sizeof *seeds, ascending) != NULL;
     memory_free(seeds);
-    memory_free(offset);
-    memory_free(count);
     return reached;
 }
 

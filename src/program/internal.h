@@ -41,7 +41,7 @@ typedef struct Program {
     void (*run)(ProgramRun *run);                                // sets *err. Collective.
 } Program;
 extern const Program program_components, program_random_walk, program_label_propagation,
-    program_harmonic;
+    program_harmonic, program_spectral;
 
 // `edges`: which join: false where weights of 0 do, too. Collective.
 void components_find(Components *components, const ProgramParts *parts, bool ignore_zeros);
@@ -60,6 +60,9 @@ bool program_goes_on(ProgramRun *run, int64_t iteration, const char *what, doubl
 int64_t program_iterations(const ProgramRun *run, const Program *program); // at most
 // A number summed over the ranks. Collective.
 int64_t program_sum(const ProgramParts *parts, int64_t value);
+// The numbers of all ranks on every rank, [*total]; the caller frees them. Collective.
+int64_t *program_gather(const ProgramParts *parts, const int64_t *own, int64_t count,
+                        int64_t *total);
 
 static inline const RowSet *nodes_of(const ProgramParts *parts) {
     return &parts->shard->set[NODES];

@@ -6,10 +6,8 @@
 #include <string.h>
 
 static const Program *const programs[] = {
-    &program_components,
-    &program_random_walk,
-    &program_harmonic,
-    &program_label_propagation,
+    &program_components,        &program_random_walk, &program_harmonic,
+    &program_label_propagation, &program_spectral,
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 

@@ -29,6 +29,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_STREAM = 8,   // score random of streams; `layer` 0: nodes, 1: hyperedges; row, peer: id
     RANDOM_SAMPLE = 9,   // comm.sample; row = node or hyperedge, peer = its reader, or who made its
                          // partial aggregate; `layer` = relation
+    RANDOM_PROGRAM = 10, // columns of programs; row = node, epoch = the draw
 } RandomPurpose;
 
 typedef struct RandomStream {

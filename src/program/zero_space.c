@@ -1,0 +1,96 @@
+// The zero space of 1 - Theta: one vector for each component, so products with it are sums over
+// components. Few components reach over several ranks; their sums alone are exchanged.
+#include "spectral.h"
+#include <math.h>
+
+static int ascending(const void *a, const void *b) {
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t place_of(const int64_t *sorted, int64_t count, int64_t id) {
+    const int64_t *at = bsearch(&id, sorted, (size_t)count, sizeof id, ascending);
+    return at != NULL ? at - sorted : -1;
+}
+
+// Sorts them, and keeps each once, or only those that are there more than once. Their number.
+static int64_t sort_once(int64_t *id, int64_t count, bool repeated) {
+    int64_t kept = 0;
+    qsort(id, (size_t)count, sizeof *id, ascending);
+    for (int64_t begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && id[end] == id[begin];)
+            end++;
+        if (!repeated || end - begin > 1)
+            id[kept++] = id[begin];
+    }
+    return kept;
+}
+
+static int64_t own_components(const ProgramRun *run, int64_t *id) {
+    const RowSet *set = nodes_of(run->parts);
+    int64_t count = 0;
+    for (int64_t i = 0; i < set->own; i++)
+        if (set->degree_in[i] > 0)
+            id[count++] = run->components->component[i];
+    return count;
+}
+
+static void number_groups(ZeroSpace *z, const ProgramRun *run) {
+    const RowSet *set = nodes_of(run->parts);
+    int64_t *own = ALLOC(int64_t, set->own, "components"), total;
+    int64_t covered = own_components(run, own), count = sort_once(own, covered, false);
+    int64_t *all = program_gather(run->parts, own, count, &total);
+    z->shared = sort_once(all, total, true);
+    z->groups = z->shared + count; // those of both lists are empty in the second
+    z->count = 0;
+    for (int64_t k = 0; k < count; k++)
+        z->count += place_of(all, z->shared, own[k]) < 0;
+    z->count = z->shared + program_sum(run->parts, z->count);
+    z->covered = program_sum(run->parts, covered);
+    for (int64_t i = 0; i < set->own; i++) {
+        int64_t id = run->components->component[i], at = place_of(all, z->shared, id);
+        if (at < 0)
+            at = z->shared + place_of(own, count, id);
+        z->group[i] = set->degree_in[i] > 0 ? (int32_t)at : -1;
+    }
+    memory_free(all);
+    memory_free(own);
+}
+
+static void normalise(ZeroSpace *z, const double *degree) {
+    for (int64_t i = 0; i < z->rows; i++)
+        if (z->group[i] >= 0)
+            z->sum[z->group[i]] += degree[i];
+    comm_sum_double(z->comm, z->sum, (int)z->shared);
+    for (int64_t i = 0; i < z->rows; i++)
+        if (z->group[i] >= 0)
+            z->entry[i] = sqrt(degree[i] / z->sum[z->group[i]]);
+}
+
+void zero_space_init(ZeroSpace *z, const ProgramRun *run) {
+    const RowSet *set = nodes_of(run->parts);
+    *z = (ZeroSpace){.comm = run->parts->comm, .rows = set->own};
+    z->group = ALLOC(int32_t, set->own, "components");
+    z->entry = ALLOC(double, set->own, "zero space");
+    number_groups(z, run);
+    z->sum = ALLOC(double, z->groups *BLOCK, "sums of components");
+    normalise(z, set->degree_in);
+}
+
+void zero_space_clear(ZeroSpace *z) {
+    memory_free(z->sum);
+    memory_free(z->entry);
+    memory_free(z->group);
+    *z = (ZeroSpace){0};
+}
+
+void zero_space_remove(ZeroSpace *z, float *block) {
+    memset(z->sum, 0, (size_t)(z->groups * BLOCK) * sizeof *z->sum);
+    for (int64_t i = 0; i < z->rows; i++)
+        for (int c = 0; c < BLOCK && z->group[i] >= 0; c++)
+            z->sum[z->group[i] * BLOCK + c] += z->entry[i] * (double)block[i * BLOCK + c];
+    comm_sum_double(z->comm, z->sum, (int)z->shared * BLOCK);
+    for (int64_t i = 0; i < z->rows; i++)
+        for (int c = 0; c < BLOCK && z->group[i] >= 0; c++)
+            block[i * BLOCK + c] -= (float)(z->entry[i] * z->sum[z->group[i] * BLOCK + c]);
+}

@@ -1,0 +1,260 @@
+// ranks: 1 3; also on fenced
+// If this failed, spectral would give other eigenvalues than the dense matrix has: the zero space
+// of one rank alone, one of several equal eigenvalues, vectors that do not solve the problem, or
+// those of a basis that a restart has spoiled.
+#include "../device.h"
+#include "../small_graph.h"
+#include "../support.h"
+#include "dense_spectrum.h"
+#include "fringe/program.h"
+#include <stdio.h>
+
+typedef struct Scene {
+    TestGraph graph;
+    OracleGraph dense;
+    double *theta, *degree; // [n, n], [n]
+    double *value;          // [n] of theta, from the largest
+    Config config;
+    ProgramResult result;
+    Error err;
+} Scene;
+
+static void scene_init(Scene *s, const TestGraphKind *kind) {
+    Error err = {0};
+    *s = (Scene){0};
+    test_graph_init(&s->graph, *kind, 42, &test_comm);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    s->dense = oracle_graph(&s->graph.dataset);
+    int n = s->dense.n;
+    s->degree = oracle_matrix(n, 1);
+    s->value = oracle_matrix(n, 1);
+    s->theta = dense_theta(&s->dense, s->degree);
+    double *copy = oracle_matrix(n, n);
+    memcpy(copy, s->theta, (size_t)(n * n) * sizeof *copy);
+    if (test_comm.rank == 0)
+        dense_eigenvalues(s->value, copy, n);
+    free(copy);
+}
+
+static void scene_clear(Scene *s) {
+    program_result_clear(&s->result);
+    free(s->value);
+    free(s->theta);
+    free(s->degree);
+    oracle_clear(&s->dense);
+    test_graph_clear(&s->graph);
+}
+
+static ExitCode run(Scene *s, int64_t pairs, int64_t blocks) {
+    ProgramParts parts = {
+        .config = &s->config, .shard = &s->graph.shard, .comm = &test_comm, .backend = device()};
+    s->config.program.pairs = (int)pairs;
+    s->config.program.blocks = (int)blocks;
+    s->err = (Error){0};
+    program_result_clear(&s->result);
+    program_run("spectral", &parts, &s->result, &s->err);
+    return (ExitCode)s->err.code;
+}
+
+static double figure(const Scene *s, const char *name) {
+    for (int i = 0; i < s->result.figures; i++)
+        if (strcmp(s->result.figure[i].name, name) == 0)
+            return s->result.figure[i].value;
+    fail_msg("no figure %s", name);
+    return 0;
+}
+
+static const ProgramArray *array(const Scene *s, const char *file) {
+    for (int i = 0; i < s->result.arrays; i++)
+        if (strcmp(s->result.array[i].file, file) == 0)
+            return &s->result.array[i];
+    fail_msg("no array %s", file);
+    return NULL;
+}
+
+static int dense_zeros(const Scene *s) { // vectors of 1, whose eigenvalue is exact in double
+    int count = 0;
+    while (count < s->dense.n && s->value[count] > 1 - 1e-9)
+        count++;
+    return count;
+}
+
+// ---- the pairs
+
+static double column_product(const float *x, const float *y, int n, int64_t pairs) {
+    double sum = 0;
+    for (int i = 0; i < n; i++)
+        sum += (double)x[i * pairs] * (double)y[i * pairs];
+    return sum;
+}
+
+static double residual(const Scene *s, const float *x, int64_t pairs, double value) {
+    int n = s->dense.n;
+    double sum = 0;
+    for (int v = 0; v < n; v++) {
+        double off = -(1 - value) * (double)x[v * pairs];
+        for (int u = 0; u < n; u++)
+            off += s->theta[v * n + u] * (double)x[u * pairs];
+        sum += off * off;
+    }
+    return sqrt(sum);
+}
+
+static void check_vector(const Scene *s, const float *x, int64_t pairs, int64_t j, double most) {
+    const double *value = array(s, "eigenvalues.npy")->data,
+                 *left = array(s, "residuals.npy")->data;
+    double off = residual(s, x + j, pairs, value[j]);
+    if (!(off <= most && fabs(off - left[j]) <= 1e-5))
+        fail_msg("pair %lld: residual %g, said to be %g", (long long)j, off, left[j]);
+    for (int64_t k = 0; k <= j; k++)
+        assert_near(column_product(x + j, x + k, s->dense.n, pairs), j == k, 1e-5 /* floats */);
+    float largest = 0;
+    for (int i = 0; i < s->dense.n; i++) {
+        largest = fabsf(x[i * pairs + j]) > fabsf(largest) ? x[i * pairs + j] : largest;
+        if (s->degree[i] == 0)
+            assert_true(x[i * pairs + j] == 0);
+    }
+    assert_true(largest > 0);
+}
+
+static float *gathered(const Scene *s, int64_t pairs) {
+    return shard_gather(&s->graph.shard, &test_comm, array(s, "embeddings.npy")->data,
+                        (size_t)pairs * sizeof(float));
+}
+
+static void check_pairs(const Scene *s, int64_t pairs) {
+    float *x = gathered(s, pairs);
+    assert_true(figure(s, "largest residual") <= 1e-4);
+    assert_true(s->result.warning[0] == 0);
+    if (test_comm.rank > 0)
+        return;
+    const double *value = array(s, "eigenvalues.npy")->data;
+    int zeros = dense_zeros(s);
+    assert_int_equal(figure(s, "zero space"), zeros);
+    for (int64_t j = 0; j < pairs; j++) {
+        if (!(fabs(value[j] - (1 - s->value[zeros + j])) <= 1e-5))
+            fail_msg("eigenvalue %lld: %.8f, not %.8f", (long long)j, value[j],
+                     1 - s->value[zeros + j]);
+        check_vector(s, x, pairs, j, 1e-4);
+    }
+    memory_free(x);
+}
+
+// ---- graphs
+
+static const TestGraphKind kinds[] = {
+    {.nodes = 160, .degree = 3, .features = 2, .classes = 5},
+    {.nodes = 160, .degree = 2, .weighted = true, .features = 2, .classes = 5},
+    {.nodes = 160, .hyperedges = 101, .degree = 5, .features = 2, .classes = 5},
+    {.nodes = 160, .hyperedges = 91, .degree = 4, .weighted = true, .features = 2, .classes = 5},
+};
+
+static void pairs_are_those_of_the_dense_matrix(void **state) {
+    (void)state;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+        Scene s;
+        scene_init(&s, &kinds[k]);
+        run(&s, 20, 64);
+        assert_ok(s.err.code == 0, &s.err);
+        check_pairs(&s, 20);
+        run(&s, 5, 4); // restarts
+        assert_ok(s.err.code == 0, &s.err);
+        assert_true(figure(&s, "blocks") > 4);
+        check_pairs(&s, 5);
+        scene_clear(&s);
+    }
+}
+
+// Five paths of 30 nodes, which are dealt in turn: node i is on path i % 5. The eigenvalues of one
+// are 1 - cos(pi k / 29), or the half of that where two pins of a hyperedge make an edge.
+static int dealt(int64_t node, int parts) { return (int)(node % parts); }
+static bool is_on_path(int64_t i, int64_t j) { return i - j == 5 || j - i == 5; }
+static bool is_pin_on_path(int64_t v, int64_t h) { return v == h || v == h + 5; }
+
+static const TestGraphKind paths[] = {
+    {.nodes = 150, .edge = is_on_path, .cut = dealt, .features = 2, .classes = 5},
+    {.nodes = 150,
+     .hyperedges = 145,
+     .edge = is_pin_on_path,
+     .cut = dealt,
+     .features = 2,
+     .classes = 5},
+};
+
+static void equal_eigenvalues_are_all_found(void **state) {
+    (void)state;
+    for (int k = 0; k < 2; k++) {
+        Scene s;
+        scene_init(&s, &paths[k]);
+        run(&s, 12, 64);
+        assert_ok(s.err.code == 0, &s.err);
+        check_pairs(&s, 12);
+        const double *value = array(&s, "eigenvalues.npy")->data;
+        for (int j = 0; j < 12 && test_comm.rank == 0; j++)
+            assert_near(value[j], (1 - cos(acos(-1) * (j / 5 + 1) / 29)) / (1 + k), 1e-5);
+        scene_clear(&s);
+    }
+}
+
+// All nodes joined: one eigenvalue, so that no image of a block brings anything new.
+static bool is_pair(int64_t i, int64_t j) { return i != j; }
+static const TestGraphKind complete = {
+    .nodes = 37, .edge = is_pair, .cut = dealt, .features = 2, .classes = 5};
+
+static void blocks_without_news_go_on_with_random_columns(void **state) {
+    (void)state;
+    Scene s;
+    scene_init(&s, &complete);
+    for (int pairs = 3; pairs <= 36; pairs += 11) {
+        run(&s, pairs, 64);
+        assert_ok(s.err.code == 0, &s.err);
+        check_pairs(&s, pairs);
+    }
+    assert_int_equal(figure(&s, "blocks"), 3); // 16, 16 and 4 columns fill the space
+    assert_refused(run(&s, 37, 64) == EXIT_OK, &s.err, EXIT_DATA, "36 eigenvalues");
+    assert_refused(run(&s, 20, 2) == EXIT_OK, &s.err, EXIT_CONFIG, "at least 3");
+    scene_clear(&s);
+}
+
+// A path of 300 nodes, whose eigenvalues lie so close that two blocks at a time do not part them.
+static bool is_next(int64_t i, int64_t j) { return i - j == 1 || j - i == 1; }
+static const TestGraphKind path = {
+    .nodes = 300, .edge = is_next, .cut = dealt, .features = 2, .classes = 5};
+
+static void pairs_out_of_reach_come_with_a_warning(void **state) {
+    (void)state;
+    Scene s;
+    scene_init(&s, &path);
+    run(&s, 16, 2);
+    assert_ok(s.err.code == 0, &s.err);
+    assert_true(strstr(s.result.warning, "of 16 pairs within 0.0001") != NULL);
+    assert_true(figure(&s, "largest residual") > 1e-4);
+    float *x = gathered(&s, 16);
+    for (int64_t j = 0; j < 16 && test_comm.rank == 0; j++)
+        check_vector(&s, x, 16, j, 1);
+    memory_free(x);
+    scene_clear(&s);
+}
+
+static void the_same_run_gives_the_same_bytes(void **state) {
+    (void)state;
+    Scene s;
+    scene_init(&s, &kinds[0]);
+    run(&s, 9, 5);
+    size_t bytes = (size_t)(s.graph.shard.set[NODES].own * 9) * sizeof(float);
+    float *first = ALLOC(float, bytes / sizeof(float), "embeddings");
+    memcpy(first, array(&s, "embeddings.npy")->data, bytes);
+    run(&s, 9, 5);
+    assert_memory_equal(first, array(&s, "embeddings.npy")->data, bytes);
+    memory_free(first);
+    scene_clear(&s);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(pairs_are_those_of_the_dense_matrix),
+    cmocka_unit_test(equal_eigenvalues_are_all_found),
+    cmocka_unit_test(blocks_without_news_go_on_with_random_columns),
+    cmocka_unit_test(pairs_out_of_reach_come_with_a_warning),
+    cmocka_unit_test(the_same_run_gives_the_same_bytes),
+};
+TEST_MAIN(tests)
