@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 static const double tolerance = 1e-4; // of |Theta x - value x|
-enum { CHECKED = 4, IDLE = 3 };       // blocks from check to check; restarts that gain little
+enum { CHECKED = 4, PATIENCE = 64 };  // blocks from check to check; that gain little
 
 typedef struct Lanczos {
     ProgramRun *run;
@@ -27,8 +27,9 @@ typedef struct Lanczos {
     float *combination;         // [blocks of columns][most, BLOCK]
     float *embedding;           // [own nodes, pairs]
     double *left;               // [pairs] |Theta x - value x|
-    double largest, lowest;     // of `left`, measured or estimated; after a restart so far
-    int idle;                   // restarts in a row that gained little
+    double largest;             // of `left`, measured or estimated
+    double lowest;              // that it was at a restart, ...
+    int64_t gained;             // ... after so many blocks
 } Lanczos;
 
 // ---- set-up
@@ -259,9 +260,11 @@ static void restart(Lanczos *l) {
 }
 
 static bool stalls(Lanczos *l) {
-    l->idle = l->largest < .9 * l->lowest ? 0 : l->idle + 1;
-    l->lowest = fmin(l->lowest, l->largest);
-    return l->idle == IDLE;
+    if (l->largest < .9 * l->lowest) {
+        l->lowest = l->largest;
+        l->gained = l->blocks;
+    }
+    return l->blocks - l->gained >= PATIENCE;
 }
 
 // True if the pairs are there. Of a basis that fills the space they are exact.
