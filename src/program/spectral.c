@@ -245,8 +245,10 @@ static void restart(Lanczos *l) {
     int64_t live = s->columns - l->done, last = l->done;
     Rows best = rows_alloc(device, l->from.count, l->kept, "basis");
     share_vectors(l, l->kept);
-    for (int64_t at = 0; at < l->kept; at += BLOCK)
-        combine(l, rows_columns(best, (Range){at, at + BLOCK}), at);
+    for (int64_t at = 0; at < l->kept; at += BLOCK) {
+        combine(l, s->block, at);
+        subspace_copy(s, rows_columns(best, (Range){at, at + BLOCK}), s->block);
+    }
     subspace_copy(s, l->from, subspace_block(s, last));
     subspace_copy(s, rows_columns(s->basis, (Range){0, l->kept}), best);
     subspace_copy(s, subspace_block(s, l->kept), l->from);

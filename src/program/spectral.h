@@ -58,7 +58,7 @@ Rows subspace_block(const Subspace *s, int64_t begin); // its columns [begin, be
 void subspace_copy(const Subspace *s, Rows to, Rows from);
 // s->sums = aT b over the rows of all ranks; b has BLOCK columns. Collective.
 void subspace_products(Subspace *s, Rows a, Rows b);
-// out = a w, or out + a w; w [a.columns, BLOCK].
+// out = a w, or out + a w; w [a.columns, BLOCK]; `out` is no window of wider rows.
 void subspace_multiply(Subspace *s, Rows out, Rows a, const float *w, bool add);
 // Makes the first `live` columns of s->block orthonormal and orthogonal to the zero space and the
 // basis, and appends them; where there are too few that differ, with random ones: BLOCK, or as many
