@@ -37,7 +37,7 @@ const Command commands[] = {
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
      cmd_predict},
     {"program", "NAME CONFIG", 2, 2, true, NEEDS_DATA | NEEDS_OUTPUT | NEEDS_TO_FINISH, "rOsojqv",
-     "run a learning program on the graph or hypergraph, without a network",
+     "run a learning program: random walks, labels, components, vectors",
      "NAME: components, random-walk (rw), harmonic, label-propagation (lp) or spectral\n"
      "(docs/programs.md). CONFIG is that of a training, or names a snapshot of `fringe stream`;\n"
      "section program has the options, and keys of model, train, quantization and gradients have\n"

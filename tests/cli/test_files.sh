@@ -74,7 +74,7 @@ for key, parts in (("compute", ("aggregate_own", "aggregate_halo", "dense", "poi
     of_ranks = sum(rank[key] for rank in run["rank_times"]["ranks"]) / 3
     of_lines = sum(line["time"][part] for line in lines for part in parts) / 12
     assert near(of_ranks, of_lines, 1e-9), (key, of_ranks, of_lines)
-keys("config", run["config"], "mode", "data", "partition", "stream", "model", "train", "quantization", "gradients", "lossless", "comm", "run")
+keys("config", run["config"], "mode", "data", "partition", "stream", "model", "train", "quantization", "gradients", "lossless", "comm", "program", "run")
 assert run["config"]["train"]["epochs"] == 12 and run["config"]["mode"] == "adaqp"
 assert run["config"]["quantization"]["link"] == [1e-9, 1e-5] and run["config"]["run"]["trace"] == [10, 11]
 assert run["config"]["train"]["betas"] == [0.9, 0.999] and isinstance(run["config"]["model"]["bias"], bool)
