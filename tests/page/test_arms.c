@@ -131,7 +131,7 @@ static void a_long_curve_is_made_of_epochs_that_were_evaluated(void **state) {
     char *at = text;
     for (int epoch = 1; epoch <= 700; epoch++)
         at += sprintf(at,
-                      epoch % 10 == 0 ? "{\"epoch\": %d, \"validation\": {\"micro_f1\": 0.5}}\n"
+                      epoch % 10 == 0 ? "{\"epoch\": %d, \"validation\": {\"accuracy\": 0.5}}\n"
                                       : "{\"epoch\": %d, \"loss\": 1}\n",
                       epoch);
     put_run("long", "vanilla", 1, 0.01, 1);

@@ -32,7 +32,7 @@ static void a_run_is_read_with_its_epochs(void **state) {
         "{\"config\": {\"mode\": \"adaqp\", \"run\": {\"seed\": 3}}, \"result\": {\"epochs\": 2}}");
     put("run-2", "metrics.jsonl",
         "{\"epoch\": 1, \"loss\": 2.5, \"bytes\": 10, \"time\": {\"epoch\": 0.5, \"wait\": 0.25}}\n"
-        "{\"epoch\": 2, \"loss\": 1.5, \"validation\": {\"micro_f1\": 0.75}}\n");
+        "{\"epoch\": 2, \"loss\": 1.5, \"validation\": {\"accuracy\": 0.75}}\n");
     assert_ok(record_read(&record, test_path("run-2"), &err), &err);
     assert_int_equal(record.state, RECORD_FINISHED);
     assert_string_equal(record_text(&record, "config.mode"), "adaqp");
@@ -115,11 +115,11 @@ static void figures_are_those_of_the_best_validation(void **state) {
     RunRecord record;
     put("figures", "run.json", "{\"config\": {}, \"ended\": \"2020-01-01T00:00:00Z\"}");
     put("figures", "metrics.jsonl",
-        "{\"epoch\": 1, \"bytes\": 5, \"validation\": {\"micro_f1\": 0.75}, \"test\": "
-        "{\"micro_f1\": "
+        "{\"epoch\": 1, \"bytes\": 5, \"validation\": {\"accuracy\": 0.75}, \"test\": "
+        "{\"accuracy\": "
         "0.5}, \"time\": {\"epoch\": 3}}\n"
-        "{\"epoch\": 2, \"bytes\": 7, \"validation\": {\"micro_f1\": 0.5}, \"test\": "
-        "{\"micro_f1\": "
+        "{\"epoch\": 2, \"bytes\": 7, \"validation\": {\"accuracy\": 0.5}, \"test\": "
+        "{\"accuracy\": "
         "1}, \"time\": {\"epoch\": 1}}\n"
         "{\"epoch\": 3, \"bytes\": 6, \"time\": {\"epoch\": 2}}\n");
     assert_ok(record_read(&record, test_path("figures"), &err), &err);
