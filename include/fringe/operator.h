@@ -92,7 +92,6 @@ typedef struct OperatorStep {
 } OperatorStep;
 
 typedef struct Operator {
-    const char *name;
     // Y is linear in X: partial aggregates may travel in place of rows. Without it the Pattern is
     // one of COVER_SOURCES.
     bool linear;

@@ -48,7 +48,6 @@ typedef struct ProgramResult {
 // Checks, without data, that there is such a program and that it reads the keys of section
 // `program` that the user set. False with EXIT_USAGE or EXIT_CONFIG.
 bool program_fits(const char *name, const Config *config, Error *err);
-void program_names(char *out, size_t size); // "components, random-walk, ..."
 // What a run takes beside the shard, at most. Collective.
 void program_plan(MemoryPlan *plan, const char *name, const ProgramParts *parts);
 // Runs it. False with an error that all ranks share: EXIT_STOPPED when it was asked to stop,

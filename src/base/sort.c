@@ -19,6 +19,11 @@ void sort_int64(int64_t *value, int64_t count) {
     qsort(value, (size_t)count, sizeof *value, compare_int64);
 }
 
+int64_t sort_find(const int64_t *sorted, int64_t count, int64_t value) {
+    const int64_t *at = bsearch(&value, sorted, (size_t)count, sizeof value, compare_int64);
+    return at != NULL ? at - sorted : -1;
+}
+
 void sort_double(double *value, int64_t count) {
     qsort(value, (size_t)count, sizeof *value, compare_double);
 }

@@ -98,3 +98,11 @@ void text_fit(char *out, size_t size, const char *format, va_list arguments) {
     memcpy(out + first, gap, sizeof gap - 1);
     memcpy(out + first + sizeof gap - 1, whole + length - last, last + 1);
 }
+
+bool text_lists(const char *list, const char *word) {
+    size_t length = strlen(word);
+    for (const char *at = list; (at = strstr(at, word)) != NULL; at++)
+        if ((at == list || at[-1] == ' ') && (at[length] == 0 || at[length] == ' '))
+            return true;
+    return false;
+}

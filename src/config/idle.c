@@ -86,17 +86,9 @@ bool config_next_term(const char **at, Term *term) {
     return true;
 }
 
-static bool is_among(const char *list, const char *name) {
-    size_t length = strlen(name);
-    for (const char *at = list; (at = strstr(at, name)) != NULL; at++)
-        if ((at == list || at[-1] == ' ') && (at[length] == 0 || at[length] == ' '))
-            return true;
-    return false;
-}
-
 const char *config_condition_of(const Key *key, char member[CONFIG_CONDITION]) {
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++)
-        if (is_among(conditions[i].keys, key->path))
+        if (text_lists(conditions[i].keys, key->path))
             return conditions[i].condition;
     return config_member_of(key, member) ? member : "";
 }

@@ -31,5 +31,4 @@ static void halo(const OperatorStep *step, Rows halo, int begin, int end, bool l
                                     poll);
 }
 
-const Operator operator_aggregate = {
-    .name = "aggregate", .linear = true, .prepare = prepare, .own = own, .halo = halo};
+const Operator operator_aggregate = {.linear = true, .prepare = prepare, .own = own, .halo = halo};

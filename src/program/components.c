@@ -118,6 +118,16 @@ static void round_of(Sets *s, int stage) {
     memory_free(sent);
 }
 
+// Labels go from each own source to its readers, and those of halo rows back.
+static int64_t bytes_of_round(const Sets *s) {
+    int64_t rows = 0;
+    for (int stage = 0; stage < s->topology.stages; stage++) {
+        const HaloPlan *plan = &s->topology.pattern[stage]->plan;
+        rows += plan->send_offset[plan->size - 1] + plan->halo_count;
+    }
+    return rows * (int64_t)sizeof(int64_t);
+}
+
 static void sets_init(Sets *s, const ProgramParts *parts, uint8_t *covered) {
     int64_t count = 0;
     *s = (Sets){.parts = parts, .covered = covered};
@@ -142,30 +152,20 @@ static void sets_clear(Sets *s) {
     topology_clear(&s->topology);
 }
 
-// The nodes of the largest component: each component is counted by a hash of its id on one rank.
+// The nodes of the largest component; rank 0 counts.
 static int64_t largest_of(const ProgramParts *parts, const int64_t *component) {
-    const RowSet *set = nodes_of(parts);
-    int size = parts->comm->size;
-    int64_t *offset = ALLOC(int64_t, size + 1, "offsets"), *all = NULL, largest = 0;
-    int64_t *own = ALLOC(int64_t, size, "offsets");
-    comm_all_gather(parts->comm, &set->own, own, sizeof *own);
-    for (int r = 0; r < size; r++)
-        offset[r + 1] = offset[r] + own[r] * (int64_t)sizeof(int64_t);
-    if (parts->comm->rank == 0)
-        all = ALLOC(int64_t, set->total, "components");
-    comm_gather_v(parts->comm, component, all, offset);
-    if (parts->comm->rank == 0) {
-        int64_t *count = ALLOC(int64_t, set->total, "sizes of components");
-        for (int64_t i = 0; i < set->total; i++) {
-            int64_t nodes = ++count[all[i]];
-            largest = nodes > largest ? nodes : largest;
+    int64_t nodes = nodes_of(parts)->total, largest = 0;
+    int64_t *all = shard_gather(parts->shard, parts->comm, component, sizeof *component);
+    if (all != NULL) {
+        int64_t *count = ALLOC(int64_t, nodes, "sizes of components");
+        for (int64_t i = 0; i < nodes; i++) {
+            int64_t of_this = ++count[all[i]];
+            largest = of_this > largest ? of_this : largest;
         }
         memory_free(count);
     }
-    comm_broadcast(parts->comm, &largest, sizeof largest, 0);
     memory_free(all);
-    memory_free(own);
-    memory_free(offset);
+    comm_broadcast(parts->comm, &largest, sizeof largest, 0);
     return largest;
 }
 
@@ -176,12 +176,15 @@ void components_find(Components *c, const ProgramParts *parts, bool ignore_zeros
                       .covered = ALLOC(uint8_t, set->own, "covered nodes")};
     sets_init(&s, parts, c->covered);
     join_all(&s, ignore_zeros);
+    double since = clock_seconds();
     do {
         s.changed = false;
         for (int stage = 0; stage < s.topology.stages; stage++)
             round_of(&s, stage);
         c->rounds++;
     } while (program_sum(parts, s.changed) > 0);
+    c->seconds = clock_seconds() - since;
+    c->bytes = c->rounds * bytes_of_round(&s);
     int64_t count[2] = {0};
     for (int64_t i = 0; i < set->own; i++) {
         c->component[i] = s.smallest[root_of(&s, i)];
@@ -200,19 +203,13 @@ void components_clear(Components *c) {
     *c = (Components){0};
 }
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 uint8_t *components_reached(const Components *c, const ProgramParts *parts) {
     const RowSet *set = nodes_of(parts);
     int64_t total, *seeds = program_gather(parts, c->component, set->reach[0], &total);
-    qsort(seeds, (size_t)total, sizeof *seeds, ascending);
+    sort_int64(seeds, total);
     uint8_t *reached = ALLOC(uint8_t, set->own, "reached nodes");
     for (int64_t i = 0; i < set->own; i++)
-        reached[i] =
-            bsearch(&c->component[i], seeds, (size_t)total, sizeof *seeds, ascending) != NULL;
+        reached[i] = sort_find(seeds, total, c->component[i]) >= 0;
     memory_free(seeds);
     return reached;
 }
@@ -224,6 +221,8 @@ static void run(ProgramRun *run) {
     int64_t *copy = ALLOC(int64_t, nodes_of(parts)->own, "components");
     memcpy(copy, run->components->component, (size_t)nodes_of(parts)->own * sizeof *copy);
     run->iterations = run->components->rounds;
+    run->seconds = run->components->seconds;
+    run->bytes = run->components->bytes;
     program_array(run, (ProgramArray){"components.npy", "<i8", sizeof *copy, 0, 0, copy});
 }
 

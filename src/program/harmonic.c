@@ -16,8 +16,8 @@ typedef struct Harmonic {
     DeviceFloat *factors;  // [columns, columns] on the diagonal
     DeviceFloat *products; // [columns, columns]
     DeviceFloat *scratch;
-    float *host;         // [columns, columns]
-    double *rr, *pq, *b; // [columns] inner products; b: the square of the right-hand side
+    float *host;                // [columns, columns]
+    double *rr, *last, *pq, *b; // [columns] inner products; b: the square of the right-hand side
 } Harmonic;
 
 static Rows *rows_at(Harmonic *h, int i) {
@@ -116,6 +116,7 @@ static bool harmonic_init(Harmonic *h, ProgramRun *run) {
                                "scratch of products");
     h->host = ALLOC(float, columns *columns, "column factors");
     h->rr = ALLOC(double, columns, "inner products");
+    h->last = ALLOC(double, columns, "inner products");
     h->pq = ALLOC(double, columns, "inner products");
     h->b = ALLOC(double, columns, "inner products");
     clamp(h);
@@ -126,6 +127,7 @@ static void harmonic_clear(Harmonic *h) {
     const Backend *device = h->run->parts->backend;
     memory_free(h->b);
     memory_free(h->pq);
+    memory_free(h->last);
     memory_free(h->rr);
     memory_free(h->host);
     device->free(h->scratch);
@@ -163,17 +165,16 @@ static double residual(Harmonic *h) {
 
 static void step(Harmonic *h) {
     const Backend *device = h->run->parts->backend;
-    double last[h->columns];
     apply(h);
     weigh(h, h->q);
     column_products(h, h->pq, h->p, h->t);
     add_columns(h, h->f, h->p, h->rr, h->pq, 1);
     add_columns(h, h->r, h->q, h->rr, h->pq, -1);
-    memcpy(last, h->rr, sizeof last);
+    memcpy(h->last, h->rr, (size_t)h->columns * sizeof *h->last);
     weigh(h, h->r);
     column_products(h, h->rr, h->r, h->t);
     device->copy(h->t.at, h->r.at, rows_bytes(h->r.count, h->columns));
-    add_columns(h, h->t, h->p, h->rr, last, 1);
+    add_columns(h, h->t, h->p, h->rr, h->last, 1);
     Rows direction = h->t;
     h->t = h->p;
     h->p = direction;

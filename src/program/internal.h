@@ -14,6 +14,8 @@ typedef struct Components {
     int64_t nodes;      // covered, of all ranks
     int64_t largest;    // nodes of the largest component
     int64_t rounds;
+    double seconds; // of all rounds
+    int64_t bytes;  // sent by this rank in them
 } Components;
 
 // ---- a program
@@ -33,7 +35,9 @@ typedef struct ProgramRun {
 typedef struct Program {
     const char *name, *also; // `also`: a shorter word for it; NULL: none
     const char *keys;        // that it reads of section `program`, separated by blanks
-    bool labels;             // it needs labels: one for each node
+    const char *start;       // what an empty program.start stands for; NULL: it has none
+    bool labels;             // it needs labels, wherever it starts
+    bool several;            // nodes may have several labels
     bool undirected;         // directed edges are refused
     bool ignores_zeros;      // edges and hyperedges of weight 0 do not join components
     int64_t iterations;      // the default of the key
@@ -43,7 +47,7 @@ typedef struct Program {
 extern const Program program_components, program_random_walk, program_label_propagation,
     program_harmonic, program_spectral;
 
-// `edges`: which join: false where weights of 0 do, too. Collective.
+// ignore_zeros: edges and hyperedges of weight 0 join nothing. Collective.
 void components_find(Components *components, const ProgramParts *parts, bool ignore_zeros);
 void components_clear(Components *components);
 // reached[i] (own nodes): the component of node i has a training node. The caller frees it.
@@ -57,7 +61,8 @@ void program_array(ProgramRun *run, ProgramArray array);
 // After an iteration: tells its number and a figure of it. False if the run is stopped, on all
 // ranks alike. Collective.
 bool program_goes_on(ProgramRun *run, int64_t iteration, const char *what, double value);
-int64_t program_iterations(const ProgramRun *run, const Program *program); // at most
+const char *program_start(const ProgramParts *parts, const Program *program); // "": none
+int64_t program_iterations(const ProgramRun *run, const Program *program);    // at most
 // A number summed over the ranks. Collective.
 int64_t program_sum(const ProgramParts *parts, int64_t value);
 // The numbers of all ranks on every rank, [*total]; the caller frees them. Collective.

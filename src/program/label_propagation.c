@@ -206,11 +206,6 @@ static Ending iterate(Spread *s, int64_t *rounds, int64_t *flipping) {
     return ending == RUNNING ? NEVER : ending;
 }
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
 // Distinct labels of covered nodes. Collective.
 static int64_t communities(const Spread *s, const int64_t *label) {
     const ProgramParts *parts = s->run->parts;
@@ -220,7 +215,7 @@ static int64_t communities(const Spread *s, const int64_t *label) {
         mine[i] = s->run->components->covered[i] ? label[i] : -1;
     int64_t *all = shard_gather(parts->shard, parts->comm, mine, sizeof *mine);
     if (all != NULL) {
-        qsort(all, (size_t)nodes, sizeof *all, ascending);
+        sort_int64(all, nodes);
         for (int64_t i = 0; i < nodes; i++)
             count += all[i] >= 0 && (i == 0 || all[i] != all[i - 1]);
     }
@@ -277,8 +272,8 @@ static int64_t bytes_a_round(const Topology *topology) {
 }
 
 static void run(ProgramRun *run) {
-    const char *start = run->parts->config->program.start;
-    if (start[0] != 0 && strcmp(start, "ids") != 0 && strcmp(start, "labels") != 0) {
+    const char *start = program_start(run->parts, &program_label_propagation);
+    if (strcmp(start, "ids") != 0 && strcmp(start, "labels") != 0) {
         error_set(run->err, EXIT_CONFIG,
                   "program.start: label-propagation starts from ids or labels, found '%s'", start);
         return;
@@ -305,6 +300,7 @@ static int64_t floats(const ProgramParts *parts, int64_t nodes) {
 const Program program_label_propagation = {.name = "label-propagation",
                                            .also = "lp",
                                            .keys = "iterations start",
+                                           .start = "ids",
                                            .iterations = 100,
                                            .floats = floats,
                                            .run = run};

@@ -11,6 +11,13 @@ static const Program *const programs[] = {
 };
 enum { PROGRAMS = sizeof programs / sizeof *programs };
 
+// "components, random-walk, ..."
+static void list_names(char *out, size_t size) {
+    size_t at = 0;
+    for (int i = 0; i < PROGRAMS && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? ", " : "", programs[i]->name);
+}
+
 static const Program *program_find(const char *name, Error *err) {
     const char *names[PROGRAMS];
     char all[256];
@@ -21,27 +28,12 @@ static const Program *program_find(const char *name, Error *err) {
             return programs[i];
     }
     const char *closest = family_closest(name, names, PROGRAMS);
-    program_names(all, sizeof all);
+    list_names(all, sizeof all);
     if (closest != NULL)
         error_set(err, EXIT_USAGE, "no program '%s'; did you mean %s?", name, closest);
     else
         error_set(err, EXIT_USAGE, "no program '%s'; there are %s", name, all);
     return NULL;
-}
-
-void program_names(char *out, size_t size) {
-    size_t at = 0;
-    for (int i = 0; i < PROGRAMS && at < size; i++)
-        at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? ", " : "", programs[i]->name);
-}
-
-// Is the word among those of a list that blanks separate?
-static bool is_listed(const char *list, const char *word) {
-    size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)) != NULL; at++)
-        if ((at == list || at[-1] == ' ') && (at[length] == 0 || at[length] == ' '))
-            return true;
-    return false;
 }
 
 bool program_fits(const char *name, const Config *config, Error *err) {
@@ -52,7 +44,7 @@ bool program_fits(const char *name, const Config *config, Error *err) {
     for (int i = 0; config_key_at(i) != NULL; i++) {
         const char *path = config_key_at(i)->path;
         if (strncmp(path, section, sizeof section - 1) == 0 && config_is_said(config, path) &&
-            !is_listed(program->keys, path + sizeof section - 1))
+            !text_lists(program->keys, path + sizeof section - 1))
             error_join(err, EXIT_CONFIG, "%s: %s does not read it%s%s; remove it", path,
                        program->name, program->keys[0] != 0 ? "; it reads " : "", program->keys);
     }
@@ -64,26 +56,27 @@ bool program_fits(const char *name, const Config *config, Error *err) {
 static bool data_fit(const Program *program, const ProgramParts *parts, Error *err) {
     const Shard *shard = parts->shard;
     const char *name = shard->dataset_name;
-    const char *start = parts->config->program.start;
-    bool by_labels = program->labels || strcmp(start, "labels") == 0 ||
-                     (start[0] == 0 && program == &program_random_walk);
+    const char *start = program_start(parts, program);
+    bool by_labels =
+        program->labels || strcmp(start, "labels") == 0 || strcmp(start, "classes") == 0;
     if (shard->edges == 0)
         return error_set(err, EXIT_DATA, "%s has no edges, so %s has nothing to do", name,
                          program->name);
     if (program->undirected && !shard_is_symmetric(shard))
         return error_set(err, EXIT_DATA,
-                         "%s is directed, and %s needs a symmetric %s; data.transforms "
-                         "'symmetrize' makes it so",
+                         "%s is directed, and %s needs %s; random-walk and label-propagation take "
+                         "it as it is",
                          name, program->name,
-                         shard_is_hypergraph(shard) ? "hypergraph (every pin source and target)"
-                                                    : "graph");
+                         shard_is_hypergraph(shard)
+                             ? "pins that are source and target"
+                             : "a symmetric graph, which data.transforms 'symmetrize' makes");
     if (by_labels && (shard->classes == 0 || shard->train_nodes == 0))
         return error_set(
             err, EXIT_DATA,
             "%s has no labelled training nodes, which %s starts from; give data.labels "
             "and data.splits",
             name, program->name);
-    if (by_labels && shard->multilabel && program != &program_random_walk)
+    if (by_labels && shard->multilabel && !program->several)
         return error_set(
             err, EXIT_DATA,
             "%s has several labels a node, and %s needs one; random-walk takes several", name,
@@ -121,12 +114,9 @@ bool program_run(const char *name, const ProgramParts *parts, ProgramResult *res
     components_find(&components, parts, program->ignores_zeros);
     ProgramRun run = {.parts = parts, .components = &components, .result = result, .err = err};
     report_components(&run, &components);
-    double since = clock_seconds();
     ids_report(&run);
     if (err->code == 0)
         program->run(&run);
-    if (run.seconds == 0)
-        run.seconds = clock_seconds() - since;
     components_clear(&components);
     if (!comm_agree(parts->comm, err))
         return false;

@@ -1,13 +1,13 @@
 // random-walk: P <- r P0 + (1 - r) (A P + P0 diag(L)), where column c starts on the training nodes
-// of class c, A hands what a node has to those that read it in equal parts, and L is what lay on
-// nodes without a way out: it starts again. Every column keeps its mass, 1.
+// of class c, A hands what a node has to those that read it, in parts by the weights, and L is what
+// came to nodes without a way out, or to hyperedges without targets: it starts again. Every column
+// keeps its mass, 1.
 #include "internal.h"
 #include <math.h>
 #include <string.h>
 
 static bool starts_from_classes(const ProgramParts *parts) {
-    const char *start = parts->config->program.start;
-    return start[0] == 0 || strcmp(start, "classes") == 0;
+    return strcmp(program_start(parts, &program_random_walk), "classes") == 0;
 }
 
 static int64_t columns_of(const ProgramParts *parts) {
@@ -61,7 +61,6 @@ typedef struct Walk {
     ProgramRun *run;
     NodeOperator op;
     Rows start, at, next; // P0, P and the next P
-    Rows all;             // one column of 1
     Rows end[SHARD_SETS]; // one column: what each row of the set keeps of what it has: 1 of a node
                           // without a way out, its weight of a hyperedge without targets, else 0
     int64_t columns, ends[SHARD_SETS];      // such rows of all ranks
@@ -97,18 +96,16 @@ static void mark_ends(Walk *w, int set) {
     w->ends[set] = program_sum(parts, w->ends[set]);
 }
 
-static void mark_all(Walk *w) {
-    float *one = ALLOC(float, w->all.count, "marks");
-    for (int64_t i = 0; i < w->all.count; i++)
-        one[i] = 1;
-    upload(w->run->parts->backend, w->all, one);
-    memory_free(one);
-}
-
 // The largest set of rows, for scratch.
 static int64_t most_rows(const Shard *shard) {
     int64_t nodes = shard->set[NODES].own, hyperedges = shard->set[HYPEREDGES].own;
     return shard->sets > 1 && hyperedges > nodes ? hyperedges : nodes;
+}
+
+static int64_t scratch_floats(const Backend *b, int64_t rows, int64_t columns) {
+    int64_t marked = b->dense_gradient_scratch(rows, 1, columns);
+    int64_t all = b->column_sums_scratch(rows, columns);
+    return marked > all ? marked : all;
 }
 
 static bool walk_init(Walk *w, ProgramRun *run) {
@@ -121,15 +118,13 @@ static bool walk_init(Walk *w, ProgramRun *run) {
     w->start = zero_rows(b, rows, columns);
     w->at = zero_rows(b, rows, columns);
     w->next = zero_rows(b, rows, columns);
-    w->all = zero_rows(b, rows, 1);
     w->diagonal = b->alloc((size_t)(columns * columns) * sizeof(float), "column factors");
     w->sums = b->alloc((size_t)columns * sizeof(float), "column sums");
-    w->scratch = b->alloc((size_t)b->dense_gradient_scratch(most, 1, columns) * sizeof(float),
-                          "scratch of sums");
+    w->scratch =
+        b->alloc((size_t)scratch_floats(b, most, columns) * sizeof(float), "scratch of sums");
     w->host = ALLOC(float, columns *columns, "column factors");
     w->mass = ALLOC(double, columns, "column sums");
     w->began = ALLOC(double, columns, "column sums");
-    mark_all(w);
     for (int set = 0; set < run->parts->shard->sets; set++)
         mark_ends(w, set);
     return true;
@@ -145,21 +140,16 @@ static void walk_clear(Walk *w) {
     b->free(w->diagonal);
     for (int set = SHARD_SETS - 1; set >= 0; set--)
         rows_free(b, &w->end[set]);
-    rows_free(b, &w->all);
     rows_free(b, &w->next);
     rows_free(b, &w->at);
     rows_free(b, &w->start);
     node_operator_clear(&w->op);
 }
 
-// Adds column sums of the rows, each times its mark, to w->mass. Local.
-static void add_marked(Walk *w, Rows marks, Rows rows) {
+// Adds w->sums to w->mass. Local.
+static void add_sums(Walk *w) {
     const Backend *b = w->run->parts->backend;
-    size_t bytes = (size_t)w->columns * sizeof(float);
-    if (marks.count == 0)
-        return;
-    b->dense_gradient(w->sums, marks, rows, w->scratch, NULL);
-    b->download(w->host, w->sums, bytes);
+    b->download(w->host, w->sums, (size_t)w->columns * sizeof(float));
     b->finish(NULL);
     for (int64_t c = 0; c < w->columns; c++)
         w->mass[c] += (double)w->host[c];
@@ -168,7 +158,10 @@ static void add_marked(Walk *w, Rows marks, Rows rows) {
 // w->mass: what P has in each column. Collective.
 static void sum_all(Walk *w) {
     memset(w->mass, 0, (size_t)w->columns * sizeof *w->mass);
-    add_marked(w, w->all, w->at);
+    if (w->at.count > 0) {
+        w->run->parts->backend->column_sums(w->sums, w->at, w->scratch);
+        add_sums(w);
+    }
     comm_sum_double(w->run->parts->comm, w->mass, (int)w->columns);
 }
 
@@ -177,8 +170,11 @@ static void sum_ended(Walk *w) {
     Rows from[SHARD_SETS] = {[NODES] = w->at, [HYPEREDGES] = w->op.between};
     memset(w->mass, 0, (size_t)w->columns * sizeof *w->mass);
     for (int set = 0; set < SHARD_SETS; set++)
-        if (w->ends[set] > 0)
-            add_marked(w, w->end[set], from[set]);
+        if (w->ends[set] > 0 && from[set].count > 0) {
+            w->run->parts->backend->dense_gradient(w->sums, w->end[set], from[set], w->scratch,
+                                                   NULL);
+            add_sums(w);
+        }
     comm_sum_double(w->run->parts->comm, w->mass, (int)w->columns);
 }
 
@@ -285,6 +281,8 @@ static int64_t floats(const ProgramParts *parts, int64_t nodes) {
 const Program program_random_walk = {.name = "random-walk",
                                      .also = "rw",
                                      .keys = "iterations restart start codec",
+                                     .start = "classes",
+                                     .several = true,
                                      .iterations = 10,
                                      .floats = floats,
                                      .run = run};

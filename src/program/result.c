@@ -51,6 +51,11 @@ void program_result_clear(ProgramResult *result) {
     *result = (ProgramResult){0};
 }
 
+const char *program_start(const ProgramParts *parts, const Program *program) {
+    const char *said = parts->config->program.start;
+    return said[0] != 0 || program->start == NULL ? said : program->start;
+}
+
 int64_t program_iterations(const ProgramRun *run, const Program *program) {
     int64_t said = run->parts->config->program.iterations;
     return said > 0 ? said : program->iterations;

@@ -3,20 +3,10 @@
 #include "spectral.h"
 #include <math.h>
 
-static int ascending(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int64_t place_of(const int64_t *sorted, int64_t count, int64_t id) {
-    const int64_t *at = bsearch(&id, sorted, (size_t)count, sizeof id, ascending);
-    return at != NULL ? at - sorted : -1;
-}
-
 // Sorts them, and keeps each once, or only those that are there more than once. Their number.
 static int64_t sort_once(int64_t *id, int64_t count, bool repeated) {
     int64_t kept = 0;
-    qsort(id, (size_t)count, sizeof *id, ascending);
+    sort_int64(id, count);
     for (int64_t begin = 0, end; begin < count; begin = end) {
         for (end = begin + 1; end < count && id[end] == id[begin];)
             end++;
@@ -44,13 +34,13 @@ static void number_groups(ZeroSpace *z, const ProgramRun *run) {
     z->groups = z->shared + count; // those of both lists are empty in the second
     z->count = 0;
     for (int64_t k = 0; k < count; k++)
-        z->count += place_of(all, z->shared, own[k]) < 0;
+        z->count += sort_find(all, z->shared, own[k]) < 0;
     z->count = z->shared + program_sum(run->parts, z->count);
     z->covered = program_sum(run->parts, covered);
     for (int64_t i = 0; i < set->own; i++) {
-        int64_t id = run->components->component[i], at = place_of(all, z->shared, id);
+        int64_t id = run->components->component[i], at = sort_find(all, z->shared, id);
         if (at < 0)
-            at = z->shared + place_of(own, count, id);
+            at = z->shared + sort_find(own, count, id);
         z->group[i] = set->degree_in[i] > 0 ? (int32_t)at : -1;
     }
     memory_free(all);

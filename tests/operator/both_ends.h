@@ -46,10 +46,8 @@ static void both_ends_halo(const OperatorStep *step, Rows halo, int begin, int e
     memory_free(both_ends_host.in);
 }
 
-static const Operator both_ends = {.name = "both ends",
-                                   .prepare = both_ends_prepare,
-                                   .own = both_ends_own,
-                                   .halo = both_ends_halo};
+static const Operator both_ends = {
+    .prepare = both_ends_prepare, .own = both_ends_own, .halo = both_ends_halo};
 
 static Rows both_ends_run(const Applied *a, const char *schedule) {
     Rows x = start_rows(a), y = zeroed_rows(x.count, WIDTH);

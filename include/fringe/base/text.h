@@ -4,6 +4,7 @@
 #define FRINGE_BASE_TEXT_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 // Copies `text` and escapes what would change a terminal: control characters (U+0000 to U+001F,
@@ -14,6 +15,9 @@ const char *text_shown(char *out, size_t size, const char *text);
 // The same into an array that lives as long as the enclosing block.
 enum { TEXT_SHOWN = 8192 };
 #define SHOWN(text) text_shown((char[TEXT_SHOWN]){0}, TEXT_SHOWN, (text))
+
+// Is the word one of a list that blanks separate?
+bool text_lists(const char *list, const char *word);
 
 // vsnprintf, except that of a text that does not fit the middle is left out: paths are long, and a
 // sentence says at its end what to do.
