@@ -4,13 +4,7 @@
 
 #include "internal.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static int compare_ids(const void *a, const void *b) {
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
 
 // The distinct ids, ascending: list[0..*count). NULL if there is no memory.
 static int64_t *distinct_ids(const Ids *ids, int64_t *count, Error *err) {
@@ -20,17 +14,12 @@ static int64_t *distinct_ids(const Ids *ids, int64_t *count, Error *err) {
         return NULL;
     for (int64_t k = 0; k < lists; k++)
         memcpy(list + k * ids->count, ids->list[k], (size_t)ids->count * sizeof *list);
-    qsort(list, (size_t)all, sizeof *list, compare_ids);
+    sort_int64(list, all);
     *count = 0;
     for (int64_t k = 0; k < all; k++)
         if (k == 0 || list[k] != list[k - 1])
             list[(*count)++] = list[k];
     return list;
-}
-
-static int64_t place_of(const int64_t *list, int64_t count, int64_t id) {
-    const int64_t *found = bsearch(&id, list, (size_t)count, sizeof *list, compare_ids);
-    return found - list;
 }
 
 // Maps ids to 0 .. n-1, their positions in the ascending list. For dense ids a table is faster than
@@ -48,7 +37,7 @@ static bool renumber(const Ids *ids, const int64_t *list, int64_t count, Error *
     for (int k = 0; k < 2 && ids->list[k] != NULL; k++)
         for (int64_t e = 0; e < ids->count; e++) {
             int64_t *id = &ids->list[k][e];
-            *id = dense ? place[*id] : place_of(list, count, *id);
+            *id = dense ? place[*id] : sort_find(list, count, *id);
         }
     memory_free(place);
     return true;

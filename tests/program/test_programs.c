@@ -2,11 +2,8 @@
 // If this failed, a program would find other components, scores or labels than the dense matrices
 // say, or others on more ranks: ties by arrival, pins of the wrong side, mass lost on nodes without
 // a way out, the edges of other ranks not counted.
-#include "../device.h"
-#include "../small_graph.h"
-#include "../support.h"
 #include "dense_programs.h"
-#include "fringe/program.h"
+#include "programs.h"
 #include <stdio.h>
 
 static const TestGraphKind kinds[] = {
@@ -49,11 +46,7 @@ static void scene_clear(Scene *s) {
 }
 
 static ExitCode run(Scene *s, const char *program, Error *err) {
-    ProgramParts parts = {
-        .config = &s->config, .shard = &s->graph.shard, .comm = &test_comm, .backend = device()};
-    program_result_clear(&s->result);
-    program_run(program, &parts, &s->result, err);
-    return (ExitCode)err->code;
+    return run_on(&s->graph, &s->config, program, &s->result, err);
 }
 
 static void run_well(Scene *s, const char *program) {
@@ -61,13 +54,7 @@ static void run_well(Scene *s, const char *program) {
     assert_ok(run(s, program, &err) == EXIT_OK, &err);
 }
 
-static double figure(const Scene *s, const char *name) {
-    for (int i = 0; i < s->result.figures; i++)
-        if (strcmp(s->result.figure[i].name, name) == 0)
-            return s->result.figure[i].value;
-    fail_msg("no figure %s", name);
-    return 0;
-}
+static double figure(const Scene *s, const char *name) { return figure_of(&s->result, name); }
 
 static void check_integers(const Scene *s, const int64_t *want, const char *what) {
     const RowSet *set = &s->graph.shard.set[NODES];

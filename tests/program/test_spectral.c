@@ -2,11 +2,8 @@
 // If this failed, spectral would give other eigenvalues than the dense matrix has: the zero space
 // of one rank alone, one of several equal eigenvalues, vectors that do not solve the problem, or
 // those of a basis that a restart has spoiled.
-#include "../device.h"
-#include "../small_graph.h"
-#include "../support.h"
 #include "dense_spectrum.h"
-#include "fringe/program.h"
+#include "programs.h"
 #include <stdio.h>
 
 typedef struct Scene {
@@ -46,23 +43,13 @@ static void scene_clear(Scene *s) {
 }
 
 static ExitCode run(Scene *s, int64_t pairs, int64_t blocks) {
-    ProgramParts parts = {
-        .config = &s->config, .shard = &s->graph.shard, .comm = &test_comm, .backend = device()};
     s->config.program.pairs = (int)pairs;
     s->config.program.blocks = (int)blocks;
     s->err = (Error){0};
-    program_result_clear(&s->result);
-    program_run("spectral", &parts, &s->result, &s->err);
-    return (ExitCode)s->err.code;
+    return run_on(&s->graph, &s->config, "spectral", &s->result, &s->err);
 }
 
-static double figure(const Scene *s, const char *name) {
-    for (int i = 0; i < s->result.figures; i++)
-        if (strcmp(s->result.figure[i].name, name) == 0)
-            return s->result.figure[i].value;
-    fail_msg("no figure %s", name);
-    return 0;
-}
+static double figure(const Scene *s, const char *name) { return figure_of(&s->result, name); }
 
 static const ProgramArray *array(const Scene *s, const char *file) {
     for (int i = 0; i < s->result.arrays; i++)
