@@ -1,0 +1,2 @@
+// A CUDA source for the emulated device.
+#include "/tmp/wt/me/kernels/cuda/events.cu"
