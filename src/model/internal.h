@@ -147,10 +147,9 @@ struct Evaluated {
 // model_shape for a kind that need not be in the table (tests).
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err);
-// Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
-void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
-                      int64_t out);
-void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);
+// The convolution to which a layer belongs; for l = layers their number. On a graph a layer with
+// weights ends it.
+int convolution_of(const ModelShape *shape, int l);
 // True if a layer below uses weights, so that the gradient of this layer's input is needed.
 bool wants_input_gradient(const ModelShape *shape, int l);
 // The layer multiplies its input by W before the aggregates of its convolution.
@@ -163,6 +162,14 @@ static inline bool multiplies_first(const ModelShape *shape, int l) {
 static inline bool uses_weights(const ModelShape *shape, int l) {
     return shape->weights[l] || multiplies_first(shape, l);
 }
+// ---- parameters.c
+// Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
+void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
+                      int64_t out);
+void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);
+// Those of the norm behind a layer. They come last in the layer that it follows: the backward pass
+// meets it first.
+void norm_parameters(ModelShape *shape, int l);
 // Xavier-uniform; each matrix of a model has a random stream of its own.
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 

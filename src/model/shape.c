@@ -1,7 +1,6 @@
-// The model without data: widths, parameter windows, initial weights. Kinds of layers are a table;
-// the smallest member, and the one to copy, is gcn (layer_linear.c).
+// The model without data: layers, widths, savings. Kinds of layers are a table; the smallest member,
+// and the one to copy, is gcn (layer_linear.c).
 #include "internal.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -20,28 +19,12 @@ static int weighted_layers(const ModelShape *shape, int begin, int end) {
     return count;
 }
 
-// The convolution to which a layer belongs; for l = layers their number. On a graph a layer with
-// weights ends it.
-static int convolution_of(const ModelShape *shape, int l) {
+int convolution_of(const ModelShape *shape, int l) {
     return shape->stages > 1 ? l / shape->stages : weighted_layers(shape, 0, l);
 }
 
 static bool is_last_with_weights(const ModelShape *shape, int l) {
     return shape->weights[l] && weighted_layers(shape, l + 1, shape->layers) == 0;
-}
-
-// The layer with weights that ends the layers without weights from `layer` on.
-static int last_of_run(const ModelShape *shape, int layer) {
-    while (layer + 1 < shape->layers && !shape->weights[layer])
-        layer++;
-    return layer;
-}
-
-// The layer that multiplies by the W of layer l.
-static int multiplying_layer(const ModelShape *shape, int l) {
-    while (l > 0 && shape->transform_first[l] && !multiplies_first(shape, l))
-        l--;
-    return l;
 }
 
 FamilyKeys layer_keys(void) {
@@ -50,42 +33,6 @@ FamilyKeys layer_keys(void) {
     for (int i = 0; i < layer_family.count; i++)
         keys.of[i] = &layer_kinds[i]->keys;
     return keys;
-}
-
-static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows, int64_t columns) {
-    assert(shape->parameter_windows < MODEL_PARAMETERS);
-    Parameter *p = &shape->parameter[shape->parameter_windows++];
-    *p = (Parameter){.layer = role == ROLE_WEIGHT ? multiplying_layer(shape, l) : l,
-                     .conv = convolution_of(shape, l),
-                     .role = role,
-                     .begin = shape->parameter_count,
-                     .rows = rows,
-                     .columns = columns};
-    shape->parameter_count += rows * columns;
-    return p;
-}
-
-void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
-                      int64_t out) {
-    Parameter *p = add_parameter(shape, l, role, in, out);
-    p->matrix = true;
-    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
-}
-
-void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width) {
-    Parameter *p = add_parameter(shape, l, role, 1, width);
-    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
-}
-
-// The norm's come last in the layer that it follows: the backward pass meets it first.
-static void norm_parameters(ModelShape *shape, int l) {
-    Parameter *gamma = add_parameter(shape, l, ROLE_GAMMA, 1, shape->width[l + 1]);
-    Parameter *beta = add_parameter(shape, l, ROLE_BETA, 1, shape->width[l + 1]);
-    int before = 0;
-    for (int k = 0; k < l; k++)
-        before += shape->posted[k];
-    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", before);
-    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", before);
 }
 
 // model.post with the steps that have something to do: "norm" needs model.norm, "activation" an
@@ -281,44 +228,4 @@ int64_t model_exchanged(const ModelShape *shape, int l, int direction) {
     if (shape->transform_first[l])
         return shape->width[l + 1];
     return direction == FORWARD || wants_input_gradient(shape, l) ? shape->width[l] : 0;
-}
-
-// A stream is told apart by its layer, its direction (one bit) and the peer of its numbers: the
-// n-th matrix of a layer has direction n % 2 and peer n / 2. The layer is the last of its run, for
-// lossless.order must not change the weights.
-void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
-    int n = 0, layer = last_of_run(shape, p->layer);
-    for (const Parameter *q = shape->parameter; q < p; q++)
-        n += last_of_run(shape, q->layer) == layer && q->matrix;
-    RandomStream stream = random_stream(seed, RANDOM_WEIGHTS, 0, layer, n % 2);
-    double bound = shape->gain * sqrt(6.0 / (double)(p->rows + p->columns));
-    for (int64_t r = 0; r < p->rows; r++)
-        for (int64_t c = 0; c < p->columns; c++)
-            w[r * p->columns + c] =
-                (float)(bound * (2 * random_uniform32(stream, r, n / 2, c) - 1));
-}
-
-static void initial_norm(const Parameter *p, float *w) {
-    for (int64_t c = 0; c < p->columns; c++)
-        w[c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
-}
-
-void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]) {
-    for (int i = 0; i < shape->parameter_windows; i++) {
-        const Parameter *p = &shape->parameter[i];
-        span[i] = (GradSpan){p->name, p->begin, p->rows, p->columns};
-    }
-    form->count = shape->parameter_count;
-    form->spans = span;
-    form->span_count = shape->parameter_windows;
-}
-
-void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
-    for (int i = 0; i < shape->parameter_windows; i++) {
-        const Parameter *p = &shape->parameter[i];
-        if (p->role == ROLE_GAMMA || p->role == ROLE_BETA)
-            initial_norm(p, parameters + p->begin);
-        else
-            shape->kind->initial(shape, p, seed, parameters + p->begin);
-    }
 }

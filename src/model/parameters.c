@@ -1,0 +1,95 @@
+// The parameters of a model: windows of one flat array in the order of the layers, their names and
+// initial values.
+#include "internal.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+// The layer that multiplies by the W of layer l.
+static int multiplying_layer(const ModelShape *shape, int l) {
+    while (l > 0 && shape->transform_first[l] && !multiplies_first(shape, l))
+        l--;
+    return l;
+}
+
+static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows, int64_t columns) {
+    assert(shape->parameter_windows < MODEL_PARAMETERS);
+    Parameter *p = &shape->parameter[shape->parameter_windows++];
+    *p = (Parameter){.layer = role == ROLE_WEIGHT ? multiplying_layer(shape, l) : l,
+                     .conv = convolution_of(shape, l),
+                     .role = role,
+                     .begin = shape->parameter_count,
+                     .rows = rows,
+                     .columns = columns};
+    shape->parameter_count += rows * columns;
+    return p;
+}
+
+void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
+                      int64_t out) {
+    Parameter *p = add_parameter(shape, l, role, in, out);
+    p->matrix = true;
+    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
+}
+
+void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width) {
+    Parameter *p = add_parameter(shape, l, role, 1, width);
+    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
+}
+
+void norm_parameters(ModelShape *shape, int l) {
+    Parameter *gamma = add_parameter(shape, l, ROLE_GAMMA, 1, shape->width[l + 1]);
+    Parameter *beta = add_parameter(shape, l, ROLE_BETA, 1, shape->width[l + 1]);
+    int before = 0;
+    for (int k = 0; k < l; k++)
+        before += shape->posted[k];
+    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", before);
+    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", before);
+}
+
+// The layer with weights that ends the layers without weights from `layer` on.
+static int last_of_run(const ModelShape *shape, int layer) {
+    while (layer + 1 < shape->layers && !shape->weights[layer])
+        layer++;
+    return layer;
+}
+
+// A stream is told apart by its layer, its direction (one bit) and the peer of its numbers: the
+// n-th matrix of a layer has direction n % 2 and peer n / 2. The layer is the last of its run, for
+// lossless.order must not change the weights.
+void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
+    int n = 0, layer = last_of_run(shape, p->layer);
+    for (const Parameter *q = shape->parameter; q < p; q++)
+        n += last_of_run(shape, q->layer) == layer && q->matrix;
+    RandomStream stream = random_stream(seed, RANDOM_WEIGHTS, 0, layer, n % 2);
+    double bound = shape->gain * sqrt(6.0 / (double)(p->rows + p->columns));
+    for (int64_t r = 0; r < p->rows; r++)
+        for (int64_t c = 0; c < p->columns; c++)
+            w[r * p->columns + c] =
+                (float)(bound * (2 * random_uniform32(stream, r, n / 2, c) - 1));
+}
+
+static void initial_norm(const Parameter *p, float *w) {
+    for (int64_t c = 0; c < p->columns; c++)
+        w[c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
+}
+
+void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *p = &shape->parameter[i];
+        span[i] = (GradSpan){p->name, p->begin, p->rows, p->columns};
+    }
+    form->count = shape->parameter_count;
+    form->spans = span;
+    form->span_count = shape->parameter_windows;
+}
+
+void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
+    for (int i = 0; i < shape->parameter_windows; i++) {
+        const Parameter *p = &shape->parameter[i];
+        if (p->role == ROLE_GAMMA || p->role == ROLE_BETA)
+            initial_norm(p, parameters + p->begin);
+        else
+            shape->kind->initial(shape, p, seed, parameters + p->begin);
+    }
+}
