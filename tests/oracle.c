@@ -62,8 +62,8 @@ void oracle_product(double *out, const double *a, bool ta, const double *b, bool
 }
 
 // Rows of a level: nodes, or on a hypergraph hyperedges after every first stage.
-static int64_t level_count(const OracleGraph *g, int level) {
-    return g->m > 0 && level % 2 == 1 ? g->m : g->n;
+static int64_t level_count(const OracleGraph *g, const ModelShape *shape, int level) {
+    return shape->stages > 1 && level % 2 == 1 ? g->m : g->n;
 }
 
 static double mask(double keep, uint64_t seed, uint32_t epoch, int layer, int64_t row,
@@ -110,12 +110,20 @@ static Windows windows(const ModelShape *shape, const double *p, double *g, int 
     return out;
 }
 
-static bool has_weights(const ModelShape *shape, int layer) {
+// Whether a parameter of the layer has a name that begins so.
+static bool has_named(const ModelShape *shape, int layer, const char *begin) {
     for (int i = 0; i < shape->parameter_windows; i++)
         if (shape->parameter[i].layer == layer &&
-            strncmp(shape->parameter[i].name, "convs.", 6) == 0)
+            strncmp(shape->parameter[i].name, begin, strlen(begin)) == 0)
             return true;
     return false;
+}
+
+// PyG's names say what a layer is: "lin..." is a linear layer, which reads no edges.
+static bool is_linear(const ModelShape *shape, int layer) { return has_named(shape, layer, "lin"); }
+
+static bool has_weights(const ModelShape *shape, int layer) {
+    return has_named(shape, layer, "convs.") || is_linear(shape, layer);
 }
 
 // Post follows a layer with weights that is not the last of them.
@@ -257,10 +265,10 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
         }
     for (int l = 0; l < shape->layers; l++) {
         int64_t in = shape->width[l], out = shape->width[l + 1];
-        int64_t n = level_count(graph, l + 1);
+        int64_t n = level_count(graph, shape, l + 1);
         Windows w = windows(shape, p, NULL, l);
-        oracle_product(layer[l].agg, stage[l], false, layer[l].h, false, n, level_count(graph, l),
-                       in);
+        oracle_product(layer[l].agg, stage[l], false, layer[l].h, false, n,
+                       level_count(graph, shape, l), in);
         for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++)
             layer[l].agg[i] += *w.epsilon * layer[l].h[i];
         if (w.w == NULL)
@@ -289,7 +297,7 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
     static double u[4][WIDEST];
     for (int l = shape->layers - 1; l >= 0; l--) {
         int64_t in = shape->width[l], out = shape->width[l + 1];
-        int64_t n = level_count(graph, l + 1), below_n = level_count(graph, l);
+        int64_t n = level_count(graph, shape, l + 1), below_n = level_count(graph, shape, l);
         Windows w = windows(shape, p, gradient, l);
         double *da = oracle_matrix(n, in), *dh = oracle_matrix(below_n, in);
         if (w.w2 != NULL)
@@ -330,10 +338,17 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
 
 // The matrix of a layer.
 static double *stage_of(const OracleGraph *graph, const ModelShape *shape, int l) {
-    int which = graph->m > 0 ? l % 2 : 0;
-    double *stage = graph->m > 0 ? oracle_hyper_stage(graph, shape->normalisation, which)
-                                 : oracle_aggregation(graph, shape->normalisation);
-    int64_t entries = level_count(graph, l) * level_count(graph, l + 1);
+    bool hyper = graph->m > 0 && shape->stages > 1;
+    int which = hyper ? l % 2 : 0;
+    if (is_linear(shape, l)) { // H itself
+        double *one = oracle_matrix(graph->n, graph->n);
+        for (int64_t i = 0; i < graph->n; i++)
+            one[i * graph->n + i] = 1;
+        return one;
+    }
+    double *stage = hyper ? oracle_hyper_stage(graph, shape->normalisation, which)
+                          : oracle_aggregation(graph, shape->normalisation);
+    int64_t entries = level_count(graph, shape, l) * level_count(graph, shape, l + 1);
     for (int64_t i = 0; i < entries && graph->factor[which] != NULL && l >= graph->factor_layer;
          i++)
         stage[i] *= graph->factor[which][i];
@@ -348,7 +363,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
     for (int l = 0; l < shape->layers; l++)
         stage[l] = stage_of(graph, shape, l);
     for (int l = 0; l <= shape->layers; l++) {
-        int64_t to = level_count(graph, l + 1), at = level_count(graph, l);
+        int64_t to = level_count(graph, shape, l + 1), at = level_count(graph, shape, l);
         int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
         assert(in <= WIDEST);
         layer[l] =

@@ -1,9 +1,9 @@
 // model: layers on Blocks, one flat parameter array, loss.
 //
-// Z^l = A^l W^l (+ H^l Ws^l for sage) + b with A^l = L·A·R·H^l; H^{l+1} = post(Z^l) (ALGORITHMS
-// A.3). Parameters, gradients and optimizer moments are flat arrays with named windows; no other
-// room knows layers. Kinds of layers are a table (src/model/shape.c). Names and layout outside are
-// PyG's (convs.0.lin.weight is [out, in]).
+// Z^l = A^l W^l (+ H^l Ws^l for sage) + b with A^l = L·A·R·H^l, or A^l = H^l in a layer without
+// edges; H^{l+1} = post(Z^l) (ALGORITHMS A.3). Parameters, gradients and optimizer moments are flat
+// arrays with named windows; no other room knows layers. Kinds of layers are a table
+// (src/model/shape.c). Names and layout outside are PyG's (convs.0.lin.weight is [out, in]).
 //
 // A convolution is a run of layers. One on a graph has one layer (SGC: as many as it has steps),
 // one on a hypergraph two: the first leads from nodes to hyperedges, the second back. Level l is
@@ -121,6 +121,7 @@ typedef struct ModelShape {
     int layers, stages;              // stages: layers of a convolution on a hypergraph, 2; else 1
     int64_t width[MODEL_LAYERS + 1]; // F, hidden..., K
     bool weights[MODEL_LAYERS];      // false: the layer is the aggregate alone
+    bool aggregates[MODEL_LAYERS];   // false: A = H, and nothing is exchanged
     bool posted[MODEL_LAYERS];       // model.post follows: a layer with weights comes later
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order). Layers without weights before it have
@@ -176,8 +177,15 @@ bool model_restore_tensors(const ModelShape *shape, float *parameters, const Ten
 static inline int level_set(const ModelShape *shape, int level) {
     return level % shape->stages == 0 ? NODES : HYPEREDGES;
 }
+// Whether any layer aggregates; without one, nothing is read of the edges.
+static inline bool model_reads_edges(const ModelShape *shape) {
+    bool any = false;
+    for (int l = 0; l < shape->layers; l++)
+        any |= shape->aggregates[l];
+    return any;
+}
 // False with EXIT_CONFIG if the layers are for graphs and the shard is of a hypergraph, or the
-// other way round.
+// other way round. Layers that read no edges are for both.
 bool model_fits(const ModelShape *shape, const Shard *shard, Error *err);
 
 // Columns of the rows that layer `layer` exchanges in a training epoch; 0: it exchanges none.
@@ -189,7 +197,8 @@ typedef struct ModelPatterns {
     int count;
     Pattern *made[2 * MODEL_LAYERS + SHARD_SETS]; // owned
     const Pattern *of[MODEL_LAYERS][2]; // [layer][direction] of training; NULL: aggregates nothing
-    const Pattern *full[SHARD_SETS];    // [stage] forward, all rows: of evaluation
+    const Pattern *full[SHARD_SETS];    // [stage] forward, all rows: of evaluation; NULL: no layer
+                                        // aggregates
     int64_t rows[MODEL_LAYERS + 1];     // own rows of every level that training needs
     double seconds;                     // that they took to make
 } ModelPatterns;
@@ -205,7 +214,8 @@ void model_patterns_plan(MemoryPlan *plan,
 
 // ---- the same without ranks, for planning
 
-// Every kind of Pattern once, the full Patterns' first, and which of them each exchange needs.
+// Every kind of Pattern once, the full Patterns' first (none if no layer aggregates), and which of
+// them each exchange needs.
 typedef struct ModelKinds {
     int count;
     PatternKind kind[2 * MODEL_LAYERS + SHARD_SETS];

@@ -250,8 +250,7 @@ static const Meaning meanings[] = {
     {"model.layer", "gcn2 gcn2conv gcnii appnp dagnn",
      "layers that return to the input are not offered; there are gcn, sage-mean, sage-gcn, gin, "
      "sgc"},
-    {"model.layer", "mlp linear",
-     "every layer adds up rows of neighbours; sgc has a single weight"},
+    {"model.layer", "linear perceptron dense", "mlp"},
     {"model.layer", "cheb chebconv tag tagconv arma armaconv pna gine deepergcn clustergcn",
      "it is not offered; there are gcn, sage-mean, sage-gcn, gin, sgc"},
     {"model.layer", "sage-max sage-pool sage-lstm max pool lstm",

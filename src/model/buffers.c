@@ -7,7 +7,8 @@
 // Inference, and a layer behind one without post, read their input from the output of the layer
 // below.
 static bool keeps_input(const ModelShape *shape, int l) {
-    return !shape->inference && uses_weights(shape, l) && shape->kind->keeps_input(shape, l);
+    return !shape->inference && uses_weights(shape, l) &&
+           (!shape->aggregates[l] || shape->kind->keeps_input(shape, l)); // A = H
 }
 
 void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
@@ -133,6 +134,8 @@ static const Pattern *kept_pattern(const Model *m) {
 static void alloc_diagonals(Model *m, const Allocator *allocator, int stage) {
     const Block *block = &m->forward[stage].block;
     size_t to = (size_t)own_rows(m, stage + 1), from = (size_t)own_rows(m, stage);
+    if (block->pattern == NULL) // no layer aggregates
+        return;
     m->forward[stage].left = alloc_mirror(allocator, block->left, to * sizeof(float), "diagonals");
     m->forward[stage].right =
         alloc_mirror(allocator, block->right, from * sizeof(float), "diagonals");

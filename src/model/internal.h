@@ -37,14 +37,16 @@ typedef struct LayerRun { // a layer during one forward or backward call
     const Layer *layer;
     bool transformed; // z holds L·M·R·(H W), not yet the rest
     Rows h;           // [rows of its input, in]
-    Rows a;           // [rows of its input, in] L·M·R·H; only if not transformed
+    Rows a;           // [rows of its input, in] L·M·R·H, or H; only if not transformed
     Rows g;           // backward: [rows of its output, out] the gradient of Z
-    Rows da;          // [rows of its output, in] the gradient of A, if the input has a gradient
+    Rows da;          // [rows of its output, in] the gradient of A, if the input has a gradient;
+                      // where A = H it is dh
     Rows dy;          // [rows of its input, out] the gradient of H W; NULL until it is made
     Rows dh;          // [rows of its input, in] the gradient of H
 } LayerRun;
 
-// A kind of layer: how Z is computed from the aggregate A = L·M·R·H and from H, and the gradients.
+// A kind of layer: how Z is computed from the aggregate A = L·M·R·H (or A = H) and from H, and the
+// gradients.
 // No member may be NULL.
 struct LayerKind {
     const char *name;
@@ -58,6 +60,7 @@ struct LayerKind {
     const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
     int (*layers)(const Config *config);                   // number of layers for this config
     bool (*weights)(const ModelShape *shape, int l);       // false: the layer is L·M·R·H alone
+    bool (*aggregates)(const ModelShape *shape, int l);    // false: A = H
     // Adds the parameters of a layer with weights, W first.
     void (*parameters)(ModelShape *shape, int l);
     void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
@@ -147,9 +150,6 @@ struct Evaluated {
 // model_shape for a kind that need not be in the table (tests).
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err);
-// The convolution to which a layer belongs; for l = layers their number. On a graph a layer with
-// weights ends it.
-int convolution_of(const ModelShape *shape, int l);
 // True if a layer below uses weights, so that the gradient of this layer's input is needed.
 bool wants_input_gradient(const ModelShape *shape, int l);
 // The layer multiplies its input by W before the aggregates of its convolution.
@@ -163,7 +163,13 @@ static inline bool uses_weights(const ModelShape *shape, int l) {
     return shape->weights[l] || multiplies_first(shape, l);
 }
 // ---- parameters.c
-// Adds "convs.N.<name>" to the windows of a layer: [in, out], or [width].
+// Layers with weights in [begin, end).
+int weighted_layers(const ModelShape *shape, int begin, int end);
+// The convolution to which a layer belongs; for l = layers their number. On a graph a layer with
+// weights ends it.
+int convolution_of(const ModelShape *shape, int l);
+// Adds a parameter to the windows of a layer: [in, out], or [width]. In its name `#` stands for the
+// number of the layer's convolution: "convs.#.bias".
 void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out);
 void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);

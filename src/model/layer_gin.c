@@ -38,20 +38,20 @@ static const char *gin_normalisation(const ModelShape *shape) {
 
 static int gin_layers(const Config *config) { return (int)config->model.layers; }
 
-static bool gin_weights(const ModelShape *shape, int l) {
+static bool gin_every_layer(const ModelShape *shape, int l) {
     (void)shape, (void)l;
     return true;
 }
 
 static void gin_parameters(ModelShape *shape, int l) {
     int64_t in = shape->width[l], out = shape->width[l + 1];
-    parameter_matrix(shape, l, ROLE_WEIGHT, "nn.0.weight", in, out);
+    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.nn.0.weight", in, out);
     if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "nn.0.bias", out);
-    parameter_matrix(shape, l, OUTER_WEIGHT, "nn.2.weight", out, out);
+        parameter_vector(shape, l, ROLE_BIAS, "convs.#.nn.0.bias", out);
+    parameter_matrix(shape, l, OUTER_WEIGHT, "convs.#.nn.2.weight", out, out);
     if (shape->bias)
-        parameter_vector(shape, l, OUTER_BIAS, "nn.2.bias", out);
-    parameter_vector(shape, l, EPSILON, "eps", 1);
+        parameter_vector(shape, l, OUTER_BIAS, "convs.#.nn.2.bias", out);
+    parameter_vector(shape, l, EPSILON, "convs.#.eps", 1);
 }
 
 static void gin_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
@@ -195,7 +195,8 @@ const LayerKind layer_gin = {
     .may_transform_first = false,
     .normalisation = gin_normalisation,
     .layers = gin_layers,
-    .weights = gin_weights,
+    .weights = gin_every_layer,
+    .aggregates = gin_every_layer,
     .parameters = gin_parameters,
     .initial = gin_initial,
     .keeps_input = gin_keeps_input,

@@ -42,9 +42,10 @@ static bool hgnn_weights(const ModelShape *shape, int l) {
 
 static void hgnn_parameters(ModelShape *shape, int l) {
     // width[l] is that of Y already where the layer before multiplies
-    parameter_matrix(shape, l, ROLE_WEIGHT, "lin.weight", shape->width[l - 1], shape->width[l + 1]);
+    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", shape->width[l - 1],
+                     shape->width[l + 1]);
     if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "bias", shape->width[l + 1]);
+        parameter_vector(shape, l, ROLE_BIAS, "convs.#.bias", shape->width[l + 1]);
 }
 
 // ---- hnhn
@@ -56,10 +57,12 @@ static const char *hnhn_normalisation(const ModelShape *shape) {
 
 static void hnhn_parameters(ModelShape *shape, int l) {
     bool to_hyperedges = l % STAGES == 0;
-    parameter_matrix(shape, l, ROLE_WEIGHT, to_hyperedges ? "lin_e.weight" : "lin_v.weight",
+    parameter_matrix(shape, l, ROLE_WEIGHT,
+                     to_hyperedges ? "convs.#.lin_e.weight" : "convs.#.lin_v.weight",
                      shape->width[l], shape->width[l + 1]);
     if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, to_hyperedges ? "lin_e.bias" : "lin_v.bias",
+        parameter_vector(shape, l, ROLE_BIAS,
+                         to_hyperedges ? "convs.#.lin_e.bias" : "convs.#.lin_v.bias",
                          shape->width[l + 1]);
 }
 
@@ -71,6 +74,7 @@ const LayerKind layer_hgnn = {.name = "hgnn",
                               LINEAR_RULE,
                               .keys = {hgnn_keys, 1, sizeof(HgnnOptions)},
                               .layers = hyper_layers,
+                              .aggregates = every_layer,
                               .normalisation = hgnn_normalisation,
                               .weights = hgnn_weights,
                               .parameters = hgnn_parameters,
@@ -80,7 +84,8 @@ const LayerKind layer_hnhn = {.name = "hnhn",
                               .stages = STAGES,
                               LINEAR_RULE,
                               .layers = hyper_layers,
+                              .aggregates = every_layer,
                               .normalisation = hnhn_normalisation,
-                              .weights = linear_weights,
+                              .weights = every_layer,
                               .parameters = hnhn_parameters,
                               .keeps_input = linear_keeps_input};

@@ -13,10 +13,12 @@
 
 int linear_layers(const Config *config) { return (int)config->model.layers; }
 
-bool linear_weights(const ModelShape *shape, int l) {
+bool every_layer(const ModelShape *shape, int l) {
     (void)shape, (void)l;
     return true;
 }
+
+bool no_layer(const ModelShape *shape, int l) { return !every_layer(shape, l); }
 
 typedef struct GcnOptions {
     char norm[CONFIG_WORD]; // both | in
@@ -50,17 +52,18 @@ static const char *sage_gcn_normalisation(const ModelShape *shape) {
 }
 
 static void gcn_parameters(ModelShape *shape, int l) {
-    parameter_matrix(shape, l, ROLE_WEIGHT, "lin.weight", shape->width[l], shape->width[l + 1]);
+    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", shape->width[l],
+                     shape->width[l + 1]);
     if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "bias", shape->width[l + 1]);
+        parameter_vector(shape, l, ROLE_BIAS, "convs.#.bias", shape->width[l + 1]);
 }
 
 static void sage_mean_parameters(ModelShape *shape, int l) {
     int64_t in = shape->width[l], out = shape->width[l + 1];
-    parameter_matrix(shape, l, ROLE_WEIGHT, "lin_l.weight", in, out);
-    parameter_matrix(shape, l, ROLE_SELF_WEIGHT, "lin_r.weight", in, out);
+    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin_l.weight", in, out);
+    parameter_matrix(shape, l, ROLE_SELF_WEIGHT, "convs.#.lin_r.weight", in, out);
     if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "lin_l.bias", out);
+        parameter_vector(shape, l, ROLE_BIAS, "convs.#.lin_l.bias", out);
 }
 
 void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
@@ -75,13 +78,8 @@ void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 // The gradients of Ws, and of W in transform-first layers, need H; the others need only A.
 bool linear_keeps_input(const ModelShape *shape, int l) { return multiplies_first(shape, l); }
 
-static bool sage_mean_keeps_input(const ModelShape *shape, int l) {
-    (void)shape, (void)l;
-    return true;
-}
-
 void linear_buffers(Model *m, const Allocator *allocator, int l) {
-    if (!m->shape.transform_first[l])
+    if (m->shape.aggregates[l] && !m->shape.transform_first[l])
         alloc_aggregate(m, allocator, l);
 }
 
@@ -133,7 +131,7 @@ void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Po
 
 const LayerKind layer_gcn = {.name = "gcn",
                              ON_GRAPHS,
-                             .weights = linear_weights,
+                             .weights = every_layer,
                              .keys = {gcn_keys, 1, sizeof(GcnOptions)},
                              .normalisation = gcn_normalisation,
                              .parameters = gcn_parameters,
@@ -142,16 +140,16 @@ const LayerKind layer_gcn = {.name = "gcn",
 
 const LayerKind layer_sage_mean = {.name = "sage-mean",
                                    ON_GRAPHS,
-                                   .weights = linear_weights,
+                                   .weights = every_layer,
                                    .keys = {sage_mean_keys, 1, sizeof(SageMeanOptions)},
                                    .normalisation = sage_mean_normalisation,
                                    .parameters = sage_mean_parameters,
-                                   .keeps_input = sage_mean_keeps_input,
+                                   .keeps_input = every_layer,
                                    LINEAR_RULE};
 
 const LayerKind layer_sage_gcn = {.name = "sage-gcn",
                                   ON_GRAPHS,
-                                  .weights = linear_weights,
+                                  .weights = every_layer,
                                   .normalisation = sage_gcn_normalisation,
                                   .parameters = gcn_parameters,
                                   .keeps_input = linear_keeps_input,

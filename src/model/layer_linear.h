@@ -6,7 +6,8 @@
 #include "internal.h"
 
 int linear_layers(const Config *config);
-bool linear_weights(const ModelShape *shape, int l);
+bool every_layer(const ModelShape *shape, int l); // true
+bool no_layer(const ModelShape *shape, int l);    // false
 void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 void linear_buffers(Model *m, const Allocator *allocator, int l);
 bool linear_keeps_input(const ModelShape *shape, int l);
@@ -16,7 +17,7 @@ void linear_aggregate_gradient(const LayerRun *run, const Poll *poll);
 void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll);
 void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll);
 
-#define ON_GRAPHS .stages = 1, .layers = linear_layers
+#define ON_GRAPHS .stages = 1, .layers = linear_layers, .aggregates = every_layer
 #define LINEAR_RULE                                                                                \
     .may_transform_first = true, .initial = linear_initial, .buffers = linear_buffers,             \
     .scratch = linear_scratch, .forward = linear_forward,                                          \

@@ -6,7 +6,8 @@
 //   transform first   Y = H W, then L·M·R·Y into Z, then the rest of Z of complete rows
 //                     dY = (L·M·R)ᵀ G, beside it the gradients that need no dY; then dW, dH = dY
 //                     Wᵀ. In a run of layers the first one multiplies; the others aggregate only
-//   both              G of the layer below = post'(Z) ∘ dH
+//   without edges     A = H: no exchange, Z of all rows at once; dA is dH
+//   all               G of the layer below = post'(Z) ∘ dH
 #include "internal.h"
 #include <string.h>
 
@@ -27,12 +28,15 @@ static Rows layer_input(const Model *m, int l) {
 }
 
 static LayerRun run_of(Model *m, int l) {
+    Rows h = layer_input(m, l);
     return (LayerRun){.m = m,
                       .l = l,
                       .layer = &m->layer[l],
                       .transformed = m->shape.transform_first[l] && !features_ready(m, l),
-                      .h = layer_input(m, l),
-                      .a = features_ready(m, l) ? m->features : m->layer[l].a};
+                      .h = h,
+                      .a = !m->shape.aggregates[l] ? h
+                           : features_ready(m, l)  ? m->features
+                                                   : m->layer[l].a};
 }
 
 static Post layer_post(const LayerRun *run) {
@@ -106,7 +110,7 @@ static void forward_layer(Model *m, int l) {
     LayerRun run = run_of(m, l);
     bool weights = m->shape.weights[l];
     timers_place(timers_in_use(), l, FORWARD);
-    if (features_ready(m, l)) {
+    if (features_ready(m, l) || !m->shape.aggregates[l]) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
         return;
     }
@@ -225,6 +229,17 @@ static void backward_aggregate_first(LayerRun *run) {
                                 .finish = backward_rows});
 }
 
+static void backward_without_edges(LayerRun *run) {
+    Model *m = run->m;
+    if (wants_input_gradient(&m->shape, run->l)) {
+        run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
+        run->da = run->dh;
+        m->shape.kind->aggregate_gradient(run, gradient_poll(m));
+        backward_rows(run, (Range){0, run->g.count}, gradient_poll(m));
+    }
+    parameter_gradients(run, gradient_poll(m));
+}
+
 static void backward_without_weights(LayerRun *run) {
     Model *m = run->m;
     run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
@@ -285,6 +300,8 @@ static void backward_layer(Model *m, int l) {
     run.g = m->g;
     if (run.transformed)
         backward_transform_first(&run);
+    else if (!shape->aggregates[l])
+        backward_without_edges(&run);
     else if (!shape->weights[l])
         backward_without_weights(&run);
     else

@@ -21,7 +21,8 @@ static int64_t most_rows(const ModelShape *shape, const Shard *shard) {
 static void make_blocks(Model *m, const Config *config, Error *err) {
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
     m->operators = (Operators){.backend = m->parts.backend, .panels = m->panels};
-    for (int stage = 0; stage < m->shape.stages && err->code == 0; stage++)
+    bool edges = model_reads_edges(&m->shape);
+    for (int stage = 0; edges && stage < m->shape.stages && err->code == 0; stage++)
         block_init(&m->forward[stage].block, m->shape.normalisation, m->parts.patterns->full[stage],
                    m->parts.shard, err);
 }

@@ -5,6 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
+int weighted_layers(const ModelShape *shape, int begin, int end) {
+    int count = 0;
+    for (int l = begin; l < end; l++)
+        count += shape->weights[l];
+    return count;
+}
+
+int convolution_of(const ModelShape *shape, int l) {
+    return shape->stages > 1 ? l / shape->stages : weighted_layers(shape, 0, l);
+}
+
 // The layer that multiplies by the W of layer l.
 static int multiplying_layer(const ModelShape *shape, int l) {
     while (l > 0 && shape->transform_first[l] && !multiplies_first(shape, l))
@@ -25,16 +36,25 @@ static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows
     return p;
 }
 
+static void name_parameter(Parameter *p, const char *name) {
+    const char *number = strchr(name, '#');
+    if (number == NULL)
+        snprintf(p->name, sizeof p->name, "%s", name);
+    else
+        snprintf(p->name, sizeof p->name, "%.*s%d%s", (int)(number - name), name, p->conv,
+                 number + 1);
+}
+
 void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out) {
     Parameter *p = add_parameter(shape, l, role, in, out);
     p->matrix = true;
-    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
+    name_parameter(p, name);
 }
 
 void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width) {
     Parameter *p = add_parameter(shape, l, role, 1, width);
-    snprintf(p->name, sizeof p->name, "convs.%d.%s", p->conv, name);
+    name_parameter(p, name);
 }
 
 void norm_parameters(ModelShape *shape, int l) {

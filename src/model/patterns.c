@@ -1,6 +1,6 @@
 // The table of Patterns: each layer and direction names the kind of Pattern that it needs, and each
 // kind is made once. Receptive-field pruning: the outputs of a layer that affect the loss are at
-// most as many hops from a training node as there are layers above it; its inputs are one hop
+// most as many hops from a training node as there are aggregates above it; its inputs are one hop
 // farther. Backward needs the same rows. On a hypergraph the nodes are an even number of hops from
 // training nodes, and the hyperedges an odd one.
 #include "internal.h"
@@ -68,11 +68,19 @@ static Reached reached_of_all(const Shard *shard, int parts) {
     return reached;
 }
 
+// The aggregates above a level.
+static int aggregates_from(const ModelShape *shape, int level) {
+    int count = 0;
+    for (int l = level; l < shape->layers; l++)
+        count += shape->aggregates[l];
+    return count;
+}
+
 // The hops of the rows of a level; HOPS_ALL if they reach every row, so that equal sets of rows
 // have equal names.
 static int hops_of(const ModelShape *shape, const Reached *reached, int level) {
     Reach reach = reached->set[level_set(shape, level)];
-    int hops = shape->layers - level;
+    int hops = aggregates_from(shape, level);
     if (!shape->train_rows || (hops >= reach.last && reach.all))
         return HOPS_ALL;
     return hops < reach.last ? hops : reach.last;
@@ -132,7 +140,7 @@ static int whole_before(const ModelKinds *kinds, int i) {
 static void list_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *shard,
                        const Reached *reached) {
     *kinds = (ModelKinds){0};
-    for (int stage = 0; stage < shape->stages; stage++)
+    for (int stage = 0; model_reads_edges(shape) && stage < shape->stages; stage++)
         kind_number(kinds, full_kind(shape, shard, shard_relation_of(shard, stage)));
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++)
@@ -148,7 +156,7 @@ static void list_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *
 // Which exchange has which of the Patterns that are made.
 static void assign_kinds(ModelPatterns *patterns, const ModelShape *shape, const ModelKinds *kinds,
                          const Shard *shard) {
-    for (int stage = 0; stage < shape->stages; stage++)
+    for (int stage = 0; model_reads_edges(shape) && stage < shape->stages; stage++)
         patterns->full[stage] = patterns->made[stage];
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++)

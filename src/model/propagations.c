@@ -36,7 +36,8 @@ static bool site_of(Site *site, const Model *m, int l, int which) {
     *site = (Site){.pattern = of_training ? patterns->of[l][direction] : full,
                    .id = {l, direction},
                    .of_training = of_training};
-    if (!of_training && (l < m->shape.leading || evaluates_on_training(m, l)))
+    if (!of_training &&
+        (!m->shape.aggregates[l] || l < m->shape.leading || evaluates_on_training(m, l)))
         return false;
     return site->pattern != NULL;
 }

@@ -1,27 +1,15 @@
-// The model without data: layers, widths, savings. Kinds of layers are a table; the smallest member,
-// and the one to copy, is gcn (layer_linear.c).
+// The model without data: layers, widths, savings. Kinds of layers are a table; the smallest
+// member, and the one to copy, is gcn (layer_linear.c).
 #include "internal.h"
 #include <stdio.h>
 #include <string.h>
 
-extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, layer_sgc, layer_hgnn,
-    layer_hnhn;
-static const LayerKind *const layer_kinds[] = {&layer_gcn, &layer_sage_mean, &layer_sage_gcn,
-                                               &layer_gin, &layer_sgc,       &layer_hgnn,
-                                               &layer_hnhn};
+extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, layer_sgc, layer_mlp,
+    layer_hgnn, layer_hnhn;
+static const LayerKind *const layer_kinds[] = {&layer_gcn,  &layer_sage_mean, &layer_sage_gcn,
+                                               &layer_gin,  &layer_sgc,       &layer_mlp,
+                                               &layer_hgnn, &layer_hnhn};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
-
-// Layers with weights in [begin, end).
-static int weighted_layers(const ModelShape *shape, int begin, int end) {
-    int count = 0;
-    for (int l = begin; l < end; l++)
-        count += shape->weights[l];
-    return count;
-}
-
-int convolution_of(const ModelShape *shape, int l) {
-    return shape->stages > 1 ? l / shape->stages : weighted_layers(shape, 0, l);
-}
 
 static bool is_last_with_weights(const ModelShape *shape, int l) {
     return shape->weights[l] && weighted_layers(shape, l + 1, shape->layers) == 0;
@@ -66,8 +54,10 @@ static bool read_layers(ModelShape *shape, const Config *config, Error *err) {
         return error_set(err, EXIT_CONFIG, "model.layers: expected 1 to %d, found %lld",
                          MODEL_LAYERS / shape->stages, (long long)config->model.layers);
     shape->layers = shape->kind->layers(config);
-    for (int l = 0; l < shape->layers; l++)
+    for (int l = 0; l < shape->layers; l++) {
         shape->weights[l] = shape->kind->weights(shape, l);
+        shape->aggregates[l] = shape->kind->aggregates(shape, l);
+    }
     assert(weighted_layers(shape, 0, shape->layers) > 0);
     for (int l = 0; l < shape->layers; l++)
         shape->posted[l] = shape->weights[l] && !is_last_with_weights(shape, l);
@@ -111,14 +101,15 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
 // the first of the layers without weights before it. Aggregates that are precomputed stay as they
 // are.
 static int first_to_multiply(const ModelShape *shape, int l) {
-    while (shape->kind->may_transform_run && l > shape->leading && !shape->weights[l - 1])
+    while (shape->kind->may_transform_run && l > shape->leading && shape->aggregates[l - 1] &&
+           !shape->weights[l - 1])
         l--;
     return l;
 }
 
 // Y = H W before the aggregates of layer l. A reader that applies model.post itself needs H.
 static bool may_transform_first(const ModelShape *shape, int l) {
-    return shape->weights[l] && shape->width[l + 1] < shape->width[l] &&
+    return shape->weights[l] && shape->aggregates[l] && shape->width[l + 1] < shape->width[l] &&
            !shape->before_post[first_to_multiply(shape, l)];
 }
 
@@ -132,10 +123,12 @@ static void transform_first(ModelShape *shape, int l) {
 static void choose_savings(ModelShape *shape, const Config *config) {
     bool conv = strcmp(config->quantization.before, "conv") == 0;
     for (int l = 1; l < shape->layers; l++)
-        shape->before_post[l] = conv && shape->posted[l - 1];
-    if (strcmp(config->lossless.input_features, "auto") == 0 || (conv && shape->input_keep < 1))
+        shape->before_post[l] = conv && shape->posted[l - 1] && shape->aggregates[l];
+    bool auto_features = strcmp(config->lossless.input_features, "auto") == 0;
+    if (shape->aggregates[0] && (auto_features || (conv && shape->input_keep < 1)))
         shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
     while (shape->layer0 != LAYER0_EXCHANGED && shape->leading < shape->layers &&
+           shape->aggregates[shape->leading] &&
            (shape->leading == 0 || !shape->weights[shape->leading - 1]))
         shape->leading++;
     shape->sampled = config->comm.sample < 1;
@@ -195,7 +188,7 @@ void model_shape_for_inference(ModelShape *shape) {
 }
 
 bool model_fits(const ModelShape *shape, const Shard *shard, Error *err) {
-    if (shape->stages == shard->sets)
+    if (shape->stages == shard->sets || !model_reads_edges(shape))
         return true;
     char names[2][128] = {"", ""}; // of the kinds for graphs, and for hypergraphs
     for (int i = 0; i < layer_family.count; i++) {
@@ -223,7 +216,7 @@ bool wants_input_gradient(const ModelShape *shape, int l) {
 
 int64_t model_exchanged(const ModelShape *shape, int l, int direction) {
     bool once = shape->layer0 == LAYER0_ONCE && l < shape->leading;
-    if (once || (l == 0 && shape->layer0 == LAYER0_KEPT))
+    if (once || !shape->aggregates[l] || (l == 0 && shape->layer0 == LAYER0_KEPT))
         return 0;
     if (shape->transform_first[l])
         return shape->width[l + 1];

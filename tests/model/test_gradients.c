@@ -42,6 +42,9 @@ static const Case cases[] = {
      "aggregate-first", NULL, NULL},
     {"sage-gcn, multi-label", "sage-gcn", "both", false, MULTI, 3, "dropout,norm,activation", 0.5,
      0, "aggregate-first", NULL, NULL},
+    {"mlp", "mlp", "both", false, DIRECTED_WEIGHTED, 3, "norm,activation,dropout", 0.5, 0.3, "auto",
+     NULL, NULL},
+    {"mlp on a hypergraph", "mlp", "both", false, HYPER, 2, "activation", 0, 0, "auto", NULL, NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 

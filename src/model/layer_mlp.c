@@ -1,0 +1,25 @@
+// mlp: layers without edges, Z = H W + b: PyG's MLP (its default norm is batch). It is for graphs
+// and hypergraphs, of which it reads the nodes alone: there is no Pattern, and nothing is
+// exchanged.
+#include "layer_linear.h"
+
+static const char *mlp_normalisation(const ModelShape *shape) {
+    (void)shape;
+    return "sum"; // no Block asks for it
+}
+
+static void mlp_parameters(ModelShape *shape, int l) {
+    parameter_matrix(shape, l, ROLE_WEIGHT, "lins.#.weight", shape->width[l], shape->width[l + 1]);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "lins.#.bias", shape->width[l + 1]);
+}
+
+const LayerKind layer_mlp = {.name = "mlp",
+                             .stages = 1,
+                             .layers = linear_layers,
+                             .aggregates = no_layer,
+                             .weights = every_layer,
+                             .normalisation = mlp_normalisation,
+                             .parameters = mlp_parameters,
+                             .keeps_input = every_layer,
+                             LINEAR_RULE};
