@@ -1,2 +1,0 @@
-// A CUDA source for the emulated device.
-#include "/tmp/wt/me/kernels/cuda/results.cu"
