@@ -200,24 +200,30 @@ static double loss_and_g(const OracleGraph *graph, int64_t k, const double *z, d
     double loss = 0, train = 0;
     for (int v = 0; v < graph->n; v++)
         train += graph->split[v] == SPLIT_TRAIN;
+    if (graph->sum > 0)
+        train = graph->sum;
     for (int v = 0; v < graph->n; v++) {
         if (graph->split[v] != SPLIT_TRAIN)
             continue;
         const double *o = z + v * k;
-        double top = o[0], sum = 0;
+        double top = o[0], sum = 0, row = graph->row != NULL ? graph->row[v] : 1;
         for (int64_t c = 1; c < k; c++)
             top = o[c] > top ? o[c] : top;
         for (int64_t c = 0; c < k; c++)
             sum += exp(o[c] - top);
-        for (int64_t c = 0; c < k; c++) {
-            double y = graph->labels != NULL ? graph->labels[v * k + c] : graph->label[v] == c;
-            if (graph->labels != NULL) { // binary cross-entropy with logits
-                loss += (fmax(o[c], 0) - o[c] * y + log1p(exp(-fabs(o[c])))) / train;
-                g[v * k + c] = (1 / (1 + exp(-o[c])) - y) / train;
-            } else {
-                loss -= y * (o[c] - top - log(sum)) / train;
-                g[v * k + c] = (exp(o[c] - top) / sum - y) / train;
-            }
+        for (int64_t c = 0; c < k && graph->labels != NULL; c++) { // bce with logits
+            double y = graph->labels[v * k + c];
+            double factor = row * (y > 0 && graph->positive > 0 ? graph->positive : 1) / train;
+            loss += (fmax(o[c], 0) - o[c] * y + log1p(exp(-fabs(o[c])))) * factor;
+            g[v * k + c] = (1 / (1 + exp(-o[c])) - y) * factor;
+        }
+        for (int64_t c = 0; c < k && graph->labels == NULL; c++) { // -sum_c share_c log p_c
+            double share =
+                (graph->label[v] == c ? 1 - graph->smoothing : 0) + graph->smoothing / (double)k;
+            share *= row * (graph->classes != NULL ? graph->classes[c] : 1) / train;
+            loss -= share * (o[c] - top - log(sum));
+            for (int64_t d = 0; d < k; d++)
+                g[v * k + d] += share * (exp(o[d] - top) / sum - (c == d));
         }
     }
     return loss;

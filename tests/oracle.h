@@ -16,7 +16,11 @@ typedef struct OracleGraph {
     const int32_t *label;  // [n] or NULL
     const uint8_t *labels; // [n, K] or NULL
     const uint8_t *split;  // [n]
-    const double *wanted;  // [n, K]: the loss is 1/2 |Z - wanted|^2; NULL: that of the labels
+    const double *row;     // [n] factors of the losses of rows; NULL: 1
+    const double *classes; // [K] and of classes; NULL: 1
+    double smoothing, positive; // of labels; of classes that a row has, where it has several; 0: 1
+    double sum;                 // what the loss is divided by; 0: the training nodes
+    const double *wanted;       // [n, K]: the loss is 1/2 |Z - wanted|^2; NULL: that of the labels
     // Factors of the entries of the aggregation matrix, or of each stage, in the layers from
     // factor_layer on; NULL: none.
     const double *factor[2];

@@ -56,7 +56,7 @@ NAMED = [
     ("kernels/cuda/pointwise.h", "return (int64_t)gridDim.x * ROW_GROUPS", "return (int64_t)1 << 60", OPERATIONS),
     ("kernels/cuda/pointwise.h", "64 : 512", "64 : 256", OPERATIONS),
     ("kernels/cuda/results.cu", "begin < end; begin += PIECE", "begin < end; begin += end", OPERATIONS),
-    ("kernels/cuda/results.cu", "step_##i = (int64_t)gridDim.x * FLAT_THREADS", "step_##i = (int64_t)1 << 60", OPERATIONS),
+    ("kernels/cuda/optimizer.cu", "step_##i = (int64_t)gridDim.x * FLAT_THREADS", "step_##i = (int64_t)1 << 60", OPERATIONS),
     ("kernels/cuda/sums.cu", "at + begin, first + BROUGHT, some", "at + begin, 0, some", OPERATIONS),
     ("kernels/cuda/sums.cu", "step = (int64_t)gridDim.x * COLUMN_THREADS", "step = (int64_t)1 << 60", OPERATIONS),
     ("kernels/cuda/sums.cu", "even < least_count ? least_count : even", "least_count", OPERATIONS),

@@ -90,6 +90,17 @@ typedef struct RowFactor {
     bool each; // at[r], not at[0]
 } RowFactor;
 
+// What a loss is beside its plain form, which LOSS_PLAIN names. Of a row with label y:
+//   softmax  (1 - smoothing) w_y (-log p_y) + smoothing / K sum_c w_c (-log p_c), as torch's
+//            cross_entropy has it with weight and label_smoothing
+//   bce      terms of classes that the row has are times `positive`, torch's pos_weight
+typedef struct LossForm {
+    const DeviceFloat *classes; // [K] w; NULL: 1
+    float smoothing;            // [0, 1)
+    float positive;
+} LossForm;
+#define LOSS_PLAIN ((LossForm){.positive = 1})
+
 typedef struct AdamStep {
     float rate, beta1, beta2, epsilon;
     float correction1, correction2; // 1 - beta^t

@@ -45,6 +45,7 @@ typedef enum KeyKind {
     KEY_INTS,    // ConfigInts
     KEY_DOUBLES, // ConfigDoubles
     KEY_PATHS,   // ConfigPaths
+    KEY_NUMBERS, // char[CONFIG_TEXT], one of the words, or a list of numbers as JSON: "[1,0.5]"
 } KeyKind;
 
 typedef struct Key {
@@ -158,7 +159,10 @@ typedef struct Config {
         int64_t eval_every;            // epochs; 0 = only after the last
         int64_t patience;       // early stopping: evaluations without a better validation; 0 = off
         char loss[CONFIG_WORD]; // of a family, or auto
-        char metric[CONFIG_WORD]; // of a family: validation score
+        char metric[CONFIG_WORD];        // of a family: validation score
+        char class_weights[CONFIG_TEXT]; // none | balanced | [w, ...] (config_numbers)
+        double positive_weight;          // bce: factor of the terms of classes that a row has
+        double label_smoothing;          // softmax
     } train;
     struct {
         char codec[CONFIG_WORD];     // of a family
@@ -254,6 +258,10 @@ void config_learn_families(const Family *const *families, int count);
 void config_learn_keys(const FamilyKeys *families, int count);
 // Copies the values of a member's keys into its struct.
 void config_values(const Config *config, const MemberKeys *member, void *values);
+
+// Reads the numbers of a KEY_NUMBERS into out [most], and returns how many it has: 0 where it holds
+// a word.
+int64_t config_numbers(const char *text, double *out, int64_t most);
 
 // True if the user set that key in the file or by a setting. False for keys that are preset, and
 // for those in the config of a run, which has every key.

@@ -63,6 +63,8 @@ typedef struct LossInput {
     Rows logits;
     const Labels *on;
     LossCallback callback;
+    const DeviceFloat *row; // as Backend.softmax_loss
+    LossForm form;
 } LossInput;
 
 // Scores are a table, too (src/model/scores.c): how good the logits of a split are.
@@ -106,6 +108,9 @@ extern const Family loss_family;
 const Loss *loss_of_labels(bool several);
 // False with EXIT_CONFIG if the word of train.loss is not of these labels.
 bool loss_fits(const char *word, bool several, Error *err);
+// False with EXIT_CONFIG if train.class_weights, positive_weight or label_smoothing do not fit the
+// labels: another number of classes, or a key of the other loss.
+bool loss_weights_fit(const Config *config, int64_t classes, bool several, Error *err);
 // The score that a word of train.metric names; NULL with EXIT_CONFIG if the loss has no such score.
 const Score *loss_score(const Loss *loss, const char *word, Error *err);
 // The score that people are shown of trainings with such labels.
@@ -145,6 +150,7 @@ typedef struct ModelShape {
     bool norm, bias;
     const Loss *loss;
     LossCallback callback; // of a loss that code gives
+    bool weighs_rows;      // in training: model_set_row_weights may be called
     double gain;
     int parameter_windows;
     Parameter parameter[MODEL_PARAMETERS];
@@ -265,9 +271,14 @@ bool model_skips(const Model *model);
 Channel *model_channel(const Model *model, ExchangeId id);
 const Block *model_block(const Model *model, ExchangeId id);
 
-// Loss (sum over this rank's training rows / global N_train, or what the callback says of this
-// rank; add over ranks) and gradients [parameter_count] of this rank (add over ranks:
-// gradsync_finish). Collective.
+// From now on the loss and the gradient of training row r are times row[r], and the training loss
+// is divided by `sum`, over all ranks: 0, by what it is divided by without row weights. A row of
+// weight 0 does not count. row [own nodes] is uploaded, and must stay until the next wait; NULL, as
+// at first: 1. Metrics never use it.
+void model_set_row_weights(Model *model, const float *row, double sum);
+// Loss (sum over this rank's training rows / global N_train or the sum of their weights, or what
+// the callback says of this rank; add over ranks) and gradients [parameter_count] of this rank (add
+// over ranks: gradsync_finish). Collective.
 double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, DeviceFloat *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next

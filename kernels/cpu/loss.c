@@ -24,23 +24,30 @@ static double sum_of_rows(double (*rows)(const LossCall *, int64_t, int64_t),
 }
 
 void cpu_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
-                      const DeviceByte *split, uint8_t which, float weight) {
+                      const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
+                      LossForm form) {
     LossCall call = {.g = cpu_rows(g),
                      .logits = cpu_rows(logits),
                      .label = cpu_int32s(label),
                      .split = cpu_bytes(split),
                      .which = which,
-                     .weight = weight};
+                     .weight = weight,
+                     .row = cpu_floats(row),
+                     .classes = cpu_floats(form.classes),
+                     .smoothing = form.smoothing};
     *cpu_doubles(loss) = sum_of_rows(LANES_PICK(softmax_rows), &call);
 }
 
 void cpu_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
-                  const DeviceByte *split, uint8_t which, float weight) {
+                  const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
+                  LossForm form) {
     LossCall call = {.g = cpu_rows(g),
                      .logits = cpu_rows(logits),
                      .labels = cpu_bytes(labels),
                      .split = cpu_bytes(split),
                      .which = which,
-                     .weight = weight};
+                     .weight = weight,
+                     .row = cpu_floats(row),
+                     .positive = form.positive};
     *cpu_doubles(loss) = sum_of_rows(LANES_PICK(bce_rows), &call);
 }

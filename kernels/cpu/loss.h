@@ -11,6 +11,9 @@ typedef struct LossCall {
     const uint8_t *split;  // [N]
     uint8_t which;
     float weight;
+    const float *row;     // [N]; NULL: 1
+    const float *classes; // softmax: [K]; NULL: 1
+    float smoothing, positive;
 } LossCall;
 
 #define LOSS_LANES(lanes)                                                                          \

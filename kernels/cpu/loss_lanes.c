@@ -3,6 +3,12 @@
 //   softmax  loss = log sum_c exp(z_c - m) + m - z_label, m = max z;  g = (p - onehot) weight
 //   bce      loss = sum_c max(x, 0) - x y + log(1 + exp(-|x|));       g = (sigmoid(x) - y) weight
 //
+// With factors w of classes and smoothing e the label asks for a share of (1 - e) w_label and every
+// class for one of e/K w_c (Shares):
+//
+//   softmax  loss = all log sum_c exp(z_c - m) + own (m - z_label) + each sum_c w_c (m - z_c)
+//            g = (all p - own onehot - each w) weight
+//
 // The exponential and the logarithm are polynomials of our own (expressions.h), so they are the
 // same in every vector width and on every machine.
 #include "loss.h"
@@ -51,10 +57,8 @@ LANES_INLINE float row_max(const float *z, int64_t columns) {
     return most;
 }
 
-// g may be the row of z itself.
-LANES_INLINE double softmax_row(float *g, const float *z, int64_t columns, int32_t label,
-                                float weight) {
-    float most = row_max(z, columns), right = z[label];
+// The sum of exp(z - most), whose terms become the row of g; g may be z.
+LANES_INLINE float exponentials(float *g, const float *z, int64_t columns, float most) {
     F16 sum = f16_set(0), middle = f16_set(most);
     for (int64_t c = 0; c < columns; c += 16) {
         F16 e = f16_exp(f16_sub(f16_load(z + c), middle));
@@ -63,7 +67,13 @@ LANES_INLINE double softmax_row(float *g, const float *z, int64_t columns, int32
         if (g != NULL)
             f16_store(g + c, e);
     }
-    float total = f16_sum(sum);
+    return f16_sum(sum);
+}
+
+LANES_INLINE double softmax_row(float *g, const float *z, int64_t columns, int32_t label,
+                                float weight) {
+    float most = row_max(z, columns), right = z[label];
+    float total = exponentials(g, z, columns, most);
     if (g != NULL) {
         F16 scale = f16_set(1.0f / total), factor = f16_set(weight);
         float p = g[label] * (1.0f / total);
@@ -74,14 +84,70 @@ LANES_INLINE double softmax_row(float *g, const float *z, int64_t columns, int32
     return log((double)total) + ((double)most - (double)right);
 }
 
+// Factors of 16 classes, 0 beyond the last.
+LANES_INLINE F16 factors_of(const float *classes, int64_t c, int64_t columns) {
+    if (classes == NULL)
+        return f16_keep(f16_set(1), mask_of(c, columns));
+    return columns - c >= 16 ? f16_load_loose(classes + c)
+                             : f16_load_first(classes + c, columns - c);
+}
+
+typedef struct Shares { // what a row asks of the classes
+    float own, each;    // of the label; of a class, times its factor
+    float all;          // their sum
+    float spread;       // sum_c w_c (m - z_c)
+} Shares;
+
+LANES_INLINE Shares shares_of(const LossCall *call, const float *z, int32_t label, float most) {
+    int64_t columns = call->logits.columns;
+    F16 factors = f16_set(0), spread = f16_set(0), middle = f16_set(most);
+    for (int64_t c = 0; c < columns; c += 16) {
+        F16 w = factors_of(call->classes, c, columns);
+        factors = f16_add(factors, w);
+        spread = f16_add(spread, f16_mul(w, f16_sub(middle, f16_load(z + c))));
+    }
+    float own = (1.0f - call->smoothing) * (call->classes != NULL ? call->classes[label] : 1.0f);
+    float each = call->smoothing / (float)columns;
+    return (Shares){own, each, own + each * f16_sum(factors), f16_sum(spread)};
+}
+
+LANES_INLINE double softmax_row_of_shares(float *g, const float *z, const LossCall *call,
+                                          int32_t label, float weight) {
+    int64_t columns = call->logits.columns;
+    float most = row_max(z, columns), right = z[label];
+    Shares s = shares_of(call, z, label, most);
+    float total = exponentials(g, z, columns, most);
+    if (g != NULL) {
+        F16 all = f16_set(s.all * (1.0f / total)), each = f16_set(s.each), factor = f16_set(weight);
+        float p = s.all * (1.0f / total) * g[label];
+        for (int64_t c = 0; c < columns; c += 16) {
+            F16 asked = f16_mul(each, factors_of(call->classes, c, columns));
+            f16_store(g + c, f16_mul(f16_sub(f16_mul(all, f16_load(g + c)), asked), factor));
+        }
+        float asked = s.each * (call->classes != NULL ? call->classes[label] : 1.0f);
+        g[label] = (p - asked - s.own) * weight;
+    }
+    return (double)s.all * log((double)total) + (double)s.own * ((double)most - (double)right) +
+           (double)s.each * (double)s.spread;
+}
+
+// The factor of a row's loss; 0: it does not count.
+LANES_INLINE float row_factor(const LossCall *call, int64_t r) {
+    return call->split[r] != call->which ? 0 : call->row != NULL ? call->row[r] : 1;
+}
+
 double LANES_NAME(softmax_rows)(const LossCall *call, int64_t begin, int64_t end) {
     int64_t columns = call->logits.columns;
+    bool plain = call->classes == NULL && call->smoothing == 0;
     double loss = 0;
     for (int64_t r = begin; r < end; r++) {
         float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
-        if (call->split[r] == call->which)
-            loss += softmax_row(g, call->logits.at + r * call->logits.stride, columns,
-                                call->label[r], call->weight);
+        const float *z = call->logits.at + r * call->logits.stride;
+        float factor = row_factor(call, r), weight = call->weight * factor;
+        if (factor != 0)
+            loss += (double)factor *
+                    (plain ? softmax_row(g, z, columns, call->label[r], weight)
+                           : softmax_row_of_shares(g, z, call, call->label[r], weight));
         else if (g != NULL)
             zero_row(g, columns);
     }
@@ -96,25 +162,27 @@ LANES_INLINE F16 labels_load(const uint8_t *from, int64_t count) {
 }
 
 // The losses of 16 elements, and their gradients into *g.
-LANES_INLINE F16 bce_16(F16 *g, F16 x, F16 y, float weight) {
+LANES_INLINE F16 bce_16(F16 *g, F16 x, F16 y, float weight, float positive) {
     F16 loss;
     F16_EACH(i) {
         Vec a = x.part[i], zero = vec_set(0), one = vec_set(1);
         VecInt negative = a < 0.0f;
         Vec t = vec_exp(vec_select(negative, a, -a));
         Vec above = vec_select(negative, zero, a); // a NaN is taken as it is
-        loss.part[i] = above - a * y.part[i] + vec_log1p(t);
-        g->part[i] = (vec_select(negative, t, one) / (t + 1.0f) - y.part[i]) * weight;
+        Vec factor = y.part[i] * positive + (1.0f - y.part[i]);
+        loss.part[i] = (above - a * y.part[i] + vec_log1p(t)) * factor;
+        g->part[i] = (vec_select(negative, t, one) / (t + 1.0f) - y.part[i]) * factor * weight;
     }
     return loss;
 }
 
 LANES_INLINE double bce_row(float *g, const float *x, int64_t columns, const uint8_t *labels,
-                            float weight) {
+                            float weight, float positive) {
     F16 sum = f16_set(0);
     for (int64_t c = 0; c < columns; c += 16) {
         Mask mask = mask_of(c, columns);
-        F16 d, loss = bce_16(&d, f16_load(x + c), labels_load(labels + c, columns - c), weight);
+        F16 y = labels_load(labels + c, columns - c);
+        F16 d, loss = bce_16(&d, f16_load(x + c), y, weight, positive);
         sum = f16_add(sum, f16_keep(loss, mask));
         if (g != NULL)
             f16_store(g + c, f16_keep(d, mask));
@@ -127,9 +195,11 @@ double LANES_NAME(bce_rows)(const LossCall *call, int64_t begin, int64_t end) {
     double loss = 0;
     for (int64_t r = begin; r < end; r++) {
         float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
-        if (call->split[r] == call->which)
-            loss += bce_row(g, call->logits.at + r * call->logits.stride, columns,
-                            call->labels + r * columns, call->weight);
+        float factor = row_factor(call, r);
+        if (factor != 0)
+            loss += (double)factor * bce_row(g, call->logits.at + r * call->logits.stride, columns,
+                                             call->labels + r * columns, call->weight * factor,
+                                             call->positive);
         else if (g != NULL)
             zero_row(g, columns);
     }

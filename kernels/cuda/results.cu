@@ -1,5 +1,5 @@
-// What a forward pass ends in: losses with their gradients, counts of what is right, and the step
-// of an optimizer (kernels/cpu/loss_lanes.c, count.c and optimizer_lanes.c have the formulas).
+// What a forward pass ends in: losses with their gradients, and counts of what is right
+// (kernels/cpu/loss_lanes.c and count.c have the formulas).
 //
 // The one idea: rows are independent, and 16 lanes do one; what is summed over rows is a double a
 // row, which goes to shared memory, where one thread adds them in order. Counts are integers, whose
@@ -19,6 +19,9 @@ struct LossTask {
     const unsigned char *labels, *split;
     unsigned char which;
     float weight;
+    const float *row;     // NULL: 1
+    const float *classes; // NULL: 1
+    float smoothing, positive;
     int64_t block; // rows
     double *part;
 };
@@ -44,14 +47,9 @@ __device__ static inline float row_max(const float *z, int columns) {
     return most;
 }
 
-// log sum_c exp(z_c - m) + m - z_label, m = max z; g = (p - onehot) weight. In lane 0. A lane
-// writes only columns that it alone reads once the maximum is known, since g may be z.
-__device__ static inline double softmax_row(const LossTask &task, float *g, const float *z,
-                                            int64_t r) {
-    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
-    const int label = task.label[r];
-    const float right = z[label], most = row_max(z, columns);
-    __syncwarp(lanes_mask());
+// The sum of exp(z - most), whose terms become the row of g, in all lanes. A lane writes only
+// columns that it alone reads once the maximum is known, since g may be z.
+__device__ static inline float exponentials(float *g, const float *z, int columns, float most) {
     float sum = 0;
     for (int c = row_lane(); c < columns; c += LANES) {
         const float e = exp_below_0(z[c] - most);
@@ -59,21 +57,66 @@ __device__ static inline double softmax_row(const LossTask &task, float *g, cons
         if (g != NULL)
             g[c] = e;
     }
-    const float total = lanes_sum(sum), scale = 1.0f / total;
+    return lanes_sum(sum);
+}
+
+// log sum_c exp(z_c - m) + m - z_label, m = max z; g = (p - onehot) weight. In lane 0.
+__device__ static inline double softmax_row(const LossTask &task, float *g, const float *z,
+                                            int64_t r, float weight) {
+    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
+    const int label = task.label[r];
+    const float right = z[label], most = row_max(z, columns);
+    __syncwarp(lanes_mask());
+    const float total = exponentials(g, z, columns, most), scale = 1.0f / total;
     if (g != NULL)
         for (int c = row_lane(); c < padded; c += LANES) {
             float d = 0;
             if (c < columns) {
                 const float p = g[c] * scale;
-                d = (c == label ? p - 1.0f : p) * task.weight;
+                d = (c == label ? p - 1.0f : p) * weight;
             }
             g[c] = d;
         }
     return log((double)total) + ((double)most - (double)right);
 }
 
+__device__ static inline float class_factor(const LossTask &task, int c) {
+    return task.classes != NULL ? task.classes[c] : 1.0f;
+}
+
+// all log sum_c exp(z_c - m) + own (m - z_label) + each sum_c w_c (m - z_c);
+// g = (all p - own onehot - each w) weight. In lane 0.
+__device__ static inline double softmax_row_of_shares(const LossTask &task, float *g,
+                                                      const float *z, int64_t r, float weight) {
+    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
+    const int label = task.label[r];
+    const float right = z[label], most = row_max(z, columns);
+    float factors = 0, spread = 0;
+    for (int c = row_lane(); c < columns; c += LANES) {
+        factors += class_factor(task, c);
+        spread += class_factor(task, c) * (most - z[c]);
+    }
+    const float own = (1.0f - task.smoothing) * class_factor(task, label);
+    const float each = task.smoothing / (float)columns, all = own + each * lanes_sum(factors);
+    const float apart = lanes_sum(spread);
+    __syncwarp(lanes_mask());
+    const float total = exponentials(g, z, columns, most), scale = all * (1.0f / total);
+    if (g != NULL)
+        for (int c = row_lane(); c < padded; c += LANES) {
+            float d = 0;
+            if (c < columns) {
+                d = scale * g[c] - each * class_factor(task, c);
+                d = (c == label ? d - own : d) * weight;
+            }
+            g[c] = d;
+        }
+    return (double)all * log((double)total) + (double)own * ((double)most - (double)right) +
+           (double)each * (double)apart;
+}
+
 // sum_c max(x, 0) - x y + log(1 + exp(-|x|)); g = (sigmoid(x) - y) weight. In all lanes.
-__device__ static inline double bce_row(const LossTask &task, float *g, const float *x, int64_t r) {
+__device__ static inline double bce_row(const LossTask &task, float *g, const float *x, int64_t r,
+                                        float weight) {
     const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
     const unsigned char *labels = task.labels + r * columns;
     float sum = 0;
@@ -83,8 +126,9 @@ __device__ static inline double bce_row(const LossTask &task, float *g, const fl
             const float a = x[c], y = labels[c] != 0 ? 1.0f : 0.0f;
             const bool negative = a < 0.0f; // a NaN is taken as it is
             const float t = exp_below_0(negative ? a : -a), above = negative ? 0.0f : a;
-            sum += above - a * y + log_1_and(t);
-            d = ((negative ? t : 1.0f) / (t + 1.0f) - y) * task.weight;
+            const float factor = y * task.positive + (1.0f - y);
+            sum += (above - a * y + log_1_and(t)) * factor;
+            d = ((negative ? t : 1.0f) / (t + 1.0f) - y) * factor * weight;
         }
         if (g != NULL)
             g[c] = d;
@@ -92,12 +136,17 @@ __device__ static inline double bce_row(const LossTask &task, float *g, const fl
     return (double)lanes_sum(sum);
 }
 
-// The loss of a row, in lane 0; nothing, and no gradient, of a row of another split.
+// The loss of a row, in lane 0; nothing, and no gradient, of a row that does not count.
 template <bool SOFTMAX> __device__ static inline double loss_row(const LossTask &task, int64_t r) {
     const float *z = task.logits.at + r * task.logits.stride;
     float *g = task.g.at == NULL ? NULL : task.g.at + r * task.g.stride;
-    if (task.split[r] == task.which)
-        return SOFTMAX ? softmax_row(task, g, z, r) : bce_row(task, g, z, r);
+    const float factor = task.split[r] != task.which ? 0.0f : task.row != NULL ? task.row[r] : 1.0f;
+    const float weight = task.weight * factor;
+    const bool plain = task.classes == NULL && task.smoothing == 0;
+    if (factor != 0)
+        return (double)factor * (!SOFTMAX ? bce_row(task, g, z, r, weight)
+                                 : plain  ? softmax_row(task, g, z, r, weight)
+                                          : softmax_row_of_shares(task, g, z, r, weight));
     if (g != NULL)
         for (int c = row_lane(); c < padded_columns(task.logits); c += LANES)
             g[c] = 0;
@@ -138,27 +187,33 @@ template <bool SOFTMAX> static void run_loss(DeviceDouble *loss, LossTask task) 
     add_parts(doubles_of(loss), NULL, task.part, blocks);
 }
 
-static LossTask loss_task(Rows g, Rows logits, const DeviceByte *split, uint8_t which,
-                          float weight) {
+static LossTask loss_task(Rows g, Rows logits, const DeviceByte *split, uint8_t which, float weight,
+                          const DeviceFloat *row, LossForm form) {
     LossTask task = {};
     task.g = device_rows(g);
     task.logits = device_rows(logits);
     task.split = bytes_of(split);
     task.which = which;
     task.weight = weight;
+    task.row = floats_of(row);
+    task.classes = floats_of(form.classes);
+    task.smoothing = form.smoothing;
+    task.positive = form.positive;
     return task;
 }
 
 void cuda_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
-                       const DeviceByte *split, uint8_t which, float weight) {
-    LossTask task = loss_task(g, logits, split, which, weight);
+                       const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
+                       LossForm form) {
+    LossTask task = loss_task(g, logits, split, which, weight, row, form);
     task.label = int32s_of(label);
     run_loss<true>(loss, task);
 }
 
 void cuda_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
-                   const DeviceByte *split, uint8_t which, float weight) {
-    LossTask task = loss_task(g, logits, split, which, weight);
+                   const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
+                   LossForm form) {
+    LossTask task = loss_task(g, logits, split, which, weight, row, form);
     task.labels = bytes_of(labels);
     run_loss<false>(loss, task);
 }
@@ -292,69 +347,4 @@ void cuda_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels
                        const DeviceByte *split) {
     run_count<false>(CountTask{(Count *)int64s_of(count), device_rows(logits), NULL,
                                bytes_of(labels), bytes_of(split), 0, 0});
-}
-
-// ---- optimizers, on flat arrays
-
-static constexpr int FLAT_THREADS = 256;
-#define LAUNCH_FLAT(kernel, count, ...)                                                            \
-    LAUNCH(kernel, cuda_blocks((count), FLAT_THREADS), FLAT_THREADS, 0,                            \
-           cuda_stream(STREAM_COMPUTE), __VA_ARGS__, (count))
-#define EACH_FLAT(i, count)                                                                        \
-    for (int64_t i = (int64_t)blockIdx.x * FLAT_THREADS + threadIdx.x,                             \
-                 step_##i = (int64_t)gridDim.x * FLAT_THREADS;                                     \
-         i < (count); i += step_##i)
-
-// g + decay w; without an array, decay is 0.
-__device__ static inline float decayed(const float *g, const float *decay, float w, int64_t i) {
-    return g[i] + (decay != NULL ? decay[i] : 0.0f) * w;
-}
-
-__global__ __launch_bounds__(FLAT_THREADS) static void adam_step(float *w, float *m, float *v,
-                                                                 const float *g, const float *decay,
-                                                                 AdamStep step, int64_t count) {
-    const float rest1 = 1.0f - step.beta1, rest2 = 1.0f - step.beta2;
-    const float rate = step.rate / step.correction1;
-    EACH_FLAT(i, count) {
-        const float d = decayed(g, decay, w[i], i);
-        const float mean = step.beta1 * m[i] + rest1 * d;
-        const float square = step.beta2 * v[i] + (rest2 * d) * d;
-        const float root = sqrtf(square / step.correction2) + step.epsilon;
-        w[i] = w[i] - (rate * mean) / root;
-        m[i] = mean;
-        v[i] = square;
-    }
-}
-
-void cuda_adam(DeviceFloat *w, DeviceFloat *m, DeviceFloat *v, const DeviceFloat *g,
-               const DeviceFloat *decay, int64_t count, AdamStep step) {
-    LAUNCH_FLAT(adam_step, count, floats_of(w), floats_of(m), floats_of(v), floats_of(g),
-                floats_of(decay), step);
-}
-
-__global__ __launch_bounds__(FLAT_THREADS) static void sgd_step(float *w, float *velocity,
-                                                                const float *g, const float *decay,
-                                                                float rate, float momentum,
-                                                                int64_t count) {
-    EACH_FLAT(i, count) {
-        const float d = momentum * velocity[i] + decayed(g, decay, w[i], i);
-        velocity[i] = d;
-        w[i] = w[i] - rate * d;
-    }
-}
-
-void cuda_sgd(DeviceFloat *w, DeviceFloat *velocity, const DeviceFloat *g, const DeviceFloat *decay,
-              int64_t count, float rate, float momentum) {
-    LAUNCH_FLAT(sgd_step, count, floats_of(w), floats_of(velocity), floats_of(g), floats_of(decay),
-                rate, momentum);
-}
-
-__global__ __launch_bounds__(FLAT_THREADS) static void scale_numbers(float *x, float factor,
-                                                                     int64_t count) {
-    EACH_FLAT(i, count)
-    x[i] *= factor;
-}
-
-void cuda_scale(DeviceFloat *x, int64_t count, float factor) {
-    LAUNCH_FLAT(scale_numbers, count, floats_of(x), factor);
 }

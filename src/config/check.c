@@ -46,17 +46,20 @@ void config_expectation(const Key *key, char *out, size_t size) {
                                       "a list of words",
                                       "a list of whole numbers",
                                       "a list of numbers",
-                                      "a list of names of arrays or files"};
+                                      "a list of names of arrays or files",
+                                      "a list of numbers"};
     Choices choice;
-    bool list = config_is_list(key->kind);
+    bool numbers = key->kind == KEY_NUMBERS, list = config_is_list(key->kind) || numbers;
     int count = config_choices(key, choice);
     int used = snprintf(out, size, "%s",
-                        count == 0 ? one[key->kind]
-                        : list     ? "a list of"
-                                   : "one of");
+                        count == 0 || numbers ? one[key->kind]
+                        : list                ? "a list of"
+                                              : "one of");
     if (key->range != NULL)
         used +=
             snprintf(out + used, size - (size_t)used, "%s in %s", list ? ", each" : "", key->range);
+    if (numbers)
+        used += snprintf(out + used, size - (size_t)used, ", or one of");
     if (key->unit != NULL)
         used += snprintf(out + used, size - (size_t)used, " (%s)", key->unit);
     for (int i = 0; i < count; i++)
@@ -197,6 +200,28 @@ static void store_list(void *list, const Key *key, const Json *value, Complaints
                                         : sizeof read.doubles);
 }
 
+// A word, or the text of a list of numbers.
+static void store_numbers(char *out, const Key *key, const Json *value, Complaints *complaints) {
+    JsonWriter text;
+    double number;
+    bool ok = true;
+    if (json_type(value) != JSON_ARRAY) {
+        read_word(out, CONFIG_TEXT, key, value, complaints);
+        return;
+    }
+    json_writer_init(&text, false);
+    json_begin_array(&text, NULL);
+    for (const Json *entry = json_first(value); ok && entry != NULL; entry = json_next(entry))
+        if ((ok = read_double(&number, key, entry, complaints)))
+            json_put_double(&text, NULL, number);
+    json_end_array(&text);
+    if (ok && (json_size(value) == 0 || text.bytes >= CONFIG_TEXT))
+        ok = misfit(key, value, complaints);
+    if (ok)
+        memcpy(out, text.text, text.bytes + 1);
+    json_writer_clear(&text);
+}
+
 void config_store(void *values, const Key *key, const Json *value, Complaints *complaints) {
     void *at = (char *)values + key->offset;
     switch (key->kind) {
@@ -206,6 +231,9 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
     case KEY_TEXT:
     case KEY_PATH:
         read_word(at, CONFIG_TEXT, key, value, complaints);
+        break;
+    case KEY_NUMBERS:
+        store_numbers(at, key, value, complaints);
         break;
     case KEY_BOOL:
         if (json_type(value) == JSON_BOOL)

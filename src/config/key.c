@@ -2,7 +2,10 @@
 
 #include "internal.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+enum { NUMBERS_MOST = CONFIG_TEXT / 2 }; // of a text: a digit and a comma each
 
 bool config_is_list(KeyKind kind) {
     return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES || kind == KEY_PATHS;
@@ -10,7 +13,28 @@ bool config_is_list(KeyKind kind) {
 
 bool config_is_text(KeyKind kind) {
     return kind == KEY_WORD || kind == KEY_TEXT || kind == KEY_PATH || kind == KEY_WORDS ||
-           kind == KEY_PATHS;
+           kind == KEY_PATHS || kind == KEY_NUMBERS;
+}
+
+int64_t config_numbers(const char *text, double *out, int64_t most) {
+    int64_t count = 0;
+    if (*text != '[')
+        return 0;
+    for (char *end; text[1] != 0 && text[1] != ']'; text = end, count++) {
+        double number = strtod(text + 1, &end);
+        if (count < most)
+            out[count] = number;
+    }
+    return count;
+}
+
+static void put_numbers(JsonWriter *writer, const char *name, const char *text) {
+    double value[NUMBERS_MOST];
+    int64_t count = config_numbers(text, value, NUMBERS_MOST);
+    json_begin_array(writer, name);
+    for (int64_t i = 0; i < count; i++)
+        json_put_double(writer, NULL, value[i]);
+    json_end_array(writer);
 }
 
 const Key *config_key_find(const char *path) {
@@ -45,6 +69,12 @@ void config_put(JsonWriter *writer, const char *name, const Config *config, cons
     case KEY_TEXT:
     case KEY_PATH:
         json_put_string(writer, name, at);
+        break;
+    case KEY_NUMBERS:
+        if (*(const char *)at == '[')
+            put_numbers(writer, name, at);
+        else
+            json_put_string(writer, name, at);
         break;
     case KEY_BOOL:
         json_put_bool(writer, name, *(const bool *)at);

@@ -154,6 +154,16 @@ const Key config_own_keys[] = {
     {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, ANY, ANY,
      "Validation score that selects the best epoch; auto: micro-f1 if nodes have several labels, "
      "else accuracy."},
+    {"train.class_weights", KEY_NUMBERS, AT(train.class_weights), "\"none\"", "(0, 1e30]",
+     "none balanced", ANY,
+     "Factors of the classes in the training loss, which is divided by the sum of the factors of "
+     "the training nodes, as torch's cross_entropy does. balanced: N / (K N_c), N_c of the N "
+     "training nodes have class c. Scores never use them."},
+    {"train.positive_weight", KEY_DOUBLE, AT(train.positive_weight), "1", "(0, 1e30]", ANY, ANY,
+     "Where nodes have several labels: factor of the loss of the classes that a node has, torch's "
+     "pos_weight."},
+    {"train.label_smoothing", KEY_DOUBLE, AT(train.label_smoothing), "0", "[0, 1)", ANY, ANY,
+     "Share of the training loss that asks for all classes alike, as in torch's cross_entropy."},
 
     {"quantization.codec", KEY_WORD, AT(quantization.codec), "\"fp32\"", ANY, ANY, ANY,
      "Encoding of halo rows: fp32 | bf16 | integer (1 to 8 or 16 bits, unbiased stochastic "

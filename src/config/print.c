@@ -140,11 +140,28 @@ static void put_choices(JsonWriter *writer, const Key *key) {
 }
 
 static void put_single(JsonWriter *writer, const Key *key) {
-    static const char *const types[] = {"string", "string", "string",  "boolean", "integer",
-                                        "number", "string", "integer", "number",  "string"};
+    static const char *const types[] = {"string",  "string", "string", "boolean",
+                                        "integer", "number", "string", "integer",
+                                        "number",  "string", "string"};
     json_put_string(writer, "type", types[key->kind]);
-    put_range(writer, key->range);
+    put_range(writer, key->kind == KEY_NUMBERS ? NULL : key->range);
     put_choices(writer, key);
+}
+
+// A word, or a list of numbers.
+static void put_numbers(JsonWriter *writer, const Key *key) {
+    json_begin_array(writer, "anyOf");
+    json_begin_object(writer, NULL);
+    put_single(writer, key);
+    json_end_object(writer);
+    json_begin_object(writer, NULL);
+    json_put_string(writer, "type", "array");
+    json_begin_object(writer, "items");
+    json_put_string(writer, "type", "number");
+    put_range(writer, key->range);
+    json_end_object(writer);
+    json_end_object(writer);
+    json_end_array(writer);
 }
 
 // A list of one value may be written as that value.
@@ -165,6 +182,8 @@ static void put_schema(JsonWriter *writer, const char *name, const Key *key, con
         put_single(writer, key);
         json_end_object(writer);
         json_end_array(writer);
+    } else if (key->kind == KEY_NUMBERS) {
+        put_numbers(writer, key);
     } else {
         put_single(writer, key);
     }

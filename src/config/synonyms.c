@@ -63,10 +63,8 @@ static const Meaning meanings[] = {
      "train.eval_every"},
     {"key", "criterion loss_fn loss_func", "train.loss"},
     {"key", "monitor metrics eval_metric score", "train.metric"},
-    {"key", "class_weight class_weights pos_weight loss_weight",
-     "classes have no weights in the loss; train.metric=macro-f1 selects the epoch by all classes "
-     "alike"},
-    {"key", "label_smoothing", "label smoothing is not offered"},
+    {"key", "class_weight loss_weight", "train.class_weights"},
+    {"key", "pos_weight", "train.positive_weight"},
     {"key", "task task_type problem objective level regression link_prediction", CLASSIFIES},
     {"key", "multilabel multi_label",
      "labels that are a matrix (n, K) of 0 and 1 mean several labels a node"},

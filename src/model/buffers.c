@@ -167,6 +167,7 @@ void alloc_buffers(Model *m, const Allocator *allocator) {
     if (!m->shape.inference) {
         alloc_inputs(m, allocator);
         alloc_gradients(m, allocator);
+        alloc_loss_weights(m, allocator);
         m->scratch = alloc_device(allocator, (size_t)scratch_floats(m) * sizeof(float),
                                   "scratch of gradients");
     }
@@ -217,6 +218,7 @@ void free_buffers(Model *m) {
     b->free(m->device_loss);
     b->free(m->device_counts);
     b->free(m->scratch);
+    free_loss_weights(m);
     for (int i = 0; i < m->widths; i++)
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
             rows_free(b, &m->gradient_slot[i][slot]);

@@ -125,7 +125,13 @@ struct Model {
     DeviceDouble *device_loss;  // [SPLITS] sums of losses
     int64_t *counts;            // the same on the host
     double *loss;
-    DeviceEvent *results; // counts and loss are downloaded
+    DeviceEvent *results;            // counts and loss are downloaded
+    struct {                         // of the training loss (weights.c)
+        DeviceFloat *classes, *rows; // [K], [own nodes]
+        LossForm form;
+        bool has_rows;     // `rows` are in use
+        double whole, sum; // what it is divided by without row weights, and now
+    } weigh;
     // arguments of the current call
     const DeviceFloat *parameters;
     DeviceFloat *gradient;
@@ -211,10 +217,21 @@ static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
 }
 
 static inline LossInput loss_input(const Model *m, Rows logits) {
-    return (LossInput){m->parts.backend, logits, &m->on.labels, m->shape.callback};
+    return (LossInput){.backend = m->parts.backend,
+                       .logits = logits,
+                       .on = &m->on.labels,
+                       .callback = m->shape.callback,
+                       .form = LOSS_PLAIN};
 }
 // Downloads counts and losses behind the work so far; m->results says when they are there.
 void download_results(Model *m);
+
+// ---- weights.c
+void alloc_loss_weights(Model *m, const Allocator *allocator);
+void free_loss_weights(Model *m);
+// Reads them from the config, and counts classes over all ranks. Collective.
+void make_loss_weights(Model *m, const Config *config);
+LossInput training_input(const Model *m, Rows logits);
 
 // ---- baseline.c: of one class, and of several classes of a row
 void baseline_of_class(const Shard *shard, const Comm *comm, double baseline[4]);

@@ -5,11 +5,13 @@
 #include <string.h>
 
 static void softmax(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {
-    in->backend->softmax_loss(loss, g, in->logits, in->on->label, in->on->split, which, weight);
+    in->backend->softmax_loss(loss, g, in->logits, in->on->label, in->on->split, which, weight,
+                              in->row, in->form);
 }
 
 static void bce(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {
-    in->backend->bce_loss(loss, g, in->logits, in->on->labels, in->on->split, which, weight);
+    in->backend->bce_loss(loss, g, in->logits, in->on->labels, in->on->split, which, weight,
+                          in->row, in->form);
 }
 
 static void callback(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {

@@ -68,6 +68,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     agree_on_spmm(m);
     parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
+    make_loss_weights(m, config);
     parts->backend->finish(NULL); // the host's features may change from here on
     return m;
 }
@@ -166,14 +167,13 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     int last = m->shape.layers;
     m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     const Loss *loss = m->shape.loss;
-    LossInput in = loss_input(m, rows_first(m->layer[last - 1].z, m->g.count));
-    double rows = loss->count != NULL ? (double)m->parts.shard->train_nodes : 1;
+    LossInput in = training_input(m, rows_first(m->layer[last - 1].z, m->g.count));
     loss->make(&in, double_window(m->device_loss, SPLIT_TRAIN), m->g, SPLIT_TRAIN,
-               (float)(1 / rows));
+               (float)(1 / m->weigh.sum));
     download_results(m);
     model_backward(m);
     m->parts.backend->event_wait(m->results, gradient_poll(m));
-    return m->loss[SPLIT_TRAIN] / rows;
+    return m->loss[SPLIT_TRAIN] / m->weigh.sum;
 }
 
 Rows model_infer(Model *m, const DeviceFloat *parameters) {

@@ -209,8 +209,10 @@ static double measure_loss(Bench *b) {
         .labels = {.label = mirror_alloc(k, b->shard->label, n * sizeof(int32_t), "measuring"),
                    .labels = mirror_alloc(k, b->shard->labels, n * (size_t)classes, "measuring"),
                    .split = mirror_alloc(k, b->shard->split, n, "measuring")}};
-    l.in = (LossInput){
-        .backend = k, .logits = rows_alloc(k, rows, classes, "measuring"), .on = &l.labels};
+    l.in = (LossInput){.backend = k,
+                       .logits = rows_alloc(k, rows, classes, "measuring"),
+                       .on = &l.labels,
+                       .form = LOSS_PLAIN};
     fill(k, l.in.logits);
     b->work = &l;
     double seconds = median_of(run_loss, b);

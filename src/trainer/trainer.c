@@ -45,7 +45,8 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
 
 static bool check_data(const Trainer *t, Error *err) {
     const Shard *s = t->shard;
-    if (!loss_fits(t->config->train.loss, s->multilabel, err))
+    if (!loss_fits(t->config->train.loss, s->multilabel, err) ||
+        !loss_weights_fit(t->config, s->classes, s->multilabel, err))
         return false;
     if (s->train_nodes == 0)
         return error_set(err, EXIT_DATA,

@@ -46,6 +46,13 @@ static void keep_post(void *to, const void *argument, size_t bytes) {
     post->beta = fenced_twin(post->beta);
 }
 
+static void keep_form(void *to, const void *argument, size_t bytes) {
+    LossForm *form = to;
+    (void)bytes;
+    *form = *(const LossForm *)argument;
+    form->classes = fenced_twin(form->classes);
+}
+
 static void keep_source(void *to, const void *argument, size_t bytes) {
     MessageSource *source = to;
     (void)bytes;
@@ -82,7 +89,7 @@ static void keep_halo_aggregate(void *to, const void *argument, size_t bytes) {
 // clang-format off
 #define KEEP_OF(argument)                                                                           \
     _Generic((argument), Rows: keep_rows, RowFactor: keep_factor, PostSaved: keep_saved,           \
-        const Post *: keep_post,                                                                   \
+        const Post *: keep_post, LossForm: keep_form,                                              \
         const MessageSource *: keep_source, const Quantized *: keep_quantized,                     \
         Aggregate *: keep_aggregate, HaloAggregate *: keep_halo_aggregate,                         \
         DeviceFloat *: keep_address, const DeviceFloat *: keep_address,                            \

@@ -6,27 +6,49 @@
 
 // ---- losses and metrics
 
+// Rows of which some do not count, and factors of classes.
+static void loss_weights(Case *c, DeviceFloat **row, LossForm *form) {
+    float *host = ALLOC(float, c->shape.rows + c->shape.columns, "test");
+    for (int64_t i = 0; i < c->shape.rows + c->shape.columns; i++)
+        host[i] = (float)(i % 5) / 2;
+    *row = uploaded(c, host, (size_t)c->shape.rows * sizeof *host);
+    *form = (LossForm){
+        .classes = uploaded(c, host + c->shape.rows, (size_t)c->shape.columns * sizeof *host),
+        .smoothing = 0.1f,
+        .positive = 2.5f};
+    memory_free(host);
+}
+
+// Plain, in place, its value alone; then weighed, and weighed in place.
 static void softmax_loss(Case *c) {
+    DeviceFloat *row = NULL;
+    LossForm form = LOSS_PLAIN;
+    if (c->variant > 2)
+        loss_weights(c, &row, &form);
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
-    Rows g = c->variant == 1 ? logits : case_rows(c, logits.count, logits.columns);
+    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
     DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
     DeviceByte *split = case_small_bytes(c, logits.count, 3);
     DeviceDouble *loss = case_bytes(c, sizeof(double));
     if (c->variant == 2)
         g = (Rows){0};
-    c->b->softmax_loss(loss, g, logits, label, split, 1, 0.125f);
+    c->b->softmax_loss(loss, g, logits, label, split, 1, 0.125f, row, form);
     if (g.at != NULL)
         case_keep_rows(c, g);
 }
 
 // Its sum alone, whose logarithm is the library's.
 static void softmax_value(Case *c) {
+    DeviceFloat *row = NULL;
+    LossForm form = LOSS_PLAIN;
+    if (c->variant == 1)
+        loss_weights(c, &row, &form);
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
     DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
     DeviceDouble *loss = case_bytes(c, sizeof(double));
     double value;
     c->b->softmax_loss(loss, (Rows){0}, logits, label, case_small_bytes(c, logits.count, 2), 1,
-                       0.125f);
+                       0.125f, row, form);
     c->b->download(&value, loss, sizeof value);
     c->b->finish(NULL);
     float near = (float)value;
@@ -34,13 +56,18 @@ static void softmax_value(Case *c) {
 }
 
 static void bce_loss(Case *c) {
+    DeviceFloat *row = NULL;
+    LossForm form = LOSS_PLAIN;
+    if (c->variant > 2)
+        loss_weights(c, &row, &form);
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
-    Rows g = c->variant == 1 ? logits : case_rows(c, logits.count, logits.columns);
+    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
     DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
     DeviceDouble *loss = case_bytes(c, sizeof(double));
     if (c->variant == 2)
         g = (Rows){0};
-    c->b->bce_loss(loss, g, logits, labels, case_small_bytes(c, logits.count, 3), 1, 0.125f);
+    c->b->bce_loss(loss, g, logits, labels, case_small_bytes(c, logits.count, 3), 1, 0.125f, row,
+                   form);
     case_keep(c, loss, sizeof(double));
     if (g.at != NULL)
         case_keep_rows(c, g);
@@ -261,9 +288,9 @@ static void message_distance(Case *c) {
 }
 
 #define MESSAGE_OPERATIONS                                                                         \
-    {"softmax_loss", softmax_loss, 3, 0, 0, {{17000, 3}, {300, 602}}},                             \
-        {"softmax_loss's value", softmax_value, 1, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
-        {"bce_loss", bce_loss, 3, 0, 0, {{17000, 1}, {300, 602}}},                                 \
+    {"softmax_loss", softmax_loss, 5, 0, 0, {{17000, 3}, {300, 602}}},                             \
+        {"softmax_loss's value", softmax_value, 2, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
+        {"bce_loss", bce_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                                 \
         {"count", count_metrics, 2, 0, 0, {{1500, 16}, {40, 700}}},                                \
         {"adam", adam, 2, 0, 0, {{1500, 16}}}, {"sgd", sgd, 2, 0, 0, {{1500, 16}}},                \
         {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \

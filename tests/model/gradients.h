@@ -47,6 +47,8 @@ typedef struct Case {
 
 static const LossCallback *case_loss; // in place of that of the labels; NULL: none
 
+static bool weighs_rows; // model_set_row_weights may be called
+
 static Config case_config(const Case *c) {
     Config config;
     Error err = {0};
@@ -105,6 +107,7 @@ static void make_on(Made *made, const Backend *backend, const Case *c, const Tes
     Error err = {0};
     *made = (Made){0};
     made->shape = case_shape(c, config, &w->dataset);
+    made->shape.weighs_rows = weighs_rows;
     model_patterns_init(&made->patterns, &made->shape, &w->shard, w->comm);
     ModelParts parts = {
         .shard = &w->shard,

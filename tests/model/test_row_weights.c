@@ -1,0 +1,161 @@
+// ranks: 1 4; also on fenced
+// If this failed, the training loss would not weigh classes, terms or rows as it says: it or its
+// gradient would not be that of a dense double-precision oracle, or a metric would be weighed, too.
+#include "../scores.h"
+#include "gradients.h"
+
+#define GCN(name, graph, setting)                                                                  \
+    { name, "gcn", "both", false, graph, 3, "norm,activation", 0, 0, "auto", NULL, setting }
+static const Case cases[] = {
+    GCN("listed", SYMMETRIC, "train.class_weights=[0.5,2,1,0.25,3]"),
+    GCN("balanced", DIRECTED, "train.class_weights=balanced"),
+    GCN("smoothed", SYMMETRIC, "train.label_smoothing=0.2"),
+    GCN("positive", MULTI, "train.positive_weight=2.5"),
+};
+enum { CASES = sizeof cases / sizeof *cases, CLASSES = 5, NODES_MOST = 97 };
+
+static float row_weight(int64_t gid) { return gid % 3 == 0 ? 0 : (float)(gid % 5) / 2; }
+
+// By the definitions, of the whole graph.
+typedef struct Weighed {
+    double classes[CLASSES], rows[NODES_MOST], sum;
+    float own[NODES_MOST];
+} Weighed;
+
+static void balance(Weighed *w, const Dataset *d) {
+    double train = 0, count[CLASSES] = {0};
+    for (int64_t v = 0; v < d->nodes; v++)
+        if (d->split[v] == SPLIT_TRAIN)
+            train++, count[d->label[v]]++;
+    for (int c = 0; c < CLASSES; c++)
+        w->classes[c] = count[c] > 0 ? train / (CLASSES * count[c]) : 0;
+}
+
+static void weigh(Weighed *w, OracleGraph *graph, const Config *config, const TestGraph *of,
+                  bool rows) {
+    const Dataset *d = &of->dataset;
+    bool balanced = strcmp(config->train.class_weights, "balanced") == 0;
+    for (int c = 0; c < CLASSES; c++)
+        w->classes[c] = 1;
+    if (balanced)
+        balance(w, d);
+    else
+        config_numbers(config->train.class_weights, w->classes, CLASSES);
+    w->sum = 0;
+    for (int64_t v = 0; v < d->nodes; v++) {
+        w->rows[v] = rows ? (double)row_weight(v) : 1;
+        if (d->split[v] == SPLIT_TRAIN)
+            w->sum += d->label != NULL ? w->classes[d->label[v]] : 1;
+    }
+    for (int64_t r = 0; r < of->shard.set[NODES].own; r++)
+        w->own[r] = row_weight(of->shard.set[NODES].gid[r]);
+    graph->row = w->rows;
+    graph->classes = w->classes;
+    graph->smoothing = config->train.label_smoothing;
+    graph->positive = config->train.positive_weight;
+    graph->sum = w->sum;
+}
+
+static void compare_with(const Case *c, const TestGraph *w, const Config *config, const float *p,
+                         const Truth *want, const Weighed *weighed, bool rows) {
+    Made made;
+    weighs_rows = rows;
+    make(&made, c, w, config, "overlap");
+    if (rows)
+        model_set_row_weights(made.model, weighed->own, 0);
+    float *g = ALLOC(float, made.shape.parameter_count, "g");
+    double loss = distributed(&made, p, g);
+    compare(c, rows ? "rows" : "no rows", &made.shape, loss, g, want);
+    memory_free(g);
+    unmake(&made);
+    weighs_rows = false;
+}
+
+static void gradients_equal_the_oracle(void **state) {
+    (void)state;
+    static Weighed weighed;
+    for (int i = 0; i < 2 * CASES; i++) {
+        const Case *c = &cases[i / 2];
+        TestGraph w;
+        test_graph_init(&w, c->graph, 42, &test_comm);
+        Config config = with_savings(case_config(c), i % 3 == 0 ? ALL_SAVINGS : 0, "min");
+        ModelShape shape = case_shape(c, &config, &w.dataset);
+        float *p = ALLOC(float, shape.parameter_count, "p");
+        double *p64 = ALLOC(double, shape.parameter_count, "p64");
+        Truth want = {.gradient = ALLOC(double, shape.parameter_count, "want")};
+        some_parameters(&shape, p);
+        for (int64_t k = 0; k < shape.parameter_count; k++)
+            p64[k] = (double)p[k];
+        OracleGraph graph = oracle_graph(&w.dataset);
+        weigh(&weighed, &graph, &config, &w, i % 2 == 1);
+        want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
+        compare_with(c, &w, &config, p, &want, &weighed, i % 2 == 1);
+        oracle_clear(&graph);
+        memory_free(want.gradient);
+        memory_free(p64);
+        memory_free(p);
+        test_graph_clear(&w);
+    }
+}
+
+// Another sum divides; without row weights all is as it was; metrics never change.
+static void row_weights_come_and_go(void **state) {
+    (void)state;
+    TestGraph w;
+    Made made;
+    Metrics before[4], after[4];
+    float own[NODES_MOST];
+    test_graph_init(&w, cases[0].graph, 42, &test_comm);
+    Config config = case_config(&cases[0]);
+    weighs_rows = true;
+    make(&made, &cases[0], &w, &config, "overlap");
+    weighs_rows = false;
+    int64_t count = made.shape.parameter_count;
+    float *p = ALLOC(float, count, "p"), *g = ALLOC(float, 3 * count, "g");
+    some_parameters(&made.shape, p);
+    double first = distributed(&made, p, g);
+    model_metrics(made.model, model_infer(made.model, made.p), before);
+    for (int i = 0; i < NODES_MOST; i++)
+        own[i] = 2;
+    model_set_row_weights(made.model, own, 1e3);
+    double twice = distributed(&made, p, g + count);
+    model_metrics(made.model, model_infer(made.model, made.p), after);
+    model_set_row_weights(made.model, NULL, 0);
+    double last = distributed(&made, p, g + 2 * count);
+    assert_memory_equal(&first, &last, sizeof first);
+    assert_memory_equal(g, g + 2 * count, (size_t)count * sizeof *g);
+    assert_memory_equal(before, after, sizeof before);
+    assert_true(twice > 0 && twice < first);
+    memory_free(g);
+    memory_free(p);
+    unmake(&made);
+    test_graph_clear(&w);
+}
+
+static void what_does_not_fit_is_refused(void **state) {
+    (void)state;
+    static const struct {
+        const char *setting;
+        bool several;
+        const char *part;
+    } wrong[] = {
+        {"train.class_weights=[1,2,3]", false, "a factor of each of the 5 classes, found 3"},
+        {"train.class_weights=balanced", true, "use train.positive_weight"},
+        {"train.label_smoothing=0.1", true, "for nodes with one label"},
+        {"train.positive_weight=2", false, "use train.class_weights"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        Config config;
+        Error err = {0};
+        assert_ok(config_load(&config, NULL, &wrong[i].setting, 1, &err), &err);
+        assert_refused(loss_weights_fit(&config, CLASSES, wrong[i].several, &err), &err,
+                       EXIT_CONFIG, wrong[i].part);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(gradients_equal_the_oracle),
+    cmocka_unit_test(row_weights_come_and_go),
+    cmocka_unit_test(what_does_not_fit_is_refused),
+};
+TEST_MAIN(tests)
