@@ -1,13 +1,27 @@
 #!/bin/sh
 # Which doors each room opens: a source of a room may include the doors of the rooms below it, its
-# own door and its own private headers; a library from outside is known to one room (DESIGN 2).
+# own door and its own private headers; a library from outside is known to one room (DESIGN 2). And
+# only cli prints: the files below it put their lines into a sink (fringe/base/sink.h), but for five
+# of base, which draw them or say the last words of a process.
 # Prints every breach and fails.   usage: doors.sh SOURCE_FOLDER
 cd "$1" || exit 70
 
-for file in $(find src kernels include solver \( -name '*.[ch]' -o -name '*.cu' \) 2>/dev/null | sort); do
-    grep -nE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' "$file" |
-        sed -E "s|^([0-9]+):[^<\"]*([<\"][^>\"]*).*|$file \1 \2|"
-done | awk '
+files=$(find src kernels include solver \( -name '*.[ch]' -o -name '*.cu' \) 2>/dev/null | sort)
+[ -n "$files" ] || exit 0
+
+awk '
+{ sub(/(^| )\/\/.*/, "") }
+/(^|[^A-Za-z_])((terminal_[a-z_]+|v?d?printf|puts|putchar|perror) *\(|(std(out|err)|STD(OUT|ERR)_FILENO)([^A-Za-z_]|$))/ &&
+!/dup2|addopen/ && FILENAME !~ /^(src\/cli|solver)\/|\/base\/(ending|error|internal|mapping|screen|terminal)\.[ch]$/ {
+    print FILENAME ":" FNR ": only cli prints; put it into a sink (fringe/base/sink.h)"
+    failed = 1
+}
+END { exit failed }
+' $files
+printed=$?
+
+grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' $files |
+    sed -E 's|^([^:]*):([0-9]+):[^<"]*([<"][^>"]*).*|\1 \2 \3|' | awk '
 BEGIN {
     while ((getline line < "cmake/rooms.txt") > 0)
         if (line ~ /^[a-z]/) {
@@ -30,6 +44,7 @@ BEGIN {
     only["mpi.h"] = only["mpi-ext.h"] = "^include/fringe/base/mpi\\.h$"
     only["fringe/base/mpi.h"] = "^src/(base|wire)/"
     only["glpk.h"] = "^solver/"
+    only["fringe/base/terminal.h"] = only["fringe/base/screen.h"] = "^src/(base|cli)/"
     only["cuda_runtime.h"] = only["cublas_v2.h"] = only["cusparse.h"] = "^kernels/cuda/"
     only["dnnl.h"] = only["cblas.h"] = "^kernels/cpu/dense\\.c$"
 }
@@ -75,4 +90,4 @@ function room_of(path, part) {
         breach("\"" name "\": private headers lie in the room itself")
 }
 END { exit failed }
-'
+' && exit $printed

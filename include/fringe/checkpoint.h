@@ -55,6 +55,7 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir);
 // (its newest undamaged checkpoint) or a .safetensors file. Checks that its checkpoint is
 // undamaged. Local.
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err);
-bool checkpoint_inspect(const char *where, Error *err); // prints header and statistics (stdout)
+// Prints header and statistics.
+bool checkpoint_inspect(const Sink *out, const char *where, Error *err);
 
 #endif

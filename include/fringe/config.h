@@ -325,9 +325,10 @@ void config_put_learned(JsonWriter *writer, const char *name, const Config *conf
 void config_report_learned(const Json *object, const Config *config, const char *also,
                            void (*report)(void *context, const char *sentence), void *context);
 
-void config_print(const Config *config); // one line per key: value, default, unit, help (stdout)
-void config_print_schema(void);          // JSON schema, draft 2020-12 (stdout)
-void config_print_markdown(void);        // docs/config.md (stdout)
+void config_print(const Sink *out,
+                  const Config *config);     // lines per key: value, default, unit, help
+void config_print_schema(const Sink *out);   // JSON schema, draft 2020-12
+void config_print_markdown(const Sink *out); // docs/config.md
 
 // "cora.npz" -> the first of <config's folder>/cora.npz, <FRINGE_DATA>/cora.npz that exists, else
 // the first.

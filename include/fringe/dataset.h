@@ -124,7 +124,7 @@ const char *dataset_generator_list(void); // "reddit-small, reddit-medium, ...",
 const char *dataset_generator_name(int i);
 
 // Prints header and statistics for `fringe inspect`; for our directory without reading the data.
-bool dataset_inspect(const char *path, Error *err);
+bool dataset_inspect(const Sink *out, const char *path, Error *err);
 // The same as members of the writer's open object.
 bool dataset_put_inspected(JsonWriter *writer, const char *path, Error *err);
 

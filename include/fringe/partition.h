@@ -208,7 +208,7 @@ bool partition_cut_again(PartPieces *out, const Shard *shard, int pieces, const 
 // Prints the report: own, central, marginal and halo rows per rank, remote-neighbour ratio, readers
 // of a row, edge cut, balance, and the message matrix if there are few parts; read from the
 // manifest of `folder`. `name` is the dataset's name; NULL: the one when the cut was made.
-bool partition_report(const char *folder, const char *name, Error *err);
+bool partition_report(const Sink *out, const char *folder, const char *name, Error *err);
 // The same as members of the writer's open object, with all messages as [from, to, rows].
 bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err);
 

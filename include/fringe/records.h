@@ -68,9 +68,9 @@ typedef struct RunRecords {
 } RunRecords;
 
 // Adds all runs at or below `folder`, in the order of their names with numbers by value (run-2
-// before run-10). EXIT_NO_INPUT if there is none. A run that cannot be read is reported on stderr
-// and left out.
-bool records_add(RunRecords *records, const char *folder, Error *err);
+// before run-10). EXIT_NO_INPUT if there is none. A run that cannot be read is left out with a
+// warning.
+bool records_add(RunRecords *records, const char *folder, const Sink *sink, Error *err);
 void records_clear(RunRecords *records);
 
 // What a list of runs shows of one. Scores are NaN if nothing was evaluated.

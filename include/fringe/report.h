@@ -1,7 +1,7 @@
 // report: the output of a run for people and programs. It writes run.json (resolved config,
 // versions, machine), metrics.jsonl (one object per epoch, the source of truth) and one plain line
-// per logged epoch on stderr. Rank 0 only. A thread of the report (base/writer.h) writes the files
-// in the order of the calls; if it fails, a later call returns the error.
+// per logged epoch into a sink. Rank 0 only. A thread of the report (base/writer.h) writes the
+// files in the order of the calls; if it fails, a later call returns the error.
 #ifndef FRINGE_REPORT_H
 #define FRINGE_REPORT_H
 
@@ -12,28 +12,19 @@
 
 typedef struct Report Report;
 
-// Prints data, parts and baseline of a training before it begins, and with --verbose its messages,
-// memory and kernels (stderr).
-void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
-                        const Trainer *trainer, const RunSummary *summary);
-// Warns of settings without an effect in this training.
-void report_warnings(const Config *config, const Comm *comm, const RunSummary *summary);
-
 // Begins to report into run.dir, which must be claimed (runfolder.h). `resume_epoch` >= 0: cuts
 // metrics.jsonl and assignments back to that epoch, and warns of missing epochs; -1: a new run,
 // none of whose files may exist. Writes run.json. Its arguments must outlive the report.
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
-                    const Comm *comm, const RunSummary *summary, int64_t resume_epoch, Error *err);
-// Writes one line of metrics.jsonl, and a line on stderr when due.
+                    const Comm *comm, const RunSummary *summary, int64_t resume_epoch,
+                    const Sink *sink, Error *err);
+// Writes one line of metrics.jsonl, and a line when due.
 bool report_epoch(Report *report, const EpochRecord *record, Error *err);
 // Writes assignments/epoch-N.json and the widths beside it (assigner_widths), which it takes over.
 bool report_assignment(Report *report, const Assignment *assignment, const Tensor *widths,
                        int count, Error *err);
 // Writes trace.json from the events of all ranks (trace_gather); takes over both arrays.
 bool report_trace(Report *report, TraceEvent *event, int64_t *offset, Error *err);
-// Prints the assignments that a run stored; nothing if there are none.
-bool report_show_assignments(const char *run_dir, Error *err);
-bool report_show_assignment(const char *path, Error *err); // of one file
 // Waits until everything reported is written and metrics.jsonl is flushed to disk; sends heartbeats
 // meanwhile. Call it before a checkpoint is written.
 bool report_sync(Report *report, Error *err);
@@ -57,13 +48,14 @@ bool report_result(Report *report, RunResult *result, Error *err); // waits unti
 bool report_stopped(Report *report, Error *err); // run.json of a run that goes on later; likewise
 void report_close(Report *report);               // likewise; NULL is allowed
 
-// Prints the lines of a run that has ended: where its time went (stderr) and its result. Results go
-// to stdout if they are the output of the command, else to stderr.
+// The lines of a run that has ended: where the time went of the epochs of this process, so not of
+// those before a resume, and its result, which may be the output of the command.
+void report_print_times(const Report *report);
 void report_print_result(const Report *report, const RunResult *result, bool is_output);
-// For several runs with the seeds `first_seed`, first_seed + 1, ...: prints their line, as above,
+// For several runs with the seeds `first_seed`, first_seed + 1, ...: puts their line, as above,
 // and writes the object of runs.json.
 void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
-                 const RunResult *result, int runs, bool is_output);
+                 const RunResult *result, int runs, const Sink *sink, bool is_output);
 
 // A comparison: the same training in several variants, which are modes and single-rank baselines.
 // Rank 0 only; functions that read files may take long.
@@ -96,7 +88,6 @@ bool comparison_add(Comparison *comparison, const char *name, bool blocking,
                     const RunResult *result, Error *err);
 // Sets the target to 1 % below the best validation of the first variant; fills to_target of all.
 bool comparison_read_targets(Comparison *comparison, Error *err);
-void comparison_print(const Comparison *comparison); // the table (stdout); count > 0
 void comparison_put(JsonWriter *writer, const Comparison *comparison); // compare.json; count > 0
 
 // A table of results with means and deviations over runs, for papers and spreadsheets.
@@ -116,16 +107,14 @@ typedef struct ResultTable {
     int winner; // the row with the best mean validation; -1: none was validated
 } ResultTable;
 int result_winner(const ResultRow *row, int rows, const Score *score);
-// Prints it in lines of at most 80 columns, long names alone on theirs; the winner has a `*`.
-void result_table_print(const ResultTable *table); // stdout
 // Writes folder/name.csv and folder/name.tex.
 bool result_table_write(const ResultTable *table, const char *folder, const char *name, Error *err);
 // Writes compare.csv and compare.tex into the folder of the comparison.
 bool comparison_write_tables(const Comparison *comparison, Error *err);
 
 // Versions of everything linked, one per line (--version) and as JSON members (run.json).
-// Into a writer for a run, with the backend that it has started; writer and backend NULL: prints to
-// stdout, of all backends that start here.
-void report_versions(JsonWriter *writer, const Backend *started);
+// Into a writer for a run, with the backend that it has started; writer and backend NULL: into the
+// sink, of all backends that start here.
+void report_versions(JsonWriter *writer, const Sink *out, const Backend *started);
 
 #endif

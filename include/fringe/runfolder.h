@@ -35,10 +35,11 @@ typedef struct RunClaim {
 // free one of run.dir, run.dir-2, ... A resume takes the newest of them whose training (learned
 // keys and seed) is that of the config and that has no result yet, else the newest that has, else
 // run.dir if it holds a run; there it waits up to run.lock_wait seconds for a run that still works.
-// Says on stderr which one it took, if not run.dir. Errors: EXIT_CANNOT_WRITE if a living run holds
+// Says which one it took, if not run.dir. Errors: EXIT_CANNOT_WRITE if a living run holds
 // the folder to resume, or if run.dir itself is wanted and holds names that are not fringe's. Local
 // (rank 0). May take long: call it in a helper thread.
-bool runfolder_claim(RunFolder *folder, Config *config, const RunClaim *claim, Error *err);
+bool runfolder_claim(RunFolder *folder, Config *config, const RunClaim *claim, const Sink *sink,
+                     Error *err);
 
 // Unlocks; does nothing if nothing was claimed.
 void runfolder_release(RunFolder *folder);
@@ -70,8 +71,7 @@ typedef struct EpochList {
     int64_t *epoch; // [count] ascending; owned by the caller
 } EpochList;
 bool runfolder_epochs(EpochList *list, const char *folder, const char *ending, Error *err);
-// Prints fringe's files in the folder and their purpose (stdout); false if the folder is not
-// fringe's.
-bool runfolder_print(const char *path);
+// Prints fringe's files in the folder and their purpose; false if the folder is not fringe's.
+bool runfolder_print(const Sink *out, const char *path);
 
 #endif

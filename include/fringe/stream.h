@@ -23,6 +23,7 @@ typedef struct StreamRequest {
     int64_t skip;       // events of the source that are passed over; 0: none
     bool resume;        // go on from the checkpoint in the folder, if there is one
     bool (*stop)(void); // true once the stream shall stop
+    const Sink *sink;   // of warnings and of what a resume goes on with; NULL: nowhere
 } StreamRequest;
 
 // Where the time of events went, in seconds.
@@ -53,6 +54,5 @@ bool stream_run(StreamSummary *summary, const StreamRequest *request, const Conf
 // The summary as members of the writer's open object; times: also those that differ from run to
 // run.
 void stream_put(JsonWriter *writer, const StreamSummary *summary, bool times);
-void stream_print(const StreamSummary *summary); // lines on stdout
 
 #endif

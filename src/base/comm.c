@@ -2,7 +2,6 @@
 
 #include "fringe/base/memory.h"
 #include "fringe/base/mpi.h"
-#include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
 #include "fringe/base/threads.h"
 #include "internal.h"
@@ -40,27 +39,10 @@ static void find_node(Comm *comm) {
     CHECK_MPI(MPI_Comm_free(&node));
 }
 
-// MPI_Init and MPI_Finalize wait for all ranks and cannot be polled, so an alarm limits them.
-static const char *too_late; // what it says
-
-static void end_late(int number) {
-    (void)number;
-    (void)!write(STDERR_FILENO, too_late, strlen(too_late));
-    _exit(EXIT_HUNG);
-}
-
-static void end_after(unsigned seconds, const char *sentence) {
-    too_late = sentence;
-    signal(SIGALRM, end_late);
-    alarm(seconds);
-}
-
 static void end_all(ExitCode code, const char *sentence) {
     if (world_rank >= 0)
-        terminal_say_last("fringe: rank %d: %s\n", world_rank, SHOWN(sentence));
-    else
-        terminal_say_last("fringe: %s\n", SHOWN(sentence));
-    comm_abort(code);
+        comm_abort_saying(code, "fringe: rank %d: %s\n", world_rank, SHOWN(sentence));
+    comm_abort_saying(code, "fringe: %s\n", SHOWN(sentence));
 }
 
 void comm_start(Comm *comm, int *argc, char ***argv) {

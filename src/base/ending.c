@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,17 +34,6 @@ void terminal_say_now(const char *text) {
     (void)!write(STDERR_FILENO, text, strlen(text));
 }
 
-void terminal_say_last(const char *format, ...) {
-    char line[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    int bytes = vsnprintf(line, sizeof line, format, arguments);
-    va_end(arguments);
-    terminal_settle();
-    if (bytes > 0)
-        terminal_say_now(line);
-}
-
 _Noreturn void comm_abort(ExitCode code) {
     helper_leave_abort(code);
     terminal_settle();
@@ -55,4 +45,30 @@ _Noreturn void comm_abort(ExitCode code) {
     if (begun && !ended)
         MPI_Abort(MPI_COMM_WORLD, (int)code);
     _exit((int)code);
+}
+
+_Noreturn void comm_abort_saying(ExitCode code, const char *format, ...) {
+    char line[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    int bytes = vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    terminal_settle();
+    if (bytes > 0)
+        terminal_say_now(line);
+    comm_abort(code);
+}
+
+static const char *too_late; // what the alarm says
+
+static void end_late(int number) {
+    (void)number;
+    (void)!write(STDERR_FILENO, too_late, strlen(too_late));
+    _exit(EXIT_HUNG);
+}
+
+void end_after(unsigned seconds, const char *sentence) {
+    too_late = sentence;
+    signal(SIGALRM, end_late);
+    alarm(seconds);
 }

@@ -12,7 +12,6 @@
 
 #include "fringe/base/clock.h"
 #include "fringe/base/memory.h"
-#include "fringe/base/terminal.h"
 #include "internal.h"
 
 #include <stdio.h>
@@ -175,12 +174,12 @@ static _Noreturn void name_silent(double seconds, const char *what) {
             snprintf(names + used, sizeof names - used, "%s%d", count == 0 ? "" : ", ", r);
         count += is_silent(r);
     }
-    terminal_say_last(
+    comm_abort_saying(
+        EXIT_HUNG,
         "fringe: rank %d: waited %.2f s for %s; rank%s %s of %d %s not answer: stopped, hung or "
         "unreachable\n",
         monitor.rank, seconds, what, count == 1 ? "" : "s", names, monitor.size,
         count == 1 ? "does" : "do");
-    comm_abort(EXIT_HUNG);
 }
 
 // After a full round: ends the job if for many rounds all ranks have waited and none has finished a
@@ -198,11 +197,11 @@ static void look_for_standstill(HeartbeatWatch *watch, double seconds, const cha
     watch->finished = finished;
     if (watch->standstill < STANDSTILL_ROUNDS)
         return;
-    terminal_say_last("fringe: rank %d: waited %.1f s for %s; every rank waits and none receives a "
+    comm_abort_saying(EXIT_HUNG,
+                      "fringe: rank %d: waited %.1f s for %s; every rank waits and none receives a "
                       "message: the ranks "
                       "are not at the same step\n",
                       monitor.rank, seconds, what);
-    comm_abort(EXIT_HUNG);
 }
 
 HeartbeatWatch heartbeat_watch_begin(void) {

@@ -37,8 +37,16 @@ bool json_scan(const char *text, size_t bytes, const char *name, Error *err);
 // More ranks than cores on this machine: waits yield their core early (wait.c), and
 // earlier still among tests, which run beside each other.
 void comm_wait_crowded(bool crowded, bool among_tests);
-// terminal_settle waits for this to be true; the last words lie below the terminal (ending.c).
+
+// --- the end of a process (ending.c)
+// terminal_settle waits for this to be true; the last words lie below the terminal.
 void terminal_settles_when(bool (*is_settled)(void));
+// Ends all ranks with a last sentence.
+_Noreturn void comm_abort_saying(ExitCode code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+// MPI_Init and MPI_Finalize wait for all ranks and cannot be polled, so an alarm limits them:
+// EXIT_HUNG with that sentence, unless alarm(0) comes first.
+void end_after(unsigned seconds, const char *sentence);
 
 // --- heartbeats (heartbeat.c): one state per process, on a communicator of their own
 void heartbeat_start(const Comm *comm);

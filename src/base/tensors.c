@@ -316,13 +316,13 @@ const char *tensors_metadata(const Tensors *tensors, const char *key, char *out,
     return value == NULL ? NULL : out;
 }
 
-void tensors_print(const Tensors *tensors, const char *title) {
-    printf("%s: %d tensors, %zu bytes\n", SHOWN(title), tensors->count, tensors->bytes);
+void tensors_print(const Sink *out, const Tensors *tensors, const char *title) {
+    sink_print(out, "%s: %d tensors, %zu bytes\n", SHOWN(title), tensors->count, tensors->bytes);
     for (int i = 0; i < tensors->count; i++) {
         const Tensor *tensor = &tensors->tensor[i];
-        printf("  %-32s %-5s [", SHOWN(tensor->name), tensor_type_names[tensor->type]);
+        sink_print(out, "  %-32s %-5s [", SHOWN(tensor->name), tensor_type_names[tensor->type]);
         for (int d = 0; d < tensor->rank; d++)
-            printf("%s%lld", d > 0 ? ", " : "", (long long)tensor->shape[d]);
-        printf("]\n");
+            sink_print(out, "%s%lld", d > 0 ? ", " : "", (long long)tensor->shape[d]);
+        sink_print(out, "]\n");
     }
 }

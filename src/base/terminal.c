@@ -88,37 +88,33 @@ static void print(FILE *stream, const char *format, va_list arguments) {
         memory_free(text);
 }
 
-void terminal_say(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    print(stderr, format, arguments);
-    va_end(arguments);
-}
-
 void terminal_set_level(TerminalLevel new) { level = new; }
 
-void terminal_note(const char *format, ...) {
+void sink_put(const Sink *sink, SinkKind kind, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
-    if (level >= TERMINAL_NORMAL)
-        print(stderr, format, arguments);
+    if (sink != NULL)
+        sink->take(sink->context, kind, format, arguments);
     va_end(arguments);
 }
 
-void terminal_detail(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    if (level >= TERMINAL_VERBOSE)
-        print(stderr, format, arguments);
-    va_end(arguments);
+static void take(void *context, SinkKind kind, const char *format, va_list arguments) {
+    (void)context;
+    static const TerminalLevel least[] = {
+        [SINK_NOTE] = TERMINAL_NORMAL, [SINK_DETAIL] = TERMINAL_VERBOSE};
+    if (level >= least[kind])
+        print(kind == SINK_OUTPUT ? stdout : stderr, format, arguments);
 }
 
-void terminal_print(const char *format, ...) {
-    va_list arguments;
-    va_start(arguments, format);
-    print(stdout, format, arguments);
-    va_end(arguments);
+static void take_table(void *context, SinkKind kind, const char *format, va_list arguments) {
+    if (kind == SINK_OUTPUT)
+        vprintf(format, arguments);
+    else
+        take(context, kind, format, arguments);
 }
+
+const Sink terminal_sink = {take, NULL};
+const Sink terminal_tables = {take_table, NULL};
 
 // --- stages
 

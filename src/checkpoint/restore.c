@@ -210,38 +210,38 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
     return true;
 }
 
-static bool print_tensors(const char *folder, const char *name, Error *err) {
+static bool print_tensors(const Sink *out, const char *folder, const char *name, Error *err) {
     char path[PATH_BYTES];
     Tensors file;
     path_join(path, sizeof path, folder, name);
     if (!tensors_open(&file, path, err))
         return false;
-    tensors_print(&file, name);
+    tensors_print(out, &file, name);
     tensors_close(&file);
     return true;
 }
 
-static void print_manifest(const Manifest *m, const char *folder) {
+static void print_manifest(const Sink *out, const Manifest *m, const char *folder) {
     const Metrics *last = &m->counters.last_metrics[SPLIT_TEST];
     const Metrics *best = &m->counters.best_metrics[SPLIT_TEST];
     const Identity *of = &m->identity;
-    printf("checkpoint %s\nepoch      epoch %lld; best validation at epoch %lld\n", SHOWN(folder),
-           (long long)m->counters.epoch, (long long)m->counters.best_epoch);
-    printf("seed       %lld\ndata       hash %.8s\nparts      %lld, hash %.8s\n",
-           (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
+    sink_print(out, "checkpoint %s\nepoch      epoch %lld; best validation at epoch %lld\n",
+               SHOWN(folder), (long long)m->counters.epoch, (long long)m->counters.best_epoch);
+    sink_print(out, "seed       %lld\ndata       hash %.8s\nparts      %lld, hash %.8s\n",
+               (long long)of->seed, SHOWN(of->data), (long long)of->parts, SHOWN(of->cut));
     if (of->first_weights.path[0] != 0)
-        printf("began      from the weights %s\n", SHOWN(of->first_weights.path));
-    printf("test       last evaluation");
+        sink_print(out, "began      from the weights %s\n", SHOWN(of->first_weights.path));
+    sink_print(out, "test       last evaluation");
     for (int k = 0; k < last->count; k++)
         if (score_row(last->score[k].of)->brief)
-            printf(" %s %.4f", score_row(last->score[k].of)->title, last->score[k].value);
+            sink_print(out, " %s %.4f", score_row(last->score[k].of)->title, last->score[k].value);
     for (int k = 0, shown = 0; k < best->count; k++)
         if (score_row(best->score[k].of)->brief)
-            printf("%s %.4f", shown++ == 0 ? "; best" : ",", best->score[k].value);
-    printf("\n");
+            sink_print(out, "%s %.4f", shown++ == 0 ? "; best" : ",", best->score[k].value);
+    sink_print(out, "\n");
 }
 
-bool checkpoint_inspect(const char *where, Error *err) {
+bool checkpoint_inspect(const Sink *out, const char *where, Error *err) {
     char weights[PATH_BYTES], folder[PATH_BYTES];
     Manifest manifest;
     if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
@@ -249,10 +249,10 @@ bool checkpoint_inspect(const char *where, Error *err) {
     path_folder(folder, sizeof folder, weights);
     if (!checkpoint_manifest_read(&manifest, folder, err))
         return false;
-    print_manifest(&manifest, folder);
+    print_manifest(out, &manifest, folder);
     bool ok = true;
     for (int i = 0; i < manifest.files && ok; i++)
-        ok = print_tensors(folder, manifest.file[i], err);
+        ok = print_tensors(out, folder, manifest.file[i], err);
     checkpoint_manifest_clear(&manifest);
     return ok;
 }

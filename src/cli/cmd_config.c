@@ -9,7 +9,7 @@ static bool show(const Options *options, Error *err) {
     const char *path = options->arguments > 1 ? options->argument[1] : NULL;
     if (!read_config(&config, options, path, err))
         return false;
-    config_print(&config);
+    config_print(&terminal_tables, &config);
     return true;
 }
 
@@ -26,13 +26,13 @@ static bool check(const Options *options, Error *err) {
 
 static bool schema(const Options *options, Error *err) {
     (void)options, (void)err;
-    config_print_schema();
+    config_print_schema(&terminal_tables);
     return true;
 }
 
 static bool markdown(const Options *options, Error *err) {
     (void)options, (void)err;
-    config_print_markdown();
+    config_print_markdown(&terminal_tables);
     return true;
 }
 

@@ -72,7 +72,7 @@ static void print_broken(const char *text) {
     }
 }
 
-// All rooms print with printf, so stdout becomes memory while they do, and its lines are broken.
+// All printers print with printf, so stdout becomes memory while they do, and its lines are broken.
 static bool print(const Inspected *kind, const char *path, Error *err) {
     char *text = NULL;
     size_t bytes;

@@ -19,7 +19,7 @@ static void print_json(const char *folder, const char *name, Error *err) {
 }
 
 static void print_text(const char *folder, const char *name, Error *err) {
-    if (partition_report(folder, name, err))
+    if (partition_report(&terminal_tables, folder, name, err))
         terminal_print("\nfolder     %s\n", SHOWN(folder));
 }
 

@@ -9,7 +9,7 @@ static bool write_page(const Options *options, const char *path, Error *err) {
     bool ok = true;
     stage_begin("report", "reading runs");
     for (int i = 0; i < options->arguments && ok; i++)
-        ok = records_add(&records, options->argument[i], err);
+        ok = records_add(&records, options->argument[i], &terminal_sink, err);
     ok = ok && page_write(path, &records, err);
     stage_end("");
     if (ok)
@@ -25,7 +25,7 @@ bool report_folder(const char *folder, Error *err) {
     RunRecords records = {0};
     path_join(path, sizeof path, folder, "report.html");
     stage_begin("report", "reading runs");
-    bool ok = records_add(&records, folder, err) && page_write(path, &records, err);
+    bool ok = records_add(&records, folder, &terminal_sink, err) && page_write(path, &records, err);
     records_clear(&records);
     stage_drop();
     if (ok)

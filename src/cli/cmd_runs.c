@@ -29,7 +29,7 @@ ExitCode cmd_runs(const Options *options, int *argc, char ***argv) {
                       : "%s: there is no such folder here; fringe runs FOLDER lists the runs of "
                         "another one",
                   folder);
-    else if (records_add(&records, folder, &err))
+    else if (records_add(&records, folder, &terminal_sink, &err))
         print(&records, folder, options->json);
     records_clear(&records);
     if (err.code != 0)

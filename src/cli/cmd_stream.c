@@ -27,6 +27,62 @@ static bool check_files(const Options *options, Error *err) {
            (options->nodes == NULL || dataset_join_fits(options->nodes, err));
 }
 
+static double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+// "0.61 us", "1.2 ms"
+static const char *microseconds(char out[QUANTITY], double seconds) {
+    if (seconds >= 1e-3)
+        return quantity_seconds(out, seconds);
+    snprintf(out, QUANTITY, "%.3g us", 1e6 * seconds);
+    return out;
+}
+
+// What this command did with events, if it had any.
+static void print_times(const StreamSummary *s) {
+    char total[QUANTITY], a_node[QUANTITY + 16] = "", median[QUANTITY], p99[QUANTITY],
+                                            p999[QUANTITY], longest[QUANTITY];
+    double seconds = s->times.total;
+    if (seconds <= 0)
+        return;
+    if (s->pins_at_first == 0)
+        snprintf(a_node, sizeof a_node, ", %.3g ms per node",
+                 share(1e3 * seconds, (double)s->nodes));
+    terminal_print("time         %s%s; %.3g M pins/s\n", quantity_seconds(total, seconds), a_node,
+                   share((double)(s->pins - s->pins_at_first), seconds) / 1e6);
+    terminal_print("one event    median %s, p99 %s, p99.9 %s, longest %s\n",
+                   microseconds(median, s->times.median), microseconds(p99, s->times.p99),
+                   microseconds(p999, s->times.p999), microseconds(longest, s->times.longest));
+}
+
+static void print_summary(const StreamSummary *s) {
+    double nodes = (double)s->nodes;
+    char memory[QUANTITY];
+    terminal_print("events       %lld: %lld nodes, %lld hyperedges, %lld pins\n",
+                   (long long)s->events, (long long)s->nodes, (long long)s->hyperedges,
+                   (long long)s->pins);
+    terminal_print("replicas     %lld (replication factor %.3f), %lld rows per layer\n",
+                   (long long)s->replicas, share(nodes + (double)s->replicas, nodes),
+                   2 * (long long)s->replicas);
+    terminal_print("cut          %lld hyperedges (%.1f %%), connectivity - 1: %lld\n",
+                   (long long)s->cut, 100 * share((double)s->cut, (double)s->hyperedges),
+                   (long long)s->connectivity);
+    terminal_print("balance      most pins of a part %.3f x the mean (at most %.3f); workload "
+                   "deviation %.3f\n",
+                   s->load, s->load_bound, s->workload_variation);
+    terminal_print("refinement   %lld runs, %lld taken back in part or whole\n", (long long)s->runs,
+                   (long long)s->undone);
+    terminal_print("memory       %s\n", quantity_memory(memory, (double)s->bytes));
+    print_times(s);
+    if (s->repeated > 0)
+        terminal_print("repeated     %lld pins, nodes or hyperedges were there already\n",
+                       (long long)s->repeated);
+    if (s->skipped > 0)
+        terminal_print("skipped      %lld deletions of what was not there\n",
+                       (long long)s->skipped);
+    if (s->snapshot[0] != 0)
+        terminal_print("snapshot     %s\n", SHOWN(s->snapshot));
+}
+
 static void print_json(const StreamSummary *summary) {
     JsonWriter out;
     json_writer_init(&out, false);
@@ -44,7 +100,8 @@ static bool run(StreamSummary *summary, const Config *config, const Options *opt
                              .parts = options->parts != 0 ? options->parts : 2,
                              .skip = options->skip,
                              .resume = options->resume,
-                             .stop = stop_asked};
+                             .stop = stop_asked,
+                             .sink = &terminal_sink};
     stop_waits_for("the state of the stream is");
     return stream_run(summary, &request, config, err);
 }
@@ -56,17 +113,17 @@ ExitCode cmd_stream(const Options *options, int *argc, char ***argv) {
     StreamSummary summary = {0};
     Error err = {0};
     stop_listen();
-    bool ok =
-        configure(&config, options, &err) && check_files(options, &err) &&
-        (threads_set((int)config.run.threads, 1), true) &&
-        runfolder_claim(&folder, &config, &(RunClaim){RUN_STREAM, options->resume, false}, &err) &&
-        run(&summary, &config, options, &err);
+    bool ok = configure(&config, options, &err) && check_files(options, &err) &&
+              (threads_set((int)config.run.threads, 1), true) &&
+              runfolder_claim(&folder, &config, &(RunClaim){RUN_STREAM, options->resume, false},
+                              &terminal_sink, &err) &&
+              run(&summary, &config, options, &err);
     stage_end("");
     runfolder_release(&folder);
     if (ok && options->json)
         print_json(&summary);
     else if (ok)
-        stream_print(&summary);
+        print_summary(&summary);
     if (err.code != 0)
         print_error(&err);
     return (ExitCode)err.code;

@@ -108,9 +108,9 @@ static void describe(const Run *run) {
         return;
     stage_end("");
     if (!s->described)
-        report_run_summary(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
+        print_training(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
     if (run->number == 0)
-        report_warnings(&run->config, &s->comm, &run->summary);
+        warn_of_training(&run->config, &s->comm, &run->summary);
     s->described = true;
 }
 
@@ -143,9 +143,9 @@ static bool begin(Run *run, const Options *options) {
         return false;
     resume_trace(run);
     if (s->comm.rank == 0)
-        run->report =
-            report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->summary,
-                        options->resume ? trainer_epochs_done(run->trainer) : -1, &s->err);
+        run->report = report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->summary,
+                                  options->resume ? trainer_epochs_done(run->trainer) : -1,
+                                  &terminal_sink, &s->err);
     return comm_agree(&s->comm, &s->err);
 }
 
@@ -283,8 +283,12 @@ static bool train_once(Run *run, const Options *options, RunResult *result) {
         RankTimes *ranks = trainer_rank_times(run->trainer);
         if (run->report != NULL)
             report_rank_times(run->report, ranks);
-        if (run->report != NULL && report_result(run->report, result, &s->err))
+        if (run->report != NULL && report_result(run->report, result, &s->err)) {
+            report_print_times(run->report);
+            terminal_settle(); // mpirun forwards stdout and stderr apart: the last epoch comes
+                               // first
             report_print_result(run->report, result, !s->compares);
+        }
         ok = comm_agree(&s->comm, &s->err);
     }
     end(run);
@@ -307,7 +311,7 @@ static void summarize(void *context, Error *err) {
     JsonWriter writer;
     json_writer_init(&writer, true);
     report_runs(&writer, score_of_labels(s->shard.multilabel), s->config.run.seed, runs->result,
-                runs->count, !s->compares);
+                runs->count, &terminal_sink, !s->compares);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
     file_replace(path, writer.text, writer.bytes, err);
     json_writer_clear(&writer);

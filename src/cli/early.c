@@ -288,7 +288,7 @@ static bool tell_what_folder(const char *folder, Error *err) {
                          "%s is a dataset; give a config that names it: "
                          "{\"data\": {\"path\": \"%s\"}}",
                          folder, folder);
-    if (!records_add(&records, folder, &none))
+    if (!records_add(&records, folder, &terminal_sink, &none))
         return error_set(err, EXIT_NO_INPUT,
                          "%s is a folder without run.json; give a config, or the folder of a run",
                          folder);

@@ -11,7 +11,7 @@ typedef struct Claim {
 
 static void claim(void *context, Error *err) {
     Claim *c = context;
-    runfolder_claim(c->folder, c->config, &c->claim, err);
+    runfolder_claim(c->folder, c->config, &c->claim, &terminal_sink, err);
 }
 
 bool folder_claim(Session *s, RunFolder *folder, Config *config, RunClaim how) {

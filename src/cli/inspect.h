@@ -40,6 +40,11 @@ Json *inspect_read(const char *folder, const char *name, Error *err);
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
                   void *context);
 
+// inspect_assignment.c: prints one file of assignments/, and all of a run; nothing if there are
+// none
+bool inspect_assignment(const char *path, Error *err);
+bool inspect_assignments(const char *run_dir, Error *err);
+
 void inspect_put_tensors(JsonWriter *writer, const Tensors *map); // "tensors"
 
 #endif

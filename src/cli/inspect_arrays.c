@@ -121,7 +121,7 @@ static bool print_tensors(const char *path, Error *err) {
     Tensors map;
     if (!tensors_open(&map, path, err))
         return false;
-    tensors_print(&map, path);
+    tensors_print(&terminal_tables, &map, path);
     tensors_close(&map);
     return true;
 }
@@ -141,7 +141,7 @@ static bool print_shard(const char *path, Error *err) {
            fact(&map, "central", b), fact(&map, "forward.remote", c));
     printf("hashes     data %.8s, cut %.8s\n", fact(&map, "dataset_hash", a),
            fact(&map, "partition_hash", b));
-    tensors_print(&map, path_name(path));
+    tensors_print(&terminal_tables, &map, path_name(path));
     tensors_close(&map);
     return true;
 }

@@ -82,7 +82,7 @@ static bool is_partition(const char *path) {
 
 static bool print_partition(const char *path, Error *err) {
     char folder[PATH_BYTES];
-    return partition_report(inspect_folder(folder, path), NULL, err);
+    return partition_report(&terminal_tables, inspect_folder(folder, path), NULL, err);
 }
 
 static bool put_partition(JsonWriter *w, const char *path, Error *err) {
@@ -165,8 +165,12 @@ static bool is_dataset(const char *path) {
 
 static bool is_graph(const char *path) { return dataset_is_foreign(path); }
 
-const Inspected inspected_dataset = {"dataset", is_dataset, dataset_inspect, dataset_put_inspected};
-const Inspected inspected_graph = {"graph", is_graph, dataset_inspect, dataset_put_inspected};
+static bool print_dataset(const char *path, Error *err) {
+    return dataset_inspect(&terminal_tables, path, err);
+}
+
+const Inspected inspected_dataset = {"dataset", is_dataset, print_dataset, dataset_put_inspected};
+const Inspected inspected_graph = {"graph", is_graph, print_dataset, dataset_put_inspected};
 
 // ---- the kind "config"
 

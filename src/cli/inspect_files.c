@@ -33,7 +33,7 @@ static bool find_checkpoint(char folder[PATH_BYTES], const char *path, Error *er
 
 static bool print_checkpoint(const char *path, Error *err) {
     char folder[PATH_BYTES];
-    return find_checkpoint(folder, path, err) && checkpoint_inspect(folder, err);
+    return find_checkpoint(folder, path, err) && checkpoint_inspect(&terminal_tables, folder, err);
 }
 
 static bool put_file(JsonWriter *w, const char *folder, const char *name, Error *err) {
@@ -97,7 +97,7 @@ static bool is_assignments(const char *path) {
 }
 
 static bool print_one(const char *path, void *context) {
-    return !is_assignment(path) || report_show_assignment(path, context);
+    return !is_assignment(path) || inspect_assignment(path, context);
 }
 
 static bool print_assignments(const char *path, Error *err) {

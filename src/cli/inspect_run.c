@@ -161,11 +161,12 @@ static bool print_run(const char *path, Error *err) {
     }
     if (!file_is_folder(path))
         return true;
-    if (inspect_holds(folder, "checkpoints/LATEST") && !checkpoint_inspect(folder, err))
+    if (inspect_holds(folder, "checkpoints/LATEST") &&
+        !checkpoint_inspect(&terminal_tables, folder, err))
         return false;
-    if (!report_show_assignments(folder, err))
+    if (!inspect_assignments(folder, err))
         return false;
-    runfolder_print(folder);
+    runfolder_print(&terminal_tables, folder);
     return true;
 }
 

@@ -10,7 +10,7 @@
 
 static bool print_table(const char *folder, Error *err) {
     RunRecords records = {0};
-    if (!records_add(&records, folder, err))
+    if (!records_add(&records, folder, &terminal_sink, err))
         return false;
     runs_table_print(&records, folder);
     records_clear(&records);
@@ -19,7 +19,7 @@ static bool print_table(const char *folder, Error *err) {
 
 static bool put_table(JsonWriter *w, const char *folder, Error *err) {
     RunRecords records = {0};
-    if (!records_add(&records, folder, err))
+    if (!records_add(&records, folder, &terminal_sink, err))
         return false;
     runs_table_put(w, &records, folder);
     records_clear(&records);

@@ -106,7 +106,7 @@ static bool print_snapshot(const char *path, Error *err) {
     printf("train      with --set data.path=%s --set partition.method=file:%s/%s\n", SHOWN(folder),
            SHOWN(folder), SHOWN(name));
     json_free(d);
-    return !file_is_folder(path) || dataset_inspect(path, err);
+    return !file_is_folder(path) || dataset_inspect(&terminal_tables, path, err);
 }
 
 static bool put_snapshot(JsonWriter *w, const char *path, Error *err) {
@@ -222,7 +222,7 @@ static void print_inside(const char *folder) {
     path_join(inside, sizeof inside, folder, "checkpoints");
     if (find_newest(&search, inside))
         printf("checkpoint %s\n", SHOWN(search.found));
-    runfolder_print(folder);
+    runfolder_print(&terminal_tables, folder);
 }
 
 static bool print_stream(const char *path, Error *err) {

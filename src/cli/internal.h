@@ -3,6 +3,8 @@
 #ifndef FRINGE_CLI_INTERNAL_H
 #define FRINGE_CLI_INTERNAL_H
 
+#include "fringe/base/screen.h"
+#include "fringe/base/terminal.h"
 #include "fringe/checkpoint.h"
 #include "fringe/report.h"
 #include "fringe/runfolder.h"
@@ -14,11 +16,11 @@ enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64, CLI_SWEEPS = 8 };
 
 // What a command needs on disk besides its config.
 enum {
-    NEEDS_DATA = 1,    // what data.* and partition.method name, and data.cache
-    NEEDS_START = 2,   // model.weights, and the run that is replayed
-    NEEDS_RUN = 4,     // a run.dir that can be created
-    NEEDS_WEIGHTS = 8, // of --weights, or of run.dir
-    NEEDS_OUTPUT = 16, // an --output that can be created
+    NEEDS_DATA = 1,       // what data.* and partition.method name, and data.cache
+    NEEDS_START = 2,      // model.weights, and the run that is replayed
+    NEEDS_RUN = 4,        // a run.dir that can be created
+    NEEDS_WEIGHTS = 8,    // of --weights, or of run.dir
+    NEEDS_OUTPUT = 16,    // an --output that can be created
     NEEDS_TO_FINISH = 32, // an epoch or iteration, when it is asked to stop
     NEEDS_TRAINING = NEEDS_DATA | NEEDS_START | NEEDS_RUN | NEEDS_TO_FINISH
 };
@@ -252,6 +254,21 @@ void print_made(const Dataset *dataset, const char *path);
 
 // --runs runs in run.dir (run.dir/run-1, ... if there are several, or in a sweep). Collective.
 bool train_runs(Session *session, const Options *options, RunResult *result);
+
+// --- train_summary.c
+
+// Data, parts and baseline of a training before it begins, and with --verbose its messages, memory
+// and kernels (stderr).
+void print_training(const Config *config, const Shard *shard, const Comm *comm,
+                    const Trainer *trainer, const RunSummary *summary);
+// Warns of settings without an effect in this training.
+void warn_of_training(const Config *config, const Comm *comm, const RunSummary *summary);
+
+// --- result_tables.c (stdout)
+
+void comparison_print(const Comparison *comparison); // count > 0
+// Long names stand alone on their lines; the winner has a `*`.
+void result_table_print(const ResultTable *table);
 
 // --- runs_table.c: a table of runs, whose names are relative to `folder`
 

@@ -211,7 +211,7 @@ static ExitCode run(int argc, char **argv) {
         return EXIT_OK;
     }
     if (strcmp(first, "--version") == 0) {
-        report_versions(NULL, NULL);
+        report_versions(NULL, &terminal_tables, NULL);
         return EXIT_OK;
     }
     const Command *command = command_find(argv[1], &err);

@@ -28,8 +28,9 @@ static bool is_first(void) {
 _Noreturn static void leave_setup(void) {
     if (launch_is_kept())
         _exit(EXIT_IN_SETUP);
+    terminal_settle();
     if (is_first())
-        terminal_say_last(STOPPED_IN_SETUP);
+        terminal_say_now(STOPPED_IN_SETUP);
     _exit(EXIT_STOPPED);
 }
 

@@ -7,46 +7,48 @@
 #include <string.h>
 
 // d: name and sizes.
-static void print_sizes(const char *format, const Dataset *d) {
-    printf("dataset     %s (%s)\n", SHOWN(d->name), format);
+static void print_sizes(const Sink *out, const char *format, const Dataset *d) {
+    sink_print(out, "dataset     %s (%s)\n", SHOWN(d->name), format);
     if (d->origin[0] != '\0')
-        printf("origin      %s\n", SHOWN(d->origin));
-    printf("nodes       %lld\n", (long long)d->nodes);
+        sink_print(out, "origin      %s\n", SHOWN(d->origin));
+    sink_print(out, "nodes       %lld\n", (long long)d->nodes);
     if (d->hyperedges > 0)
-        printf("hyperedges  %lld\npins        %lld\n", (long long)d->hyperedges,
-               (long long)d->edges);
+        sink_print(out, "hyperedges  %lld\npins        %lld\n", (long long)d->hyperedges,
+                   (long long)d->edges);
     else
-        printf("edges       %lld stored\n", (long long)d->edges);
-    printf("features    %lld\n", (long long)d->features);
-    printf("classes     %lld%s\n", (long long)d->classes, d->multilabel ? ", multi-label" : "");
+        sink_print(out, "edges       %lld stored\n", (long long)d->edges);
+    sink_print(out, "features    %lld\n", (long long)d->features);
+    sink_print(out, "classes     %lld%s\n", (long long)d->classes,
+               d->multilabel ? ", multi-label" : "");
 }
 
-static void print_graph(const Statistics *s) {
-    printf("isolated    %lld\n", (long long)s->isolated);
-    printf("self-loops  %lld\n", (long long)s->loops);
-    printf("duplicates  %lld\n", (long long)s->duplicates);
-    printf("unlabelled  %lld\n", (long long)s->unlabelled);
-    printf("symmetric   %s\n", s->symmetric ? "yes" : "no");
-    printf("weights     %s\n", s->weighted ? "yes" : "no");
+static void print_graph(const Sink *out, const Statistics *s) {
+    sink_print(out, "isolated    %lld\n", (long long)s->isolated);
+    sink_print(out, "self-loops  %lld\n", (long long)s->loops);
+    sink_print(out, "duplicates  %lld\n", (long long)s->duplicates);
+    sink_print(out, "unlabelled  %lld\n", (long long)s->unlabelled);
+    sink_print(out, "symmetric   %s\n", s->symmetric ? "yes" : "no");
+    sink_print(out, "weights     %s\n", s->weighted ? "yes" : "no");
 }
 
-static void print_hypergraph(const Statistics *s) {
-    printf("sizes       %lld to %lld, median %lld; %lld without pins\n", (long long)s->size_min,
-           (long long)s->size_max, (long long)s->size_median, (long long)s->pinless);
-    printf("uncovered   %lld in no hyperedge\n", (long long)s->isolated);
-    printf("unlabelled  %lld\n", (long long)s->unlabelled);
-    printf("directed    %s\n", s->symmetric ? "no" : "yes");
-    printf("weights     %s%s\n", s->weighted ? "yes" : "no",
-           s->node_weights ? "; nodes have weights, too" : "");
+static void print_hypergraph(const Sink *out, const Statistics *s) {
+    sink_print(out, "sizes       %lld to %lld, median %lld; %lld without pins\n",
+               (long long)s->size_min, (long long)s->size_max, (long long)s->size_median,
+               (long long)s->pinless);
+    sink_print(out, "uncovered   %lld in no hyperedge\n", (long long)s->isolated);
+    sink_print(out, "unlabelled  %lld\n", (long long)s->unlabelled);
+    sink_print(out, "directed    %s\n", s->symmetric ? "no" : "yes");
+    sink_print(out, "weights     %s%s\n", s->weighted ? "yes" : "no",
+               s->node_weights ? "; nodes have weights, too" : "");
 }
 
-static void print_statistics(const Statistics *s) {
-    printf("splits      %lld training, %lld validation, %lld test\n",
-           (long long)s->split[SPLIT_TRAIN], (long long)s->split[SPLIT_VAL],
-           (long long)s->split[SPLIT_TEST]);
-    printf("degrees     %lld to %lld, median %lld\n", (long long)s->degree_min,
-           (long long)s->degree_max, (long long)s->degree_median);
-    (s->hyperedges > 0 ? print_hypergraph : print_graph)(s);
+static void print_statistics(const Sink *out, const Statistics *s) {
+    sink_print(out, "splits      %lld training, %lld validation, %lld test\n",
+               (long long)s->split[SPLIT_TRAIN], (long long)s->split[SPLIT_VAL],
+               (long long)s->split[SPLIT_TEST]);
+    sink_print(out, "degrees     %lld to %lld, median %lld\n", (long long)s->degree_min,
+               (long long)s->degree_max, (long long)s->degree_median);
+    (s->hyperedges > 0 ? print_hypergraph : print_graph)(out, s);
 }
 
 static bool load(Dataset *dataset, const char *path, Error *err) {
@@ -55,18 +57,18 @@ static bool load(Dataset *dataset, const char *path, Error *err) {
     return dataset_load(dataset, &config, err);
 }
 
-static bool inspect_loaded(const char *path, Error *err) {
+static bool inspect_loaded(const Sink *out, const char *path, Error *err) {
     Dataset dataset;
     Statistics statistics;
     const Format *format = format_find("auto", path, err);
     if (format == NULL || !load(&dataset, path, err))
         return false;
     dataset_statistics(&dataset, &statistics);
-    print_sizes(format->name, &dataset);
-    print_statistics(&statistics);
+    print_sizes(out, format->name, &dataset);
+    print_statistics(out, &statistics);
     char warnings[WARNINGS_TEXT];
     if (dataset.warnings.text[0] != '\0')
-        printf("warnings    %s\n", SHOWN(warnings_join(warnings, &dataset.warnings)));
+        sink_print(out, "warnings    %s\n", SHOWN(warnings_join(warnings, &dataset.warnings)));
     dataset_clear(&dataset);
     return true;
 }
@@ -120,29 +122,30 @@ static Statistics statistics_of(const Json *object, const Dataset *sizes) {
                         .node_weights = flag_of(object, "node_weights")};
 }
 
-static void print_manifest(const Json *manifest) {
+static void print_manifest(const Sink *out, const Json *manifest) {
     const Json *figures = json_get_of(manifest, "statistics", JSON_OBJECT);
     Dataset sizes = sizes_of(manifest);
-    print_sizes("fringe", &sizes);
+    print_sizes(out, "fringe", &sizes);
     if (figures != NULL) {
         Statistics statistics = statistics_of(figures, &sizes);
-        print_statistics(&statistics);
+        print_statistics(out, &statistics);
     } else {
-        printf("statistics  not in the manifest (written by another program)\n");
+        sink_print(out, "statistics  not in the manifest (written by another program)\n");
     }
 }
 
-static void print_arrays(const Tensors *map) {
+static void print_arrays(const Sink *out, const Tensors *map) {
     for (int i = 0; i < map->count; i++) {
         const Tensor *tensor = &map->tensor[i];
-        printf("array       %s %s [", SHOWN(tensor->name), tensor_type_names[tensor->type]);
+        sink_print(out, "array       %s %s [", SHOWN(tensor->name),
+                   tensor_type_names[tensor->type]);
         for (int d = 0; d < tensor->rank; d++)
-            printf("%s%lld", d == 0 ? "" : ", ", (long long)tensor->shape[d]);
-        printf("]\n");
+            sink_print(out, "%s%lld", d == 0 ? "" : ", ", (long long)tensor->shape[d]);
+        sink_print(out, "]\n");
     }
 }
 
-bool directory_inspect(const char *path, Error *err) {
+bool directory_inspect(const Sink *out, const char *path, Error *err) {
     char file[PATH_BYTES];
     Tensors map;
     if (!directory_agrees(path, err))
@@ -156,15 +159,15 @@ bool directory_inspect(const char *path, Error *err) {
                error_set(err, EXIT_DATA, "%s: dataset.json is not a JSON object", path)) &&
               tensors_open(&map, file, err);
     if (ok) {
-        print_manifest(manifest);
-        print_arrays(&map);
+        print_manifest(out, manifest);
+        print_arrays(out, &map);
         tensors_close(&map);
     }
     json_free(manifest);
     return ok;
 }
 
-bool dataset_inspect(const char *path, Error *err) {
+bool dataset_inspect(const Sink *out, const char *path, Error *err) {
     if (file_is_denied(path, err))
         return false;
     if (!file_exists(path))
@@ -172,7 +175,8 @@ bool dataset_inspect(const char *path, Error *err) {
     const Format *format = format_find("auto", path, err);
     if (format == NULL)
         return false;
-    return format->inspect != NULL ? format->inspect(path, err) : inspect_loaded(path, err);
+    return format->inspect != NULL ? format->inspect(out, path, err)
+                                   : inspect_loaded(out, path, err);
 }
 
 // --- JSON

@@ -55,7 +55,7 @@ typedef struct Format {
     // Sets the name that the dataset itself stores, if any. NULL: the path gives the name.
     bool (*name_inside)(const char *path, char name[DATASET_NAME], Error *err);
     // Prints for `fringe inspect` without loading. NULL: inspect loads the dataset.
-    bool (*inspect)(const char *path, Error *err);
+    bool (*inspect)(const Sink *out, const char *path, Error *err);
     // Fills nodes, edges, offset, target, weight and whatever else the file holds. Edges may be in
     // any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
@@ -345,7 +345,8 @@ void dataset_statistics(const Dataset *dataset, Statistics *out);
 void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 // ---- inspect.c
-bool directory_inspect(const char *path, Error *err); // from manifest and array header
+// From manifest and array header.
+bool directory_inspect(const Sink *out, const char *path, Error *err);
 // ---- format_fringe.c
 bool directory_agrees(const char *folder, Error *err); // the manifest with the array header
 

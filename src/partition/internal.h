@@ -230,8 +230,8 @@ bool messages_write(const Messages *forward, const Messages *backward, const cha
                     Error *err);
 // Prints the full matrices, for few parts; `path`: the file of messages_write. backward: the title
 // of the second one; NULL if there is none.
-bool messages_print(const char *path, int parts, const char *forward, const char *backward,
-                    Error *err);
+bool messages_print(const Sink *out, const char *path, int parts, const char *forward,
+                    const char *backward, Error *err);
 // Writes the lists "sent" and, unless it equals that, "sent_backward" of [from, to, rows].
 bool messages_put(JsonWriter *writer, const char *path, bool symmetric, Error *err);
 

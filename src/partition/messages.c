@@ -101,42 +101,42 @@ static int columns_of(int32_t largest) {
     return 1 + snprintf(text, sizeof text, "%d", largest);
 }
 
-static void print_square(const int32_t *sent, int parts, int columns) {
-    printf("%4s", "");
+static void print_square(const Sink *out, const int32_t *sent, int parts, int columns) {
+    sink_print(out, "%4s", "");
     for (int b = 0; b < parts; b++)
-        printf("%*d", columns, b);
+        sink_print(out, "%*d", columns, b);
     for (int a = 0; a < parts; a++) {
-        printf("\n%4d", a);
+        sink_print(out, "\n%4d", a);
         for (int b = 0; b < parts; b++)
-            printf("%*d", columns, sent[a * parts + b]);
+            sink_print(out, "%*d", columns, sent[a * parts + b]);
     }
-    printf("\n");
+    sink_print(out, "\n");
 }
 
-static bool print_matrix(const Tensors *map, const char *way, const char *what, int parts,
-                         Error *err) {
+static bool print_matrix(const Sink *out, const Tensors *map, const char *way, const char *what,
+                         int parts, Error *err) {
     int32_t *sent = full_matrix(map, way, parts, err), largest = parts - 1;
     if (sent == NULL)
         return false;
     for (int i = 0; i < parts * parts; i++)
         largest = sent[i] > largest ? sent[i] : largest;
     if (4 + parts * columns_of(largest) <= MATRIX_COLUMNS) {
-        printf("\n%s (row: from rank, column: to rank)\n", what);
-        print_square(sent, parts, columns_of(largest));
+        sink_print(out, "\n%s (row: from rank, column: to rank)\n", what);
+        print_square(out, sent, parts, columns_of(largest));
     } else {
-        printf("\n%s: too wide to print; see --json\n", what);
+        sink_print(out, "\n%s: too wide to print; see --json\n", what);
     }
     memory_free(sent);
     return true;
 }
 
-bool messages_print(const char *path, int parts, const char *forward, const char *backward,
-                    Error *err) {
+bool messages_print(const Sink *out, const char *path, int parts, const char *forward,
+                    const char *backward, Error *err) {
     Tensors map;
     if (!tensors_open(&map, path, err))
         return false;
-    bool ok = print_matrix(&map, "forward", forward, parts, err) &&
-              (backward == NULL || print_matrix(&map, "backward", backward, parts, err));
+    bool ok = print_matrix(out, &map, "forward", forward, parts, err) &&
+              (backward == NULL || print_matrix(out, &map, "backward", backward, parts, err));
     tensors_close(&map);
     return ok;
 }

@@ -7,27 +7,31 @@ static double percent(int64_t a, int64_t b) { return b > 0 ? 100 * (double)a / (
 
 enum { REPORT_PARTS = 8 }; // more do not fit on a screen; their matrix would be wider than one
 
-static void print_hyperpart(const char *rank, const PartFigures *f) {
-    printf("%4s%10" PRId64 "%9" PRId64 "%11" PRId64 "%10" PRId64 " %6.1f%%%12" PRId64
-           " %6.1f%%%8" PRId64 "\n",
-           rank, f->own, f->central, f->hyperedges, f->replicas, percent(f->replicas, f->own),
-           f->edges, percent(f->edges_remote, f->edges), f->train);
+// Of the columns `central` and the next, of a graph and of a hypergraph.
+static const int widths[2][2] = {{10, 10}, {9, 11}};
+
+static int64_t rows_from_others(const Manifest *m, const PartFigures *f) {
+    return m->hyperedges > 0 ? f->replicas : f->halo;
 }
 
-static void print_part(const char *rank, const PartFigures *f) {
-    printf("%4s%10" PRId64 "%10" PRId64 "%10" PRId64 "%10" PRId64 " %6.1f%%%12" PRId64
-           " %6.1f%%%8" PRId64 "\n",
-           rank, f->own, f->central, f->own - f->central, f->halo, percent(f->halo, f->own),
-           f->edges, percent(f->edges_remote, f->edges), f->train);
+static void print_part(const Sink *out, const Manifest *m, const char *rank, const PartFigures *f) {
+    bool star = m->hyperedges > 0;
+    int64_t others = rows_from_others(m, f);
+    sink_print(out,
+               "%4s%10" PRId64 "%*" PRId64 "%*" PRId64 "%10" PRId64 " %6.1f%%%12" PRId64
+               " %6.1f%%%8" PRId64 "\n",
+               rank, f->own, widths[star][0], f->central, widths[star][1],
+               star ? f->hyperedges : f->own - f->central, others, percent(others, f->own),
+               f->edges, percent(f->edges_remote, f->edges), f->train);
 }
 
-static void print_one(const Manifest *m, int part) {
+static void print_one(const Sink *out, const Manifest *m, int part) {
     char rank[16];
     snprintf(rank, sizeof rank, "%d", part);
-    (m->hyperedges > 0 ? print_hyperpart : print_part)(rank, &m->part[part]);
+    print_part(out, m, rank, &m->part[part]);
 }
 
-static void print_sum(const Manifest *m) {
+static void print_sum(const Sink *out, const Manifest *m) {
     PartFigures sum = {0};
     for (int p = 0; p < m->parts; p++) {
         const PartFigures *f = &m->part[p];
@@ -40,122 +44,122 @@ static void print_sum(const Manifest *m) {
         sum.hyperedges += f->hyperedges;
         sum.replicas += f->replicas;
     }
-    (m->hyperedges > 0 ? print_hyperpart : print_part)("sum", &sum);
-}
-
-static int64_t rows_from_others(const Manifest *m, int p) {
-    return m->hyperedges > 0 ? m->part[p].replicas : m->part[p].halo;
+    print_part(out, m, "sum", &sum);
 }
 
 // Prints the ranks with the most halo rows, because the slowest rank sets the pace.
-static void print_worst(const Manifest *m) {
+static void print_worst(const Sink *out, const Manifest *m) {
     bool *printed = ALLOC(bool, m->parts, "printed ranks");
     for (int k = 0; k < REPORT_PARTS; k++) {
         int worst = -1;
         for (int p = 0; p < m->parts; p++)
-            if (!printed[p] && (worst < 0 || rows_from_others(m, p) > rows_from_others(m, worst)))
+            if (!printed[p] && (worst < 0 || rows_from_others(m, &m->part[p]) >
+                                                 rows_from_others(m, &m->part[worst])))
                 worst = p;
         printed[worst] = true;
-        print_one(m, worst);
+        print_one(out, m, worst);
     }
     memory_free(printed);
 }
 
-static void print_parts(const Manifest *m, const char *folder) {
+static void print_parts(const Sink *out, const Manifest *m, const char *folder) {
     char path[PATH_BYTES];
-    if (m->hyperedges > 0)
-        printf("%4s%10s%9s%11s%10s %7s%12s %7s%8s\n", "rank", "own", "central", "hyperedges",
-               "replicas", "ratio", "pins", "remote", "train");
-    else
-        printf("%4s%10s%10s%10s%10s %7s%12s %7s%8s\n", "rank", "own", "central", "marginal", "halo",
-               "ratio", "edges", "remote", "train");
+    bool star = m->hyperedges > 0;
+    sink_print(out, "%4s%10s%*s%*s%10s %7s%12s %7s%8s\n", "rank", "own", widths[star][0], "central",
+               widths[star][1], star ? "hyperedges" : "marginal", star ? "replicas" : "halo",
+               "ratio", star ? "pins" : "edges", "remote", "train");
     if (m->parts <= REPORT_PARTS) {
         for (int p = 0; p < m->parts; p++)
-            print_one(m, p);
+            print_one(out, m, p);
         return;
     }
-    print_worst(m);
-    print_sum(m);
+    print_worst(out, m);
+    print_sum(out, m);
     ranks_path(path, sizeof path, folder);
-    printf("these %d of %d ranks have the most %s; all are in\n%s\n", REPORT_PARTS, m->parts,
-           m->hyperedges > 0 ? "replicas" : "halo rows", SHOWN(path));
+    sink_print(out, "these %d of %d ranks have the most %s; all are in\n%s\n", REPORT_PARTS,
+               m->parts, star ? "replicas" : "halo rows", SHOWN(path));
 }
 
-static bool print_matrices(const Manifest *m, const char *path, Error *err) {
+static bool print_matrices(const Sink *out, const Manifest *m, const char *path, Error *err) {
     bool star = m->hyperedges > 0;
     if (m->symmetric)
-        return messages_print(path, m->parts,
+        return messages_print(out, path, m->parts,
                               star ? "rows sent, stage 0; stage 1 sends them back"
                                    : "rows sent, both directions",
                               NULL, err);
-    return messages_print(path, m->parts, star ? "rows sent, stage 0" : "rows sent, forward",
+    return messages_print(out, path, m->parts, star ? "rows sent, stage 0" : "rows sent, forward",
                           star ? "rows sent, stage 1" : "rows sent, backward", err);
 }
 
-static bool print_messages(const Manifest *m, const char *folder, Error *err) {
+static bool print_messages(const Sink *out, const Manifest *m, const char *folder, Error *err) {
     char path[PATH_BYTES];
     messages_path(path, sizeof path, folder);
     if (m->parts < 2)
         return true;
     if (m->parts <= REPORT_PARTS)
-        return print_matrices(m, path, err);
-    printf("the rows that each rank sends to each other are in\n%s\n", SHOWN(path));
+        return print_matrices(out, m, path, err);
+    sink_print(out, "the rows that each rank sends to each other are in\n%s\n", SHOWN(path));
     return true;
 }
 
-static void print_graph(const Manifest *m) {
-    printf("graph      %" PRId64 " nodes, %" PRId64 " stored edges, %s\n", m->nodes, m->edges,
-           m->symmetric ? "symmetric" : "directed");
-    printf("parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
-    printf("edge cut   %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m->edge_cut,
-           m->undirected_edges, percent(m->edge_cut, m->undirected_edges));
-    printf("halo       remote-neighbour ratio %.1f%% (mean of halo rows / own rows)\n",
-           100 * ranks_halo_ratio(m->part, m->parts));
-    printf("readers    %.2f other parts read a row (mean of the rows that any reads)\n",
-           ranks_multiplicity(m->part, m->parts));
-    printf("messages   %" PRId64 " rows sent in each forward exchange\n", manifest_rows_sent(m));
+static void print_graph(const Sink *out, const Manifest *m) {
+    sink_print(out, "graph      %" PRId64 " nodes, %" PRId64 " stored edges, %s\n", m->nodes,
+               m->edges, m->symmetric ? "symmetric" : "directed");
+    sink_print(out, "parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
+    sink_print(out, "edge cut   %" PRId64 " of %" PRId64 " joined pairs (%.1f%%)\n", m->edge_cut,
+               m->undirected_edges, percent(m->edge_cut, m->undirected_edges));
+    sink_print(out, "halo       remote-neighbour ratio %.1f%% (mean of halo rows / own rows)\n",
+               100 * ranks_halo_ratio(m->part, m->parts));
+    sink_print(out, "readers    %.2f other parts read a row (mean of the rows that any reads)\n",
+               ranks_multiplicity(m->part, m->parts));
+    sink_print(out, "messages   %" PRId64 " rows sent in each forward exchange\n",
+               manifest_rows_sent(m));
 }
 
-static void print_hypergraph(const Manifest *m) {
+static void print_hypergraph(const Sink *out, const Manifest *m) {
     const HyperCut *cut = &m->hypercut;
     Workload workload = ranks_workload(m->part, m->parts);
-    printf("hypergraph %" PRId64 " nodes, %" PRId64 " hyperedges, %" PRId64 " pins, %s\n", m->nodes,
-           m->hyperedges, m->edges, m->symmetric ? "undirected" : "directed");
-    printf("parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
-    printf("replicas   R = %" PRId64, cut->replicas);
+    sink_print(out, "hypergraph %" PRId64 " nodes, %" PRId64 " hyperedges, %" PRId64 " pins, %s\n",
+               m->nodes, m->hyperedges, m->edges, m->symmetric ? "undirected" : "directed");
+    sink_print(out, "parts      %d by %s, seed %" PRId64 "\n", m->parts, SHOWN(m->method), m->seed);
+    sink_print(out, "replicas   R = %" PRId64, cut->replicas);
     if (m->symmetric)
-        printf(", 2 R = %" PRId64, 2 * cut->replicas);
-    printf(", replication factor %.3f ((n + R) / n)\n", hypercut_factor(m));
-    printf("cut        %" PRId64 " of %" PRId64 " hyperedges (%.1f%%), connectivity - 1: %" PRId64
-           "\n",
-           cut->cut, m->hyperedges, percent(cut->cut, m->hyperedges), cut->connectivity);
+        sink_print(out, ", 2 R = %" PRId64, 2 * cut->replicas);
+    sink_print(out, ", replication factor %.3f ((n + R) / n)\n", hypercut_factor(m));
+    sink_print(out,
+               "cut        %" PRId64 " of %" PRId64
+               " hyperedges (%.1f%%), connectivity - 1: %" PRId64 "\n",
+               cut->cut, m->hyperedges, percent(cut->cut, m->hyperedges), cut->connectivity);
     if (cut->weighted)
-        printf("weight     %.6g of %.6g is that of cut hyperedges\n", cut->weight_cut, cut->weight);
-    printf("messages   %" PRId64 " rows sent in both stages with lossless.cover=replicas\n",
-           manifest_rows_sent(m));
-    printf("workload   CoV %.3f, largest / mean %.3f (nodes, hyperedges and replicas)\n",
-           workload.variation, workload.largest);
+        sink_print(out, "weight     %.6g of %.6g is that of cut hyperedges\n", cut->weight_cut,
+                   cut->weight);
+    sink_print(out,
+               "messages   %" PRId64 " rows sent in both stages with lossless.cover=replicas\n",
+               manifest_rows_sent(m));
+    sink_print(out, "workload   CoV %.3f, largest / mean %.3f (nodes, hyperedges and replicas)\n",
+               workload.variation, workload.largest);
 }
 
-static void print_whole(const Manifest *m, const char *name) {
-    printf("dataset    %s\n", SHOWN(name));
-    (m->hyperedges > 0 ? print_hypergraph : print_graph)(m);
-    printf("balance    nodes %.3f, %s %.3f, train nodes %.3f (largest part / mean)\n",
-           ranks_balance(m->part, m->parts, BALANCE_NODES), m->hyperedges > 0 ? "pins" : "edges",
-           ranks_balance(m->part, m->parts, BALANCE_EDGES),
-           ranks_balance(m->part, m->parts, BALANCE_TRAIN));
+static void print_whole(const Sink *out, const Manifest *m, const char *name) {
+    sink_print(out, "dataset    %s\n", SHOWN(name));
+    (m->hyperedges > 0 ? print_hypergraph : print_graph)(out, m);
+    sink_print(out, "balance    nodes %.3f, %s %.3f, train nodes %.3f (largest part / mean)\n",
+               ranks_balance(m->part, m->parts, BALANCE_NODES),
+               m->hyperedges > 0 ? "pins" : "edges",
+               ranks_balance(m->part, m->parts, BALANCE_EDGES),
+               ranks_balance(m->part, m->parts, BALANCE_TRAIN));
 }
 
-bool partition_report(const char *folder, const char *name, Error *err) {
+bool partition_report(const Sink *out, const char *folder, const char *name, Error *err) {
     Manifest m;
     if (!manifest_read_all(&m, folder, err))
         return false;
-    print_whole(&m, name != NULL ? name : m.dataset_name);
+    print_whole(out, &m, name != NULL ? name : m.dataset_name);
     if (m.warnings.text[0] != '\0')
-        printf("warnings   %s\n", SHOWN(m.warnings.text));
-    printf("\n");
-    print_parts(&m, folder);
-    bool ok = print_messages(&m, folder, err);
+        sink_print(out, "warnings   %s\n", SHOWN(m.warnings.text));
+    sink_print(out, "\n");
+    print_parts(out, &m, folder);
+    bool ok = print_messages(out, &m, folder, err);
     manifest_clear(&m);
     return ok;
 }

@@ -117,7 +117,7 @@ static int newest_first(const struct dirent **a, const struct dirent **b) {
     return order != 0 ? order : second - first;
 }
 
-static void look(RunRecords *records, const char *folder, int level) {
+static void look(RunRecords *records, const char *folder, int level, const Sink *sink) {
     char path[PATH_BYTES];
     struct dirent **entry;
     Error err = {0};
@@ -126,21 +126,21 @@ static void look(RunRecords *records, const char *folder, int level) {
     if (file_exists(path) && record_read(&record, folder, &err))
         append(records, &record);
     if (err.code != 0)
-        terminal_say("warning    %s\n", SHOWN(err.text));
+        sink_warn(sink, "%s", SHOWN(err.text));
     int count = level < LEVELS_MOST ? scandir(folder, &entry, can_hold_runs, newest_first) : 0;
     for (int i = 0; i < count; i++) {
         path_join(path, sizeof path, folder, entry[i]->d_name);
         if (file_is_folder(path))
-            look(records, path, level + 1);
+            look(records, path, level + 1, sink);
         free(entry[i]);
     }
     if (count > 0)
         free(entry);
 }
 
-bool records_add(RunRecords *records, const char *folder, Error *err) {
+bool records_add(RunRecords *records, const char *folder, const Sink *sink, Error *err) {
     int before = records->count;
-    look(records, folder, 0);
+    look(records, folder, 0, sink);
     return records->count > before ||
            error_set(err, EXIT_NO_INPUT, "%s: there is no run in it", folder);
 }

@@ -1,4 +1,4 @@
-// What quantization.exchanges=measured found: in run.json and on the terminal.
+// What quantization.exchanges=measured found: in run.json and as lines.
 
 #include "internal.h"
 
@@ -49,17 +49,18 @@ void report_put_choice(JsonWriter *w, const Report *report) {
     json_end_object(w);
 }
 
-static void print_exchange(const MeasuredExchange *m) {
+static void print_exchange(const Sink *sink, const MeasuredExchange *m) {
     char codec[QUANTITY], fp32[QUANTITY];
-    terminal_note("           layer %d %-8s %-15s %s with fp32%s, %s quantized\n", m->id.layer,
-                  direction_name(m->id.direction), m->fp32 ? "fp32 rows:" : "quantized rows:",
-                  quantity_seconds(fp32, m->fp32_seconds), m->sent ? "" : " at least",
-                  quantity_seconds(codec, m->codec_seconds));
+    sink_note(sink, "           layer %d %-8s %-15s %s with fp32%s, %s quantized\n", m->id.layer,
+              direction_name(m->id.direction),
+              m->fp32 ? "fp32 rows:" : "quantized rows:", quantity_seconds(fp32, m->fp32_seconds),
+              m->sent ? "" : " at least", quantity_seconds(codec, m->codec_seconds));
 }
 
-void report_print_choice(const CodecChoice *choice) {
-    terminal_note("exchanges  from epoch %lld on, as measured (an epoch, with its computation):\n",
-                  (long long)choice->epoch);
+void report_print_choice(const Sink *sink, const CodecChoice *choice) {
+    sink_note(sink,
+              "exchanges  from epoch %lld on, as measured (an epoch, with its computation):\n",
+              (long long)choice->epoch);
     for (int i = 0; i < choice->count; i++)
-        print_exchange(&choice->exchange[i]);
+        print_exchange(sink, &choice->exchange[i]);
 }

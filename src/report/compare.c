@@ -113,57 +113,7 @@ bool comparison_read_targets(Comparison *c, Error *err) {
     return err->code == 0;
 }
 
-// --- the table
-
-static void print_speed(const ComparedVariant *variant, const ComparedVariant *first) {
-    char test[32];
-    snprintf(test, sizeof test, isnan(variant->test.mean) ? "  none" : "%6.2f +- %-5.2f",
-             variant->test.mean, variant->test.count > 1 ? variant->test.deviation : 0.0);
-    terminal_print("%-16s %-15s %9.3f %8.2fx %11.3f ", variant->name, test, 1 / variant->epoch,
-                   first->epoch / variant->epoch, variant->mean.bytes / 1e6);
-    if (isnan(variant->to_target))
-        terminal_print("%12s\n", "never");
-    else
-        terminal_print("%12.2f\n", variant->to_target);
-}
-
-static void print_share(double seconds, double epoch) {
-    terminal_print(" %9.1f", epoch > 0 ? 100 * seconds / epoch : 0);
-}
-
-// Where computation overlaps with messages, only the wait for them can be measured.
-static void print_shares(const ComparedVariant *variant) {
-    const RecordedEpoch *t = &variant->mean;
-    terminal_print("%-16s", variant->name);
-    print_share(t->compute, t->seconds);
-    if (variant->blocking)
-        print_share(t->pack + t->wait, t->seconds);
-    else
-        terminal_print(" %9s", "-");
-    print_share(t->wait, t->seconds);
-    print_share(t->pack, t->seconds);
-    terminal_print(" %9.2f\n", variant->total > 0 ? 100 * variant->assigned / variant->total : 0);
-}
-
-void comparison_print(const Comparison *c) {
-    char reached[QUANTITY];
-    terminal_print("\n%-16s test%-11s %9s %9s %11s %12s\n", "mode", score_unit(c->score),
-                   "epochs/s", "speed-up", "MB/epoch", "target in s");
-    for (int i = 0; i < c->count; i++)
-        print_speed(&c->variant[i], &c->variant[0]);
-    terminal_print("\n%-16s %9s %9s %9s %9s %9s\n", "% of an epoch", "compute", "comm", "wait",
-                   "pack", "assign");
-    for (int i = 0; i < c->count; i++)
-        print_shares(&c->variant[i]);
-    terminal_print("\n%d rank%s; the speed-up is over %s, the speed that of the median epoch\n"
-                   "target: seconds of training until the validation score of the first run\n"
-                   "        reached %s\n"
-                   "comm:   pack + wait, of blocking modes only\n"
-                   "wait:   for messages that no computation covers\n"
-                   "assign: of bit widths, as a share of the whole training\n",
-                   c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name,
-                   score_text(reached, c->score, c->target));
-}
+// --- compare.json
 
 static void put_variant(JsonWriter *w, const ComparedVariant *variant,
                         const ComparedVariant *first) {

@@ -26,7 +26,6 @@ typedef struct RunTimes {
     Timers timers;
 } RunTimes;
 void report_add_times(RunTimes *times, const EpochRecord *record);
-void report_print_times(const RunTimes *times); // stderr
 
 // One line without its newline, at most 80 columns where the numbers allow it.
 enum { REPORT_LINE = 320 };
@@ -39,8 +38,8 @@ void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]); // wit
 // once, after the 20th.
 bool report_memory_costs(int *epochs, double memory);
 
-// Which exchanges send fp32 rows from now on, and why (stderr).
-void report_print_choice(const CodecChoice *choice);
+// Which exchanges send fp32 rows from now on, and why.
+void report_print_choice(const Sink *sink, const CodecChoice *choice);
 // "codec_choice" of run.json, if there is one.
 void report_put_choice(JsonWriter *writer, const Report *report);
 
@@ -53,6 +52,7 @@ struct Report {
     const Shard *shard;     // borrowed
     const Trainer *trainer; // borrowed
     const Comm *comm;       // borrowed
+    const Sink *sink;       // borrowed
     RunSummary summary;
     bool resumed;
     int64_t resumed_at;      // epoch, or 0

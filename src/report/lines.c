@@ -123,19 +123,22 @@ void report_add_times(RunTimes *times, const EpochRecord *record) {
         times->timers.seconds[kind] += record->timers.seconds[kind];
 }
 
-// Of the epochs of this process, so not of those before a resume.
-void report_print_times(const RunTimes *times) {
+void report_print_times(const Report *report) {
+    const RunTimes *times = &report->times;
+    const Sink *sink = report->sink;
     char all[QUANTITY], evaluation[QUANTITY], assignment[QUANTITY];
     const double *s = times->timers.seconds;
     double share = times->seconds > 0 ? 100 / times->seconds : 0;
+    stage_drop();
     if (times->epochs == 0)
         return;
-    terminal_note("time       %lld epochs %s: compute %.0f %%, pack %.0f %%, wait %.0f %%, "
-                  "rest %.0f %%\n",
-                  (long long)times->epochs, quantity_seconds(all, times->seconds),
-                  share * compute_of(s), share * pack_of(s), share * s[TIMER_WAIT],
-                  share * rest_of(s, times->seconds));
-    terminal_note("           evaluation %s, assignment of bit widths %s\n",
-                  quantity_seconds(evaluation, times->evaluation),
-                  quantity_seconds(assignment, times->assignment));
+    sink_note(sink,
+              "time       %lld epochs %s: compute %.0f %%, pack %.0f %%, wait %.0f %%, "
+              "rest %.0f %%\n",
+              (long long)times->epochs, quantity_seconds(all, times->seconds),
+              share * compute_of(s), share * pack_of(s), share * s[TIMER_WAIT],
+              share * rest_of(s, times->seconds));
+    sink_note(sink, "           evaluation %s, assignment of bit widths %s\n",
+              quantity_seconds(evaluation, times->evaluation),
+              quantity_seconds(assignment, times->assignment));
 }

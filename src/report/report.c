@@ -77,8 +77,8 @@ static bool count_up_to(Report *report, int64_t last, int64_t *keep, Error *err)
     if (file != NULL)
         fclose(file);
     if (ok && count < last)
-        terminal_say("warning    %s is missing %lld of the %lld epochs before the resume\n",
-                     SHOWN(report->path), (long long)(last - count), (long long)last);
+        sink_warn(report->sink, "%s is missing %lld of the %lld epochs before the resume",
+                  SHOWN(report->path), (long long)(last - count), (long long)last);
     return ok;
 }
 
@@ -128,12 +128,14 @@ static void open_aside(void *context) {
 }
 
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
-                    const Comm *comm, const RunSummary *summary, int64_t resume_epoch, Error *err) {
+                    const Comm *comm, const RunSummary *summary, int64_t resume_epoch,
+                    const Sink *sink, Error *err) {
     Report *report = ALLOC(Report, 1, "report");
     *report = (Report){.config = config,
                        .shard = shard,
                        .trainer = trainer,
                        .comm = comm,
+                       .sink = sink,
                        .summary = *summary,
                        .resumed = resume_epoch >= 0,
                        .resumed_at = resume_epoch > 0 ? resume_epoch : 0,
@@ -265,9 +267,9 @@ static void print_epoch(Report *report, const EpochRecord *record) {
     if (!line_due(report, record))
         return;
     report_line(record, score_of_labels(report->shard->multilabel), epochs, left, line);
-    terminal_note("%s\n", line);
+    sink_note(report->sink, "%s\n", line);
     report_parts_line(record, line);
-    terminal_detail("%s\n", line);
+    sink_detail(report->sink, "%s\n", line);
 }
 
 bool report_memory_costs(int *epochs, double memory) {
@@ -283,11 +285,12 @@ static void warn_of_memory(Report *report, const EpochRecord *record) {
     const char *memory = report->config->gradients.memory;
     if (strcmp(memory, "feedback") != 0 &&
         report_memory_costs(&report->costly, record->gradient_memory))
-        terminal_say("warning    epoch %lld: gradients.memory=%s costs more than it brings: the "
-                     "gradients are further from it than from zero (%.3g times, as before in many "
-                     "epochs); set gradients.memory=none, gradients.rounding=nearest or more "
-                     "gradients.bits\n",
-                     (long long)record->epoch, memory, record->gradient_memory);
+        sink_warn(report->sink,
+                  "epoch %lld: gradients.memory=%s costs more than it brings: the "
+                  "gradients are further from it than from zero (%.3g times, as before in many "
+                  "epochs); set gradients.memory=none, gradients.rounding=nearest or more "
+                  "gradients.bits",
+                  (long long)record->epoch, memory, record->gradient_memory);
 }
 
 bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
@@ -301,7 +304,7 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     print_epoch(report, record);
     warn_of_memory(report, record);
     if (record->choice != NULL)
-        report_print_choice(record->choice);
+        report_print_choice(report->sink, record->choice);
     return true;
 }
 

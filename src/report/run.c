@@ -221,7 +221,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     report_put_sessions(&writer, report);
     put_config(&writer, report->config);
     json_begin_object(&writer, "versions");
-    report_versions(&writer, trainer_backend(report->trainer));
+    report_versions(&writer, NULL, trainer_backend(report->trainer));
     json_end_object(&writer);
     put_machine(&writer, report);
     put_backend(&writer, report->trainer);

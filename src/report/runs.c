@@ -15,36 +15,33 @@ static const char *scores_of(char out[80], const Score *score, const Metrics met
     return out;
 }
 
-typedef void Print(const char *format, ...);
-
-static void print_cost(const RunResult *r, Print *print) {
+static void print_cost(const RunResult *r, const Sink *sink, SinkKind kind) {
     char seconds[QUANTITY], bytes[QUANTITY], memory[QUANTITY];
     quantity_memory(memory, (double)r->taken);
     if (isnan(r->seconds_per_epoch))
-        print("cost       %s per rank\n", memory);
+        sink_put(sink, kind, "cost       %s per rank\n", memory);
     else
-        print("cost       %s and %s of messages per epoch; %s per rank\n",
-              quantity_seconds(seconds, r->seconds_per_epoch),
-              quantity_bytes(bytes, (double)r->bytes_per_epoch), memory);
+        sink_put(sink, kind, "cost       %s and %s of messages per epoch; %s per rank\n",
+                 quantity_seconds(seconds, r->seconds_per_epoch),
+                 quantity_bytes(bytes, (double)r->bytes_per_epoch), memory);
 }
 
 // Leaves out what was not measured, such as a best validation or the time of an epoch.
 void report_print_result(const Report *report, const RunResult *r, bool is_output) {
     char scores[80];
     const Score *score = score_of_labels(report->shard->multilabel);
-    Print *print = is_output ? terminal_print : terminal_note;
-    stage_drop();
-    report_print_times(&report->times);
-    terminal_settle(); // mpirun forwards stdout and stderr apart: the last epoch must come first
-    print("result     epoch %lld: %s (%s, seed %lld)\n", (long long)r->epochs,
-          scores_of(scores, score, r->last), score->title, (long long)report->config->run.seed);
+    SinkKind kind = is_output ? SINK_OUTPUT : SINK_NOTE;
+    sink_put(report->sink, kind, "result     epoch %lld: %s (%s, seed %lld)\n",
+             (long long)r->epochs, scores_of(scores, score, r->last), score->title,
+             (long long)report->config->run.seed);
     if (r->best_epoch > 0)
-        print("best       epoch %lld: %s\n", (long long)r->best_epoch,
-              scores_of(scores, score, r->best));
+        sink_put(report->sink, kind, "best       epoch %lld: %s\n", (long long)r->best_epoch,
+                 scores_of(scores, score, r->best));
     if (r->stopped_early > 0)
-        print("stopped    early: no better validation in %lld evaluation%s\n",
-              (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
-    print_cost(r, print);
+        sink_put(report->sink, kind,
+                 "stopped    early: no better validation in %lld evaluation%s\n",
+                 (long long)r->stopped_early, r->stopped_early == 1 ? "" : "s");
+    print_cost(r, report->sink, kind);
 }
 
 static void put_scores(JsonWriter *writer, const char *key, const double *test, int runs) {
@@ -66,8 +63,7 @@ static const char *mean_text(char out[48], const Score *score, MeanDeviation of)
 }
 
 void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
-                 const RunResult *result, int runs, bool is_output) {
-    Print *print = is_output ? terminal_print : terminal_note;
+                 const RunResult *result, int runs, const Sink *sink, bool is_output) {
     double *last = ALLOC(double, runs, "results of runs");
     double *best = ALLOC(double, runs, "results of runs");
     char of_last[48], of_best[48];
@@ -75,9 +71,10 @@ void report_runs(JsonWriter *writer, const Score *score, int64_t first_seed,
         last[i] = metrics_value(&result[i].last[SPLIT_TEST], score);
         best[i] = metrics_value(&result[i].best[SPLIT_TEST], score);
     }
-    print("runs       %d: test %s %s; at the best validation %s\n", runs, score->title,
-          mean_text(of_last, score, mean_deviation(last, runs)),
-          mean_text(of_best, score, mean_deviation(best, runs)));
+    sink_put(sink, is_output ? SINK_OUTPUT : SINK_NOTE,
+             "runs       %d: test %s %s; at the best validation %s\n", runs, score->title,
+             mean_text(of_last, score, mean_deviation(last, runs)),
+             mean_text(of_best, score, mean_deviation(best, runs)));
     json_begin_object(writer, NULL);
     json_put_string(writer, "metric", score->title);
     json_put_int(writer, "first_seed", first_seed);

@@ -1,15 +1,14 @@
-// Tables of results: as text, as comma-separated values, and for LaTeX (booktabs).
+// Tables of results: as comma-separated values, and for LaTeX (booktabs).
 
 #include "internal.h"
 
 #include "fringe/runfolder.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 19, CELL = 64, LINE = 1024 };
+enum { CELL = 64, LINE = 1024 };
 
 int result_winner(const ResultRow *row, int rows, const Score *score) {
     int winner = -1;
@@ -18,69 +17,6 @@ int result_winner(const ResultRow *row, int rows, const Score *score) {
                          winner < 0 ? NAN : row[winner].validation.mean))
             winner = i;
     return winner;
-}
-
-// --- text
-
-static const char *cell_text(char out[CELL], MeanDeviation of, double scale) {
-    if (isnan(of.mean))
-        snprintf(out, CELL, "none");
-    else if (of.count > 1)
-        snprintf(out, CELL, "%.2f +- %.2f", scale * of.mean, scale * of.deviation);
-    else
-        snprintf(out, CELL, "%.2f", scale * of.mean);
-    return out;
-}
-
-// Letters of "KEY=" where all names are that and a value: the key is said once, above them.
-static size_t key_letters(const ResultTable *table) {
-    const char *equals = table->rows > 0 ? strchr(table->row[0].name, '=') : NULL;
-    size_t letters = equals != NULL ? (size_t)(equals - table->row[0].name) + 1 : 0;
-    for (int i = 0; i < table->rows; i++)
-        if (strncmp(table->row[i].name, table->row[0].name, letters) != 0 ||
-            strchr(table->row[i].name + letters, '=') != NULL)
-            return 0;
-    return letters <= NAME_WIDTH + 1 ? letters : 0;
-}
-
-static void print_row(const ResultTable *table, int i, size_t key) {
-    const ResultRow *row = &table->row[i];
-    char validation[CELL], test[CELL], seconds[QUANTITY], bytes[QUANTITY], sums[QUANTITY];
-    const char *name = SHOWN(row->name + key);
-    bool alone = strlen(name) > NAME_WIDTH;
-    double scale = score_scale(table->score);
-    if (alone)
-        terminal_print("%s %s\n", i == table->winner ? "*" : " ", name);
-    terminal_print("%s %-*s %14s %14s %8s %9s %9s\n", i == table->winner && !alone ? "*" : " ",
-                   NAME_WIDTH, alone ? "" : name, cell_text(validation, row->validation, scale),
-                   cell_text(test, row->test, scale), quantity_seconds(seconds, row->seconds),
-                   isnan(row->bytes) ? "-" : quantity_bytes(bytes, row->bytes),
-                   isnan(row->gradient_bytes) ? "-" : quantity_bytes(sums, row->gradient_bytes));
-}
-
-void result_table_print(const ResultTable *table) {
-    size_t key = key_letters(table);
-    char heading[NAME_WIDTH + 1], validation[CELL], test[CELL];
-    snprintf(validation, CELL, "validation%s", score_unit(table->score));
-    snprintf(test, CELL, "test%s", score_unit(table->score));
-    snprintf(heading, sizeof heading, "%.*s", key > 0 ? (int)key - 1 : NAME_WIDTH,
-             key > 0 ? table->row[0].name : table->what);
-    terminal_settle();
-    terminal_print("\n  %-*s %14s %14s %8s %9s %9s\n", NAME_WIDTH, heading, validation, test,
-                   "epoch", "rows", "gradients");
-    for (int i = 0; i < table->rows; i++)
-        print_row(table, i, key);
-    int most = 0, least = INT_MAX;
-    for (int i = 0; i < table->rows; i++) {
-        most = table->row[i].runs > most ? table->row[i].runs : most;
-        least = table->row[i].runs < least ? table->row[i].runs : least;
-    }
-    bool validated = table->winner >= 0; // else there are no validation nodes
-    if (table->rows > 0)
-        terminal_print("\n%s%s %s, mean +- deviation of %s%d run%s\n",
-                       validated ? "* best validation; " : "", table->score->title,
-                       validated ? "at the best validation" : "after the last epoch",
-                       least < most ? "up to " : "", most, most == 1 ? "" : "s");
 }
 
 // --- files

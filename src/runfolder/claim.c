@@ -68,10 +68,11 @@ static bool check_free(const char *path, Error *err) {
 
 // ---- claiming
 
-static LockAnswer enter(RunFolder *folder, const char *path, char holder[HOLDER], Error *err) {
+static LockAnswer enter(RunFolder *folder, const char *path, char holder[HOLDER], const Sink *sink,
+                        Error *err) {
     *folder = (RunFolder){0};
     snprintf(folder->path, sizeof folder->path, "%s", path);
-    return file_make_folder(path, err) ? lock_try(&folder->lock, path, holder, HOLDER, err)
+    return file_make_folder(path, err) ? lock_try(&folder->lock, path, holder, HOLDER, sink, err)
                                        : LOCK_FAILED;
 }
 
@@ -84,18 +85,18 @@ static bool mark(RunFolder *folder, const Config *config, RunKind kind, Error *e
 
 // Claims run.dir itself. A run that was killed may hold it for a moment.
 static bool claim_this(RunFolder *folder, const Config *config, RunKind kind, double wait,
-                       Error *err) {
+                       const Sink *sink, Error *err) {
     static const struct timespec moment = {.tv_nsec = 50000000};
     const char *path = config->run.dir;
     char holder[HOLDER];
     double end = clock_seconds() + wait;
-    LockAnswer answer = enter(folder, path, holder, err);
+    LockAnswer answer = enter(folder, path, holder, sink, err);
     if (answer == LOCK_BUSY && wait > 0)
-        terminal_say("waiting    for %s: another run works there (%s); at most %.0f s\n",
-                     SHOWN(path), SHOWN(holder), wait);
+        sink_say(sink, "waiting    for %s: another run works there (%s); at most %.0f s\n",
+                 SHOWN(path), SHOWN(holder), wait);
     while (answer == LOCK_BUSY && clock_seconds() < end) {
         nanosleep(&moment, NULL);
-        answer = enter(folder, path, holder, err);
+        answer = enter(folder, path, holder, sink, err);
     }
     if (answer == LOCK_BUSY)
         error_set(err, EXIT_CANNOT_WRITE,
@@ -104,23 +105,24 @@ static bool claim_this(RunFolder *folder, const Config *config, RunKind kind, do
     return answer == LOCK_TAKEN && mark(folder, config, kind, err);
 }
 
-static void say_where(const char *path, const char *taken, const char *clash) {
+static void say_where(const char *path, const char *taken, const char *clash, const Sink *sink) {
     Marker ignored;
     if (runfolder_is_locked(path))
-        terminal_say("run        works in %s: another run works in %s\n", SHOWN(taken),
-                     SHOWN(path));
+        sink_say(sink, "run        works in %s: another run works in %s\n", SHOWN(taken),
+                 SHOWN(path));
     else if (marker_read(&ignored, path, NULL))
-        terminal_say("run        works in %s: %s holds an earlier run\n", SHOWN(taken),
-                     SHOWN(path));
+        sink_say(sink, "run        works in %s: %s holds an earlier run\n", SHOWN(taken),
+                 SHOWN(path));
     else
-        terminal_say("run        works in %s: %s holds %s, which is not fringe's\n", SHOWN(taken),
-                     SHOWN(path), SHOWN(clash));
+        sink_say(sink, "run        works in %s: %s holds %s, which is not fringe's\n", SHOWN(taken),
+                 SHOWN(path), SHOWN(clash));
 }
 
 // Looks again once it is locked: another start may have come between.
-static bool claim_if_free(RunFolder *folder, const char *path, char clash[CLASH], Error *err) {
+static bool claim_if_free(RunFolder *folder, const char *path, char clash[CLASH], const Sink *sink,
+                          Error *err) {
     char holder[HOLDER];
-    if (!is_free(path, clash, err) || enter(folder, path, holder, err) != LOCK_TAKEN)
+    if (!is_free(path, clash, err) || enter(folder, path, holder, sink, err) != LOCK_TAKEN)
         return false;
     if (is_free(path, clash, err))
         return true;
@@ -129,14 +131,15 @@ static bool claim_if_free(RunFolder *folder, const char *path, char clash[CLASH]
 }
 
 // Claims the first free one of NAME, NAME-2, ...
-static bool claim_next(RunFolder *folder, Config *config, RunKind kind, Error *err) {
+static bool claim_next(RunFolder *folder, Config *config, RunKind kind, const Sink *sink,
+                       Error *err) {
     char candidate[CONFIG_TEXT], first[CLASH] = "", later[CLASH], *path = config->run.dir;
     bool claimed = false;
     for (int number = 1; number < NUMBERS && !claimed && err->code == 0; number++) {
         claimed = numbers_name(candidate, path, number, err) &&
-                  claim_if_free(folder, candidate, number == 1 ? first : later, err);
+                  claim_if_free(folder, candidate, number == 1 ? first : later, sink, err);
         if (claimed && number > 1)
-            say_where(path, candidate, first);
+            say_where(path, candidate, first, sink);
     }
     if (claimed)
         snprintf(path, CONFIG_TEXT, "%s", candidate);
@@ -147,25 +150,27 @@ static bool claim_next(RunFolder *folder, Config *config, RunKind kind, Error *e
 }
 
 // Sets run.dir to what a resume goes on with. False: there is nothing.
-static bool find_resumed(Config *config, RunKind kind) {
+static bool find_resumed(Config *config, RunKind kind, const Sink *sink) {
     char found[CONFIG_TEXT], *path = config->run.dir;
     Marker marker;
     if (!numbers_newest(found, path, kind, config, true) &&
         !numbers_newest(found, path, kind, config, false)) // what has ended may be made longer
         return marker_read(&marker, path, NULL) && marker.kind == kind; // the refusal says why
     if (strcmp(found, path) != 0)
-        terminal_say("run        goes on in %s\n", SHOWN(found));
+        sink_say(sink, "run        goes on in %s\n", SHOWN(found));
     snprintf(path, CONFIG_TEXT, "%s", found);
     return true;
 }
 
-bool runfolder_claim(RunFolder *folder, Config *config, const RunClaim *claim, Error *err) {
+bool runfolder_claim(RunFolder *folder, Config *config, const RunClaim *claim, const Sink *sink,
+                     Error *err) {
     Marker ignored;
-    if (!claim->exact && !(claim->resume && find_resumed(config, claim->kind)))
-        return claim_next(folder, config, claim->kind, err);
+    if (!claim->exact && !(claim->resume && find_resumed(config, claim->kind, sink)))
+        return claim_next(folder, config, claim->kind, sink, err);
     bool goes_on = claim->resume && marker_read(&ignored, config->run.dir, NULL);
     return (goes_on || check_free(config->run.dir, err)) &&
-           claim_this(folder, config, claim->kind, claim->resume ? config->run.lock_wait : 0, err);
+           claim_this(folder, config, claim->kind, claim->resume ? config->run.lock_wait : 0, sink,
+                      err);
 }
 
 bool runfolder_mark(const Config *config, Error *err) {

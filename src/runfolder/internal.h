@@ -8,8 +8,8 @@
 #define LOCK_NAME ".lock"
 
 // ---- names.c
-// True for a name that fringe makes in the folder of a command, but for the marker and its temporary
-// files.
+// True for a name that fringe makes in the folder of a command, but for the marker and its
+// temporary files.
 bool names_know(const char *name);
 
 // ---- numbers.c: NAME, NAME-2, NAME-3, ...
@@ -24,7 +24,8 @@ bool numbers_newest(char out[CONFIG_TEXT], const char *path, RunKind kind, const
 typedef struct RunLock RunLock;
 typedef enum LockAnswer { LOCK_TAKEN, LOCK_BUSY, LOCK_FAILED } LockAnswer;
 // Tries once. LOCK_BUSY: `holder` names the holder ("pid 12 on host-a since ...").
-LockAnswer lock_try(RunLock **lock, const char *folder, char *holder, size_t size, Error *err);
+LockAnswer lock_try(RunLock **lock, const char *folder, char *holder, size_t size, const Sink *sink,
+                    Error *err);
 void lock_release(RunLock *lock);
 bool lock_is_ours(const char *path); // that file is empty, or names a holder
 

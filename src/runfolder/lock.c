@@ -140,7 +140,7 @@ static bool start_renewing(RunLock *lock) {
 
 // Moves a stale lock away. If two processes try, the second finds it gone, or puts back the new
 // lock of the first.
-static bool take_over(const char *path, time_t now) {
+static bool take_over(const char *path, time_t now, const Sink *sink) {
     char away[PATH_BYTES + 64];
     Error ignored = {0};
     if (!file_temporary(away, sizeof away, path, &ignored) || rename(path, away) != 0)
@@ -149,7 +149,7 @@ static bool take_over(const char *path, time_t now) {
     if (!stale)
         (void)!link(away, path);
     else
-        terminal_say("warning    %s was left by a run that has ended\n", SHOWN(path));
+        sink_warn(sink, "%s was left by a run that has ended", SHOWN(path));
     unlink(away);
     return stale;
 }
@@ -159,11 +159,11 @@ static LockAnswer start_renewed(RunLock *lock) {
     return lock->renewed ? LOCK_TAKEN : errno == EEXIST ? LOCK_BUSY : LOCK_FAILED;
 }
 
-static LockAnswer try_renewed(RunLock *lock, bool made) {
+static LockAnswer try_renewed(RunLock *lock, bool made, const Sink *sink) {
     if (made)
         return start_renewed(lock);
     time_t now = server_time(lock->path);
-    if (!is_stale(lock->path, now) || !take_over(lock->path, now))
+    if (!is_stale(lock->path, now) || !take_over(lock->path, now, sink))
         return LOCK_BUSY;
     close(lock->file);
     lock->file = open(lock->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -176,13 +176,13 @@ static bool has_no_locks(int reason) {
     return reason == ENOLCK || reason == EOPNOTSUPP || reason == ENOSYS || reason == EINVAL;
 }
 
-static LockAnswer try_lock(RunLock *lock, bool made) {
+static LockAnswer try_lock(RunLock *lock, bool made, const Sink *sink) {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fcntl(lock->file, F_OFD_SETLK, &whole) == 0)
         return LOCK_TAKEN;
     if (errno == EAGAIN || errno == EACCES)
         return LOCK_BUSY;
-    return has_no_locks(errno) ? try_renewed(lock, made) : LOCK_FAILED;
+    return has_no_locks(errno) ? try_renewed(lock, made, sink) : LOCK_FAILED;
 }
 
 // Opens the file; *made: it is new. EAGAIN: the file has just vanished because the run that held it
@@ -198,12 +198,13 @@ static int open_lock(const char *path, bool *made) {
     return file;
 }
 
-LockAnswer lock_try(RunLock **out, const char *folder, char *holder, size_t size, Error *err) {
+LockAnswer lock_try(RunLock **out, const char *folder, char *holder, size_t size, const Sink *sink,
+                    Error *err) {
     RunLock *lock = ALLOC(RunLock, 1, "lock of a run's folder");
     bool made;
     path_join(lock->path, sizeof lock->path, folder, LOCK_NAME);
     lock->file = open_lock(lock->path, &made);
-    LockAnswer answer = lock->file >= 0   ? try_lock(lock, made)
+    LockAnswer answer = lock->file >= 0   ? try_lock(lock, made, sink)
                         : errno == EAGAIN ? LOCK_BUSY
                                           : LOCK_FAILED;
     if (answer == LOCK_TAKEN && !write_holder(lock->file))

@@ -50,17 +50,17 @@ bool names_know(const char *name) {
     return what_it_is(name) != NULL && strncmp(name, MARKER_NAME, strlen(MARKER_NAME)) != 0;
 }
 
-bool runfolder_print(const char *path) {
+bool runfolder_print(const Sink *out, const char *path) {
     Marker ignored;
     struct dirent **entry;
     if (!marker_read(&ignored, path, NULL))
         return false;
     int count = scandir(path, &entry, NULL, alphasort);
-    printf("files\n");
+    sink_print(out, "files\n");
     for (int i = 0; i < count; free(entry[i++])) {
         const char *what = what_it_is(entry[i]->d_name);
         if (what != NULL)
-            printf("  %-32s %s\n", SHOWN(entry[i]->d_name), what);
+            sink_print(out, "  %-32s %s\n", SHOWN(entry[i]->d_name), what);
     }
     if (count >= 0)
         free(entry);

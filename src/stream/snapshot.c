@@ -89,7 +89,7 @@ static void say_warnings(const Snapshot *s, const Dataset *dataset) {
     const char *at = dataset->warnings.text;
     while (*at != '\0') {
         int length = (int)strcspn(at, "\n");
-        terminal_say("warning    snapshot %s: %.*s\n", s->name, length, at);
+        sink_warn(s->stream->request->sink, "snapshot %s: %.*s", s->name, length, at);
         at += length + (at[length] == '\n');
     }
 }
@@ -99,7 +99,7 @@ static void say_bound(const Snapshot *s) {
     const SrpBound *bound = &s->stream->bound;
     srp_bound_told(text, sizeof text, &s->stream->options, bound);
     if (summary_load(s->stream) * bound->mean > bound->promised)
-        terminal_say("warning    snapshot %s: %s\n", s->name, text);
+        sink_warn(s->stream->request->sink, "snapshot %s: %s", s->name, text);
 }
 
 static bool write_dataset(const Snapshot *s, uint64_t *id, Error *err) {
@@ -141,7 +141,8 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
     LiveHypergraph *live = srp_live(stream->srp);
     char after[64];
     if (live->pins == 0)
-        return terminal_say("warning    snapshot %s is left out: there are no pins yet\n", name),
+        return sink_warn(stream->request->sink, "snapshot %s is left out: there are no pins yet",
+                         name),
                true;
     find_place(&s, name);
     stage_drop();

@@ -44,17 +44,18 @@ static bool resume(Stream *s, Error *err) {
     s->summary->pins_at_first = srp_live(s->srp)->pins;
     s->events_at_first = s->events;
     if (event_reader_can_seek(s->reader) || s->request->skip > 0)
-        terminal_note("resumed    after event %" PRId64 "\n", s->events);
+        sink_note(s->request->sink, "resumed    after event %" PRId64 "\n", s->events);
     if (event_reader_can_seek(s->reader))
         return s->request->skip == 0 ||
                error_set(err, EXIT_USAGE,
                          "--skip is for a source that cannot be rewound; %s goes on where it was",
                          s->request->source);
     if (s->request->skip == 0)
-        terminal_say("resumed    after event %" PRId64
-                     "; %s cannot be rewound, so the sender must begin with the next event, or "
-                     "send all again while --skip %" PRId64 " is given\n",
-                     s->events, SHOWN(s->request->source), s->events);
+        sink_say(s->request->sink,
+                 "resumed    after event %" PRId64
+                 "; %s cannot be rewound, so the sender must begin with the next event, or "
+                 "send all again while --skip %" PRId64 " is given\n",
+                 s->events, SHOWN(s->request->source), s->events);
     return s->request->skip == 0 || s->request->skip == s->events ||
            error_set(err, EXIT_USAGE,
                      "--skip %" PRId64 ": the checkpoint holds %" PRId64
@@ -185,7 +186,7 @@ static bool checkpoint(Stream *s, const EventPlace *place, Error *err) {
 static bool save_at(Stream *s, const EventPlace *place) {
     Error trouble = {0};
     if (has_changed(s) && !checkpoint(s, place, &trouble))
-        terminal_say("fringe: no checkpoint: %s\n", trouble.text);
+        sink_say(s->request->sink, "fringe: no checkpoint: %s\n", trouble.text);
     return false;
 }
 
@@ -265,7 +266,7 @@ static bool follow(Stream *s, Error *err) {
 static void say_remarks(const Stream *s) {
     const Warnings *warnings = event_reader_warnings(s->reader);
     if (warnings->text[0] != '\0')
-        terminal_say("warning    %s\n", warnings_join((char[WARNINGS_TEXT]){0}, warnings));
+        sink_warn(s->request->sink, "%s", warnings_join((char[WARNINGS_TEXT]){0}, warnings));
 }
 
 static bool write_summary(const Stream *s, Error *err) {

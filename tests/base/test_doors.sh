@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # once
-# If this failed, a room could open a door above it, or a library leave its room, and the build
-# would say nothing.
+# If this failed, a room could open a door above it, a library leave its room, or a room below cli
+# print, and the build would say nothing.
 set -u
 failed=0
 folder=$(mktemp -d)
@@ -52,6 +52,13 @@ refuse src/model/a.c '#include <glpk.h>' '<glpk.h>'
 refuse src/base/a.c '#include "fringe/bitwidth.h"' '"fringe/bitwidth.h": the room "base"'
 refuse solver/a.c '#include "fringe/trainer.h"' '"fringe/trainer.h": the room "solver"'
 refuse src/model/a.c '#include "fringe/attic.h"' '"fringe/attic.h" is no door'
+refuse src/model/a.c '#include "fringe/base/terminal.h"' '<fringe/base/terminal.h>'
+refuse src/model/a.c '    printf("%d", rows);' 'only cli prints'
+refuse kernels/cpu/a.c 'fprintf(stderr, "rows");' 'only cli prints'
+refuse src/base/a.c 'terminal_say("rows");' 'only cli prints'
+refuse include/fringe/halo.h '(void)!write(STDERR_FILENO, text, bytes);' 'only cli prints'
+accept src/base/terminal.c 'fwrite(text, 1, bytes, stdout);'
+accept src/model/a.c 'snprintf(line, 80, "rows"); // not printf("rows") to stdout'
 accept src/model/a.c '#include "fringe/halo.h"'
 accept src/model/a.c '#include "fringe/npy.h"'
 accept src/model/a.c '#include "fringe/base/json.h"'

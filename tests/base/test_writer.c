@@ -4,6 +4,8 @@
 
 #include "support.h"
 
+#include "fringe/base/terminal.h"
+
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -156,7 +158,7 @@ static bool is_line(const char *at, int line) {
 // in turn on stderr and stdout
 static void print_lines(void) {
     for (int line = 0; line < LINES; line++)
-        (line % 2 == 0 ? terminal_say : terminal_print)("%-39d\n", line);
+        sink_put(&terminal_sink, line % 2 == 0 ? SINK_SAY : SINK_OUTPUT, "%-39d\n", line);
 }
 
 // What arrives in a pipe that nobody reads until all is printed.

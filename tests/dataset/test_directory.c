@@ -4,6 +4,7 @@
 
 #include "bytes.h"
 
+#include "fringe/base/terminal.h"
 #include "fringe/dataset.h"
 
 #include <unistd.h>
@@ -54,7 +55,7 @@ static void what_is_written_opens_again(void **state) {
     assert_same(&made, &read);
     dataset_clear(&read);
     dataset_clear(&made);
-    assert_ok(dataset_inspect(folder, &err), &err);
+    assert_ok(dataset_inspect(&terminal_tables, folder, &err), &err);
 }
 
 static void weights_and_multi_labels_too(void **state) {
@@ -160,7 +161,7 @@ static void a_foreign_directory_opens(void **state) {
     assert_memory_equal(d.x, x, sizeof x);
     assert_non_null(strstr(d.warnings.text, "1 node without label"));
     dataset_clear(&d);
-    assert_ok(dataset_inspect(folder, &err), &err);
+    assert_ok(dataset_inspect(&terminal_tables, folder, &err), &err);
     Config config = {0}; // named by its manifest, and through dataset_load
     path_join(config.data.path, sizeof config.data.path, folder, "dataset.json");
     assert_ok(dataset_load(&d, &config, &err), &err);

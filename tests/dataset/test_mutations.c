@@ -4,6 +4,7 @@
 // run under AddressSanitizer this shows reads out of bounds, too.
 
 #include "bytes.h"
+#include "fringe/base/terminal.h"
 
 #include "dataset/internal.h"
 
@@ -192,7 +193,7 @@ static bool open_with(const char *name, const unsigned char *bytes, size_t count
     if (!dataset_open(&dataset, directory, err))
         return false;
     dataset_clear(&dataset);
-    return dataset_inspect(directory, err);
+    return dataset_inspect(&terminal_tables, directory, err);
 }
 
 static void directories(void **state) {

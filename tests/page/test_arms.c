@@ -28,7 +28,7 @@ static void put_run(const char *run, const char *mode, int ranks, double lr, int
 
 static void add(RunRecords *records, const char *run) {
     Error err = {0};
-    assert_ok(records_add(records, test_path(run), &err), &err);
+    assert_ok(records_add(records, test_path(run), NULL, &err), &err);
 }
 
 static void runs_that_differ_in_their_seed_are_one_arm(void **state) {

@@ -2,6 +2,7 @@
 // If this fails, a hyperedge has another home than the majority rule says, a measure of a cut
 // hypergraph is not what its definition gives, or a part file is not read back.
 #include "cut.h"
+#include "fringe/base/terminal.h"
 #include "method.h"
 #include <math.h>
 
@@ -172,7 +173,7 @@ static void test_measures_are_those_of_their_definitions(void **state) {
             check_json(manifest, &m, &kind);
             check_json(report, &m, &kind);
             check_parts(report, &m, part_counts[c]);
-            assert_ok(partition_report(cut.folder, NULL, &err), &err);
+            assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err), &err);
             json_free(manifest);
             json_free(report);
             cut_close(&cut);

@@ -2,6 +2,7 @@
 // If this fails, a shard is not what its part of the graph is, or its rows lie in another order
 // than law 1 says.
 #include "cut.h"
+#include "fringe/base/terminal.h"
 #include <math.h>
 
 static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
@@ -315,9 +316,9 @@ static void test_report_reads_what_was_written(void **state) {
     Cut cut;
     Error err = {0};
     cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
-    assert_ok(partition_report(cut.folder, NULL, &err), &err);
-    assert_refused(partition_report(test_path("nowhere"), NULL, &err), &err, EXIT_NO_INPUT,
-                   "nowhere");
+    assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err), &err);
+    assert_refused(partition_report(&terminal_tables, test_path("nowhere"), NULL, &err), &err,
+                   EXIT_NO_INPUT, "nowhere");
     cut_close(&cut);
 }
 

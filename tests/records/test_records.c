@@ -59,7 +59,7 @@ static void the_newest_start_of_a_name_comes_first(void **state) {
         snprintf(run, sizeof run, "listed/%s", name[i]);
         put(run, "run.json", "{\"config\": {}}");
     }
-    assert_ok(records_add(&records, test_path("listed"), &err), &err);
+    assert_ok(records_add(&records, test_path("listed"), NULL, &err), &err);
     assert_int_equal(records.count, 5);
     for (int i = 0; i < 5; i++)
         assert_string_equal(path_name(records.run[i].folder), name[i]);
@@ -73,14 +73,14 @@ static void runs_are_found_in_the_order_of_their_numbers(void **state) {
     RunRecords records = {0};
     put("run-10", "run.json", "{\"config\": {}}");
     put("run-2", "run.json", "{\"config\": {}}");
-    assert_ok(records_add(&records, test_folder(), &err), &err);
+    assert_ok(records_add(&records, test_folder(), NULL, &err), &err);
     assert_int_equal(records.count, 2);
     assert_non_null(strstr(records.run[0].folder, "run-2"));
     assert_non_null(strstr(records.run[1].folder, "run-10"));
     assert_int_equal(records.run[1].state, RECORD_UNFINISHED);
     assert_int_equal(records.run[1].epochs, 0);
     records_clear(&records);
-    assert_false(records_add(&records, "/nonexistent", &err));
+    assert_false(records_add(&records, "/nonexistent", NULL, &err));
     assert_int_equal(err.code, EXIT_NO_INPUT);
 }
 
@@ -97,7 +97,7 @@ static void what_differs_is_named(void **state) {
     put("of/b", "run.json",
         "{\"machine\": {\"ranks\": 1}, \"config\": {\"train\": {\"lr\": 0.25, \"betas\": [0.5, 1]},"
         " \"run\": {\"dir\": \"b\", \"seed\": 1, \"log_every\": 2}}}");
-    assert_ok(records_add(&records, test_path("of"), &err), &err);
+    assert_ok(records_add(&records, test_path("of"), NULL, &err), &err);
     char(*key)[RECORD_KEY] = records_differing_keys(&records, &count);
     assert_int_equal(count, 1);
     assert_string_equal(key[0], "config.train.lr");

@@ -150,7 +150,7 @@ static void versions_are_members_and_name_what_is_linked(void **state) {
     assert_ok(backend != NULL && backend->start(&(BackendStart){0}, &err), &err);
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
-    report_versions(&writer, backend);
+    report_versions(&writer, NULL, backend);
     json_end_object(&writer);
     Json *object = json_parse(writer.text, writer.bytes, "versions", &err);
     assert_ok(object, &err);

@@ -30,7 +30,7 @@ static bool claim(Start *start, const char *name, const char *setting, RunClaim 
     assert_ok(config_load(&start->config, NULL, settings, 1, err), err);
     snprintf(start->config.run.dir, CONFIG_TEXT, "%s", test_path(name));
     start->config.run.lock_wait = 0.1;
-    return runfolder_claim(&start->folder, &start->config, &how, err);
+    return runfolder_claim(&start->folder, &start->config, &how, NULL, err);
 }
 
 static void expect(Start *start, const char *name, const char *setting, RunClaim how,
@@ -92,7 +92,7 @@ static void a_resume_goes_on_with_the_newest_of_its_training(void **state) {
     end(&one, true);
     expect(&one, "on", slow, anew, "on-5");
     end(&one, true);
-    expect(&one, "on", slow, resumed, "on-2"); // on-5 has ended
+    expect(&one, "on", slow, resumed, "on-2");            // on-5 has ended
     assert_false(claim(&two, "on", slow, resumed, &err)); // it is in progress
     assert_error_at(&err, EXIT_CANNOT_WRITE, "on-2: another run works there (pid ", __FILE__,
                     __LINE__);

@@ -8,6 +8,7 @@
 
 #include "fringe/base/error.h"
 #include "fringe/base/file.h"
+#include "fringe/base/sink.h"
 #include <stdint.h>
 
 typedef enum TensorType {
@@ -47,8 +48,8 @@ bool tensors_open(Tensors *tensors, const char *path, Error *err);
 // The same of a file's bytes in memory, which are lent until tensors_close; `path` is for messages.
 bool tensors_parse(Tensors *tensors, const void *bytes, size_t count, const char *path, Error *err);
 void tensors_close(Tensors *tensors);
-// Prints name, type and shape of each tensor to stdout, under `title`.
-void tensors_print(const Tensors *tensors, const char *title);
+// Prints name, type and shape of each tensor under `title`.
+void tensors_print(const Sink *out, const Tensors *tensors, const char *title);
 const Tensor *tensors_find(const Tensors *tensors, const char *name); // NULL if there is none
 // The tensor of that name, type and shape (-1: any extent); NULL with an error that says what was
 // found.

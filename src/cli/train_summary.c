@@ -180,8 +180,8 @@ static void print_baseline(const Shard *shard, const Score *score, const RunSumm
                   score_text(test, score, summary->baseline[SPLIT_TEST]));
 }
 
-void report_run_summary(const Config *config, const Shard *shard, const Comm *comm,
-                        const Trainer *trainer, const RunSummary *summary) {
+void print_training(const Config *config, const Shard *shard, const Comm *comm,
+                    const Trainer *trainer, const RunSummary *summary) {
     const Score *score = score_of_labels(shard->multilabel);
     print_data(shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
@@ -198,7 +198,7 @@ void report_run_summary(const Config *config, const Shard *shard, const Comm *co
                                            : "no validation nodes: the last epoch counts");
 }
 
-void report_warnings(const Config *config, const Comm *comm, const RunSummary *summary) {
+void warn_of_training(const Config *config, const Comm *comm, const RunSummary *summary) {
     warn_of_period(config, summary);
     warn_of_silence(config, summary);
     warn_of_one_rank(config, comm);
