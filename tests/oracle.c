@@ -3,8 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDEST = 1 << 16 }; // columns of a row
-
 double *oracle_matrix(int64_t rows, int64_t columns) {
     return calloc((size_t)(rows * columns) + 1, sizeof(double));
 }
@@ -66,24 +64,15 @@ static int64_t level_count(const OracleGraph *g, const ModelShape *shape, int le
     return shape->stages > 1 && level % 2 == 1 ? g->m : g->n;
 }
 
-static double mask(double keep, uint64_t seed, uint32_t epoch, int layer, int64_t row,
-                   int64_t column) {
-    RandomStream s = random_stream(seed, RANDOM_DROPOUT, epoch, layer, 0);
-    return (double)random_uniform16(s, row, 0, column) < keep ? 1 / keep : 0;
-}
-
 typedef struct OracleLayer {
-    double *h, *agg, *z, *mean, *sigma;
-    double *u; // gin: the middle of its perceptron; agg then has ε h added
+    double *h, *agg, *z; // h: level l
+    double *u;           // gin: the middle of its perceptron; agg then has ε h added
+    double *plain;       // level l without its dropout
+    double *dh, *dplain; // the gradients of the two
 } OracleLayer;
 
-typedef struct Windows {
-    const double *w, *ws, *bias, *gamma, *beta, *w2, *bias2, *epsilon;
-    double *dw, *dws, *dbias, *dgamma, *dbeta, *dw2, *dbias2, *depsilon;
-} Windows;
-
-static Windows windows(const ModelShape *shape, const double *p, double *g, int layer) {
-    Windows out = {0};
+static OracleWindows windows(const ModelShape *shape, const double *p, double *g, int layer) {
+    OracleWindows out = {0};
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *q = &shape->parameter[i];
         const double *at = p + q->begin;
@@ -134,59 +123,6 @@ static bool has_post(const ModelShape *shape, int layer) {
     return has_weights(shape, layer) && later;
 }
 
-// One row through post; u[s] is the input of step s (u[count] the result).
-static void post_row(const ModelShape *shape, const Windows *w, int layer, int64_t row,
-                     int64_t width, const double *z, double u[4][WIDEST], double *mean,
-                     double *sigma, bool training, uint64_t seed, uint32_t epoch) {
-    memcpy(u[0], z, (size_t)width * sizeof(double));
-    for (int s = 0; s < shape->post_count; s++) {
-        double m = 0, v = 0;
-        for (int64_t c = 0; c < width; c++)
-            m += u[s][c] / (double)width;
-        for (int64_t c = 0; c < width; c++)
-            v += (u[s][c] - m) * (u[s][c] - m) / (double)width;
-        if (shape->post[s] == POST_NORM)
-            *mean = m, *sigma = sqrt(v + 1e-5);
-        for (int64_t c = 0; c < width; c++) {
-            double x = u[s][c];
-            if (shape->post[s] == POST_NORM)
-                x = w->gamma[c] * (x - m) / sqrt(v + 1e-5) + w->beta[c];
-            else if (shape->post[s] == POST_ACTIVATION)
-                x = x > 0 ? x : 0;
-            else if (training)
-                x *= mask((double)shape->keep, seed, epoch, layer + 1, row, c);
-            u[s + 1][c] = x;
-        }
-    }
-}
-
-// d (in: of post's output, out: of z)
-static void post_row_back(const ModelShape *shape, const Windows *w, int layer, int64_t row,
-                          int64_t width, double u[4][WIDEST], double mean, double sigma, double *d,
-                          bool training, uint64_t seed, uint32_t epoch) {
-    double n = (double)width;
-    for (int s = shape->post_count - 1; s >= 0; s--) {
-        double sum = 0, dot = 0;
-        for (int64_t c = 0; c < width && shape->post[s] == POST_NORM; c++) {
-            double xhat = (u[s][c] - mean) / sigma, dx = w->gamma[c] * d[c];
-            w->dgamma[c] += d[c] * xhat;
-            w->dbeta[c] += d[c];
-            sum += dx;
-            dot += dx * xhat;
-        }
-        for (int64_t c = 0; c < width; c++) {
-            if (shape->post[s] == POST_NORM) {
-                double xhat = (u[s][c] - mean) / sigma;
-                d[c] = (w->gamma[c] * d[c] - sum / n - xhat * dot / n) / sigma;
-            } else if (shape->post[s] == POST_ACTIVATION) {
-                d[c] = u[s][c] > 0 ? d[c] : 0;
-            } else if (training) {
-                d[c] *= mask((double)shape->keep, seed, epoch, layer + 1, row, c);
-            }
-        }
-    }
-}
-
 static double squares_and_g(const OracleGraph *graph, int64_t k, const double *z, double *g) {
     double loss = 0;
     for (int64_t i = 0; i < graph->n * k; i++) {
@@ -230,7 +166,7 @@ static double loss_and_g(const OracleGraph *graph, int64_t k, const double *z, d
 }
 
 // The second half of a perceptron: z = max(0, u) W2 + b2, where u is what z was.
-static void perceptron(OracleLayer *layer, const Windows *w, int64_t n, int64_t out) {
+static void perceptron(OracleLayer *layer, const OracleWindows *w, int64_t n, int64_t out) {
     double *r = oracle_matrix(n, out);
     for (int64_t i = 0; i < n * out; i++) {
         layer->u[i] = layer->z[i];
@@ -242,7 +178,7 @@ static void perceptron(OracleLayer *layer, const Windows *w, int64_t n, int64_t 
 }
 
 // The gradient of u in place of that of z.
-static void perceptron_back(const OracleLayer *layer, const Windows *w, double *g, int64_t n,
+static void perceptron_back(const OracleLayer *layer, const OracleWindows *w, double *g, int64_t n,
                             int64_t out) {
     double *r = oracle_matrix(n, out), *dr = oracle_matrix(n, out);
     for (int64_t i = 0; i < n * out; i++) {
@@ -258,88 +194,195 @@ static void perceptron_back(const OracleLayer *layer, const Windows *w, double *
     free(dr);
 }
 
-static void forward(const OracleGraph *graph, const ModelShape *shape, const double *p,
-                    double *const *stage, OracleLayer *layer, bool training, uint64_t seed,
-                    uint32_t epoch) {
-    static double u[4][WIDEST];
-    for (int64_t i = 0; i < graph->n; i++)
-        for (int64_t c = 0; c < shape->width[0]; c++) {
-            double x = (double)graph->x[i * shape->width[0] + c];
-            if (training && shape->input_keep < 1)
-                x *= mask((double)shape->input_keep, seed, epoch, 0, i, c);
-            layer[0].h[i * shape->width[0] + c] = x;
-        }
-    for (int l = 0; l < shape->layers; l++) {
-        int64_t in = shape->width[l], out = shape->width[l + 1];
-        int64_t n = level_count(graph, shape, l + 1);
-        Windows w = windows(shape, p, NULL, l);
-        oracle_product(layer[l].agg, stage[l], false, layer[l].h, false, n,
-                       level_count(graph, shape, l), in);
-        for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++)
-            layer[l].agg[i] += *w.epsilon * layer[l].h[i];
-        if (w.w == NULL)
-            memcpy(layer[l].z, layer[l].agg, (size_t)(n * in) * sizeof(double));
-        else
-            oracle_product(layer[l].z, layer[l].agg, false, w.w, false, n, in, out);
-        if (w.ws != NULL)
-            oracle_product(layer[l].z, layer[l].h, false, w.ws, false, n, in, out);
-        for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
-            layer[l].z[i] += w.bias[i % out];
-        if (w.w2 != NULL)
-            perceptron(&layer[l], &w, n, out);
-        if (!has_post(shape, l))
-            memcpy(layer[l + 1].h, layer[l].z, (size_t)(n * out) * sizeof(double));
-        for (int64_t i = 0; i < n && has_post(shape, l); i++) {
-            post_row(shape, &w, l, i, out, layer[l].z + i * out, u, &layer[l].mean[i],
-                     &layer[l].sigma[i], training, seed, epoch);
-            memcpy(layer[l + 1].h + i * out, u[shape->post_count], (size_t)out * sizeof(double));
+// What a layer reads: level l, its rows that others read again (h0: the anchor), and how.
+static bool is_anchored(const ModelShape *shape, int l) {
+    return shape->anchor > 0 && !is_linear(shape, l);
+}
+
+static double beta_of(const ModelShape *shape, int l) { return log((double)shape->theta / l + 1); }
+
+static void scale_add(double *out, double a, double b, const double *x, int64_t count) {
+    for (int64_t i = 0; i < count; i++)
+        out[i] = a * out[i] + b * x[i];
+}
+
+static bool is_jump(const ModelShape *shape, int l) {
+    return shape->jump != JUMP_NONE && l == shape->layers - 1;
+}
+
+// All hidden levels of nodes side by side, or their maximum; `back`: the gradient of that, added to
+// those of the levels.
+static void jump(const ModelShape *shape, OracleLayer *layer, double *x, int64_t n, int64_t in,
+                 bool back) {
+    for (int64_t v = 0; v < n; v++) {
+        int64_t at = 0;
+        for (int k = shape->stages; k < shape->layers; k += shape->stages) {
+            int64_t width = shape->width[k];
+            double *h = layer[k].h + v * width, *dh = layer[k].dh + v * width;
+            for (int64_t c = 0; c < width; c++) {
+                double *to = x + v * in + (shape->jump == JUMP_CAT ? at + c : c);
+                bool top = true;
+                for (int j = shape->stages; j < shape->layers && shape->jump == JUMP_MAX;
+                     j += shape->stages) {
+                    double other = layer[j].h[v * width + c];
+                    top = top && (j < k ? other < h[c] : other <= h[c]);
+                }
+                if (top && back)
+                    dh[c] += *to;
+                else if (top)
+                    *to = h[c];
+            }
+            at += width;
         }
     }
 }
 
-static void backward(const OracleGraph *graph, const ModelShape *shape, const double *p,
-                     double *const *stage, OracleLayer *layer, double *g, double *gradient,
-                     uint64_t seed, uint32_t epoch) {
-    static double u[4][WIDEST];
-    for (int l = shape->layers - 1; l >= 0; l--) {
-        int64_t in = shape->width[l], out = shape->width[l + 1];
-        int64_t n = level_count(graph, shape, l + 1), below_n = level_count(graph, shape, l);
-        Windows w = windows(shape, p, gradient, l);
-        double *da = oracle_matrix(n, in), *dh = oracle_matrix(below_n, in);
-        if (w.w2 != NULL)
-            perceptron_back(&layer[l], &w, g, n, out);
-        if (w.w == NULL)
-            memcpy(da, g, (size_t)(n * in) * sizeof(double));
-        else
-            oracle_product(w.dw, layer[l].agg, true, g, false, in, n, out);
-        if (w.ws != NULL)
-            oracle_product(w.dws, layer[l].h, true, g, false, in, n, out);
-        for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
-            w.dbias[i % out] += g[i];
-        if (w.w != NULL)
-            oracle_product(da, g, false, w.w, true, n, out, in);
-        oracle_product(dh, stage[l], true, da, false, below_n, n, in);
-        for (int64_t i = 0; i < n * in && w.epsilon != NULL; i++) {
-            dh[i] += *w.epsilon * da[i];
-            *w.depsilon += da[i] * layer[l].h[i];
-        }
-        if (w.ws != NULL)
-            oracle_product(dh, g, false, w.ws, true, n, out, in);
-        free(g);
-        free(da);
-        g = dh;
-        if (l == 0)
-            break;
-        Windows below = windows(shape, p, gradient, l - 1);
-        for (int64_t i = 0; i < below_n && has_post(shape, l - 1); i++) {
-            double mean, sigma;
-            post_row(shape, &below, l - 1, i, in, layer[l - 1].z + i * in, u, &mean, &sigma, true,
-                     seed, epoch);
-            post_row_back(shape, &below, l - 1, i, in, u, layer[l - 1].mean[i],
-                          layer[l - 1].sigma[i], g + i * in, true, seed, epoch);
-        }
+static int64_t width_read(const ModelShape *shape, int l) {
+    int64_t sum = 0;
+    for (int k = shape->stages; k < shape->layers; k += shape->stages)
+        sum += shape->width[k];
+    return is_jump(shape, l) && shape->jump == JUMP_CAT ? sum : shape->width[l];
+}
+
+// A of a layer: its aggregate, with what kinds add to it.
+static void aggregate(const OracleGraph *graph, const ModelShape *shape, const double *stage,
+                      OracleLayer *layer, int l, const double *epsilon) {
+    int64_t n = level_count(graph, shape, l + 1), in = width_read(shape, l);
+    double *agg = layer[l].agg;
+    if (is_jump(shape, l)) {
+        jump(shape, layer, agg, n, in, false);
+        return;
     }
-    free(g);
+    oracle_product(agg, stage, false, layer[l].h, false, n, level_count(graph, shape, l), in);
+    if (epsilon != NULL)
+        scale_add(agg, 1, *epsilon, layer[l].h, n * in);
+    if (is_anchored(shape, l))
+        scale_add(agg, 1 - (double)shape->alpha, (double)shape->alpha, layer[shape->anchor].plain,
+                  n * in);
+    if (shape->mixes == 0 || l + 2 != shape->mixes)
+        return;
+    scale_add(agg, shape->mix[l + 1], shape->mix[l], layer[l].h, n * in);
+    for (int k = 0; k < l; k++)
+        scale_add(agg, 1, shape->mix[k], layer[k].h, n * in);
+}
+
+static void features(const OracleGraph *graph, const ModelShape *shape, double *h,
+                     const OracleTime *time) {
+    for (int64_t i = 0; i < graph->n; i++)
+        for (int64_t c = 0; c < shape->width[0]; c++) {
+            double x = (double)graph->x[i * shape->width[0] + c];
+            if (time->training && shape->input_keep < 1)
+                x *= oracle_mask((double)shape->input_keep, time, 0, i, c);
+            h[i * shape->width[0] + c] = x;
+        }
+}
+
+// The next level from Z.
+static void next_level(const OracleGraph *graph, const ModelShape *shape, const OracleWindows *w,
+                       OracleLayer *layer, int l, const OracleTime *time) {
+    int64_t n = level_count(graph, shape, l + 1), out = shape->width[l + 1];
+    if (!has_post(shape, l)) {
+        memcpy(layer[l + 1].h, layer[l].z, (size_t)(n * out) * sizeof(double));
+        memcpy(layer[l + 1].plain, layer[l].z, (size_t)(n * out) * sizeof(double));
+        return;
+    }
+    OracleTime still = *time;
+    still.training = false; // no dropout
+    oracle_post(shape, w, l, n, layer[l].z, layer[l + 1].plain, &still);
+    oracle_post(shape, w, l, n, layer[l].z, layer[l + 1].h, time);
+    if (shape->skips[l])
+        scale_add(layer[l + 1].h, 1, 1, layer[l + 1 - shape->stages].h, n * out);
+}
+
+static void forward(const OracleGraph *graph, const ModelShape *shape, const double *p,
+                    double *const *stage, OracleLayer *layer, const OracleTime *time) {
+    features(graph, shape, layer[0].h, time);
+    for (int l = 0; l < shape->layers; l++) {
+        int64_t in = width_read(shape, l), out = shape->width[l + 1];
+        int64_t n = level_count(graph, shape, l + 1);
+        OracleWindows w = windows(shape, p, NULL, l);
+        double *z = layer[l].z;
+        aggregate(graph, shape, stage[l], layer, l, w.epsilon);
+        if (w.w == NULL)
+            memcpy(z, layer[l].agg, (size_t)(n * in) * sizeof(double));
+        else
+            oracle_product(z, layer[l].agg, false, w.w, false, n, in, out);
+        if (w.w != NULL && is_anchored(shape, l))
+            scale_add(z, beta_of(shape, l), 1 - beta_of(shape, l), layer[l].agg, n * in);
+        if (w.ws != NULL)
+            oracle_product(z, layer[l].h, false, w.ws, false, n, in, out);
+        for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
+            z[i] += w.bias[i % out];
+        if (w.w2 != NULL)
+            perceptron(&layer[l], &w, n, out);
+        next_level(graph, shape, &w, layer, l, time);
+    }
+}
+
+// The gradients of what a layer reads, from da, that of its A.
+static void aggregate_back(const OracleGraph *graph, const ModelShape *shape, const double *stage,
+                           OracleLayer *layer, int l, double *da, const OracleWindows *w) {
+    int64_t n = level_count(graph, shape, l + 1), below = level_count(graph, shape, l);
+    int64_t in = width_read(shape, l);
+    if (is_jump(shape, l)) {
+        jump(shape, layer, da, n, in, true);
+        return;
+    }
+    if (is_anchored(shape, l)) {
+        scale_add(layer[shape->anchor].dplain, 1, (double)shape->alpha, da, n * in);
+        scale_add(da, 1 - (double)shape->alpha, 0, da, n * in);
+    }
+    oracle_product(layer[l].dh, stage, true, da, false, below, n, in);
+    for (int64_t i = 0; i < n * in && w->epsilon != NULL; i++) {
+        layer[l].dh[i] += *w->epsilon * da[i];
+        *w->depsilon += da[i] * layer[l].h[i];
+    }
+}
+
+// The gradients of a layer's parameters, and of what it reads, from g, that of its Z.
+static void layer_back(const OracleGraph *graph, const ModelShape *shape, const double *stage,
+                       OracleLayer *layer, int l, double *g, const OracleWindows *w) {
+    int64_t in = width_read(shape, l), out = shape->width[l + 1];
+    int64_t n = level_count(graph, shape, l + 1);
+    double *da = oracle_matrix(n, in),
+           beta = is_anchored(shape, l) && l > 0 ? beta_of(shape, l) : 1;
+    if (w->w2 != NULL)
+        perceptron_back(&layer[l], w, g, n, out);
+    if (w->w == NULL) {
+        memcpy(da, g, (size_t)(n * in) * sizeof(double));
+    } else {
+        oracle_product(w->dw, layer[l].agg, true, g, false, in, n, out);
+        scale_add(w->dw, beta, 0, w->dw, in * out);
+        oracle_product(da, g, false, w->w, true, n, out, in);
+        if (is_anchored(shape, l))
+            scale_add(da, beta, 1 - beta, g, n * in);
+    }
+    if (w->ws != NULL) {
+        oracle_product(w->dws, layer[l].h, true, g, false, in, n, out);
+        oracle_product(layer[l].dh, g, false, w->ws, true, n, out, in);
+    }
+    for (int64_t i = 0; i < n * out && w->bias != NULL; i++)
+        w->dbias[i % out] += g[i];
+    if (shape->mixes == 0) // of mixed aggregates nobody needs the gradient
+        aggregate_back(graph, shape, stage, layer, l, da, w);
+    free(da);
+}
+
+static void backward(const OracleGraph *graph, const ModelShape *shape, const double *p,
+                     double *const *stage, OracleLayer *layer, double *gradient,
+                     const OracleTime *time) {
+    for (int l = shape->layers - 1; l >= 0; l--) {
+        int64_t n = level_count(graph, shape, l + 1), out = shape->width[l + 1];
+        OracleWindows w = windows(shape, p, gradient, l);
+        double *g = layer[l + 1].dh;
+        if (shape->skips[l])
+            scale_add(layer[l + 1 - shape->stages].dh, 1, 1, g, n * out);
+        if (has_post(shape, l))
+            oracle_post_back(shape, &w, l, n, layer[l].z, g, layer[l + 1].dplain, time);
+        else
+            scale_add(g, 1, 1, layer[l + 1].dplain, n * out);
+        layer_back(graph, shape, stage[l], layer, l, g, &w);
+    }
 }
 
 // The matrix of a layer.
@@ -365,35 +408,34 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
     int64_t n = graph->n, k = shape->width[shape->layers];
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
-    double *stage[MODEL_LAYERS], *g = oracle_matrix(n, k);
+    OracleTime time = {training, seed, epoch};
+    double *stage[MODEL_LAYERS];
     for (int l = 0; l < shape->layers; l++)
         stage[l] = stage_of(graph, shape, l);
     for (int l = 0; l <= shape->layers; l++) {
-        int64_t to = level_count(graph, shape, l + 1), at = level_count(graph, shape, l);
+        int64_t at = level_count(graph, shape, l), to = level_count(graph, shape, l + 1);
         int64_t in = shape->width[l], out = l < shape->layers ? shape->width[l + 1] : 0;
-        assert(in <= WIDEST);
-        layer[l] =
-            (OracleLayer){oracle_matrix(at, in), oracle_matrix(to, in), oracle_matrix(to, out),
-                          oracle_matrix(to, 1),  oracle_matrix(to, 1),  oracle_matrix(to, out)};
+        layer[l] = (OracleLayer){oracle_matrix(at, in),  oracle_matrix(to, width_read(shape, l)),
+                                 oracle_matrix(to, out), oracle_matrix(to, out),
+                                 oracle_matrix(at, in),  oracle_matrix(at, in),
+                                 oracle_matrix(at, in)};
     }
-    forward(graph, shape, p, stage, layer, training, seed, epoch);
+    forward(graph, shape, p, stage, layer, &time);
     const double *z = layer[shape->layers - 1].z;
-    double loss = (graph->wanted != NULL ? squares_and_g : loss_and_g)(graph, k, z, g);
+    double loss =
+        (graph->wanted != NULL ? squares_and_g : loss_and_g)(graph, k, z, layer[shape->layers].dh);
     if (logits != NULL)
         memcpy(logits, z, (size_t)(n * k) * sizeof(double));
     if (gradient != NULL) {
         memset(gradient, 0, (size_t)shape->parameter_count * sizeof(double));
-        backward(graph, shape, p, stage, layer, g, gradient, seed, epoch);
-    } else {
-        free(g);
+        time.training = true;
+        backward(graph, shape, p, stage, layer, gradient, &time);
     }
     for (int l = 0; l <= shape->layers; l++) {
-        free(layer[l].h);
-        free(layer[l].agg);
-        free(layer[l].z);
-        free(layer[l].u);
-        free(layer[l].mean);
-        free(layer[l].sigma);
+        double *all[] = {layer[l].h,     layer[l].agg, layer[l].z,     layer[l].u,
+                         layer[l].plain, layer[l].dh,  layer[l].dplain};
+        for (int i = 0; i < 7; i++)
+            free(all[i]);
     }
     for (int l = 0; l < shape->layers; l++)
         free(stage[l]);

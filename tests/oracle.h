@@ -43,6 +43,30 @@ double *oracle_hyper_stages(const OracleGraph *graph, const char *normalisation)
 // One stage: [m, n] from nodes to hyperedges (0), or [n, m] back (1).
 double *oracle_hyper_stage(const OracleGraph *graph, const char *normalisation, int stage);
 
+// ---- oracle_post.c for oracle.c
+
+// The parameters of a layer, and their gradients.
+typedef struct OracleWindows {
+    const double *w, *ws, *bias, *gamma, *beta, *w2, *bias2, *epsilon;
+    double *dw, *dws, *dbias, *dgamma, *dbeta, *dw2, *dbias2, *depsilon;
+} OracleWindows;
+
+typedef struct OracleTime {
+    bool training;
+    uint64_t seed;
+    uint32_t epoch;
+} OracleTime;
+
+// 0 where dropout sets an element to 0, else 1 / keep.
+double oracle_mask(double keep, const OracleTime *time, int layer, int64_t row, int64_t column);
+// out [n, D] = post(z [n, D]) behind layer l.
+void oracle_post(const ModelShape *shape, const OracleWindows *w, int l, int64_t n, const double *z,
+                 double *out, const OracleTime *time);
+// d [n, D], of its output, becomes that of z; `late` is that of the output before dropout, if
+// dropout is the last step.
+void oracle_post_back(const ModelShape *shape, const OracleWindows *w, int l, int64_t n,
+                      const double *z, double *d, const double *late, const OracleTime *time);
+
 // ---- oracle_operators.c for oracle.c, and back
 
 // The aggregation matrix of a graph by its definition, [n, n]. The caller frees it.

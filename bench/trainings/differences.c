@@ -23,7 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SETTINGS = 48, LAYERS = EXCHANGE_SET_LAYERS };
+enum { SETTINGS = 48, LAYERS = EXCHANGE_LAYERS };
 
 static void need(bool ok, const Error *err) { CHECK(ok, (ExitCode)err->code, "%s", err->text); }
 

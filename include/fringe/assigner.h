@@ -18,7 +18,7 @@
 #include "fringe/config.h"
 #include "fringe/exchange.h"
 
-enum { ASSIGNED_CHANNELS = 32 };
+enum { ASSIGNED_CHANNELS = EXCHANGES_MOST };
 
 // The result of one assignment, for reports. Complete on rank 0 only.
 typedef struct AssignmentPart { // of one exchange

@@ -139,6 +139,11 @@ typedef struct Config {
         double dropout;               // where post says "dropout"
         double input_dropout;         // before the first convolution
         bool bias;
+        int64_t steps;             // appnp
+        double alpha, theta;       // appnp, gcn2
+        ConfigDoubles mix;         // sgc; empty: the last aggregate alone
+        char skip[CONFIG_WORD];    // none | residual
+        char jk[CONFIG_WORD];      // none | cat | max
         double gain;               // of the xavier-uniform initial weights
         char weights[CONFIG_TEXT]; // safetensors file to start from; "" = random
     } model;

@@ -30,7 +30,7 @@ typedef enum ParameterRole {
     ROLE_COUNT = 12
 } ParameterRole;
 
-enum { MODEL_LAYERS = 16, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
+enum { MODEL_LAYERS = EXCHANGE_LAYERS, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
 
 typedef struct Parameter { // a window of the flat array
     char name[40]; // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
@@ -41,6 +41,7 @@ typedef struct Parameter { // a window of the flat array
     int64_t rows,
         columns; // [in, out] row-major inside; matrices are transposed to PyG's [out, in] in files
     bool matrix; // false: a vector of `columns` (rows = 1)
+    bool in_out; // [in, out] in files, too
 } Parameter;
 
 // A loss whose gradient the caller computes. make: *loss = this rank's loss of its logits (all own
@@ -128,6 +129,19 @@ typedef struct ModelShape {
     bool weights[MODEL_LAYERS];      // false: the layer is the aggregate alone
     bool aggregates[MODEL_LAYERS];   // false: A = H, and nothing is exchanged
     bool posted[MODEL_LAYERS];       // model.post follows: a layer with weights comes later
+    // Levels that are read again (levels.c).
+    int anchor; // the level that all layers that aggregate read beside their input, as it is before
+                // its dropout; 0: none
+    float alpha, theta;       // how they mix it with their input (model.alpha, model.theta)
+    int steps;                // the last layers, of appnp (model.steps)
+    bool skips[MODEL_LAYERS]; // H^{l+1} = post(Z^l) + H^{l+1-stages} (model.skip)
+    enum {                    // model.jk: the last layer is linear over
+        JUMP_NONE,            // its input
+        JUMP_CAT,             // all hidden levels, side by side
+        JUMP_MAX              // their maximum, value by value
+    } jump;
+    int mixes;                    // model.mix: the leading aggregates are added, times these:
+    double mix[MODEL_LAYERS + 1]; // [mixes] c_0 X + c_1 M X + ...; mixes = 0: the last one alone
     bool transform_first[MODEL_LAYERS]; // Y = H W is exchanged and aggregated instead of H
                                         // (lossless.order). Layers without weights before it have
                                         // this, too: the first of them multiplies
@@ -181,7 +195,7 @@ bool model_restore_tensors(const ModelShape *shape, float *parameters, const Ten
 
 // The set of rows at a level.
 static inline int level_set(const ModelShape *shape, int level) {
-    return level % shape->stages == 0 ? NODES : HYPEREDGES;
+    return level % shape->stages == 0 || level == shape->layers ? NODES : HYPEREDGES;
 }
 // Whether any layer aggregates; without one, nothing is read of the edges.
 static inline bool model_reads_edges(const ModelShape *shape) {

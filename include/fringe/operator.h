@@ -43,7 +43,7 @@ typedef struct OperatorForm {
 // The operators of one user, of which one runs at a time: those on the same own edges (a symmetric
 // graph's forward and backward differ in their diagonals, a layer's rows may be the first ones of
 // another's) share the kernel and its scratch.
-enum { OPERATORS_MOST = 34 };
+enum { OPERATORS_MOST = EXCHANGES_MOST + SHARD_SETS };
 typedef struct Operators {
     const Backend *backend;
     const char *panels; // of aggregate_new; borrowed

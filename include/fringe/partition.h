@@ -21,7 +21,7 @@
 #include "fringe/config.h"
 #include "fringe/dataset.h"
 
-enum { SHARD_HOPS = 16 }; // the most aggregates that a model may have
+enum { SHARD_HOPS = 16 }; // told apart; a model of more aggregates takes farther rows as one
 
 // Rows of one kind. A graph has one set, its nodes; a hypergraph has its hyperedges, too.
 typedef struct RowSet {

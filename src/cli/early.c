@@ -53,7 +53,8 @@ static void check_names(const Early *early) {
 static void check_model(const Early *early) {
     ModelShape shape;
     Error found = {0};
-    model_shape(&shape, early->config, 1, 2, false, &found);
+    const ConfigInts *hidden = &early->config->model.hidden; // features may be as wide
+    model_shape(&shape, early->config, hidden->count > 0 ? hidden->value[0] : 1, 2, false, &found);
     join(early, &found);
 }
 

@@ -291,20 +291,28 @@ static void check_quantization(const Config *config, Complaints *complaints) {
             hidden ? " and those that computation hides" : "", config->quantization.link.count);
 }
 
+// Layers with weights: gcn2 has a linear one at both ends, model.jk one on top.
+static int64_t convolutions(const Config *config) {
+    return config->model.layers + 2 * (strcmp(config->model.layer, "gcn2") == 0) +
+           (strcmp(config->model.jk, "none") != 0);
+}
+
 void config_check_together(const Config *config, Complaints *complaints) {
-    int64_t widths = config->model.layers - 1;
+    bool jk = strcmp(config->model.jk, "none") != 0;
+    int64_t widths = config->model.layers - !jk, all = convolutions(config);
     if (config->model.hidden.count != 1 && config->model.hidden.count != widths && widths > 0)
         config_complain(complaints,
-                        "model.hidden: expected 1 width or %lld (model.layers - 1), found %d",
-                        (long long)widths, config->model.hidden.count);
+                        "model.hidden: expected 1 width or %lld (model.layers%s), found %d",
+                        (long long)widths, jk ? "" : " - 1", config->model.hidden.count);
     if (config->train.betas.count != 2)
         config_complain(complaints, "train.betas: expected 2 numbers, found %d",
                         config->train.betas.count);
-    if (config->train.weight_decay.count < 1 ||
-        config->train.weight_decay.count > config->model.layers)
-        config_complain(complaints,
-                        "train.weight_decay: expected 1 to %lld numbers (model.layers), found %d",
-                        (long long)config->model.layers, config->train.weight_decay.count);
+    if (config->train.weight_decay.count < 1 || config->train.weight_decay.count > all)
+        config_complain(complaints, "train.weight_decay: expected 1 to %lld numbers (%s), found %d",
+                        (long long)all,
+                        all > config->model.layers ? "model.layers and the linear ones"
+                                                   : "model.layers",
+                        config->train.weight_decay.count);
     if (config->data.split_keys.count != 3)
         config_complain(complaints,
                         "data.split_keys: expected 3 names (training, validation, test), found %d",

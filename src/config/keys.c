@@ -97,30 +97,7 @@ const Key config_own_keys[] = {
      ANY, "events",
      "Events between two checkpoints of `fringe stream`; 0: only at the end and when stopped."},
 
-    {"model.layer", KEY_WORD, AT(model.layer), "\"gcn\"", ANY, ANY, ANY,
-     "Type of convolution; hgnn and hnhn are for hypergraphs, the others for graphs. gcn and "
-     "sage-gcn add the node itself, so stored self-loops would count twice (drop-loops in "
-     "data.transforms removes them)."},
-    {"model.layers", KEY_INT, AT(model.layers), "3", "[1, 16]", ANY, "layers",
-     "Number of convolutions; on hypergraphs up to 8."},
-    {"model.hidden", KEY_INTS, AT(model.hidden), "[256]", "[1, 65536]", ANY, "columns",
-     "Width of each hidden layer; a single value applies to all. In hnhn also of the hyperedges' "
-     "rows."},
-    {"model.post", KEY_WORDS, AT(model.post), "[\"dropout\", \"norm\", \"activation\"]", ANY,
-     "norm activation dropout", ANY, "Steps after each convolution except the last, in order."},
-    {"model.norm", KEY_WORD, AT(model.norm), "\"layer\"", ANY, "layer none", ANY,
-     "The normalization that \"norm\" in model.post applies."},
-    {"model.activation", KEY_WORD, AT(model.activation), "\"relu\"", ANY, "relu none", ANY,
-     "The function that \"activation\" in model.post applies."},
-    {"model.dropout", KEY_DOUBLE, AT(model.dropout), "0.5", "[0, 1)", ANY, ANY,
-     "Probability that \"dropout\" in model.post sets an element to zero."},
-    {"model.input_dropout", KEY_DOUBLE, AT(model.input_dropout), "0", "[0, 1)", ANY, ANY,
-     "Dropout probability of the input of the first convolution."},
-    {"model.bias", KEY_BOOL, AT(model.bias), "true", ANY, ANY, ANY, "Layers have a bias."},
-    {"model.gain", KEY_DOUBLE, AT(model.gain), "1", "(0, 100]", ANY, ANY,
-     "Factor on the bound of the Xavier-uniform initial weights."},
-    {"model.weights", KEY_PATH, AT(model.weights), "\"\"", ANY, ANY, ANY,
-     "Safetensors file with the initial weights; empty: random weights."},
+#include "model_keys.def"
 
     {"train.epochs", KEY_INT, AT(train.epochs), "200", "[0, 1000000000]", ANY, "epochs",
      "Passes over the whole graph."},

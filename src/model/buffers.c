@@ -7,8 +7,8 @@
 // Inference, and a layer behind one without post, read their input from the output of the layer
 // below.
 static bool keeps_input(const ModelShape *shape, int l) {
-    return !shape->inference && uses_weights(shape, l) &&
-           (!shape->aggregates[l] || shape->kind->keeps_input(shape, l)); // A = H
+    bool has = !shape->aggregates[l] || shape->kind->keeps_input(shape, l); // A = H
+    return !shape->inference && (is_read_again(shape, l) || (uses_weights(shape, l) && has));
 }
 
 void alloc_aggregate(Model *m, const Allocator *allocator, int l) {
@@ -30,7 +30,7 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     if (multiplies_first(shape, l))
         layer->y = alloc_rows(allocator, own_rows(m, l), out, "transformed rows");
     if (shape->weights[l])
-        shape->kind->buffers(m, allocator, l);
+        rule_of(shape, l)->buffers(m, allocator, l);
     layer->z = alloc_rows(allocator, n, out, "layer outputs");
     if (!shape->posted[l])
         return;
@@ -48,6 +48,8 @@ static void alloc_features(Model *m, const Allocator *allocator) {
     m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
     if (shape->leading > 0)
         m->features = alloc_rows(allocator, own_rows(m, shape->leading), shape->width[0], what);
+    if (shape->mixes > 0 && shape->layer0 != LAYER0_ONCE)
+        m->mixed = alloc_rows(allocator, own_rows(m, 0), shape->width[0], what);
     if (shape->leading > 1)
         m->entering = alloc_rows(allocator, own_rows(m, shape->leading - 1), shape->width[0], what);
 }
@@ -94,12 +96,31 @@ static void alloc_gradients(Model *m, const Allocator *allocator) {
     }
 }
 
+// What levels that are read again need (levels.c).
+static void alloc_levels(Model *m, const Allocator *allocator) {
+    const ModelShape *shape = &m->shape;
+    int anchor = shape->anchor;
+    if (anchor > 0)
+        m->anchor_gradient =
+            alloc_rows(allocator, own_rows(m, anchor), shape->width[anchor], "gradients of rows");
+    if (anchor > 0 && shape->posted[anchor - 1] && posts(shape, POST_DROPOUT))
+        m->anchor =
+            alloc_rows(allocator, own_rows(m, anchor), shape->width[anchor], "layer inputs");
+    for (int l = 0; l < shape->layers; l++)
+        for (int i = 0; i < m->widths && shape->skips[l]; i++) {
+            Rows *late = &m->gradient_late[i][level_set(shape, l + 1)];
+            if (m->gradient_width[i] == shape->width[l + 1] && late->columns == 0)
+                *late = alloc_rows(allocator, own_rows(m, l + 1), shape->width[l + 1],
+                                   "gradients of rows");
+        }
+}
+
 static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
         if (!uses_weights(&m->shape, l))
             continue;
-        most = max64(most, m->shape.kind->scratch(m, l));
+        most = max64(most, rule_of(&m->shape, l)->scratch(m, l));
         most = max64(most, m->parts.backend->post_scratch(m->rows, m->shape.width[l + 1]));
     }
     return most;
@@ -168,6 +189,7 @@ void alloc_buffers(Model *m, const Allocator *allocator) {
         alloc_inputs(m, allocator);
         alloc_gradients(m, allocator);
         alloc_loss_weights(m, allocator);
+        alloc_levels(m, allocator);
         m->scratch = alloc_device(allocator, (size_t)scratch_floats(m) * sizeof(float),
                                   "scratch of gradients");
     }
@@ -219,6 +241,13 @@ void free_buffers(Model *m) {
     b->free(m->device_counts);
     b->free(m->scratch);
     free_loss_weights(m);
+    rows_free(b, &m->anchor);
+    rows_free(b, &m->anchor_gradient);
+    rows_free(b, &m->jump_gradient);
+    rows_free(b, &m->mixed);
+    for (int i = 0; i < m->widths; i++)
+        for (int set = 0; set < SHARD_SETS; set++)
+            rows_free(b, &m->gradient_late[i][set]);
     for (int i = 0; i < m->widths; i++)
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
             rows_free(b, &m->gradient_slot[i][slot]);

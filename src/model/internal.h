@@ -37,6 +37,8 @@ typedef struct LayerRun { // a layer during one forward or backward call
     const Layer *layer;
     bool transformed; // z holds L·M·R·(H W), not yet the rest
     Rows h;           // [rows of its input, in]
+    Rows anchor;      // [rows of its output, width of the anchor] where it reads that
+    Rows danchor;     // backward: the gradient of the anchor so far, to which it adds
     Rows a;           // [rows of its input, in] L·M·R·H, or H; only if not transformed
     Rows g;           // backward: [rows of its output, out] the gradient of Z
     Rows da;          // [rows of its output, in] the gradient of A, if the input has a gradient;
@@ -56,11 +58,15 @@ struct LayerKind {
     // And H enters Z in no other way, so the layers without weights before it may aggregate H W,
     // too.
     bool may_transform_run;
-    int stages; // 1: for graphs; 2: for hypergraphs, layers lead to hyperedges and back in turn
+    // Layers that aggregate read the input of the first of them again (ModelShape.anchor).
+    bool returns;
+    bool may_jump; // all its convolutions may be hidden (model.jk)
+    bool may_mix;  // all its aggregates are leading (model.mix)
+    int stages;    // 1: for graphs; 2: for hypergraphs, layers lead to hyperedges and back in turn
     const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
-    int (*layers)(const Config *config);                   // number of layers for this config
-    bool (*weights)(const ModelShape *shape, int l);       // false: the layer is L·M·R·H alone
-    bool (*aggregates)(const ModelShape *shape, int l);    // false: A = H
+    int (*layers)(const ModelShape *shape, const Config *config);
+    bool (*weights)(const ModelShape *shape, int l);    // false: the layer is L·M·R·H alone
+    bool (*aggregates)(const ModelShape *shape, int l); // false: A = H
     // Adds the parameters of a layer with weights, W first.
     void (*parameters)(ModelShape *shape, int l);
     void (*initial)(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
@@ -79,8 +85,6 @@ struct LayerKind {
     // after dy is made.
     void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
 };
-
-static_assert(2 * MODEL_LAYERS + SHARD_SETS <= OPERATORS_MOST, "an operator for every layer");
 
 enum {
     GRADIENT_SLOTS = 3,
@@ -117,9 +121,15 @@ struct Model {
     int widths;
     int64_t gradient_width[MODEL_LAYERS];
     Rows gradient_slot[MODEL_LAYERS][GRADIENT_SLOTS];
-    Rows g;   // G of the layer that runs
-    int slot; // where it lies
-    int made; // parameters [made, parameter_windows) have their gradients
+    Rows gradient_late[MODEL_LAYERS][SHARD_SETS]; // of widths that a skip has: see `late`
+    Rows g;                                       // G of the layer that runs
+    int slot;                                     // where it lies
+    Rows late[SHARD_SETS]; // dH of the last level of that set that a skip leads to
+    Rows anchor;           // [rows of its level, width] the anchor where dropout follows it
+    Rows anchor_gradient;  // [rows of its level, width]
+    Rows mixed;            // [nodes, F] of model.mix: the sum so far, unless it is made once
+    Rows jump_gradient;    // [rows of nodes, classes or width] of what the jumping layer reads
+    int made;              // parameters [made, parameter_windows) have their gradients
     DeviceFloat *scratch;
     DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
     DeviceDouble *device_loss;  // [SPLITS] sums of losses
@@ -168,6 +178,44 @@ static inline bool multiplies_first(const ModelShape *shape, int l) {
 static inline bool uses_weights(const ModelShape *shape, int l) {
     return shape->weights[l] || multiplies_first(shape, l);
 }
+// The layer reads the anchor, too.
+static inline bool reads_anchor(const ModelShape *shape, int l) {
+    return shape->anchor > 0 && shape->aggregates[l];
+}
+static inline bool is_jump(const ModelShape *shape, int l) {
+    return shape->jump != JUMP_NONE && l == shape->layers - 1;
+}
+// The jumping layer reads that level.
+static inline bool jumps_from(const ModelShape *shape, int level) {
+    return shape->jump != JUMP_NONE && level > 0 && level < shape->layers &&
+           level_set(shape, level) == NODES;
+}
+// A skip reads that level.
+static inline bool skips_from(const ModelShape *shape, int level) {
+    int l = level + shape->stages - 1;
+    return l < shape->layers && shape->skips[l];
+}
+// Somebody but the next layer reads that level.
+static inline bool is_read_again(const ModelShape *shape, int level) {
+    return (shape->anchor > 0 && level == shape->anchor) || jumps_from(shape, level) ||
+           skips_from(shape, level);
+}
+static inline bool posts(const ModelShape *shape, PostStep step) {
+    bool has = false;
+    for (int i = 0; i < shape->post_count; i++)
+        has |= shape->post[i] == step;
+    return has;
+}
+extern const LayerKind layer_jump;
+// The rule of one layer.
+static inline const LayerKind *rule_of(const ModelShape *shape, int l) {
+    return is_jump(shape, l) ? &layer_jump : shape->kind;
+}
+
+// ---- shape_levels.c
+// Which levels are read again. False with EXIT_CONFIG where that cannot be.
+bool read_levels(ModelShape *shape, const Config *config, Error *err);
+
 // ---- parameters.c
 // Layers with weights in [begin, end).
 int weighted_layers(const ModelShape *shape, int begin, int end);
@@ -259,6 +307,19 @@ void propagations_clear(Model *m);
 // Collective.
 void propagate(Model *m, OperatorCall call);
 
+// ---- levels.c
+// True if this layer begins with an aggregate of the features that is precomputed.
+bool features_ready(const Model *m, int l);
+// The rows of a level that the current call needs.
+Rows level_at(const Model *m, int level);
+Rows anchor_rows(const Model *m); // at NULL: there is none
+// Adds to dH of a level what its other readers say, and keeps what a skip needs of it. After it
+// dH is that of what model.post of the layer below has made.
+void level_gradient(Model *m, int level, Rows dh, RandomStream dropout);
+// The rows of the jumping layer's W for a level, and how many are before them.
+const DeviceFloat *jump_weights(const Model *m, int level);
+int64_t jump_rows_before(const ModelShape *shape, int level);
+
 // ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the current call needs: [0, level_rows).
 static inline int64_t level_rows(const Model *m, int l) {
@@ -268,6 +329,9 @@ void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
 // dw = aᵀ g over the rows of g, into the window of p.
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll);
+// The same into the rows of p from `first` on, one for each column of a.
+void matrix_gradient_from(const Model *m, const Parameter *p, int64_t first, Rows a, Rows g,
+                          const Poll *poll);
 int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // floats
 
 #endif

@@ -36,7 +36,10 @@ static const char *gin_normalisation(const ModelShape *shape) {
     return "sum";
 }
 
-static int gin_layers(const Config *config) { return (int)config->model.layers; }
+static int gin_layers(const ModelShape *shape, const Config *config) {
+    (void)shape;
+    return (int)config->model.layers;
+}
 
 static bool gin_every_layer(const ModelShape *shape, int l) {
     (void)shape, (void)l;
@@ -191,6 +194,7 @@ static void gin_parameter_gradient(const LayerRun *run, const Parameter *p, cons
 const LayerKind layer_gin = {
     .name = "gin",
     .stages = 1,
+    .may_jump = true,
     .keys = {gin_keys, 2, sizeof(GinOptions)},
     .may_transform_first = false,
     .normalisation = gin_normalisation,

@@ -16,7 +16,10 @@
 
 enum { STAGES = 2 };
 
-static int hyper_layers(const Config *config) { return STAGES * (int)config->model.layers; }
+static int hyper_layers(const ModelShape *shape, const Config *config) {
+    (void)shape;
+    return STAGES * (int)config->model.layers;
+}
 
 // ---- hgnn
 
@@ -73,6 +76,7 @@ const LayerKind layer_hgnn = {.name = "hgnn",
                               .may_transform_run = true,
                               LINEAR_RULE,
                               .keys = {hgnn_keys, 1, sizeof(HgnnOptions)},
+                              .may_jump = true,
                               .layers = hyper_layers,
                               .aggregates = every_layer,
                               .normalisation = hgnn_normalisation,
@@ -83,6 +87,7 @@ const LayerKind layer_hgnn = {.name = "hgnn",
 const LayerKind layer_hnhn = {.name = "hnhn",
                               .stages = STAGES,
                               LINEAR_RULE,
+                              .may_jump = true,
                               .layers = hyper_layers,
                               .aggregates = every_layer,
                               .normalisation = hnhn_normalisation,

@@ -5,7 +5,7 @@
 
 #include "internal.h"
 
-int linear_layers(const Config *config);
+int linear_layers(const ModelShape *shape, const Config *config);
 bool every_layer(const ModelShape *shape, int l); // true
 bool no_layer(const ModelShape *shape, int l);    // false
 void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
@@ -17,7 +17,7 @@ void linear_aggregate_gradient(const LayerRun *run, const Poll *poll);
 void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll);
 void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll);
 
-#define ON_GRAPHS .stages = 1, .layers = linear_layers, .aggregates = every_layer
+#define ON_GRAPHS .stages = 1, .may_jump = true, .layers = linear_layers, .aggregates = every_layer
 #define LINEAR_RULE                                                                                \
     .may_transform_first = true, .initial = linear_initial, .buffers = linear_buffers,             \
     .scratch = linear_scratch, .forward = linear_forward,                                          \

@@ -16,6 +16,7 @@ static void mlp_parameters(ModelShape *shape, int l) {
 
 const LayerKind layer_mlp = {.name = "mlp",
                              .stages = 1,
+                             .may_jump = true,
                              .layers = linear_layers,
                              .aggregates = no_layer,
                              .weights = every_layer,

@@ -1,7 +1,8 @@
 // sgc: simple graph convolution (Wu et al.: Simplifying Graph Convolutional Networks, ICML 2019),
 // PyG's SGConv with K = model.layers: one linear layer on features that went through K aggregates,
-// Z = (L·M·R)^K X W + b. All steps but the last have no weights. Without input
-// dropout the aggregates are precomputed, and an epoch exchanges nothing.
+// Z = (L·M·R)^K X W + b, or with model.mix Z = (c_0 X + c_1 L·M·R X + ...) W + b (Zhu and Koniusz:
+// Simple Spectral Graph Convolution, ICLR 2021). All steps but the last have no weights. Without
+// input dropout the aggregates are precomputed, and an epoch exchanges nothing.
 #include "layer_linear.h"
 
 static const char *sgc_normalisation(const ModelShape *shape) {
@@ -19,7 +20,10 @@ static void sgc_parameters(ModelShape *shape, int l) {
 }
 
 const LayerKind layer_sgc = {.name = "sgc",
-                             ON_GRAPHS,
+                             .stages = 1,
+                             .may_mix = true,
+                             .layers = linear_layers,
+                             .aggregates = every_layer,
                              LINEAR_RULE,
                              .normalisation = sgc_normalisation,
                              .weights = sgc_weights,

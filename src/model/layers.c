@@ -11,32 +11,25 @@
 #include "internal.h"
 #include <string.h>
 
-// True if this layer begins with an aggregate of the features that is precomputed.
-static bool features_ready(const Model *m, int l) {
-    return l == m->shape.leading - 1 &&
-           (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
-}
-
-// Input of a layer: the rows that the current call needs.
-static Rows layer_input(const Model *m, int l) {
-    bool dropped = m->training && m->shape.input_keep < 1;
-    Rows h = l == 0                                  ? (dropped ? m->layer[0].h : m->x)
-             : features_ready(m, l)                  ? m->entering
-             : m->training && m->shape.posted[l - 1] ? m->layer[l].h
-                                                     : m->layer[l - 1].z;
-    return rows_first(h, level_rows(m, l));
-}
-
 static LayerRun run_of(Model *m, int l) {
-    Rows h = layer_input(m, l);
+    bool anchored = reads_anchor(&m->shape, l);
+    Rows h = level_at(m, l);
     return (LayerRun){.m = m,
                       .l = l,
                       .layer = &m->layer[l],
                       .transformed = m->shape.transform_first[l] && !features_ready(m, l),
                       .h = h,
+                      .anchor =
+                          anchored ? rows_first(anchor_rows(m), level_rows(m, l + 1)) : (Rows){0},
+                      .danchor = anchored ? m->anchor_gradient : (Rows){0},
                       .a = !m->shape.aggregates[l] ? h
                            : features_ready(m, l)  ? m->features
                                                    : m->layer[l].a};
+}
+
+// The random numbers of dropout before a layer.
+static RandomStream layer_dropout(const Model *m, int l) {
+    return random_stream(m->seed, RANDOM_DROPOUT, m->epoch, l, 0);
 }
 
 static Post layer_post(const LayerRun *run) {
@@ -46,24 +39,64 @@ static Post layer_post(const LayerRun *run) {
                  .training = m->training,
                  .gamma = weights_of(run, ROLE_GAMMA),
                  .beta = weights_of(run, ROLE_BETA),
-                 .stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, run->l + 1, 0)};
+                 .stream = layer_dropout(m, run->l + 1)};
     memcpy(post.step, m->shape.post, sizeof post.step);
     return post;
 }
 
 // ---- forward
 
+// model.post of the layer that makes the anchor: dropout, its last step, follows by itself.
+static Post anchor_post(Post post) {
+    post.count -= post.count > 0 && post.step[post.count - 1] == POST_DROPOUT;
+    return post;
+}
+
+// Rows of the next level from rows of Z.
+static void post_rows(const LayerRun *run, Rows out, Range rows, const Poll *poll) {
+    Model *m = run->m;
+    const Layer *layer = run->layer;
+    const DeviceInt64 *gid = m->on.gid[level_set(&m->shape, run->l + 1)];
+    Post post = layer_post(run);
+    bool apart = m->training && run->l + 1 == m->shape.anchor && m->anchor.at != NULL;
+    if (apart)
+        post = anchor_post(post);
+    m->parts.backend->post_forward(apart ? m->anchor : out, rows, layer->z, &post, layer->saved,
+                                   gid, poll);
+    if (apart)
+        m->parts.backend->dropout(out, rows, m->anchor, post.keep, post.stream, gid, poll);
+}
+
+// Adds rows of an aggregate of the features to the sum of model.mix; the last one becomes that sum.
+static void mix_rows(const LayerRun *run, Range rows, const Poll *poll) {
+    const Model *m = run->m;
+    int l = run->l;
+    bool last = l + 2 == m->shape.mixes;
+    Rows made = last ? run->a : run->layer->z, sum = last ? run->a : m->mixed;
+    float before = l == 0 ? (float)m->shape.mix[0] : 1;
+    m->parts.backend->add_scaled(sum, rows, (RowFactor){.plain = before},
+                                 l == 0 ? run->h : m->mixed,
+                                 (RowFactor){.plain = (float)m->shape.mix[l + 1]}, made, poll);
+}
+
 // Computes rows of the next layer from rows whose aggregate is complete.
 static void forward_rows(void *context, Range rows, const Poll *poll) {
     const LayerRun *run = context;
     Model *m = run->m;
     const Layer *layer = run->layer;
-    m->shape.kind->forward(run, rows, poll);
+    if (m->shape.mixes > 0 && !features_ready(m, run->l))
+        mix_rows(run, rows, poll);
+    if (!m->shape.weights[run->l] && !reads_anchor(&m->shape, run->l))
+        return;
+    rule_of(&m->shape, run->l)->forward(run, rows, poll);
     if (!m->shape.posted[run->l])
         return;
-    Post post = layer_post(run);
-    m->parts.backend->post_forward(m->training ? layer[1].h : layer->z, rows, layer->z, &post,
-                                   layer->saved, m->on.gid[level_set(&m->shape, run->l + 1)], poll);
+    Rows out = m->training ? layer[1].h : layer->z;
+    post_rows(run, out, rows, poll);
+    if (m->shape.skips[run->l])
+        m->parts.backend->add_scaled(out, rows, (RowFactor){.plain = 1}, out,
+                                     (RowFactor){.plain = 1},
+                                     level_at(m, run->l + 1 - m->shape.stages), poll);
 }
 
 // Y = H W of all rows.
@@ -109,6 +142,7 @@ static void post_halo(void *context, Rows halo, Rows received, Range rows, const
 static void forward_layer(Model *m, int l) {
     LayerRun run = run_of(m, l);
     bool weights = m->shape.weights[l];
+    bool more = weights || reads_anchor(&m->shape, l) || m->shape.mixes > 0;
     timers_place(timers_in_use(), l, FORWARD);
     if (features_ready(m, l) || !m->shape.aggregates[l]) {
         forward_rows(&run, (Range){0, level_rows(m, l + 1)}, NULL);
@@ -125,14 +159,14 @@ static void forward_layer(Model *m, int l) {
                   .arrived = run.layer->before.posted,
                   .context = &run,
                   .arrive = before ? post_halo : NULL,
-                  .finish = weights ? forward_rows : NULL});
+                  .finish = more ? forward_rows : NULL});
 }
 
 // The dropout mask of a value is a function of its node id and column, so cached halo rows get the
 // same mask here as at their owner.
 static void drop_features(Model *m) {
     const Backend *b = m->parts.backend;
-    RandomStream stream = random_stream(m->seed, RANDOM_DROPOUT, m->epoch, 0, 0);
+    RandomStream stream = layer_dropout(m, 0);
     float keep = m->shape.input_keep;
     b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid[NODES],
                NULL);
@@ -174,17 +208,22 @@ int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out) {
 }
 
 // Strip by strip, the last one first.
-void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll) {
+void matrix_gradient_from(const Model *m, const Parameter *p, int64_t first, Rows a, Rows g,
+                          const Poll *poll) {
     int64_t most = strip_rows(m, a.columns, g.columns);
     a = rows_first(a, g.count);
     for (int64_t end = a.columns, begin; end > 0; end = begin) {
         begin = (end - 1) / most * most;
-        int64_t at = p->begin + begin * g.columns;
+        int64_t at = p->begin + (first + begin) * g.columns;
         m->parts.backend->dense_gradient(flat_window(m->gradient, at),
                                          rows_columns(a, (Range){begin, end}), g, m->scratch, poll);
         if (m->sync != NULL)
             gradsync_made(m->sync, m->gradient, at);
     }
+}
+
+void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll) {
+    matrix_gradient_from(m, p, 0, a, g, poll);
 }
 
 // The remaining parameter gradients of the layer; W of a transform-first layer waits for dY.
@@ -195,7 +234,7 @@ static void parameter_gradients(void *context, const Poll *poll) {
         const Parameter *p = &m->shape.parameter[m->made - 1];
         if (p->role == ROLE_WEIGHT && run->transformed && run->dy.at == NULL)
             break;
-        m->shape.kind->parameter_gradient(run, p, poll);
+        rule_of(&m->shape, run->l)->parameter_gradient(run, p, poll);
         made(m, p);
     }
 }
@@ -208,7 +247,7 @@ static void backward_rows(void *context, Range rows, const Poll *poll) {
     rows.end = rows.end < run->g.count ? rows.end : run->g.count;
     if (rows.begin >= rows.end)
         return;
-    run->m->shape.kind->input_gradient(run, rows, poll);
+    rule_of(&run->m->shape, run->l)->input_gradient(run, rows, poll);
 }
 
 static void backward_aggregate_first(LayerRun *run) {
@@ -220,7 +259,7 @@ static void backward_aggregate_first(LayerRun *run) {
     }
     run->da = rows_first(gradient_rows(m, in, 2), run->g.count);
     run->dh = rows_first(gradient_rows(m, in, 1), run->h.count);
-    m->shape.kind->aggregate_gradient(run, gradient_poll(m));
+    rule_of(&m->shape, run->l)->aggregate_gradient(run, gradient_poll(m));
     propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
                                 .in = run->da,
                                 .out = run->dh,
@@ -234,7 +273,7 @@ static void backward_without_edges(LayerRun *run) {
     if (wants_input_gradient(&m->shape, run->l)) {
         run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
         run->da = run->dh;
-        m->shape.kind->aggregate_gradient(run, gradient_poll(m));
+        rule_of(&m->shape, run->l)->aggregate_gradient(run, gradient_poll(m));
         backward_rows(run, (Range){0, run->g.count}, gradient_poll(m));
     }
     parameter_gradients(run, gradient_poll(m));
@@ -281,6 +320,8 @@ static void backward_transform_first(LayerRun *run) {
 static void backward_post(Model *m, int l, Rows dh) {
     LayerRun run = run_of(m, l);
     Post post = layer_post(&run);
+    if (l + 1 == m->shape.anchor)
+        post = anchor_post(post);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
     m->parts.backend->post_backward(
@@ -302,12 +343,13 @@ static void backward_layer(Model *m, int l) {
         backward_transform_first(&run);
     else if (!shape->aggregates[l])
         backward_without_edges(&run);
-    else if (!shape->weights[l])
+    else if (!shape->weights[l] && !reads_anchor(shape, l))
         backward_without_weights(&run);
     else
         backward_aggregate_first(&run);
     if (!wants_input_gradient(shape, l))
         return;
+    level_gradient(m, l, run.dh, layer_dropout(m, l));
     if (shape->posted[l - 1])
         backward_post(m, l - 1, run.dh);
     m->g = run.dh;
@@ -316,6 +358,9 @@ static void backward_layer(Model *m, int l) {
 
 void model_backward(Model *m) {
     m->made = m->shape.parameter_windows;
+    if (m->anchor_gradient.at != NULL)
+        m->parts.backend->zero(m->anchor_gradient.at,
+                               rows_bytes(m->anchor_gradient.count, m->anchor_gradient.columns));
     for (int l = m->shape.layers - 1; m->made > 0; l--) {
         timers_place(timers_in_use(), l, BACKWARD);
         backward_layer(m, l);

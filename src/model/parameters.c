@@ -13,7 +13,8 @@ int weighted_layers(const ModelShape *shape, int begin, int end) {
 }
 
 int convolution_of(const ModelShape *shape, int l) {
-    return shape->stages > 1 ? l / shape->stages : weighted_layers(shape, 0, l);
+    int above = shape->jump != JUMP_NONE && l == shape->layers; // the layer on top is one
+    return shape->stages > 1 ? l / shape->stages + above : weighted_layers(shape, 0, l);
 }
 
 // The layer that multiplies by the W of layer l.
@@ -110,6 +111,6 @@ void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
         if (p->role == ROLE_GAMMA || p->role == ROLE_BETA)
             initial_norm(p, parameters + p->begin);
         else
-            shape->kind->initial(shape, p, seed, parameters + p->begin);
+            rule_of(shape, p->layer)->initial(shape, p, seed, parameters + p->begin);
     }
 }

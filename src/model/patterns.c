@@ -81,7 +81,8 @@ static int aggregates_from(const ModelShape *shape, int level) {
 static int hops_of(const ModelShape *shape, const Reached *reached, int level) {
     Reach reach = reached->set[level_set(shape, level)];
     int hops = aggregates_from(shape, level);
-    if (!shape->train_rows || (hops >= reach.last && reach.all))
+    bool beyond = hops > SHARD_HOPS && reach.last == SHARD_HOPS; // farther rows are not told apart
+    if (!shape->train_rows || beyond || (hops >= reach.last && reach.all))
         return HOPS_ALL;
     return hops < reach.last ? hops : reach.last;
 }

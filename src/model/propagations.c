@@ -214,6 +214,20 @@ static PropagationForm once_form(const Model *m, int stage) {
                              .id = {stage, FORWARD}};
 }
 
+// The sum of model.mix takes place of the last aggregate, which then needs rows of its own.
+static Rows alloc_unmixed(const Model *m, const Allocator *allocator) {
+    return m->shape.mixes == 0
+               ? m->features
+               : alloc_rows(allocator, m->features.count, m->shape.width[0], "aggregated features");
+}
+
+static void mix_in(const Model *m, int l, Rows in, Rows out) {
+    const RowFactor first = {.plain = l == 0 ? (float)m->shape.mix[0] : 1};
+    const RowFactor factor = {.plain = (float)m->shape.mix[l + 1]};
+    m->parts.backend->add_scaled(m->features, (Range){0, out.count}, first,
+                                 l == 0 ? in : m->features, factor, out, NULL);
+}
+
 // The aggregate of the features, and the aggregate of that for every leading layer. The last one
 // ends in m->features, the one before it in m->entering.
 static void features_once(Model *m, ExchangeBuffers *buffers) {
@@ -225,12 +239,16 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
         PropagationForm form = once_form(m, stage);
         propagation_init(&once[stage], operator_find(&operators, &of_block), &form, buffers);
     }
-    Rows in = m->x;
+    Rows in = m->x, last = alloc_unmixed(m, &(Allocator){.backend = m->parts.backend});
     for (int l = 0; l < m->shape.leading; l++) {
-        Rows out = (m->shape.leading - l) % 2 == 1 ? m->features : m->entering;
+        Rows out = (m->shape.leading - l) % 2 == 1 ? last : m->entering;
         propagate(m, (OperatorCall){.over = &once[l % m->shape.stages], .in = in, .out = out});
+        if (m->shape.mixes > 0)
+            mix_in(m, l, in, out);
         in = out;
     }
+    if (m->shape.mixes > 0)
+        rows_free(m->parts.backend, &last);
     for (int stage = 0; stage < stages; stage++)
         propagation_clear(m->parts.backend, &once[stage]);
     operators_clear(&operators);
@@ -311,6 +329,8 @@ static void plan_features(MemoryPlan *plan, const Model *m) {
     Operators operators = {.backend = b, .panels = "rows"};
     CodecOptions exact = exact_options(m);
     BufferSizes most = {0};
+    if (m->shape.layer0 != LAYER0_EXCHANGED)
+        alloc_unmixed(m, &(Allocator){.backend = b, .plan = plan});
     for (int stage = 0; stage < once_stages(&m->shape); stage++) {
         OperatorForm of_block = once_operator(m, stage);
         PropagationForm form = once_form(m, stage);

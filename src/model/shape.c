@@ -5,10 +5,10 @@
 #include <string.h>
 
 extern const LayerKind layer_gcn, layer_sage_mean, layer_sage_gcn, layer_gin, layer_sgc, layer_mlp,
-    layer_hgnn, layer_hnhn;
-static const LayerKind *const layer_kinds[] = {&layer_gcn,  &layer_sage_mean, &layer_sage_gcn,
-                                               &layer_gin,  &layer_sgc,       &layer_mlp,
-                                               &layer_hgnn, &layer_hnhn};
+    layer_appnp, layer_gcn2, layer_hgnn, layer_hnhn;
+static const LayerKind *const layer_kinds[] = {
+    &layer_gcn, &layer_sage_mean, &layer_sage_gcn, &layer_gin,  &layer_sgc,
+    &layer_mlp, &layer_appnp,     &layer_gcn2,     &layer_hgnn, &layer_hnhn};
 const Family layer_family = FAMILY_OF_POINTERS("model.layer", NULL, layer_kinds);
 
 static bool is_last_with_weights(const ModelShape *shape, int l) {
@@ -49,14 +49,38 @@ static bool read_post(ModelShape *shape, const Config *config, Error *err) {
     return true;
 }
 
+static bool read_jump(ModelShape *shape, const Config *config, Error *err) {
+    if (strcmp(config->model.jk, "none") == 0)
+        return true;
+    shape->jump = strcmp(config->model.jk, "max") == 0 ? JUMP_MAX : JUMP_CAT;
+    return shape->kind->may_jump ||
+           error_set(err, EXIT_CONFIG,
+                     "model.jk: %s has no hidden convolutions that a layer on top could read; use "
+                     "model.jk=none, or another model.layer",
+                     shape->kind->name);
+}
+
+// All layers, and the one on top of model.jk.
+static bool count_layers(ModelShape *shape, const Config *config, Error *err) {
+    if (!read_jump(shape, config, err))
+        return false;
+    shape->steps = (int)config->model.steps;
+    int64_t layers = shape->kind->layers(shape, config) + (shape->jump != JUMP_NONE);
+    int64_t beside = layers - shape->stages * config->model.layers;
+    if (config->model.layers < 1 || layers > MODEL_LAYERS)
+        return error_set(err, EXIT_CONFIG, "model.layers: expected 1 to %lld, found %lld",
+                         (long long)(MODEL_LAYERS - beside) / shape->stages,
+                         (long long)config->model.layers);
+    shape->layers = (int)layers;
+    return true;
+}
+
 static bool read_layers(ModelShape *shape, const Config *config, Error *err) {
-    if (config->model.layers < 1 || shape->kind->layers(config) > MODEL_LAYERS)
-        return error_set(err, EXIT_CONFIG, "model.layers: expected 1 to %d, found %lld",
-                         MODEL_LAYERS / shape->stages, (long long)config->model.layers);
-    shape->layers = shape->kind->layers(config);
+    if (!count_layers(shape, config, err))
+        return false;
     for (int l = 0; l < shape->layers; l++) {
-        shape->weights[l] = shape->kind->weights(shape, l);
-        shape->aggregates[l] = shape->kind->aggregates(shape, l);
+        shape->weights[l] = rule_of(shape, l)->weights(shape, l);
+        shape->aggregates[l] = rule_of(shape, l)->aggregates(shape, l);
     }
     assert(weighted_layers(shape, 0, shape->layers) > 0);
     for (int l = 0; l < shape->layers; l++)
@@ -140,7 +164,8 @@ static void choose_savings(ModelShape *shape, const Config *config) {
                  shape->stages);
     // what is made once, or masked at both ends, are aggregates of the features
     int first = shape->layer0 == LAYER0_ONCE ? shape->leading : shape->layer0 == LAYER0_KEPT;
-    bool may = strcmp(config->lossless.order, "auto") == 0 && shape->kind->may_transform_first;
+    bool may = strcmp(config->lossless.order, "auto") == 0 && shape->mixes == 0 &&
+               shape->kind->may_transform_first;
     for (int l = first; l < shape->layers; l++)
         if (may && may_transform_first(shape, l))
             transform_first(shape, l);
@@ -155,16 +180,16 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};
-    if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
-        !read_post(shape, config, err))
-        return false;
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);
+    if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
+        !read_post(shape, config, err) || !read_levels(shape, config, err))
+        return false;
     snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(shape));
     choose_savings(shape, config);
     for (int l = 0; l < shape->layers; l++) {
         if (shape->weights[l])
-            kind->parameters(shape, l);
+            rule_of(shape, l)->parameters(shape, l);
         if (shape->norm && shape->posted[l])
             norm_parameters(shape, l);
     }

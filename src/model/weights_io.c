@@ -13,10 +13,20 @@ static void transpose(float *out, const float *in, int64_t rows, int64_t columns
             out[c * rows + r] = in[r * columns + c];
 }
 
+// out [columns, rows] = in [rows, columns], unless files have it as it is.
+static void turn(float *out, const float *in, const Parameter *p, int64_t rows, int64_t columns) {
+    if (p->in_out)
+        memcpy(out, in, (size_t)(rows * columns) * sizeof *out);
+    else
+        transpose(out, in, rows, columns);
+}
+
 static Tensor outside(const Parameter *p) {
     Tensor t = {.type = TENSOR_F32, .rank = p->matrix ? 2 : 1, .shape = {p->columns, p->rows, 0}};
     if (!p->matrix)
         t.shape[1] = 0;
+    if (p->in_out)
+        t.shape[0] = p->rows, t.shape[1] = p->columns;
     snprintf(t.name, sizeof t.name, "%s", p->name);
     return t;
 }
@@ -50,7 +60,7 @@ static bool check_operator(const ModelShape *shape, const Tensors *file, Error *
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
-        transpose(turned + p->begin, parameters + p->begin, p->rows, p->columns);
+        turn(turned + p->begin, parameters + p->begin, p, p->rows, p->columns);
         tensor[i] = outside(p);
         tensor[i].data = turned + p->begin;
     }
@@ -69,7 +79,7 @@ bool model_restore_tensors(const ModelShape *shape, float *parameters, const Ten
         const Tensor *found = tensors_need(file, p->name, TENSOR_F32, want.rank, want.shape, err);
         if (found == NULL)
             return false;
-        transpose(parameters + p->begin, found->data, want.shape[0], p->rows);
+        turn(parameters + p->begin, found->data, p, p->columns, p->rows);
     }
     return true;
 }

@@ -22,7 +22,7 @@ static ExchangeSet exchanges_of(const Json *line, const char *key) {
     char name[EXCHANGE_NAME];
     ExchangeSet set = 0;
     for (const Json *at = json_first(names); at != NULL; at = json_next(at))
-        for (int k = 0; k < 2 * EXCHANGE_SET_LAYERS && json_type(at) == JSON_STRING; k++) {
+        for (int k = 0; k < EXCHANGES_MOST && json_type(at) == JSON_STRING; k++) {
             ExchangeId id = {k / 2, k % 2};
             if (strcmp(json_string(at), exchange_name(id, name)) == 0)
                 set |= exchange_set_of(id);

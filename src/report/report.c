@@ -191,7 +191,7 @@ static void put_fp32(JsonWriter *writer, ExchangeSet set) {
     if (set == 0)
         return;
     json_begin_array(writer, "fp32");
-    for (int k = 0; k < 2 * EXCHANGE_SET_LAYERS; k++)
+    for (int k = 0; k < EXCHANGES_MOST; k++)
         if (set & exchange_set_of((ExchangeId){k / 2, k % 2}))
             json_put_string(writer, NULL, exchange_name((ExchangeId){k / 2, k % 2}, name));
     json_end_array(writer);

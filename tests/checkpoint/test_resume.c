@@ -40,6 +40,12 @@ static void resumed_equals_never_stopped(void **state) {
     (void)state;
     resume_with(NULL, 0, 3);
     resume_with((const char *const[]){"mode=bns", "comm.sample=0.4"}, 2, 7);
+    if (test_comm.size == 2)
+        resume_with((const char *const[]){"model.layer=gcn2", "model.layers=32", "model.hidden=[8]",
+                                          "model.post=[\"activation\",\"dropout\"]", "mode=adaqp",
+                                          "quantization.solver=exact", "quantization.period=4",
+                                          "quantization.link=[1e-9,1e-5]", "train.lr=0.001"},
+                    9, 7); // 34 layers
 }
 
 // The same command may learn something else: widths follow links as they are measured.

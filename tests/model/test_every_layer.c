@@ -15,7 +15,7 @@ static const Case *every_case(int layer) {
                   false,
                   SYMMETRIC,
                   2,
-                  "dropout,norm,activation",
+                  "norm,activation,dropout",
                   0.3,
                   0,
                   "aggregate-first",

@@ -44,6 +44,17 @@ static const Case cases[] = {
      0, "aggregate-first", NULL, NULL},
     {"mlp", "mlp", "both", false, DIRECTED_WEIGHTED, 3, "norm,activation,dropout", 0.5, 0.3, "auto",
      NULL, NULL},
+    {"appnp", "appnp", "both", false, DIRECTED_WEIGHTED, 2, "activation,dropout", 0.5, 0.3, "auto",
+     NULL, "model.steps=3"},
+    {"gcn2", "gcn2", "both", false, SYMMETRIC, 3, "norm,activation,dropout", 0.5, 0.3, "auto", NULL,
+     "model.theta=1.5"},
+    {"gcn2, no dropout", "gcn2", "both", false, DIRECTED, 2, "activation", 0, 0, "auto", NULL, NULL},
+    {"gcn, skips", "gcn", "both", false, SYMMETRIC, 4, "norm,activation,dropout", 0.5, 0,
+     "aggregate-first", NULL, "model.skip=residual"},
+    {"sage-mean, levels side by side", "sage-mean", "both", false, DIRECTED, 3,
+     "norm,activation,dropout", 0.5, 0.3, "auto", NULL, "model.jk=cat"},
+    {"sgc, mixed aggregates", "sgc", "both", false, DIRECTED_WEIGHTED, 3, "", 0, 0.3, "auto", NULL,
+     "model.mix=[0.5,-1,0.25,2]"},
     {"mlp on a hypergraph", "mlp", "both", false, HYPER, 2, "activation", 0, 0, "auto", NULL, NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };

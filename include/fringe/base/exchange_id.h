@@ -3,6 +3,7 @@
 #ifndef FRINGE_BASE_EXCHANGE_ID_H
 #define FRINGE_BASE_EXCHANGE_ID_H
 
+#include <assert.h>
 #include <stdint.h>
 
 // The last two are those of weight gradients: their messages have a part of the gradient for a
@@ -13,9 +14,13 @@ typedef struct ExchangeId {
     int layer, direction;
 } ExchangeId;
 
-// A set of exchanges of a training.
-typedef uint32_t ExchangeSet;
-enum { EXCHANGE_SET_LAYERS = 16 };
+// The most layers of a training, and exchanges of its rows: all limits that layers meet follow from
+// it.
+enum { EXCHANGE_LAYERS = 40, EXCHANGES_MOST = 2 * EXCHANGE_LAYERS };
+
+// A set of exchanges of a training, a bit for each.
+__extension__ typedef unsigned __int128 ExchangeSet;
+static_assert(EXCHANGES_MOST <= 8 * sizeof(ExchangeSet), "a bit for each");
 static inline ExchangeSet exchange_set_of(ExchangeId id) {
     return (ExchangeSet)1 << (2 * id.layer + id.direction);
 }

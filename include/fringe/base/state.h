@@ -10,9 +10,10 @@
 #define FRINGE_BASE_STATE_H
 
 #include "fringe/base/comm.h"
+#include "fringe/base/exchange_id.h"
 #include "fringe/base/tensors.h"
 
-enum { STATE_TENSORS = 256, STATE_SECTIONS = 16 };
+enum { STATE_TENSORS = 8 * EXCHANGES_MOST, STATE_SECTIONS = 16 }; // 8 for each exchange
 
 // A file of tensors begins with their names and sizes. So a section saves twice: first its tensors
 // are named, then they are written, each while it is put.

@@ -1,0 +1,70 @@
+// The linear layer of model.jk (Xu et al.: Representation Learning on Graphs with Jumping Knowledge
+// Networks, ICML 2018): it reads all hidden levels of nodes, side by side or their maximum, as
+// PyG's JumpingKnowledge and the `lin` behind it. No config names it: it is the last layer of other
+// kinds.
+//
+//   cat    Z = sum of H_i W_i + b, where W_i are the rows of W for level i    dH_i = G W_iᵀ
+//   max    Z = max(H_1, H_2, ...) W + b; a value's gradient goes to the first level that has it
+#include "layer_linear.h"
+
+// The levels that it reads, from the lowest: the first one and the distance to the next.
+static int first_level(const ModelShape *shape) { return shape->stages; }
+static int top_level(const ModelShape *shape) { return shape->layers - 1; }
+
+static void jump_parameters(ModelShape *shape, int l) {
+    int64_t in = jump_rows_before(shape, top_level(shape)) + shape->width[l];
+    parameter_matrix(shape, l, ROLE_WEIGHT, "lin.weight", in, shape->width[l + 1]);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "lin.bias", shape->width[l + 1]);
+}
+
+static void jump_buffers(Model *m, const Allocator *allocator, int l) {
+    const ModelShape *shape = &m->shape;
+    if (shape->inference)
+        return;
+    m->jump_gradient =
+        alloc_rows(allocator, own_rows(m, l + 1), shape->width[l + 1], "gradients of rows");
+}
+
+static void jump_forward(const LayerRun *run, Range rows, const Poll *poll) {
+    const Model *m = run->m;
+    const ModelShape *shape = &m->shape;
+    int first = first_level(shape);
+    for (int k = first; k <= top_level(shape); k += shape->stages)
+        m->parts.backend->dense(run->layer->z, rows, level_at(m, k), jump_weights(m, k),
+                                k == first ? weights_of(run, ROLE_BIAS) : NULL, k > first, poll);
+}
+
+// Of the top level, whose gradient comes first.
+static void jump_aggregate_gradient(const LayerRun *run, const Poll *poll) {
+    const Model *m = run->m;
+    const Backend *b = m->parts.backend;
+    b->copy(m->jump_gradient.at, run->g.at, rows_bytes(run->g.count, run->g.columns));
+    b->dense_transposed(run->da, (Range){0, run->g.count}, run->g,
+                        jump_weights(m, top_level(&m->shape)), false, poll);
+}
+
+static void jump_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
+    Model *m = run->m;
+    const ModelShape *shape = &m->shape;
+    if (p->role == ROLE_BIAS) {
+        linear_parameter_gradient(run, p, poll);
+        return;
+    }
+    for (int k = top_level(shape); k > 0; k -= shape->stages)
+        matrix_gradient_from(m, p, jump_rows_before(shape, k), level_at(m, k), run->g, poll);
+}
+
+const LayerKind layer_jump = {.name = "jk",
+                              .stages = 1,
+                              .aggregates = no_layer,
+                              .weights = every_layer,
+                              .parameters = jump_parameters,
+                              .initial = linear_initial,
+                              .keeps_input = every_layer,
+                              .buffers = jump_buffers,
+                              .scratch = linear_scratch,
+                              .forward = jump_forward,
+                              .aggregate_gradient = jump_aggregate_gradient,
+                              .input_gradient = linear_input_gradient,
+                              .parameter_gradient = jump_parameter_gradient};

@@ -1,0 +1,94 @@
+// Levels that are read again, by other layers than the next one:
+//
+//   anchor    every layer that aggregates reads the same level beside its input (appnp, gcn2)
+//   skip      H^{l+1} = post(Z^l) + H^{l+1-stages}: a convolution adds its input (model.skip)
+//   jump      the last layer reads all hidden levels (model.jk; layer_jump.c)
+//
+// A level has as many rows as the farthest of its readers needs, for levels below have more rows.
+// In backward its readers come before its layer: what they say waits in a buffer until dH of the
+// level is made.
+#include "internal.h"
+
+static const RowFactor one = {.plain = 1};
+
+bool features_ready(const Model *m, int l) {
+    return l == m->shape.leading - 1 &&
+           (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
+}
+
+Rows level_at(const Model *m, int level) {
+    bool dropped = m->training && m->shape.input_keep < 1;
+    Rows h = level == 0                                  ? (dropped ? m->layer[0].h : m->x)
+             : features_ready(m, level)                  ? m->entering
+             : m->training && m->shape.posted[level - 1] ? m->layer[level].h
+                                                         : m->layer[level - 1].z;
+    return rows_first(h, level_rows(m, level));
+}
+
+Rows anchor_rows(const Model *m) {
+    if (m->shape.anchor == 0)
+        return (Rows){0};
+    return m->training && m->anchor.at != NULL ? m->anchor : level_at(m, m->shape.anchor);
+}
+
+static void add(const Model *m, Rows dh, Rows more) {
+    m->parts.backend->add_scaled(dh, (Range){0, more.count}, one, dh, one, more, NULL);
+}
+
+// The buffer for the gradient of a level to which a skip leads.
+static Rows late_rows(const Model *m, int level) {
+    for (int i = 0; i < m->widths; i++)
+        if (m->gradient_width[i] == m->shape.width[level])
+            return m->gradient_late[i][level_set(&m->shape, level)];
+    return (Rows){0};
+}
+
+// A skip leads the gradient of its level past the layers between to the level that it reads.
+static void skip_gradient(Model *m, int level, Rows dh) {
+    int set = level_set(&m->shape, level), from = level - m->shape.stages;
+    if (skips_from(&m->shape, level))
+        add(m, dh, m->late[set]);
+    if (!m->shape.skips[level - 1] || from < 0 || !wants_input_gradient(&m->shape, from))
+        return;
+    m->late[set] = rows_first(late_rows(m, level), dh.count);
+    m->parts.backend->copy(m->late[set].at, dh.at, rows_bytes(dh.count, dh.columns));
+}
+
+// ---- the jumping layer
+
+// Where the rows of W for a level begin.
+int64_t jump_rows_before(const ModelShape *shape, int level) {
+    int64_t rows = 0;
+    for (int k = shape->stages; k < level && shape->jump == JUMP_CAT; k += shape->stages)
+        rows += shape->width[k];
+    return rows;
+}
+
+const DeviceFloat *jump_weights(const Model *m, int level) {
+    const Parameter *p = m->layer[m->shape.layers - 1].parameter[ROLE_WEIGHT];
+    return flat_window(m->parameters, p->begin + jump_rows_before(&m->shape, level) * p->columns);
+}
+
+static void jump_gradient(const Model *m, int level, Rows dh) {
+    int64_t count = level_rows(m, m->shape.layers);
+    m->parts.backend->dense_transposed(dh, (Range){0, count}, rows_first(m->jump_gradient, count),
+                                       jump_weights(m, level), true, NULL);
+}
+
+// ---- gradients of a level
+
+// Its own readers see the level behind dropout, the others before it.
+static void anchor_gradient(const Model *m, Rows dh, RandomStream dropout) {
+    if (m->anchor.at != NULL)
+        m->parts.backend->dropout(dh, (Range){0, dh.count}, dh, m->shape.keep, dropout,
+                                  m->on.gid[NODES], NULL);
+    add(m, dh, rows_first(m->anchor_gradient, dh.count));
+}
+
+void level_gradient(Model *m, int level, Rows dh, RandomStream dropout) {
+    if (jumps_from(&m->shape, level) && level < m->shape.layers - 1)
+        jump_gradient(m, level, dh);
+    skip_gradient(m, level, dh);
+    if (m->shape.anchor == level)
+        anchor_gradient(m, dh, dropout);
+}

@@ -1,0 +1,109 @@
+// model.post of the oracle: all rows step by step, and back.
+#include "oracle.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+double oracle_mask(double keep, const OracleTime *time, int layer, int64_t row, int64_t column) {
+    RandomStream s = random_stream(time->seed, RANDOM_DROPOUT, time->epoch, layer, 0);
+    return (double)random_uniform16(s, row, 0, column) < keep ? 1 / keep : 0;
+}
+
+typedef struct Moments { // of one row
+    double mean, sigma;
+} Moments;
+
+static Moments moments(const double *x, int64_t count) {
+    double m = 0, v = 0;
+    for (int64_t c = 0; c < count; c++)
+        m += x[c] / (double)count;
+    for (int64_t c = 0; c < count; c++)
+        v += (x[c] - m) * (x[c] - m) / (double)count;
+    return (Moments){m, sqrt(v + 1e-5)};
+}
+
+static void norm(const OracleWindows *w, double *out, const double *x, int64_t width) {
+    Moments of = moments(x, width);
+    for (int64_t c = 0; c < width; c++)
+        out[c] = w->gamma[c] * (x[c] - of.mean) / of.sigma + w->beta[c];
+}
+
+static void norm_back(const OracleWindows *w, double *d, const double *x, int64_t width) {
+    double sum = 0, dot = 0, n = (double)width;
+    Moments of = moments(x, width);
+    for (int64_t c = 0; c < width; c++) {
+        double xhat = (x[c] - of.mean) / of.sigma, dx = w->gamma[c] * d[c];
+        w->dgamma[c] += d[c] * xhat;
+        w->dbeta[c] += d[c];
+        sum += dx;
+        dot += dx * xhat;
+    }
+    for (int64_t c = 0; c < width; c++) {
+        double xhat = (x[c] - of.mean) / of.sigma;
+        d[c] = (w->gamma[c] * d[c] - sum / n - xhat * dot / n) / of.sigma;
+    }
+}
+
+// u[s] [n, D] is the input of step s, u[count] the result.
+static void steps(const ModelShape *shape, const OracleWindows *w, int l, int64_t n,
+                  double *const *u, const OracleTime *time) {
+    int64_t width = shape->width[l + 1];
+    for (int s = 0; s < shape->post_count; s++)
+        for (int64_t i = 0; i < n; i++) {
+            const double *x = u[s] + i * width;
+            double *y = u[s + 1] + i * width;
+            if (shape->post[s] == POST_NORM)
+                norm(w, y, x, width);
+            for (int64_t c = 0; c < width && shape->post[s] != POST_NORM; c++)
+                y[c] = shape->post[s] == POST_ACTIVATION ? (x[c] > 0 ? x[c] : 0)
+                       : !time->training
+                           ? x[c]
+                           : x[c] * oracle_mask((double)shape->keep, time, l + 1, i, c);
+        }
+}
+
+static void alloc_steps(double **u, const ModelShape *shape, int l, int64_t n, const double *z) {
+    int64_t width = shape->width[l + 1];
+    for (int s = 0; s <= shape->post_count; s++)
+        u[s] = oracle_matrix(n, width);
+    memcpy(u[0], z, (size_t)(n * width) * sizeof(double));
+}
+
+static void free_steps(double **u, const ModelShape *shape) {
+    for (int s = 0; s <= shape->post_count; s++)
+        free(u[s]);
+}
+
+void oracle_post(const ModelShape *shape, const OracleWindows *w, int l, int64_t n, const double *z,
+                 double *out, const OracleTime *time) {
+    double *u[4];
+    alloc_steps(u, shape, l, n, z);
+    steps(shape, w, l, n, u, time);
+    memcpy(out, u[shape->post_count], (size_t)(n * shape->width[l + 1]) * sizeof(double));
+    free_steps(u, shape);
+}
+
+void oracle_post_back(const ModelShape *shape, const OracleWindows *w, int l, int64_t n,
+                      const double *z, double *d, const double *late, const OracleTime *time) {
+    int64_t width = shape->width[l + 1];
+    double *u[4];
+    alloc_steps(u, shape, l, n, z);
+    steps(shape, w, l, n, u, time);
+    for (int s = shape->post_count - 1; s >= -1; s--) {
+        if (late != NULL && (s < 0 || shape->post[s] != POST_DROPOUT)) {
+            for (int64_t i = 0; i < n * width; i++)
+                d[i] += late[i];
+            late = NULL;
+        }
+        for (int64_t i = 0; i < n && s >= 0; i++) {
+            double *dy = d + i * width, *x = u[s] + i * width;
+            if (shape->post[s] == POST_NORM)
+                norm_back(w, dy, x, width);
+            for (int64_t c = 0; c < width && shape->post[s] != POST_NORM; c++)
+                dy[c] *= shape->post[s] == POST_ACTIVATION
+                             ? x[c] > 0
+                             : oracle_mask((double)shape->keep, time, l + 1, i, c);
+        }
+    }
+    free_steps(u, shape);
+}
