@@ -168,6 +168,8 @@ typedef struct Config {
         char class_weights[CONFIG_TEXT]; // none | balanced | [w, ...] (config_numbers)
         double positive_weight;          // bce: factor of the terms of classes that a row has
         double label_smoothing;          // softmax
+        char sample[CONFIG_WORD];        // of a family: training nodes that count in an epoch
+        int64_t sample_period;           // importance: epochs between two measurements
     } train;
     struct {
         char codec[CONFIG_WORD];     // of a family

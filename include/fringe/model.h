@@ -290,6 +290,10 @@ const Block *model_block(const Model *model, ExchangeId id);
 // weight 0 does not count. row [own nodes] is uploaded, and must stay until the next wait; NULL, as
 // at first: 1. Metrics never use it.
 void model_set_row_weights(Model *model, const float *row, double sum);
+// Of the last model_loss_and_gradient: norm[own nodes], the 2-norm of the gradient of a training
+// row's loss by its logits, as if row weights and N_train were 1; 0 of other rows. gradient [own
+// nodes, K] gets the gradients themselves. Local; waits.
+void model_loss_norms(Model *model, float *norm, float *gradient);
 // Loss (sum over this rank's training rows / global N_train or the sum of their weights, or what
 // the callback says of this rank; add over ranks) and gradients [parameter_count] of this rank (add
 // over ranks: gradsync_finish). Collective.

@@ -8,7 +8,7 @@
 #include "fringe/config.h"
 #include "fringe/model.h"
 
-extern const Family optimizer_family, rate_schedule_family;
+extern const Family optimizer_family, rate_schedule_family, sample_family;
 
 typedef struct EpochRecord {
     int64_t epoch;                // 1 is the first
@@ -21,6 +21,9 @@ typedef struct EpochRecord {
     int64_t headers, skipped;     // messages of training of all ranks, and those of them without
                                   // rows, where a schedule may leave rows out; else 0
     int64_t halo_rows;            // sent by all ranks in training, where rows are sampled; else < 0
+    int64_t sampled;              // training nodes that count, where train.sample draws; else < 0
+    double sample_gain;           // sqrt(N sum p^2) of the norms that were measured; 0: none were
+    bool sample_uniform;          // it gains too little, so that the draw is uniform
     int64_t reduce_bytes;         // sent by all ranks for gradients
     int64_t gradient_bits;        // of their values, where a rule chooses them; else 0
     double gradient_memory;       // what gradients.memory leaves of them (gradsync.h); NaN: nothing

@@ -38,6 +38,7 @@ static const struct {
     {"model.gain", "model.weights="},
     {"train.momentum", "train.optimizer=sgd"},
     {"train.betas train.eps", "train.optimizer=adam"},
+    {"train.sample_period", "train.sample=importance"},
     {"train.lr_step_size train.lr_gamma", "train.lr_schedule=step"},
     {"quantization.exchanges", "quantization.codec!=fp32"},
     {"quantization.memory", "quantization.codec!=fp32"},

@@ -99,48 +99,7 @@ const Key config_own_keys[] = {
 
 #include "model_keys.def"
 
-    {"train.epochs", KEY_INT, AT(train.epochs), "200", "[0, 1000000000]", ANY, "epochs",
-     "Passes over the whole graph."},
-    {"train.optimizer", KEY_WORD, AT(train.optimizer), "\"adam\"", ANY, ANY, ANY, "Optimizer."},
-    {"train.lr", KEY_DOUBLE, AT(train.lr), "0.01", "[0, 1000]", ANY, ANY, "Learning rate."},
-    {"train.momentum", KEY_DOUBLE, AT(train.momentum), "0", "[0, 1)", ANY, ANY, "Momentum of sgd."},
-    {"train.betas", KEY_DOUBLES, AT(train.betas), "[0.9, 0.999]", "[0, 1)", ANY, ANY,
-     "Decay of Adam's first and second moment."},
-    {"train.eps", KEY_DOUBLE, AT(train.eps), "1e-8", "[0, 1]", ANY, ANY,
-     "Added to the root of Adam's second moment."},
-    {"train.weight_decay", KEY_DOUBLES, AT(train.weight_decay), "[0]", "[0, 1000]", ANY, ANY,
-     "L2 factor of each layer, added to its gradient; the last value applies to all further "
-     "layers."},
-    {"train.clip_norm", KEY_DOUBLE, AT(train.clip_norm), "0", "[0, 1e30]", ANY, ANY,
-     "Largest norm of the whole gradient; 0: no limit."},
-    {"train.lr_schedule", KEY_WORD, AT(train.lr_schedule), "\"constant\"", ANY, ANY, ANY,
-     "Learning-rate schedule."},
-    {"train.lr_step_size", KEY_INT, AT(train.lr_step_size), "100", "[1, 1000000000]", ANY, "epochs",
-     "Schedule step: epochs between two changes of the learning rate."},
-    {"train.lr_gamma", KEY_DOUBLE, AT(train.lr_gamma), "0.5", "(0, 1]", ANY, ANY,
-     "Schedule step: factor of each change."},
-    {"train.warmup", KEY_INT, AT(train.warmup), "0", "[0, 1000000000]", ANY, "epochs",
-     "Epochs in which the learning rate rises linearly to its value."},
-    {"train.eval_every", KEY_INT, AT(train.eval_every), "10", "[0, 1000000000]", ANY, "epochs",
-     "Epochs between two evaluations on the distributed graph; 0: only after the last epoch."},
-    {"train.patience", KEY_INT, AT(train.patience), "0", "[0, 1000000000]", ANY, "evaluations",
-     "Stop early after this many evaluations without a better validation score. Needs validation "
-     "nodes and train.eval_every above 0. 0: never."},
-    {"train.loss", KEY_WORD, AT(train.loss), "\"auto\"", ANY, ANY, ANY,
-     "Loss; auto: bce if nodes have several labels, else softmax."},
-    {"train.metric", KEY_WORD, AT(train.metric), "\"auto\"", ANY, ANY, ANY,
-     "Validation score that selects the best epoch; auto: micro-f1 if nodes have several labels, "
-     "else accuracy."},
-    {"train.class_weights", KEY_NUMBERS, AT(train.class_weights), "\"none\"", "(0, 1e30]",
-     "none balanced", ANY,
-     "Factors of the classes in the training loss, which is divided by the sum of the factors of "
-     "the training nodes, as torch's cross_entropy does. balanced: N / (K N_c), N_c of the N "
-     "training nodes have class c. Scores never use them."},
-    {"train.positive_weight", KEY_DOUBLE, AT(train.positive_weight), "1", "(0, 1e30]", ANY, ANY,
-     "Where nodes have several labels: factor of the loss of the classes that a node has, torch's "
-     "pos_weight."},
-    {"train.label_smoothing", KEY_DOUBLE, AT(train.label_smoothing), "0", "[0, 1)", ANY, ANY,
-     "Share of the training loss that asks for all classes alike, as in torch's cross_entropy."},
+#include "train_keys.def"
 
     {"quantization.codec", KEY_WORD, AT(quantization.codec), "\"fp32\"", ANY, ANY, ANY,
      "Encoding of halo rows: fp32 | bf16 | integer (1 to 8 or 16 bits, unbiased stochastic "

@@ -1,5 +1,6 @@
 // The model with data: made from a shape, planned, freed, and its door.
 #include "internal.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -187,4 +188,23 @@ Rows model_infer(Model *m, const DeviceFloat *parameters) {
 Rows model_embedding(const Model *m, int level) {
     assert(level >= 1 && level >= m->shape.leading - 1 && level <= m->shape.layers);
     return level == m->shape.leading - 1 ? m->entering : m->layer[level - 1].z;
+}
+
+// Rows beyond those that training computes reach no training node, so they are none themselves.
+void model_loss_norms(Model *m, float *norm, float *gradient) {
+    int last = m->shape.layers;
+    int64_t classes = m->shape.width[last];
+    Rows g = rows_first(gradient_rows(m, classes, 0), level_rows(m, last));
+    LossInput in = loss_input(m, rows_first(m->layer[last - 1].z, g.count));
+    in.form = m->weigh.form;
+    m->shape.loss->make(&in, double_window(m->device_loss, SPLIT_NONE), g, SPLIT_TRAIN, 1);
+    m->parts.backend->download_rows(gradient, g);
+    m->parts.backend->finish(NULL);
+    memset(norm, 0, (size_t)own_rows(m, 0) * sizeof *norm);
+    for (int64_t r = 0; r < g.count; r++) {
+        double squares = 0;
+        for (int64_t c = 0; c < classes; c++)
+            squares += (double)gradient[r * classes + c] * (double)gradient[r * classes + c];
+        norm[r] = (float)sqrt(squares);
+    }
 }

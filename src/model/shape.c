@@ -177,6 +177,7 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
                           .stages = kind->stages,
                           .bias = config->model.bias,
                           .loss = loss_of_labels(multilabel),
+                          .weighs_rows = strcmp(config->train.sample, "all") != 0,
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout)};

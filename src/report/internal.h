@@ -67,6 +67,7 @@ struct Report {
     RankTimes *ranks;                          // [size] at the end, else NULL; owned
     int64_t epochs;                            // number reported since then
     int costly; // epochs in a row in which gradients.memory cost more than it brought
+    bool said_uniform; // that train.sample draws uniformly
     Pace pace;
     RunTimes times;
     double progressed; // clock of the last progress shown

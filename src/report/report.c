@@ -210,6 +210,10 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     }
     if (record->halo_rows >= 0)
         json_put_int(writer, "halo_rows", record->halo_rows);
+    if (record->sampled >= 0)
+        json_put_int(writer, "sampled", record->sampled);
+    if (record->sample_gain > 0)
+        json_put_double(writer, "sample_gain", record->sample_gain);
     json_put_int(writer, "reduce_bytes", record->reduce_bytes);
     if (record->gradient_bits > 0)
         json_put_int(writer, "gradient_bits", record->gradient_bits);
@@ -293,6 +297,19 @@ static void warn_of_memory(Report *report, const EpochRecord *record) {
                   (long long)record->epoch, memory, record->gradient_memory);
 }
 
+// First weights make all gradients alike, so the first measurement says nothing.
+static void say_uniform(Report *report, const EpochRecord *record) {
+    if (!record->sample_uniform || record->epoch <= report->config->train.sample_period + 1)
+        return;
+    if (!report->said_uniform)
+        sink_say(report->sink,
+                 "note       epoch %lld: train.sample=%s draws uniformly where the gradients "
+                 "of nodes are as alike as here (%.3f; above 1.05 it follows them); "
+                 "sample_gain in metrics.jsonl\n",
+                 (long long)record->epoch, report->config->train.sample, record->sample_gain);
+    report->said_uniform = true;
+}
+
 bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     reset(&report->line);
     put_record(&report->line, record);
@@ -303,6 +320,7 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     report_add_times(&report->times, record);
     print_epoch(report, record);
     warn_of_memory(report, record);
+    say_uniform(report, record);
     if (record->choice != NULL)
         report_print_choice(report->sink, record->choice);
     return true;

@@ -6,6 +6,18 @@
 #include "fringe/gradsync.h"
 #include "fringe/trainer.h"
 
+// What train.sample draws by (sample.c).
+typedef struct SampleRule SampleRule;
+typedef struct Sampler {
+    const SampleRule *rule;
+    int64_t size;    // B; 0: all training nodes count
+    float *row;      // [own nodes] weights of this epoch's rows
+    float *norm;     // [own nodes] of a training node's gradient by its logits; NULL: not measured
+    float *gradient; // [own nodes, K] scratch
+    double least, total, gain; // of the norms of all ranks: what is added to each, their sum with
+                               // it, and how much narrower their draw is than the uniform one
+} Sampler;
+
 struct Trainer {
     const Config *config; // borrowed, outlives the trainer
     const Shard *shard;   // borrowed, outlives the trainer
@@ -22,6 +34,7 @@ struct Trainer {
     Model *model;
     GradForm gradients; // without spans
     GradSync *sync;
+    Sampler sampler;
     Assigner *assigner; // NULL: the codec knows no widths
     Chooser *chooser;   // which exchanges are exact; NULL: those of evaluation alone
     MemoryPlan plan;
@@ -71,6 +84,16 @@ double rate_of(const Trainer *trainer, int64_t epoch);
 // False with EXIT_MISMATCH, where the ranks do not hold the same. Collective.
 bool evaluate_when_due(Trainer *trainer, EpochRecord *record, Error *err);
 bool patience_is_over(const Trainer *trainer);
+
+// ---- sample.c
+bool sampler_configure(Sampler *sampler, const Config *config, Error *err);
+bool sampler_fits(const Sampler *sampler, const Shard *shard, Error *err);
+void sampler_alloc(Sampler *sampler, const Shard *shard, const Allocator *allocator);
+void sampler_free(Sampler *sampler);
+// Before an epoch's forward pass: draws, and counts the nodes of this rank in record->sampled.
+void sampler_before(Trainer *trainer, EpochRecord *record);
+void sampler_after(Trainer *trainer, int64_t epoch); // measures when due. Collective.
+StateSection sampler_section(Trainer *trainer);      // NULL name: it keeps nothing
 
 // ---- flat.c
 void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);

@@ -77,6 +77,8 @@ void register_sections(Trainer *t) {
     state_register(&t->sections, (StateSection){"optimizer", save_optimizer, restore_optimizer, t});
     if (t->assigner != NULL)
         state_register(&t->sections, assigner_section(t->assigner));
+    if (sampler_section(t).name != NULL)
+        state_register(&t->sections, sampler_section(t));
     if (t->chooser != NULL)
         state_register(&t->sections, chooser_section(t->chooser));
     if (model_exchanges(t->model).name != NULL)

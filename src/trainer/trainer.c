@@ -35,7 +35,8 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
     t->judge = loss_score(loss_of_labels(t->shard->multilabel), c->train.metric, err);
-    return err->code == 0 && gradsync_configure(&t->gradients, c, err) &&
+    return err->code == 0 && sampler_configure(&t->sampler, c, err) &&
+           gradsync_configure(&t->gradients, c, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
            residual_configure(c, &parts->options.residual[CODING_MEMORY].of,
                               &parts->options.residual[CODING_MEMORY].values, err) &&
@@ -53,7 +54,7 @@ static bool check_data(const Trainer *t, Error *err) {
                          "%s: no node is in the training split; name index files in data.splits, "
                          "or give masks where the dataset is written",
                          s->dataset_name);
-    return true;
+    return sampler_fits(&t->sampler, s, err);
 }
 
 // Room for the events of the epochs that are traced, if any: timers and messages of every exchange.
@@ -118,6 +119,7 @@ static GradSync *make_sync(const Trainer *t) {
 static void plan_rest(Trainer *t, const ModelParts *parts) {
     model_patterns_plan(&t->plan, &t->patterns);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
+    sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend, .plan = &t->plan});
     plan_sync(t);
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
@@ -205,6 +207,7 @@ static bool build(Trainer *t, Error *err) {
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend});
+    sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend});
     t->square_ready = t->backend->event_new();
     fill_decay(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
@@ -235,6 +238,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *t) {
     if (t == NULL)
         return;
+    sampler_free(&t->sampler);
     trainer_free_flat(t);
     trace_clear(&t->trace);
     chooser_free(t->chooser);
@@ -278,7 +282,8 @@ static double clip(Trainer *t) {
 
 static void add_over_ranks(Trainer *t, EpochRecord *record) {
     int64_t *const counts[] = {&record->bytes,   &record->reduce_bytes, &record->eval_bytes,
-                               &record->headers, &record->skipped,      &record->halo_rows};
+                               &record->headers, &record->skipped,      &record->halo_rows,
+                               &record->sampled};
     enum { COUNTS = sizeof counts / sizeof *counts };
     int64_t sum[COUNTS];
     double seconds[3] = {
@@ -319,12 +324,14 @@ static void train(Trainer *t, EpochRecord *record) {
     timers_reset(&t->timers);
     stream_timer_use(t->timer);
     gradsync_begin(t->sync, (uint32_t)record->epoch);
+    sampler_before(t, record);
     record->loss = model_loss_and_gradient(t->model, t->device.parameters, t->device.gradient,
                                            t->seed, (uint32_t)record->epoch);
     timer_begin(&t->timers);
     gradsync_finish(t->sync, t->device.gradient);
     sum_loss(t, record);
     timer_end(&t->timers, TIMER_REDUCE);
+    sampler_after(t, record->epoch);
     record->gradient_norm = clip(t);
     record->rate = rate_of(t, record->epoch);
     t->optimizer->step(t, record->rate, record->epoch);

@@ -30,6 +30,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_SAMPLE = 9,   // comm.sample; row = node or hyperedge, peer = its reader, or who made its
                          // partial aggregate; `layer` = relation
     RANDOM_PROGRAM = 10, // columns of programs; row = node, epoch = the draw
+    RANDOM_TRAIN_SAMPLE = 11, // train.sample: which training nodes count in an epoch; row = node
 } RandomPurpose;
 
 typedef struct RandomStream {

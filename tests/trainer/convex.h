@@ -1,0 +1,89 @@
+// A convex problem: one weight matrix on smoothed features, all nodes in training; and its optimum.
+#ifndef FRINGE_TESTS_TRAINER_CONVEX_H
+#define FRINGE_TESTS_TRAINER_CONVEX_H
+
+#include "../oracle.h"
+#include "runs.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { GRAPH_NODES = 120, FEATURES = 19, CLASSES = 4, WEIGHTS = FEATURES * CLASSES };
+static const double decay = 0.02, downhill = 4;
+
+static int everybody_trains(int64_t node) {
+    (void)node;
+    return SPLIT_TRAIN;
+}
+
+static inline int make_problem(void **state) {
+    (void)state;
+    test_graph_init(&graph,
+                    (TestGraphKind){.nodes = GRAPH_NODES,
+                                    .degree = 4,
+                                    .features = FEATURES,
+                                    .classes = CLASSES,
+                                    .split = everybody_trains},
+                    8, &test_comm);
+    return 0;
+}
+
+// ---- the optimum, in double: W = argmin of the mean loss of softmax(z W) + decay / 2 |W|^2,
+// z = A A x
+
+static void smooth_features(double *z) {
+    OracleGraph g = oracle_graph(&graph.dataset);
+    double *a = oracle_aggregation(&g, "gcn"), *once = oracle_matrix(GRAPH_NODES, FEATURES),
+           *x = oracle_matrix(GRAPH_NODES, FEATURES);
+    for (int64_t k = 0; k < GRAPH_NODES * FEATURES; k++)
+        x[k] = (double)g.x[k];
+    oracle_product(once, a, false, x, false, GRAPH_NODES, GRAPH_NODES, FEATURES);
+    oracle_product(z, a, false, once, false, GRAPH_NODES, GRAPH_NODES, FEATURES);
+    free(x);
+    free(once);
+    free(a);
+    oracle_clear(&g);
+}
+
+// error [CLASSES] = softmax(z W) - the class of the node
+static void error_of(double *error, const double *weight, const double *z, int32_t label) {
+    double sum = 0;
+    for (int k = 0; k < CLASSES; k++) {
+        double logit = 0;
+        for (int f = 0; f < FEATURES; f++)
+            logit += z[f] * weight[f * CLASSES + k];
+        sum += error[k] = exp(logit);
+    }
+    for (int k = 0; k < CLASSES; k++)
+        error[k] = error[k] / sum - (k == label);
+}
+
+// One step downhill; returns the norm of the gradient.
+static double step_down(double *weight, const double *z) {
+    double gradient[WEIGHTS], error[CLASSES], squares = 0;
+    for (int k = 0; k < WEIGHTS; k++)
+        gradient[k] = decay * weight[k];
+    for (int64_t i = 0; i < GRAPH_NODES; i++) {
+        error_of(error, weight, z + i * FEATURES, graph.dataset.label[i]);
+        for (int k = 0; k < WEIGHTS; k++)
+            gradient[k] += z[i * FEATURES + k / CLASSES] * error[k % CLASSES] / GRAPH_NODES;
+    }
+    for (int k = 0; k < WEIGHTS; k++) {
+        weight[k] -= downhill * gradient[k];
+        squares += gradient[k] * gradient[k];
+    }
+    return sqrt(squares);
+}
+
+// z [GRAPH_NODES, FEATURES] is filled, too.
+static void find_optimum(double *weight, double *z) {
+    memset(z, 0, GRAPH_NODES * FEATURES * sizeof *z);
+    memset(weight, 0, WEIGHTS * sizeof *weight);
+    smooth_features(z);
+    for (int step = 0; step < 10000; step++)
+        if (step_down(weight, z) < 1e-14)
+            return;
+    fail_msg("no optimum was found");
+}
+
+#endif
