@@ -46,6 +46,7 @@ typedef enum KeyKind {
     KEY_DOUBLES, // ConfigDoubles
     KEY_PATHS,   // ConfigPaths
     KEY_NUMBERS, // char[CONFIG_TEXT], one of the words, or a list of numbers as JSON: "[1,0.5]"
+    KEY_MAP, // ConfigWords, each "name=word": an object of words, of numbers or of lists of them
 } KeyKind;
 
 typedef struct Key {
@@ -96,17 +97,23 @@ typedef struct Config {
     char mode[CONFIG_WORD];  // "mode": preset of quantization.*, comm.* and lossless.*
 
     struct {
-        char path[CONFIG_TEXT];     // dataset: file or folder; resolved
-        char format[CONFIG_WORD];   // of a family
-        char features[CONFIG_TEXT]; // .npy beside graphs that have none; "" = none
-        char labels[CONFIG_TEXT];   // .npy: (n) integer classes or (n,K) 0/1
-        char nodes[CONFIG_TEXT];    // .npz with features, labels and splits; "" = none
-        char splits[CONFIG_TEXT];   // .npz with the three index arrays; "" = inside the dataset
-        ConfigPaths split_keys;     // [train_idx, val_idx, test_idx]; what ends in .npy is a path
-        int64_t split_row;          // which row of an array of splits [splits, T]
-        bool undirected;            // format edges: each line is an edge in both directions
-        ConfigWords transforms;     // of a family: steps, applied in order
-        char cache[CONFIG_TEXT];    // folder of prepared data and partitions
+        char path[CONFIG_TEXT];       // dataset: file or folder; resolved
+        char format[CONFIG_WORD];     // of a family
+        char features[CONFIG_TEXT];   // .npy beside graphs that have none; "" = none
+        char labels[CONFIG_TEXT];     // .npy: (n) integer classes or (n,K) 0/1
+        char labels_are[CONFIG_WORD]; // of (n,K) 0/1: "auto", "classes" or "several"
+        char nodes[CONFIG_TEXT];      // .npz or csv with features, labels and splits; "" = none
+        char weights[CONFIG_TEXT]; // of edges: a .npy, or a name in the dataset's npz; "" = its own
+        ConfigWords columns;       // of text files: "source=NAME", ...
+        char ids[CONFIG_WORD];     // of nodes in text files: "auto", "number" or "text"
+        char splits[CONFIG_TEXT];  // .npz with the three index arrays, or "random:..." and others
+                                   // that draw them; "" = inside the dataset
+        int64_t split_seed;        // of splits that are drawn
+        ConfigPaths split_keys;    // [train_idx, val_idx, test_idx]; what ends in .npy is a path
+        int64_t split_row;         // which row of an array of splits [splits, T]
+        bool undirected;           // format edges: each line is an edge in both directions
+        ConfigWords transforms;    // of a family: steps, applied in order
+        char cache[CONFIG_TEXT];   // folder of prepared data and partitions
     } data;
     struct {
         char method[CONFIG_TEXT]; // of a family
@@ -350,5 +357,12 @@ extern const Family gradient_method_family; // presets: fp32, qsgd, ...
 
 // True if an entry of data.split_keys is a .npy file, not the name of an array.
 bool config_split_is_file(const char *key);
+// True if data.splits says how to draw the splits: "random:0.6,0.2", "per-class:20,500,1000",
+// "shchur:20,30". "./random:x" is a path.
+bool config_splits_are_drawn(const Config *config);
+// True if data.weights is a .npy file, not the name of an array.
+bool config_weights_are_file(const Config *config);
+// The word that data.columns has for `name` ("source"), the i-th of them from 0; NULL: it has none.
+const char *config_column(const Config *config, const char *name, int i);
 
 #endif

@@ -22,6 +22,20 @@ enum { PIN_SOURCE = 1, PIN_TARGET = 2, PIN_BOTH = 3 };
 
 enum { DATASET_NAME = 128, DATASET_ORIGIN = 256 };
 
+// The user's ids of nodes in ascending order, one for each node. Numbers, or text in the order of
+// its bytes. Whoever has a copy frees it; those of an opened directory lie in its mapping.
+typedef struct NodeIds {
+    int64_t count;    // 0: ids are 0 to n-1, or the format has none
+    int64_t *number;  // [count]; NULL: text
+    bool is_unsigned; // the numbers are those of uint64_t
+    char *bytes;      // of all ids, without ends
+    int64_t *offset;  // [count+1] where they begin
+} NodeIds;
+// The i-th as text for messages and files. Returns out.
+enum { NODE_ID_TEXT = 96 };
+const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]);
+void node_ids_clear(NodeIds *ids);
+
 typedef struct Dataset {
     char name[DATASET_NAME];
     char origin[DATASET_ORIGIN]; // where a generated one comes from, and what is assumed of it; ""
@@ -40,12 +54,16 @@ typedef struct Dataset {
     float *x;                // [n, F] or NULL
     int64_t classes;         // K, 0 if there are no labels
     bool multilabel;
+    enum { LABELS_AUTO, LABELS_CLASSES, LABELS_SEVERAL } labels_are; // while it is read
     int32_t *label;  // [n], -1 = none; NULL if multilabel or no labels
     uint8_t *labels; // [n, K] 0/1 if multilabel
+    NodeIds ids;     // of nodes
+    NodeIds names;   // text: [K] names of classes; count 0: they are numbers
     uint8_t *split;  // [n] SPLIT_...; never NULL (all SPLIT_NONE without splits)
     Tensors map;     // the arrays of an opened directory point into this mapping
     bool mapped;
-    Warnings warnings; // of the loader: "2 self-loops stored"
+    bool states_direction; // its file says whether edges stand once or in both directions
+    Warnings warnings;     // of the loader: "2 self-loops stored"
 } Dataset;
 
 extern const Family format_family, step_family;
@@ -68,6 +86,9 @@ void dataset_plan(MemoryPlan *plan, const Config *config);
 bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, double memory_limit,
                      Error *err);
 void dataset_clear(Dataset *dataset);
+// False with EXIT_DATA and what to do: no node is in the training split.
+bool dataset_can_train(const Dataset *dataset, Error *err);
+bool dataset_needs_split(const char *name, Error *err); // sets that error; always false
 
 // Checks sizes, ids in range, finite features, labels of split nodes, disjoint splits. Every reader
 // ends with it; call it also after dataset_open.

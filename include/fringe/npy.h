@@ -19,6 +19,7 @@ typedef struct Npy {
     NpyKind kind;
     int item; // bytes per element
     bool big_endian, fortran;
+    bool wide; // text: letters of 4 bytes (U), not of one (S)
     int rank;
     int64_t shape[NPY_RANK];
     int64_t elements;

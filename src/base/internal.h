@@ -25,8 +25,7 @@ size_t cgroup_least(const char *controller, CgroupValue *second, CgroupValue *fi
 // Refuses a file of fewer than `least` bytes with a sentence (mapping.c).
 bool file_has_bytes(const char *path, size_t bytes, size_t least, Error *err);
 
-// Bytes of the well-formed UTF-8 character at `at`, or 0 (text.c).
-size_t utf8_length(const unsigned char *at, size_t left);
+// The character at `at`, whose bytes utf8_length tells (text.c).
 unsigned utf8_point(const unsigned char *at, size_t length);
 // True if this character controls a terminal or changes the order of others.
 bool utf8_is_command(const unsigned char *at, size_t length);

@@ -4,6 +4,7 @@
 
 #include "fringe/base/file.h"
 #include "fringe/base/json.h"
+#include "fringe/base/text.h"
 #include "internal.h"
 
 #include <math.h>

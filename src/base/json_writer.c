@@ -2,6 +2,7 @@
 // name values. Numbers are written with the fewest digits that read back the same.
 
 #include "fringe/base/json.h"
+#include "fringe/base/text.h"
 #include "internal.h"
 
 #include <math.h>

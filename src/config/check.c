@@ -47,14 +47,16 @@ void config_expectation(const Key *key, char *out, size_t size) {
                                       "a list of whole numbers",
                                       "a list of numbers",
                                       "a list of names of arrays or files",
-                                      "a list of numbers"};
+                                      "a list of numbers",
+                                      "an object of names or numbers"};
     Choices choice;
     bool numbers = key->kind == KEY_NUMBERS, list = config_is_list(key->kind) || numbers;
     int count = config_choices(key, choice);
     int used = snprintf(out, size, "%s",
-                        count == 0 || numbers ? one[key->kind]
-                        : list                ? "a list of"
-                                              : "one of");
+                        count == 0 || numbers  ? one[key->kind]
+                        : list                 ? "a list of"
+                        : key->kind == KEY_MAP ? "an object with any of"
+                                               : "one of");
     if (key->range != NULL)
         used +=
             snprintf(out + used, size - (size_t)used, "%s in %s", list ? ", each" : "", key->range);
@@ -104,7 +106,7 @@ const char *config_guess_word(const char *path, const char *word, Choices choice
     return key != NULL ? suggest_choice(key, word, choice) : NULL;
 }
 
-static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
+bool config_misfit(const Key *key, const Json *value, Complaints *complaints) {
     char expected[512], is[160];
     Choices choice;
     if (config_count_only(complaints))
@@ -127,10 +129,10 @@ static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
 static bool read_word(char *out, size_t size, const Key *key, const Json *value,
                       Complaints *complaints) {
     if (json_type(value) != JSON_STRING)
-        return misfit(key, value, complaints);
+        return config_misfit(key, value, complaints);
     const char *word = json_string(value);
     if (!config_is_choice(key, word))
-        return misfit(key, value, complaints);
+        return config_misfit(key, value, complaints);
     if (strlen(word) >= size) {
         config_complain(complaints, "%s: expected at most %zu characters, found %zu", key->path,
                         size - 1, strlen(word));
@@ -143,16 +145,16 @@ static bool read_word(char *out, size_t size, const Key *key, const Json *value,
 static bool read_int(int64_t *out, const Key *key, const Json *value, Complaints *complaints) {
     if (json_type(value) != JSON_NUMBER || !json_is_int64(value, out) ||
         (key->range != NULL && !in_range(key->range, (double)*out)))
-        return misfit(key, value, complaints);
+        return config_misfit(key, value, complaints);
     return true;
 }
 
 static bool read_double(double *out, const Key *key, const Json *value, Complaints *complaints) {
     if (json_type(value) != JSON_NUMBER)
-        return misfit(key, value, complaints);
+        return config_misfit(key, value, complaints);
     *out = json_number(value);
     if (!isfinite(*out) || (key->range != NULL && !in_range(key->range, *out)))
-        return misfit(key, value, complaints);
+        return config_misfit(key, value, complaints);
     return true;
 }
 
@@ -216,7 +218,7 @@ static void store_numbers(char *out, const Key *key, const Json *value, Complain
             json_put_double(&text, NULL, number);
     json_end_array(&text);
     if (ok && (json_size(value) == 0 || text.bytes >= CONFIG_TEXT))
-        ok = misfit(key, value, complaints);
+        ok = config_misfit(key, value, complaints);
     if (ok)
         memcpy(out, text.text, text.bytes + 1);
     json_writer_clear(&text);
@@ -239,7 +241,7 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
         if (json_type(value) == JSON_BOOL)
             *(bool *)at = json_bool(value);
         else
-            misfit(key, value, complaints);
+            config_misfit(key, value, complaints);
         break;
     case KEY_INT: {
         int64_t number = 0;
@@ -253,6 +255,9 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
             *(double *)at = number;
         break;
     }
+    case KEY_MAP:
+        config_store_map(at, key, value, complaints);
+        break;
     default:
         store_list(at, key, value, complaints);
     }

@@ -2,6 +2,7 @@
 
 #include "internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,28 @@ enum { NUMBERS_MOST = CONFIG_TEXT / 2 }; // of a text: a digit and a comma each
 
 bool config_is_list(KeyKind kind) {
     return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES || kind == KEY_PATHS;
+}
+
+// "source=from" as a member of an object; several of one name become a list.
+static void put_map(JsonWriter *writer, const ConfigWords *words) {
+    for (int i = 0; i < words->count; i++) {
+        char name[CONFIG_WORD];
+        size_t length = strcspn(words->word[i], "=");
+        snprintf(name, sizeof name, "%.*s", (int)length, words->word[i]);
+        bool again =
+            i + 1 < words->count && strncmp(words->word[i + 1], words->word[i], length + 1) == 0;
+        if (!again) {
+            json_put_string(writer, name, words->word[i] + length + 1);
+            continue;
+        }
+        json_begin_array(writer, name);
+        for (; i < words->count && strncmp(words->word[i], name, length) == 0 &&
+               words->word[i][length] == '=';
+             i++)
+            json_put_string(writer, NULL, words->word[i] + length + 1);
+        json_end_array(writer);
+        i--;
+    }
 }
 
 bool config_is_text(KeyKind kind) {
@@ -92,6 +115,11 @@ void config_put(JsonWriter *writer, const char *name, const Config *config, cons
     case KEY_PATHS:
         for (int i = 0; i < paths->count; i++)
             json_put_string(writer, NULL, paths->word[i]);
+        break;
+    case KEY_MAP:
+        json_begin_object(writer, name);
+        put_map(writer, words);
+        json_end_object(writer);
         break;
     case KEY_INTS:
         for (int i = 0; i < ints->count; i++)

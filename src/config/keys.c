@@ -19,17 +19,29 @@ const Key config_own_keys[] = {
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
      "Features of a graph whose file has none: .npy [n, F]."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
-     "Labels in a file beside the graph: .npy, [n] whole numbers or [n, K] 0/1 (multi-label)."},
+     "Labels in a file beside the graph: .npy, [n] whole numbers or [n, K] 0/1; or .csv."},
+    {"data.labels_are", KEY_WORD, AT(data.labels_are), "\"auto\"", ANY, "auto classes several", ANY,
+     "What labels [n, K] of 0 and 1 are; auto: classes, if each row has at most one 1."},
     {"data.nodes", KEY_PATH, AT(data.nodes), "\"\"", ANY, ANY, ANY,
-     "One .npz beside the graph with features, labels and splits (attr_... or x, labels or y, "
-     "train_idx, ...)."},
-    {"data.splits", KEY_PATH, AT(data.splits), "\"\"", ANY, ANY, ANY,
-     "The .npz that holds the splits; empty: the dataset itself."},
+     "Features, labels and splits beside the graph: an .npz (x, y, train_idx, ...; with ids, "
+     "train_ids, ... by id), or a .csv whose header has a column id."},
+    {"data.columns", KEY_MAP, AT(data.columns), "{}", ANY,
+     "source target weight node hyperedge id label split features", ANY,
+     "Which columns of a text file are what, by names or by numbers from 1: {\"source\": \"from\", "
+     "\"target\": 2}. Pins have node and hyperedge; data.nodes id, label, split, features."},
+    {"data.ids", KEY_WORD, AT(data.ids), "\"auto\"", ANY, "auto number text", ANY,
+     "What ids in text files are. auto: numbers if all are, text if none is of digits alone."},
+    {"data.weights", KEY_TEXT, AT(data.weights), "\"\"", ANY, ANY, ANY,
+     "Weights of edges: an array of the dataset's .npz, or an .npy in the order of the input."},
+    {"data.splits", KEY_TEXT, AT(data.splits), "\"\"", ANY, ANY, ANY,
+     "The .npz that holds the splits; empty: the dataset itself. Or how to draw them: random:T,V "
+     "(shares), per-class:T,V,S (T a class, V and S of all), shchur:T,V. ./random:x is a path."},
+    {"data.split_seed", KEY_INT, AT(data.split_seed), "0", "[0, 4294967295]", ANY, ANY,
+     "Seed of splits that are drawn; run.seed and --runs do not change it."},
     {"data.split_keys", KEY_PATHS, AT(data.split_keys),
      "[\"train_idx\", \"val_idx\", \"test_idx\"]", ANY, ANY, ANY,
      "Three arrays of node ids, or masks: training, validation, test. Each is a name in the .npz, "
-     "or "
-     "a .npy file. train_mask, val_mask and test_mask are found without this key."},
+     "or a .npy file. train_mask, val_mask and test_mask are found without this key."},
     {"data.split_row", KEY_INT, AT(data.split_row), "0", "[0, 1000000]", ANY, ANY,
      "Arrays that hold several splits, [splits, T]: the row to use, from 0."},
     {"data.undirected", KEY_BOOL, AT(data.undirected), "false", ANY, ANY, ANY,

@@ -59,6 +59,28 @@ bool config_split_is_file(const char *key) {
     return length > 4 && strcmp(key + length - 4, ".npy") == 0;
 }
 
+bool config_splits_are_drawn(const Config *config) {
+    static const char *const ways[] = {"random:", "per-class:", "shchur:"};
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (strncmp(config->data.splits, ways[i], strlen(ways[i])) == 0)
+            return true;
+    return false;
+}
+
+bool config_weights_are_file(const Config *config) {
+    return config_split_is_file(config->data.weights);
+}
+
+const char *config_column(const Config *config, const char *name, int i) {
+    const ConfigWords *columns = &config->data.columns;
+    size_t length = strlen(name);
+    for (int k = 0; k < columns->count; k++)
+        if (strncmp(columns->word[k], name, length) == 0 && columns->word[k][length] == '=' &&
+            i-- == 0)
+            return columns->word[k] + length + 1;
+    return NULL;
+}
+
 // Resolves the path inside config text `at` after its first `skip` letters.
 static void resolve_at(Config *config, const char *key, char *at, size_t skip, size_t size,
                        Complaints *complaints) {
@@ -107,6 +129,10 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
         if (config_keys[i].kind == KEY_PATH && at[0] != 0)
             resolve_at(config, config_keys[i].path, at, 0, CONFIG_TEXT, complaints);
     }
+    if (config->data.splits[0] != 0 && !config_splits_are_drawn(config))
+        resolve_at(config, "data.splits", config->data.splits, 0, CONFIG_TEXT, complaints);
+    if (config_weights_are_file(config))
+        resolve_at(config, "data.weights", config->data.weights, 0, CONFIG_TEXT, complaints);
     ConfigPaths *splits = &config->data.split_keys;
     for (int i = 0; i < splits->count; i++)
         if (config_split_is_file(splits->word[i]))

@@ -143,10 +143,16 @@ static void put_choices(JsonWriter *writer, const Key *key) {
 static void put_single(JsonWriter *writer, const Key *key) {
     static const char *const types[] = {"string",  "string", "string", "boolean",
                                         "integer", "number", "string", "integer",
-                                        "number",  "string", "string"};
+                                        "number",  "string", "string", "object"};
     json_put_string(writer, "type", types[key->kind]);
     put_range(writer, key->kind == KEY_NUMBERS ? NULL : key->range);
+    if (key->kind != KEY_MAP) {
+        put_choices(writer, key);
+        return;
+    }
+    json_begin_object(writer, "propertyNames");
     put_choices(writer, key);
+    json_end_object(writer);
 }
 
 // A word, or a list of numbers.

@@ -26,8 +26,7 @@
 #define RECORDS                                                                                    \
     "nothing is sent elsewhere: metrics.jsonl in run.dir has every epoch, and fringe report RUN "  \
     "draws it"
-#define SPLITS                                                                                     \
-    "splits are not drawn: data.splits names an .npz with train_idx, val_idx and test_idx"
+#define SPLITS "data.splits=random:0.6,0.2 draws them, or per-class:20,500,1000 (so many a class)"
 #define FLOATS                                                                                     \
     "fringe computes in 32-bit floats; quantization.codec=bf16 or mode=adaqp make messages "       \
     "shorter"
@@ -37,11 +36,10 @@
 // place: "key", of any section or with it; "section"; "command", the first word; "option";
 // "--NAME", another name of that option; or a key, whose words they are.
 static const Meaning meanings[] = {
-    {"key", "data.weights data.weight edge_weight edge_weights",
-     "weights of edges come with the graph: a third column of its list, or adj_data of its .npz"},
+    {"key", "data.weight edge_weight edge_weights weights", "data.weights"},
+    {"key", "columns cols names usecols", "data.columns"},
     {"key", "edge_features edge_feats edge_feat edge_attr edge_attrs efeat",
-     "features of edges are not used; weights of edges come with the graph, as a third column of "
-     "its list or adj_data of its .npz"},
+     "features of edges are not used; data.weights names one number for each edge"},
     {"key", "train.adam_eps train.adam_epsilon optimizer.eps", "train.eps"},
     {"key", "model.eps model.epsilon train_eps", "model.gin_epsilon"},
     {"key", "optimizer.name optimizer.type optim.name optim.type", "train.optimizer"},

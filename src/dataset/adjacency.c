@@ -28,6 +28,13 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
     return copy;
 }
 
+void dataset_drop_ids(Dataset *dataset) {
+    dataset_free_arrays(dataset, dataset->ids.number);
+    dataset_free_arrays(dataset, dataset->ids.bytes);
+    dataset_free_arrays(dataset, dataset->ids.offset);
+    dataset->ids = (NodeIds){0};
+}
+
 Csr dataset_csr(const Dataset *dataset) {
     return (Csr){dataset->nodes, dataset->offset, dataset->target, dataset->weight};
 }

@@ -1,8 +1,9 @@
 // Features and labels as .npy files or as members of an npz, read by the same functions.
 
-#include "internal.h"
+#include "roster.h"
 
 #include <math.h>
+#include <string.h>
 
 bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err) {
     if (rows == dataset->nodes)
@@ -68,6 +69,77 @@ static bool take_bits(Dataset *dataset, const int64_t *value, int64_t count, int
     return true;
 }
 
+// Each row has at most one 1, and one row has one.
+static bool are_one_hot(const int64_t *value, int64_t count, int64_t classes, int64_t *empty) {
+    int64_t rows = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t ones = 0;
+        for (int64_t k = 0; k < classes; k++) {
+            if (value[i * classes + k] != 0 && value[i * classes + k] != 1)
+                return false;
+            ones += value[i * classes + k];
+        }
+        if (ones > 1)
+            return false;
+        rows += ones;
+    }
+    *empty = count - rows;
+    return rows > 0;
+}
+
+// The place of the 1 in each row; a row of zeros has no label.
+static bool take_one_hot(Dataset *dataset, const int64_t *value, int64_t count, int64_t classes,
+                         int64_t empty, Error *err) {
+    int32_t *label = TRY(int32_t, count, "labels", err);
+    if (label == NULL)
+        return false;
+    for (int64_t i = 0; i < count; i++) {
+        label[i] = -1;
+        for (int64_t k = 0; k < classes; k++)
+            label[i] = value[i * classes + k] == 1 ? (int32_t)k : label[i];
+    }
+    dataset->label = label;
+    dataset->classes = classes;
+    warnings_add(&dataset->warnings,
+                 "labels (%lld, %lld) have at most one 1 a row, so they are classes%s; "
+                 "data.labels_are=several takes them as several labels a node",
+                 (long long)count, (long long)classes,
+                 empty > 0 ? ", and rows of zeros have no label" : "");
+    return true;
+}
+
+static bool take_columns(Dataset *dataset, const int64_t *value, int64_t count, int64_t classes,
+                         Error *err) {
+    int64_t empty = 0;
+    bool single =
+        dataset->labels_are != LABELS_SEVERAL && are_one_hot(value, count, classes, &empty);
+    if (single)
+        return take_one_hot(dataset, value, count, classes, empty, err);
+    if (dataset->labels_are == LABELS_CLASSES)
+        return error_set(err, EXIT_DATA,
+                         "labels (%lld, %lld) are not at most one 1 a row, which "
+                         "data.labels_are=classes says",
+                         (long long)count, (long long)classes);
+    return take_bits(dataset, value, count, classes, err);
+}
+
+void labels_are(Dataset *dataset, const Config *config) {
+    dataset->labels_are = strcmp(config->data.labels_are, "classes") == 0   ? LABELS_CLASSES
+                          : strcmp(config->data.labels_are, "several") == 0 ? LABELS_SEVERAL
+                                                                            : LABELS_AUTO;
+}
+
+static bool labels_from_text(Dataset *dataset, const Npy *npy, Error *err) {
+    char *text = NULL;
+    int64_t *span = NULL;
+    bool ok = npy_to_text(npy, &text, &span, err);
+    ClassWords words = {npy->elements, span, text, dataset->labels_are == LABELS_SEVERAL, 0};
+    ok = ok && classes_take(dataset, &words, err);
+    memory_free(text);
+    memory_free(span);
+    return ok;
+}
+
 // Whole numbers stored as floats, as OGB does; not a number: no label.
 static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
     float *x = NULL;
@@ -94,6 +166,8 @@ bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     if (rows >= 0 && npy->shape[0] != rows)
         return error_set(err, EXIT_DATA, "labels have %lld entries but there are %lld nodes",
                          (long long)npy->shape[0], (long long)rows);
+    if (npy->kind == NPY_TEXT && columns == 1)
+        return labels_from_text(dataset, npy, err);
     int64_t *value = NULL;
     if (!(npy->kind == NPY_FLOAT ? whole_numbers : npy_to_int64)(npy, &value, err)) {
         memory_free(value);
@@ -105,7 +179,7 @@ bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     dataset->labels = NULL;
     dataset->multilabel = false;
     bool ok = columns == 1 ? take_classes(dataset, value, npy->shape[0], err)
-                           : take_bits(dataset, value, npy->shape[0], columns, err);
+                           : take_columns(dataset, value, npy->shape[0], columns, err);
     memory_free(value);
     return ok;
 }

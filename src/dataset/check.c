@@ -7,10 +7,11 @@
 #include <string.h>
 
 void dataset_clear(Dataset *dataset) {
-    const void *arrays[] = {dataset->offset,     dataset->target,   dataset->weight,
-                            dataset->x,          dataset->label,    dataset->labels,
-                            dataset->split,      dataset->pin_role, dataset->hyperedge_weight,
-                            dataset->node_weight};
+    const void *arrays[] = {dataset->offset,      dataset->target,      dataset->weight,
+                            dataset->x,           dataset->label,       dataset->labels,
+                            dataset->split,       dataset->pin_role,    dataset->hyperedge_weight,
+                            dataset->node_weight, dataset->ids.number,  dataset->ids.bytes,
+                            dataset->ids.offset,  dataset->names.bytes, dataset->names.offset};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         dataset_free_arrays(dataset, arrays[i]);
     if (dataset->mapped)
@@ -122,6 +123,19 @@ bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
               features_check(dataset, err) && check_labels(dataset, err) &&
               check_split(dataset, err);
     return ok || error_prefix(err, "%s", name);
+}
+
+bool dataset_needs_split(const char *name, Error *err) {
+    return error_set(err, EXIT_DATA,
+                     "%s: no node is in the training split; name index files in data.splits, give "
+                     "masks where the dataset is written, or draw one: data.splits=random:0.6,0.2 "
+                     "(shares), or data.splits=per-class:20,500,1000 (so many a class)",
+                     name);
+}
+
+bool dataset_can_train(const Dataset *dataset, Error *err) {
+    return memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) != NULL ||
+           dataset_needs_split(dataset->name, err);
 }
 
 // --- the last steps of every reader

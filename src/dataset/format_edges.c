@@ -1,65 +1,46 @@
-// Edge lists as SNAP writes them: "source target [weight]" per line, '#' (or '%') begins a comment
-// line; the first line may hold the names of the columns. Or an .npy array (2, edges) or (edges,
-// 2).
+// Edge lists: lines "source target [weight]" in any dialect of text (table.h), with names of
+// columns or without, of numbers or of names (links.h); files of KONECT (konect.h); several files
+// that are parts of one (parts.c). Or an .npy array (2, edges) or (edges, 2).
 
-#include "internal.h"
+#include "konect.h"
+#include "parts.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
+#include <zlib.h>
 
-// Reads one line; the first line decides whether there are weights.
-static bool read_line(Pairs *pairs, bool *weighted, Scan *scan, Error *err) {
-    int64_t ends[2];
-    for (int k = 0; k < 2; k++) {
-        if (!scan_int64(scan, &ends[k], k == 0 ? "a source id" : "a target id", err))
-            return false;
-        if (ends[k] < 0)
-            return scan_error(scan, err, "id %lld is negative", (long long)ends[k]);
-        scan_skip_comma(scan);
-    }
-    bool third = !scan_at_line_end(scan);
-    if (pairs->count == 0)
-        *weighted = third;
-    if (third != *weighted)
-        return scan_error(scan, err, "%s columns where the lines before have %s",
-                          third ? "three" : "two", third ? "two" : "three");
-    if (third && !scan_float(scan, &pairs->weight[pairs->count], "a weight", err))
-        return false;
-    if (!scan_at_line_end(scan))
-        return scan_error(scan, err, "more than 'source target weight' in one line");
-    pairs->source[pairs->count] = ends[0];
-    pairs->target[pairs->count++] = ends[1];
+// Gephi's column Type: all Undirected says that each edge stands once.
+static bool check_types(const Links *links, bool *undirected, Warnings *warnings, Error *err) {
+    int64_t once = 0;
+    for (int64_t e = 0; links->word != NULL && e < links->count; e++)
+        once += links->word[e] == 'u';
+    if (once > 0 && once < links->count)
+        return error_set(
+            err, EXIT_DATA,
+            "%s: its column Type says Undirected of %lld of %lld edges; write the other "
+            "direction of these as edges of their own and remove the column",
+            links->table.path, (long long)once, (long long)links->count);
+    if (once > 0)
+        warnings_add(warnings, "its column Type says Undirected, so each edge stands for both "
+                               "directions");
+    *undirected |= once > 0;
     return true;
 }
 
-// Counts lines first, so that memory is taken once and in proportion to the file. With `undirected`
-// there is room for all reverse edges.
-static bool read_pairs(Pairs *pairs, const Text *text, const Request *request, Error *err) {
-    bool weighted = false;
-    if (!pairs_init(pairs, text_lines(text), true, request->config->data.undirected, err))
-        return false;
-    bool first = true;
-    if (strncmp(text->data, "%%MatrixMarket", 14) == 0)
-        return error_set(err, EXIT_DATA,
-                         "%s: it is a Matrix Market file, whose first line of numbers is no edge; "
-                         "write it as npz with scipy.sparse.save_npz",
-                         request->path);
-    Scan scan = scan_text(text, request->path);
-    for (; scan.at < scan.end; scan_next_line(&scan)) {
-        if (*scan.at == '#' || *scan.at == '%' || scan_at_line_end(&scan))
-            continue;
-        if (!(first && scan_at_names(&scan)) && !read_line(pairs, &weighted, &scan, err))
-            return false;
-        first = false;
-    }
-    if (pairs->count == 0)
-        return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
-    if (!weighted) {
-        memory_free(pairs->weight);
-        pairs->weight = NULL;
-    }
-    return true;
+static void warn_of_lines(Dataset *dataset, const Links *links) {
+    if (links->table.late > 0)
+        warn_of_count(dataset, links->table.late, "comment line",
+                      "after the first edge; an id that begins with # % or // needs quotes");
+    if (links->kind.negative.line > 0 && !links->is_text)
+        warnings_add(&dataset->warnings, "an id is negative, first %s in line %lld",
+                     links->kind.negative.word, (long long)links->kind.negative.line);
+    if (links->weight != NULL && !links->table.header && links->whole && !links->ones)
+        warnings_add(&dataset->warnings,
+                     "the third column, of whole numbers, is taken as a weight; if it is none set "
+                     "data.columns={\"source\": 1, \"target\": 2}, and if lines list three members "
+                     "of a hyperedge, write lines 'node hyperedge' and set data.format=pins");
 }
 
 // The comment of a SNAP file is only a hint, so it gives a warning.
@@ -74,22 +55,76 @@ static bool is_npy(const char *path) {
     return format_file_ends(path, (const char *const[]){".npy", NULL});
 }
 
-static bool make(Dataset *dataset, Pairs *pairs, const Request *request, Error *err) {
-    if (!pairs_to_rows(dataset, pairs, request, err))
+static bool make_konect(Dataset *dataset, const Konect *konect, Links *links, Pairs *pairs,
+                        Error *err) {
+    int64_t nodes = 0;
+    dataset->states_direction = true;
+    return konect_rows(konect, links, &nodes, err) &&
+           pairs_to_numbered_rows(dataset, pairs, nodes, konect->undirected, err);
+}
+
+static bool make_list(Dataset *dataset, const Links *links, Pairs *pairs, const Text *text,
+                      const Request *request, Error *err) {
+    PairIds ids = {links->is_text ? text->data : NULL, links->is_unsigned,
+                   request->config->data.undirected};
+    if (!check_types(links, &ids.undirected, &dataset->warnings, err))
         return false;
-    dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
+    dataset->states_direction |= links->word != NULL && ids.undirected;
+    return pairs_to_rows(dataset, pairs, &ids, request, err);
+}
+
+// The pairs have the arrays of the links from here on.
+static bool make_edges(Dataset *dataset, Links *links, const Konect *konect, Text *text,
+                       const Request *request, Error *err) {
+    Pairs pairs = {links->count, links->id[0], links->id[1], links->weight};
+    if (links->count == 0)
+        return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
+    if (!links->is_text)
+        text_clear(text);
+    bool ok = konect->is ? make_konect(dataset, konect, links, &pairs, err)
+                         : make_list(dataset, links, &pairs, text, request, err);
+    dataset->split = ok ? TRY(uint8_t, dataset->nodes, "splits", err) : NULL;
     return dataset->split != NULL;
 }
 
+static bool find_columns(Links *links, const Konect *konect, const Text *text,
+                         const Request *request, Warnings *warnings, Error *err) {
+    if (links->table.columns == 0)
+        return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
+    return konect->is
+               ? konect_columns(&links->columns, &links->table, warnings, err)
+               : edge_columns(&links->columns, &links->table, text, request->config, warnings, err);
+}
+
 bool edges_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
-    Pairs pairs = {0};
-    bool ok = read_pairs(&pairs, text, request, err);
-    if (ok)
-        warn_of_undirected(dataset, text, request->config);
-    text_clear(text);
-    ok = ok && make(dataset, &pairs, request, err);
-    pairs_clear(&pairs);
+    Links links = {0};
+    Konect konect = {0};
+    const Config *config = request->config;
+    if (strncmp(text->data, "%%MatrixMarket", 14) == 0)
+        return error_set(
+            err, EXIT_DATA,
+            "%s: it is a Matrix Market file, whose first line of numbers is no edge; set "
+            "data.format=mtx",
+            request->path);
+    bool ok = table_open(&links.table, text, config, request->path, err) &&
+              konect_look(&konect, text, request->path, err) &&
+              find_columns(&links, &konect, text, request, &dataset->warnings, err) &&
+              links_read(&links, text, config, beside_id_kind(request->beside), 1, false, err);
+    if (ok) {
+        warn_of_undirected(dataset, text, config);
+        warn_of_lines(dataset, &links);
+    }
+    ok = ok && make_edges(dataset, &links, &konect, text, request, err);
+    links_clear(&links);
     return ok;
+}
+
+static void warn_of_padding(Dataset *dataset, const Pairs *pairs) {
+    int64_t count = 0;
+    for (int64_t e = 0; e < pairs->count; e++)
+        count += pairs->source[e] == -1 || pairs->target[e] == -1;
+    warn_of_count(dataset, count, "edge",
+                  "of a node -1, which is usually padding: remove such edges");
 }
 
 static bool read_array(Dataset *dataset, const Request *request, Error *err) {
@@ -97,67 +132,100 @@ static bool read_array(Dataset *dataset, const Request *request, Error *err) {
     Pairs pairs = {0};
     if (!npy_read(&npy, request->path, err))
         return false;
-    bool ok = pairs_from_npy(&pairs, &npy, request->config->data.undirected, err) ||
-              error_prefix(err, "%s", request->path);
+    bool ok = pairs_from_npy(&pairs, &npy, true, err) || error_prefix(err, "%s", request->path);
     npy_clear(&npy);
-    ok = ok && make(dataset, &pairs, request, err);
+    if (ok)
+        warn_of_padding(dataset, &pairs);
+    PairIds ids = {NULL, false, request->config->data.undirected};
+    ok = ok && pairs_to_rows(dataset, &pairs, &ids, request, err);
+    dataset->split = ok ? TRY(uint8_t, dataset->nodes, "splits", err) : NULL;
+    ok = dataset->split != NULL;
     pairs_clear(&pairs);
     return ok;
 }
 
-static bool read(Dataset *dataset, const Request *request, Error *err) {
-    return is_npy(request->path) ? read_array(dataset, request, err)
-                                 : text_parse(edges_parse, dataset, request, err);
+static bool read_parts(Dataset *dataset, const Request *request, Error *err) {
+    Text text = {0};
+    bool ok = parts_read(&text, request->path, request->config, err) &&
+              edges_parse(dataset, &text, request, err);
+    text_clear(&text);
+    return ok;
 }
 
-// The peak is at the sort of the ids, since qsort allocates a copy. `before`: bytes of the file
-// while the pairs are made.
-static void plan_pairs(Tally *tally, int64_t edges, int64_t largest, size_t before,
+static bool read_edges(Dataset *dataset, const Request *request, Error *err) {
+    if (is_npy(request->path))
+        return read_array(dataset, request, err);
+    return parts_are(request->path) ? read_parts(dataset, request, err)
+                                    : text_parse(edges_parse, dataset, request, err);
+}
+
+// The peak is at the sort of the ids, since qsort allocates a copy; names cost less than that.
+// `before`: bytes of the file, which stay as long as ids may be names.
+static void plan_pairs(Tally *tally, int64_t lines, int64_t largest, size_t before,
                        const Request *request) {
-    size_t pair = 2 * sizeof(int64_t) + tally->weight, ids = memory_product(edges, 32);
-    tally->edges = edges;
-    tally->nodes = largest < 2 * edges ? largest + 1 : 2 * edges;
+    size_t pair = 2 * sizeof(int64_t) + tally->weight;
+    size_t ids = memory_product(lines, 2 * (sizeof(int64_t) + 40));
+    tally->nodes = largest < 2 * lines ? largest + 1 : 2 * lines;
     tally->nodes = request->rows > tally->nodes ? request->rows : tally->nodes;
-    tally_add(tally, before + memory_product(edges, pair));
-    tally_sub(tally, before);
+    tally_add(tally, before + memory_product(lines, pair));
     tally_add(tally, ids);
     tally_sub(tally, ids);
-    size_t ends_and_pairs = memory_product(edges, 2 * sizeof(int32_t) + pair);
-    tally_add(tally, memory_product(edges, 2 * sizeof(int32_t)) + tally_rows(tally, edges));
-    tally_sub(tally, ends_and_pairs);
-    tally_add(tally, (size_t)tally->nodes);
+    tally_pairs(tally, lines, request->config->data.undirected);
+    tally_sub(tally, memory_product(lines, pair) + before);
+    tally_add(tally, (size_t)tally->nodes * (1 + sizeof(int64_t)));
 }
 
-static void plan_array(Tally *tally, const Request *request, int64_t both) {
+static void plan_array(Tally *tally, const Request *request) {
     Npy npy;
     if (!npy_look(&npy, request->path, &(Error){0}))
         return;
     size_t bytes = memory_product(npy.elements, (size_t)npy.item + sizeof(int64_t));
-    plan_pairs(tally, npy.elements / 2 * both, INT64_MAX - 1, bytes, request);
+    plan_pairs(tally, npy.elements / 2, INT64_MAX - 1, bytes, request);
 }
 
 static void plan(Tally *tally, const Request *request) {
     TextFacts facts;
-    int64_t both = request->config->data.undirected ? 2 : 1;
     if (is_npy(request->path)) {
-        plan_array(tally, request, both);
+        plan_array(tally, request);
         return;
     }
-    if (!text_facts(&facts, request->path))
+    if (!parts_facts(&facts, request->path))
         return;
-    float third;
-    int64_t ends[2];
-    bool weighted = sscanf(facts.first, "%" SCNd64 "%*[ \t,]%" SCNd64 "%*[ \t,]%f", &ends[0],
-                           &ends[1], &third) == 3;
-    tally->weight = weighted ? sizeof(float) : 0;
-    plan_pairs(tally, facts.lines * both, facts.largest, text_most(&facts), request);
+    tally->weight = sizeof(float);
+    plan_pairs(tally, facts.lines, facts.numbers > 0 ? facts.largest : 2 * facts.lines,
+               text_most(&facts), request);
+}
+
+// Two numbers in the first line, names of both ends, or what KONECT begins with.
+static bool looks_like_edges(const char *path) {
+    static const Config nothing;
+    Text text = {ALLOC(char, 4097, "the beginning of a file"), 0};
+    Table table = {0};
+    gzFile file = file_is_folder(path) ? NULL : gzopen(path, "rb");
+    int got = file != NULL ? gzread(file, text.data, 4096) : 0;
+    if (file != NULL)
+        gzclose(file);
+    char *last = got > 0 ? memrchr(text.data, '\n', (size_t)got) : NULL;
+    text.bytes = last != NULL && got == 4096 ? (size_t)(last + 1 - text.data)
+                 : got > 0                   ? (size_t)got
+                                             : 0;
+    text.data[text.bytes] = '\0';
+    bool looks =
+        text.bytes > 0 && memchr(text.data, 0, text.bytes) == NULL &&
+        table_open(&table, &text, &nothing, path, &(Error){0}) && table.columns >= 2 &&
+        (table.header || konect_begins(text.data) ||
+         (table.columns <= 3 && strspn(table.name[0], "0123456789") == strlen(table.name[0]) &&
+          strspn(table.name[1], "0123456789") == strlen(table.name[1])));
+    table_clear(&table);
+    text_clear(&text);
+    return looks;
 }
 
 static bool matches(const char *path) {
     static const char *const endings[] = {".txt",      ".txt.gz",      ".tsv",   ".tsv.gz",
                                           ".csv",      ".csv.gz",      ".edges", ".edges.gz",
                                           ".edgelist", ".edgelist.gz", ".npy",   NULL};
-    return format_file_ends(path, endings);
+    return format_file_ends(path, endings) || parts_are(path) || looks_like_edges(path);
 }
 
-const Format format_edges = {.name = "edges", .matches = matches, .read = read, .plan = plan};
+const Format format_edges = {.name = "edges", .matches = matches, .read = read_edges, .plan = plan};

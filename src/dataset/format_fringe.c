@@ -28,10 +28,16 @@ static bool write_manifest(const Dataset *dataset, const char *path, Error *err)
     json_put_string(&out, "format", "fringe-dataset");
     json_put_int(&out, "version", DIRECTORY_VERSION);
     dataset_put_facts(&out, dataset);
+    if (dataset->ids.is_unsigned)
+        json_put_bool(&out, "unsigned_ids", true);
     json_end_object(&out);
     bool ok = file_replace(path, out.text, out.bytes, err);
     json_writer_clear(&out);
     return ok;
+}
+
+static int64_t bytes_of(const NodeIds *text) {
+    return text->offset != NULL ? text->offset[text->count] : 0;
 }
 
 static bool write_arrays(const Dataset *d, const char *path, Error *err) {
@@ -43,11 +49,16 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
         {"edge_weight", TENSOR_F32, 1, {e}, d->weight},
         {"hyperedge_weight", TENSOR_F32, 1, {d->hyperedges}, d->hyperedge_weight},
         {"node_weight", TENSOR_I32, 1, {n}, d->node_weight},
+        {"id", TENSOR_I64, 1, {d->ids.count}, d->ids.number},
+        {"id_offset", TENSOR_I64, 1, {d->ids.count + 1}, d->ids.offset},
+        {"class_offset", TENSOR_I64, 1, {d->names.count + 1}, d->names.offset},
         {"features", TENSOR_F32, 2, {n, f}, d->x},
         {"labels", TENSOR_I32, 1, {n}, d->label},
         {"labels", TENSOR_U8, 2, {n, k}, d->labels},
         {"split", TENSOR_U8, 1, {n}, d->split},
         {"pin_role", TENSOR_U8, 1, {e}, d->pin_role},
+        {"id_bytes", TENSOR_U8, 1, {bytes_of(&d->ids)}, d->ids.bytes},
+        {"class_bytes", TENSOR_U8, 1, {bytes_of(&d->names)}, d->names.bytes},
     };
     Tensor there[sizeof all / sizeof *all];
     int count = 0;
@@ -113,6 +124,9 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     if (multilabel != NULL && json_type(multilabel) != JSON_BOOL)
         return error_set(err, EXIT_DATA, "'multilabel' must be true or false");
     d->multilabel = multilabel != NULL && json_bool(multilabel);
+    const Json *no_sign = json_get(manifest, "unsigned_ids");
+    d->ids.is_unsigned = no_sign != NULL && json_type(no_sign) == JSON_BOOL && json_bool(no_sign);
+    d->states_direction = true;
     const char *name = json_get_text(manifest, "name"), *origin = json_get_text(manifest, "origin");
     if (name[0] != 0)
         snprintf(d->name, sizeof d->name, "%s", name);
@@ -173,6 +187,35 @@ static void bind_hypergraph(Dataset *d, Error *err) {
     d->node_weight = find_array(map, "node_weight", false, TENSOR_I32, 1, d->nodes, 0, err);
 }
 
+// Text of `count` names: offsets that ascend within the bytes.
+static bool bind_text(NodeIds *text, const Tensors *map, const char *what, int64_t count,
+                      Error *err) {
+    char bytes[32], offset[32];
+    snprintf(bytes, sizeof bytes, "%s_bytes", what);
+    snprintf(offset, sizeof offset, "%s_offset", what);
+    const Tensor *all = tensors_find(map, bytes);
+    if (all == NULL)
+        return true;
+    text->offset = find_array(map, offset, true, TENSOR_I64, 1, count + 1, 0, err);
+    text->bytes = text->offset != NULL
+                      ? find_array(map, bytes, true, TENSOR_U8, 1, all->shape[0], 0, err)
+                      : NULL;
+    bool ok = text->bytes != NULL && text->offset[0] == 0 && text->offset[count] == all->shape[0];
+    for (int64_t i = 0; ok && i < count; i++)
+        ok = text->offset[i] <= text->offset[i + 1];
+    text->count = ok ? count : 0;
+    return ok || err->code != 0 ||
+           error_set(err, EXIT_DATA, "'%s' does not ascend from 0 to the end of '%s'", offset,
+                     bytes);
+}
+
+static void bind_ids(Dataset *d, Error *err) {
+    d->ids.number = find_array(&d->map, "id", false, TENSOR_I64, 1, d->nodes, 0, err);
+    d->ids.count = d->ids.number != NULL ? d->nodes : 0;
+    bind_text(&d->ids, &d->map, "id", d->nodes, err);
+    bind_text(&d->names, &d->map, "class", d->classes, err);
+}
+
 // The arrays point into the mapping; what the manifest says and what is there must agree.
 static bool bind_arrays(Dataset *d, Error *err) {
     const Tensors *map = &d->map;
@@ -189,6 +232,7 @@ static bool bind_arrays(Dataset *d, Error *err) {
     else
         d->label = find_array(map, "labels", d->classes > 0, TENSOR_I32, 1, n, 0, err);
     d->split = find_array(map, "split", false, TENSOR_U8, 1, n, 0, err);
+    bind_ids(d, err);
     if (err->code != 0)
         return false;
     if (d->features == 0)

@@ -102,7 +102,11 @@ static bool read_entry(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
 
 static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
     int64_t entries = 0;
-    if (!pairs_init(pairs, m->entries, true, m->symmetric, err))
+    int64_t room = m->symmetric ? 2 * m->entries : m->entries;
+    if (!pairs_init(pairs, room, err))
+        return false;
+    pairs->weight = TRY(float, room, "weights of a list", err);
+    if (pairs->weight == NULL)
         return false;
     for (;; scan_next_line(scan), entries++) {
         skip_blank(scan);
@@ -142,6 +146,7 @@ bool mtx_parse(Dataset *d, Text *text, const Request *request, Error *err) {
     warn_of_count(d, m.above, "entry",
                   "above the diagonal of a symmetric matrix, which stores "
                   "those below; read as if it were below");
+    d->states_direction = m.symmetric;
     d->split = TRY(uint8_t, d->nodes, "splits", err);
     return d->split != NULL;
 }

@@ -47,49 +47,18 @@ static bool read_csr_graph(Dataset *dataset, Npz *npz, const char *prefix, Error
     return dataset->target != NULL;
 }
 
-static int64_t ids_end(const Pairs *pairs) {
-    int64_t source = npz_ids_end(pairs->source, pairs->count);
-    int64_t target = npz_ids_end(pairs->target, pairs->count);
-    return source > target ? source : target;
-}
-
-static bool read_edge_weight(Pairs *pairs, Npz *npz, bool undirected, Error *err) {
-    Npy npy;
-    if (!npz_read(npz, "edge_weight", &npy, err))
-        return false;
-    bool ok = pairs_set_weights(pairs, &npy, undirected, err);
-    npy_clear(&npy);
-    return ok || error_prefix(err, "array 'edge_weight'");
-}
-
-// Ids are rows of x and y. Without these the largest id says how many nodes there are.
-static bool read_edge_index(Dataset *dataset, Npz *npz, const NpzLayout *layout,
-                            const Request *request, Error *err) {
-    Npy npy;
-    Pairs pairs = {0};
-    bool undirected = request->config->data.undirected;
-    if (!npz_read(npz, "edge_index", &npy, err))
-        return false;
-    bool ok = pairs_from_npy(&pairs, &npy, undirected, err);
-    npy_clear(&npy);
-    if (ok && npz_has(npz, "edge_weight"))
-        ok = read_edge_weight(&pairs, npz, undirected, err);
-    int64_t rows = npz_layout_rows(layout, npz), nodes = rows > 0 ? rows : request->rows;
-    nodes = ok && nodes < 1 ? ids_end(&pairs) : nodes;
-    if (ok && nodes > DATASET_MAX_NODES)
-        ok = error_set(err, EXIT_DATA, "%lld nodes; up to %d can be used", (long long)nodes,
-                       DATASET_MAX_NODES);
-    ok = ok && pairs_to_numbered_rows(dataset, &pairs, nodes, undirected, err);
-    pairs_clear(&pairs);
-    return ok || error_prefix(err, "array 'edge_index'");
-}
-
 static bool read_graph(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
                        Error *err) {
     if (layout->hypergraph)
         return npz_read_hypergraph(dataset, npz, layout, request, err);
-    return layout->edge_index ? read_edge_index(dataset, npz, layout, request, err)
-                              : read_csr_graph(dataset, npz, layout->csr, err);
+    if (layout->csr == NULL)
+        return npz_read_edges(dataset, npz, layout, request, err);
+    if (request->config->data.weights[0] != '\0')
+        return error_set(err, EXIT_CONFIG,
+                         "data.weights: the graph is a matrix, whose values ('%sdata') are the "
+                         "weights",
+                         layout->csr);
+    return read_csr_graph(dataset, npz, layout->csr, err);
 }
 
 bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err) {
@@ -100,6 +69,8 @@ bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error 
         ok = dataset->split != NULL;
     }
     ok = ok && npz_read_nodes(dataset, npz, &layout, request->config, err);
+    if (ok)
+        npz_name_unread(dataset, npz, &layout, request->config);
     return ok || npz_name_file(err, request->path);
 }
 
@@ -126,25 +97,6 @@ static void plan_csr_graph(Tally *tally, Npz *npz, const char *prefix) {
     }
 }
 
-// The ids as they are stored, as 64-bit numbers, as pairs, as 32-bit ends of edges and as rows.
-static void plan_edge_index(Tally *tally, Npz *npz, const NpzLayout *layout,
-                            const Request *request) {
-    Npy npy;
-    if (!npz_look(npz, "edge_index", &npy, &(Error){0}))
-        return;
-    int64_t rows = npz_layout_rows(layout, npz), both = request->config->data.undirected ? 2 : 1;
-    tally->edges = npy.elements / 2 * both;
-    tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : 2 * tally->edges;
-    size_t weight = npz_has(npz, "edge_weight") ? 2 * sizeof(float) : 0;
-    size_t pairs = memory_product(tally->edges, 2 * sizeof(int64_t) + weight);
-    size_t read = memory_product(npy.elements, (size_t)npy.item + sizeof(int64_t));
-    tally_add(tally, pairs + read);
-    tally_sub(tally, read);
-    size_t ends = memory_product(tally->edges, 2 * sizeof(int32_t));
-    tally_add(tally, ends + tally_rows(tally, tally->edges));
-    tally_sub(tally, ends + pairs);
-}
-
 static void plan(Tally *tally, const Request *request) {
     NpzLayout layout;
     Npz *npz = npz_open(request->path, &(Error){0});
@@ -153,8 +105,8 @@ static void plan(Tally *tally, const Request *request) {
     if (npz_layout(&layout, npz, &(Error){0})) {
         if (layout.hypergraph)
             npz_plan_hypergraph(tally, npz, &layout, request);
-        else if (layout.edge_index)
-            plan_edge_index(tally, npz, &layout, request);
+        else if (layout.csr == NULL)
+            npz_plan_edges(tally, npz, &layout, request);
         else
             plan_csr_graph(tally, npz, layout.csr);
         tally_add(tally, (size_t)tally->nodes);

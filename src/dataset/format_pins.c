@@ -1,111 +1,107 @@
-// Hypergraphs as bipartite lists: "node hyperedge [weight] [role]" per line. The weight is that of
-// the hyperedge, so all its lines agree. Role: s (source), t (target), b (both). '#' or '%' begins
-// a comment line; the first line may hold the names of the columns.
+// Hypergraphs as bipartite lists: "node hyperedge [weight] [role]" per line, in any dialect of text
+// (table.h), of numbers or of names (links.h). The weight is that of the hyperedge, so all its
+// lines agree. Role: s (source), t (target), b (both).
 
-#include "internal.h"
+#include "links.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct List {
-    Pins pins;
-    float *weight; // [count] of the pin's hyperedge
-    int64_t *line; // [count] of the file
-    bool weighted, roles;
-} List;
+// --- columns
 
-static bool list_init(List *list, int64_t room, Error *err) {
-    if (!pins_init(&list->pins, room, true, err))
+static bool by_names(LinkColumns *columns, const Table *table, const Config *config,
+                     Warnings *warnings, Error *err) {
+    if (!column_find(&columns->end[0], table, config, "node", WORDS_NODE, err) ||
+        !column_find(&columns->end[1], table, config, "hyperedge", WORDS_HYPEREDGE, err) ||
+        !column_find(&columns->weight, table, config, "weight", WORDS_WEIGHT, err))
         return false;
-    list->weight = TRY(float, room, "weights of a list", err);
-    list->line = TRY(int64_t, room, "lines of a list", err);
-    return list->weight != NULL && list->line != NULL;
+    for (int c = 0; c < table->columns; c++)
+        if (column_is_word(table->name[c], "role"))
+            columns->word = c;
+    if (columns->end[0] >= 0 && columns->end[1] >= 0)
+        return true;
+    int first = column_is_index(table, 0) ? 1 : 0;
+    if (table->columns - first < 2 || columns->end[0] >= 0 || columns->end[1] >= 0)
+        return error_set(
+            err, EXIT_DATA,
+            "%s: the names of its columns do not say which ones are node and hyperedge; "
+            "set data.columns={\"node\": ..., \"hyperedge\": ...}",
+            table->path);
+    columns->end[0] = first;
+    columns->end[1] = first + 1;
+    warnings_add(warnings,
+                 "column '%s' is taken as node and '%s' as hyperedge; data.columns can say "
+                 "it otherwise",
+                 SHOWN(table->name[first]), SHOWN(table->name[first + 1]));
+    return true;
 }
 
-static void list_clear(List *list) {
-    pins_clear(&list->pins);
-    memory_free(list->weight);
-    memory_free(list->line);
+static bool is_role(const Table *table, int c) { return isalpha((unsigned char)table->name[c][0]); }
+
+static bool by_width(LinkColumns *columns, const Table *table, const Config *config, Error *err) {
+    if (config->data.columns.count > 0)
+        return column_find(&columns->end[0], table, config, "node", "", err) &&
+               column_find(&columns->end[1], table, config, "hyperedge", "", err) &&
+               column_find(&columns->weight, table, config, "weight", "", err) &&
+               ((columns->end[0] >= 0 && columns->end[1] >= 0) ||
+                error_set(err, EXIT_CONFIG, "%s: data.columns names no node or no hyperedge",
+                          table->path));
+    if (table->columns < 2 || table->columns > 4)
+        return error_set(err, EXIT_DATA,
+                         "%s: its first line has %d column%s; a line is 'node hyperedge [weight] "
+                         "[role]'",
+                         table->path, table->columns, table->columns == 1 ? "" : "s");
+    bool role = table->columns > 2 && is_role(table, table->columns - 1);
+    columns->end[0] = 0;
+    columns->end[1] = 1;
+    columns->weight = table->columns - role > 2 ? 2 : -1;
+    columns->word = role ? table->columns - 1 : -1;
+    return table->columns - role <= 3 ||
+           error_set(err, EXIT_DATA, "%s: expected the role s, t or b at the end of its first line",
+                     table->path);
+}
+
+static bool find_columns(LinkColumns *columns, const Table *table, const Config *config,
+                         Warnings *warnings, Error *err) {
+    *columns = (LinkColumns){{-1, -1}, -1, -1};
+    if (table->columns == 0)
+        return error_set(err, EXIT_DATA, "%s: there are no pins in it", table->path);
+    return table->header ? by_names(columns, table, config, warnings, err)
+                         : by_width(columns, table, config, err);
 }
 
 // --- lines
 
-static bool read_id(int64_t *id, const char *what, Scan *scan, Error *err) {
-    if (!scan_int64(scan, id, what, err))
-        return false;
-    if (*id < 0)
-        return scan_error(scan, err, "id %lld is negative", (long long)*id);
-    scan_skip_comma(scan);
-    return true;
-}
-
-static bool read_role(uint8_t *role, Scan *scan, Error *err) {
-    char word = *scan->at++;
-    *role = word == 's' ? PIN_SOURCE : word == 't' ? PIN_TARGET : PIN_BOTH;
-    return (strchr("stb", word) != NULL && scan_at_line_end(scan)) ||
-           scan_error(scan, err, "expected the role s, t or b at the end of the line");
-}
-
-// Every line has the columns of the first one.
-static bool check_columns(List *list, bool weighted, bool role, const Scan *scan, Error *err) {
-    if (list->pins.count == 0) {
-        list->weighted = weighted;
-        list->roles = role;
+static bool check_lines(const Links *l, Error *err) {
+    for (int64_t p = 0; p < l->count; p++) {
+        if (l->weight != NULL && l->weight[p] < 0)
+            return error_set(err, EXIT_DATA,
+                             "%s:%lld: the hyperedge weighs %g; weights are not negative",
+                             l->table.path, (long long)l->line[p], (double)l->weight[p]);
+        if (l->word != NULL && (l->word[p] == 0 || strchr("stb", l->word[p]) == NULL))
+            return error_set(err, EXIT_DATA, "%s:%lld: expected the role s, t or b, found '%c'",
+                             l->table.path, (long long)l->line[p],
+                             isprint((unsigned char)l->word[p]) ? l->word[p] : ' ');
     }
-    if (weighted != list->weighted)
-        return scan_error(scan, err, "%s weight, where the lines before have %s",
-                          weighted ? "a" : "no", weighted ? "none" : "one");
-    return role == list->roles || scan_error(scan, err, "%s role, where the lines before have %s",
-                                             role ? "a" : "no", role ? "none" : "one");
+    return l->count > 0 || error_set(err, EXIT_DATA, "%s: there are no pins in it", l->table.path);
 }
 
-static bool read_line(List *list, Scan *scan, Error *err) {
-    Pins *pins = &list->pins;
-    int64_t place = pins->count;
-    if (!read_id(&pins->node[place], "a node id", scan, err) ||
-        !read_id(&pins->hyperedge[place], "a hyperedge id", scan, err))
-        return false;
-    bool weighted = !scan_at_line_end(scan) && !isalpha((unsigned char)*scan->at);
-    if (weighted && !scan_weight(scan, &list->weight[place], "hyperedge", err))
-        return false;
-    if (weighted)
-        scan_skip_comma(scan);
-    bool role = !scan_at_line_end(scan);
-    if ((role && !read_role(&pins->role[place], scan, err)) ||
-        !check_columns(list, weighted, role, scan, err))
-        return false;
-    list->line[place] = scan->line;
-    pins->count++;
-    return true;
-}
-
-static bool read_list(List *list, const Text *text, const char *path, Error *err) {
-    bool first = true;
-    if (!list_init(list, text_lines(text), err))
-        return false;
-    Scan scan = scan_text(text, path);
-    for (; scan.at < scan.end; scan_next_line(&scan)) {
-        if (*scan.at == '#' || *scan.at == '%' || scan_at_line_end(&scan))
-            continue;
-        if (!(first && scan_at_names(&scan)) && !read_line(list, &scan, err))
-            return false;
-        first = false;
-    }
-    if (list->pins.count > 0)
-        return true;
-    return error_set(err, EXIT_DATA, "%s: there are no pins in it", path);
+static bool take_roles(Pins *pins, const Links *l, Error *err) {
+    pins->role = l->word != NULL ? TRY(uint8_t, l->count, "roles of pins", err) : NULL;
+    for (int64_t p = 0; pins->role != NULL && p < l->count; p++)
+        pins->role[p] = l->word[p] == 's' ? PIN_SOURCE : l->word[p] == 't' ? PIN_TARGET : PIN_BOTH;
+    return l->word == NULL || pins->role != NULL;
 }
 
 // --- the hypergraph
 
 // The weights of hyperedges, whose ids are numbers by now.
-static bool agree_on_weights(Dataset *dataset, const List *list, const char *path, Error *err) {
-    const Pins *pins = &list->pins;
+static bool agree_on_weights(Dataset *dataset, const Links *list, const char *path, Error *err) {
     float *weight = TRY(float, dataset->hyperedges, "weights of hyperedges", err);
     int64_t *line = TRY(int64_t, dataset->hyperedges, "first lines of hyperedges", err);
-    for (int64_t p = 0; err->code == 0 && p < pins->count; p++) {
-        int64_t h = pins->hyperedge[p];
+    for (int64_t p = 0; err->code == 0 && p < list->count; p++) {
+        int64_t h = list->id[1][p];
         if (line[h] == 0) {
             line[h] = list->line[p];
             weight[h] = list->weight[p];
@@ -122,33 +118,48 @@ static bool agree_on_weights(Dataset *dataset, const List *list, const char *pat
     return err->code == 0;
 }
 
-static bool number(Dataset *dataset, Pins *pins, int64_t *nodes, int64_t *hyperedges,
-                   const Request *request, Error *err) {
-    Ids of_nodes = {"node", pins->count, {pins->node}};
-    Ids of_hyperedges = {"hyperedge", pins->count, {pins->hyperedge}};
-    return ids_number(&of_nodes, nodes, request->rows, request->path, &dataset->warnings, err) &&
-           ids_number(&of_hyperedges, hyperedges, -1, request->path, &dataset->warnings, err);
+// Nodes with those of data.nodes; hyperedges have no rows.
+static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
+                   int64_t *hyperedges, const Request *request, Error *err) {
+    const char *of = l->is_text ? text->data : NULL;
+    NodeIds unused = {0};
+    bool roster = beside_has_ids(request->beside);
+    IdColumns of_nodes = {"node", l->is_unsigned, 1, {{l->count, l->id[0], of}}};
+    IdColumns of_hyperedges = {"hyperedge", l->is_unsigned, 1, {{l->count, l->id[1], of}}};
+    bool ok = beside_add_ids(request->beside, &of_nodes, err) &&
+              ids_number_nodes(&of_nodes, &dataset->ids, nodes, roster ? -1 : request->rows,
+                               request->path, &dataset->warnings, err) &&
+              ids_number_nodes(&of_hyperedges, &unused, hyperedges, -1, request->path,
+                               &dataset->warnings, err);
+    if (of_nodes.columns == 2)
+        memory_free(of_nodes.of[1].value);
+    node_ids_clear(&unused);
+    return ok;
 }
 
-static bool make(Dataset *dataset, List *list, const Request *request, Error *err) {
+static bool make(Dataset *dataset, Links *l, const Text *text, const Request *request, Error *err) {
     int64_t nodes = 0, hyperedges = 0;
-    if (!number(dataset, &list->pins, &nodes, &hyperedges, request, err))
-        return false;
-    if (!list->roles) {
-        memory_free(list->pins.role);
-        list->pins.role = NULL;
-    }
-    if (!pins_to_rows(dataset, &list->pins, nodes, hyperedges, err))
-        return error_prefix(err, "%s", request->path);
-    return !list->weighted || agree_on_weights(dataset, list, request->path, err);
+    Pins pins = {l->count, l->id[0], l->id[1], NULL};
+    bool ok = number(dataset, l, text, &nodes, &hyperedges, request, err) &&
+              take_roles(&pins, l, err) &&
+              (pins_to_rows(dataset, &pins, nodes, hyperedges, err) ||
+               error_prefix(err, "%s", request->path)) &&
+              (l->weight == NULL || agree_on_weights(dataset, l, request->path, err));
+    memory_free(pins.role);
+    return ok;
 }
 
 bool pins_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
-    List list = {0};
-    bool ok = read_list(&list, text, request->path, err);
-    text_clear(text);
-    ok = ok && make(dataset, &list, request, err);
-    list_clear(&list);
+    Links l = {0};
+    const Config *config = request->config;
+    bool ok = table_open(&l.table, text, config, request->path, err) &&
+              find_columns(&l.columns, &l.table, config, &dataset->warnings, err) &&
+              links_read(&l, text, config, beside_id_kind(request->beside), 1, true, err) &&
+              check_lines(&l, err);
+    if (ok && !l.is_text)
+        text_clear(text);
+    ok = ok && make(dataset, &l, text, request, err);
+    links_clear(&l);
     return ok;
 }
 
@@ -156,17 +167,19 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return text_parse(pins_parse, dataset, request, err);
 }
 
-// The list, the sort of its ids (qsort allocates a copy, too), and the rows.
+// The list, the sort of its ids (qsort allocates a copy, too; names cost less), and the rows.
 static void plan(Tally *tally, const Request *request) {
     TextFacts facts;
     if (!text_facts(&facts, request->path))
         return;
-    int64_t pins = facts.lines, most = facts.largest < pins ? facts.largest + 1 : pins;
-    size_t beside = memory_product(pins, sizeof(float) + sizeof(int64_t) + 2 * sizeof(int64_t));
+    int64_t pins = facts.lines;
+    bool numbers = facts.numbers >= pins && facts.largest < pins;
+    int64_t most = numbers ? facts.largest + 1 : pins;
+    size_t beside = memory_product(pins, sizeof(float) + sizeof(int64_t) + sizeof(char) + 40);
     tally->nodes = request->rows > most ? request->rows : most;
     tally->hyperedges = most;
     tally_add(tally, text_most(&facts));
-    tally_add(tally, beside + memory_product(most, sizeof(float) + sizeof(int64_t)));
+    tally_add(tally, beside + memory_product(most, 2 * sizeof(int64_t) + sizeof(float)));
     pins_plan(tally, pins, true);
     tally_sub(tally, text_most(&facts) + beside + memory_product(most, sizeof(int64_t)));
 }

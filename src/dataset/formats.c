@@ -1,16 +1,18 @@
 // The family of formats, and loading: the files in their order, then the steps of data.transforms.
 // format_edges.c is the smallest member to copy.
 
-#include "internal.h"
+#include "parts.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
-// The files of reddit are npz files, and a folder of our own format is whatever others do not know.
+// The files of reddit are npz files; a list of edges is what looks like one, and a folder of our
+// own format whatever others do not know.
 static const Format *const formats[] = {
-    &format_reddit, &format_npz, &format_metis, &format_hgr,        &format_pins,  &format_events,
-    &format_edges,  &format_mtx, &format_ogb,   &format_graphsaint, &format_fringe};
+    &format_reddit, &format_npz, &format_metis,      &format_hgr,   &format_pins,  &format_events,
+    &format_mtx,    &format_ogb, &format_graphsaint, &format_edges, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
 bool format_file_ends(const char *path, const char *const *endings) {
@@ -19,7 +21,7 @@ bool format_file_ends(const char *path, const char *const *endings) {
         return false;
     for (; *endings != NULL; endings++) {
         size_t wanted = strlen(*endings);
-        if (length >= wanted && strcmp(path + length - wanted, *endings) == 0)
+        if (length >= wanted && strcasecmp(path + length - wanted, *endings) == 0)
             return true;
     }
     return false;
@@ -98,16 +100,28 @@ static bool load(Dataset *dataset, const Config *config, const char *path, Besid
     if (format == NULL)
         return false;
     dataset_name_of(dataset->name, path);
+    labels_are(dataset, config);
     if ((format->name_inside != NULL && !format->name_inside(path, dataset->name, err)) ||
         !format->read(dataset, &request, err) ||
         !beside_take(dataset, beside, format->holds_splits ? path : NULL, err) ||
         !dataset_check(dataset, path, err))
         return false;
     dataset_finish(dataset);
+    warn_of_one_direction(dataset, config);
+    int64_t nodes = dataset->nodes;
     if (!dataset_prepare(dataset, &config->data.transforms, 0, config->run.memory_limit, err))
         return error_prefix(err, "%s: data.transforms", path);
+    if (dataset->nodes != nodes && dataset->ids.count > 0) {
+        warnings_add(&dataset->warnings,
+                     "the new nodes have no ids, so nodes are named by numbers");
+        dataset_drop_ids(dataset);
+    }
     dataset_warn_of_oddities(dataset);
     return true;
+}
+
+static bool format_is_stream(const Config *config, const char *path) {
+    return format_find(config->data.format, path, &(Error){0}) == &format_events;
 }
 
 bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
@@ -118,12 +132,12 @@ bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
     dataset_path(config, config->data.path, path);
     if (file_is_denied(path, err))
         return false;
-    if (!file_exists(path))
+    if (!file_exists(path) && !parts_are(path))
         return error_set(err, EXIT_NO_INPUT,
                          "%s: there is no such file or folder (data.path '%s' is looked for beside "
                          "the config, then in the folder FRINGE_DATA)",
                          path, config->data.path);
-    Beside *beside = beside_open(config, err);
+    Beside *beside = beside_open(config, format_is_stream(config, path), err);
     bool ok = beside != NULL && load(dataset, config, path, beside, err);
     beside_close(beside);
     if (!ok)
@@ -223,7 +237,8 @@ void dataset_plan(MemoryPlan *plan, const Config *config) {
     Tally tally = {0};
     dataset_path(config, config->data.path, path);
     const Format *format = format_find(config->data.format, path, &(Error){0});
-    Beside *beside = format != NULL && file_exists(path) ? beside_look(config) : NULL;
+    Beside *beside =
+        format != NULL && (file_exists(path) || parts_are(path)) ? beside_look(config) : NULL;
     if (beside == NULL)
         return;
     plan_all(&tally, config, format, path, beside);

@@ -1,12 +1,12 @@
 // Content hashes for caches: of a loaded dataset, and of its files and steps. The idea: names are
 // not hashed, so a renamed file is the same dataset and a changed file is not.
 
-#include "internal.h"
+#include "parts.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { SOURCE_VERSION = 2 }; // raise it when the output of a reader or a step changes
+enum { SOURCE_VERSION = 3 }; // raise it when the output of a reader or a step changes
 
 static void add_array(Hash *hash, const char *what, const void *array, size_t bytes) {
     char head[64];
@@ -26,6 +26,16 @@ static void add_hypergraph(Hash *hash, const Dataset *d) {
     add_array(hash, "node weight", d->node_weight, (size_t)d->nodes * sizeof *d->node_weight);
 }
 
+// Nothing where there are none, so that datasets without names keep their hash.
+static void add_names(Hash *hash, const char *what, const NodeIds *names) {
+    size_t count = (size_t)names->count;
+    if (count == 0)
+        return;
+    add_array(hash, what, names->number, count * sizeof *names->number);
+    add_array(hash, what, names->offset, (count + 1) * sizeof *names->offset);
+    add_array(hash, what, names->bytes, names->offset != NULL ? (size_t)names->offset[count] : 0);
+}
+
 void dataset_hash(const Dataset *d, char text[33]) {
     size_t n = (size_t)d->nodes, edges = (size_t)d->edges;
     int64_t sizes[] = {d->nodes, d->edges, d->features, d->classes, d->multilabel};
@@ -40,6 +50,8 @@ void dataset_hash(const Dataset *d, char text[33]) {
     add_array(hash, "split", d->split, n);
     if (d->hyperedges > 0)
         add_hypergraph(hash, d);
+    add_names(hash, "id", &d->ids);
+    add_names(hash, "class", &d->names);
     hash_text(hash, text);
     hash_free(hash);
 }
@@ -64,13 +76,22 @@ static bool add_file(Hash *hash, const char *what, const Config *config, const c
 static bool add_dataset(Hash *hash, const Config *config, Error *err) {
     char path[PATH_BYTES];
     dataset_path(config, config->data.path, path);
-    if (!file_exists(path))
+    if (!file_exists(path) && !parts_are(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder (data.path)",
                          path);
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
         return false;
     add_text(hash, "format", format->name);
+    Parts parts;
+    if (format->files == NULL && parts_find(&parts, path)) {
+        bool ok = true;
+        for (int i = 0; ok && i < parts.count; i++)
+            ok =
+                file_is_folder(parts.path[i]) || add_file(hash, "part", config, parts.path[i], err);
+        parts_clear(&parts);
+        return ok;
+    }
     if (format->files == NULL)
         return add_file(hash, "data", config, path, err);
     FormatFile file[FORMAT_FILES];
@@ -81,6 +102,34 @@ static bool add_dataset(Hash *hash, const Config *config, Error *err) {
     return true;
 }
 
+static bool add_splits(Hash *hash, const Config *config, Error *err) {
+    if (!config_splits_are_drawn(config))
+        return add_file(hash, "splits", config, config->data.splits, err);
+    add_text(hash, "drawn", config->data.splits);
+    add_array(hash, "split seed", &config->data.split_seed, sizeof config->data.split_seed);
+    return true;
+}
+
+static bool add_weights(Hash *hash, const Config *config, Error *err) {
+    if (config_weights_are_file(config))
+        return add_file(hash, "weights", config, config->data.weights, err);
+    if (config->data.weights[0] != '\0')
+        add_text(hash, "weights", config->data.weights);
+    return true;
+}
+
+// What text files are said to hold; nothing where nothing is said.
+static void add_words(Hash *hash, const Config *config) {
+    for (int i = 0; i < config->data.columns.count; i++)
+        add_text(hash, "column", config->data.columns.word[i]);
+    if (config->data.ids[0] != '\0' && strcmp(config->data.ids, "auto") != 0)
+        add_text(hash, "ids", config->data.ids);
+    if (config->data.labels_are[0] != '\0' && strcmp(config->data.labels_are, "auto") != 0)
+        add_text(hash, "labels are", config->data.labels_are);
+    if (config_is_said(config, "data.undirected"))
+        add_text(hash, "undirected", "said"); // or there is a warning
+}
+
 static bool add_source(Hash *hash, const Config *config, Error *err) {
     char version[32];
     snprintf(version, sizeof version, "%d", SOURCE_VERSION);
@@ -88,7 +137,7 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
     if (!add_dataset(hash, config, err) ||
         !add_file(hash, "features", config, config->data.features, err) ||
         !add_file(hash, "labels", config, config->data.labels, err) ||
-        !add_file(hash, "splits", config, config->data.splits, err) ||
+        !add_splits(hash, config, err) || !add_weights(hash, config, err) ||
         (config->data.nodes[0] != '\0' &&
          !add_file(hash, "nodes", config, config->data.nodes, err)))
         return false;
@@ -101,6 +150,7 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
         else if (!add_file(hash, "split file", config, key, err))
             return false;
     }
+    add_words(hash, config);
     if (stream_is_lenient(config))
         add_text(hash, "strict", "0");
     add_text(hash, "undirected", config->data.undirected ? "1" : "0");

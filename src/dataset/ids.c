@@ -4,16 +4,66 @@
 
 #include "internal.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
+const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]) {
+    int64_t bytes = ids->bytes != NULL ? ids->offset[i + 1] - ids->offset[i] : 0;
+    if (ids->number == NULL)
+        snprintf(out, NODE_ID_TEXT, "%.*s%s", (int)(bytes < 80 ? bytes : 80),
+                 ids->bytes + ids->offset[i], bytes < 80 ? "" : "...");
+    else if (ids->is_unsigned)
+        snprintf(out, NODE_ID_TEXT, "%" PRIu64, (uint64_t)ids->number[i]);
+    else
+        snprintf(out, NODE_ID_TEXT, "%" PRId64, ids->number[i]);
+    return out;
+}
+
+void node_ids_clear(NodeIds *ids) {
+    memory_free(ids->number);
+    memory_free(ids->bytes);
+    memory_free(ids->offset);
+    *ids = (NodeIds){0};
+}
+
+bool ids_are_rows(const NodeIds *ids) {
+    return ids->number != NULL && ids->count > 0 && ids->number[0] == 0 &&
+           ids->number[ids->count - 1] == ids->count - 1;
+}
+
+// Numbers without a sign ascend as numbers with one do, if the highest bit is turned.
+static void turn_signs(int64_t *value, int64_t count) {
+    for (int64_t k = 0; k < count; k++)
+        value[k] = (int64_t)((uint64_t)value[k] ^ UINT64_C(1) << 63);
+}
+
+int64_t ids_find_number(const NodeIds *ids, int64_t number) {
+    uint64_t turn = ids->is_unsigned ? UINT64_C(1) << 63 : 0;
+    int64_t begin = 0, end = ids->count, wanted = (int64_t)((uint64_t)number ^ turn);
+    while (begin < end) {
+        int64_t middle = begin + (end - begin) / 2;
+        if ((int64_t)((uint64_t)ids->number[middle] ^ turn) < wanted)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin < ids->count && ids->number[begin] == number ? begin : -1;
+}
+
 // The distinct ids, ascending: list[0..*count). NULL if there is no memory.
-static int64_t *distinct_ids(const Ids *ids, int64_t *count, Error *err) {
-    int64_t lists = ids->list[1] != NULL ? 2 : 1, all = lists * ids->count;
+static int64_t *distinct_ids(const IdColumns *ids, int64_t *count, Error *err) {
+    int64_t all = 0;
+    for (int k = 0; k < ids->columns; k++)
+        all += ids->of[k].count;
     int64_t *list = TRY(int64_t, all, "ids of a list", err);
     if (list == NULL)
         return NULL;
-    for (int64_t k = 0; k < lists; k++)
-        memcpy(list + k * ids->count, ids->list[k], (size_t)ids->count * sizeof *list);
+    all = 0;
+    for (int k = 0; k < ids->columns; k++) {
+        memcpy(list + all, ids->of[k].value, (size_t)ids->of[k].count * sizeof *list);
+        all += ids->of[k].count;
+    }
     sort_int64(list, all);
     *count = 0;
     for (int64_t k = 0; k < all; k++)
@@ -24,61 +74,118 @@ static int64_t *distinct_ids(const Ids *ids, int64_t *count, Error *err) {
 
 // Maps ids to 0 .. n-1, their positions in the ascending list. For dense ids a table is faster than
 // a search.
-static bool renumber(const Ids *ids, const int64_t *list, int64_t count, Error *err) {
-    int64_t largest = list[count - 1];
-    if (largest == count - 1)
+static bool renumber(const IdColumns *ids, const int64_t *list, int64_t count, Error *err) {
+    int64_t first = list[0], largest = list[count - 1];
+    if (first == 0 && largest == count - 1)
         return true;
-    bool dense = largest < 8 * count;
+    bool dense = first >= 0 && largest < 8 * count;
     int32_t *place = dense ? TRY(int32_t, largest + 1, "places of ids", err) : NULL;
     if (dense && place == NULL)
         return false;
     for (int64_t k = 0; dense && k < count; k++)
         place[list[k]] = (int32_t)k;
-    for (int k = 0; k < 2 && ids->list[k] != NULL; k++)
-        for (int64_t e = 0; e < ids->count; e++) {
-            int64_t *id = &ids->list[k][e];
+    for (int k = 0; k < ids->columns; k++)
+        for (int64_t e = 0; e < ids->of[k].count; e++) {
+            int64_t *id = &ids->of[k].value[e];
             *id = dense ? place[*id] : sort_find(list, count, *id);
         }
     memory_free(place);
     return true;
 }
 
-static void warn_of_gaps(const Ids *ids, const int64_t *list, int64_t count, Warnings *warnings) {
-    int64_t first = list[0], last = list[count - 1];
-    if (last >= count)
-        warnings_add(warnings,
-                     "%s ids run from %lld to %lld%s; the %lld %ss are numbered 0 to %lld in "
-                     "ascending order of their ids",
-                     ids->noun, (long long)first, (long long)last,
-                     last - first + 1 > count ? " with gaps" : "", (long long)count, ids->noun,
-                     (long long)count - 1);
+// Fewer than the list has room for: a copy of that length.
+static bool keep_numbers(NodeIds *ids, const int64_t *list, int64_t count, bool is_unsigned,
+                         Error *err) {
+    int64_t *number = TRY(int64_t, count, "ids of nodes", err);
+    *ids = (NodeIds){
+        .count = number != NULL ? count : 0, .number = number, .is_unsigned = is_unsigned};
+    if (number == NULL)
+        return false;
+    memcpy(number, list, (size_t)count * sizeof *number);
+    if (is_unsigned)
+        turn_signs(number, count);
+    return true;
 }
 
-static void warn_of_first_row(const int64_t *list, int64_t count, int64_t rows,
-                              Warnings *warnings) {
-    if (list[0] == 1 && list[count - 1] == rows - 1 && count == rows - 1)
+bool ids_number(IdColumns *columns, NodeIds *ids, Error *err) {
+    int64_t count = 0;
+    if (columns->of[0].text != NULL)
+        return ids_number_text(columns, ids, err);
+    for (int k = 0; columns->is_unsigned && k < columns->columns; k++)
+        turn_signs(columns->of[k].value, columns->of[k].count);
+    int64_t *list = distinct_ids(columns, &count, err);
+    bool ok = list != NULL && keep_numbers(ids, list, count, columns->is_unsigned, err) &&
+              renumber(columns, list, count, err);
+    memory_free(list);
+    return ok;
+}
+
+// ---- nodes and their rows
+
+// Which row belongs to which id.
+static void warn_of_rows(const IdColumns *columns, const NodeIds *ids, Warnings *warnings) {
+    char first[NODE_ID_TEXT], last[NODE_ID_TEXT];
+    bool gaps = ids->number != NULL && ids->number[ids->count - 1] - ids->number[0] >= ids->count;
+    if (ids->number != NULL && !columns->is_unsigned && ids->number[0] == 0 && !gaps)
+        return;
+    node_id_text(ids, 0, first);
+    node_id_text(ids, ids->count - 1, last);
+    warnings_add(warnings,
+                 "%s ids run from %s to %s%s; the %lld %ss are numbered 0 to %lld in ascending "
+                 "order of their ids%s",
+                 columns->noun, SHOWN(first), SHOWN(last), gaps ? " with gaps" : "",
+                 (long long)ids->count, columns->noun, (long long)ids->count - 1,
+                 strcmp(columns->noun, "node") == 0 ? ", which is the order of rows and lists "
+                                                      "without ids"
+                                                    : "");
+}
+
+static void warn_of_first_row(const NodeIds *ids, int64_t rows, Warnings *warnings) {
+    if (ids->number[0] == 1 && ids->number[ids->count - 1] == rows - 1)
         warnings_add(warnings,
                      "node ids run from 1 to %lld and are taken as rows, the first of which is 0, "
                      "so node 0 has no edge; subtract 1 if ids begin at 1",
-                     (long long)list[count - 1]);
+                     (long long)rows - 1);
 }
 
-bool ids_number(const Ids *ids, int64_t *numbers, int64_t rows, const char *path,
-                Warnings *warnings, Error *err) {
-    int64_t count = 0;
-    int64_t *list = distinct_ids(ids, &count, err);
-    if (list == NULL)
+static bool are_in_rows(const IdColumns *columns, int64_t rows) {
+    if (columns->of[0].text != NULL || columns->is_unsigned || rows < 0)
         return false;
-    bool are_rows = rows > count && list[count - 1] < rows;
-    *numbers = are_rows ? rows : count;
-    if (are_rows)
-        warn_of_first_row(list, count, rows, warnings);
-    else
-        warn_of_gaps(ids, list, count, warnings);
-    bool ok = *numbers <= DATASET_MAX_NODES ||
-              error_set(err, EXIT_DATA, "%s: %lld %ss; up to %d can be used", path,
-                        (long long)*numbers, ids->noun, DATASET_MAX_NODES);
-    ok = ok && (are_rows || renumber(ids, list, count, err));
-    memory_free(list);
-    return ok;
+    for (int k = 0; k < columns->columns; k++)
+        for (int64_t e = 0; e < columns->of[k].count; e++)
+            if (columns->of[k].value[e] < 0 || columns->of[k].value[e] >= rows)
+                return false;
+    return true;
+}
+
+// Ids that are some of the rows stay, but are looked at for a warning.
+static bool keep_rows(const IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,
+                      Warnings *warnings) {
+    int64_t least = rows, largest = -1;
+    for (int k = 0; k < columns->columns; k++)
+        for (int64_t e = 0; e < columns->of[k].count; e++) {
+            least = columns->of[k].value[e] < least ? columns->of[k].value[e] : least;
+            largest = columns->of[k].value[e] > largest ? columns->of[k].value[e] : largest;
+        }
+    NodeIds ends = {2, (int64_t[]){least, largest}, false, NULL, NULL};
+    warn_of_first_row(&ends, rows, warnings);
+    *ids = (NodeIds){0};
+    *numbers = rows;
+    return true;
+}
+
+bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,
+                      const char *path, Warnings *warnings, Error *err) {
+    if (are_in_rows(columns, rows))
+        return keep_rows(columns, ids, numbers, rows, warnings);
+    if (!ids_number(columns, ids, err))
+        return false;
+    *numbers = ids->count;
+    warn_of_rows(columns, ids, warnings);
+    if (ids->count > DATASET_MAX_NODES)
+        return error_set(err, EXIT_DATA, "%s: %lld %ss; up to %d can be used", path,
+                         (long long)ids->count, columns->noun, DATASET_MAX_NODES);
+    if (ids_are_rows(ids))
+        node_ids_clear(ids);
+    return true;
 }

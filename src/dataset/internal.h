@@ -37,6 +37,8 @@ typedef struct Tally {
 void tally_add(Tally *tally, size_t bytes);
 void tally_sub(Tally *tally, size_t bytes);
 size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and weights
+// The 32-bit ends of pairs, and the rows made of them; with the reverses of pairs twice as many.
+void tally_pairs(Tally *tally, int64_t pairs, bool undirected);
 // Counts an array that is read, converted to numbers of `item` bytes and freed; the numbers stay.
 // Returns their count.
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item);
@@ -91,6 +93,10 @@ bool rows_fit(const Dataset *dataset, const char *what, int64_t rows, Error *err
 // `rows` is n, or -1 for any.
 bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
 bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
+// What data.labels_are says of labels (n, K), for the dataset that is being read.
+void labels_are(Dataset *dataset, const Config *config);
+// numpy's text as spans of one text in UTF-8; the caller frees both. (npy_text.c)
+bool npy_to_text(const Npy *npy, char **text, int64_t **span, Error *err);
 
 // ---- splits.c
 typedef struct SplitSource {
@@ -102,6 +108,10 @@ typedef struct SplitSource {
 // The labels are there. Errors name the file.
 bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sources, int count,
                  Error *err);
+// True if that array of an archive is one of the three.
+bool splits_read_key(const Config *config, const Npz *npz, const char *key);
+// Draws them as data.splits says (draw_splits.c). The labels are there.
+bool splits_draw(Dataset *dataset, const Config *config, Error *err);
 // The name of an index array in the config, or the default name.
 const char *split_key(const Config *config, int which);
 
@@ -168,16 +178,35 @@ bool text_blocks_lent(const TextLent *text, TextTaker *take, void *context, int6
                       Error *err);
 int64_t text_columns_lent(const TextLent *text, Error *err);
 
-// ---- ids.c: ids of a text become numbers from 0
-typedef struct Ids {
+// ---- ids.c, ids_text.c: ids of a text become numbers from 0
+// Text ids lie in a text: the place of the first byte, and how many there are.
+enum { SPAN_BITS = 20 };
+static inline int64_t span_of(int64_t place, int64_t bytes) { return place << SPAN_BITS | bytes; }
+static inline int64_t span_bytes(int64_t span) { return span & ((INT64_C(1) << SPAN_BITS) - 1); }
+typedef struct IdColumn {
+    int64_t count;
+    int64_t *value;   // [count] numbers, or spans of `text`; borrowed
+    const char *text; // NULL: numbers
+} IdColumn;
+enum { ID_COLUMNS = 8 };
+typedef struct IdColumns {
     const char *noun; // "node"
-    int64_t count;    // above 0
-    int64_t *list[2]; // [count] each; the second may be NULL
-} Ids;
-// Replaces the ids by their places in ascending order and sets *numbers to how many there are. If
-// `rows` is known (else -1) and the ids are some of 0 to rows-1, they stay, and *numbers is `rows`.
-bool ids_number(const Ids *ids, int64_t *numbers, int64_t rows, const char *path,
-                Warnings *warnings, Error *err);
+    bool is_unsigned; // the numbers are those of uint64_t
+    int columns;
+    IdColumn of[ID_COLUMNS]; // all numbers, or all text
+} IdColumns;
+// Replaces all ids by their places in ascending order, and sets *ids to what they were, each once.
+// The same at any number of threads.
+bool ids_number(IdColumns *columns, NodeIds *ids, Error *err);
+bool ids_number_text(IdColumns *columns, NodeIds *ids, Error *err);
+// The place of an id; -1: it is none of them.
+int64_t ids_find_number(const NodeIds *ids, int64_t number);
+int64_t ids_find_text(const NodeIds *ids, const char *text, int64_t bytes);
+bool ids_are_rows(const NodeIds *ids); // 0 to count-1
+// The ids of nodes. If `rows` is known (else -1) and the ids are some of 0 to rows-1, they stay,
+// and *numbers is `rows`. Says in a warning how rows belong to ids that are not 0 to n-1.
+bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,
+                      const char *path, Warnings *warnings, Error *err);
 
 // ---- pairs.c: edges as pairs of ids
 typedef struct Pairs {
@@ -186,14 +215,22 @@ typedef struct Pairs {
     float *weight;            // [count], or NULL if the lines have two columns
 } Pairs;
 void pairs_clear(Pairs *pairs);
-// Takes memory for `count` pairs, and for their reverses if `undirected`; no pair is in it yet.
-bool pairs_init(Pairs *pairs, int64_t count, bool weighted, bool undirected, Error *err);
-// Reads an array (2, E) or (E, 2) of ids. Clear the pairs also after an error.
-bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool undirected, Error *err);
-// Takes the weights of the pairs that were read from an array, one for each.
-bool pairs_set_weights(Pairs *pairs, const Npy *npy, bool undirected, Error *err);
-// Sets the edges of the dataset. Renumbers the ids, or (numbered) takes them as nodes 0 to n-1.
-bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const Request *request, Error *err);
+// Takes memory for `count` pairs without weights; no pair is in it yet.
+bool pairs_init(Pairs *pairs, int64_t count, Error *err);
+// Reads an array (2, E) or (E, 2) of ids, with or without a sign. Clear the pairs also after an
+// error.
+bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool signs, Error *err);
+// Takes the weights of the pairs, one for each.
+bool pairs_set_weights(Pairs *pairs, const Npy *npy, Error *err);
+typedef struct PairIds { // what the ids of pairs are
+    const char *text;    // that they are spans of; NULL: numbers
+    bool is_unsigned;
+    bool undirected; // each pair stands for both directions
+} PairIds;
+// Sets edges and ids of the dataset. Renumbers the ids, with those of data.nodes.
+bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Request *request,
+                   Error *err);
+// The same of ids that are nodes 0 to n-1.
 bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool undirected,
                             Error *err);
 
@@ -239,8 +276,15 @@ TextReader edges_parse, hgr_parse, metis_parse, mtx_parse, pins_parse;
 bool text_parse(TextReader *parse, Dataset *dataset, const Request *request, Error *err);
 
 // ---- beside.c
-Beside *beside_open(const Config *config, Error *err); // NULL with an error
-Beside *beside_look(const Config *config);             // only headers; NULL: a file is unreadable
+typedef struct IdKind IdKind;
+const IdKind *beside_id_kind(const Beside *beside); // of the ids of data.nodes; NULL: no Beside
+bool beside_has_ids(const Beside *beside);          // data.nodes names its rows by ids
+// Adds the ids of data.nodes as columns of the same kind as the others.
+// The caller frees the value of the column that this adds.
+bool beside_add_ids(Beside *beside, IdColumns *columns, Error *err);
+// NULL with an error. stream: data.path is one, whose ids have no sign.
+Beside *beside_open(const Config *config, bool stream, Error *err);
+Beside *beside_look(const Config *config); // only headers; NULL: a file is unreadable
 void beside_close(Beside *beside);
 int64_t beside_rows(const Beside *beside); // of features or labels; -1: there are none
 // Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
@@ -285,7 +329,13 @@ static inline void warn_of_count(Dataset *dataset, int64_t count, const char *no
                      count == 1 ? "" : "s", rest);
 }
 
+// ---- directions.c
+// Warns where (nearly) no edge has its reverse, and neither the file nor the config says that this
+// is meant. Rows ascend.
+void warn_of_one_direction(Dataset *dataset, const Config *config);
+
 // ---- adjacency.c
+void dataset_drop_ids(Dataset *dataset);                       // of nodes
 void dataset_free_arrays(Dataset *dataset, const void *array); // unless the mapping holds it
 // The array itself, or a copy if the read-only mapping holds it.
 void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *what);

@@ -100,7 +100,7 @@ static bool kind_is_allowed(char kind, int64_t size) {
     case 'b':
         return size == 1;
     default:
-        return (kind == 'U' || kind == 'S') && size <= 1 << 20;
+        return (kind == 'U' || kind == 'S') && size < 1 << 18;
     }
 }
 
@@ -122,6 +122,7 @@ static bool parse_descr(Npy *npy, const char *descr, Error *err) {
                          "the type '%s' is not one of f2 f4 f8 i1 i2 i4 i8 u1 u2 u4 u8 b1 U S",
                          descr);
     npy->kind = kind == 'S' ? NPY_TEXT : (NpyKind)kind;
+    npy->wide = kind == 'U';
     npy->item = (int)(kind == 'U' ? 4 * size : size);
     npy->big_endian = order == '>';
     return true;

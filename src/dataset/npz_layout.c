@@ -29,47 +29,90 @@ static void list_arrays(const Npz *npz, char *out, size_t size) {
 }
 
 static void find_nodes(NpzLayout *layout, const Npz *npz) {
-    static const char *const features[] = {"attr_matrix", "x", "features", "feat", NULL};
-    static const char *const labels[] = {"labels", "y", "label", NULL};
+    static const char *const features[] = {"attr_matrix",   "x",         "features", "feat",
+                                           "node_features", "node_feat", "X",        NULL};
+    static const char *const labels[] = {"labels", "y", "label", "node_labels", "node_label", NULL};
     layout->features = first_of(npz, features);
     layout->labels = first_of(npz, labels);
 }
 
-static bool no_graph(const Npz *npz, Error *err) {
-    char found[512];
+// The name of a square array of numbers, a matrix of all pairs; NULL: there is none.
+static const char *dense_matrix(Npz *npz) {
+    Npy npy;
+    for (int i = 0; i < npz_count(npz); i++)
+        if (npz_look(npz, npz_key(npz, i), &npy, &(Error){0}) && npy.rank == 2 &&
+            npy.shape[0] == npy.shape[1] && npy.shape[0] > 2)
+            return npz_key(npz, i);
+    return NULL;
+}
+
+static bool no_graph(Npz *npz, Error *err) {
+    char found[512], format[8] = "";
+    const char *dense = dense_matrix(npz);
     list_arrays(npz, found, sizeof found);
+    if (npz_has(npz, "format") && npz_format(npz, format, &(Error){0}))
+        return error_set(
+            err, EXIT_DATA,
+            "it is a scipy matrix of the format '%s', which is not read; save it as CSR: "
+            "scipy.sparse.save_npz(path, matrix.tocsr())",
+            SHOWN(format));
+    if (dense != NULL)
+        return error_set(
+            err, EXIT_DATA,
+            "'%s' is a square array, a matrix of all pairs, which is not read; save its "
+            "entries instead: edge_index=numpy.stack(numpy.nonzero(%s))",
+            SHOWN(dense), SHOWN(dense));
     return error_set(err, EXIT_DATA,
                      "there is no graph in it; its arrays are %s. fringe reads adj_data, "
                      "adj_indices, adj_indptr, adj_shape (gnn-benchmark), or data, indices, "
                      "indptr, shape (scipy.sparse.save_npz of a CSR matrix), or edge_index (PyG), "
-                     "or hyperedge_index, or node and hyperedge (hypergraphs); see docs/data.md",
+                     "or src and dst (DGL), or edges, or hyperedge_index, or node and hyperedge "
+                     "(hypergraphs); see docs/data.md",
                      found);
 }
 
-bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err) {
+static void find_edges(NpzLayout *layout, const Npz *npz) {
+    static const char *const pairs[] = {"edge_index", "edges", "edge_list", NULL};
+    static const char *const ends[][2] = {
+        {"row", "col"}, {"src", "dst"}, {"source", "target"}, {"senders", "receivers"}, {"u", "v"}};
+    layout->pairs = first_of(npz, pairs);
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && layout->pairs == NULL; i++)
+        if (layout->ends[0] == NULL && npz_has(npz, ends[i][0]) && npz_has(npz, ends[i][1])) {
+            layout->ends[0] = ends[i][0];
+            layout->ends[1] = ends[i][1];
+            layout->coo = i == 0 && npz_has(npz, "shape");
+        }
+}
+
+bool npz_layout(NpzLayout *layout, Npz *npz, Error *err) {
     static const char *const benchmark[] = {"adj_data", "adj_indices", "adj_indptr", "adj_shape",
                                             NULL};
-    *layout = (NpzLayout){.edge_index = false};
+    *layout = (NpzLayout){.csr = NULL};
     if (first_of(npz, benchmark) != NULL) {
         *layout = (NpzLayout){.csr = "adj_", .features = "attr_matrix", .labels = "labels"};
         return true;
     }
     find_nodes(layout, npz);
-    layout->edge_index = npz_has(npz, "edge_index");
+    find_edges(layout, npz);
+    bool list = layout->pairs != NULL || layout->ends[0] != NULL;
     layout->hypergraph =
         npz_has(npz, "hyperedge_index") || (npz_has(npz, "node") && npz_has(npz, "hyperedge"));
-    layout->csr = !layout->edge_index && npz_has(npz, "indptr") ? "" : NULL;
-    if (layout->hypergraph && (layout->edge_index || layout->csr != NULL))
+    layout->csr = !list && npz_has(npz, "indptr") ? "" : NULL;
+    if (layout->hypergraph && (list || layout->csr != NULL))
         return error_set(err, EXIT_DATA,
-                         "it holds a graph and a hypergraph; leave out one of 'edge_index' (or "
-                         "'indptr') and 'hyperedge_index' (or 'node')");
-    return layout->edge_index || layout->hypergraph || layout->csr != NULL || no_graph(npz, err);
+                         "it holds a graph and a hypergraph; leave out one of '%s' and "
+                         "'hyperedge_index' (or 'node')",
+                         layout->csr != NULL     ? "indptr"
+                         : layout->pairs != NULL ? layout->pairs
+                                                 : layout->ends[0]);
+    return list || layout->hypergraph || layout->csr != NULL || no_graph(npz, err);
 }
 
 bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err) {
-    static const char *const others[] = {"ids", "attr_shape", "train_idx", "train_mask", NULL};
+    static const char *const others[] = {"ids",        "attr_shape", "train_idx",
+                                         "train_mask", "train_ids",  NULL};
     char found[512];
-    *layout = (NpzLayout){.edge_index = false};
+    *layout = (NpzLayout){.csr = NULL};
     find_nodes(layout, npz);
     if (layout->features != NULL || layout->labels != NULL || first_of(npz, others) != NULL)
         return true;

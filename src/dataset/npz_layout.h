@@ -6,16 +6,20 @@
 #include "internal.h"
 
 typedef struct NpzLayout {
-    const char *csr; // what precedes "indptr", ... of the adjacency; NULL: edge_index
-    bool edge_index;
-    bool hypergraph;               // hyperedge_index, or node and hyperedge
+    const char *csr;     // what precedes "indptr", ... of the adjacency; NULL: a list of edges
+    const char *pairs;   // an array of both ends: "edge_index"; NULL: none
+    const char *ends[2]; // or one of each: "src", "dst"; NULL: none
+    bool coo;            // the ends are those of scipy's COO
+    bool hypergraph;     // hyperedge_index, or node and hyperedge
     const char *features, *labels; // dense features, labels; NULL: none
 } NpzLayout;
 
 // Errors list the arrays that the archive has and those that are read.
-bool npz_layout(NpzLayout *layout, const Npz *npz, Error *err);
+bool npz_layout(NpzLayout *layout, Npz *npz, Error *err);
 // Only features and labels. Errors list the arrays, if there are none of nodes and no splits.
 bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err);
+// Warns of arrays that nothing reads, in one sentence.
+void npz_name_unread(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config);
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or labels; -1: neither
 int64_t npz_ids_end(const int64_t *id, int64_t count); // the largest and 1, at most 2^31; 0: none
 bool npz_format(Npz *npz, char format[8],
@@ -25,6 +29,15 @@ bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 // ---- format_npz.c
 // Format.read of an open archive, which the caller closes.
 bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err);
+
+// ---- npz_edges.c: lists of edges
+bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
+                    Error *err);
+void npz_plan_edges(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request);
+const char *npz_weights(const Npz *npz, const Config *config); // the array; NULL: none
+
+// ---- npz_features.c: data.features of scipy.sparse.save_npz, as dense floats
+bool features_from_npz(Npy *npy, const char *path, Error *err);
 
 // ---- npz_csr.c
 // A CSR matrix as the file holds it, checked.

@@ -29,7 +29,7 @@ static bool edges_of_npz(Dataset *d, Npz *npz, const OgbFolder *f, const Config 
     bool both = f->inverse || config->data.undirected;
     if (!nodes_of_npz(npz, &nodes, err) || !npz_read(npz, "edge_index", &npy, err))
         return false;
-    bool ok = pairs_from_npy(&pairs, &npy, both, err);
+    bool ok = pairs_from_npy(&pairs, &npy, false, err);
     npy_clear(&npy);
     ok = ok && pairs_to_numbered_rows(d, &pairs, nodes, both, err);
     pairs_clear(&pairs);

@@ -2,6 +2,8 @@
 
 #include "internal.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 void pairs_clear(Pairs *pairs) {
@@ -11,31 +13,38 @@ void pairs_clear(Pairs *pairs) {
     *pairs = (Pairs){0};
 }
 
-bool pairs_init(Pairs *pairs, int64_t count, bool weighted, bool undirected, Error *err) {
-    int64_t room = undirected ? 2 * count : count;
-    *pairs = (Pairs){.source = TRY(int64_t, room, "edges of a list", err),
-                     .target = TRY(int64_t, room, "edges of a list", err),
-                     .weight = weighted ? TRY(float, room, "weights of a list", err) : NULL};
-    return pairs->source != NULL && pairs->target != NULL && (!weighted || pairs->weight != NULL);
+bool pairs_init(Pairs *pairs, int64_t count, Error *err) {
+    *pairs = (Pairs){.source = TRY(int64_t, count, "edges of a list", err),
+                     .target = TRY(int64_t, count, "edges of a list", err)};
+    return pairs->source != NULL && pairs->target != NULL;
+}
+
+static bool pairs_shape(const Npy *npy, Error *err) {
+    bool two = npy->rank == 2 && (npy->shape[0] == 2 || npy->shape[1] == 2);
+    if (!two && npy->rank == 2 && npy->shape[0] == npy->shape[1])
+        return error_set(err, EXIT_DATA,
+                         "a square array (%lld, %lld) is a matrix of all pairs; save its entries: "
+                         "numpy.save('edges.npy', numpy.stack(numpy.nonzero(matrix)))",
+                         (long long)npy->shape[0], (long long)npy->shape[1]);
+    return two || error_set(err, EXIT_DATA,
+                            "an edge list must be an array (2, edges) or (edges, 2) of node ids");
 }
 
 // Both ends of an edge lie in a column of [2, E], or in a row of [E, 2].
-bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool undirected, Error *err) {
-    bool columns = npy->rank == 2 && npy->shape[0] == 2,
-         rows = npy->rank == 2 && npy->shape[1] == 2;
-    if (!columns && !rows)
-        return error_set(err, EXIT_DATA,
-                         "an edge list must be an array (2, edges) or (edges, 2) of node ids");
+bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool signs, Error *err) {
     int64_t *ids = NULL, count = npy->elements / 2;
+    if (!pairs_shape(npy, err))
+        return false;
+    bool columns = npy->shape[0] == 2;
     if (count == 0)
         return error_set(err, EXIT_DATA, "there are no edges in it");
     if (!npy_to_int64(npy, &ids, err))
         return false;
-    bool ok = pairs_init(pairs, count, false, undirected, err);
+    bool ok = pairs_init(pairs, count, err);
     for (int64_t e = 0; ok && e < count; e++) {
         pairs->source[e] = columns ? ids[e] : ids[2 * e];
         pairs->target[e] = columns ? ids[count + e] : ids[2 * e + 1];
-        if (pairs->source[e] < 0 || pairs->target[e] < 0)
+        if (!signs && (pairs->source[e] < 0 || pairs->target[e] < 0))
             ok =
                 error_set(err, EXIT_DATA, "edge %lld leads from %lld to %lld; ids are not negative",
                           (long long)e, (long long)pairs->source[e], (long long)pairs->target[e]);
@@ -45,36 +54,119 @@ bool pairs_from_npy(Pairs *pairs, const Npy *npy, bool undirected, Error *err) {
     return ok;
 }
 
-bool pairs_set_weights(Pairs *pairs, const Npy *npy, bool undirected, Error *err) {
-    float *weight = NULL;
+bool pairs_set_weights(Pairs *pairs, const Npy *npy, Error *err) {
+    if (npy->rank > 2 || (npy->rank == 2 && npy->shape[1] != 1))
+        return error_set(
+            err, EXIT_DATA,
+            "it has %d dimensions with more than one number for each edge; a weight is "
+            "one number: save one of its columns, array[:, 0]",
+            npy->rank);
     if (npy->elements != pairs->count)
         return error_set(err, EXIT_DATA, "there are %lld weights, but %lld edges",
                          (long long)npy->elements, (long long)pairs->count);
-    pairs->weight = TRY(float, (undirected ? 2 : 1) * pairs->count, "weights of a list", err);
-    if (pairs->weight == NULL || !npy_to_float(npy, &weight, err))
-        return false;
-    memcpy(pairs->weight, weight, (size_t)pairs->count * sizeof *weight);
-    memory_free(weight);
-    return true;
+    memory_free(pairs->weight);
+    pairs->weight = NULL;
+    return npy_to_float(npy, &pairs->weight, err);
 }
 
-// Appends the reverse of every edge; a self-loop stays single.
-static void add_reverses(Pairs *pairs) {
-    int64_t count = pairs->count;
-    for (int64_t e = 0; e < count; e++) {
-        if (pairs->source[e] == pairs->target[e])
+// ---- both directions
+
+// Where the entries of row i with that column end, from `e` on.
+static int64_t run_end(const Csr *csr, int64_t i, int64_t e) {
+    int64_t end = e;
+    while (end < csr->offset[i + 1] && csr->column[end] == csr->column[e])
+        end++;
+    return end;
+}
+
+static int compare_float(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static bool same_weights(const Csr *a, int64_t p, const Csr *b, int64_t q, int64_t count) {
+    if (a->weight == NULL)
+        return true;
+    qsort(a->weight + p, (size_t)count, sizeof *a->weight, compare_float);
+    qsort(b->weight + q, (size_t)count, sizeof *b->weight, compare_float);
+    return memcmp(a->weight + p, b->weight + q, (size_t)count * sizeof *a->weight) == 0;
+}
+
+typedef struct Union {    // of a matrix and its transpose
+    Csr there, back, out; // out.column == NULL: entries are only counted
+    int64_t place;
+    int64_t both[2]; // an edge whose directions have other weights; both[0] < 0: none
+} Union;
+
+static void put_run(Union *u, const Csr *from, int64_t begin, int64_t end) {
+    for (int64_t e = begin; e < end; e++, u->place++) {
+        if (u->out.column == NULL)
             continue;
-        pairs->source[pairs->count] = pairs->target[e];
-        pairs->target[pairs->count] = pairs->source[e];
-        if (pairs->weight != NULL)
-            pairs->weight[pairs->count] = pairs->weight[e];
-        pairs->count++;
+        u->out.column[u->place] = from->column[e];
+        if (from->weight != NULL)
+            u->out.weight[u->place] = from->weight[e];
     }
 }
 
-static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Error *err) {
+// An edge is there as often as in the direction that has more of it.
+static void unite_row(Union *u, int64_t i) {
+    const Csr *a = &u->there, *b = &u->back;
+    int64_t p = a->offset[i], q = b->offset[i];
+    while (p < a->offset[i + 1] || q < b->offset[i + 1]) {
+        bool in_a = p < a->offset[i + 1], in_b = q < b->offset[i + 1];
+        if (in_a && in_b && a->column[p] != b->column[q]) {
+            in_a = a->column[p] < b->column[q];
+            in_b = !in_a;
+        }
+        int64_t p_end = in_a ? run_end(a, i, p) : p, q_end = in_b ? run_end(b, i, q) : q;
+        int64_t less = p_end - p < q_end - q ? p_end - p : q_end - q;
+        if (less > 0 && u->out.column == NULL && less == p_end - p && less == q_end - q &&
+            !same_weights(a, p, b, q, less) && u->both[0] < 0) {
+            u->both[0] = i;
+            u->both[1] = a->column[p];
+        }
+        bool first = p_end - p >= q_end - q;
+        put_run(u, first ? a : b, first ? p : q, first ? p_end : q_end);
+        p = p_end;
+        q = q_end;
+    }
+}
+
+// Adds the reverse of each edge that is no self-loop and has none in the list.
+static bool add_reverses(Csr *rows, const NodeIds *ids, Error *err) {
+    Union u = {.both = {-1, -1}};
+    char from[NODE_ID_TEXT], to[NODE_ID_TEXT];
+    csr_transpose(&u.back, rows, rows->rows);
+    csr_free(rows);
+    csr_transpose(&u.there, &u.back, u.back.rows); // with rows that ascend
+    for (int64_t i = 0; i < u.there.rows; i++)
+        unite_row(&u, i);
+    if (u.both[0] >= 0) {
+        snprintf(from, sizeof from, "%lld", (long long)u.both[0]);
+        snprintf(to, sizeof to, "%lld", (long long)u.both[1]);
+        error_set(err, EXIT_DATA,
+                  "data.undirected is set, but the edge from %s to %s is listed in both directions "
+                  "with other weights; leave data.undirected out if the list has both directions",
+                  ids->count > 0 ? node_id_text(ids, u.both[0], from) : from,
+                  ids->count > 0 ? node_id_text(ids, u.both[1], to) : to);
+    }
+    bool ok = err->code == 0 && csr_try(&u.out, u.there.rows, u.place, u.there.weight != NULL,
+                                        "edges of a graph", err);
+    u.place = 0;
+    for (int64_t i = 0; ok && i < u.there.rows; i++) {
+        unite_row(&u, i);
+        u.out.offset[i + 1] = u.place;
+    }
+    csr_free(&u.there);
+    csr_free(&u.back);
+    *rows = ok ? u.out : (Csr){0};
+    return ok;
+}
+
+static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, bool undirected,
+                       Error *err) {
     int32_t *ends = TRY(int32_t, 2 * pairs->count, "ends of edges", err);
-    Csr rows;
+    Csr rows = {0};
     if (ends == NULL)
         return false;
     for (int64_t e = 0; e < pairs->count; e++) {
@@ -83,19 +175,61 @@ static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, Erro
     }
     bool ok = csr_from_pairs(&rows, nodes, pairs->count, ends, ends + pairs->count, pairs->weight,
                              "edges of a graph", err);
+    memory_free(ends);
+    ok = ok && (!undirected || add_reverses(&rows, &dataset->ids, err));
     if (ok)
         dataset_set_csr(dataset, &rows);
-    memory_free(ends);
     return ok;
 }
 
-bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const Request *request, Error *err) {
+// Weights of a file beside the list, one for each of its lines.
+static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
+    char path[PATH_BYTES];
+    Npy npy;
+    if (!config_weights_are_file(config))
+        return config->data.weights[0] == 0 ||
+               error_set(
+                   err, EXIT_CONFIG,
+                   "data.weights: '%s' is no file; beside a list of edges name a .npy with one "
+                   "number for each edge",
+                   config->data.weights);
+    dataset_path(config, config->data.weights, path);
+    if (!npy_read(&npy, path, err))
+        return false;
+    bool ok = pairs_set_weights(pairs, &npy, err) || error_prefix(err, "%s", path);
+    npy_clear(&npy);
+    return ok;
+}
+
+bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Request *request,
+                   Error *err) {
     int64_t nodes = 0;
-    if (request->config->data.undirected)
-        add_reverses(pairs);
-    Ids ids = {"node", pairs->count, {pairs->source, pairs->target}};
-    return ids_number(&ids, &nodes, request->rows, request->path, &dataset->warnings, err) &&
-           build_rows(dataset, pairs, nodes, err);
+    IdColumns columns = {
+        "node",
+        are->is_unsigned,
+        2,
+        {{pairs->count, pairs->source, are->text}, {pairs->count, pairs->target, are->text}}};
+    Pairs own = *pairs;
+    own.weight = NULL;
+    bool beside = config_weights_are_file(request->config);
+    bool numbered = beside_add_ids(request->beside, &columns, err) &&
+                    ids_number_nodes(&columns, &dataset->ids, &nodes,
+                                     beside_has_ids(request->beside) ? -1 : request->rows,
+                                     request->path, &dataset->warnings, err);
+    if (columns.columns == 3)
+        memory_free(columns.of[2].value);
+    if (!numbered)
+        return false;
+    if (!beside)
+        own.weight = pairs->weight;
+    if (beside && pairs->weight != NULL)
+        warnings_add(&dataset->warnings,
+                     "weights are those of data.weights, not of the edges' file");
+    bool ok = weights_beside(&own, request->config, err) &&
+              build_rows(dataset, &own, nodes, are->undirected, err);
+    if (beside)
+        memory_free(own.weight);
+    return ok;
 }
 
 bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool undirected,
@@ -106,7 +240,5 @@ bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool 
                              "edge %lld leads from %lld to %lld, but nodes are 0 to %lld",
                              (long long)e, (long long)pairs->source[e], (long long)pairs->target[e],
                              (long long)nodes - 1);
-    if (undirected)
-        add_reverses(pairs);
-    return build_rows(dataset, pairs, nodes, err);
+    return build_rows(dataset, pairs, nodes, undirected, err);
 }

@@ -18,6 +18,19 @@ size_t tally_rows(const Tally *tally, int64_t edges) {
     return csr_bytes_of(tally->nodes, edges, tally->weight > 0);
 }
 
+// With reverses: the rows, their transpose and that one's, then the union beside both of these.
+void tally_pairs(Tally *tally, int64_t pairs, bool undirected) {
+    size_t ends = memory_product(pairs, 2 * sizeof(int32_t)), rows = tally_rows(tally, pairs);
+    tally_add(tally, ends + rows);
+    tally_sub(tally, ends);
+    tally->edges = undirected ? 2 * pairs : pairs;
+    if (!undirected)
+        return;
+    tally_add(tally, rows);
+    tally_add(tally, tally_rows(tally, tally->edges));
+    tally_sub(tally, 2 * rows);
+}
+
 int64_t tally_array(Tally *tally, const Npy *npy, size_t item) {
     size_t raw = memory_product(npy->elements, (size_t)npy->item);
     tally_add(tally, raw);

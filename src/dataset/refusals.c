@@ -1,65 +1,137 @@
-// Files that users have and fringe does not read: what they are, and the lines that convert them.
+// Files that users have and fringe does not read: what they are, by name or first bytes, and the
+// command that converts them.
 
-#include "internal.h"
+#include "table.h"
 
+#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
+#include <zlib.h>
 
-#define SAVES                                                                                      \
-    "numpy.savez('graph.npz', edge_index=data.edge_index, x=data.x, y=data.y, "                    \
-    "train_mask=data.train_mask, val_mask=data.val_mask, test_mask=data.test_mask)"
-
-static const struct {
+typedef struct Kind {
     const char *ending, *magic; // either may be NULL
-    const char *sentence;
-} refused[] = {
-    {".pt", NULL,
-     "is a file of PyTorch (a pickle), which is not read; convert it in Python: data = "
-     "torch.load(path, weights_only=False); data = data[0] if isinstance(data, (list, tuple)) else "
-     "data; " SAVES},
-    {".pth", NULL,
-     "is a file of PyTorch (a pickle), which is not read; convert it in Python: data = "
-     "torch.load(path, weights_only=False); " SAVES},
-    {".zip", NULL, // an npz is a zip, too, so only the name tells
-     "is an archive as it was downloaded; unzip it and name the folder that it makes (with raw/, "
-     "or with reddit_data.npz, or with adj_full.npz)"},
-    {".bin", NULL,
-     "may be a file of DGL, which is not read; convert it in Python: g = "
-     "dgl.load_graphs(path)[0][0]; "
-     "numpy.savez('graph.npz', edge_index=numpy.stack([e.numpy() for e in g.edges()]), "
-     "x=g.ndata['feat'], y=g.ndata['label'], train_mask=g.ndata['train_mask'], "
-     "val_mask=g.ndata['val_mask'], test_mask=g.ndata['test_mask'])"},
-    {".parquet", "PAR1",
-     "is a Parquet table, which is not read; convert it in Python: "
-     "pandas.read_parquet(path).to_csv('edges.csv', index=False)"},
-    {".pkl", "\x80",
-     "is a pickle of Python, which is not read since it may run any program; load it in Python "
-     "and save its arrays: numpy.savez('graph.npz', edge_index=..., x=..., y=..., train_idx=..., "
-     "val_idx=..., test_idx=...)"},
-    {".pickle", NULL,
-     "is a pickle of Python, which is not read since it may run any program; load it in Python "
-     "and save its arrays: numpy.savez('graph.npz', edge_index=..., x=..., y=..., train_idx=..., "
-     "val_idx=..., test_idx=...)"},
+    const char *what;
+} Kind;
+
+#define HTML "an HTML page"
+#define POINTER "a pointer of git-lfs"
+
+// What is told by its first bytes stands above what is told by its name.
+static const Kind kinds[] = {
+    {NULL, "<!DOCTYPE html", HTML},
+    {NULL, "<html", HTML},
+    {NULL, "version https://git-lfs", POINTER},
+    {".parquet", "PAR1", "a Parquet table"},
+    {".feather", "ARROW1", "a Feather table"},
+    {".feather", "FEA1", "a Feather table"},
+    {".arrow", NULL, "an Arrow table"},
+    {".mat", "MATLAB 5.0", "a file of MATLAB"},
+    {".h5", "\x89HDF", "a file of HDF5 (also MATLAB 7.3)"},
+    {".pt", NULL, "a file of PyTorch"},
+    {".pth", NULL, "a file of PyTorch"},
+    {".bin", NULL, "perhaps a file of DGL"},
+    {".pkl", "\x80\x02", "a pickle of Python"},
+    {".pickle", "\x80\x03", "a pickle of Python"},
+    {".gpickle", "\x80\x04", "a pickle of Python"},
+    {".p", "\x80\x05", "a pickle of Python"},
+    {".graphml", NULL, "GraphML"},
+    {".gexf", NULL, "GEXF"},
+    {NULL, "<?xml", "XML, perhaps GraphML or GEXF"},
+    {NULL, "<graphml", "GraphML"},
+    {NULL, "<gexf", "GEXF"},
+    {".gml", "graph [", "GML"},
+    {".net", "*Vertices", "a file of Pajek"},
+    {".paj", "*vertices", "a file of Pajek"},
+    {".json", NULL, "JSON"},
+    {".jsonl", NULL, "JSON"},
+    {".svmlight", NULL, "a file of svmlight"},
+    {".libsvm", NULL, "a file of svmlight"},
 };
 
-static bool begins_with(const char *path, const char *magic) {
-    char head[8] = {0};
-    int64_t size;
-    FILE *file = magic == NULL ? NULL : file_stream(path, &size, &(Error){0});
-    if (file == NULL)
-        return false;
-    size_t length = strlen(magic);
-    bool same = fread(head, 1, length, file) == length && memcmp(head, magic, length) == 0;
-    fclose(file);
-    return same;
+// The beginning of a file, inflated if it is packed.
+static size_t read_head(const char *path, char head[64]) {
+    memset(head, 0, 64);
+    gzFile file = file_is_folder(path) ? NULL : gzopen(path, "rb");
+    int got = file == NULL ? 0 : gzread(file, head, 63);
+    if (file != NULL)
+        gzclose(file);
+    return got > 0 ? (size_t)got : 0;
+}
+
+static bool begins_with(const char *head, size_t bytes, const char *magic) {
+    size_t length = magic != NULL ? strlen(magic) : 0;
+    return length > 0 && bytes >= length && strncasecmp(head, magic, length) == 0;
+}
+
+static bool has_ending(const char *path, const char *ending) {
+    size_t length = strlen(path), wanted = ending != NULL ? strlen(ending) : 0;
+    if (length > 3 && strcasecmp(path + length - 3, ".gz") == 0)
+        length -= 3;
+    return wanted > 0 && length > wanted &&
+           strncasecmp(path + length - wanted, ending, wanted) == 0;
+}
+
+static const char *kind_of(const char *path) {
+    char head[64];
+    size_t bytes = read_head(path, head);
+    size_t skip = strspn(head, " \t\r\n");
+    for (size_t i = 0; bytes > 0 && i < sizeof kinds / sizeof *kinds; i++)
+        if (begins_with(head + skip, bytes - skip, kinds[i].magic))
+            return kinds[i].what;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (has_ending(path, kinds[i].ending))
+            return kinds[i].what;
+    return NULL;
+}
+
+// ind.NAME.x and its like, the pickles of Planetoid; their name is put into `name`.
+static bool is_planetoid(const char *path, char name[64]) {
+    DIR *folder = file_is_folder(path) ? opendir(path) : NULL;
+    bool found = false;
+    for (struct dirent *entry; folder != NULL && !found && (entry = readdir(folder)) != NULL;)
+        found = strncmp(entry->d_name, "ind.", 4) == 0 &&
+                sscanf(entry->d_name + 4, "%60[^.].allx", name) == 1 &&
+                strstr(entry->d_name, ".allx") != NULL;
+    if (folder != NULL)
+        closedir(folder);
+    return found;
+}
+
+// A command that runs in a tree and where the program is installed.
+static const char *command_for(const char *path, char out[2 * PATH_BYTES + 128]) {
+    char script[PATH_BYTES];
+    if (path_shipped(script, sizeof script, "python/fringe.py") ||
+        path_shipped(script, sizeof script, "lib/python3/dist-packages/fringe.py"))
+        snprintf(out, 2 * PATH_BYTES + 128, "python3 '%s' convert '%s' graph.npz", script, path);
+    else
+        snprintf(out, 2 * PATH_BYTES + 128, "python3 -m fringe convert '%s' graph.npz", path);
+    return out;
 }
 
 bool format_is_refused(const char *path, Error *err) {
-    const char *dot = strrchr(path_name(path), '.');
-    for (size_t i = 0; !file_is_folder(path) && i < sizeof refused / sizeof *refused; i++)
-        if ((dot != NULL && strcasecmp(dot, refused[i].ending) == 0) ||
-            begins_with(path, refused[i].magic))
-            return !error_set(err, EXIT_DATA, "%s %s", path, refused[i].sentence);
-    return false;
+    char command[2 * PATH_BYTES + 128], name[64];
+    if (is_planetoid(path, name))
+        return !error_set(
+            err, EXIT_DATA,
+            "%s is a folder of Planetoid's pickles, which are not read; convert them: %s", path,
+            command_for(path, command));
+    if (file_is_folder(path))
+        return false;
+    bool ours = strcmp(path_name(path), "dataset.json") == 0;
+    const char *what = ours ? NULL : kind_of(path);
+    if (what == NULL && has_ending(path, ".zip"))
+        return !error_set(
+            err, EXIT_DATA,
+            "%s is an archive as it was downloaded; unzip it and name the folder that it "
+            "makes (with raw/, or with reddit_data.npz, or with adj_full.npz)",
+            path);
+    if (what == NULL)
+        return false;
+    if (strcmp(what, HTML) == 0 || strcmp(what, POINTER) == 0)
+        return !error_set(err, EXIT_DATA,
+                          "%s is %s, not the data under that name; download it again%s", path, what,
+                          strcmp(what, POINTER) == 0 ? " (git lfs pull)" : "");
+    return !error_set(err, EXIT_DATA, "%s is %s, which is not read; convert it: %s", path, what,
+                      command_for(path, command));
 }

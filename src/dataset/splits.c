@@ -60,6 +60,15 @@ static bool row_error(int64_t splits, int64_t row, Error *err) {
         (long long)splits, splits == 1 ? "" : "s", (long long)splits - 1, (long long)row);
 }
 
+static bool is_square(const Dataset *dataset, const Npy *npy, Error *err) {
+    bool square =
+        npy->rank == 2 && npy->shape[0] == dataset->nodes && npy->shape[1] == npy->shape[0];
+    return square && !error_set(err, EXIT_DATA,
+                                "it is (%lld, %lld), so it does not say which way its splits lie; "
+                                "save one of them",
+                                (long long)npy->shape[0], (long long)npy->shape[1]);
+}
+
 // Masks [n, splits], of bools, or of 0 and 1.
 static bool has_mask_columns(const Dataset *dataset, const Npy *npy, const Values *all) {
     return npy->shape[0] == dataset->nodes &&
@@ -87,7 +96,7 @@ static bool read_values(Values *out, const Dataset *dataset, const Npy *npy, int
                          "it must be a list of node ids, or an array (splits, ids), not "
                          "%d-dimensional",
                          npy->rank);
-    return npy_to_int64(npy, &out->value, err) &&
+    return !is_square(dataset, npy, err) && npy_to_int64(npy, &out->value, err) &&
            (npy->rank == 1 || choose_split(out, dataset, npy, row, err));
 }
 
@@ -125,14 +134,32 @@ static bool put_split(Dataset *dataset, const Npy *npy, uint8_t split, const Con
     return ok;
 }
 
-// PyG's masks, where the dataset's own file has these instead of the default lists.
-static const char *name_inside(const Config *config, const Npz *npz, int which) {
-    static const char *const masks[3] = {"train_mask", "val_mask", "test_mask"};
+static bool is_usual(const Config *config, int which) {
     static const Config nothing;
+    return strcmp(split_key(config, which), split_key(&nothing, which)) == 0;
+}
+
+// What others call them, where the file has these instead of the default lists.
+static const char *const other_names[3][6] = {
+    {"train_mask", "train_masks", "train_index", "idx_train", NULL},
+    {"valid_idx", "val_mask", "valid_mask", "val_masks", "idx_val", NULL},
+    {"test_mask", "test_masks", "test_index", "idx_test", NULL}};
+
+static const char *name_inside(const Config *config, const Npz *npz, int which) {
     const char *key = split_key(config, which);
-    bool usual = strcmp(key, split_key(&nothing, which)) == 0;
-    return usual && npz != NULL && !npz_has(npz, key) && npz_has(npz, masks[which]) ? masks[which]
-                                                                                    : key;
+    if (!is_usual(config, which) || npz == NULL || npz_has(npz, key))
+        return key;
+    for (const char *const *name = other_names[which]; *name != NULL; name++)
+        if (npz_has(npz, *name))
+            return *name;
+    return key;
+}
+
+bool splits_read_key(const Config *config, const Npz *npz, const char *key) {
+    for (int which = 0; which < 3; which++)
+        if (strcmp(name_inside(config, npz, which), key) == 0)
+            return true;
+    return false;
 }
 
 // Reads one of the three: a separate file, or a member of `npz`, the file at `path`.
@@ -167,11 +194,6 @@ static bool has_splits(const Config *config, const Npz *npz) {
     return false;
 }
 
-static bool is_usual(const Config *config, int which) {
-    static const Config nothing;
-    return strcmp(split_key(config, which), split_key(&nothing, which)) == 0;
-}
-
 // True if the config names no array, and `npz` has none of the usual name.
 static bool is_absent(const Config *config, const Npz *npz, int which) {
     return is_usual(config, which) && npz != NULL && !npz_has(npz, name_inside(config, npz, which));
@@ -202,6 +224,18 @@ static bool test_the_rest(Dataset *dataset, Error *err) {
     return true;
 }
 
+// A split that stays empty is said.
+static void warn_of_empty(Dataset *dataset, bool no_val, bool no_train) {
+    int64_t count[4] = {0};
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        count[dataset->split[i]]++;
+    if (no_val || (count[SPLIT_VAL] == 0 && count[SPLIT_TEST] > 0 && !no_train))
+        warnings_add(&dataset->warnings, "there are no validation nodes%s",
+                     no_val ? ": the split has no val_idx" : "");
+    if (count[SPLIT_TEST] == 0 && count[SPLIT_VAL] > 0)
+        warnings_add(&dataset->warnings, "there are no test nodes");
+}
+
 // Validation may be missing; so may test, then. Training may be missing from what is only
 // evaluated.
 static bool read_all(Dataset *dataset, const Config *config, const SplitSource *source,
@@ -216,6 +250,7 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
         if (!(no_train && which == SPLIT_TRAIN - 1) && !(no_val && which == SPLIT_VAL - 1) &&
             !read_split(dataset, config, source->npz, source->path, which, err))
             return false;
+    warn_of_empty(dataset, no_val && !rest, no_train);
     if (no_train)
         warnings_add(&dataset->warnings,
                      "the split names no training nodes, so there is nothing to learn from");
@@ -237,6 +272,8 @@ bool splits_read(Dataset *dataset, const Config *config, const SplitSource *sour
         return error_set(err, EXIT_CONFIG,
                          "data.split_keys needs three entries (training, validation, test), not %d",
                          config->data.split_keys.count);
+    if (config_splits_are_drawn(config))
+        return splits_draw(dataset, config, err);
     if (config->data.splits[0] != '\0')
         return read_own(dataset, config, err);
     for (int i = 0; i < count; i++)

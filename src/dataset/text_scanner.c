@@ -54,7 +54,9 @@ static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
         if (got == 0)
             break;
         if (memchr(text->data + text->bytes, 0, (size_t)got) != NULL)
-            return error_set(err, EXIT_DATA, "is not a text file (it holds a zero byte)");
+            return error_set(err, EXIT_DATA,
+                             "is not a text file (it holds a zero byte); if it is UTF-16, "
+                             "convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW");
         text->bytes += (size_t)got;
     }
     text->data[text->bytes] = '\0';

@@ -324,11 +324,11 @@ static void other_files_say_how_to_convert_them(void **state) {
     static const struct {
         const char *name, *text, *sentence;
     } files[] = {
-        {"data.pt", "PK", "is a file of PyTorch (a pickle), which is not read; convert it"},
+        {"data.pt", "PK", "is a file of PyTorch, which is not read; convert it: python3"},
         {"reddit.zip", "PK", "unzip it and name the folder that it makes"},
-        {"graph.bin", "x", "dgl.load_graphs(path)"},
+        {"graph.bin", "x", "perhaps a file of DGL, which is not read; convert it"},
         {"graph.dump", "\x80\x04.", "is a pickle of Python"},
-        {"graph.parquet", "PAR1", "pandas.read_parquet"},
+        {"graph.parquet", "PAR1", "is a Parquet table, which is not read; convert it"},
     };
     Dataset d;
     Error err;

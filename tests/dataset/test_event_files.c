@@ -222,7 +222,7 @@ static void other_keys_replace_what_is_joined(void **state) {
     dataset_clear(&d);
 }
 
-static void ids_of_other_formats_are_not_read(void **state) {
+static void ids_of_formats_without_ids_are_nodes(void **state) {
     (void)state;
     Array a[2];
     Dataset d;
@@ -233,10 +233,7 @@ static void ids_of_other_formats_are_not_read(void **state) {
     reshape(&a[1], "(2, 1)");
     Config config = beside("g.hgr", a, 2);
     assert_ok(dataset_load(&d, &config, &err), &err);
-    assert_true(d.x[0] == 1 && d.x[1] == 2);
-    assert_non_null(strstr(d.warnings.text,
-                           "nodes.npz: 'ids' is not read, since only nodes of "
-                           "data.format=events have ids: row i is that of node i"));
+    assert_true(d.x[0] == 2 && d.x[1] == 1);
     dataset_clear(&d);
 }
 
@@ -284,7 +281,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(nodes_are_joined_by_id),
     cmocka_unit_test(nodes_without_ids_ascend),
     cmocka_unit_test(other_keys_replace_what_is_joined),
-    cmocka_unit_test(ids_of_other_formats_are_not_read),
+    cmocka_unit_test(ids_of_formats_without_ids_are_nodes),
     cmocka_unit_test(the_memory_is_foreseen),
 };
 TEST_MAIN(tests)

@@ -350,7 +350,7 @@ static void what_is_not_there_is_said(void **state) {
     assert_refused(load(&d, "/no/such/graph.npz", &err), &err, EXIT_NO_INPUT, "graph.npz");
     test_write_text(test_path("graph.unknown"), "x");
     assert_refused(load(&d, test_path("graph.unknown"), &err), &err, EXIT_CONFIG,
-                   "reddit, npz, metis, hgr, pins, events, edges, mtx, ogb, graphsaint, fringe");
+                   "reddit, npz, metis, hgr, pins, events, mtx, ogb, graphsaint, edges, fringe");
     Config config = {.data.format = "dgl"};
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.unknown"));
     err = (Error){0};

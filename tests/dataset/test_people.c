@@ -7,49 +7,7 @@
 
 static void outcomes(void **state) {
     (void)state;
-    static const char *const missed[] = {
-        "timestamp.csv",
-        "label3.csv",
-        "semicolon.csv",
-        "quoted.csv",
-        "four.tsv",
-        "once.csv",
-        "konect/out.planted",
-        "names.csv",
-        "cites.tsv",
-        "networkx.edgelist",
-        "members.txt",
-        "members3.txt",
-        "noending",
-        "EDGES.TXT",
-        "edge_index.npy",
-        "onehot.npz",
-        "edge_attr1.npz",
-        "edge_attr4.npz",
-        "valid.npz",
-        "heterophilous.npz",
-        "srcdst.npz",
-        "coo.npz",
-        "dia.npz",
-        "dense.npz",
-        "dense.npy",
-        "nosplit.npz",
-        "graph.mat",
-        "graph.gml",
-        "graph.graphml",
-        "graph.gexf",
-        "graph.net",
-        "graph.json",
-        "graph.feather",
-        "graph.pickle",
-        "x.svmlight",
-        "page.npz",
-        "pointer.npz",
-        "{\"path\": \"header.csv\", \"features\": \"features.csv\", \"labels\": \"y.npy\", "
-        "\"splits\": \"splits.npz\"}",
-        "planetoid",
-        "parts",
-        NULL};
+    static const char *const missed[] = {NULL};
     people_begin();
     char line[4096];
     FILE *table = fopen(people_path("outcomes.tsv"), "r");

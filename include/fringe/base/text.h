@@ -19,6 +19,10 @@ enum { TEXT_SHOWN = 8192 };
 // Is the word one of a list that blanks separate?
 bool text_lists(const char *list, const char *word);
 
+// Bytes of the well-formed UTF-8 sequence that begins `left` bytes before the end; 0: there is
+// none.
+size_t utf8_length(const unsigned char *at, size_t left);
+
 // vsnprintf, except that of a text that does not fit the middle is left out: paths are long, and a
 // sentence says at its end what to do.
 void text_fit(char *out, size_t size, const char *format, va_list arguments);

@@ -1,0 +1,147 @@
+// Words of classes become numbers: in ascending order of their bytes, or, if all of them are whole
+// numbers, as they are.
+
+#include "roster.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static Cell word_at(const ClassWords *words, int64_t i) {
+    int64_t span = words->span[i];
+    return (Cell){(char *)(uintptr_t)words->text + (span >> SPAN_BITS), span_bytes(span), false,
+                  false};
+}
+
+// -1 to the most classes there may be, also as 3.0; an empty one is none.
+static bool whole_number(const Cell *cell, int64_t *out) {
+    static const Table plain = {.separator = ','};
+    float value;
+    *out = -1;
+    if (cell->length == 0)
+        return true;
+    if (!cell_number(&plain, cell, &value) || value != (float)(int64_t)value || value < -1 ||
+        value >= (float)DATASET_MAX_CLASSES)
+        return false;
+    *out = (int64_t)value;
+    return true;
+}
+
+static bool take_numbers(Dataset *d, const ClassWords *words, int32_t *label) {
+    int64_t largest = -1, number;
+    for (int64_t i = 0; i < words->count; i++) {
+        Cell cell = word_at(words, i);
+        if (!whole_number(&cell, &number))
+            return false;
+        label[i] = (int32_t)number;
+        largest = number > largest ? number : largest;
+    }
+    d->classes = largest + 1;
+    return true;
+}
+
+// The parts of a cell between separators, or the cell itself.
+static bool next_part(Cell *rest, Cell *part, bool several) {
+    if (rest->length < 0)
+        return false;
+    const char *end = several ? memchr(rest->at, ';', (size_t)rest->length) : NULL;
+    *part = (Cell){rest->at, end != NULL ? end - rest->at : rest->length, false, false};
+    rest->length = end != NULL ? rest->length - part->length - 1 : -1;
+    rest->at += part->length + 1;
+    for (; part->length > 0 && part->at[0] == ' '; part->length--)
+        part->at++;
+    while (part->length > 0 && part->at[part->length - 1] == ' ')
+        part->length--;
+    return true;
+}
+
+// All words that are not empty, as spans; `where` gets the node of each.
+static int64_t list_parts(const ClassWords *words, int64_t *span, int64_t *where) {
+    int64_t count = 0;
+    Cell part;
+    for (int64_t i = 0; i < words->count; i++) {
+        Cell rest = word_at(words, i);
+        while (next_part(&rest, &part, words->several)) {
+            if (part.length > 0 && span != NULL) {
+                span[count] = span_of(part.at - words->text, part.length);
+                where[count] = i;
+            }
+            count += part.length > 0;
+        }
+    }
+    return count;
+}
+
+static bool too_many(const ClassWords *words, int64_t classes, int64_t labelled, Error *err) {
+    if (words->most == 0 || classes <= 2 || classes <= words->most)
+        return false;
+    return !error_set(err, EXIT_DATA,
+                      "its labels are %lld different words in %lld rows, so they are names rather "
+                      "than classes; data.columns={\"label\": ...} says which column holds the "
+                      "classes",
+                      (long long)classes, (long long)labelled);
+}
+
+static bool alloc_labels(Dataset *d, const ClassWords *words, int64_t classes, Error *err) {
+    dataset_free_arrays(d, d->label);
+    dataset_free_arrays(d, d->labels);
+    d->label = words->several ? NULL : TRY(int32_t, words->count, "labels", err);
+    d->labels = words->several ? TRY(uint8_t, words->count * classes, "labels", err) : NULL;
+    d->multilabel = words->several;
+    d->classes = classes;
+    for (int64_t i = 0; d->label != NULL && i < words->count; i++)
+        d->label[i] = -1;
+    return err->code == 0;
+}
+
+static bool take_words(Dataset *d, const ClassWords *words, Error *err) {
+    int64_t count = list_parts(words, NULL, NULL);
+    int64_t *span = TRY(int64_t, count, "words of classes", err);
+    int64_t *where = TRY(int64_t, count, "words of classes", err);
+    IdColumns columns = {"class", false, 1, {{count, span, words->text}}};
+    bool ok = span != NULL && where != NULL && count > 0;
+    if (ok)
+        list_parts(words, span, where);
+    node_ids_clear(&d->names);
+    ok = ok && ids_number_text(&columns, &d->names, err) &&
+         !too_many(words, d->names.count, count, err) &&
+         alloc_labels(d, words, d->names.count, err);
+    for (int64_t k = 0; ok && k < count; k++) {
+        if (words->several)
+            d->labels[where[k] * d->classes + span[k]] = 1;
+        else
+            d->label[where[k]] = (int32_t)span[k];
+    }
+    memory_free(span);
+    memory_free(where);
+    return ok || err->code != 0 ? ok : error_set(err, EXIT_DATA, "there is no label in it");
+}
+
+static int64_t count_classes(const Dataset *d, const int32_t *label) {
+    uint8_t *seen = ALLOC(uint8_t, d->classes + 1, "classes that occur");
+    int64_t count = 0;
+    for (int64_t i = 0; i < d->nodes; i++)
+        if (label[i] >= 0 && !seen[label[i]]) {
+            seen[label[i]] = 1;
+            count++;
+        }
+    memory_free(seen);
+    return count;
+}
+
+bool classes_take(Dataset *d, const ClassWords *words, Error *err) {
+    int32_t *label = words->several ? NULL : TRY(int32_t, words->count, "labels", err);
+    if (words->several)
+        return take_words(d, words, err);
+    if (label == NULL)
+        return false;
+    if (!take_numbers(d, words, label)) {
+        memory_free(label);
+        return take_words(d, words, err);
+    }
+    dataset_free_arrays(d, d->label);
+    dataset_free_arrays(d, d->labels);
+    d->labels = NULL;
+    d->label = label;
+    d->multilabel = false;
+    return d->classes == 0 || !too_many(words, count_classes(d, label), words->count, err);
+}

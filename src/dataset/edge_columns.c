@@ -1,0 +1,187 @@
+// Which columns of a list of edges are its ends and its weights: by names, by data.columns, or by
+// how many there are.
+
+#include "links.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#define CURE "set data.columns={\"source\": ..., \"target\": ...}"
+
+// True if a plain name is one of those that some take for the source and others for the target.
+static int ambiguous(const Table *table) {
+    for (int c = 0; c < table->columns; c++)
+        if (column_is_word(table->name[c], "head tail"))
+            return c;
+    return -1;
+}
+
+static bool is_of_pins(const Table *table) {
+    bool node = false, hyperedge = false;
+    for (int c = 0; c < table->columns; c++) {
+        node |= column_is_word(table->name[c], WORDS_NODE);
+        hyperedge |= column_is_word(table->name[c], WORDS_HYPEREDGE);
+    }
+    return node && hyperedge;
+}
+
+// Two columns that are no index, in their order; false if there are not two.
+static bool two_columns(const Table *table, int two[2]) {
+    int found = 0;
+    for (int c = 0; c < table->columns; c++)
+        if (!column_is_index(table, c)) {
+            if (found < 2)
+                two[found] = c;
+            found++;
+        }
+    return found == 2;
+}
+
+static void name_rest(const LinkColumns *columns, const Table *table, Warnings *warnings) {
+    char rest[400] = "";
+    int count = 0;
+    for (int c = 0; c < table->columns; c++) {
+        if (c == columns->end[0] || c == columns->end[1] || c == columns->weight ||
+            c == columns->word)
+            continue;
+        if (strlen(rest) < 300)
+            snprintf(rest + strlen(rest), sizeof rest - strlen(rest), "%s'%.40s'%s",
+                     count > 0 ? ", " : "", table->name[c],
+                     column_is_index(table, c) ? " (an index)" : "");
+        count++;
+    }
+    if (count > 0)
+        warnings_add(warnings, "column%s %s %s not read; data.columns names a weight",
+                     count == 1 ? "" : "s", SHOWN(rest), count == 1 ? "is" : "are");
+}
+
+// Both ends by the order of two columns; one of them may have been found by its name.
+static bool complete(LinkColumns *columns, const Table *table, Warnings *warnings, Error *err) {
+    int two[2] = {0}, odd = ambiguous(table);
+    char names[512] = "";
+    for (int c = 0; c < table->columns && strlen(names) < 400; c++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s'%.40s'",
+                 c > 0 ? ", " : "", table->name[c]);
+    if (is_of_pins(table))
+        return error_set(err, EXIT_DATA,
+                         "%s: its columns are %s, so it looks like a hypergraph: set "
+                         "data.format=pins",
+                         table->path, SHOWN(names));
+    if (odd >= 0 || !two_columns(table, two))
+        return error_set(err, EXIT_DATA,
+                         "%s: its columns are %s, and their names do not say which ones an edge "
+                         "leads from and to%s; " CURE,
+                         table->path, SHOWN(names),
+                         odd >= 0 ? " (head and tail are used both ways)" : "");
+    int found = columns->end[0] >= 0 ? 0 : columns->end[1] >= 0 ? 1 : -1;
+    if (found >= 0) {
+        columns->end[1 - found] = two[0] == columns->end[found] ? two[1] : two[0];
+    } else {
+        columns->end[0] = two[0];
+        columns->end[1] = two[1];
+    }
+    warnings_add(warnings,
+                 "edges are taken to lead from column '%s' to '%s'; data.columns can say "
+                 "it otherwise",
+                 SHOWN(table->name[columns->end[0]]), SHOWN(table->name[columns->end[1]]));
+    return true;
+}
+
+static bool by_names(LinkColumns *columns, const Table *table, const Config *config,
+                     Warnings *warnings, Error *err) {
+    if (!column_find(&columns->end[0], table, config, "source", WORDS_SOURCE, err) ||
+        !column_find(&columns->end[1], table, config, "target", WORDS_TARGET, err) ||
+        !column_find(&columns->weight, table, config, "weight", WORDS_WEIGHT, err))
+        return false;
+    if ((columns->end[0] < 0 || columns->end[1] < 0) && !complete(columns, table, warnings, err))
+        return false;
+    if (columns->end[0] == columns->end[1])
+        return error_set(err, EXIT_CONFIG, "%s: source and target are the same column; " CURE,
+                         table->path);
+    for (int c = 0; c < table->columns; c++)
+        if (columns->word < 0 && c != columns->end[0] && c != columns->end[1] &&
+            column_is_word(table->name[c], "type"))
+            columns->word = c;
+    name_rest(columns, table, warnings);
+    return true;
+}
+
+// ---- without names
+
+static bool looks_like_hypergraph(const Table *table, Error *err) {
+    if (table->columns == 1)
+        return error_set(err, EXIT_DATA,
+                         "%s: a line holds one column where an edge has two, source and target; %s",
+                         table->path,
+                         "the separators known are tab, semicolon, bar, comma and blank");
+    return error_set(
+        err, EXIT_DATA,
+        "%s: its first line has %d columns without names. If lines list the members of "
+        "hyperedges it looks like a hypergraph: write lines 'node hyperedge' and set "
+        "data.format=pins. If they are edges, set data.columns={\"source\": 1, "
+        "\"target\": 2}",
+        table->path, table->columns);
+}
+
+// The words of the first line, if they stand in no other, are perhaps names.
+static bool stands_again(const Table *table, const Text *text, const char *word) {
+    size_t bytes = strlen(word);
+    const char *end = text->data + text->bytes, *at = memchr(text->data, '\n', text->bytes);
+    (void)table;
+    return bytes == 0 || bytes >= TABLE_NAME - 1 ||
+           (at != NULL && memmem(at, (size_t)(end - at), word, bytes) != NULL);
+}
+
+static void warn_of_first_line(const Table *table, const Text *text, Warnings *warnings) {
+    if (text->data[0] == '#' || text->data[0] == '%' || isdigit((unsigned char)table->name[0][0]) ||
+        table->name[0][0] == '-' || stands_again(table, text, table->name[0]) ||
+        stands_again(table, text, table->name[1]))
+        return;
+    warnings_add(
+        warnings,
+        "the first line, '%.40s' and '%.40s', is read as an edge although neither stands in "
+        "another line; if they are names of columns, set data.columns={\"source\": "
+        "\"%.40s\", \"target\": \"%.40s\"}",
+        table->name[0], table->name[1], table->name[0], table->name[1]);
+}
+
+static bool is_number(const Table *table, int c) {
+    float number;
+    Cell cell = {table->name[c], (int64_t)strlen(table->name[c]), false, false};
+    return cell_number(table, &cell, &number);
+}
+
+static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
+                     const Config *config, Warnings *warnings, Error *err) {
+    bool said = config->data.columns.count > 0;
+    if (said) {
+        if (!column_find(&columns->end[0], table, config, "source", "", err) ||
+            !column_find(&columns->end[1], table, config, "target", "", err) ||
+            !column_find(&columns->weight, table, config, "weight", "", err))
+            return false;
+        if (columns->end[0] < 0 || columns->end[1] < 0)
+            return error_set(err, EXIT_CONFIG, "%s: data.columns names no %s; " CURE, table->path,
+                             columns->end[0] < 0 ? "source" : "target");
+        return true;
+    }
+    if (table->columns < 2 || table->columns > 3)
+        return looks_like_hypergraph(table, err);
+    columns->end[0] = 0;
+    columns->end[1] = 1;
+    if (table->columns == 3 && !is_number(table, 2) && table->name[2][0] != '{')
+        return error_set(err, EXIT_DATA,
+                         "%s: expected a weight (a number) in the third column, found '%s'; set "
+                         "data.columns={\"source\": 1, \"target\": 2} to leave it out",
+                         table->path, SHOWN(table->name[2]));
+    columns->weight = table->columns == 3 ? 2 : -1;
+    warn_of_first_line(table, text, warnings);
+    return true;
+}
+
+bool edge_columns(LinkColumns *columns, const Table *table, const Text *text, const Config *config,
+                  Warnings *warnings, Error *err) {
+    *columns = (LinkColumns){{-1, -1}, -1, -1};
+    return table->header ? by_names(columns, table, config, warnings, err)
+                         : by_width(columns, table, text, config, warnings, err);
+}

@@ -1,0 +1,152 @@
+// Reads the lines of a list of pairs. See links.h.
+//
+// The idea: ids are read as numbers until one is none; then the text is read again, and ids are
+// places in it. So lists of numbers cost nothing for it, and names are never copied.
+
+#include "links.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+typedef struct Reading {
+    Links *links;
+    Text *text;
+    const Config *config;
+    const IdKind *others; // of the ids of other files
+    bool again;           // ids turned out to be no numbers
+} Reading;
+
+static bool wrong_width(const Links *links, Scan *scan, int count, Error *err) {
+    int wanted = links->table.columns;
+    return scan_error(
+        scan, err,
+        "%d column%s where the lines before have %d; if a line lists the members of a "
+        "hyperedge, it looks like a hypergraph: set data.format=pins for lines 'node "
+        "hyperedge', or hgr",
+        count, count == 1 ? "" : "s", wanted);
+}
+
+static bool take_id(Reading *r, Cell *cell, int end, const Scan *scan, Error *err) {
+    Links *l = r->links;
+    int64_t *out = &l->id[end][l->count];
+    if (cell->length == 0)
+        return scan_error(scan, err, "an id is empty");
+    if (cell->length >= INT64_C(1) << SPAN_BITS)
+        return scan_error(scan, err, "an id of %lld bytes is too long", (long long)cell->length);
+    bool number = id_note(&l->kind, r->config, scan->path, scan->line, cell, out);
+    if (!l->is_text) {
+        r->again = !number;
+        return true;
+    }
+    cell_unquote(cell);
+    *out = span_of(cell->at - r->text->data, cell->length);
+    return true;
+}
+
+static bool take_weight(Links *l, const Cell *cell, const Scan *scan, Error *err) {
+    float *weight = &l->weight[l->count];
+    if (cell->length > 0 && cell->at[0] == '{')
+        return scan_error(scan, err,
+                          "'{' begins attributes as networkx writes them; write the list with "
+                          "networkx.write_edgelist(graph, path, data=False), or data=['weight']");
+    if (!cell_number(&l->table, cell, weight))
+        return scan_error(scan, err,
+                          "expected a weight (a number that fits a 32-bit float), found '%.*s'; "
+                          "data.columns says which columns are what",
+                          (int)(cell->length < 24 ? cell->length : 24), cell->at);
+    l->whole = l->whole && *weight == truncf(*weight);
+    l->ones = l->ones && *weight == 1;
+    return true;
+}
+
+static bool take_cell(Reading *r, Cell *cell, int column, const Scan *scan, Error *err) {
+    Links *l = r->links;
+    for (int end = 0; end < 2; end++)
+        if (column == l->columns.end[end] && !take_id(r, cell, end, scan, err))
+            return false;
+    if (column == l->columns.weight && !take_weight(l, cell, scan, err))
+        return false;
+    if (column == l->columns.word)
+        l->word[l->count] = (char)(cell->length > 0 ? tolower((unsigned char)cell->at[0]) : 0);
+    return true;
+}
+
+static bool read_line(Reading *r, Scan *scan, Error *err) {
+    Links *l = r->links;
+    Cell cell;
+    bool last = false;
+    int column = 0;
+    for (; !last && !r->again; column++) {
+        if (!table_cell(&l->table, scan, &cell, &last, err))
+            return false;
+        if (column >= l->table.columns) {
+            if (cell.length > 0)
+                return wrong_width(l, scan, column + 1, err);
+            column--;
+        } else if (!take_cell(r, &cell, column, scan, err)) {
+            return false;
+        }
+    }
+    if (!r->again && column < l->table.columns)
+        return wrong_width(l, scan, column, err);
+    if (l->line != NULL)
+        l->line[l->count] = scan->line;
+    l->count += !r->again;
+    return true;
+}
+
+static bool read_lines(Reading *r, Error *err) {
+    Links *l = r->links;
+    bool first = true;
+    Scan scan = scan_text(r->text, l->table.path);
+    l->count = 0;
+    l->table.late = 0;
+    l->kind = (IdKind){0};
+    l->whole = l->ones = true;
+    for (; !r->again && table_next(&l->table, &scan, &first); scan_next_line(&scan))
+        if (!read_line(r, &scan, err))
+            return false;
+    return true;
+}
+
+static bool init(Links *l, const Text *text, int room, bool lines, Error *err) {
+    int64_t count = text_lines(text) * room;
+    for (int end = 0; end < 2; end++)
+        l->id[end] = TRY(int64_t, count, "ids of a list", err);
+    l->weight = l->columns.weight >= 0 ? TRY(float, count, "weights of a list", err) : NULL;
+    l->word = l->columns.word >= 0 ? TRY(char, count, "words of a list", err) : NULL;
+    l->line = lines ? TRY(int64_t, count, "lines of a list", err) : NULL;
+    return err->code == 0;
+}
+
+bool links_read(Links *links, Text *text, const Config *config, const IdKind *others, int room,
+                bool lines, Error *err) {
+    Reading r = {links, text, config, others, false};
+    IdKind all = *others;
+    if (!init(links, text, room, lines, err))
+        return false;
+    id_kind_decide(&links->is_text, others, config, &(Error){0});
+    if (!read_lines(&r, err))
+        return false;
+    if (r.again) {
+        r.again = false;
+        links->is_text = true;
+        if (!read_lines(&r, err))
+            return false;
+    }
+    id_kind_add(&all, &links->kind);
+    links->kind = all;
+    links->is_unsigned = all.huge.line > 0;
+    return id_kind_decide(&links->is_text, &all, config, err);
+}
+
+void links_clear(Links *links) {
+    table_clear(&links->table);
+    for (int end = 0; end < 2; end++)
+        memory_free(links->id[end]);
+    memory_free(links->weight);
+    memory_free(links->word);
+    memory_free(links->line);
+    *links = (Links){0};
+}

@@ -1,0 +1,379 @@
+// What a .csv says about nodes: data.nodes with a column of ids, and features or labels whose rows
+// are nodes in their order.
+
+#include "roster.h"
+
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Sheet { // a whole table
+    Text text;
+    Table table;
+    int64_t rows, room;
+    Cell *cell;    // [rows, columns]
+    int64_t *line; // [rows]
+} Sheet;
+
+static void sheet_close(Sheet *sheet) {
+    text_clear(&sheet->text);
+    table_clear(&sheet->table);
+    memory_free(sheet->cell);
+    memory_free(sheet->line);
+    *sheet = (Sheet){0};
+}
+
+static bool read_row(Sheet *sheet, Scan *scan, Error *err) {
+    int columns = sheet->table.columns;
+    Cell *row = sheet->cell + sheet->rows * columns, extra;
+    bool last = false;
+    int c = 0;
+    for (; c < columns && !last; c++) {
+        if (!table_cell(&sheet->table, scan, &row[c], &last, err))
+            return false;
+        cell_unquote(&row[c]);
+    }
+    while (!last) {
+        if (!table_cell(&sheet->table, scan, &extra, &last, err))
+            return false;
+        c += extra.length > 0;
+    }
+    if (c != columns)
+        return scan_error(scan, err, "%d column%s where the first line has %d", c,
+                          c == 1 ? "" : "s", columns);
+    sheet->line[sheet->rows++] = scan->line;
+    return true;
+}
+
+static bool sheet_open(Sheet *sheet, const char *path, const Config *config, Error *err) {
+    *sheet = (Sheet){0};
+    bool first = true;
+    if (!text_read(&sheet->text, path, err) ||
+        !table_open(&sheet->table, &sheet->text, config, path, err))
+        return false;
+    if (sheet->table.columns == 0)
+        return error_set(err, EXIT_DATA, "%s: there is nothing in it", path);
+    int64_t lines = text_lines(&sheet->text);
+    sheet->cell = TRY(Cell, lines * sheet->table.columns, "cells of a table", err);
+    sheet->line = TRY(int64_t, lines, "lines of a table", err);
+    Scan scan = scan_text(&sheet->text, path);
+    for (; err->code == 0 && table_next(&sheet->table, &scan, &first); scan_next_line(&scan))
+        read_row(sheet, &scan, err);
+    return err->code == 0 &&
+           (sheet->rows > 0 || error_set(err, EXIT_DATA, "%s: there are no rows in it", path));
+}
+
+static const Cell *cell_at(const Sheet *sheet, int64_t row, int column) {
+    return &sheet->cell[row * sheet->table.columns + column];
+}
+
+// ---- features
+
+// How a column fares as numbers: all, none, or the first row that is empty among numbers.
+typedef enum Numbers { NUMBERS, WORDS, HOLES } Numbers;
+
+static Numbers numbers_in(const Sheet *sheet, int column, int64_t *hole) {
+    int64_t empty = -1, numbers = 0;
+    float value;
+    for (int64_t r = 0; r < sheet->rows; r++) {
+        const Cell *cell = cell_at(sheet, r, column);
+        if (cell->length == 0)
+            empty = empty < 0 ? r : empty;
+        else if (!cell_number(&sheet->table, cell, &value))
+            return WORDS;
+        else
+            numbers++;
+    }
+    *hole = empty;
+    return empty < 0 ? NUMBERS : numbers > 0 ? HOLES : WORDS;
+}
+
+static const char *name_of(const Sheet *sheet, int column, char out[TABLE_NAME]) {
+    if (sheet->table.header)
+        snprintf(out, TABLE_NAME, "%s", sheet->table.name[column]);
+    else
+        snprintf(out, TABLE_NAME, "%d", column + 1);
+    return out;
+}
+
+static bool has_hole(const Sheet *sheet, int column, int64_t row, Error *err) {
+    char name[TABLE_NAME];
+    return !error_set(err, EXIT_DATA,
+                      "%s:%lld: column '%s' has no number here; fill it, or name the features in "
+                      "data.columns={\"features\": [...]}",
+                      sheet->table.path, (long long)sheet->line[row],
+                      SHOWN(name_of(sheet, column, name)));
+}
+
+// x[rows, count] of these columns.
+static float *numbers_of(const Sheet *sheet, const int *column, int count, Error *err) {
+    float *x = TRY(float, sheet->rows *count, "features", err);
+    for (int64_t r = 0; x != NULL && r < sheet->rows; r++)
+        for (int k = 0; k < count; k++)
+            cell_number(&sheet->table, cell_at(sheet, r, column[k]), &x[r * count + k]);
+    return x;
+}
+
+// All columns that are not `taken` and hold numbers alone; says which ones do not.
+static int find_features(const Sheet *sheet, const int *taken, int *column, Warnings *warnings,
+                         Error *err) {
+    char words[300] = "", name[TABLE_NAME];
+    int count = 0, left = 0;
+    for (int c = 0; c < sheet->table.columns; c++) {
+        bool skip = column_is_index(&sheet->table, c);
+        int64_t hole = -1;
+        for (int k = 0; k < 3; k++)
+            skip = skip || c == taken[k];
+        Numbers are = skip ? WORDS : numbers_in(sheet, c, &hole);
+        if (!skip && are == HOLES && has_hole(sheet, c, hole, err))
+            return -1;
+        if (!skip && are == WORDS && left++ < 4)
+            snprintf(words + strlen(words), sizeof words - strlen(words), "%s'%.40s'",
+                     words[0] != 0 ? ", " : "", name_of(sheet, c, name));
+        if (are == NUMBERS)
+            column[count++] = c;
+    }
+    if (left > 0)
+        warnings_add(warnings, "%s: column%s %s%s %s words and %s not read",
+                     path_name(sheet->table.path), left == 1 ? "" : "s", SHOWN(words),
+                     left > 4 ? ", ..." : "", left == 1 ? "holds" : "hold",
+                     left == 1 ? "is" : "are");
+    return count;
+}
+
+// Those that data.columns names.
+static int said_features(const Sheet *sheet, const Config *config, int *column, Error *err) {
+    int count = 0;
+    int64_t hole;
+    char name[TABLE_NAME];
+    Config one = *config;
+    for (int i = 0; config_column(config, "features", i) != NULL; i++) {
+        one.data.columns.count = 1;
+        snprintf(one.data.columns.word[0], CONFIG_WORD, "features=%.50s",
+                 config_column(config, "features", i));
+        if (!column_find(&column[count], &sheet->table, &one, "features", "", err))
+            return -1;
+        if (numbers_in(sheet, column[count], &hole) != NUMBERS) {
+            error_set(err, EXIT_DATA, "%s: column '%s' of data.columns does not hold numbers alone",
+                      sheet->table.path, SHOWN(name_of(sheet, column[count], name)));
+            return -1;
+        }
+        count++;
+    }
+    return count;
+}
+
+static void list_features(const Sheet *sheet, const int *column, int count, Warnings *warnings) {
+    char names[300] = "", name[TABLE_NAME];
+    for (int k = 0; k < count && k < 6; k++)
+        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", k > 0 ? ", " : "",
+                 name_of(sheet, column[k], name));
+    if (count > 0)
+        warnings_add(warnings, "%s: %d feature%s: %s%s", path_name(sheet->table.path), count,
+                     count == 1 ? "" : "s", SHOWN(names), count > 6 ? ", ..." : "");
+}
+
+// ---- data.nodes
+
+typedef struct NodeColumns {
+    int id, label, split;
+} NodeColumns;
+
+static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config *config,
+                         Error *err) {
+    const Table *t = &sheet->table;
+    if (!t->header && config_column(config, "id", 0) == NULL)
+        return error_set(err, EXIT_DATA,
+                         "%s: its first line must name its columns, one of them 'id'; or set "
+                         "data.columns={\"id\": 1, \"label\": 2}",
+                         t->path);
+    if (!column_find(&columns->id, t, config, "id", WORDS_ID, err) ||
+        !column_find(&columns->label, t, config, "label", WORDS_LABEL, err) ||
+        !column_find(&columns->split, t, config, "split", WORDS_SPLIT, err))
+        return false;
+    return columns->id >= 0 ||
+           error_set(err, EXIT_DATA,
+                     "%s: none of its columns is called id, node, name or nodeid; set "
+                     "data.columns={\"id\": \"...\"}",
+                     t->path);
+}
+
+static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Config *config,
+                     Error *err) {
+    bool text;
+    char id[NODE_ID_TEXT];
+    roster->rows = sheet->rows;
+    roster->row = TRY(int64_t, sheet->rows, "ids of nodes", err);
+    for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
+        const Cell *cell = cell_at(sheet, r, column);
+        if (cell->length == 0 || cell->length >= INT64_C(1) << SPAN_BITS)
+            return error_set(err, EXIT_DATA, "%s:%lld: its id is %s", sheet->table.path,
+                             (long long)sheet->line[r], cell->length == 0 ? "empty" : "too long");
+        id_note(&roster->kind, config, roster->path, sheet->line[r], cell, &roster->row[r]);
+    }
+    if (err->code != 0 || !id_kind_decide(&text, &roster->kind, config, err))
+        return false;
+    for (int64_t r = 0; text && r < sheet->rows; r++)
+        roster->row[r] = span_of(cell_at(sheet, r, column)->at - sheet->text.data,
+                                 cell_at(sheet, r, column)->length);
+    IdColumns columns = {.columns = 1,
+                         .of = {{sheet->rows, roster->row, text ? sheet->text.data : NULL}}};
+    if (!roster_number(roster, &columns, err))
+        return false;
+    int64_t *line = TRY(int64_t, roster->known.count, "lines of nodes", err);
+    for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
+        int64_t *first = &line[roster->row[r]];
+        if (*first != 0)
+            error_set(err, EXIT_DATA,
+                      "%s:%lld: the id '%s' stands in line %lld already; a node has "
+                      "one row",
+                      sheet->table.path, (long long)sheet->line[r],
+                      SHOWN(node_id_text(&roster->known, roster->row[r], id)), (long long)*first);
+        *first = sheet->line[r];
+    }
+    memory_free(line);
+    return err->code == 0;
+}
+
+static int64_t *spans_of(const Sheet *sheet, int column, Error *err) {
+    int64_t *span = TRY(int64_t, sheet->rows, "words of a column", err);
+    for (int64_t r = 0; span != NULL && r < sheet->rows; r++) {
+        const Cell *cell = cell_at(sheet, r, column);
+        int64_t bytes = cell->length < (1 << SPAN_BITS) ? cell->length : (1 << SPAN_BITS) - 1;
+        span[r] = span_of(cell->at - sheet->text.data, bytes);
+    }
+    return span;
+}
+
+static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Config *config,
+                        Error *err) {
+    int64_t *span = spans_of(sheet, column, err);
+    ClassWords words = {sheet->rows, span, sheet->text.data,
+                        strcmp(config->data.labels_are, "several") == 0, sheet->rows / 2};
+    bool ok = span != NULL &&
+              (classes_take(data, &words, err) || error_prefix(err, "%s", sheet->table.path));
+    memory_free(span);
+    return ok;
+}
+
+static bool take_split(Roster *roster, const Sheet *sheet, int column, Error *err) {
+    static const char *const words[] = {"none", "train training", "val valid validation dev",
+                                        "test testing"};
+    char word[32];
+    roster->data.split = TRY(uint8_t, sheet->rows, "splits", err);
+    for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++) {
+        const Cell *cell = cell_at(sheet, r, column);
+        int found = cell->length == 0 ? 0 : -1;
+        snprintf(word, sizeof word, "%.*s", (int)(cell->length < 31 ? cell->length : 31), cell->at);
+        for (int s = 0; s < 4 && found < 0; s++)
+            if (text_lists(words[s], word) || column_is_word(word, s == 0 ? "none" : words[s]))
+                found = s;
+        if (found < 0)
+            return error_set(err, EXIT_DATA,
+                             "%s:%lld: the split '%s' is none of train, val, test, none",
+                             sheet->table.path, (long long)sheet->line[r], SHOWN(word));
+        roster->data.split[r] = (uint8_t)found;
+    }
+    roster->has_split = true;
+    return err->code == 0;
+}
+
+static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *columns,
+                          const Config *config, Error *err) {
+    const int taken[3] = {columns->id, columns->label, columns->split};
+    int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
+    bool said = config_column(config, "features", 0) != NULL;
+    int count = said ? said_features(sheet, config, column, err)
+                     : find_features(sheet, taken, column, &roster->warnings, err);
+    if (count > 0) {
+        roster->data.x = numbers_of(sheet, column, count, err);
+        roster->data.features = count;
+        list_features(sheet, column, count, &roster->warnings);
+    }
+    memory_free(column);
+    return count >= 0 && err->code == 0;
+}
+
+bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err) {
+    Sheet sheet;
+    NodeColumns columns;
+    *roster = (Roster){.path = path};
+    bool ok = sheet_open(&sheet, path, config, err) &&
+              find_columns(&columns, &sheet, config, err) &&
+              take_ids(roster, &sheet, columns.id, config, err);
+    roster->data.nodes = sheet.rows;
+    ok = ok && take_features(roster, &sheet, &columns, config, err) &&
+         (columns.label < 0 || take_labels(&roster->data, &sheet, columns.label, config, err)) &&
+         (columns.split < 0 || take_split(roster, &sheet, columns.split, err));
+    sheet_close(&sheet);
+    return ok;
+}
+
+// ---- rows in the order of nodes
+
+static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
+    for (int c = 0; sheet->table.header && c < sheet->table.columns; c++)
+        if (column_is_word(sheet->table.name[c], "id ids nodeid"))
+            return !error_set(err, EXIT_DATA,
+                              "%s: its column '%s' names nodes by ids; give the file as data.nodes "
+                              "instead of %s, whose rows are nodes in their order",
+                              sheet->table.path, SHOWN(sheet->table.name[c]), key);
+    return false;
+}
+
+bool features_from_csv(Npy *npy, const char *path, const Config *config, Error *err) {
+    static const int none[3] = {-1, -1, -1};
+    Sheet sheet;
+    Warnings warnings = {0};
+    int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
+    bool ok = sheet_open(&sheet, path, config, err) && !refuse_ids(&sheet, "data.features", err);
+    int count = ok ? find_features(&sheet, none, column, &warnings, err) : 0;
+    if (ok && warnings.text[0] != 0)
+        ok = error_set(err, EXIT_DATA, "%s; features are numbers", warnings.text);
+    *npy = (Npy){.kind = NPY_FLOAT, .item = 4, .rank = 2};
+    if (ok && count >= 0)
+        npy->data = (unsigned char *)numbers_of(&sheet, column, count, err);
+    npy->shape[0] = sheet.rows;
+    npy->shape[1] = count;
+    npy->elements = sheet.rows * count;
+    snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
+    memory_free(column);
+    sheet_close(&sheet);
+    return err->code == 0;
+}
+
+// The only column, or the one that is called a label.
+static int label_column(const Sheet *sheet, const Config *config, Error *err) {
+    int found = -1, columns = 0, last = -1;
+    if (!column_find(&found, &sheet->table, config, "label", WORDS_LABEL, err))
+        return -1;
+    for (int c = 0; c < sheet->table.columns; c++)
+        if (!column_is_index(&sheet->table, c)) {
+            columns++;
+            last = c;
+        }
+    if (found < 0 && columns != 1)
+        error_set(err, EXIT_DATA,
+                  "%s: %d columns, none of them called label; set data.columns={\"label\": ...}",
+                  sheet->table.path, columns);
+    return found >= 0 ? found : last;
+}
+
+bool labels_from_csv(Npy *npy, NodeIds *names, const char *path, const Config *config, Error *err) {
+    Sheet sheet;
+    Dataset data = {0};
+    bool ok = sheet_open(&sheet, path, config, err) && !refuse_ids(&sheet, "data.labels", err);
+    int column = ok ? label_column(&sheet, config, err) : -1;
+    data.nodes = sheet.rows;
+    ok = ok && err->code == 0 && take_labels(&data, &sheet, column, config, err);
+    *npy = (Npy){.kind = NPY_INT, .item = 4, .rank = 1, .shape = {sheet.rows}};
+    npy->elements = sheet.rows;
+    if (ok && data.multilabel) {
+        *npy = (Npy){.kind = NPY_UINT, .item = 1, .rank = 2, .shape = {sheet.rows, data.classes}};
+        npy->elements = sheet.rows * data.classes;
+    }
+    npy->data = (unsigned char *)(data.multilabel ? (void *)data.labels : (void *)data.label);
+    *names = data.names;
+    snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
+    sheet_close(&sheet);
+    return ok;
+}

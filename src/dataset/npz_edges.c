@@ -1,0 +1,148 @@
+// Lists of edges in an npz: one array of both ends (PyG's edge_index), or one of each (DGL's src
+// and dst, scipy's COO). Ids are rows of the features and labels.
+
+#include "npz_layout.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *npz_weights(const Npz *npz, const Config *config) {
+    if (config->data.weights[0] != '\0' && !config_weights_are_file(config))
+        return config->data.weights;
+    return npz_has(npz, "edge_weight") ? "edge_weight" : NULL;
+}
+
+static int64_t ids_end(const Pairs *pairs) {
+    int64_t source = npz_ids_end(pairs->source, pairs->count);
+    int64_t target = npz_ids_end(pairs->target, pairs->count);
+    return source > target ? source : target;
+}
+
+static bool take_weights(Pairs *pairs, Npy *npy, const char *key, Error *err) {
+    bool ok = pairs_set_weights(pairs, npy, err);
+    npy_clear(npy);
+    return ok || error_prefix(err, "array '%s'", key);
+}
+
+// Those of data.weights win over the file's own.
+static bool read_weights(Pairs *pairs, Npz *npz, const NpzLayout *layout, const Config *config,
+                         Warnings *warnings, Error *err) {
+    char path[PATH_BYTES];
+    const char *key =
+        layout->coo && config->data.weights[0] == '\0' ? "data" : npz_weights(npz, config);
+    Npy npy;
+    if (config_weights_are_file(config)) {
+        dataset_path(config, config->data.weights, path);
+        if (npz_has(npz, "edge_weight"))
+            warnings_add(warnings, "weights are those of data.weights, not 'edge_weight'");
+        return npy_read(&npy, path, err) && take_weights(pairs, &npy, path_name(path), err);
+    }
+    if (key == NULL || (layout->coo && !npz_has(npz, key)))
+        return true;
+    if (config->data.weights[0] != '\0' && !npz_has(npz, key))
+        return error_set(err, EXIT_CONFIG, "data.weights: there is no array '%s' in it", key);
+    if (config->data.weights[0] != '\0' && strcmp(key, "edge_weight") != 0 &&
+        npz_has(npz, "edge_weight"))
+        warnings_add(warnings, "weights are those of data.weights, not 'edge_weight'");
+    return npz_read(npz, key, &npy, err) && take_weights(pairs, &npy, key, err);
+}
+
+static bool read_end(int64_t **out, int64_t *count, Npz *npz, const char *key, Error *err) {
+    Npy npy;
+    if (!npz_read(npz, key, &npy, err))
+        return false;
+    bool ok = (npy.rank == 1 || (npy.rank == 2 && npy.shape[1] == 1) ||
+               error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key)) &&
+              npy_to_int64(&npy, out, err);
+    *count = npy.elements;
+    for (int64_t e = 0; ok && e < *count; e++)
+        if ((*out)[e] < 0)
+            ok = error_set(err, EXIT_DATA, "'%s' holds %lld at entry %lld; ids are not negative",
+                           key, (long long)(*out)[e], (long long)e);
+    npy_clear(&npy);
+    return ok;
+}
+
+static bool read_ends(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *err) {
+    int64_t targets = 0;
+    *pairs = (Pairs){0};
+    if (!read_end(&pairs->source, &pairs->count, npz, layout->ends[0], err) ||
+        !read_end(&pairs->target, &targets, npz, layout->ends[1], err))
+        return false;
+    if (targets != pairs->count)
+        return error_set(err, EXIT_DATA, "'%s' has %lld entries and '%s' has %lld", layout->ends[0],
+                         (long long)pairs->count, layout->ends[1], (long long)targets);
+    return pairs->count > 0 || error_set(err, EXIT_DATA, "there are no edges in it");
+}
+
+// An array whose name does not say where its two directions lie must show it.
+static bool read_pairs(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *err) {
+    Npy npy;
+    if (layout->pairs == NULL)
+        return read_ends(pairs, npz, layout, err);
+    if (!npz_read(npz, layout->pairs, &npy, err))
+        return false;
+    bool ok = strcmp(layout->pairs, "edge_index") == 0 || npy.rank != 2 || npy.shape[0] != 2 ||
+              npy.shape[1] != 2 ||
+              error_set(err, EXIT_DATA,
+                        "it is (2, 2), which may be two edges either way; call it edge_index with "
+                        "sources in the first row");
+    ok = ok && pairs_from_npy(pairs, &npy, false, err);
+    npy_clear(&npy);
+    return ok;
+}
+
+// Without rows of features or labels the largest id says how many nodes there are.
+static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzLayout *layout,
+                        const Request *request, Error *err) {
+    FileCsr shape;
+    int64_t rows = npz_layout_rows(layout, npz);
+    *nodes = rows > 0 ? rows : request->rows;
+    if (layout->coo) {
+        if (!file_csr_shape(&shape, npz, "", err))
+            return false;
+        if (shape.rows != shape.columns)
+            return error_set(err, EXIT_DATA,
+                             "the adjacency has %lld rows and %lld columns; it must be square",
+                             (long long)shape.rows, (long long)shape.columns);
+        *nodes = shape.rows;
+    }
+    *nodes = *nodes < 1 ? ids_end(pairs) : *nodes;
+    return *nodes <= DATASET_MAX_NODES ||
+           error_set(err, EXIT_DATA, "%lld nodes; up to %d can be used", (long long)*nodes,
+                     DATASET_MAX_NODES);
+}
+
+bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
+                    Error *err) {
+    Pairs pairs = {0};
+    int64_t nodes = 0;
+    const Config *config = request->config;
+    bool ok = read_pairs(&pairs, npz, layout, err) &&
+              read_weights(&pairs, npz, layout, config, &dataset->warnings, err) &&
+              count_nodes(&nodes, &pairs, npz, layout, request, err) &&
+              pairs_to_numbered_rows(dataset, &pairs, nodes, config->data.undirected, err);
+    pairs_clear(&pairs);
+    return ok ||
+           error_prefix(err, "array '%s'", layout->pairs != NULL ? layout->pairs : layout->ends[0]);
+}
+
+// The ids as they are stored, as 64-bit numbers, as pairs, as 32-bit ends of edges and as rows;
+// with reverses the rows three times.
+void npz_plan_edges(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request) {
+    Npy npy;
+    const char *key = layout->pairs != NULL ? layout->pairs : layout->ends[0];
+    if (!npz_look(npz, key, &npy, &(Error){0}))
+        return;
+    int64_t edges = layout->pairs != NULL ? npy.elements / 2 : npy.elements;
+    int64_t rows = npz_layout_rows(layout, npz), both = request->config->data.undirected ? 2 : 1;
+    tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : 2 * edges;
+    bool weighted = layout->coo || request->config->data.weights[0] != '\0' ||
+                    npz_weights(npz, request->config) != NULL;
+    size_t pairs = memory_product(edges, 2 * sizeof(int64_t) + (weighted ? 2 * sizeof(float) : 0));
+    size_t read = memory_product(2 * edges, (size_t)npy.item + sizeof(int64_t));
+    tally_add(tally, pairs + read);
+    tally_sub(tally, read);
+    tally_pairs(tally, edges, both == 2);
+    tally_sub(tally, pairs);
+}

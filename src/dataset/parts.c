@@ -1,0 +1,190 @@
+// Parts of a list of edges. See parts.h.
+
+#include "parts.h"
+#include "table.h"
+
+#include <dirent.h>
+#include <glob.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static int compare(const void *a, const void *b) { return strcmp(a, b); }
+
+static bool is_text(const char *name) {
+    static const char *const endings[] = {".csv",    ".tsv",    ".txt",    ".edges", ".edgelist",
+                                          ".csv.gz", ".tsv.gz", ".txt.gz", NULL};
+    for (const char *const *ending = endings; *ending != NULL; ending++) {
+        size_t length = strlen(name), wanted = strlen(*ending);
+        if (length > wanted && strcasecmp(name + length - wanted, *ending) == 0)
+            return true;
+    }
+    return strncmp(name, "part-", 5) == 0 && strstr(name, ".parquet") == NULL;
+}
+
+static void add(Parts *parts, const char *path) {
+    char(*more)[PATH_BYTES] =
+        memory_alloc((size_t)(parts->count + 1) * PATH_BYTES, "parts of a file");
+    if (parts->count > 0)
+        memcpy(more, parts->path, (size_t)parts->count * PATH_BYTES);
+    memory_free(parts->path);
+    parts->path = more;
+    snprintf(more[parts->count++], PATH_BYTES, "%s", path);
+}
+
+// False: one of its files is no text.
+static bool find_in_folder(Parts *parts, const char *folder) {
+    char path[PATH_BYTES];
+    DIR *open_folder = opendir(folder);
+    bool ok = open_folder != NULL;
+    for (struct dirent *entry; ok && (entry = readdir(open_folder)) != NULL;) {
+        if (entry->d_name[0] == '.' || entry->d_name[0] == '_')
+            continue;
+        path_join(path, sizeof path, folder, entry->d_name);
+        ok = file_is_folder(path) || is_text(entry->d_name);
+        if (ok)
+            add(parts, path);
+    }
+    if (open_folder != NULL)
+        closedir(open_folder);
+    return ok;
+}
+
+bool parts_find(Parts *parts, const char *path) {
+    glob_t found;
+    *parts = (Parts){0};
+    bool ok = true;
+    if (file_is_folder(path)) {
+        ok = find_in_folder(parts, path);
+    } else if (!file_exists(path) && strpbrk(path, "*?[") != NULL &&
+               glob(path, 0, NULL, &found) == 0) {
+        for (size_t i = 0; i < found.gl_pathc; i++)
+            add(parts, found.gl_pathv[i]);
+        globfree(&found);
+    }
+    bool any = false;
+    for (int i = 0; i < parts->count; i++)
+        any = any || !file_is_folder(parts->path[i]);
+    if (ok && any) {
+        qsort(parts->path, (size_t)parts->count, PATH_BYTES, compare);
+        return true;
+    }
+    parts_clear(parts);
+    return false;
+}
+
+void parts_clear(Parts *parts) {
+    memory_free(parts->path);
+    *parts = (Parts){0};
+}
+
+bool parts_are(const char *path) {
+    Parts parts;
+    bool are = parts_find(&parts, path);
+    parts_clear(&parts);
+    return are;
+}
+
+// ---- one text
+
+typedef struct Joined { // grows by half
+    Text text;
+    size_t room;
+} Joined;
+
+static bool append(Joined *all, const char *at, size_t bytes, Error *err) {
+    bool newline = bytes > 0 && at[bytes - 1] != '\n';
+    size_t wanted = all->text.bytes + bytes + newline + 1;
+    if (wanted > all->room) {
+        size_t room = wanted + all->text.bytes / 2;
+        char *data = memory_try(room, "the text of a file", err);
+        if (data == NULL)
+            return false;
+        memcpy(data, all->text.data != NULL ? all->text.data : "", all->text.bytes);
+        memory_free(all->text.data);
+        all->text.data = data;
+        all->room = room;
+    }
+    memcpy(all->text.data + all->text.bytes, at, bytes);
+    all->text.bytes += bytes;
+    if (newline)
+        all->text.data[all->text.bytes++] = '\n';
+    all->text.data[all->text.bytes] = '\0';
+    return true;
+}
+
+// The line of names, with its end.
+static size_t header_bytes(const Text *text) {
+    const char *newline = memchr(text->data, '\n', text->bytes);
+    return newline != NULL ? (size_t)(newline + 1 - text->data) : text->bytes;
+}
+
+static bool same_header(const Table *first, const Table *table, Error *err) {
+    bool same = first->columns == table->columns;
+    for (int c = 0; same && c < table->columns; c++)
+        same = strcmp(first->name[c], table->name[c]) == 0;
+    return same ||
+           error_set(err, EXIT_DATA,
+                     "%s: its first line names other columns than that of %s, so they are no "
+                     "parts of one file",
+                     table->path, path_name(first->path));
+}
+
+// A part that repeats the names of columns loses them.
+static bool add_part(Joined *all, Table *first, const char *path, const Config *config,
+                     Error *err) {
+    Text text = {0};
+    Table table = {0};
+    if (file_is_folder(path))
+        return error_set(err, EXIT_DATA,
+                         "%s: a folder inside a folder of parts; name its parts, as "
+                         "in 'folder/*/part-*.csv'",
+                         path);
+    bool ok = text_read(&text, path, err) && table_open(&table, &text, config, path, err);
+    bool header = ok && table.header && text.data[0] != '#' && text.data[0] != '%';
+    if (ok && first->path == NULL) {
+        ok = append(all, text.data, text.bytes, err);
+        *first = table;
+        table = (Table){0};
+    } else if (ok) {
+        size_t skip = header && first->header ? header_bytes(&text) : 0;
+        ok = (!(header && first->header) || same_header(first, &table, err)) &&
+             append(all, text.data + skip, text.bytes - skip, err);
+    }
+    table_clear(&table);
+    text_clear(&text);
+    return ok;
+}
+
+bool parts_read(Text *text, const char *path, const Config *config, Error *err) {
+    Parts parts;
+    Table first = {0};
+    Joined all = {0};
+    bool ok = parts_find(&parts, path) ||
+              error_set(err, EXIT_NO_INPUT, "%s: there are no parts of a file in it", path);
+    for (int i = 0; ok && i < parts.count; i++)
+        ok = add_part(&all, &first, parts.path[i], config, err);
+    table_clear(&first);
+    parts_clear(&parts);
+    *text = all.text;
+    return ok;
+}
+
+bool parts_facts(TextFacts *facts, const char *path) {
+    Parts parts;
+    TextFacts one;
+    if (!parts_find(&parts, path))
+        return text_facts(facts, path);
+    *facts = (TextFacts){0};
+    for (int i = 0; i < parts.count; i++)
+        if (text_facts(&one, parts.path[i])) {
+            facts->bytes += one.bytes;
+            facts->lines += one.lines;
+            facts->numbers += one.numbers;
+            facts->largest = one.largest > facts->largest ? one.largest : facts->largest;
+            facts->packed = true; // as much as a text that grows
+        }
+    parts_clear(&parts);
+    return facts->bytes > 0;
+}

@@ -1,0 +1,60 @@
+// What a file says about nodes that it names by the user's ids: data.nodes, an .npz with `ids` or a
+// .csv with a column of them. Rows may have any order, and be of more or of fewer nodes than the
+// graph has.
+#ifndef FRINGE_DATASET_ROSTER_H
+#define FRINGE_DATASET_ROSTER_H
+
+#include "links.h"
+#include "npz_layout.h"
+
+enum { ROSTER_LISTS = 3 };
+typedef struct Roster {
+    const char *path; // borrowed
+    IdKind kind;      // of its ids
+    NodeIds known;    // all ids of the file, each once, ascending
+    int64_t rows;
+    int64_t *row; // [rows] whose row it is: a place in `known`
+    struct {
+        char key[16]; // "train_ids"
+        int64_t count;
+        int64_t *id; // [count] places in `known`, ascending; NULL: there is no such list
+    } list[ROSTER_LISTS];
+    Dataset data; // nodes = rows: features, labels, names of classes and, of a .csv, the split
+    bool has_split;
+    Warnings warnings;
+} Roster;
+
+// True if the archive names its rows by ids.
+bool roster_is_in(const Npz *npz);
+// Both read the whole file. unsigned_ids: those of streams, which have no sign. Close it also after
+// an error.
+bool roster_read_npz(Roster *roster, Npz *npz, const char *path, const Config *config,
+                     bool unsigned_ids, Error *err);
+bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err);
+void roster_close(Roster *roster);
+// Numbers the ids of columns: those of the rows, then those of the lists. (roster.c)
+bool roster_number(Roster *roster, IdColumns *columns, Error *err);
+// The errors of an .npz that names rows by ids as far as the names of its arrays tell.
+bool roster_keys_fit(const Npz *npz, Error *err);
+
+// Puts what the rows hold at their nodes; `where` ("the stream") is for warnings. The ids of the
+// dataset are known, or its nodes are ids 0 to n-1. (join.c)
+bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
+                 Error *err);
+
+// ---- nodes_csv.c: features and labels in text, a row for each node in their order
+bool features_from_csv(Npy *npy, const char *path, const Config *config, Error *err);
+bool labels_from_csv(Npy *npy, NodeIds *names, const char *path, const Config *config, Error *err);
+
+// ---- classes.c: words of classes become numbers
+typedef struct ClassWords {
+    int64_t count;
+    int64_t *span; // [count] of `text`; 0 bytes: none. Borrowed
+    const char *text;
+    bool several; // names separated by ;
+    int64_t most; // classes, more are refused; 0: any number
+} ClassWords;
+// Sets label (or labels), classes and names of a dataset with as many nodes.
+bool classes_take(Dataset *dataset, const ClassWords *words, Error *err);
+
+#endif

@@ -1,0 +1,69 @@
+// Tables in text: lines of cells that a separator divides, as people export them.
+//
+// The separator is the first of tab ; | , that stands outside of quotes in each of the first 100
+// lines, else blanks. Cells may be quoted ("" is a quote), and lose blanks at both ends. Lines that
+// begin with # % // are comments. The first other line may hold the names of the columns.
+#ifndef FRINGE_DATASET_TABLE_H
+#define FRINGE_DATASET_TABLE_H
+
+#include "internal.h"
+
+enum { TABLE_COLUMNS = 4096, TABLE_NAME = 64 };
+
+typedef struct Cell {
+    char *at;       // in the text, not 0-terminated
+    int64_t length; // without quotes and blanks around it
+    bool quoted;
+    bool doubled; // it holds "" for a quote
+} Cell;
+
+typedef struct Table {
+    const char *path;         // for messages
+    char separator;           // ' ': blanks
+    bool header;              // the first line that is no comment holds names
+    int columns;              // of that line
+    int64_t late;             // comments after the first line of cells
+    char (*name)[TABLE_NAME]; // [columns] as they stand there, or NULL
+} Table;
+
+// Looks at the first lines. `named`: a word of the header that the config says, or NULL. Removes a
+// byte order mark. False with an error: it is no text in UTF-8, or a line is too wide.
+bool table_open(Table *table, Text *text, const Config *config, const char *path, Error *err);
+void table_clear(Table *table);
+// Moves the scan to the next line of cells: past comments, empty lines and, first, the header.
+// False: there is none.
+bool table_next(Table *table, Scan *scan, bool *first);
+// Reads the next cell of the line and moves past its separator. False with an error (a quote that
+// is not closed). *last: no other cell follows.
+bool table_cell(const Table *table, Scan *scan, Cell *cell, bool *last, Error *err);
+// All cells of a line, at most `room`; returns how many there are, -1 with an error.
+int table_cells(const Table *table, Scan *scan, Cell *cell, int room, Error *err);
+void cell_unquote(Cell *cell); // once, in the text itself: the line cannot be read again
+bool cell_is(const Cell *cell, const char *word);
+// A finite number, with a decimal comma where the separator is another one.
+bool cell_number(const Table *table, const Cell *cell, float *out);
+
+// ---- columns.c
+// Letters and digits in lower case, without bracketed parts: ":START_ID(Person)" -> "startid".
+void column_plain(char out[TABLE_NAME], const char *name);
+// The column that data.columns names under `what`, or else the first of `words` (blanks between
+// them) that is a name; -1: there is none. False with an error: data.columns names none that is
+// there.
+bool column_find(int *column, const Table *table, const Config *config, const char *what,
+                 const char *words, Error *err);
+bool column_is_index(const Table *table, int column); // of pandas: no name, or "Unnamed: 0"
+#define WORDS_SOURCE                                                                               \
+    "source src from u node1 start startid sender origin fromid fromnode fromnodeid sourceid "     \
+    "srcid"
+#define WORDS_TARGET                                                                               \
+    "target dst to v node2 end endid receiver dest destination toid tonode tonodeid targetid "     \
+    "dstid"
+#define WORDS_WEIGHT "weight w weights edgeweight"
+#define WORDS_HYPEREDGE "hyperedge edge net"
+#define WORDS_NODE "node"
+#define WORDS_ID "id ids node name nodeid"
+#define WORDS_LABEL "label labels y class classes"
+#define WORDS_SPLIT "split splits set"
+bool column_is_word(const char *name, const char *words);
+
+#endif
