@@ -106,7 +106,7 @@ const char *config_guess_word(const char *path, const char *word, Choices choice
     return key != NULL ? suggest_choice(key, word, choice) : NULL;
 }
 
-bool config_misfit(const Key *key, const Json *value, Complaints *complaints) {
+static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
     char expected[512], is[160];
     Choices choice;
     if (config_count_only(complaints))
@@ -129,10 +129,10 @@ bool config_misfit(const Key *key, const Json *value, Complaints *complaints) {
 static bool read_word(char *out, size_t size, const Key *key, const Json *value,
                       Complaints *complaints) {
     if (json_type(value) != JSON_STRING)
-        return config_misfit(key, value, complaints);
+        return misfit(key, value, complaints);
     const char *word = json_string(value);
     if (!config_is_choice(key, word))
-        return config_misfit(key, value, complaints);
+        return misfit(key, value, complaints);
     if (strlen(word) >= size) {
         config_complain(complaints, "%s: expected at most %zu characters, found %zu", key->path,
                         size - 1, strlen(word));
@@ -145,16 +145,16 @@ static bool read_word(char *out, size_t size, const Key *key, const Json *value,
 static bool read_int(int64_t *out, const Key *key, const Json *value, Complaints *complaints) {
     if (json_type(value) != JSON_NUMBER || !json_is_int64(value, out) ||
         (key->range != NULL && !in_range(key->range, (double)*out)))
-        return config_misfit(key, value, complaints);
+        return misfit(key, value, complaints);
     return true;
 }
 
 static bool read_double(double *out, const Key *key, const Json *value, Complaints *complaints) {
     if (json_type(value) != JSON_NUMBER)
-        return config_misfit(key, value, complaints);
+        return misfit(key, value, complaints);
     *out = json_number(value);
     if (!isfinite(*out) || (key->range != NULL && !in_range(key->range, *out)))
-        return config_misfit(key, value, complaints);
+        return misfit(key, value, complaints);
     return true;
 }
 
@@ -218,7 +218,7 @@ static void store_numbers(char *out, const Key *key, const Json *value, Complain
             json_put_double(&text, NULL, number);
     json_end_array(&text);
     if (ok && (json_size(value) == 0 || text.bytes >= CONFIG_TEXT))
-        ok = config_misfit(key, value, complaints);
+        ok = misfit(key, value, complaints);
     if (ok)
         memcpy(out, text.text, text.bytes + 1);
     json_writer_clear(&text);
@@ -241,7 +241,7 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
         if (json_type(value) == JSON_BOOL)
             *(bool *)at = json_bool(value);
         else
-            config_misfit(key, value, complaints);
+            misfit(key, value, complaints);
         break;
     case KEY_INT: {
         int64_t number = 0;
@@ -256,7 +256,8 @@ void config_store(void *values, const Key *key, const Json *value, Complaints *c
         break;
     }
     case KEY_MAP:
-        config_store_map(at, key, value, complaints);
+        if (!config_store_map(at, key, value))
+            misfit(key, value, complaints);
         break;
     default:
         store_list(at, key, value, complaints);

@@ -49,10 +49,8 @@ typedef struct Complaints {
 } Complaints;
 // Where complaints are only counted, counts one and returns true: it needs no sentence.
 bool config_count_only(Complaints *complaints);
-// Complains that a value does not fit its key: what is expected, and what is found. Always false.
-bool config_misfit(const Key *key, const Json *value, Complaints *complaints);
-// Stores the object of a KEY_MAP (map.c).
-void config_store_map(ConfigWords *map, const Key *key, const Json *value, Complaints *complaints);
+// Stores the object of a KEY_MAP (map.c). False: it is no such object of words, or too long.
+bool config_store_map(ConfigWords *map, const Key *key, const Json *value);
 void config_complain(Complaints *complaints, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 // The files of reddit are npz files; a list of edges is what looks like one, and a folder of our
 // own format whatever others do not know.
@@ -14,18 +13,6 @@ static const Format *const formats[] = {
     &format_reddit, &format_npz, &format_metis,      &format_hgr,   &format_pins,  &format_events,
     &format_mtx,    &format_ogb, &format_graphsaint, &format_edges, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
-
-bool format_file_ends(const char *path, const char *const *endings) {
-    size_t length = strlen(path);
-    if (file_is_folder(path))
-        return false;
-    for (; *endings != NULL; endings++) {
-        size_t wanted = strlen(*endings);
-        if (length >= wanted && strcasecmp(path + length - wanted, *endings) == 0)
-            return true;
-    }
-    return false;
-}
 
 // The first format that matches the path; NULL if none does.
 static const Format *guess(const char *path) {

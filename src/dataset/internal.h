@@ -79,7 +79,8 @@ static inline void dataset_path(const Config *config, const char *path, char out
     else
         config_resolve(config, path, out, PATH_BYTES);
 }
-// True if it is a file whose name has one of `endings` (the last is NULL).
+// True if it is a file whose name has one of `endings` (the last is NULL), in any case of letters.
+// (endings.c)
 bool format_file_ends(const char *path, const char *const *endings);
 
 // ---- attributes.c: features and labels
