@@ -44,6 +44,32 @@ static void norm_back(const OracleWindows *w, double *d, const double *x, int64_
     }
 }
 
+static double activation(const ModelShape *shape, double x) {
+    switch (shape->activation) {
+    case ACTIVATION_LEAKY_RELU:
+        return x > 0 ? x : (double)shape->slope * x;
+    case ACTIVATION_ELU:
+        return x > 0 ? x : expm1(x);
+    case ACTIVATION_GELU:
+        return x * (1 + erf(x / sqrt(2))) / 2;
+    default:
+        return x > 0 ? x : 0;
+    }
+}
+
+static double activation_slope(const ModelShape *shape, double x) {
+    switch (shape->activation) {
+    case ACTIVATION_LEAKY_RELU:
+        return x > 0 ? 1 : (double)shape->slope;
+    case ACTIVATION_ELU:
+        return x > 0 ? 1 : exp(x);
+    case ACTIVATION_GELU:
+        return (1 + erf(x / sqrt(2))) / 2 + x * exp(-x * x / 2) / sqrt(2 * acos(-1));
+    default:
+        return x > 0;
+    }
+}
+
 // u[s] [n, D] is the input of step s, u[count] the result.
 static void steps(const ModelShape *shape, const OracleWindows *w, int l, int64_t n,
                   double *const *u, const OracleTime *time) {
@@ -55,7 +81,7 @@ static void steps(const ModelShape *shape, const OracleWindows *w, int l, int64_
             if (shape->post[s] == POST_NORM)
                 norm(w, y, x, width);
             for (int64_t c = 0; c < width && shape->post[s] != POST_NORM; c++)
-                y[c] = shape->post[s] == POST_ACTIVATION ? (x[c] > 0 ? x[c] : 0)
+                y[c] = shape->post[s] == POST_ACTIVATION ? activation(shape, x[c])
                        : !time->training
                            ? x[c]
                            : x[c] * oracle_mask((double)shape->keep, time, l + 1, i, c);
@@ -101,7 +127,7 @@ void oracle_post_back(const ModelShape *shape, const OracleWindows *w, int l, in
                 norm_back(w, dy, x, width);
             for (int64_t c = 0; c < width && shape->post[s] != POST_NORM; c++)
                 dy[c] *= shape->post[s] == POST_ACTIVATION
-                             ? x[c] > 0
+                             ? activation_slope(shape, x[c])
                              : oracle_mask((double)shape->keep, time, l + 1, i, c);
         }
     }

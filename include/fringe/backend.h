@@ -83,6 +83,14 @@ typedef struct PostSaved { // what backward needs besides z; filled by forward w
     DeviceByte *positive;  // [N, stride/8] activation: input > 0
 } PostSaved;
 
+// Of operations.def's activate; post_forward does the first.
+typedef enum Activation {
+    ACTIVATION_RELU,
+    ACTIVATION_LEAKY_RELU, // slope x below 0; at 0 the derivative is slope, as in PyTorch
+    ACTIVATION_ELU,        // exp(x) - 1 below 0
+    ACTIVATION_GELU        // x times the normal distribution function of x
+} Activation;
+
 // A factor of each row r: plain + times at[r], or at[0] for all rows; plain where `at` is NULL.
 typedef struct RowFactor {
     float plain, times;

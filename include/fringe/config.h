@@ -142,7 +142,8 @@ typedef struct Config {
         ConfigInts hidden; // width of each hidden layer; a single value applies to all
         ConfigWords post;  // order of norm, activation, dropout after a convolution but the last
         char norm[CONFIG_WORD];       // layer | none
-        char activation[CONFIG_WORD]; // relu | none
+        char activation[CONFIG_WORD]; // relu | none | leaky-relu | elu | gelu
+        double slope;                 // leaky-relu
         double dropout;               // where post says "dropout"
         double input_dropout;         // before the first convolution
         bool bias;

@@ -161,6 +161,8 @@ typedef struct ModelShape {
     int post_count;
     PostStep post[3];
     float keep, input_keep;
+    Activation activation; // of POST_ACTIVATION
+    float slope;           // of leaky-relu
     bool norm, bias;
     const Loss *loss;
     LossCallback callback; // of a loss that code gives

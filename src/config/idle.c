@@ -29,6 +29,7 @@ static const struct {
     {"model.hidden model.post", "model.layer!=sgc"},
     {"model.norm", "model.layer!=sgc model.post=norm"},
     {"model.activation", "model.layer!=sgc model.post=activation"},
+    {"model.slope", "model.layer!=sgc model.post=activation model.activation=leaky-relu"},
     {"model.dropout", "model.layer!=sgc model.post=dropout"},
     {"model.steps", "model.layer=appnp"},
     {"model.alpha", "model.layer=appnp|gcn2"},

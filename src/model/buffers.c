@@ -35,6 +35,8 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     if (!shape->posted[l])
         return;
     size_t bits = (size_t)(n * rows_stride(out) / 8);
+    for (int i = 0; !shape->inference && post_in_steps(shape) && i < post_mids(shape); i++)
+        layer->mid[i] = alloc_rows(allocator, n, out, "layer outputs");
     layer->saved.mean = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
     layer->saved.inverse = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
     layer->saved.kept = alloc_device(allocator, bits, "dropout and activation bits");
@@ -220,8 +222,10 @@ static void free_layer(Model *m, int l) {
     b->free(layer->saved.kept);
     b->free(layer->saved.positive);
     b->free(layer->bits);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         rows_free(b, &layer->own[i]);
+        rows_free(b, &layer->mid[i]);
+    }
     bool shared = false;
     for (int k = 0; k < l; k++)
         shared |= m->layer[k].h.at == layer->h.at;

@@ -27,6 +27,7 @@ typedef struct Layer {
     Rows y; // [rows of its level, out] H·W, where it multiplies first
     Rows z; // [rows of the next level, out] before post; after inference: after post
     PostSaved saved;
+    Rows mid[2];      // [rows of the next level, out] inputs of later steps of post (post.c)
     Rows own[2];      // of the layer kind
     DeviceByte *bits; // of the layer kind
 } Layer;
@@ -307,6 +308,21 @@ void propagations_clear(Model *m);
 // Collective.
 void propagate(Model *m, OperatorCall call);
 
+// ---- post.c
+// model.post runs step by step, for the backend's fused operation has not all of its steps.
+bool post_in_steps(const ModelShape *shape);
+// The steps of post whose input backward needs, but for the first.
+int post_mids(const ModelShape *shape);
+// The random numbers of dropout before a layer.
+RandomStream layer_dropout(const Model *m, int l);
+// Rows of the next level from rows of Z.
+void post_rows(const LayerRun *run, Rows out, Range rows, const Poll *poll);
+// dh, the gradient of these, becomes that of Z; gamma's and beta's are written, too.
+void post_back(const LayerRun *run, Rows dh, const Poll *poll);
+// Halo rows as their owner's own are: out = post(received), in range. run: of the layer below.
+void post_received(const LayerRun *run, Rows out, Rows received, Range rows,
+                   const DeviceInt64 *halo_id, const Poll *poll);
+
 // ---- levels.c
 // True if this layer begins with an aggregate of the features that is precomputed.
 bool features_ready(const Model *m, int l);
@@ -319,6 +335,10 @@ void level_gradient(Model *m, int level, Rows dh, RandomStream dropout);
 // The rows of the jumping layer's W for a level, and how many are before them.
 const DeviceFloat *jump_weights(const Model *m, int level);
 int64_t jump_rows_before(const ModelShape *shape, int level);
+// The number of a level among those that it reads.
+uint8_t jump_place(const ModelShape *shape, int level);
+// Adds to dH of a level what the jumping layer says.
+void jump_gradient(const Model *m, int level, Rows dh);
 
 // ---- layers.c
 // Rows of layer l's input (l = layers: the logits) that the current call needs: [0, level_rows).

@@ -20,16 +20,37 @@ static void jump_parameters(ModelShape *shape, int l) {
 
 static void jump_buffers(Model *m, const Allocator *allocator, int l) {
     const ModelShape *shape = &m->shape;
-    if (shape->inference)
-        return;
-    m->jump_gradient =
-        alloc_rows(allocator, own_rows(m, l + 1), shape->width[l + 1], "gradients of rows");
+    Layer *layer = &m->layer[l];
+    int64_t n = own_rows(m, l + 1), in = shape->width[l];
+    bool max = shape->jump == JUMP_MAX;
+    if (max) {
+        layer->own[0] = alloc_rows(allocator, n, in, "aggregated rows");
+        layer->bits = alloc_device(allocator, (size_t)(n * rows_stride(in)), "levels of maxima");
+    }
+    if (!shape->inference)
+        m->jump_gradient =
+            alloc_rows(allocator, n, max ? in : shape->width[l + 1], "gradients of rows");
+}
+
+static void larger_rows(const LayerRun *run, Range rows, const Poll *poll) {
+    const Model *m = run->m;
+    const Backend *b = m->parts.backend;
+    Rows most = run->layer->own[0];
+    for (int k = first_level(&m->shape); k <= top_level(&m->shape); k += m->shape.stages)
+        b->take_larger(most, run->layer->bits, rows, level_at(m, k), jump_place(&m->shape, k),
+                       poll);
+    b->dense(run->layer->z, rows, most, weights_of(run, ROLE_WEIGHT), weights_of(run, ROLE_BIAS),
+             false, poll);
 }
 
 static void jump_forward(const LayerRun *run, Range rows, const Poll *poll) {
     const Model *m = run->m;
     const ModelShape *shape = &m->shape;
     int first = first_level(shape);
+    if (shape->jump == JUMP_MAX) {
+        larger_rows(run, rows, poll);
+        return;
+    }
     for (int k = first; k <= top_level(shape); k += shape->stages)
         m->parts.backend->dense(run->layer->z, rows, level_at(m, k), jump_weights(m, k),
                                 k == first ? weights_of(run, ROLE_BIAS) : NULL, k > first, poll);
@@ -39,6 +60,13 @@ static void jump_forward(const LayerRun *run, Range rows, const Poll *poll) {
 static void jump_aggregate_gradient(const LayerRun *run, const Poll *poll) {
     const Model *m = run->m;
     const Backend *b = m->parts.backend;
+    if (m->shape.jump == JUMP_MAX) {
+        b->dense_transposed(m->jump_gradient, (Range){0, run->g.count}, run->g,
+                            weights_of(run, ROLE_WEIGHT), false, poll);
+        b->zero(run->da.at, rows_bytes(run->da.count, run->da.columns));
+        jump_gradient(m, top_level(&m->shape), run->da);
+        return;
+    }
     b->copy(m->jump_gradient.at, run->g.at, rows_bytes(run->g.count, run->g.columns));
     b->dense_transposed(run->da, (Range){0, run->g.count}, run->g,
                         jump_weights(m, top_level(&m->shape)), false, poll);
@@ -51,7 +79,9 @@ static void jump_parameter_gradient(const LayerRun *run, const Parameter *p, con
         linear_parameter_gradient(run, p, poll);
         return;
     }
-    for (int k = top_level(shape); k > 0; k -= shape->stages)
+    if (shape->jump == JUMP_MAX)
+        matrix_gradient(m, p, run->layer->own[0], run->g, poll);
+    for (int k = top_level(shape); k > 0 && shape->jump == JUMP_CAT; k -= shape->stages)
         matrix_gradient_from(m, p, jump_rows_before(shape, k), level_at(m, k), run->g, poll);
 }
 

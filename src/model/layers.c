@@ -9,7 +9,6 @@
 //   without edges     A = H: no exchange, Z of all rows at once; dA is dH
 //   all               G of the layer below = post'(Z) ∘ dH
 #include "internal.h"
-#include <string.h>
 
 static LayerRun run_of(Model *m, int l) {
     bool anchored = reads_anchor(&m->shape, l);
@@ -27,45 +26,7 @@ static LayerRun run_of(Model *m, int l) {
                                                    : m->layer[l].a};
 }
 
-// The random numbers of dropout before a layer.
-static RandomStream layer_dropout(const Model *m, int l) {
-    return random_stream(m->seed, RANDOM_DROPOUT, m->epoch, l, 0);
-}
-
-static Post layer_post(const LayerRun *run) {
-    const Model *m = run->m;
-    Post post = {.count = m->shape.post_count,
-                 .keep = m->shape.keep,
-                 .training = m->training,
-                 .gamma = weights_of(run, ROLE_GAMMA),
-                 .beta = weights_of(run, ROLE_BETA),
-                 .stream = layer_dropout(m, run->l + 1)};
-    memcpy(post.step, m->shape.post, sizeof post.step);
-    return post;
-}
-
 // ---- forward
-
-// model.post of the layer that makes the anchor: dropout, its last step, follows by itself.
-static Post anchor_post(Post post) {
-    post.count -= post.count > 0 && post.step[post.count - 1] == POST_DROPOUT;
-    return post;
-}
-
-// Rows of the next level from rows of Z.
-static void post_rows(const LayerRun *run, Rows out, Range rows, const Poll *poll) {
-    Model *m = run->m;
-    const Layer *layer = run->layer;
-    const DeviceInt64 *gid = m->on.gid[level_set(&m->shape, run->l + 1)];
-    Post post = layer_post(run);
-    bool apart = m->training && run->l + 1 == m->shape.anchor && m->anchor.at != NULL;
-    if (apart)
-        post = anchor_post(post);
-    m->parts.backend->post_forward(apart ? m->anchor : out, rows, layer->z, &post, layer->saved,
-                                   gid, poll);
-    if (apart)
-        m->parts.backend->dropout(out, rows, m->anchor, post.keep, post.stream, gid, poll);
-}
 
 // Adds rows of an aggregate of the features to the sum of model.mix; the last one becomes that sum.
 static void mix_rows(const LayerRun *run, Range rows, const Poll *poll) {
@@ -107,17 +68,6 @@ static Rows transform(const LayerRun *run) {
     return rows_first(run->layer->y, run->h.count);
 }
 
-// The given steps of post, of rows whose masks and statistics nobody needs again.
-static void post_steps(const Model *m, Rows out, Rows in, Range rows, Post post, int begin, int end,
-                       const Poll *poll) {
-    if (begin == end && out.at == in.at)
-        return;
-    post.training = false; // nothing is saved
-    post.count = end - begin;
-    memmove(post.step, post.step + begin, (size_t)post.count * sizeof *post.step);
-    m->parts.backend->post_forward(out, rows, in, &post, (PostSaved){0}, NULL, poll);
-}
-
 // Halo rows that were sent before post become what their owner's own are in its aggregate: dropout
 // is keyed by ids and columns, and everything is done row by row, so they have the same bits.
 static void post_halo(void *context, Rows halo, Rows received, Range rows, const Poll *poll) {
@@ -125,15 +75,7 @@ static void post_halo(void *context, Rows halo, Rows received, Range rows, const
     const Backend *b = run->m->parts.backend;
     const BeforePost *before = &run->layer->before;
     LayerRun below = run_of(run->m, run->l - 1);
-    Post post = layer_post(&below);
-    int drop = 0;
-    while (drop < post.count && post.step[drop] != POST_DROPOUT)
-        drop++;
-    post_steps(run->m, halo, received, rows, post, 0, drop, poll);
-    if (drop < post.count) {
-        b->dropout(halo, rows, halo, post.keep, post.stream, before->halo_id, poll);
-        post_steps(run->m, halo, halo, rows, post, drop + 1, post.count, poll);
-    }
+    post_received(&below, halo, received, rows, before->halo_id, poll);
     if (before->halo_right != NULL)
         b->add_scaled(halo, rows, (RowFactor){0}, halo,
                       (RowFactor){.times = 1, .at = before->halo_right, .each = true}, halo, poll);
@@ -319,15 +261,9 @@ static void backward_transform_first(LayerRun *run) {
 // G of layer l, which overwrites dH of the layer above.
 static void backward_post(Model *m, int l, Rows dh) {
     LayerRun run = run_of(m, l);
-    Post post = layer_post(&run);
-    if (l + 1 == m->shape.anchor)
-        post = anchor_post(post);
     const Parameter *gamma = run.layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run.layer->parameter[ROLE_BETA];
-    m->parts.backend->post_backward(
-        dh, dh, rows_first(run.layer->z, dh.count), &post, run.layer->saved,
-        gamma != NULL ? flat_window(m->gradient, gamma->begin) : NULL,
-        beta != NULL ? flat_window(m->gradient, beta->begin) : NULL, m->scratch, gradient_poll(m));
+    post_back(&run, dh, gradient_poll(m));
     if (gamma != NULL) {
         made(m, beta);
         made(m, gamma);

@@ -69,10 +69,19 @@ const DeviceFloat *jump_weights(const Model *m, int level) {
     return flat_window(m->parameters, p->begin + jump_rows_before(&m->shape, level) * p->columns);
 }
 
-static void jump_gradient(const Model *m, int level, Rows dh) {
-    int64_t count = level_rows(m, m->shape.layers);
-    m->parts.backend->dense_transposed(dh, (Range){0, count}, rows_first(m->jump_gradient, count),
-                                       jump_weights(m, level), true, NULL);
+uint8_t jump_place(const ModelShape *shape, int level) {
+    return (uint8_t)(level / shape->stages - 1);
+}
+
+void jump_gradient(const Model *m, int level, Rows dh) {
+    const Backend *b = m->parts.backend;
+    Range rows = {0, level_rows(m, m->shape.layers)};
+    Rows g = rows_first(m->jump_gradient, rows.end);
+    if (m->shape.jump == JUMP_MAX)
+        b->add_chosen(dh, rows, g, m->layer[m->shape.layers - 1].bits, jump_place(&m->shape, level),
+                      NULL);
+    else
+        b->dense_transposed(dh, rows, g, jump_weights(m, level), true, NULL);
 }
 
 // ---- gradients of a level

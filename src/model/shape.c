@@ -23,11 +23,23 @@ FamilyKeys layer_keys(void) {
     return keys;
 }
 
+static void read_activation(ModelShape *shape, const Config *config) {
+    static const char *const words[] = {[ACTIVATION_RELU] = "relu",
+                                        [ACTIVATION_LEAKY_RELU] = "leaky-relu",
+                                        [ACTIVATION_ELU] = "elu",
+                                        [ACTIVATION_GELU] = "gelu"};
+    for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+        if (strcmp(config->model.activation, words[i]) == 0)
+            shape->activation = (Activation)i;
+    shape->slope = (float)config->model.slope;
+}
+
 // model.post with the steps that have something to do: "norm" needs model.norm, "activation" an
 // activation.
 static bool read_post(ModelShape *shape, const Config *config, Error *err) {
     static const char *const words[] = {"dropout", "norm", "activation"};
     bool seen[3] = {false, false, false};
+    read_activation(shape, config);
     for (int i = 0; i < config->model.post.count; i++) {
         const char *word = config->model.post.word[i];
         int step = 0;

@@ -27,6 +27,10 @@ int64_t fenced_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g
     return backend_cpu.dense_gradient_scratch(rows, a_columns, g_columns);
 }
 
+int64_t fenced_column_products_scratch(int64_t rows, int64_t columns) {
+    return backend_cpu.column_products_scratch(rows, columns);
+}
+
 int64_t fenced_column_sums_scratch(int64_t rows, int64_t columns) {
     return backend_cpu.column_sums_scratch(rows, columns);
 }

@@ -230,6 +230,54 @@ static void add_scaled(Case *c) {
     case_keep_rows(c, out);
 }
 
+// Forward, then the factors of a gradient.
+static void activate(Case *c) {
+    Rows u = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows out = c->variant & 1 ? u : case_rows(c, u.count, u.columns);
+    Rows kept = case_rows(c, u.count, u.columns), d = case_rows(c, u.count, u.columns);
+    uint8_t function = (uint8_t)(c->variant / 2);
+    c->b->activate_back(far_rows(c, d), far_range(c, range_of(c, u.count)), far_rows(c, kept),
+                        function, 0.03f, NULL);
+    c->b->activate(far_rows(c, out), far_range(c, range_of(c, u.count)), far_rows(c, u), function,
+                   0.03f, NULL);
+    case_keep_rows(c, d);
+    case_keep_rows(c, out);
+}
+
+// Sums of rows, rows from them, and the way back.
+static void norm_columns(Case *c) {
+    Rows u = case_rows(c, c->shape.rows, c->shape.columns), d = case_rows(c, u.count, u.columns);
+    Rows out = c->variant & 1 ? u : case_rows(c, u.count, u.columns);
+    int64_t columns = u.columns, scratch = c->b->column_products_scratch(u.count, columns);
+    DeviceDouble *sums = case_bytes(c, (size_t)(2 * columns) * sizeof(double));
+    DeviceDouble *room = case_bytes(c, (size_t)scratch * sizeof(double));
+    DeviceFloat *middle = case_floats(c, columns), *factor = case_floats(c, columns);
+    DeviceFloat *gamma = case_floats(c, columns), *mean = case_floats(c, 2 * columns);
+    bool plain = c->variant & 2;
+    c->b->column_products(sums, d, u, plain ? NULL : middle, plain ? NULL : factor, room, NULL);
+    case_keep(c, sums, (size_t)(2 * columns) * sizeof(double));
+    c->b->norm_columns_back(d, u, middle, factor, gamma, mean, NULL);
+    case_keep_rows(c, d);
+    c->b->norm_columns(far_rows(c, out), far_range(c, range_of(c, u.count)), far_rows(c, u), middle,
+                       factor, gamma, mean, NULL);
+    case_keep_rows(c, out);
+}
+
+// Three sets of rows, and the gradient of the one in the middle.
+static void take_larger(Case *c) {
+    Rows out = case_rows(c, c->shape.rows, c->shape.columns);
+    Range range = range_of(c, out.count);
+    DeviceByte *which = case_bytes(c, (size_t)(out.count * out.stride));
+    for (uint8_t place = 0; place < 3; place++)
+        c->b->take_larger(far_rows(c, out), far_bytes(c, which, out.stride), far_range(c, range),
+                          far_rows(c, case_rows(c, out.count, out.columns)), place, NULL);
+    case_keep_rows(c, out);
+    c->b->add_chosen(far_rows(c, out), far_range(c, range),
+                     far_rows(c, case_rows(c, out.count, out.columns)),
+                     far_bytes(c, which, out.stride), 1, NULL);
+    case_keep_rows(c, out);
+}
+
 static void dot(Case *c) {
     Rows x = case_rows(c, c->shape.rows, c->shape.columns);
     Rows y = case_rows(c, x.count, x.columns);
@@ -254,6 +302,9 @@ static void dot(Case *c) {
         {"post", post, 20, 0, 20, {{1500, 16}, {300, 602}, {9000, 3}, {17000, 1}}},                \
         {"dropout", dropout, 8, 0, 8, {{1500, 16}, {300, 602}}},                                   \
         {"add_bias", add_bias, 2, 0, 2, {{1500, 16}, {300, 602}}},                                 \
+        {"activate", activate, 8, 0, 8, {{1500, 16}, {300, 602}}},                                 \
+        {"norm_columns", norm_columns, 4, 0, 4, {{1500, 16}, {300, 602}, {17000, 1}}},             \
+        {"take_larger", take_larger, 2, 0, 2, {{1500, 16}, {300, 41}}},                            \
         {"add_scaled", add_scaled, 16, 0, 16, {{1500, 16}, {300, 602}}}, {                         \
         "dot", dot, 1, 0, 0, {                                                                     \
             {1500, 16}, {17000, 1}, { 600, 256 }                                                   \

@@ -23,7 +23,7 @@ typedef struct Case {
     double dropout, input_dropout;
     const char *order;
     const LayerKind *kind; // in place of `layer`; NULL: the one of that name
-    const char *setting;   // one more; NULL: none
+    const char *setting;   // more of them, blanks between; NULL: none
 } Case;
 
 #define SYMMETRIC                                                                                  \
@@ -52,13 +52,17 @@ static bool weighs_rows; // model_set_row_weights may be called
 static Config case_config(const Case *c) {
     Config config;
     Error err = {0};
-    char norm[64], loops[64];
+    char norm[64], loops[64], more[256];
     const FamilyKeys keys = layer_keys();
-    const char *const settings[] = {norm, loops, c->setting};
+    const char *settings[8] = {norm, loops};
+    int count = 2;
+    snprintf(more, sizeof more, "%s", c->setting != NULL ? c->setting : "");
+    for (char *one = strtok(more, " "); one != NULL; one = strtok(NULL, " "))
+        settings[count++] = one;
     snprintf(norm, sizeof norm, "model.gcn_norm=%s", c->gcn_norm);
     snprintf(loops, sizeof loops, "model.self_loops=%s", c->self_loops ? "true" : "false");
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, settings, 2 + (c->setting != NULL), &err), &err);
+    assert_ok(config_load(&config, NULL, settings, count, &err), &err);
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
     snprintf(config.lossless.input_features, CONFIG_WORD, "exchange");
