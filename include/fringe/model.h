@@ -79,6 +79,8 @@ typedef struct Score {
     bool percent;                          // a share from 0 to 1, which people get in percent
     bool lower;                            // the lower, the better; else the higher
     bool brief;                            // what is short about a run has it, too
+    bool asked; // it costs more, and is measured only where train.metric names it, or
+                // model_measure_all was called
 } Score;
 extern const Family score_family;           // without the loss, which chooses no epoch
 const Score *score_find(const char *named); // by its key or title; NULL: there is none
@@ -114,6 +116,9 @@ bool loss_fits(const char *word, bool several, Error *err);
 bool loss_weights_fit(const Config *config, int64_t classes, bool several, Error *err);
 // The score that a word of train.metric names; NULL with EXIT_CONFIG if the loss has no such score.
 const Score *loss_score(const Loss *loss, const char *word, Error *err);
+// False with EXIT_CONFIG if it has no value on the validation nodes, because they have all of a
+// class or none of it. Collective.
+bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, Error *err);
 // The score that people are shown of trainings with such labels.
 const Score *score_of_labels(bool several);
 
@@ -165,6 +170,7 @@ typedef struct ModelShape {
     float slope;           // of leaky-relu
     bool norm, bias;
     const Loss *loss;
+    const Score *named;    // by train.metric; NULL: none that the loss has
     LossCallback callback; // of a loss that code gives
     bool weighs_rows;      // in training: model_set_row_weights may be called
     double gain;
@@ -319,8 +325,12 @@ typedef struct Metrics {
         double value;
     } score[SCORES_MOST]; // [count]
 } Metrics;
-void metrics_init(Metrics *metrics, const Loss *loss); // the loss's scores, all 0, of 0 rows
+// The loss's scores, all 0, of 0 rows: of those that are measured only where they are asked for
+// `named` alone (NULL: none).
+void metrics_init(Metrics *metrics, const Loss *loss, const Score *named);
 double metrics_value(const Metrics *metrics, const Score *score); // NaN: nothing was measured
+// From now on model_metrics measures all scores of the loss.
+void model_measure_all(Model *model);
 // All splits at once: out[SPLIT_TRAIN..SPLIT_TEST]. Collective.
 void model_metrics(Model *model, Rows logits, Metrics out[4]);
 

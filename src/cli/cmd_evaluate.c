@@ -46,6 +46,8 @@ static void evaluate(Session *s, const Options *options) {
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &(MemoryPlan){0}, &s->err))
         return;
     float *parameters = load_weights(s, &inference.shape, options);
+    if (options->all_metrics)
+        model_measure_all(inference.model);
     if (parameters != NULL) {
         measure(&inference, parameters, metrics);
         if (s->comm.rank == 0)

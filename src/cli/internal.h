@@ -34,7 +34,7 @@ typedef struct Options { // the command line
     bool oversubscribe;
     int runs;    // --runs
     bool resume; // --resume auto
-    bool best, json, help;
+    bool best, json, help, all_metrics;
     const char *output;            // -o
     const char *weights;           // --weights
     int layer;                     // --layer; 0: not given

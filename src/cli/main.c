@@ -24,7 +24,7 @@ const Command commands[] = {
      "with one thread and once with all cores, while the other ranks sleep. Prints tables\n"
      "and writes them to compare.json. --resume auto continues with the mode that was interrupted.",
      cmd_compare},
-    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rOswbjqv",
+    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rOswbAjqv",
      "print loss and metrics of trained weights",
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
      "CONFIG may be the folder of a run: then the config in its run.json is used.",

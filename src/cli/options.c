@@ -46,6 +46,7 @@ static const Option table[] = {
     {'T', "to", "FORMAT", "format to write: npz, metis, ogb or fringe (default: by DST's ending)"},
     {'F', "force", NULL, "replace DST if it exists"},
     {'z', "store", NULL, "do not compress the arrays of an npz"},
+    {'A', "all-metrics", NULL, "also measure areas under curves (roc-auc, average-precision)"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
     {'q', "quiet", NULL, "print warnings, errors and results only"},
@@ -98,6 +99,9 @@ static void store_flag(Options *options, char letter) {
         break;
     case 'z':
         options->store = true;
+        break;
+    case 'A':
+        options->all_metrics = true;
         break;
     case 'f':
         options->needs = NEEDS_TRAINING;

@@ -137,6 +137,7 @@ struct Model {
     int64_t *counts;            // the same on the host
     double *loss;
     DeviceEvent *results;            // counts and loss are downloaded
+    bool measures_all;               // scores
     struct {                         // of the training loss (weights.c)
         DeviceFloat *classes, *rows; // [K], [own nodes]
         LossForm form;
@@ -274,6 +275,13 @@ static inline LossInput loss_input(const Model *m, Rows logits) {
 }
 // Downloads counts and losses behind the work so far; m->results says when they are there.
 void download_results(Model *m);
+
+// ---- scores.c: also those that are measured only where they are asked for
+void metrics_init_all(Metrics *metrics, const Loss *loss);
+
+// ---- ranking.c: members of the table of scores
+double score_roc_auc(const Evaluated *e);
+double score_average_precision(const Evaluated *e);
 
 // ---- weights.c
 void alloc_loss_weights(Model *m, const Allocator *allocator);

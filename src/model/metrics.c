@@ -20,13 +20,18 @@ static void measure(Metrics *out, const Model *m, Rows logits, int split) {
         out->score[i].value = score_row(out->score[i].of)->measure(&e);
 }
 
+void model_measure_all(Model *m) { m->measures_all = true; }
+
 void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     const Loss *loss = m->shape.loss;
     const Backend *b = m->parts.backend;
     LossInput in = loss_input(m, logits);
     assert(logits.count == own_rows(m, 0));
     for (int split = 0; split < SPLITS; split++)
-        metrics_init(&out[split], loss);
+        if (m->measures_all)
+            metrics_init_all(&out[split], loss);
+        else
+            metrics_init(&out[split], loss, m->shape.named);
     if (loss->count == NULL)
         return;
     b->zero(m->device_counts, counts_bytes(m));

@@ -42,6 +42,9 @@ static const Score scores[] = {
     {"accuracy", "accuracy", "accuracy", "softmax bce", accuracy, .percent = true, .brief = true},
     {"micro-f1", "micro_f1", "micro-F1", "softmax bce", micro_f1, .percent = true, .brief = true},
     {"macro-f1", "macro_f1", "macro-F1", "softmax bce", macro_f1, .percent = true},
+    {"roc-auc", "roc_auc", "ROC-AUC", "softmax bce", score_roc_auc, .percent = true, .asked = true},
+    {"average-precision", "average_precision", "AP", "softmax bce", score_average_precision,
+     .percent = true, .asked = true},
 };
 // The loss is what training makes smaller, and chooses no epoch.
 const Family score_family = {"train.metric", "auto", scores + 1, FAMILY_COUNT(scores) - 1,
@@ -88,13 +91,21 @@ const Score *loss_score(const Loss *loss, const char *word, Error *err) {
     return NULL;
 }
 
-void metrics_init(Metrics *metrics, const Loss *loss) {
+static void list_scores(Metrics *metrics, const Loss *loss, const Score *named, bool all) {
     *metrics = (Metrics){0};
     for (int i = 0; i < FAMILY_COUNT(scores); i++)
-        if (has(loss, &scores[i])) {
+        if (has(loss, &scores[i]) && (all || !scores[i].asked || &scores[i] == named)) {
             assert(metrics->count < SCORES_MOST);
             metrics->score[metrics->count++].of = i;
         }
+}
+
+void metrics_init(Metrics *metrics, const Loss *loss, const Score *named) {
+    list_scores(metrics, loss, named, false);
+}
+
+void metrics_init_all(Metrics *metrics, const Loss *loss) {
+    list_scores(metrics, loss, NULL, true);
 }
 
 double metrics_value(const Metrics *metrics, const Score *score) {

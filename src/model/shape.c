@@ -185,14 +185,16 @@ static void choose_savings(ModelShape *shape, const Config *config) {
 
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
                     int64_t features, int64_t classes, bool multilabel, Error *err) {
-    *shape = (ModelShape){.kind = kind,
-                          .stages = kind->stages,
-                          .bias = config->model.bias,
-                          .loss = loss_of_labels(multilabel),
-                          .weighs_rows = strcmp(config->train.sample, "all") != 0,
-                          .gain = config->model.gain,
-                          .keep = (float)(1 - config->model.dropout),
-                          .input_keep = (float)(1 - config->model.input_dropout)};
+    *shape = (ModelShape){
+        .kind = kind,
+        .stages = kind->stages,
+        .bias = config->model.bias,
+        .loss = loss_of_labels(multilabel),
+        .named = loss_score(loss_of_labels(multilabel), config->train.metric, &(Error){0}),
+        .weighs_rows = strcmp(config->train.sample, "all") != 0,
+        .gain = config->model.gain,
+        .keep = (float)(1 - config->model.dropout),
+        .input_keep = (float)(1 - config->model.input_dropout)};
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);
     if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||

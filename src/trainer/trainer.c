@@ -183,6 +183,8 @@ static bool build(Trainer *t, Error *err) {
                     t->shard->multilabel, err);
     if (!comm_agree(t->comm, err))
         return false;
+    if (!score_is_defined(t->judge, t->shard, t->comm, err)) // the same on all ranks
+        return false;
     t->threads = threads_set((int)t->config->run.threads, t->comm->node_size);
     if (!patterns_build(&t->patterns, &t->shape, t->shard, t->config, t->comm, err))
         return false;
@@ -202,8 +204,8 @@ static bool build(Trainer *t, Error *err) {
         t->timers.trace = &t->trace;
     }
     for (int split = 0; split < SPLITS; split++) {
-        metrics_init(&t->best_metrics[split], t->shape.loss);
-        metrics_init(&t->last_metrics[split], t->shape.loss);
+        metrics_init(&t->best_metrics[split], t->shape.loss, t->judge);
+        metrics_init(&t->last_metrics[split], t->shape.loss, t->judge);
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend});

@@ -1,6 +1,6 @@
 // ranks: 1 3
-// If this failed, a loss, an accuracy or an F1 would not be that of its definition, or of another
-// split: whatever is printed, compared or selected by it would be wrong.
+// If this failed, a loss, an accuracy, an F1 or an area under a curve would not be that of its
+// definition, or of another split: whatever is printed, compared or selected by it would be wrong.
 #include "../device.h"
 #include "../scores.h"
 #include "../small_graph.h"
@@ -44,6 +44,8 @@ static int label_of_single(int64_t node, int64_t column) {
     (void)column;
     return singles[node].label;
 }
+static float logit_of_single(int64_t node, int64_t column) { return singles[node].logit[column]; }
+static float logit_of_several(int64_t node, int64_t column) { return several[node].logit[column]; }
 static int split_of_several(int64_t node) { return several[node].split; }
 static int label_of_several(int64_t node, int64_t column) { return several[node].has[column]; }
 
@@ -55,7 +57,8 @@ typedef struct Made {
     Rows logits; // [own, classes]
 } Made;
 
-static void make(Made *made, TestGraphKind kind) {
+// Measures all scores.
+static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, int64_t)) {
     Error err = {0};
     Config config;
     test_graph_init(&made->graph, kind, 3, &test_comm);
@@ -75,10 +78,13 @@ static void make(Made *made, TestGraphKind kind) {
     assert_ok(made->model, &err);
     made->logits = rows_alloc(device(), shard->set[NODES].own, kind.classes, "test");
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
-        memcpy(floats(made->logits) + r * made->logits.stride,
-               kind.multilabel ? several[shard->set[NODES].gid[r]].logit
-                               : singles[shard->set[NODES].gid[r]].logit,
-               (size_t)kind.classes * sizeof(float));
+        for (int64_t c = 0; c < kind.classes; c++)
+            floats(made->logits)[r * made->logits.stride + c] = logit(shard->set[NODES].gid[r], c);
+    model_measure_all(made->model);
+}
+
+static void make(Made *made, TestGraphKind kind) {
+    make_with(made, kind, kind.multilabel ? logit_of_several : logit_of_single);
 }
 
 static void unmake(Made *made) {
@@ -234,6 +240,141 @@ static void an_empty_split_has_no_rows(void **state) {
     unmake(&made);
 }
 
+// ---- areas under curves
+
+// By hand, of validation: class 0 has .5 and -1 against .25 and -1 (a tie): 2.5 of 4 pairs, and
+// 1/2 (1/1) + 1/2 (2/4); classes 1 and 2 are in order. The other splits have one row.
+static void areas_by_hand(void **state) {
+    (void)state;
+    Made made;
+    Metrics got[4];
+    make(&made, several_labels);
+    model_metrics(made.model, made.logits, got);
+    assert_near(score_in(&got[SPLIT_VAL], "roc_auc"), (2.5 / 4 + 1 + 1) / 3, 1e-15);
+    assert_near(score_in(&got[SPLIT_VAL], "average_precision"), (3 / 4.0 + 1 + 1) / 3, 1e-15);
+    assert_true(isnan(score_in(&got[SPLIT_TEST], "roc_auc")));
+    assert_true(isnan(score_in(&got[SPLIT_TRAIN], "average_precision")));
+    unmake(&made);
+}
+
+enum { MANY = 90 };
+static int many_splits(int64_t node) { return node % 4 == 0 ? SPLIT_TEST : SPLIT_VAL; }
+static int one_of_many(int64_t node, int64_t column) {
+    (void)column;
+    return (int)(node * 7 % 13 % COLUMNS); // class 3 is rare
+}
+static int several_of_many(int64_t node, int64_t column) { return (node * (column + 3)) % 5 < 2; }
+static float tied_logit(int64_t node, int64_t column) {
+    return (float)((node * 11 + column * 5) % 7) / 4 - 0.5F;
+}
+
+// What ranks the rows of class c: see src/model/ranking.c.
+static double ranked_by(bool softmax, int64_t node, int64_t c) {
+    double sum = 0;
+    for (int64_t k = 0; k < COLUMNS; k++)
+        sum += exp((double)tied_logit(node, k));
+    return softmax ? exp((double)tied_logit(node, c)) / sum : (double)tied_logit(node, c);
+}
+
+// Equal up to the rounding of two ways to compute a softmax.
+static bool ties(double a, double b) { return fabs(a - b) < 1e-13; }
+
+// Each pair of rows, and each row as a threshold: slow, and by the definition.
+static void areas_by_pairs(const int (*has)[COLUMNS], bool softmax, int split, double area[2]) {
+    double counted = 0;
+    area[0] = area[1] = 0;
+    for (int c = 0; c < COLUMNS; c++) {
+        double pairs = 0, right = 0, positives = 0, precision = 0;
+        for (int i = 0; i < MANY; i++) {
+            double above = 0, found = 0, mine = ranked_by(softmax, i, c);
+            if (many_splits(i) != split || !has[i][c])
+                continue;
+            positives++;
+            for (int j = 0; j < MANY; j++) {
+                double other = ranked_by(softmax, j, c);
+                if (many_splits(j) != split)
+                    continue;
+                above += other > mine || ties(other, mine);
+                found += has[j][c] && (other > mine || ties(other, mine));
+                pairs += !has[j][c];
+                right += has[j][c] ? 0 : ties(other, mine) ? 0.5 : other < mine;
+            }
+            precision +=
+                found / above; // of the threshold at this row, whose step adds 1 / positives
+        }
+        if (positives == 0 || pairs == 0)
+            continue; // nothing to rank
+        counted++;
+        area[0] += right / pairs;
+        area[1] += precision / positives;
+    }
+    area[0] /= counted;
+    area[1] /= counted;
+}
+
+static void areas_with_ties_are_those_of_all_pairs(void **state) {
+    (void)state;
+    static int has[MANY][COLUMNS];
+    for (int multilabel = 0; multilabel < 2; multilabel++) {
+        Made made;
+        Metrics got[4];
+        TestGraphKind kind = {.nodes = MANY,
+                              .degree = 3,
+                              .features = 4,
+                              .classes = COLUMNS,
+                              .multilabel = multilabel,
+                              .split = many_splits,
+                              .label = multilabel ? several_of_many : one_of_many};
+        for (int i = 0; i < MANY * COLUMNS; i++)
+            has[i / COLUMNS][i % COLUMNS] = multilabel ? several_of_many(i / COLUMNS, i % COLUMNS)
+                                                       : one_of_many(i / COLUMNS, 0) == i % COLUMNS;
+        make_with(&made, kind, tied_logit);
+        model_metrics(made.model, made.logits, got);
+        for (int split = SPLIT_VAL; split <= SPLIT_TEST; split++) {
+            double want[2];
+            areas_by_pairs(has, !multilabel, split, want);
+            assert_near(score_in(&got[split], "roc_auc"), want[0], 1e-12);
+            assert_near(score_in(&got[split], "average_precision"), want[1], 1e-12);
+        }
+        unmake(&made);
+    }
+}
+
+static int first_class(int64_t node, int64_t column) {
+    (void)node;
+    return (int)column;
+}
+static int only_validation(int64_t node) {
+    (void)node;
+    return SPLIT_VAL;
+}
+
+static void one_class_cannot_be_ranked(void **state) {
+    (void)state;
+    TestGraph of;
+    Error err = {0};
+    TestGraphKind kind = one_label;
+    kind.split = only_validation;
+    kind.label = first_class;
+    test_graph_init(&of, kind, 3, &test_comm);
+    assert_true(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &err));
+    assert_refused(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &err), &err,
+                   EXIT_CONFIG, "use another metric, or splits with both");
+    test_graph_clear(&of);
+}
+
+// Areas cost more: nothing measures them unasked.
+static void areas_are_asked_for(void **state) {
+    (void)state;
+    Metrics metrics;
+    const Loss *loss = loss_of_labels(false);
+    metrics_init(&metrics, loss, score_find("accuracy"));
+    int64_t plain = metrics.count;
+    metrics_init(&metrics, loss, score_find("roc_auc"));
+    assert_int_equal(metrics.count, plain + 1);
+    assert_int_equal(metrics.score[plain].of, score_row_of(score_find("roc_auc")));
+}
+
 // The word of train.metric finds scores of its own loss alone; lower and higher, percent and
 // number.
 static void scores_are_told_apart(void **state) {
@@ -263,6 +404,10 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(of_several_labels),
     cmocka_unit_test(what_is_not_a_number_is_wrong),
     cmocka_unit_test(an_empty_split_has_no_rows),
+    cmocka_unit_test(areas_by_hand),
+    cmocka_unit_test(areas_with_ties_are_those_of_all_pairs),
+    cmocka_unit_test(one_class_cannot_be_ranked),
+    cmocka_unit_test(areas_are_asked_for),
     cmocka_unit_test(scores_are_told_apart),
 };
 TEST_MAIN(tests)

@@ -76,7 +76,9 @@ static void every_rate_schedule_ends_below_its_start(void **state) {
 // none.
 static double score_of_guess(const Score *score, int right) {
     Metrics metrics[4];
-    settle((const char *const[]){"train.metric=auto"}, 1);
+    char named[64];
+    snprintf(named, sizeof named, "train.metric=%s", score->name);
+    settle((const char *const[]){named}, 1);
     Trainer *t = new_trainer();
     const Shard *shard = &graph.shard;
     Rows logits = rows_alloc(t->backend, shard->set[NODES].own, shard->classes, "test");
