@@ -2,7 +2,8 @@
 //
 // The one idea: a call names a range of rows, and its kernels are told apart by the length of rows
 // alone (short ones by groups of lanes, long ones by whole blocks), which is known when the Csr is
-// copied. Neither way shows in the bits.
+// copied. How many columns a group takes at once is measured where x is larger than the second
+// cache: it depends on the order of the rows. None of this shows in the bits.
 #include "aggregate.h"
 
 #include <algorithm>
@@ -69,6 +70,7 @@ struct Aggregate {
     Spmm *spmm;                          // where run.spmm is not own
     int32_t *long_row, *device_long_row; // ascending; one copy for each side
     int64_t long_rows;
+    int lanes;    // of AggregateTask; 0: not measured
     DeviceRows x; // of the last prepare; borrowed
     const float *right;
 };
@@ -138,6 +140,7 @@ void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const D
     task.x = a->x.at;
     task.out_stride = out.stride;
     task.x_stride = a->x.stride;
+    task.sources = a->x.count;
     task.begin = a->csr.offset;
     task.end = a->csr.offset + 1;
     task.column = a->csr.column;
@@ -146,6 +149,7 @@ void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const D
     task.right = a->right;
     task.self = self;
     task.longest = LONG_ROW;
+    task.lanes = a->lanes;
     if (range.begin >= range.end ||
         (a->spmm != NULL && spmm_is_used() && spmm_rows(a->spmm, &task, range)))
         return;
@@ -172,13 +176,31 @@ static double seconds_of(Aggregate *a, Rows out, const char *name) {
     return fastest;
 }
 
+// Of the own kernel with the fastest number of lanes, which is kept.
+static double own_seconds_of(Aggregate *a, Rows out) {
+    double fastest = 0;
+    int best = 0;
+    for (int lanes = 32; lanes >= 8; lanes /= 2) {
+        a->lanes = lanes;
+        double seconds = seconds_of(a, out, "own");
+        if (best == 0 || seconds < fastest) {
+            best = lanes;
+            fastest = seconds;
+        }
+    }
+    a->lanes = best;
+    return fastest;
+}
+
 void cuda_aggregate_tune(Aggregate *a, Rows out, Rows x) {
-    if (!word_is(cuda_how.spmm, "auto"))
+    const bool is_auto = word_is(cuda_how.spmm, "auto");
+    if (!is_auto && (size_t)(x.count * x.stride) * sizeof(float) <= cuda_cache_bytes())
         return;
     const char *forced = choice.forced;
     cuda_aggregate_prepare(a, x, NULL, NULL);
-    choice.own_seconds += seconds_of(a, out, "own");
-    choice.spmm_seconds += seconds_of(a, out, "cusparse");
+    choice.own_seconds += own_seconds_of(a, out);
+    if (is_auto)
+        choice.spmm_seconds += seconds_of(a, out, "cusparse");
     choice.forced = forced;
 }
 
@@ -247,6 +269,7 @@ void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, int64_t column_e
     task.x = floats_of(halo.at);
     task.out_stride = out.stride;
     task.x_stride = halo.stride;
+    task.sources = halo.count;
     task.begin = h->from;
     task.end = h->to;
     task.row = h->rows;

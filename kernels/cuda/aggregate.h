@@ -12,6 +12,8 @@ struct AggregateTask {
     float *out;
     const float *x;
     int64_t out_stride, x_stride; // multiples of 16; floats to make: out_stride
+    int64_t sources;              // rows of x
+    int lanes;                    // of a tile, at most (4 .. 32); 0: by the size of x
     const int64_t *begin, *end;
     const int32_t *row, *column;
     const float *weight, *left, *right; // NULL: all 1

@@ -3,10 +3,12 @@
 // The one idea: a lane holds four columns of one row of the result over all edges of the row, so no
 // sum leaves its register, no two lanes add to one number, and a column adds its edges in the order
 // of the list. What is waited for is memory: a lane asks for the rows of AHEAD edges at once before
-// it adds the first. Neighbouring lanes read neighbouring columns, so a request is one line.
+// it adds the first. Neighbouring lanes read neighbouring columns, so a request is one line. A row
+// of x is read once for each of its edges: all rows are done in some columns before the next ones
+// begin, so that the slice of x that is read meanwhile stays in the device's second cache.
 #include "aggregate.h"
 
-enum { THREADS = 128, AHEAD = 8, WEIGHT = 1, RIGHT = 2 };
+enum { THREADS = 128, AHEAD = 8, BLOCKS = 6, WEIGHT = 1, RIGHT = 2 };
 
 __device__ static inline float4 times(float factor, float4 x) {
     return make_float4(factor * x.x, factor * x.y, factor * x.z, factor * x.w);
@@ -57,17 +59,18 @@ __device__ static inline float4 add_edges(const AggregateTask &task, float4 sum,
     return sum;
 }
 
-// `lanes` neighbouring threads take a tile of 4 lanes columns of one row; the tiles of a row are
-// neighbours, too.
+// `lanes` neighbouring threads take a tile of 4 lanes columns of one row; all rows of a tile come
+// before the next tile. BLOCKS a multiprocessor leave a thread the registers for AHEAD rows.
 template <int KIND>
-__global__ __launch_bounds__(THREADS) static void rows_kernel(AggregateTask task, int64_t first,
-                                                              int64_t last, int lanes, int tiles) {
+__global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateTask task,
+                                                                      int64_t first, int64_t last,
+                                                                      int lanes, int tiles) {
     const int groups = (int)blockDim.x / lanes;
-    const int64_t items = (last - first) * tiles, step = (int64_t)gridDim.x * groups;
+    const int64_t rows = last - first, items = rows * tiles, step = (int64_t)gridDim.x * groups;
     for (int64_t item = (int64_t)blockIdx.x * groups + threadIdx.x / lanes; item < items;
          item += step) {
-        const int64_t k = first + item / tiles, begin = task.begin[k], end = task.end[k];
-        const int64_t at = 4 * (item % tiles * lanes + threadIdx.x % lanes);
+        const int64_t k = first + item % rows, begin = task.begin[k], end = task.end[k];
+        const int64_t at = 4 * (item / rows * lanes + threadIdx.x % lanes);
         const bool unchanged = task.resume && task.left == NULL && begin == end;
         if (at >= task.out_stride || unchanged || (task.longest > 0 && end - begin > task.longest))
             continue;
@@ -79,10 +82,18 @@ __global__ __launch_bounds__(THREADS) static void rows_kernel(AggregateTask task
     }
 }
 
-// Lanes of a row: as many as its columns need, a power of two, a warp at most.
-static int lanes_for(int64_t stride) {
+// Unmeasured: so few that a slice of x as wide as a tile fits into the second cache; a line of
+// memory at least. Only rows whose neighbours are near one another do as well with wider tiles.
+static int lanes_by_size(int64_t sources) {
+    const size_t columns = cuda_cache_bytes() / sizeof(float) / (size_t)(sources > 0 ? sources : 1);
+    return columns >= 128 ? 32 : columns >= 64 ? 16 : 8;
+}
+
+// Lanes of a tile, a power of two: no more than a row's columns need.
+static int lanes_for(const AggregateTask *task) {
+    const int most = task->lanes > 0 ? task->lanes : lanes_by_size(task->sources);
     int lanes = 4;
-    while (lanes < 32 && 4 * lanes < stride)
+    while (lanes < most && 4 * lanes < task->out_stride)
         lanes *= 2;
     return lanes;
 }
@@ -90,7 +101,7 @@ static int lanes_for(int64_t stride) {
 void aggregate_task_run(const AggregateTask *task, int64_t first, int64_t last) {
     static void (*const kernels[])(AggregateTask, int64_t, int64_t, int, int) = {
         rows_kernel<0>, rows_kernel<WEIGHT>, rows_kernel<RIGHT>, rows_kernel<WEIGHT | RIGHT>};
-    const int lanes = lanes_for(task->out_stride);
+    const int lanes = lanes_for(task);
     const int64_t tiles = divide_up(task->out_stride, 4 * lanes);
     const int kind = (task->weight != NULL ? WEIGHT : 0) | (task->right != NULL ? RIGHT : 0);
     // one item a group: the device hands out blocks as others end, which evens out long rows

@@ -51,8 +51,9 @@ extern const PluginHost *cuda_host;
 // ---- host
 extern BackendStart cuda_how;
 cudaStream_t cuda_stream(DeviceStream stream);
-int cuda_processors(void);   // multiprocessors of the device
-int cuda_device_ranks(void); // ranks of this machine that share this rank's device
+int cuda_processors(void);     // multiprocessors of the device
+size_t cuda_cache_bytes(void); // its second cache
+int cuda_device_ranks(void);   // ranks of this machine that share this rank's device
 // Blocks of `block` threads for `threads` threads, at most as many as keep the device busy: kernels
 // loop over what is left.
 int64_t cuda_blocks(int64_t threads, int block);

@@ -21,6 +21,7 @@ void cuda_open(const PluginHost *host) { cuda_host = host; }
 
 cudaStream_t cuda_stream(DeviceStream stream) { return device.stream[stream]; }
 int cuda_processors(void) { return device.properties.multiProcessorCount; }
+size_t cuda_cache_bytes(void) { return (size_t)device.properties.l2CacheSize; }
 
 int cuda_device_ranks(void) {
     if (cuda_how.device_ranks > 0)

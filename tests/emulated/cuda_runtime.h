@@ -60,7 +60,7 @@ struct cudaDeviceProp {
     char name[256];
     size_t totalGlobalMem, sharedMemPerBlock, sharedMemPerBlockOptin;
     int major, minor, multiProcessorCount, warpSize;
-    int maxThreadsPerBlock, maxThreadsPerMultiProcessor;
+    int maxThreadsPerBlock, maxThreadsPerMultiProcessor, l2CacheSize;
     cudaUUID_t uuid;
 };
 enum cudaDeviceAttr {

@@ -14,6 +14,7 @@ enum {
     SHARED_BYTES = 48 << 10,
     SHARED_OPTIN = 227 << 10,
     PROCESSORS = 2,
+    CACHE_BYTES = 64 << 10, // small: rows of a test are wider than what fits
     THREADS_OF_A_PROCESSOR = 256
 };
 
@@ -144,8 +145,9 @@ static cudaUUID_t device_uuid() {
 
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device) {
     *properties = cudaDeviceProp{
-        "emulated",    whole_memory(),   SHARED_BYTES,           SHARED_OPTIN, 9, 0, PROCESSORS,
-        LANES_OF_WARP, THREADS_OF_BLOCK, THREADS_OF_A_PROCESSOR, device_uuid()};
+        "emulated",  whole_memory(), SHARED_BYTES,  SHARED_OPTIN,     9,
+        0,           PROCESSORS,     LANES_OF_WARP, THREADS_OF_BLOCK, THREADS_OF_A_PROCESSOR,
+        CACHE_BYTES, device_uuid()};
     return check_device(device);
 }
 
