@@ -4,12 +4,13 @@
 // self term. So the right diagonal is multiplied into a copy of x, and the left one and the self
 // term are added to the product. The matrix is the stored transpose where one is meant, and the
 // algorithm is the one that is documented to repeat its bits (TRAPS 21). A range of rows is a
-// matrix of its own, whose offsets begin at 0; ranges are few, and the same in every epoch.
+// matrix of its own, whose offsets begin at 0; what cuSPARSE finds out about it (preprocess) holds
+// for one width of rows. Ranges and widths are few, and the same in every epoch.
 #include "aggregate.h"
 
 #include <cusparse.h>
 
-static constexpr int RANGES = 8, THREADS = 256;
+static constexpr int MATRICES = 16, THREADS = 256;
 
 #define SPARSE_CALL(call)                                                                          \
     do {                                                                                           \
@@ -28,13 +29,13 @@ static cusparseHandle_t library(void) {
     return handle;
 }
 
-// Rows of the Csr as a matrix.
+// Rows of the Csr as a matrix to multiply with rows of one width.
 struct RangeMatrix {
     Range range;
+    int64_t stride;
     int32_t *offset; // [rows + 1], the first is 0
     cusparseSpMatDescr_t matrix;
-    void *buffer;
-    size_t buffer_bytes;
+    void *buffer; // NULL until it was multiplied for the first time; cuSPARSE keeps its plan there
 };
 
 struct Spmm {
@@ -43,8 +44,8 @@ struct Spmm {
     int64_t sources;
     float *ones;   // [entries] where the Csr has no weights
     float *scaled; // [sources, stride] right x
-    RangeMatrix range[RANGES];
-    int ranges;
+    RangeMatrix matrix[MATRICES];
+    int matrices;
 };
 
 // ---- making
@@ -69,11 +70,11 @@ Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int
     return s;
 }
 
-// Ranges that overlap are at most all rows once whole and once in parts.
+// Ranges that overlap are at most all rows once whole and once in parts, for two widths.
 size_t spmm_bytes(const Csr *csr, int64_t sources, int64_t stride) {
     size_t scaled = (size_t)(sources * stride) * sizeof(float);
     size_t ones = csr->weight == NULL ? (size_t)csr_entries(csr) * sizeof(float) : 0;
-    size_t offsets = 2 * (size_t)(csr->rows + RANGES) * sizeof(int32_t);
+    size_t offsets = 4 * (size_t)(csr->rows + MATRICES) * sizeof(int32_t);
     return sizeof(Spmm) + scaled + ones + offsets;
 }
 
@@ -81,10 +82,10 @@ void spmm_free(Spmm *s) {
     if (s == NULL)
         return;
     cuda_finish(NULL);
-    for (int i = 0; i < s->ranges; i++) {
-        SPARSE_CALL(cusparseDestroySpMat(s->range[i].matrix));
-        cuda_free(s->range[i].buffer);
-        cuda_free(s->range[i].offset);
+    for (int i = 0; i < s->matrices; i++) {
+        SPARSE_CALL(cusparseDestroySpMat(s->matrix[i].matrix));
+        cuda_free(s->matrix[i].buffer);
+        cuda_free(s->matrix[i].offset);
     }
     cuda_free(s->scaled);
     cuda_free(s->ones);
@@ -97,12 +98,12 @@ __global__ static void rebase(int32_t *to, const int64_t *from, int64_t count) {
         to[i] = (int32_t)(from[i] - from[0]);
 }
 
-static bool make_range(Spmm *s, RangeMatrix *made, Range range) {
+static bool make_matrix(Spmm *s, RangeMatrix *made, Range range, int64_t stride) {
     const int64_t rows = range.end - range.begin, first = s->offset[range.begin];
     const int64_t entries = s->offset[range.end] - first;
     if (entries > INT32_MAX)
         return false;
-    *made = RangeMatrix{range, NULL, NULL, NULL, 0};
+    *made = RangeMatrix{range, stride, NULL, NULL, NULL};
     made->offset = (int32_t *)cuda_alloc((size_t)(rows + 1) * sizeof(int32_t), "offsets");
     LAUNCH(rebase, cuda_blocks(rows + 1, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
            made->offset, s->csr->offset + range.begin, rows + 1);
@@ -113,14 +114,16 @@ static bool make_range(Spmm *s, RangeMatrix *made, Range range) {
     return true;
 }
 
-// NULL where a range has more entries than a matrix may have, or there are too many ranges.
-static RangeMatrix *range_of(Spmm *s, Range range) {
-    for (int i = 0; i < s->ranges; i++)
-        if (s->range[i].range.begin == range.begin && s->range[i].range.end == range.end)
-            return &s->range[i];
-    if (s->ranges == RANGES || !make_range(s, &s->range[s->ranges], range))
+// NULL where a range has more entries than a matrix may have, or there are too many matrices.
+static RangeMatrix *matrix_of(Spmm *s, Range range, int64_t stride) {
+    for (int i = 0; i < s->matrices; i++) {
+        const RangeMatrix *m = &s->matrix[i];
+        if (m->range.begin == range.begin && m->range.end == range.end && m->stride == stride)
+            return &s->matrix[i];
+    }
+    if (s->matrices == MATRICES || !make_matrix(s, &s->matrix[s->matrices], range, stride))
         return NULL;
-    return &s->range[s->ranges++];
+    return &s->matrix[s->matrices++];
 }
 
 // ---- running
@@ -144,26 +147,30 @@ __global__ static void finish_rows(float *out, const float *x, const float *left
     }
 }
 
-static void multiply(RangeMatrix *range, const float *x, float *out, int64_t sources,
-                     int64_t stride) {
-    const int64_t rows = range->range.end - range->range.begin;
-    const float one = 1, zero = 0;
-    cusparseDnMatDescr_t from, to;
-    SPARSE_CALL(cusparseCreateDnMat(&from, sources, stride, stride, const_cast<float *>(x),
+static cusparseDnMatDescr_t rows_as_matrix(const float *at, int64_t rows, int64_t stride) {
+    cusparseDnMatDescr_t made;
+    SPARSE_CALL(cusparseCreateDnMat(&made, rows, stride, stride, const_cast<float *>(at),
                                     CUDA_R_32F, CUSPARSE_ORDER_ROW));
-    SPARSE_CALL(cusparseCreateDnMat(&to, rows, stride, stride, out + range->range.begin * stride,
-                                    CUDA_R_32F, CUSPARSE_ORDER_ROW));
+    return made;
+}
+
+static void multiply(RangeMatrix *m, const float *x, float *out, int64_t sources) {
     const cusparseOperation_t plain = CUSPARSE_OPERATION_NON_TRANSPOSE;
-    size_t bytes = 0;
-    SPARSE_CALL(cusparseSpMM_bufferSize(library(), plain, plain, &one, range->matrix, from, &zero,
-                                        to, CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3, &bytes));
-    if (bytes > range->buffer_bytes) {
-        cuda_free(range->buffer);
-        range->buffer = cuda_alloc(bytes, "workspace of cuSPARSE");
-        range->buffer_bytes = bytes;
+    const cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG3;
+    const float one = 1, zero = 0;
+    const int64_t rows = m->range.end - m->range.begin, stride = m->stride;
+    cusparseDnMatDescr_t from = rows_as_matrix(x, sources, stride);
+    cusparseDnMatDescr_t to = rows_as_matrix(out + m->range.begin * stride, rows, stride);
+    if (m->buffer == NULL) {
+        size_t bytes = 0;
+        SPARSE_CALL(cusparseSpMM_bufferSize(library(), plain, plain, &one, m->matrix, from, &zero,
+                                            to, CUDA_R_32F, algorithm, &bytes));
+        m->buffer = cuda_alloc(bytes > 0 ? bytes : 1, "workspace of cuSPARSE");
+        SPARSE_CALL(cusparseSpMM_preprocess(library(), plain, plain, &one, m->matrix, from, &zero,
+                                            to, CUDA_R_32F, algorithm, m->buffer));
     }
-    SPARSE_CALL(cusparseSpMM(library(), plain, plain, &one, range->matrix, from, &zero, to,
-                             CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3, range->buffer));
+    SPARSE_CALL(cusparseSpMM(library(), plain, plain, &one, m->matrix, from, &zero, to, CUDA_R_32F,
+                             algorithm, m->buffer));
     SPARSE_CALL(cusparseDestroyDnMat(to));
     SPARSE_CALL(cusparseDestroyDnMat(from));
 }
@@ -175,12 +182,12 @@ void spmm_prepare(Spmm *s, const DeviceRows *x, const float *right) {
 }
 
 bool spmm_rows(Spmm *s, const AggregateTask *task, Range range) {
-    RangeMatrix *matrix = range_of(s, range);
+    const int64_t rows = range.end - range.begin, stride = task->out_stride;
+    RangeMatrix *matrix = matrix_of(s, range, stride);
     if (matrix == NULL)
         return false;
-    const int64_t rows = range.end - range.begin, stride = task->out_stride;
     const float *x = task->right != NULL ? s->scaled : task->x;
-    multiply(matrix, x, task->out, s->sources, stride);
+    multiply(matrix, x, task->out, s->sources);
     if (task->self || task->left != NULL)
         LAUNCH(finish_rows, cuda_blocks(rows * stride, THREADS), THREADS, 0,
                cuda_stream(STREAM_COMPUTE), task->out, x, task->left, task->self, range.begin, rows,

@@ -15,6 +15,8 @@ struct cusparseSpMatDescr {
     const void *offset;
     const int32_t *column;
     const float *value;
+    mutable const void *plan;     // by cusparseSpMM_preprocess: its workspace,
+    mutable int64_t plan_columns; // and the width that it is for
 };
 struct cusparseDnMatDescr {
     int64_t rows, columns, stride;
@@ -80,8 +82,8 @@ cusparseStatus_t cusparseCreateCsr(cusparseSpMatDescr_t *matrix, int64_t rows, i
     if (column_type != CUSPARSE_INDEX_32I || base != CUSPARSE_INDEX_BASE_ZERO || type != CUDA_R_32F)
         return CUSPARSE_STATUS_NOT_SUPPORTED;
     const bool is_wide = offset_type == CUSPARSE_INDEX_64I;
-    cusparseSpMatDescr made = {rows,   columns,           entries,       is_wide,
-                               offset, (int32_t *)column, (float *)value};
+    cusparseSpMatDescr made = {rows,           columns, entries, is_wide, offset, (int32_t *)column,
+                               (float *)value, nullptr, 0};
     check_matrix(made);
     *matrix = new cusparseSpMatDescr(made);
     return CUSPARSE_STATUS_SUCCESS;
@@ -201,6 +203,8 @@ cusparseStatus_t cusparseSpMM_preprocess(cusparseHandle_t, cusparseOperation_t a
                                          const void *, cusparseDnMatDescr_t c, cudaDataType type,
                                          cusparseSpMMAlg_t, void *buffer) {
     check_block(buffer, workspace_bytes, "the workspace of cusparseSpMM_preprocess");
+    a->plan = buffer;
+    a->plan_columns = b->columns;
     return check_product(a_op, b_op, *a, *b, *c, type);
 }
 
@@ -213,6 +217,9 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t a_op,
     if (status != CUSPARSE_STATUS_SUCCESS)
         return status;
     check_block(buffer, workspace_bytes, "the workspace of cusparseSpMM");
+    if (a->plan != buffer || a->plan_columns != b->columns)
+        stop("cusparseSpMM: the workspace has no plan of this matrix for rows of %lld columns",
+             (long long)b->columns);
     check_matrix(*a);
     check_rows(*b);
     check_rows(*c);

@@ -196,7 +196,8 @@ static void cusparse_on_emulated(void **state) {
 
 // The plan of the device's memory is made of what aggregates say that they take.
 static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, bool weighted) {
-    enum { ROWS = 300, SOURCES = 5000, WIDE = 41, SMALL = 16 * 64 }; // SMALL: least sizes of blocks
+    enum { ROWS = 300, SOURCES = 5000, WIDE = 41, THIN = 7 };
+    enum { SMALL = 20 * 64 }; // least sizes of blocks
     Error err = {0};
     Case c = {.b = b};
     int32_t place[ROWS];
@@ -205,6 +206,7 @@ static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, boo
     assert_true(b->start(&(BackendStart){.spmm = spmm}, &err));
     Csr csr = random_csr(&c, ROWS, SOURCES, weighted, SOURCES);
     Rows x = case_rows(&c, SOURCES, WIDE), out = case_dirty_rows(&c, ROWS, WIDE);
+    Rows thin = case_rows(&c, SOURCES, THIN), thin_out = case_dirty_rows(&c, ROWS, THIN);
     DeviceFloat *right = case_floats(&c, SOURCES);
     size_t before = b->device_free();
     Aggregate *aggregate = b->aggregate_new(&csr, SOURCES, WIDE, "rows");
@@ -213,6 +215,9 @@ static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, boo
     for (int i = 0; i <= 2; i++) // two ranges, and all rows
         b->aggregate_rows(aggregate, out, (Range){i == 1 ? ROWS / 2 : 0, i > 0 ? ROWS : ROWS / 2},
                           false, NULL, NULL);
+    // rows of another width by the same aggregate
+    b->aggregate_prepare(aggregate, thin, NULL, NULL);
+    b->aggregate_rows(aggregate, thin_out, (Range){0, ROWS}, true, NULL, NULL);
     size_t taken = before - b->device_free();
     size_t said = 2 * csr_bytes(&csr) + sizeof place + b->aggregate_halo_bytes(&csr) +
                   b->aggregate_bytes(&csr, SOURCES, WIDE, "rows");

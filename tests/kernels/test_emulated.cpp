@@ -320,6 +320,9 @@ static void sparse_products_are_right(void **) {
                       CUSPARSE_INDEX_BASE_ZERO, CUDA_R_32F);
     cusparseCreateDnMat(&from, 3, 2, 2, x, CUDA_R_32F, CUSPARSE_ORDER_ROW);
     cusparseCreateDnMat(&to, 3, 2, 2, y, CUDA_R_32F, CUSPARSE_ORDER_ROW);
+    assert_int_equal(cusparseSpMM_preprocess(sparse, plain, plain, &one, matrix, from, &zero, to,
+                                             CUDA_R_32F, CUSPARSE_SPMM_CSR_ALG3, buffer),
+                     CUSPARSE_STATUS_SUCCESS);
     assert_int_equal(cusparseSpMM(sparse, plain, plain, &one, matrix, from, &zero, to, CUDA_R_32F,
                                   CUSPARSE_SPMM_CSR_ALG3, buffer),
                      CUSPARSE_STATUS_SUCCESS);
