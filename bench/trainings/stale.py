@@ -33,7 +33,7 @@ SETS = {  # config: seeds, settings of all its runs
     "reddit-small-gcn": (4, []),
     "adaqp-products-small-gcn": (4, ["train.epochs=100"]),
     "amazon-computers-gcn": (4, SIXTY),
-    "coauthor-physics-gcn": (4, ["train.epochs=100", *SIXTY]),
+    "coauthor-physics-gcn": (4, ["train.epochs=100", "lossless.order=auto", *SIXTY]),
 }
 LOOK_ALIKES = ("reddit-small", "products-small")
 MODES = ("vanilla", "lossless", "pipegcn", "pipegcn-published", "bns", "sancus", "adaqp", "pipeadaqp")
