@@ -184,22 +184,18 @@ static bool check(const Options *options, const char *action, Error *err) {
     return true;
 }
 
-ExitCode cmd_cache(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_cache(const Options *options, Error *err) {
     const char *action = options->arguments > 0 ? options->argument[0] : "list";
     Config config;
     CacheList list = {0};
-    Error err = {0};
-    if (check(options, action, &err) &&
-        config_load(&config, NULL, options->setting, options->settings, &err) &&
-        cache_list(&list, config.data.cache, &err)) {
+    if (check(options, action, err) &&
+        config_load(&config, NULL, options->setting, options->settings, err) &&
+        cache_list(&list, config.data.cache, err)) {
         if (strcmp(action, "prune") == 0)
-            prune(&list, config.data.cache, options, &err);
+            prune(&list, config.data.cache, options, err);
         else
             print_list(&list, config.data.cache, options->json);
     }
     cache_list_clear(&list);
-    if (err.code != 0)
-        print_error(&err);
-    return (ExitCode)err.code;
+    return (ExitCode)err->code;
 }

@@ -218,10 +218,11 @@ static bool compare(Session *s, const Options *options) {
     return s->err.code == 0;
 }
 
-ExitCode cmd_compare(const Options *options, int *argc, char ***argv) {
+ExitCode cmd_compare(const Options *options, Error *err) {
+    (void)err; // of its session
     Session session;
     stop_listen();
-    if (session_start(&session, options, argc, argv) &&
+    if (session_start(&session, options) &&
         folder_claim(&session, &session.folder, &session.config,
                      (RunClaim){RUN_COMPARISON, options->resume, .exact = false}) &&
         session_load(&session))

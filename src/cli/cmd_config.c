@@ -53,10 +53,7 @@ static bool run(const Options *options, Error *err) {
                      options->argument[0]);
 }
 
-ExitCode cmd_config(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
-    Error err = {0};
-    if (!run(options, &err))
-        print_error(&err);
-    return (ExitCode)err.code;
+ExitCode cmd_config(const Options *options, Error *err) {
+    run(options, err);
+    return (ExitCode)err->code;
 }

@@ -86,17 +86,12 @@ static bool convert(const Config *config, const Conversion *conversion, Error *e
     return ok;
 }
 
-ExitCode cmd_convert(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_convert(const Options *options, Error *err) {
     Config config;
-    Error err = {0};
     Conversion conversion = {options->argument[1], options->to, options->force, options->store};
-    if (load_source(&config, options, &err) &&
-        dataset_conversion_fits(&conversion, &config, &err)) {
+    if (load_source(&config, options, err) && dataset_conversion_fits(&conversion, &config, err)) {
         threads_set((int)config.run.threads, 1);
-        convert(&config, &conversion, &err);
+        convert(&config, &conversion, err);
     }
-    if (err.code != 0)
-        print_error(&err);
-    return (ExitCode)err.code;
+    return (ExitCode)err->code;
 }

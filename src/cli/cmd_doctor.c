@@ -310,28 +310,24 @@ static void visit_as_json(Visit *v) {
 }
 
 // Only wrong values of the config are errors; what is missing on disk is a finding.
-ExitCode cmd_doctor(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_doctor(const Options *options, Error *err) {
     Config config;
-    Error err = {0};
     bool ok = options->arguments > 0
-                  ? load_config(&config, options, options->argument[0], options->ranks, &err)
-                  : config_load(&config, NULL, options->setting, options->settings, &err);
-    if (!ok) {
-        print_error(&err);
-        return (ExitCode)err.code;
-    }
+                  ? load_config(&config, options, options->argument[0], options->ranks, err)
+                  : config_load(&config, NULL, options->setting, options->settings, err);
+    if (!ok)
+        return (ExitCode)err->code;
     Visit v = {.config = &config, .options = options};
     (options->json ? visit_as_json : visit_all)(&v);
     return v.worst == HEALTH_FAIL ? EXIT_UNAVAILABLE : EXIT_OK;
 }
 
 // The ranks that doctor starts.
-ExitCode cmd_probe(const Options *options, int *argc, char ***argv) {
-    (void)options;
+ExitCode cmd_probe(const Options *options, Error *err) {
+    (void)err;
     Comm comm;
     launch_die_with_parent();
-    comm_start(&comm, argc, argv);
+    comm_start(&comm, options->argc, options->argv);
     int64_t one = 1;
     comm_sum_int64(&comm, &one, 1);
     bool right = one == comm.size;

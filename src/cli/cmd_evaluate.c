@@ -57,9 +57,10 @@ static void evaluate(Session *s, const Options *options) {
     inference_close(&inference);
 }
 
-ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv) {
+ExitCode cmd_evaluate(const Options *options, Error *err) {
+    (void)err; // of its session
     Session session;
-    if (session_begin(&session, options, argc, argv))
+    if (session_begin(&session, options))
         evaluate(&session, options);
     return session_end(&session);
 }

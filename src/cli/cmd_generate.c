@@ -44,17 +44,13 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     return ok;
 }
 
-ExitCode cmd_generate(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
-    Error err = {0};
+ExitCode cmd_generate(const Options *options, Error *err) {
     char folder[PATH_BYTES];
     threads_set(0, 1);
     if (options->output != NULL)
         snprintf(folder, sizeof folder, "%s", options->output);
     if (options->output != NULL ||
-        default_folder(folder, sizeof folder, options->argument[0], options->seed, &err))
-        generate(options, folder, &err);
-    if (err.code != 0)
-        print_error(&err);
-    return (ExitCode)err.code;
+        default_folder(folder, sizeof folder, options->argument[0], options->seed, err))
+        generate(options, folder, err);
+    return (ExitCode)err->code;
 }

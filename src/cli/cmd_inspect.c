@@ -112,18 +112,14 @@ static void find(const Config *config, const char *argument, char path[PATH_BYTE
         path[--length] = 0;
 }
 
-ExitCode cmd_inspect(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_inspect(const Options *options, Error *err) {
     Config config;
-    Error err = {0};
     char path[PATH_BYTES];
-    if (config_load(&config, NULL, NULL, 0, &err)) {
+    if (config_load(&config, NULL, NULL, 0, err)) {
         find(&config, options->argument[0], path);
-        const Inspected *kind = kind_of(path, &err);
+        const Inspected *kind = kind_of(path, err);
         if (kind != NULL)
-            (options->json ? put : print)(kind, path, &err);
+            (options->json ? put : print)(kind, path, err);
     }
-    if (err.code != 0)
-        print_error(&err);
-    return (ExitCode)err.code;
+    return (ExitCode)err->code;
 }

@@ -23,24 +23,20 @@ static void print_text(const char *folder, const char *name, Error *err) {
         terminal_print("\nfolder     %s\n", SHOWN(folder));
 }
 
-ExitCode cmd_partition(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_partition(const Options *options, Error *err) {
     Config config;
-    Error err = {0};
     char folder[PATH_BYTES], name[DATASET_NAME];
     Warnings warnings = {0};
     int parts = options->parts != 0 ? options->parts : 2;
-    bool ok = load_config_aloud(&config, options, options->argument[0], parts, &err) &&
+    bool ok = load_config_aloud(&config, options, options->argument[0], parts, err) &&
               (threads_set((int)config.run.threads, 1), true) &&
-              partition_build(&config, parts, folder, sizeof folder, &warnings, &err) &&
-              dataset_name(&config, name, &err);
+              partition_build(&config, parts, folder, sizeof folder, &warnings, err) &&
+              dataset_name(&config, name, err);
     stage_end("");
     say_lines("warning    ", warnings.text);
     if (ok && options->json)
-        print_json(folder, name, &err);
+        print_json(folder, name, err);
     else if (ok)
-        print_text(folder, name, &err);
-    if (err.code != 0)
-        print_error(&err);
-    return (ExitCode)err.code;
+        print_text(folder, name, err);
+    return (ExitCode)err->code;
 }

@@ -251,8 +251,7 @@ static bool make_plan(Plan *p) {
     return ok;
 }
 
-ExitCode cmd_plan(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_plan(const Options *options, Error *err) {
     Plan *p = ALLOC(Plan, 1, "plan"); // too large for the stack
     *p = (Plan){.options = options};
     p->config = ALLOC(Config, MODES, "plan");
@@ -263,11 +262,9 @@ ExitCode cmd_plan(const Options *options, int *argc, char ***argv) {
     say_lines("warning    ", p->warnings.text);
     if (ok && (options->svg == NULL || plan_draw(p)))
         options->json ? plan_print_json(p) : plan_print_text(p);
-    if (p->err.code != 0)
-        print_error(&p->err);
-    ExitCode code = (ExitCode)p->err.code;
+    *err = p->err;
     memory_free(estimates);
     memory_free(p->config);
     memory_free(p);
-    return code;
+    return (ExitCode)err->code;
 }

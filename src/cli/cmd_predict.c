@@ -140,9 +140,10 @@ static void predict(Session *s, const Options *options) {
     inference_close(&inference);
 }
 
-ExitCode cmd_predict(const Options *options, int *argc, char ***argv) {
+ExitCode cmd_predict(const Options *options, Error *err) {
+    (void)err; // of its session
     Session session;
-    if (session_begin(&session, options, argc, argv))
+    if (session_begin(&session, options))
         predict(&session, options);
     return session_end(&session);
 }

@@ -168,10 +168,11 @@ static void run_program(Session *s, const Options *options) {
     program_result_clear(&result);
 }
 
-ExitCode cmd_program(const Options *options, int *argc, char ***argv) {
+ExitCode cmd_program(const Options *options, Error *err) {
+    (void)err; // of its session
     Session session;
     stop_listen();
-    if (session_start(&session, options, argc, argv)) {
+    if (session_start(&session, options)) {
         program_fits(options->argument[0], &session.config, &session.err);
         if (comm_agree(&session.comm, &session.err)) {
             say_what_is_ignored(&session);

@@ -33,13 +33,9 @@ bool report_folder(const char *folder, Error *err) {
     return ok;
 }
 
-ExitCode cmd_report(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
-    Error err = {0};
+ExitCode cmd_report(const Options *options, Error *err) {
     const char *path = options->output != NULL ? options->output : "report.html";
-    if (write_page(options, path, &err))
+    if (write_page(options, path, err))
         terminal_print("%s\n", SHOWN(path));
-    else
-        print_error(&err);
-    return (ExitCode)err.code;
+    return (ExitCode)err->code;
 }

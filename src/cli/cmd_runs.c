@@ -17,22 +17,18 @@ static void print(const RunRecords *records, const char *folder, bool json) {
     json_writer_clear(&writer);
 }
 
-ExitCode cmd_runs(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_runs(const Options *options, Error *err) {
     const char *folder = options->arguments > 0 ? options->argument[0] : "runs";
     RunRecords records = {0};
-    Error err = {0};
     if (!file_is_folder(folder))
-        error_set(&err, EXIT_NO_INPUT,
+        error_set(err, EXIT_NO_INPUT,
                   options->arguments > 0
                       ? "%s: there is no such folder"
                       : "%s: there is no such folder here; fringe runs FOLDER lists the runs of "
                         "another one",
                   folder);
-    else if (records_add(&records, folder, &terminal_sink, &err))
+    else if (records_add(&records, folder, &terminal_sink, err))
         print(&records, folder, options->json);
     records_clear(&records);
-    if (err.code != 0)
-        print_error(&err);
-    return (ExitCode)err.code;
+    return (ExitCode)err->code;
 }

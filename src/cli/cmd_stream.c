@@ -106,25 +106,21 @@ static bool run(StreamSummary *summary, const Config *config, const Options *opt
     return stream_run(summary, &request, config, err);
 }
 
-ExitCode cmd_stream(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_stream(const Options *options, Error *err) {
     Config config;
     RunFolder folder = {0};
     StreamSummary summary = {0};
-    Error err = {0};
     stop_listen();
-    bool ok = configure(&config, options, &err) && check_files(options, &err) &&
+    bool ok = configure(&config, options, err) && check_files(options, err) &&
               (threads_set((int)config.run.threads, 1), true) &&
               runfolder_claim(&folder, &config, &(RunClaim){RUN_STREAM, options->resume, false},
-                              &terminal_sink, &err) &&
-              run(&summary, &config, options, &err);
+                              &terminal_sink, err) &&
+              run(&summary, &config, options, err);
     stage_end("");
     runfolder_release(&folder);
     if (ok && options->json)
         print_json(&summary);
     else if (ok)
         print_summary(&summary);
-    if (err.code != 0)
-        print_error(&err);
-    return (ExitCode)err.code;
+    return (ExitCode)err->code;
 }

@@ -352,12 +352,13 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
     return ok && comm_agree(&s->comm, &s->err);
 }
 
-ExitCode cmd_train(const Options *options, int *argc, char ***argv) {
+ExitCode cmd_train(const Options *options, Error *err) {
+    (void)err; // of its session
     Session session;
     RunResult *result = ALLOC(RunResult, options->runs, "results of runs");
     RunKind kind = options->sweeps > 0 ? RUN_SWEEP : options->runs > 1 ? RUN_SEVERAL : RUN_SINGLE;
     stop_listen();
-    bool started = session_start(&session, options, argc, argv);
+    bool started = session_start(&session, options);
     if (started && options->sweeps == 0)
         session_warn_of_idle_keys(&session);
     if (started &&

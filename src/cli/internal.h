@@ -52,6 +52,8 @@ typedef struct Options { // the command line
     bool force, store;                                     // of convert: --force, --store
     bool all;                                              // --all
     int needs;                                             // of the command, or --files: NEEDS_...
+    int *argc;                                             // of main, for MPI
+    char ***argv;
 } Options;
 
 // The config is the last argument of a command that takes one.
@@ -68,7 +70,8 @@ typedef struct Command {
     const char *options;   // letters of its options (options.c), besides --help
     const char *summary;   // one line
     const char *details;   // for its --help
-    ExitCode (*run)(const Options *options, int *argc, char ***argv);
+    // Leaves a mistake to main, which prints it; a command with ranks ends its session itself.
+    ExitCode (*run)(const Options *options, Error *err);
 } Command;
 
 extern const Command commands[];
@@ -199,10 +202,10 @@ typedef struct Session {
 } Session;
 
 // Starts MPI and loads the config (rank 0 reads it). False: session_end says why. Collective.
-bool session_start(Session *session, const Options *options, int *argc, char ***argv);
+bool session_start(Session *session, const Options *options);
 bool session_load(Session *session); // loads the shard. Collective.
 // session_start, then session_load. Collective.
-bool session_begin(Session *session, const Options *options, int *argc, char ***argv);
+bool session_begin(Session *session, const Options *options);
 // Loads the config that the options name on all ranks; rank 0 reads it. Collective.
 bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
@@ -302,23 +305,23 @@ bool sweep_train(Session *session, const Options *options);
 // True if the run with that config, in its run.dir, has ended already; says so. Collective.
 bool sweep_is_done(Session *session, const Config *config);
 
-ExitCode cmd_train(const Options *options, int *argc, char ***argv);
-ExitCode cmd_compare(const Options *options, int *argc, char ***argv);
-ExitCode cmd_evaluate(const Options *options, int *argc, char ***argv);
-ExitCode cmd_predict(const Options *options, int *argc, char ***argv);
-ExitCode cmd_program(const Options *options, int *argc, char ***argv);
-ExitCode cmd_partition(const Options *options, int *argc, char ***argv);
-ExitCode cmd_plan(const Options *options, int *argc, char ***argv);
-ExitCode cmd_stream(const Options *options, int *argc, char ***argv);
-ExitCode cmd_generate(const Options *options, int *argc, char ***argv);
-ExitCode cmd_convert(const Options *options, int *argc, char ***argv);
-ExitCode cmd_inspect(const Options *options, int *argc, char ***argv);
-ExitCode cmd_report(const Options *options, int *argc, char ***argv);
-ExitCode cmd_cache(const Options *options, int *argc, char ***argv);
-ExitCode cmd_runs(const Options *options, int *argc, char ***argv);
-ExitCode cmd_config(const Options *options, int *argc, char ***argv);
-ExitCode cmd_doctor(const Options *options, int *argc, char ***argv);
-ExitCode cmd_help(const Options *options, int *argc, char ***argv);
-ExitCode cmd_probe(const Options *options, int *argc, char ***argv);
+ExitCode cmd_train(const Options *options, Error *err);
+ExitCode cmd_compare(const Options *options, Error *err);
+ExitCode cmd_evaluate(const Options *options, Error *err);
+ExitCode cmd_predict(const Options *options, Error *err);
+ExitCode cmd_program(const Options *options, Error *err);
+ExitCode cmd_partition(const Options *options, Error *err);
+ExitCode cmd_plan(const Options *options, Error *err);
+ExitCode cmd_stream(const Options *options, Error *err);
+ExitCode cmd_generate(const Options *options, Error *err);
+ExitCode cmd_convert(const Options *options, Error *err);
+ExitCode cmd_inspect(const Options *options, Error *err);
+ExitCode cmd_report(const Options *options, Error *err);
+ExitCode cmd_cache(const Options *options, Error *err);
+ExitCode cmd_runs(const Options *options, Error *err);
+ExitCode cmd_config(const Options *options, Error *err);
+ExitCode cmd_doctor(const Options *options, Error *err);
+ExitCode cmd_help(const Options *options, Error *err);
+ExitCode cmd_probe(const Options *options, Error *err);
 
 #endif

@@ -223,7 +223,10 @@ static ExitCode run(int argc, char **argv) {
     }
     if (command->ranks && launch_wanted(&options))
         return launch_command(&options, argv);
-    return command->run(&options, &argc, &argv);
+    options.argc = &argc;
+    options.argv = &argv;
+    ExitCode code = command->run(&options, &err);
+    return err.code != 0 ? fail(&err) : code;
 }
 
 int main(int argc, char **argv) {

@@ -174,10 +174,8 @@ static void man_print(void) {
     man_environment();
 }
 
-ExitCode cmd_help(const Options *options, int *argc, char ***argv) {
-    (void)argc, (void)argv;
+ExitCode cmd_help(const Options *options, Error *err) {
     const char *topic = options->arguments > 0 ? options->argument[0] : "";
-    Error err = {0};
     const Command *command;
     if (topic[0] == 0)
         help_print();
@@ -187,9 +185,7 @@ ExitCode cmd_help(const Options *options, int *argc, char ***argv) {
         completion_print_bash();
     else if (strcmp(topic, "zsh") == 0)
         completion_print_zsh();
-    else if ((command = command_find(topic, &err)) != NULL)
+    else if ((command = command_find(topic, err)) != NULL)
         options_help(command);
-    else
-        print_error(&err);
-    return (ExitCode)err.code;
+    return (ExitCode)err->code;
 }

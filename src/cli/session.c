@@ -88,7 +88,7 @@ void warn_of_omp_threads(void) {
                      SHOWN(wanted), SHOWN(wanted));
 }
 
-bool session_start(Session *session, const Options *options, int *argc, char ***argv) {
+bool session_start(Session *session, const Options *options) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     if (launch_is_kept())
@@ -97,9 +97,9 @@ bool session_start(Session *session, const Options *options, int *argc, char ***
     if (!launch_inside_job()) {
         if (!load_config(&session->config, options, config_named(options), 1, &session->err))
             return false;
-        spin_restart(threads_set((int)session->config.run.threads, 1), *argv);
+        spin_restart(threads_set((int)session->config.run.threads, 1), *options->argv);
     }
-    comm_start(&session->comm, argc, argv);
+    comm_start(&session->comm, options->argc, options->argv);
     if (session->comm.rank == 0)
         terminal_start(&session->comm);
     if (!check_lonely(session) || !check_ranks(session, options) ||
@@ -125,8 +125,8 @@ bool session_load(Session *session) {
     return session->open;
 }
 
-bool session_begin(Session *session, const Options *options, int *argc, char ***argv) {
-    if (!session_start(session, options, argc, argv))
+bool session_begin(Session *session, const Options *options) {
+    if (!session_start(session, options))
         return false;
     session_warn_of_idle_keys(session);
     return session_load(session);
