@@ -1,6 +1,7 @@
 // Writing JSON. The idea: the writer knows at each depth whether a comma is needed, so callers only
 // name values. Numbers are written with the fewest digits that read back the same.
 
+#include "fringe/base/file.h"
 #include "fringe/base/json.h"
 #include "fringe/base/text.h"
 #include "internal.h"
@@ -29,6 +30,18 @@ static void put(JsonWriter *writer, const char *text) { put_bytes(writer, text, 
 void json_writer_init(JsonWriter *writer, bool pretty) {
     *writer = (JsonWriter){.pretty = pretty};
     put(writer, "");
+}
+
+void json_writer_begin(JsonWriter *writer, bool pretty) {
+    json_writer_init(writer, pretty);
+    json_begin_object(writer, NULL);
+}
+
+bool json_writer_store(JsonWriter *writer, const char *path, Error *err) {
+    if (err->code == 0)
+        file_replace(path, writer->text, writer->bytes, err);
+    json_writer_clear(writer);
+    return err->code == 0;
 }
 
 void json_writer_clear(JsonWriter *writer) {

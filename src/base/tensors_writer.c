@@ -55,8 +55,7 @@ static bool put_header(TensorsWriter *writer, const JsonWriter *json, Error *err
 static bool begin(TensorsWriter *writer, const Tensor *tensor, int count,
                   const char *const *metadata, Error *err) {
     JsonWriter json;
-    json_writer_init(&json, false);
-    json_begin_object(&json, NULL);
+    json_writer_begin(&json, false);
     put_metadata(&json, metadata);
     for (int i = 0; i < count; i++)
         put_tensor(&json, &tensor[i], &writer->data_bytes);

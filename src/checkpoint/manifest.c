@@ -78,21 +78,20 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
     json_end_object(w);
 }
 
-static bool put_files(JsonWriter *w, const StateSections *sections, const char *folder,
+static void put_files(JsonWriter *w, const StateSections *sections, const char *folder,
                       Error *err) {
     json_begin_array(w, "files");
     for (int i = 0; i < sections->count; i++) {
         char path[PATH_BYTES], hash[33];
         checkpoint_file(path, folder, sections->section[i].name);
         if (!hash_file(path, hash, err))
-            return false;
+            break;
         json_begin_object(w, NULL);
         json_put_string(w, "name", path_name(path));
         json_put_string(w, "hash", hash);
         json_end_object(w);
     }
     json_end_array(w);
-    return true;
 }
 
 bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err) {
@@ -100,19 +99,16 @@ bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err
     JsonWriter w;
     char path[PATH_BYTES];
     path_join(path, sizeof path, folder, checkpoint_manifest);
-    json_writer_init(&w, true);
-    json_begin_object(&w, NULL);
+    json_writer_begin(&w, true);
     json_put_string(&w, "format", "fringe-checkpoint");
     json_put_int(&w, "version", CHECKPOINT_VERSION);
     identity_put(&w, t);
     put_counters(&w, &counters);
-    bool ok = put_files(&w, trainer_sections(t->trainer), folder, err);
+    put_files(&w, trainer_sections(t->trainer), folder, err);
     json_put_string(&w, "checksum", "00000000000000000000000000000000");
     json_end_object(&w);
     checkpoint_seal(w.text, w.bytes);
-    ok = ok && file_replace(path, w.text, w.bytes, err);
-    json_writer_clear(&w);
-    return ok;
+    return json_writer_store(&w, path, err);
 }
 
 // ---- reading counters

@@ -42,8 +42,8 @@ void resume_backend(Session *s, Config *config, const Options *options) {
     if (named || was.backend[0] == 0 || strcmp(was.backend, config->run.backend) == 0)
         return;
     if (s->comm.rank == 0 && strcmp(config->run.backend, backend_family.automatic) != 0)
-        terminal_say("warning    the run goes on with its backend '%s'; add --set run.backend=%s "
-                     "to change it\n",
-                     SHOWN(was.backend), SHOWN(config->run.backend));
+        terminal_warn(
+            "the run goes on with its backend '%s'; add --set run.backend=%s to change it",
+            SHOWN(was.backend), SHOWN(config->run.backend));
     snprintf(config->run.backend, sizeof config->run.backend, "%s", was.backend);
 }

@@ -134,8 +134,7 @@ static void prune(const CacheList *list, const char *cache, const Options *optio
         return;
     if (options->all)
         p.older = 0;
-    json_writer_init(&w, true);
-    json_begin_object(&w, NULL);
+    json_writer_begin(&w, true);
     json_put_string(&w, "cache", cache);
     json_begin_array(&w, "removed");
     for (int i = 0; i < list->count; i++) { // an entry that stays does not keep the others
@@ -164,12 +163,9 @@ static void print_list(const CacheList *list, const char *cache, bool json) {
         cache_print_list(list, cache);
         return;
     }
-    json_writer_init(&w, true);
-    json_begin_object(&w, NULL);
+    json_writer_begin(&w, true);
     cache_put_list(&w, list, cache);
-    json_end_object(&w);
-    terminal_print("%s\n", w.text);
-    json_writer_clear(&w);
+    print_object(&w, &terminal_sink);
 }
 
 static bool check(const Options *options, const char *action, Error *err) {

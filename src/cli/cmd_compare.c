@@ -110,7 +110,7 @@ static bool leave_out(Session *s, const Variant *variant) {
     if (!variant->single_rank || s->err.code != EXIT_MEMORY)
         return false;
     if (s->comm.rank == 0)
-        terminal_say("warning    %s is left out: %s\n", variant->name, SHOWN(s->err.text));
+        terminal_warn("%s is left out: %s", variant->name, SHOWN(s->err.text));
     s->err = (Error){0};
     return true;
 }
@@ -195,8 +195,8 @@ static void warn_of_one_rank(const Session *s, const Variant *variant, int count
     for (int i = 0; i < count; i++)
         modes += !variant[i].single_rank;
     if (s->comm.size == 1 && modes > 1)
-        terminal_say("warning    one rank sends no messages, so modes differ little here; compare "
-                     "them with --ranks\n");
+        terminal_warn(
+            "one rank sends no messages, so modes differ little here; compare them with --ranks");
 }
 
 static bool compare(Session *s, const Options *options) {

@@ -23,13 +23,10 @@ static void print_table(const Metrics metrics[4]) {
 
 static void print_json(const Metrics metrics[4]) {
     JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_begin_object(&writer, NULL);
+    json_writer_begin(&writer, false);
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
         report_put_metrics(&writer, split_names[split], &metrics[split]);
-    json_end_object(&writer);
-    terminal_print("%s\n", writer.text);
-    json_writer_clear(&writer);
+    print_object(&writer, &terminal_sink);
 }
 
 static void measure(const Inference *inference, const float *parameters, Metrics metrics[4]) {

@@ -89,15 +89,11 @@ static bool print(const Inspected *kind, const char *path, Error *err) {
 
 static bool put(const Inspected *kind, const char *path, Error *err) {
     JsonWriter w;
-    json_writer_init(&w, true);
-    json_begin_object(&w, NULL);
+    json_writer_begin(&w, true);
     json_put_string(&w, "kind", kind->name);
     json_put_string(&w, "path", path);
     bool ok = kind->put(&w, path, err);
-    json_end_object(&w);
-    if (ok)
-        printf("%s\n", w.text);
-    json_writer_clear(&w);
+    print_object(&w, ok ? &terminal_tables : NULL);
     return ok;
 }
 

@@ -6,16 +6,12 @@
 
 static void print_json(const char *folder, const char *name, Error *err) {
     JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_begin_object(&writer, NULL);
+    json_writer_begin(&writer, false);
     json_put_string(&writer, "folder", folder);
     size_t metis = partition_metis_memory(); // none if the parts were in the cache
     json_put_double(&writer, "metis_memory", metis > 0 ? (double)metis : NAN);
     bool ok = partition_put_report(&writer, folder, name, err);
-    json_end_object(&writer);
-    if (ok)
-        printf("%s\n", writer.text);
-    json_writer_clear(&writer);
+    print_object(&writer, ok ? &terminal_tables : NULL);
 }
 
 static void print_text(const char *folder, const char *name, Error *err) {

@@ -35,8 +35,7 @@ static void put_figures(JsonWriter *writer, const ProgramResult *result) {
 static void put_program(Output *out) {
     const Session *s = out->session;
     JsonWriter *writer = &out->json;
-    json_writer_init(writer, true);
-    json_begin_object(writer, NULL);
+    json_writer_begin(writer, true);
     json_put_string(writer, "program", out->name);
     json_put_string(writer, "dataset", s->shard.dataset_name);
     json_put_int(writer, "nodes", s->shard.set[NODES].total);

@@ -8,13 +8,10 @@ static void print(const RunRecords *records, const char *folder, bool json) {
         return;
     }
     JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_begin_object(&writer, NULL);
+    json_writer_begin(&writer, false);
     json_put_string(&writer, "folder", folder);
     runs_table_put(&writer, records, folder);
-    json_end_object(&writer);
-    terminal_print("%s\n", writer.text);
-    json_writer_clear(&writer);
+    print_object(&writer, &terminal_sink);
 }
 
 ExitCode cmd_runs(const Options *options, Error *err) {

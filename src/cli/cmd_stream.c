@@ -85,12 +85,9 @@ static void print_summary(const StreamSummary *s) {
 
 static void print_json(const StreamSummary *summary) {
     JsonWriter out;
-    json_writer_init(&out, false);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, false);
     stream_put(&out, summary, true);
-    json_end_object(&out);
-    terminal_print("%s\n", out.text);
-    json_writer_clear(&out);
+    print_object(&out, &terminal_sink);
 }
 
 static bool run(StreamSummary *summary, const Config *config, const Options *options, Error *err) {

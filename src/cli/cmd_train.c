@@ -212,9 +212,8 @@ static void report_traced(Run *run) {
     if (run->report != NULL) {
         report_trace(run->report, events, offset, &run->session->err);
         if (lost > 0)
-            terminal_say("warning    trace.json is missing %lld events; name fewer epochs in "
-                         "run.trace\n",
-                         (long long)lost);
+            terminal_warn("trace.json is missing %lld events; name fewer epochs in run.trace",
+                          (long long)lost);
     } else {
         memory_free(events);
         memory_free(offset);
@@ -313,8 +312,7 @@ static void summarize(void *context, Error *err) {
     report_runs(&writer, score_of_labels(s->shard.multilabel), s->config.run.seed, runs->result,
                 runs->count, &terminal_sink, !s->compares);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
-    file_replace(path, writer.text, writer.bytes, err);
-    json_writer_clear(&writer);
+    json_writer_store(&writer, path, err);
 }
 
 static Run run_number(Session *s, int number, int runs) {

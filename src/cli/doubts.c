@@ -42,9 +42,9 @@ static bool gradients_are_noisy(const Config *config, char sentence[256]) {
 void warn_of_doubts(const Config *config) {
     char sentence[256];
     if (trace_is_late(config, sentence))
-        terminal_say("warning    %s\n", sentence);
+        terminal_warn("%s", sentence);
     if (gradients_are_noisy(config, sentence))
-        terminal_say("warning    %s\n", sentence);
+        terminal_warn("%s", sentence);
 }
 
 // With the format that data.format=auto finds.
@@ -61,7 +61,7 @@ void add_idle_keys(IdleKeys *keys, const Config *config) {
     idle_keys_add(keys, &found);
 }
 
-static void say_idle_key(const char *sentence) { terminal_say("warning    %s\n", SHOWN(sentence)); }
+static void say_idle_key(const char *sentence) { terminal_warn("%s", SHOWN(sentence)); }
 
 void warn_of_idle_keys(const IdleKeys *keys, const Config *config) {
     Config found = with_format(config);

@@ -211,6 +211,8 @@ bool session_config(Session *session, const Options *options);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front
+// Ends the object, prints it and clears the writer. sink NULL: does not print it.
+void print_object(JsonWriter *writer, const Sink *sink);
 // Warns of keys that no config of the session uses. Rank 0 has a say.
 void session_warn_of_idle_keys(const Session *session);
 // Warns if the user set OMP_NUM_THREADS, which has no effect.

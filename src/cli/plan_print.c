@@ -112,8 +112,7 @@ static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
 void plan_print_json(const Plan *p) {
     JsonWriter w;
     const PlanMachine *m = &p->machine;
-    json_writer_init(&w, false);
-    json_begin_object(&w, NULL);
+    json_writer_begin(&w, false);
     json_put_double(&w, "cores", m->cores);
     json_put_int(&w, "ranks_per_host", m->ranks_per_host);
     json_put_double(&w, "link_bytes_per_second", m->bandwidth);
@@ -128,9 +127,7 @@ void plan_print_json(const Plan *p) {
         json_end_array(&w);
     }
     json_end_object(&w);
-    json_end_object(&w);
-    printf("%s\n", w.text);
-    json_writer_clear(&w);
+    print_object(&w, &terminal_tables);
 }
 
 bool plan_draw(Plan *p) {

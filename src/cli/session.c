@@ -62,18 +62,18 @@ static bool check_lonely(Session *s) {
 static void warn_of_binding(const Session *s) {
     int fair = threads_on_node() / s->comm.node_size, allowed = threads_allowed();
     if (s->comm.rank == 0 && allowed < fair)
-        terminal_say("warning    a rank may use %d of %d cores; more: mpirun --bind-to none, or "
-                     "srun --cpus-per-task\n",
-                     allowed, threads_on_node());
+        terminal_warn(
+            "a rank may use %d of %d cores; more: mpirun --bind-to none, or srun --cpus-per-task",
+            allowed, threads_on_node());
 }
 
 // Ranks that share cores wait for each other.
 static void warn_of_crowding(const Session *s) {
     int threads = s->comm.node_size * s->threads, cores = threads_on_node();
     if (s->comm.rank == 0 && threads > cores)
-        terminal_say("warning    %d rank%s x %d thread%s share %d core%s; fewer are faster\n",
-                     s->comm.node_size, s->comm.node_size == 1 ? "" : "s", s->threads,
-                     s->threads == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
+        terminal_warn("%d rank%s x %d thread%s share %d core%s; fewer are faster",
+                      s->comm.node_size, s->comm.node_size == 1 ? "" : "s", s->threads,
+                      s->threads == 1 ? "" : "s", cores, cores == 1 ? "" : "s");
 }
 
 void session_warn_of_idle_keys(const Session *s) {
@@ -84,8 +84,8 @@ void session_warn_of_idle_keys(const Session *s) {
 void warn_of_omp_threads(void) {
     const char *wanted = getenv("OMP_NUM_THREADS");
     if (wanted != NULL && wanted[0] != 0)
-        terminal_say("warning    OMP_NUM_THREADS=%s has no effect here; use --set run.threads=%s\n",
-                     SHOWN(wanted), SHOWN(wanted));
+        terminal_warn("OMP_NUM_THREADS=%s has no effect here; use --set run.threads=%s",
+                      SHOWN(wanted), SHOWN(wanted));
 }
 
 bool session_start(Session *session, const Options *options) {
@@ -130,6 +130,12 @@ bool session_begin(Session *session, const Options *options) {
         return false;
     session_warn_of_idle_keys(session);
     return session_load(session);
+}
+
+void print_object(JsonWriter *writer, const Sink *sink) {
+    json_end_object(writer);
+    sink_print(sink, "%s\n", writer->text);
+    json_writer_clear(writer);
 }
 
 ExitCode session_end(Session *session) {

@@ -247,8 +247,7 @@ static void report_table(void *context, Error *err) {
     ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     JsonWriter out;
     char path[PATH_BYTES];
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     json_put_string(&out, "metric", w->score->title);
     json_put_int(&out, "runs", w->options->runs);
     table.rows = read_points(row, w, &out);

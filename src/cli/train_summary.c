@@ -111,10 +111,9 @@ static void warn_of_period(const Config *c, const RunSummary *summary) {
     int64_t first = assigner_first_epoch(c);
     const Codec *codec = codec_find(c->quantization.codec, &(Error){0});
     if (summary->exchanges > 0 && codec->has_widths && first > c->train.epochs)
-        terminal_say(
-            "warning    the first assignment would be in epoch %lld, but train.epochs is %lld, so "
-            "all "
-            "rows keep quantization.initial_bits=%lld bits; lower quantization.period (%lld)\n",
+        terminal_warn(
+            "the first assignment would be in epoch %lld, but train.epochs is %lld, so all rows "
+            "keep quantization.initial_bits=%lld bits; lower quantization.period (%lld)",
             (long long)first, (long long)c->train.epochs, (long long)c->quantization.initial_bits,
             (long long)c->quantization.period);
 }
@@ -122,16 +121,15 @@ static void warn_of_period(const Config *c, const RunSummary *summary) {
 // Warns if an epoch exchanges no rows: the features were then exchanged at set-up, in fp32.
 static void warn_of_silence(const Config *c, const RunSummary *summary) {
     if (summary->exchanges == 0 && strcmp(c->quantization.codec, "fp32") != 0)
-        terminal_say(
-            "warning    an epoch of this model exchanges no rows, so quantization.codec=%s "
-            "has no effect (mode %s)\n",
-            c->quantization.codec, c->mode);
+        terminal_warn("an epoch of this model exchanges no rows, so quantization.codec=%s has no "
+                      "effect (mode %s)",
+                      c->quantization.codec, c->mode);
 }
 
 static void warn_of_one_rank(const Config *c, const Comm *comm) {
     if (comm->size == 1 && strcmp(c->gradients.codec, "none") != 0)
-        terminal_say("warning    one rank sums no gradients, so gradients.codec=%s has no effect\n",
-                     c->gradients.codec);
+        terminal_warn("one rank sums no gradients, so gradients.codec=%s has no effect",
+                      c->gradients.codec);
 }
 
 static void print_data(const Shard *shard) {

@@ -44,8 +44,7 @@ static void put_value(JsonWriter *writer, const char *name, const Key *key, cons
 
 char *config_to_json(const Config *config) {
     JsonWriter writer;
-    json_writer_init(&writer, true);
-    json_begin_object(&writer, NULL);
+    json_writer_begin(&writer, true);
     config_walk(&writer, config, any, json_begin_object, json_end_object, put_value);
     json_end_object(&writer);
     char *text = ALLOC(char, writer.bytes + 1, "config as JSON");
@@ -213,8 +212,7 @@ void config_print_schema(const Sink *out) {
     Config standard;
     config_set_defaults(&standard);
     JsonWriter writer;
-    json_writer_init(&writer, true);
-    json_begin_object(&writer, NULL);
+    json_writer_begin(&writer, true);
     json_put_string(&writer, "$schema", "https://json-schema.org/draft/2020-12/schema");
     json_put_string(&writer, "title", "fringe config");
     json_put_string(&writer, "type", "object");

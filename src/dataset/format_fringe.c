@@ -23,17 +23,14 @@ void directory_file(const char *path, const char *name, char out[PATH_BYTES]) {
 
 static bool write_manifest(const Dataset *dataset, const char *path, Error *err) {
     JsonWriter out;
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-dataset");
     json_put_int(&out, "version", DIRECTORY_VERSION);
     dataset_put_facts(&out, dataset);
     if (dataset->ids.is_unsigned)
         json_put_bool(&out, "unsigned_ids", true);
     json_end_object(&out);
-    bool ok = file_replace(path, out.text, out.bytes, err);
-    json_writer_clear(&out);
-    return ok;
+    return json_writer_store(&out, path, err);
 }
 
 static int64_t bytes_of(const NodeIds *text) {

@@ -174,8 +174,7 @@ static bool write_meta(const Dataset *d, const char *folder, Error *err) {
         {"split", "random"},
     };
     JsonWriter out;
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         json_put_string(&out, pairs[i][0], pairs[i][1]);
     json_end_object(&out);

@@ -83,14 +83,11 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
     char path[PATH_BYTES];
     cache_entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
     JsonWriter out;
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     json_put_string(&out, "name", prepared->dataset.name);
     json_put_string(&out, "dataset_hash", prepared->hash);
     json_end_object(&out);
-    bool ok = file_replace(path, out.text, out.bytes, err);
-    json_writer_clear(&out);
-    return ok;
+    return json_writer_store(&out, path, err);
 }
 
 // True unless the entry is known to be damaged: other errors must not discard it.

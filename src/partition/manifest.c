@@ -69,8 +69,7 @@ static void put_summary(JsonWriter *out, const Manifest *manifest) {
 
 static bool write_manifest(const Manifest *manifest, const char *folder, Error *err) {
     JsonWriter out;
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     json_put_string(&out, "format", manifest_format);
     json_put_int(&out, "version", PARTS_VERSION);
     json_put_string(&out, "dataset", manifest->dataset_name);
@@ -91,9 +90,7 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
     json_end_object(&out);
     char path[PATH_BYTES];
     path_join(path, sizeof path, folder, manifest_name);
-    bool ok = file_replace(path, out.text, out.bytes, err);
-    json_writer_clear(&out);
-    return ok;
+    return json_writer_store(&out, path, err);
 }
 
 bool manifest_write(Manifest *manifest, const char *folder, Error *err) {

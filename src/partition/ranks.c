@@ -104,8 +104,7 @@ Workload ranks_workload(const PartFigures *part, int parts) {
 static bool write_line(FileWriter *writer, PartFigures *part, int p, Error *err) {
     char line[RANKS_LINE];
     JsonWriter out;
-    json_writer_init(&out, false);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, false);
     json_put_int(&out, "part", p);
     for (int i = 0; i < FIGURES; i++)
         if (i < ALWAYS || *figure(part, i) != 0)

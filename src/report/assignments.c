@@ -82,9 +82,7 @@ static bool write_assigned(const Report *report, const Assigned *assigned, Error
     json_writer_init(&w, true);
     put_assignment(&w, assignment);
     assignment_path(path, folder, assignment->applied, ".json");
-    bool ok = file_replace(path, w.text, w.bytes, err);
-    json_writer_clear(&w);
-    return ok;
+    return json_writer_store(&w, path, err);
 }
 
 static void store(void *context, const void *payload, size_t bytes, Error *err) {

@@ -207,15 +207,12 @@ static void replace(void *context, const void *payload, size_t bytes, Error *err
     JsonWriter text;
     memcpy(&text, payload, bytes);
     path_join(path, sizeof path, report->folder, "run.json");
-    if (err->code == 0)
-        file_replace(path, text.text, text.bytes, err);
-    json_writer_clear(&text);
+    json_writer_store(&text, path, err);
 }
 
 bool report_write_run(Report *report, const RunResult *result, Error *err) {
     JsonWriter writer;
-    json_writer_init(&writer, true);
-    json_begin_object(&writer, NULL);
+    json_writer_begin(&writer, true);
     json_put_string(&writer, "config_file", report->config->source);
     json_put_int(&writer, "resumed_at_epoch", report->resumed_at);
     report_put_sessions(&writer, report);

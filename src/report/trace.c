@@ -107,9 +107,7 @@ static void store(void *context, const void *payload, size_t bytes, Error *err) 
     json_writer_init(&w, false);
     put_trace(&w, &traced, report->comm->size);
     path_join(path, sizeof path, report->folder, "trace.json");
-    if (err->code == 0)
-        file_replace(path, w.text, w.bytes, err);
-    json_writer_clear(&w);
+    json_writer_store(&w, path, err);
     memory_free(traced.offset);
     memory_free(traced.event);
 }

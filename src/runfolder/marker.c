@@ -53,8 +53,7 @@ bool marker_write(const char *folder, RunKind kind, const Config *config, Error 
     char path[PATH_BYTES], start[CLOCK_UTC];
     JsonWriter w;
     path_join(path, sizeof path, folder, MARKER_NAME);
-    json_writer_init(&w, true);
-    json_begin_object(&w, NULL);
+    json_writer_begin(&w, true);
     json_put_string(&w, "format", format);
     json_put_int(&w, "version", 1);
     json_put_string(&w, "kind", kind_names[kind]);
@@ -63,9 +62,7 @@ bool marker_write(const char *folder, RunKind kind, const Config *config, Error 
     json_put_int(&w, "seed", config->run.seed);
     config_put_learned(&w, "training", config, NULL);
     json_end_object(&w);
-    bool ok = file_replace(path, w.text, w.bytes, err);
-    json_writer_clear(&w);
-    return ok;
+    return json_writer_store(&w, path, err);
 }
 
 bool runfolder_is_same(const char *path, const char *other) {

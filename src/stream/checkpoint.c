@@ -31,17 +31,15 @@ static void put_options(JsonWriter *out, const char *name, const SrpOptions *o) 
 
 // ---- writing
 
-static bool put_hashes(JsonWriter *out, const char *folder, Error *err) {
-    bool ok = true;
+static void put_hashes(JsonWriter *out, const char *folder, Error *err) {
     json_begin_object(out, "files");
-    for (int i = 0; ok && i < FILES; i++) {
+    for (int i = 0; err->code == 0 && i < FILES; i++) {
         char path[PATH_BYTES], hash[33];
         path_join(path, sizeof path, folder, files[i]);
-        ok = hash_file(path, hash, err);
-        json_put_string(out, files[i], hash);
+        if (hash_file(path, hash, err))
+            json_put_string(out, files[i], hash);
     }
     json_end_object(out);
-    return ok;
 }
 
 static bool write_manifest(const Stream *stream, const EventPlace *place, const char *folder,
@@ -49,8 +47,7 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
     JsonWriter out;
     char path[PATH_BYTES], before[32];
     snprintf(before, sizeof before, "%016" PRIx64, place->before);
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream-checkpoint");
     json_put_int(&out, "version", 1);
     json_put_int(&out, "events", stream->events);
@@ -58,12 +55,10 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
     json_put_int(&out, "line", place->line);
     json_put_string(&out, "before", before);
     put_options(&out, "options", &stream->options);
-    bool ok = put_hashes(&out, folder, err);
+    put_hashes(&out, folder, err);
     json_end_object(&out);
     path_join(path, sizeof path, folder, "checkpoint.json");
-    ok = ok && file_replace(path, out.text, out.bytes, err);
-    json_writer_clear(&out);
-    return ok;
+    return json_writer_store(&out, path, err);
 }
 
 static void checkpoints_folder(char *out, size_t size, const Stream *stream) {

@@ -69,8 +69,7 @@ static bool write_facts(const Snapshot *s, Error *err) {
     JsonWriter out;
     char path[PATH_BYTES];
     summary_fill(&summary, s->stream);
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream-snapshot");
     json_put_int(&out, "version", 1);
     json_put_string(&out, "name", s->name);
@@ -80,9 +79,7 @@ static bool write_facts(const Snapshot *s, Error *err) {
     stream_put(&out, &summary, false);
     json_end_object(&out);
     path_join(path, sizeof path, s->writing, "stream.json");
-    bool ok = file_replace(path, out.text, out.bytes, err);
-    json_writer_clear(&out);
-    return ok;
+    return json_writer_store(&out, path, err);
 }
 
 static void say_warnings(const Snapshot *s, const Dataset *dataset) {

@@ -272,8 +272,7 @@ static void say_remarks(const Stream *s) {
 static bool write_summary(const Stream *s, Error *err) {
     JsonWriter out;
     char path[PATH_BYTES];
-    json_writer_init(&out, true);
-    json_begin_object(&out, NULL);
+    json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream");
     json_put_int(&out, "version", 1);
     json_put_string(&out, "source", s->request->source);
@@ -282,9 +281,7 @@ static bool write_summary(const Stream *s, Error *err) {
     stream_put(&out, s->summary, true);
     json_end_object(&out);
     path_join(path, sizeof path, s->request->folder, "stream.json");
-    bool ok = file_replace(path, out.text, out.bytes, err);
-    json_writer_clear(&out);
-    return ok;
+    return json_writer_store(&out, path, err);
 }
 
 static bool finish(Stream *s, Error *err) {

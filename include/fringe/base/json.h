@@ -51,6 +51,9 @@ typedef struct JsonWriter {
     bool pretty; // line breaks, two spaces a level, and a newline at the end of the text
 } JsonWriter;
 void json_writer_init(JsonWriter *writer, bool pretty);
+void json_writer_begin(JsonWriter *writer, bool pretty); // and begins an object
+// Writes the whole text to a file, unless *err holds an error before, and clears the writer.
+bool json_writer_store(JsonWriter *writer, const char *path, Error *err);
 void json_writer_clear(JsonWriter *writer);
 // `key` is NULL inside arrays and at the top.
 void json_begin_object(JsonWriter *writer, const char *key);

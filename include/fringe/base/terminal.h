@@ -24,6 +24,7 @@ extern const Sink terminal_sink;
 // The same, but output goes through stdio alone: tables, whose lines no terminal may break.
 extern const Sink terminal_tables;
 #define terminal_say(...) sink_say(&terminal_sink, __VA_ARGS__)
+#define terminal_warn(...) sink_warn(&terminal_sink, __VA_ARGS__)
 #define terminal_note(...) sink_note(&terminal_sink, __VA_ARGS__)
 #define terminal_detail(...) sink_detail(&terminal_sink, __VA_ARGS__)
 #define terminal_print(...) sink_print(&terminal_sink, __VA_ARGS__)
