@@ -6,9 +6,8 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
-
-enum { CELL = 64, LINE = 1024 };
 
 int result_winner(const ResultRow *row, int rows, const Score *score) {
     int winner = -1;
@@ -21,123 +20,100 @@ int result_winner(const ResultRow *row, int rows, const Score *score) {
 
 // --- files
 
-typedef struct Text {
-    char *text; // [room] owned
-    size_t bytes, room;
-} Text;
-
-static void put(Text *text, const char *line) {
-    size_t bytes = strlen(line);
-    assert(text->bytes + bytes < text->room);
-    memcpy(text->text + text->bytes, line, bytes + 1);
-    text->bytes += bytes;
-}
-
 // A quoted field; quotes inside are doubled.
-static void put_field(Text *text, const char *field) {
-    put(text, "\"");
+static void put_field(FILE *out, const char *field) {
+    fputc('"', out);
     for (; *field != 0; field++)
-        put(text, *field == '"' ? "\"\"" : (char[2]){*field, 0});
-    put(text, "\"");
+        fputs(*field == '"' ? "\"\"" : (char[2]){*field, 0}, out);
+    fputc('"', out);
 }
 
 // An empty field where nothing was measured.
-static void put_number(Text *text, double value) {
-    char number[CELL];
-    snprintf(number, sizeof number, isnan(value) ? "," : ",%.9g", value);
-    put(text, number);
+static void put_number(FILE *out, double value) {
+    fprintf(out, isnan(value) ? "," : ",%.9g", value);
 }
 
-static void put_csv(Text *text, const ResultTable *table) {
-    put(text, table->what);
+static void put_csv(FILE *out, const ResultTable *table) {
     static const char *const scores[] = {"validation_mean", "validation_deviation", "test_mean",
                                          "test_deviation"};
-    put(text, ",runs");
-    for (int i = 0; i < 4; i++) {
-        put(text, ",");
-        put(text, table->when);
-        put(text, "_");
-        put(text, scores[i]);
-    }
-    put(text, ",seconds_per_epoch,bytes_per_epoch,gradient_bytes_per_epoch,winner\n");
+    fprintf(out, "%s,runs", table->what);
+    for (int i = 0; i < 4; i++)
+        fprintf(out, ",%s_%s", table->when, scores[i]);
+    fputs(",seconds_per_epoch,bytes_per_epoch,gradient_bytes_per_epoch,winner\n", out);
     for (int i = 0; i < table->rows; i++) {
         const ResultRow *row = &table->row[i];
-        put_field(text, row->name);
-        put_number(text, row->runs);
-        put_number(text, row->validation.mean);
-        put_number(text, row->validation.deviation);
-        put_number(text, row->test.mean);
-        put_number(text, row->test.deviation);
-        put_number(text, row->seconds);
-        put_number(text, row->bytes);
-        put_number(text, row->gradient_bytes);
-        put(text, i == table->winner ? ",1\n" : ",0\n");
+        put_field(out, row->name);
+        put_number(out, row->runs);
+        put_number(out, row->validation.mean);
+        put_number(out, row->validation.deviation);
+        put_number(out, row->test.mean);
+        put_number(out, row->test.deviation);
+        put_number(out, row->seconds);
+        put_number(out, row->bytes);
+        put_number(out, row->gradient_bytes);
+        fputs(i == table->winner ? ",1\n" : ",0\n", out);
     }
 }
 
-static void put_tex_name(Text *text, const char *name) {
+static void put_tex_name(FILE *out, const char *name) {
     for (; *name != 0; name++) {
         if (strchr("#$%&_{}", *name) != NULL)
-            put(text, "\\");
-        put(text, *name == '\\'  ? "\\textbackslash{}"
-                  : *name == '~' ? "\\textasciitilde{}"
-                  : *name == '^' ? "\\textasciicircum{}"
-                                 : (char[2]){*name, 0});
+            fputc('\\', out);
+        fputs(*name == '\\'  ? "\\textbackslash{}"
+              : *name == '~' ? "\\textasciitilde{}"
+              : *name == '^' ? "\\textasciicircum{}"
+                             : (char[2]){*name, 0},
+              out);
     }
 }
 
-static void put_tex_score(Text *text, MeanDeviation of, double scale, bool bold) {
-    char cell[CELL];
+static void put_tex_score(FILE *out, MeanDeviation of, double scale, bool bold) {
     if (isnan(of.mean))
-        snprintf(cell, sizeof cell, " & --");
+        fputs(" & --", out);
     else if (of.count > 1)
-        snprintf(cell, sizeof cell, bold ? " & $\\mathbf{%.2f \\pm %.2f}$" : " & $%.2f \\pm %.2f$",
-                 scale * of.mean, scale * of.deviation);
+        fprintf(out, bold ? " & $\\mathbf{%.2f \\pm %.2f}$" : " & $%.2f \\pm %.2f$",
+                scale * of.mean, scale * of.deviation);
     else
-        snprintf(cell, sizeof cell, bold ? " & $\\mathbf{%.2f}$" : " & $%.2f$", scale * of.mean);
-    put(text, cell);
+        fprintf(out, bold ? " & $\\mathbf{%.2f}$" : " & $%.2f$", scale * of.mean);
 }
 
-static void put_tex_number(Text *text, double value) {
-    char cell[CELL];
-    snprintf(cell, sizeof cell, isnan(value) ? " & --" : " & %.4g", value);
-    put(text, cell);
+static void put_tex_number(FILE *out, double value) {
+    fprintf(out, isnan(value) ? " & --" : " & %.4g", value);
 }
 
-static void put_tex(Text *text, const ResultTable *table) {
-    put(text, "\\begin{tabular}{lrrrrr}\n\\toprule\n");
-    put(text, table->what);
+static void put_tex(FILE *out, const ResultTable *table) {
     const char *unit = table->score->percent ? " \\%" : "";
     double scale = score_scale(table->score);
-    put(text, " & validation");
-    put(text, unit);
-    put(text, " & test");
-    put(text, unit);
-    put(text, " & s/epoch & MB/epoch & MB of gradients \\\\\n\\midrule\n");
+    fprintf(out,
+            "\\begin{tabular}{lrrrrr}\n\\toprule\n%s & validation%s & test%s & s/epoch & MB/epoch"
+            " & MB of gradients \\\\\n\\midrule\n",
+            table->what, unit, unit);
     for (int i = 0; i < table->rows; i++) {
         const ResultRow *row = &table->row[i];
-        put_tex_name(text, row->name);
-        put_tex_score(text, row->validation, scale, i == table->winner);
-        put_tex_score(text, row->test, scale, i == table->winner);
-        put_tex_number(text, row->seconds);
-        put_tex_number(text, row->bytes / 1e6);
-        put_tex_number(text, row->gradient_bytes / 1e6);
-        put(text, " \\\\\n");
+        put_tex_name(out, row->name);
+        put_tex_score(out, row->validation, scale, i == table->winner);
+        put_tex_score(out, row->test, scale, i == table->winner);
+        put_tex_number(out, row->seconds);
+        put_tex_number(out, row->bytes / 1e6);
+        put_tex_number(out, row->gradient_bytes / 1e6);
+        fputs(" \\\\\n", out);
     }
-    put(text, "\\bottomrule\n\\end{tabular}\n");
+    fputs("\\bottomrule\n\\end{tabular}\n", out);
 }
 
 static bool write_as(const ResultTable *table, const char *folder, const char *name,
-                     const char *ending, void (*put_table)(Text *, const ResultTable *),
+                     const char *ending, void (*put_table)(FILE *, const ResultTable *),
                      Error *err) {
-    char path[PATH_BYTES], file[64];
-    Text text = {.room = (size_t)(table->rows + 2) * LINE * 4};
-    text.text = ALLOC(char, (int64_t)text.room, "a table of results");
-    put_table(&text, table);
+    char path[PATH_BYTES], file[64], *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+    CHECK(out != NULL, EXIT_MEMORY, "no memory for a table of results");
+    put_table(out, table);
+    fclose(out);
     snprintf(file, sizeof file, "%s.%s", name, ending);
     path_join(path, sizeof path, folder, file);
-    bool ok = file_replace(path, text.text, text.bytes, err);
-    memory_free(text.text);
+    bool ok = file_replace(path, text, bytes, err);
+    free(text);
     return ok;
 }
 
