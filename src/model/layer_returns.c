@@ -1,15 +1,18 @@
 // appnp and gcn2: layers that return to the level before the first aggregate, H0, again and again.
 // M is the matrix of GCN (PyG's gcn_norm).
 //
-//   appnp   Z = (1-a) M H + a H0 (Gasteiger et al.: Predict then Propagate, ICLR 2019, equation 4):
-//           model.steps layers without weights behind a perceptron of model.layers; H0 is its
-//           output dA = (1-a) G    dH0 += a G
-//   gcn2    P = (1-a) M H + a H0    Z = (1-b) P + b P W, b = log(theta / l + 1) (Chen et al.:
-//   Simple
-//           and Deep Graph Convolutional Networks, ICML 2020, equation 5): model.layers
-//           convolutions, without bias, l counts from 1, between two linear layers; H0 is what
-//           model.post has made of the first one, without its dropout
-//           dP = (1-b) G + b G W^T    dA = (1-a) dP    dH0 += a dP    dW = P^T (b G)
+// appnp (Gasteiger et al.: Predict then Propagate, ICLR 2019, equation 4): model.steps layers
+// without weights behind a perceptron of model.layers; H0 is its output.
+//
+//      Z = (1-a) M H + a H0
+//      backward: dA = (1-a) G, dH0 += a G
+//
+// gcn2 (Chen et al.: Simple and Deep Graph Convolutional Networks, ICML 2020, equation 5):
+// model.layers convolutions, without bias, between two linear layers; l counts from 1; H0 is what
+// model.post has made of the first one, without its dropout.
+//
+//      P = (1-a) M H + a H0, Z = (1-b) P + b P W, b = log(theta / l + 1)
+//      backward: dP = (1-b) G + b G W^T, dA = (1-a) dP, dH0 += a dP, dW = P^T (b G)
 //
 // PyG: APPNP behind lin1, lin2, ..., and GCN2Conv (shared weights; weight1 is [in, out] in files)
 // between lins.0 and lins.1.

@@ -1,5 +1,5 @@
-// A sink: where a room says what a user should read. Only the command line prints: it hands a sink
-// down with what it asks for, and the room puts its lines there. Any thread of rank 0.
+// A sink: where a module says what a user should read. Only the command line prints: it hands a
+// sink down with what it asks for, and the module puts its lines there. Any thread of rank 0.
 #ifndef FRINGE_BASE_SINK_H
 #define FRINGE_BASE_SINK_H
 
