@@ -72,7 +72,7 @@ typedef struct OracleLayer {
 } OracleLayer;
 
 static OracleWindows windows(const ModelShape *shape, const double *p, double *g, int layer) {
-    OracleWindows out = {0};
+    OracleWindows out = {.running = p + shape->statistics[layer]};
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *q = &shape->parameter[i];
         const double *at = p + q->begin;
@@ -408,7 +408,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
     int64_t n = graph->n, k = shape->width[shape->layers];
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
-    OracleTime time = {training, seed, epoch};
+    OracleTime time = {training, training, seed, epoch};
     double *stage[MODEL_LAYERS];
     for (int l = 0; l < shape->layers; l++)
         stage[l] = stage_of(graph, shape, l);

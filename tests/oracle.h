@@ -49,10 +49,12 @@ double *oracle_hyper_stage(const OracleGraph *graph, const char *normalisation, 
 typedef struct OracleWindows {
     const double *w, *ws, *bias, *gamma, *beta, *w2, *bias2, *epsilon;
     double *dw, *dws, *dbias, *dgamma, *dbeta, *dw2, *dbias2, *depsilon;
+    const double *running; // mean and variance of norms of columns
 } OracleWindows;
 
 typedef struct OracleTime {
     bool training;
+    bool training_statistics; // of norms of columns
     uint64_t seed;
     uint32_t epoch;
 } OracleTime;

@@ -22,6 +22,44 @@ static Moments moments(const double *x, int64_t count) {
     return (Moments){m, sqrt(v + 1e-5)};
 }
 
+// Columns over all rows (BatchNorm), or in evaluation by running statistics [2 D].
+static void norm_columns(const OracleWindows *w, double *out, const double *x, int64_t n,
+                         int64_t width, const double *running) {
+    for (int64_t c = 0; c < width; c++) {
+        double m = 0, v = 0;
+        for (int64_t i = 0; i < n; i++)
+            m += x[i * width + c] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            v += pow(x[i * width + c] - m, 2) / (double)n;
+        if (running != NULL)
+            m = running[c], v = running[width + c];
+        for (int64_t i = 0; i < n; i++)
+            out[i * width + c] = w->gamma[c] * (x[i * width + c] - m) / sqrt(v + 1e-5) + w->beta[c];
+    }
+}
+
+static void norm_columns_back(const OracleWindows *w, double *d, const double *x, int64_t n,
+                              int64_t width) {
+    for (int64_t c = 0; c < width; c++) {
+        double m = 0, v = 0, sum = 0, dot = 0;
+        for (int64_t i = 0; i < n; i++)
+            m += x[i * width + c] / (double)n;
+        for (int64_t i = 0; i < n; i++)
+            v += pow(x[i * width + c] - m, 2) / (double)n;
+        double sigma = sqrt(v + 1e-5);
+        for (int64_t i = 0; i < n; i++) {
+            sum += d[i * width + c];
+            dot += d[i * width + c] * (x[i * width + c] - m) / sigma;
+        }
+        w->dgamma[c] += dot;
+        w->dbeta[c] += sum;
+        for (int64_t i = 0; i < n; i++)
+            d[i * width + c] = w->gamma[c] / sigma *
+                               (d[i * width + c] - sum / (double)n -
+                                (x[i * width + c] - m) / sigma * dot / (double)n);
+    }
+}
+
 static void norm(const OracleWindows *w, double *out, const double *x, int64_t width) {
     Moments of = moments(x, width);
     for (int64_t c = 0; c < width; c++)
@@ -74,8 +112,12 @@ static double activation_slope(const ModelShape *shape, double x) {
 static void steps(const ModelShape *shape, const OracleWindows *w, int l, int64_t n,
                   double *const *u, const OracleTime *time) {
     int64_t width = shape->width[l + 1];
-    for (int s = 0; s < shape->post_count; s++)
-        for (int64_t i = 0; i < n; i++) {
+    for (int s = 0; s < shape->post_count; s++) {
+        bool columns = shape->columns && shape->post[s] == POST_NORM;
+        if (columns)
+            norm_columns(w, u[s + 1], u[s], n, width,
+                         time->training_statistics ? NULL : w->running);
+        for (int64_t i = 0; i < n && !columns; i++) {
             const double *x = u[s] + i * width;
             double *y = u[s + 1] + i * width;
             if (shape->post[s] == POST_NORM)
@@ -86,6 +128,7 @@ static void steps(const ModelShape *shape, const OracleWindows *w, int l, int64_
                            ? x[c]
                            : x[c] * oracle_mask((double)shape->keep, time, l + 1, i, c);
         }
+    }
 }
 
 static void alloc_steps(double **u, const ModelShape *shape, int l, int64_t n, const double *z) {
@@ -121,7 +164,10 @@ void oracle_post_back(const ModelShape *shape, const OracleWindows *w, int l, in
                 d[i] += late[i];
             late = NULL;
         }
-        for (int64_t i = 0; i < n && s >= 0; i++) {
+        bool columns = s >= 0 && shape->columns && shape->post[s] == POST_NORM;
+        if (columns)
+            norm_columns_back(w, d, u[s], n, width);
+        for (int64_t i = 0; i < n && s >= 0 && !columns; i++) {
             double *dy = d + i * width, *x = u[s] + i * width;
             if (shape->post[s] == POST_NORM)
                 norm_back(w, dy, x, width);

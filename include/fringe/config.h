@@ -141,7 +141,7 @@ typedef struct Config {
         int64_t layers;
         ConfigInts hidden; // width of each hidden layer; a single value applies to all
         ConfigWords post;  // order of norm, activation, dropout after a convolution but the last
-        char norm[CONFIG_WORD];       // layer | none
+        char norm[CONFIG_WORD];       // layer | batch | none
         char activation[CONFIG_WORD]; // relu | none | leaky-relu | elu | gelu
         double slope;                 // leaky-relu
         double dropout;               // where post says "dropout"

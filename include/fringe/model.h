@@ -30,7 +30,11 @@ typedef enum ParameterRole {
     ROLE_COUNT = 12
 } ParameterRole;
 
-enum { MODEL_LAYERS = EXCHANGE_LAYERS, MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT };
+enum {
+    MODEL_LAYERS = EXCHANGE_LAYERS,
+    MODEL_PARAMETERS = MODEL_LAYERS * ROLE_COUNT,
+    MODEL_TENSORS = MODEL_PARAMETERS + 3 * MODEL_LAYERS + 1 // of a file: statistics, and a name
+};
 
 typedef struct Parameter { // a window of the flat array
     char name[40]; // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
@@ -177,7 +181,13 @@ typedef struct ModelShape {
     int parameter_windows;
     Parameter parameter[MODEL_PARAMETERS];
     int64_t parameter_count;
-    bool inference; // evaluation only: nothing for training is allocated
+    bool columns; // the norm is one of columns, over the rows of all ranks (BatchNorm); then each
+                  // layer that it follows has running statistics behind the parameters in the flat
+                  // array: mean [out], variance [out] and the epochs so far [2]. No gradient, no
+                  // decay.
+    int64_t statistics[MODEL_LAYERS]; // where they begin
+    int64_t state_count;              // floats of the flat array with them
+    bool inference;                   // evaluation only: nothing for training is allocated
 } ModelShape;
 extern const Family layer_family;
 FamilyKeys layer_keys(void); // the config keys of the layer kinds
@@ -190,13 +200,13 @@ void model_shape_for_callback(ModelShape *shape, LossCallback by);
 // Fills in what the sum of its gradient is told of the parameters; the form borrows `span`.
 void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]);
 // Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,
-// zero beta: [parameter_count].
+// zero beta, statistics of no epoch: [state_count].
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);
 // Reads weights in PyG's names and layout from a safetensors file, and checks every shape.
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
 // Fills in the tensors of such a file and returns their number: parameter_windows, and for
-// hypergraphs one that names the operator; `turned` [parameter_count] receives the data that they
-// point to, and the shape is lent.
+// hypergraphs one that names the operator; `turned` [state_count] receives the data that they
+// point to, and the shape is lent. Both are [state_count].
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor);
 bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
                            Error *err);
@@ -305,6 +315,7 @@ void model_loss_norms(Model *model, float *norm, float *gradient);
 // Loss (sum over this rank's training rows / global N_train or the sum of their weights, or what
 // the callback says of this rank; add over ranks) and gradients [parameter_count] of this rank (add
 // over ranks: gradsync_finish). Collective.
+// Running statistics behind the parameters are brought up to date.
 double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, DeviceFloat *gradient,
                                uint64_t seed, uint32_t epoch);
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next

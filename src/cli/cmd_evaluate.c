@@ -31,7 +31,7 @@ static void print_json(const Metrics metrics[4]) {
 
 static void measure(const Inference *inference, const float *parameters, Metrics metrics[4]) {
     const Backend *b = inference->backend;
-    size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
+    size_t bytes = (size_t)inference->shape.state_count * sizeof(float);
     const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     model_metrics(inference->model, model_infer(inference->model, weights), metrics);
     mirror_free(b, weights);

@@ -88,7 +88,7 @@ static void write_all(Session *s, const Inference *inference, const float *param
                       const char *given, int layer) {
     Model *model = inference->model;
     const Backend *b = inference->backend;
-    size_t bytes = (size_t)inference->shape.parameter_count * sizeof(float);
+    size_t bytes = (size_t)inference->shape.state_count * sizeof(float);
     const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     Rows logits = model_infer(model, weights);
     Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits), NULL};

@@ -219,7 +219,7 @@ void session_warn_of_idle_keys(const Session *session);
 void warn_of_omp_threads(void);
 // Writes report.html of all runs below `folder` into it, and prints its path.
 bool report_folder(const char *folder, Error *err);
-// Loads the weights of --weights, or of run.dir, on all ranks: [parameter_count], memory_free it.
+// Loads the weights of --weights, or of run.dir, on all ranks: [state_count], memory_free it.
 // NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);
 

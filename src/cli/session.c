@@ -162,7 +162,7 @@ typedef struct Weights {
     const ModelShape *shape;
     const char *where;
     bool best;
-    float *parameters; // [parameter_count]
+    float *parameters; // [state_count]
 } Weights;
 
 static void read_weights(void *context, Error *err) {
@@ -177,9 +177,9 @@ float *load_weights(Session *s, const ModelShape *shape, const Options *options)
     Weights w = {.shape = shape,
                  .where = options->weights != NULL ? options->weights : s->config.run.dir,
                  .best = options->best,
-                 .parameters = ALLOC(float, shape->parameter_count, "weights to load")};
+                 .parameters = ALLOC(float, shape->state_count, "weights to load")};
     if (comm_on_root(&s->comm, read_weights, &w, &s->err)) {
-        comm_broadcast(&s->comm, w.parameters, (size_t)shape->parameter_count * sizeof(float), 0);
+        comm_broadcast(&s->comm, w.parameters, (size_t)shape->state_count * sizeof(float), 0);
         return w.parameters;
     }
     memory_free(w.parameters);

@@ -35,6 +35,7 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     if (!shape->posted[l])
         return;
     size_t bits = (size_t)(n * rows_stride(out) / 8);
+    alloc_column_norm(m, allocator, l);
     for (int i = 0; !shape->inference && post_in_steps(shape) && i < post_mids(shape); i++)
         layer->mid[i] = alloc_rows(allocator, n, out, "layer outputs");
     layer->saved.mean = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
@@ -117,6 +118,16 @@ static void alloc_levels(Model *m, const Allocator *allocator) {
         }
 }
 
+static void alloc_column_scratch(Model *m, const Allocator *allocator) {
+    int64_t most = 0;
+    for (int l = 0; l < m->shape.layers; l++)
+        most =
+            max64(most, m->parts.backend->column_products_scratch(m->rows, m->shape.width[l + 1]));
+    if (m->shape.columns)
+        m->column_scratch =
+            alloc_device(allocator, (size_t)most * sizeof(double), "scratch of gradients");
+}
+
 static int64_t scratch_floats(const Model *m) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++) {
@@ -192,6 +203,7 @@ void alloc_buffers(Model *m, const Allocator *allocator) {
         alloc_gradients(m, allocator);
         alloc_loss_weights(m, allocator);
         alloc_levels(m, allocator);
+        alloc_column_scratch(m, allocator);
         m->scratch = alloc_device(allocator, (size_t)scratch_floats(m) * sizeof(float),
                                   "scratch of gradients");
     }
@@ -217,6 +229,7 @@ static void free_mirrors(Model *m) {
 static void free_layer(Model *m, int l) {
     const Backend *b = m->parts.backend;
     Layer *layer = &m->layer[l];
+    free_column_norm(m, l);
     b->free(layer->saved.mean);
     b->free(layer->saved.inverse);
     b->free(layer->saved.kept);
@@ -243,6 +256,7 @@ void free_buffers(Model *m) {
     pinned_side_free(b, m->counts);
     b->free(m->device_loss);
     b->free(m->device_counts);
+    b->free(m->column_scratch);
     b->free(m->scratch);
     free_loss_weights(m);
     rows_free(b, &m->anchor);

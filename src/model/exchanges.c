@@ -36,7 +36,7 @@ void model_drain(Model *m) {
 
 // Of each channel: kept, rows, their age, the number of exchanges, and what two ends remember.
 static_assert(EXCHANGES_MOST * (4 + 2 * RESIDUALS) <= STATE_TENSORS, "room for all channels");
-static_assert(STATE_TENSORS - MODEL_PARAMETERS > 0, "room for all parameters and a name");
+static_assert(STATE_TENSORS - MODEL_TENSORS > 0, "room for all parameters and a name");
 
 static bool save(void *owner, StateWriter *writer, Error *err) {
     Model *m = owner;

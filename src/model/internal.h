@@ -14,6 +14,20 @@ typedef struct BeforePost {
     Rows posted; // [H, columns] after post, if the received ones are kept for other epochs
 } BeforePost;
 
+// What a norm of columns needs of one layer; D: its width.
+typedef struct ColumnNorm {
+    DeviceDouble *sums;   // [2 D]
+    DeviceFloat *factors; // [2 D] middle and factor of the columns
+    DeviceFloat *means;   // [2 D] backward: of g and of g xhat
+    // On the host, pinned: nothing that a copy reads is written before the next epoch.
+    double *host_sums;   // [2 D]
+    float *host_factors; // [2 D]
+    float *host_means;   // [2 D]
+    float *host_own;     // [2 D] of this rank: dbeta, dgamma
+    float *host_running; // [2 D + 2]
+    DeviceEvent *there;
+} ColumnNorm;
+
 typedef struct Layer {
     const Parameter *parameter[ROLE_COUNT]; // by role; NULL: it has none; in the model's shape
     Propagation propagation[2];             // [FORWARD], [BACKWARD]: of training
@@ -27,7 +41,8 @@ typedef struct Layer {
     Rows y; // [rows of its level, out] H·W, where it multiplies first
     Rows z; // [rows of the next level, out] before post; after inference: after post
     PostSaved saved;
-    Rows mid[2];      // [rows of the next level, out] inputs of later steps of post (post.c)
+    Rows mid[2]; // [rows of the next level, out] inputs of later steps of post (post.c)
+    ColumnNorm columns;
     Rows own[2];      // of the layer kind
     DeviceByte *bits; // of the layer kind
 } Layer;
@@ -132,6 +147,7 @@ struct Model {
     Rows jump_gradient;    // [rows of nodes, classes or width] of what the jumping layer reads
     int made;              // parameters [made, parameter_windows) have their gradients
     DeviceFloat *scratch;
+    DeviceDouble *column_scratch;
     DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
     DeviceDouble *device_loss;  // [SPLITS] sums of losses
     int64_t *counts;            // the same on the host
@@ -232,6 +248,7 @@ void parameter_vector(ModelShape *shape, int l, int role, const char *name, int6
 // Those of the norm behind a layer. They come last in the layer that it follows: the backward pass
 // meets it first.
 void norm_parameters(ModelShape *shape, int l);
+void norm_statistics(ModelShape *shape);
 // Xavier-uniform; each matrix of a model has a random stream of its own.
 void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w);
 
@@ -315,6 +332,15 @@ void propagations_clear(Model *m);
 // Runs the aggregate: training uses the schedule; evaluation exchanges fp32 rows and blocks.
 // Collective.
 void propagate(Model *m, OperatorCall call);
+
+// ---- column_norm.c
+void alloc_column_norm(Model *m, const Allocator *allocator, int l);
+void free_column_norm(Model *m, int l);
+// out = the normed rows of u. In training its statistics are those of the rows of all ranks, which
+// enter the running ones; else these. All rows of the level. Collective in training.
+void column_norm_forward(const LayerRun *run, Rows out, Rows u, const Poll *poll);
+// d, the gradient of these rows, becomes that of u. Collective.
+void column_norm_back(const LayerRun *run, Rows d, Rows u, const Poll *poll);
 
 // ---- post.c
 // model.post runs step by step, for the backend's fused operation has not all of its steps.

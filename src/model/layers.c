@@ -40,24 +40,29 @@ static void mix_rows(const LayerRun *run, Range rows, const Poll *poll) {
                                  (RowFactor){.plain = (float)m->shape.mix[l + 1]}, made, poll);
 }
 
-// Computes rows of the next layer from rows whose aggregate is complete.
-static void forward_rows(void *context, Range rows, const Poll *poll) {
-    const LayerRun *run = context;
+// What follows Z of rows: the next level.
+static void level_rows_of(const LayerRun *run, Range rows, const Poll *poll) {
     Model *m = run->m;
     const Layer *layer = run->layer;
-    if (m->shape.mixes > 0 && !features_ready(m, run->l))
-        mix_rows(run, rows, poll);
-    if (!m->shape.weights[run->l] && !reads_anchor(&m->shape, run->l))
-        return;
-    rule_of(&m->shape, run->l)->forward(run, rows, poll);
-    if (!m->shape.posted[run->l])
-        return;
     Rows out = m->training ? layer[1].h : layer->z;
     post_rows(run, out, rows, poll);
     if (m->shape.skips[run->l])
         m->parts.backend->add_scaled(out, rows, (RowFactor){.plain = 1}, out,
                                      (RowFactor){.plain = 1},
                                      level_at(m, run->l + 1 - m->shape.stages), poll);
+}
+
+// Computes rows of the next layer from rows whose aggregate is complete.
+static void forward_rows(void *context, Range rows, const Poll *poll) {
+    const LayerRun *run = context;
+    Model *m = run->m;
+    if (m->shape.mixes > 0 && !features_ready(m, run->l))
+        mix_rows(run, rows, poll);
+    if (!m->shape.weights[run->l] && !reads_anchor(&m->shape, run->l))
+        return;
+    rule_of(&m->shape, run->l)->forward(run, rows, poll);
+    if (m->shape.posted[run->l] && !m->shape.columns)
+        level_rows_of(run, rows, poll);
 }
 
 // Y = H W of all rows.
@@ -81,7 +86,7 @@ static void post_halo(void *context, Rows halo, Rows received, Range rows, const
                       (RowFactor){.times = 1, .at = before->halo_right, .each = true}, halo, poll);
 }
 
-static void forward_layer(Model *m, int l) {
+static void forward_until_z(Model *m, int l) {
     LayerRun run = run_of(m, l);
     bool weights = m->shape.weights[l];
     bool more = weights || reads_anchor(&m->shape, l) || m->shape.mixes > 0;
@@ -102,6 +107,14 @@ static void forward_layer(Model *m, int l) {
                   .context = &run,
                   .arrive = before ? post_halo : NULL,
                   .finish = more ? forward_rows : NULL});
+}
+
+// A norm of columns waits for all rows of Z.
+static void forward_layer(Model *m, int l) {
+    forward_until_z(m, l);
+    LayerRun run = run_of(m, l);
+    if (m->shape.posted[l] && m->shape.columns)
+        level_rows_of(&run, (Range){0, level_rows(m, l + 1)}, gradient_poll(m));
 }
 
 // The dropout mask of a value is a function of its node id and column, so cached halo rows get the

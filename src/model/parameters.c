@@ -64,8 +64,9 @@ void norm_parameters(ModelShape *shape, int l) {
     int before = 0;
     for (int k = 0; k < l; k++)
         before += shape->posted[k];
-    snprintf(gamma->name, sizeof gamma->name, "norms.%d.weight", before);
-    snprintf(beta->name, sizeof beta->name, "norms.%d.bias", before);
+    const char *within = shape->columns ? ".module" : ""; // PyG's BatchNorm wraps PyTorch's
+    snprintf(gamma->name, sizeof gamma->name, "norms.%d%s.weight", before, within);
+    snprintf(beta->name, sizeof beta->name, "norms.%d%s.bias", before, within);
 }
 
 // The layer with weights that ends the layers without weights from `layer` on.
@@ -95,6 +96,23 @@ static void initial_norm(const Parameter *p, float *w) {
         w[c] = p->role == ROLE_GAMMA ? 1.0f : 0.0f;
 }
 
+// Behind all parameters.
+void norm_statistics(ModelShape *shape) {
+    shape->state_count = shape->parameter_count;
+    for (int l = 0; l < shape->layers && shape->columns; l++)
+        if (shape->posted[l]) {
+            shape->statistics[l] = shape->state_count;
+            shape->state_count += 2 * shape->width[l + 1] + 2;
+        }
+}
+
+static void initial_statistics(const ModelShape *shape, float *parameters) {
+    for (int l = 0; l < shape->layers && shape->columns; l++)
+        for (int64_t c = 0; c < 2 * shape->width[l + 1] + 2 && shape->posted[l]; c++)
+            parameters[shape->statistics[l] + c] =
+                c >= shape->width[l + 1] && c < 2 * shape->width[l + 1] ? 1.0f : 0.0f;
+}
+
 void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
@@ -106,6 +124,7 @@ void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PA
 }
 
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
+    initial_statistics(shape, parameters);
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
         if (p->role == ROLE_GAMMA || p->role == ROLE_BETA)

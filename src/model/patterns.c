@@ -76,13 +76,22 @@ static int aggregates_from(const ModelShape *shape, int level) {
     return count;
 }
 
+// The last level behind a norm of columns: its statistics need all rows up to there. -1: none.
+static int normed_level(const ModelShape *shape) {
+    int last = -1;
+    for (int l = 0; l < shape->layers && shape->columns; l++)
+        last = shape->posted[l] ? l + 1 : last;
+    return last;
+}
+
 // The hops of the rows of a level; HOPS_ALL if they reach every row, so that equal sets of rows
 // have equal names.
 static int hops_of(const ModelShape *shape, const Reached *reached, int level) {
     Reach reach = reached->set[level_set(shape, level)];
     int hops = aggregates_from(shape, level);
     bool beyond = hops > SHARD_HOPS && reach.last == SHARD_HOPS; // farther rows are not told apart
-    if (!shape->train_rows || beyond || (hops >= reach.last && reach.all))
+    if (!shape->train_rows || level <= normed_level(shape) || beyond ||
+        (hops >= reach.last && reach.all))
         return HOPS_ALL;
     return hops < reach.last ? hops : reach.last;
 }

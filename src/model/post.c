@@ -1,6 +1,7 @@
 // model.post behind a layer: dropout, norm and activation in any order, forward and back.
 //
-// The backend does all steps at once if the activation is ReLU. Others go step by step: Z, then
+// The backend does all steps at once if the activation is ReLU and the norm one of rows. Others go
+// step by step: Z, then
 // buffers of their own for the inputs that backward needs, then the rows of the next level:
 //
 //   Z --norm--> mid[0] --activation--> H --dropout--> H
@@ -8,7 +9,8 @@
 #include <string.h>
 
 bool post_in_steps(const ModelShape *shape) {
-    return posts(shape, POST_ACTIVATION) && shape->activation != ACTIVATION_RELU;
+    bool other = posts(shape, POST_ACTIVATION) && shape->activation != ACTIVATION_RELU;
+    return shape->columns || other;
 }
 
 int post_mids(const ModelShape *shape) {
@@ -61,7 +63,10 @@ static void step_forward(const Steps *steps, int i, Rows out, Rows in) {
                    steps->poll);
         break;
     case POST_NORM:
-        b->post_forward(out, steps->rows, in, &norm, steps->saved, NULL, steps->poll);
+        if (m->shape.columns)
+            column_norm_forward(steps->run, out, rows_first(in, steps->rows.end), steps->poll);
+        else
+            b->post_forward(out, steps->rows, in, &norm, steps->saved, NULL, steps->poll);
         break;
     case POST_ACTIVATION:
         b->activate(out, steps->rows, in, (uint8_t)m->shape.activation, m->shape.slope,
@@ -141,7 +146,10 @@ static void step_back(const LayerRun *run, const Post *post, int i, Rows d, Rows
                    poll);
         break;
     case POST_NORM:
-        b->post_backward(d, d, in, &norm, run->layer->saved, dgamma, dbeta, m->scratch, poll);
+        if (m->shape.columns)
+            column_norm_back(run, d, in, poll);
+        else
+            b->post_backward(d, d, in, &norm, run->layer->saved, dgamma, dbeta, m->scratch, poll);
         break;
     case POST_ACTIVATION:
         b->activate_back(d, all, in, (uint8_t)m->shape.activation, m->shape.slope, poll);

@@ -58,6 +58,7 @@ static bool read_post(ModelShape *shape, const Config *config, Error *err) {
     }
     for (int i = 0; i < shape->post_count; i++)
         shape->norm |= shape->post[i] == POST_NORM;
+    shape->columns = shape->norm && strcmp(config->model.norm, "batch") == 0;
     return true;
 }
 
@@ -208,6 +209,7 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
         if (shape->norm && shape->posted[l])
             norm_parameters(shape, l);
     }
+    norm_statistics(shape);
     return true;
 }
 
@@ -228,6 +230,11 @@ void model_shape_for_inference(ModelShape *shape) {
 }
 
 bool model_fits(const ModelShape *shape, const Shard *shard, Error *err) {
+    if (shape->columns && shard->set[NODES].total < 2)
+        return error_set(err, EXIT_DATA,
+                         "%s has one node, of which model.norm=batch has no variance; use "
+                         "model.norm=layer or none",
+                         shard->dataset_name);
     if (shape->stages == shard->sets || !model_reads_edges(shape))
         return true;
     char names[2][128] = {"", ""}; // of the kinds for graphs, and for hypergraphs

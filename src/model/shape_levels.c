@@ -65,6 +65,15 @@ static bool read_mix(ModelShape *shape, const Config *config, Error *err) {
     return true;
 }
 
+static bool check_columns(const ModelShape *shape, const Config *config, Error *err) {
+    if (!shape->columns || strcmp(config->quantization.before, "conv") != 0)
+        return true;
+    return error_set(err, EXIT_CONFIG,
+                     "quantization.before: conv sends rows before model.post, whose readers cannot "
+                     "norm them before the sums over all ranks are known (model.norm=batch); use "
+                     "quantization.before=post, or model.norm=layer");
+}
+
 bool read_levels(ModelShape *shape, const Config *config, Error *err) {
     shape->alpha = (float)config->model.alpha;
     shape->theta = (float)config->model.theta;
@@ -75,5 +84,5 @@ bool read_levels(ModelShape *shape, const Config *config, Error *err) {
     if (strcmp(config->model.skip, "residual") == 0 && !shape->kind->may_mix &&
         !read_skips(shape, config, err))
         return false;
-    return check_jump(shape, err);
+    return check_jump(shape, err) && check_columns(shape, config, err);
 }

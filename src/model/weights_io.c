@@ -57,6 +57,64 @@ static bool check_operator(const ModelShape *shape, const Tensors *file, Error *
                      file->path, SHOWN(name), shape->normalisation);
 }
 
+// Running statistics of the norm behind layer l, the `before`-th: mean, variance, and a count of
+// epochs, which PyTorch has as int64.
+enum { STATISTICS = 3 };
+static Tensor statistics_tensor(const ModelShape *shape, int l, int before, int which) {
+    static const char *const names[] = {"running_mean", "running_var", "num_batches_tracked"};
+    Tensor t = {.type = which < 2 ? TENSOR_F32 : TENSOR_I64,
+                .rank = which < 2,
+                .shape = {which < 2 ? shape->width[l + 1] : 0}};
+    snprintf(t.name, sizeof t.name, "norms.%d.module.%s", before, names[which]);
+    return t;
+}
+
+static int put_statistics(const ModelShape *shape, const float *parameters, float *turned,
+                          Tensor *tensor) {
+    int before = 0;
+    for (int l = 0; l < shape->layers && shape->columns; l++) {
+        if (!shape->posted[l])
+            continue;
+        int64_t width = shape->width[l + 1], epochs;
+        float *at = turned + shape->statistics[l];
+        memcpy(at, parameters + shape->statistics[l], (size_t)(2 * width) * sizeof *at);
+        epochs = (int64_t)parameters[shape->statistics[l] + 2 * width];
+        memcpy(at + 2 * width, &epochs, sizeof epochs);
+        for (int which = 0; which < STATISTICS; which++) {
+            tensor[before * STATISTICS + which] = statistics_tensor(shape, l, before, which);
+            tensor[before * STATISTICS + which].data = at + which * width;
+        }
+        before++;
+    }
+    return before * STATISTICS;
+}
+
+static bool get_statistics(const ModelShape *shape, float *parameters, const Tensors *file,
+                           Error *err) {
+    int before = 0;
+    for (int l = 0; l < shape->layers && shape->columns; l++) {
+        if (!shape->posted[l])
+            continue;
+        float *at = parameters + shape->statistics[l];
+        int64_t width = shape->width[l + 1], epochs;
+        for (int which = 0; which < STATISTICS; which++) {
+            Tensor want = statistics_tensor(shape, l, before, which);
+            const Tensor *found =
+                tensors_need(file, want.name, want.type, want.rank, want.shape, err);
+            if (found == NULL)
+                return false;
+            if (which < 2)
+                memcpy(at + which * width, found->data, (size_t)width * sizeof *at);
+            else
+                memcpy(&epochs, found->data, sizeof epochs);
+        }
+        at[2 * width] = (float)epochs;
+        at[2 * width + 1] = 0;
+        before++;
+    }
+    return true;
+}
+
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor) {
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];
@@ -64,9 +122,11 @@ int model_tensors(const ModelShape *shape, const float *parameters, float *turne
         tensor[i] = outside(p);
         tensor[i].data = turned + p->begin;
     }
+    int count = shape->parameter_windows;
+    count += put_statistics(shape, parameters, turned, tensor + count);
     if (shape->stages > 1)
-        tensor[shape->parameter_windows] = operator_name(shape);
-    return shape->parameter_windows + (shape->stages > 1);
+        tensor[count++] = operator_name(shape);
+    return count;
 }
 
 bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
@@ -81,7 +141,7 @@ bool model_restore_tensors(const ModelShape *shape, float *parameters, const Ten
             return false;
         turn(parameters + p->begin, found->data, p, p->columns, p->rows);
     }
-    return true;
+    return get_statistics(shape, parameters, file, err);
 }
 
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err) {

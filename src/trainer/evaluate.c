@@ -66,7 +66,7 @@ static bool judge(Trainer *t) {
     t->best_epoch = t->epoch;
     t->stale_evaluations = 0;
     t->backend->copy(t->device.best, t->device.parameters,
-                     (size_t)t->shape.parameter_count * sizeof(float));
+                     (size_t)t->shape.state_count * sizeof(float));
     memcpy(t->best_metrics, t->last_metrics, sizeof t->best_metrics);
     return true;
 }

@@ -26,7 +26,7 @@ static void flat_arrays(Trainer *t, FlatArray out[FLAT]) {
 }
 
 static size_t trainer_flat_bytes(const Trainer *t) {
-    return (size_t)t->shape.parameter_count * sizeof(float);
+    return (size_t)t->shape.state_count * sizeof(float);
 }
 
 void trainer_alloc_flat(Trainer *t, const Allocator *allocator) {

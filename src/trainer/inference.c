@@ -15,7 +15,7 @@ static bool find_parts(Inference *inference, ModelParts *parts, const Config *co
 
 // The caller has them on the host, and mirrors them.
 static void plan_parameters(MemoryPlan *plan, const Backend *backend, const ModelShape *shape) {
-    size_t bytes = (size_t)shape->parameter_count * sizeof(float);
+    size_t bytes = (size_t)shape->state_count * sizeof(float);
     Allocator allocator = {.backend = backend, .plan = plan};
     alloc_host(&allocator, bytes, "parameters");
     if (!backend->host_is_device)

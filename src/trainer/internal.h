@@ -39,7 +39,7 @@ struct Trainer {
     Chooser *chooser;   // which exchanges are exact; NULL: those of evaluation alone
     MemoryPlan plan;
     StateSections sections;
-    // flat arrays [parameter_count], and the host's sides of them
+    // flat arrays [state_count], and the host's sides of them
     struct {
         DeviceFloat *parameters, *gradient, *moment1, *moment2, *decay, *best;
         DeviceDouble *square; // sum of squares of the gradient

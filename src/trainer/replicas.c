@@ -11,7 +11,7 @@ static uint64_t state_hash(Trainer *t) {
     uint64_t all[8] = {(uint64_t)t->epoch, (uint64_t)t->best_epoch, (uint64_t)t->stale_evaluations};
     memcpy(&all[3], &t->best_score, sizeof t->best_score);
     for (int i = 0; i < 4; i++)
-        all[4 + i] = hash_bytes(flat[i], (size_t)t->shape.parameter_count * sizeof(float));
+        all[4 + i] = hash_bytes(flat[i], (size_t)t->shape.state_count * sizeof(float));
     return hash_bytes(all, sizeof all);
 }
 

@@ -6,8 +6,8 @@
 
 // Files hold matrices as PyG has them, transposed.
 static bool save_weights(Trainer *t, const float *weights, StateWriter *writer, Error *err) {
-    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
-    Tensor tensor[MODEL_PARAMETERS + 1]; // the names of operators are one
+    size_t bytes = (size_t)t->shape.state_count * sizeof(float);
+    Tensor tensor[MODEL_TENSORS];
     if (t->comm->rank != 0)
         return true;
     float *turned = memory_try(bytes, "weights to write", err);
@@ -20,7 +20,7 @@ static bool save_weights(Trainer *t, const float *weights, StateWriter *writer, 
 
 static bool restore_weights(Trainer *t, float *weights, DeviceFloat *device,
                             const StateReader *reader, Error *err) {
-    size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
+    size_t bytes = (size_t)t->shape.state_count * sizeof(float);
     if (reader->file != NULL)
         model_restore_tensors(&t->shape, weights, reader->file, err);
     if (!comm_agree(t->comm, err))

@@ -40,6 +40,7 @@ static void resumed_equals_never_stopped(void **state) {
     (void)state;
     resume_with(NULL, 0, 3);
     resume_with((const char *const[]){"mode=bns", "comm.sample=0.4"}, 2, 7);
+    resume_with((const char *const[]){"model.norm=batch", "model.activation=gelu"}, 2, 7);
     if (test_comm.size == 2)
         resume_with((const char *const[]){"model.layer=gcn2", "model.layers=32", "model.hidden=[8]",
                                           "model.post=[\"activation\",\"dropout\"]", "mode=adaqp",

@@ -103,7 +103,7 @@ typedef struct Made {
 } Made;
 
 static size_t parameter_bytes(const Made *made) {
-    return (size_t)made->shape.parameter_count * sizeof(float);
+    return (size_t)made->shape.state_count * sizeof(float);
 }
 
 static void make_on(Made *made, const Backend *backend, const Case *c, const TestGraph *w,
@@ -159,7 +159,7 @@ static double distributed(const Made *made, const float *p, float *gradient) {
     to_device(made->p, p, parameter_bytes(made));
     double loss = model_loss_and_gradient(made->model, made->p, made->gradient, 11, 3);
     gradsync_finish(made->sync, made->gradient);
-    from_device(gradient, made->gradient, parameter_bytes(made));
+    from_device(gradient, made->gradient, (size_t)made->shape.parameter_count * sizeof(float));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }
@@ -281,7 +281,7 @@ static inline void run_case(const Case *c, int hidden) {
     Config config = case_config(c);
     config.model.hidden = (ConfigInts){1, {hidden}};
     ModelShape shape = case_shape(c, &config, &w.dataset);
-    int64_t count = shape.parameter_count;
+    int64_t count = shape.state_count;
     float *p = ALLOC(float, count, "p");
     double *p64 = ALLOC(double, count, "p64");
     Truth want = {.gradient = ALLOC(double, count, "want")};
@@ -313,11 +313,11 @@ static inline void compare_differences(const Case *cases, int count) {
         test_graph_init(&w, kind, 5, &test_comm);
         Config config = case_config(&cases[i]);
         ModelShape shape = case_shape(&cases[i], &config, &w.dataset);
-        float *p = ALLOC(float, shape.parameter_count, "p");
-        double *q = ALLOC(double, shape.parameter_count, "q"),
+        float *p = ALLOC(float, shape.state_count, "p");
+        double *q = ALLOC(double, shape.state_count, "q"),
                *g = ALLOC(double, shape.parameter_count, "g");
         some_parameters(&shape, p);
-        for (int64_t k = 0; k < shape.parameter_count; k++)
+        for (int64_t k = 0; k < shape.state_count; k++)
             q[k] = (double)p[k];
         OracleGraph graph = oracle_graph(&w.dataset);
         oracle_loss(&graph, &shape, q, true, 11, 3, g, NULL);
@@ -364,16 +364,17 @@ static inline void compare_inference(const Case *cases, int count) {
         Made made;
         make(&made, &cases[i], &w, &config, "overlap");
         int64_t k = w.dataset.classes;
-        float *p = ALLOC(float, shape.parameter_count, "p");
-        double *q = ALLOC(double, shape.parameter_count, "q"),
+        float *p = ALLOC(float, shape.state_count, "p");
+        double *q = ALLOC(double, shape.state_count, "q"),
                *want = ALLOC(double, w.dataset.nodes *k, "z");
         some_parameters(&shape, p);
-        for (int64_t j = 0; j < shape.parameter_count; j++)
+        float *g = ALLOC(float, shape.parameter_count, "g");
+        distributed(&made, p, g); // what training leaves behind is no input, but statistics
+        from_device(p, made.p, parameter_bytes(&made));
+        for (int64_t j = 0; j < shape.state_count; j++)
             q[j] = (double)p[j];
         OracleGraph graph = oracle_graph(&w.dataset);
         oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
-        float *g = ALLOC(float, shape.parameter_count, "g");
-        distributed(&made, p, g); // what training leaves behind is no input
         float *z = host_rows(model_infer(made.model, made.p));
         for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
             compare_logits(&cases[i], w.shard.set[NODES].gid[r], z + r * k,
