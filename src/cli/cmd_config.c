@@ -44,16 +44,14 @@ static const Verb verbs[] = {
     {"show", show}, {"check", check}, {"schema", schema}, {"markdown", markdown}};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
-static bool run(const Options *options, Error *err) {
-    for (int i = 0; i < VERBS; i++)
-        if (strcmp(verbs[i].name, options->argument[0]) == 0)
-            return verbs[i].run(options, err);
-    return error_set(err, EXIT_USAGE,
-                     "config: expected show, check, schema or markdown, found '%s'",
-                     options->argument[0]);
-}
-
 ExitCode cmd_config(const Options *options, Error *err) {
-    run(options, err);
+    int v = 0;
+    while (v < VERBS && strcmp(verbs[v].name, options->argument[0]) != 0)
+        v++;
+    if (v < VERBS)
+        verbs[v].run(options, err);
+    else
+        error_set(err, EXIT_USAGE, "config: expected show, check, schema or markdown, found '%s'",
+                  options->argument[0]);
     return (ExitCode)err->code;
 }

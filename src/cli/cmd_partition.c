@@ -30,9 +30,7 @@ ExitCode cmd_partition(const Options *options, Error *err) {
               dataset_name(&config, name, err);
     stage_end("");
     say_lines("warning    ", warnings.text);
-    if (ok && options->json)
-        print_json(folder, name, err);
-    else if (ok)
-        print_text(folder, name, err);
+    if (ok)
+        (options->json ? print_json : print_text)(folder, name, err);
     return (ExitCode)err->code;
 }

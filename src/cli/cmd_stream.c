@@ -115,9 +115,7 @@ ExitCode cmd_stream(const Options *options, Error *err) {
               run(&summary, &config, options, err);
     stage_end("");
     runfolder_release(&folder);
-    if (ok && options->json)
-        print_json(&summary);
-    else if (ok)
-        print_summary(&summary);
+    if (ok)
+        (options->json ? print_json : print_summary)(&summary);
     return (ExitCode)err->code;
 }
