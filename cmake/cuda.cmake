@@ -75,6 +75,7 @@ add_library(fringe-cuda MODULE ${cuda_sources} kernels/cuda/table.c)
 target_include_directories(fringe-cuda PRIVATE include kernels kernels/cuda)
 target_compile_options(fringe-cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--fmad=false -Werror=all-warnings>
+    $<$<COMPILE_LANGUAGE:CUDA>:--no-compress> # PTX as text, which test_cuda_sources.sh searches
     $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-fvisibility=hidden>
     $<$<COMPILE_LANGUAGE:C>:-fvisibility=hidden>)
 target_link_libraries(fringe-cuda PRIVATE CUDA::cudart_static CUDA::cublas CUDA::cusparse)
