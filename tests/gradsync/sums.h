@@ -55,11 +55,21 @@ static inline float sum_at(Element of, int64_t i, uint32_t round) {
     return sum;
 }
 
+// All ranks hold the same bits, of which each rank adds up its share again. Collective.
 static inline void assert_summed(const float *gradient, Element of, int64_t count, uint32_t round) {
-    for (int64_t i = 0; i < count; i++) {
+    uint64_t bits = 0, first;
+    for (int64_t i = test_comm.rank; i < count; i += test_comm.size) {
         float expected = sum_at(of, i, round);
         assert_memory_equal(&gradient[i], &expected, sizeof expected);
     }
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t word;
+        memcpy(&word, &gradient[i], sizeof word);
+        bits = (bits ^ word) * 0x9e3779b97f4a7c15U + (bits >> 29);
+    }
+    first = bits;
+    comm_broadcast(&test_comm, &first, sizeof first, 0);
+    assert_true(bits == first);
 }
 
 // What is made is summed while the rest is not: the last element, before the first is there.
