@@ -1,4 +1,4 @@
-// ranks: 1 4
+// ranks: 1 3
 // If this failed, an epoch on a device would compute another loss or other gradients than on the
 // CPU, or not the same ones each time.
 //
