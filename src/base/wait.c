@@ -9,6 +9,7 @@
 #include <time.h>
 
 enum { ALONE = 20000, CROWDED = 100, AMONG_TESTS = 10 }; // turns until a wait sleeps
+enum { MOMENT = 20000, DOUBLINGS = 6 };                  // nanoseconds of a sleep; how often it doubles
 
 static int patience = ALONE;
 
@@ -18,8 +19,13 @@ void comm_wait_crowded(bool crowded, bool among_tests) {
 
 // Yields the core to others: early if there are more ranks than cores, later otherwise. What has
 // lasted for 20,000 turns, ten milliseconds or more, is no message that is about to arrive.
+//
+// Among tests, where the ranks of several jobs wait on a core or two, every fourth sleep is twice as long
+// as those before, up to a millisecond: a wait is prolonged by a quarter, and costs a tenth.
 static void rest(int64_t turns) {
-    static const struct timespec moment = {.tv_nsec = 20000};
+    struct timespec moment = {.tv_nsec = MOMENT};
+    if (patience == AMONG_TESTS && turns > patience)
+        moment.tv_nsec <<= turns - patience < 4 * DOUBLINGS ? (turns - patience) / 4 : DOUBLINGS;
     if (turns > patience)
         nanosleep(&moment, NULL);
     else if (patience < ALONE || turns > 2000)
