@@ -338,6 +338,15 @@ LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t be
         f16_stream_end();
 }
 
+// x86 without AVX2 is rare: there one loop, which reads the order, serves all, for to compile loops of
+// their own takes as long as all other kernels together.
+#if defined(__x86_64__) && !defined(__AVX2__)
+#undef ORDERS_TRAINED
+#undef ORDERS_EVALUATED
+#define ORDERS_TRAINED(X)
+#define ORDERS_EVALUATED(X)
+#endif
+
 #define FORWARD_SAVING(order)                                                                      \
     case order:                                                                                    \
         forward_rows(call, order, true, begin, end);                                               \
