@@ -14,6 +14,10 @@ set(prefix)
 if(FRINGE_SANITIZE)
     set(prefix asan.)
 endif()
+set(job_folders) # those of each mpirun lie in memory, where there is such a folder
+if(IS_DIRECTORY /dev/shm)
+    set(job_folders "OMPI_MCA_orte_tmpdir_base=/dev/shm")
+endif()
 set(suppressions ${CMAKE_SOURCE_DIR}/tests/leaks.txt)
 set(test_environment
     "FRINGE=${CMAKE_BINARY_DIR}/fringe"
@@ -31,6 +35,8 @@ set(test_environment
     "OMPI_MCA_hwloc_base_binding_policy=none"
     "OMPI_MCA_ess_singleton_isolated=1" # one rank without mpirun starts no daemon
     "HWLOC_COMPONENTS=-pci,-linuxio" # every start of MPI would read the devices of all buses
+    "HWLOC_PLUGINS_PATH=${CMAKE_BINARY_DIR}/none" # nor load the libraries of OpenCL, X and XML
+    ${job_folders}
     "PYTHONDONTWRITEBYTECODE=1"
     "ASAN_OPTIONS=detect_stack_use_after_return=0"
     "LSAN_OPTIONS=suppressions=${suppressions}:print_suppressions=0"
