@@ -303,7 +303,7 @@ endif()
 # sanitizers watch, so many changed copies of them (seconds).
 set(mutants 0)
 if(FRINGE_SANITIZE)
-    set(mutants 100000)
+    set(mutants 20000)
 endif()
 foreach(name IN LISTS fuzzers)
     test_program(fuzz_${name} tests/fuzz/fuzz_${name}.c checkpoint)
