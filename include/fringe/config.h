@@ -13,7 +13,14 @@
 
 #include <stddef.h>
 
-enum { CONFIG_TEXT = PATH_BYTES, CONFIG_LIST = 16, CONFIG_PATHS = 3, CONFIG_WORD = 64 };
+// CONFIG_NUMBERS: one for each layer and one more.
+enum {
+    CONFIG_TEXT = PATH_BYTES,
+    CONFIG_LIST = 16,
+    CONFIG_NUMBERS = EXCHANGE_LAYERS + 1,
+    CONFIG_PATHS = 3,
+    CONFIG_WORD = 64
+};
 
 typedef struct ConfigWords { // a list of words
     int count;
@@ -25,11 +32,11 @@ typedef struct ConfigPaths { // a list of names of arrays, or of their files
 } ConfigPaths;
 typedef struct ConfigInts {
     int count;
-    int64_t value[CONFIG_LIST];
+    int64_t value[CONFIG_NUMBERS];
 } ConfigInts;
 typedef struct ConfigDoubles {
     int count;
-    double value[CONFIG_LIST];
+    double value[CONFIG_NUMBERS];
 } ConfigDoubles;
 
 // ---- keys

@@ -244,6 +244,11 @@ typedef struct ModelPatterns {
 void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                          const Comm *comm);
 void model_patterns_clear(ModelPatterns *patterns);
+// Bytes of fp32 rows that all ranks receive in a training epoch: with the shape's norm of columns,
+// which needs all rows of the levels below it, and as if it were one of rows. Makes the Patterns of
+// the second. Collective.
+void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatterns *patterns,
+                      const Shard *shard, const Comm *comm);
 // An upper bound of the memory for making them. Collective.
 void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
                           const Comm *comm);

@@ -88,6 +88,7 @@ typedef struct RunSummary {
     size_t device_predicted;     // of a device; 0 where device memory is the host's
     int exchanges;
     ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]
+    double norm_bytes[2];                       // of model_norm_bytes; 0: no norm of columns
     double patterns_seconds;                    // to make the Patterns, slowest rank
     char (*host)[SUMMARY_HOST];                 // [ranks] rank 0, else NULL; owned
 } RunSummary;

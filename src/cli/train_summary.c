@@ -48,6 +48,16 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
                         summary->exchanges, sent, sources, summary->patterns_seconds);
 }
 
+// A norm of columns needs all rows of the levels below it.
+static void print_norm(const RunSummary *summary) {
+    char with[QUANTITY], without[QUANTITY];
+    if (summary->norm_bytes[0] > 0)
+        terminal_note("norm       batch: fp32 rows of an epoch have %s, with model.norm=layer %s; "
+                      "two sums over ranks for each normed layer\n",
+                      quantity_bytes(with, summary->norm_bytes[0]),
+                      quantity_bytes(without, summary->norm_bytes[1]));
+}
+
 // "mean, difference": what remembers rows of that direction.
 static void put_memories(char *out, size_t size, const CodecOptions *options) {
     size_t used = 0;
@@ -184,6 +194,7 @@ void print_training(const Config *config, const Shard *shard, const Comm *comm,
     print_data(shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
+    print_norm(summary);
     print_halo(config, comm);
     print_gradients(config, comm);
     print_memory(trainer, summary);

@@ -74,7 +74,9 @@ bool config_next_term(const char **at, Term *term);
 bool config_member_of(const Key *key, char out[CONFIG_CONDITION]);
 bool config_is_list(KeyKind kind);
 static inline int config_list_most(KeyKind kind) {
-    return kind == KEY_PATHS ? CONFIG_PATHS : CONFIG_LIST;
+    return kind == KEY_PATHS   ? CONFIG_PATHS
+           : kind == KEY_WORDS ? CONFIG_LIST
+                               : CONFIG_NUMBERS;
 }
 bool config_is_text(KeyKind kind);
 

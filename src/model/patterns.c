@@ -194,6 +194,31 @@ void model_patterns_init(ModelPatterns *patterns, const ModelShape *shape, const
     patterns->seconds = clock_seconds() - since;
 }
 
+static double bytes_received(const ModelShape *shape, const ModelPatterns *patterns) {
+    double bytes = 0;
+    for (int l = 0; l < shape->layers; l++)
+        for (int d = 0; d < 2; d++)
+            if (patterns->of[l][d] != NULL)
+                bytes += (double)sizeof(float) * (double)model_exchanged(shape, l, d) *
+                         (double)patterns->of[l][d]->plan.halo_count;
+    return bytes;
+}
+
+void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatterns *patterns,
+                      const Shard *shard, const Comm *comm) {
+    ModelShape *without = ALLOC(ModelShape, 1, "model"); // too large for the stack
+    ModelPatterns *other = ALLOC(ModelPatterns, 1, "model");
+    *without = *shape;
+    without->columns = false;
+    model_patterns_init(other, without, shard, comm);
+    bytes[0] = bytes_received(shape, patterns);
+    bytes[1] = bytes_received(without, other);
+    comm_sum_double(comm, bytes, 2);
+    model_patterns_clear(other);
+    memory_free(other);
+    memory_free(without);
+}
+
 void model_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *shard, int parts) {
     Reached reached = reached_of_all(shard, parts);
     list_kinds(kinds, shape, shard, &reached);

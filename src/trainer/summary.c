@@ -97,6 +97,8 @@ RunSummary trainer_summary(const Trainer *t) {
     summarize_exchanges(&summary, t);
     summary.host = gather_hosts(t->comm);
     model_baseline(shard, t->comm, summary.baseline);
+    if (t->shape.columns && t->comm->size > 1)
+        model_norm_bytes(summary.norm_bytes, &t->shape, &t->patterns, shard, t->comm);
     return summary;
 }
 

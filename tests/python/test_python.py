@@ -234,11 +234,95 @@ def test_villages():
     assert np.allclose(made.features, shipped.features)
 
 
+def numpy_scores(model, w, x, edges):
+    """The formulas of PyG's documentation, from weights by their names; gcn_norm adds self-loops."""
+    n, kind, skip, jk = len(x), model["layer"], model["skip"] == "residual", model["jk"]
+    m = np.eye(n)
+    m[edges[1], edges[0]] += 1
+    root = m.sum(1) ** -0.5
+    m = root[:, None] * m * root
+    act = {"relu": lambda x: np.maximum(x, 0), "elu": lambda x: np.where(x > 0, x, np.expm1(x)),
+           "leaky-relu": lambda x: np.where(x > 0, x, model["slope"] * x)}[model["activation"]]
+
+    def linear(name, x):
+        return x @ w[f"{name}.weight"].T + w[f"{name}.bias"]
+
+    def norm(x, layer):
+        if model["norm"] == "batch":
+            name = f"norms.{layer}.module"
+            x = (x - w[f"{name}.running_mean"]) / np.sqrt(w[f"{name}.running_var"] + 1e-5)
+        elif model["norm"] == "layer":
+            name = f"norms.{layer}"
+            x = (x - x.mean(1, keepdims=True)) / np.sqrt(x.var(1, keepdims=True) + 1e-5)
+        return x * w[f"{name}.weight"] + w[f"{name}.bias"] if model["norm"] != "none" else x
+
+    def post(x, layer):  # in both orders that FORMS has, norm before the activation
+        return act(norm(x, layer))
+
+    if kind == "gcn2":
+        x = first = post(linear("lins.0", x), 0)
+        for l in range(model["layers"]):
+            p, beta = 0.9 * m @ x + 0.1 * first, np.log(model["theta"] / (l + 1) + 1)
+            x = post((1 - beta) * p + beta * p @ w[f"convs.{l}.weight1"], l + 1)
+        return linear("lins.1", x)
+    found = []
+    for l in range(model["layers"]):
+        name = {"mlp": f"lins.{l}", "appnp": f"lin{l + 1}", "gcn": f"convs.{l}"}[kind]
+        z = m @ x @ w[f"{name}.lin.weight"].T + w[f"{name}.bias"] if kind == "gcn" else linear(name, x)
+        z = post(z, l) if l + 1 < model["layers"] or jk != "none" else z
+        x = z + x if skip and z.shape == x.shape and (l + 1 < model["layers"] or jk != "none") else z
+        found.append(x)
+    if jk != "none":
+        x = linear("lin", np.max(found, 0) if jk == "max" else np.concatenate(found, 1))
+    for _ in range(model["steps"] if kind == "appnp" else 0):
+        x = 0.9 * m @ x + 0.1 * found[-1]
+    return x
+
+
+def test_forms():
+    """Layers without edges, levels read again and norms of columns, against numpy."""
+    random = np.random.default_rng(0)
+    half = np.argwhere(np.triu(random.random((80, 80)) < 0.06, 1)).T
+    edges = np.concatenate([half, half[::-1]], 1)
+    x = random.standard_normal((80, 5)).astype(np.float32)
+    fringe.write_dataset("both-ways", edges, x, random.integers(0, 3, 80), [range(40), range(40, 50), range(50, 80)])
+
+    def check(number):
+        folder = f"form-{number}"
+        write_config(f"{folder}.json", data={"path": "both-ways"}, model={"layers": 2, "hidden": [7], **FORMS[number]},
+                     train={"epochs": 3, "lr": 1e-30}, run={"dir": folder, "threads": 1})
+        command("train", f"{folder}.json")
+        command("predict", folder)
+        run = fringe.read_run(folder)
+        w = {name: array.astype(float) for name, array in fringe.weights(run).items()}
+        want, got = numpy_scores(run.config["model"], w, x.astype(float), edges), fringe.predictions(run).scores
+        off = np.abs(want - got).max() / np.abs(want).max()
+        assert off <= 5e-6, (FORMS[number], off)  # floats through a few layers
+        if number == 0:  # torch's running statistics of three epochs, whose weights were the same
+            z, share = x @ w["lins.0.weight"].T + w["lins.0.bias"], 1 - 0.9**3
+            assert np.allclose(w["norms.0.module.running_mean"], share * z.mean(0), rtol=1e-5, atol=1e-7)
+            assert np.allclose(w["norms.0.module.running_var"], 1 - share + share * z.var(0, ddof=1), rtol=1e-5)
+            assert fringe.weights(run)["norms.0.module.num_batches_tracked"] == 3
+        arrays = fringe.weights(run)
+        fringe.from_pyg(arrays, f"{folder}.safetensors")
+        command("predict", f"{folder}.json", "--weights", f"{folder}.safetensors", "-o", f"again-{number}")
+        assert np.array_equal(np.load(f"again-{number}/scores.npy"), got)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(check, range(len(FORMS))))
+
+
 # --- with PyG
 
 LAYERS = [{"layer": "gcn"}, {"layer": "gcn", "gcn_norm": "in", "norm": "none"}, {"layer": "sage-mean"},
           {"layer": "sage-mean", "self_loops": True, "bias": False}, {"layer": "sage-gcn"},
           {"layer": "gin", "gin_epsilon": 0.5, "post": ["activation", "norm"]}, {"layer": "sgc"}]
+FORMS = [{"layer": "mlp", "norm": "batch", "activation": "elu", "dropout": 0},
+         {"layer": "appnp", "layers": 2, "steps": 3, "norm": "none"},
+         {"layer": "gcn2", "layers": 3, "theta": 1.5, "post": ["norm", "activation", "dropout"], "activation": "leaky-relu"},
+         {"layer": "gcn", "gcn_norm": "in", "layers": 3, "skip": "residual", "jk": "max", "activation": "elu"},
+         {"layer": "gcn", "gcn_norm": "in", "norm": "batch", "jk": "cat"}]
+LAYERS += FORMS
 
 
 def largest_difference(model, data, scores, weighted):
@@ -259,7 +343,7 @@ def test_layers():
 
     def check(number):
         settings, folder = LAYERS[number], f"kind-{number}"
-        weighted = settings["layer"] in ("gcn", "sage-gcn", "sgc")
+        weighted = settings["layer"] in ("gcn", "sage-gcn", "sgc", "appnp", "gcn2")
         graph = "weighted" if weighted else "plain"
         shape = {"layers": 2} if settings["layer"] == "sgc" else {"layers": 2, "hidden": [7]}
         write_config(f"{folder}.json", data={"path": graph}, model={**shape, **settings},
@@ -332,7 +416,8 @@ def test_from_pyg():
     refused(r"is no weight of a layer that fringe has", fringe.from_pyg, GATConv(5, 7), "no.safetensors")
 
 
-tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run, test_villages]
+tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run, test_villages,
+         test_forms]
 tests += [test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
