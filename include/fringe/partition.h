@@ -131,6 +131,10 @@ void shard_clear(Shard *shard);
 // on rank 0, which frees them (memory_free); NULL elsewhere. Collective.
 void *shard_gather(const Shard *shard, const Comm *comm, const void *own, size_t row_bytes);
 
+// The user's ids of the nodes and names of the classes of the prepared dataset, as copies that the
+// caller clears; count 0: there are none. Not collective.
+bool partition_names(const Config *config, NodeIds *ids, NodeIds *classes, Error *err);
+
 // The local part of it: makes sure that the cache holds the shards of `parts` parts, and sets
 // `folder` to theirs. Fills *warnings. Several processes may do so at once.
 bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,

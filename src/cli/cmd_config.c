@@ -13,6 +13,17 @@ static bool show(const Options *options, Error *err) {
     return true;
 }
 
+// Reads the data as train does, and says the same of it.
+static bool check_data_whole(const Config *config, Error *err) {
+    Dataset dataset;
+    if (!dataset_load(&dataset, config, err))
+        return false;
+    say_lines("warning    ", dataset.warnings.text);
+    bool ok = dataset_can_train(&dataset, err);
+    dataset_clear(&dataset);
+    return ok;
+}
+
 static bool check(const Options *options, Error *err) {
     Config config;
     if (options->arguments < 2)
@@ -20,6 +31,8 @@ static bool check(const Options *options, Error *err) {
     if (!load_config_aloud(&config, options, options->argument[1], 0, err))
         return false;
     warn_of_doubts(&config);
+    if ((options->needs & NEEDS_DATA) && !check_data_whole(&config, err))
+        return false;
     printf("%s: ok\n", SHOWN(options->argument[1]));
     return true;
 }

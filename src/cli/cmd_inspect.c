@@ -56,7 +56,11 @@ static const Inspected *kind_of(const char *path, Error *err) {
     for (int i = 0; i < KINDS; i++)
         if (kinds[i]->is(path))
             return kinds[i];
-    refuse(path, err);
+    dataset_format_fits("auto", path, err);
+    if (err->code != EXIT_DATA) { // a file that train refuses is refused in the same words
+        *err = (Error){0};
+        refuse(path, err);
+    }
     return NULL;
 }
 

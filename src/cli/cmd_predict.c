@@ -43,18 +43,15 @@ static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, 
     return out;
 }
 
-static bool write_classes(Session *s, const char *folder, const float *scores) {
+static bool write_classes(Session *s, const char *folder, const int64_t *classes) {
     const Shard *shard = &s->shard;
     char path[PATH_BYTES];
     int64_t shape[2] = {shard->set[NODES].total, shard->multilabel ? shard->classes : 1};
-    int64_t *classes =
-        classes_of(scores, shard->set[NODES].total, shard->classes, shard->multilabel);
     path_join(path, sizeof path, folder, "classes.npy");
     bool ok = npy_write(path, "<i8", classes, sizeof *classes, 2, shape, &s->err);
     if (ok)
         terminal_print("%s [%lld, %lld] int64\n", SHOWN(path), (long long)shape[0],
                        (long long)shape[1]);
-    memory_free(classes);
     return ok;
 }
 
@@ -62,6 +59,7 @@ static bool write_classes(Session *s, const char *folder, const float *scores) {
 typedef struct Output {
     Session *session;
     const char *given; // by the user: the folder; NULL: the one in run.dir
+    const char *csv;   // NULL: no table
     int layer;         // 0: no embedding
     int64_t classes, width;
     float *scores, *embedding;
@@ -77,21 +75,34 @@ static void write_output(void *context, Error *err) {
         folder = runfolder_mark(&s->config, err) ? within : NULL;
     }
     snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
+    const Shard *shard = &s->shard;
+    int64_t *classes =
+        classes_of(out->scores, shard->set[NODES].total, shard->classes, shard->multilabel);
+    Predicted predicted = {shard->set[NODES].total, out->classes, shard->multilabel, out->scores,
+                           classes};
     if (folder != NULL && file_make_folder(folder, err) &&
         write_rows(s, folder, "scores.npy", out->scores, out->classes) &&
-        write_classes(s, folder, out->scores) && out->layer > 0)
+        write_classes(s, folder, classes) &&
+        names_write(&s->config, folder, &predicted, out->csv, err) && out->layer > 0)
         write_rows(s, folder, name, out->embedding, out->width);
+    memory_free(classes);
 }
 
 // Rank 0 writes; the others only send. Collective.
 static void write_all(Session *s, const Inference *inference, const float *parameters,
-                      const char *given, int layer) {
+                      const Options *options) {
     Model *model = inference->model;
     const Backend *b = inference->backend;
     size_t bytes = (size_t)inference->shape.state_count * sizeof(float);
     const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     Rows logits = model_infer(model, weights);
-    Output out = {s, given, layer, logits.columns, 0, gather_rows(s, b, logits), NULL};
+    int layer = options->layer;
+    Output out = {.session = s,
+                  .given = options->output,
+                  .csv = options->csv,
+                  .layer = layer,
+                  .classes = logits.columns};
+    out.scores = gather_rows(s, b, logits);
     if (layer > 0) {
         Rows entering = model_embedding(model, layer * inference->shape.stages);
         out.width = entering.columns;
@@ -130,12 +141,14 @@ static int64_t width_of(const Session *s, int layer) {
 
 static void predict(Session *s, const Options *options) {
     Inference inference;
+    if (options->data != NULL && !new_data_take(s))
+        return;
     MemoryPlan beside = plan_output(s, width_of(s, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;
     float *parameters = load_weights(s, &inference.shape, options);
     if (parameters != NULL)
-        write_all(s, &inference, parameters, options->output, options->layer);
+        write_all(s, &inference, parameters, options);
     memory_free(parameters);
     inference_close(&inference);
 }

@@ -160,23 +160,29 @@ static bool is_file(const char *path, Error *err) {
     return descriptor >= 0;
 }
 
+static bool check_folder_of_graph(const char *path, Error *err) {
+    char manifest[PATH_BYTES];
+    path_join(manifest, sizeof manifest, path, "dataset.json");
+    if (dataset_is_foreign(path))
+        return true;
+    if (!dataset_format_fits("auto", path, err)) // it is known, and not read
+        return false;
+    if (!file_exists(manifest))
+        return error_set(err, EXIT_NO_INPUT,
+                         "%s is a folder without dataset.json, and no set of OGB, GraphSAINT or "
+                         "Reddit; give the file of the graph",
+                         path);
+    return is_file(manifest, err);
+}
+
 static bool check_graph(const Config *config, Error *err) {
     const char *path = config->data.path, *name = path_name(path);
-    char manifest[PATH_BYTES];
     if (file_is_denied(path, err))
         return false;
-    if (file_is_folder(path)) {
-        path_join(manifest, sizeof manifest, path, "dataset.json");
-        if (dataset_is_foreign(path))
-            return true;
-        if (!file_exists(manifest))
-            return error_set(
-                err, EXIT_NO_INPUT,
-                "%s is a folder without dataset.json, and no set of OGB, GraphSAINT or "
-                "Reddit; give the file of the graph",
-                path);
-        return is_file(manifest, err);
-    }
+    if (file_is_folder(path))
+        return check_folder_of_graph(path, err);
+    if (strpbrk(path, "*?[") != NULL && dataset_is_foreign(path)) // a pattern of parts
+        return true;
     if (file_exists(path))
         return is_file(path, err) && dataset_format_fits(config->data.format, path, err);
     if (can_be_made(name))
@@ -200,7 +206,10 @@ static void check_data(const Early *early, int ranks) {
     check_file(early, "data.features", c->data.features);
     check_file(early, "data.labels", c->data.labels);
     check_file(early, "data.nodes", c->data.nodes);
-    check_file(early, "data.splits", c->data.splits);
+    if (!config_splits_are_drawn(c))
+        check_file(early, "data.splits", c->data.splits);
+    if (config_weights_are_file(c))
+        check_file(early, "data.weights", c->data.weights);
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (config_split_is_file(c->data.split_keys.word[i]))
             check_file(early, "data.split_keys", c->data.split_keys.word[i]);
@@ -302,7 +311,7 @@ static bool tell_what_folder(const char *folder, Error *err) {
 
 // Loads the config in the run.json of a run's folder, with that folder as run.dir.
 static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
-    const char *setting[CLI_SETTINGS + 1];
+    static Settings settings;
     char path[PATH_BYTES], own_folder[PATH_BYTES + 16];
     *config = (Config){0};
     if (file_is_denied(folder, err) ||
@@ -310,9 +319,9 @@ static bool load_run(Config *config, const char *folder, const Options *options,
         return false;
     path_join(path, sizeof path, folder, "run.json");
     snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
-    setting[0] = own_folder;
-    memcpy(setting + 1, options->setting, sizeof options->setting);
-    return config_load(config, path, setting, options->settings + 1, err);
+    new_data_settings(&settings, options, own_folder);
+    return config_load(config, path, settings.setting, settings.count, err) &&
+           (options->data == NULL || new_data_fits(config, err));
 }
 
 // A graph in place of a config is no JSON, and has a name that says so.
@@ -326,8 +335,10 @@ static bool is_graph(const Config *config, const char *path) {
 bool read_config(Config *config, const Options *options, const char *path, Error *err) {
     if (path != NULL && file_is_folder(path))
         return load_run(config, path, options, err);
-    if (config_load(config, path, options->setting, options->settings, err))
-        return true;
+    static Settings settings;
+    new_data_settings(&settings, options, NULL);
+    if (config_load(config, path, settings.setting, settings.count, err))
+        return options->data == NULL || new_data_fits(config, err);
     if (!is_graph(config, path))
         return false;
     *err = (Error){0};

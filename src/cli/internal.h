@@ -42,6 +42,7 @@ typedef struct Options { // the command line
     int64_t seed;                  // --seed
     int64_t skip;                  // --skip
     const char *nodes;             // --nodes
+    const char *data, *csv;        // of predict: --data, --csv
     const char *modes;             // --modes
     const char *sweep[CLI_SWEEPS]; // --sweep
     int sweeps;
@@ -89,6 +90,16 @@ const Option *option_at(int i); // NULL: past the last one
 bool options_parse(Options *options, const Command *command, int argc, char **argv, Error *err);
 void options_help(const Command *command); // stdout
 
+// --- new_data.c: predict --data
+typedef struct Settings {
+    const char *setting[CLI_SETTINGS + 16];
+    int count;
+    char path[PATH_BYTES + 16];
+    char full[CLI_SETTINGS][PATH_BYTES + 64];
+} Settings;
+// The settings of the command line, after `first` (NULL: none) and what replaces the graph.
+void new_data_settings(Settings *settings, const Options *options, const char *first);
+bool new_data_fits(const Config *config, Error *err); // steps that new nodes cannot have
 // --- manual.c: what is printed from the tables of commands, options, exit codes and keys
 
 void exit_codes_print(void); // stdout, in lines of at most 80 columns
@@ -222,6 +233,19 @@ bool report_folder(const char *folder, Error *err);
 // Loads the weights of --weights, or of run.dir, on all ranks: [state_count], memory_free it.
 // NULL with an error. Collective.
 float *load_weights(Session *session, const ModelShape *shape, const Options *options);
+// predict --data: checks the widths of the new graph and takes classes from the run. Collective.
+bool new_data_take(Session *session);
+// names.c: what rank 0 writes of the user's names beside predictions.
+typedef struct Predicted {
+    int64_t nodes, classes;
+    bool several;
+    const float *scores; // [nodes, classes]
+    const int64_t *best; // [nodes] classes, or [nodes, classes] of 0 and 1
+} Predicted;
+// ids.npy or ids.txt where ids are not 0 to n-1, class_names.txt where classes have names, and
+// the table --csv (NULL: none).
+bool names_write(const Config *config, const char *folder, const Predicted *predicted,
+                 const char *csv, Error *err);
 
 // --- stop.c: INT, TERM, HUP and USR1
 

@@ -29,12 +29,16 @@ const Command commands[] = {
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
      "CONFIG may be the folder of a run: then the config in its run.json is used.",
      cmd_evaluate},
-    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rOswbloqv",
+    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rOswbloDVqv",
      "write classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
-     "--output (default: run.dir/predictions). CONFIG may be the folder of a run.",
+     "--output (default: run.dir/predictions). CONFIG may be the folder of a run. Where ids are "
+     "not\n"
+     "0 to n-1 they are written, too: ids.npy, or ids.txt of ids that are text. --data NEW: "
+     "another\n"
+     "graph with the weights of the run; it needs features, and no labels.",
      cmd_predict},
     {"program", "NAME CONFIG", 2, 2, true, NEEDS_DATA | NEEDS_OUTPUT | NEEDS_TO_FINISH, "rOsojqv",
      "run a learning program: random walks, labels, components, vectors",

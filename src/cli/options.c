@@ -44,6 +44,9 @@ static const Option table[] = {
     {'P', "passes", "N", "place everything N - 1 times again for a snapshot (restreaming)"},
     {'K', "skip", "N", "pass over the first N events of SOURCE"},
     {'T', "to", "FORMAT", "format to write: npz, metis, ogb or fringe (default: by DST's ending)"},
+    {'D', "data", "NEW",
+     "another graph, with nodes that training has not seen; --set data.... gives its other files"},
+    {'V', "csv", "FILE", "also write id, class and the score of each class, a line for each node"},
     {'F', "force", NULL, "replace DST if it exists"},
     {'z', "store", NULL, "do not compress the arrays of an npz"},
     {'A', "all-metrics", NULL, "also measure areas under curves (roc-auc, average-precision)"},
@@ -168,6 +171,10 @@ static const char **text_of(Options *options, char letter) {
         return &options->svg;
     case 'T':
         return &options->to;
+    case 'D':
+        return &options->data;
+    case 'V':
+        return &options->csv;
     default:
         return NULL;
     }

@@ -96,9 +96,6 @@ static bool by_names(LinkColumns *columns, const Table *table, const Config *con
         return false;
     if ((columns->end[0] < 0 || columns->end[1] < 0) && !complete(columns, table, warnings, err))
         return false;
-    if (columns->end[0] == columns->end[1])
-        return error_set(err, EXIT_CONFIG, "%s: source and target are the same column; " CURE,
-                         table->path);
     for (int c = 0; c < table->columns; c++)
         if (columns->word < 0 && c != columns->end[0] && c != columns->end[1] &&
             column_is_word(table->name[c], "type"))
@@ -154,7 +151,8 @@ static bool is_number(const Table *table, int c) {
 
 static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
                      const Config *config, Warnings *warnings, Error *err) {
-    bool said = config->data.columns.count > 0;
+    bool said =
+        config_column(config, "source", 0) != NULL || config_column(config, "target", 0) != NULL;
     if (said) {
         if (!column_find(&columns->end[0], table, config, "source", "", err) ||
             !column_find(&columns->end[1], table, config, "target", "", err) ||
@@ -174,7 +172,10 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
                          "%s: expected a weight (a number) in the third column, found '%s'; set "
                          "data.columns={\"source\": 1, \"target\": 2} to leave it out",
                          table->path, SHOWN(table->name[2]));
-    columns->weight = table->columns == 3 ? 2 : -1;
+    if (!column_find(&columns->weight, table, config, "weight", "", err))
+        return false;
+    if (columns->weight < 0)
+        columns->weight = table->columns == 3 ? 2 : -1;
     warn_of_first_line(table, text, warnings);
     return true;
 }
@@ -182,6 +183,10 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
 bool edge_columns(LinkColumns *columns, const Table *table, const Text *text, const Config *config,
                   Warnings *warnings, Error *err) {
     *columns = (LinkColumns){{-1, -1}, -1, -1};
-    return table->header ? by_names(columns, table, config, warnings, err)
-                         : by_width(columns, table, text, config, warnings, err);
+    if (!(table->header ? by_names(columns, table, config, warnings, err)
+                        : by_width(columns, table, text, config, warnings, err)))
+        return false;
+    return columns->end[0] != columns->end[1] ||
+           error_set(err, EXIT_CONFIG, "%s: source and target are the same column; " CURE,
+                     table->path);
 }

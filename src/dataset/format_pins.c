@@ -40,7 +40,7 @@ static bool by_names(LinkColumns *columns, const Table *table, const Config *con
 static bool is_role(const Table *table, int c) { return isalpha((unsigned char)table->name[c][0]); }
 
 static bool by_width(LinkColumns *columns, const Table *table, const Config *config, Error *err) {
-    if (config->data.columns.count > 0)
+    if (config_column(config, "node", 0) != NULL || config_column(config, "hyperedge", 0) != NULL)
         return column_find(&columns->end[0], table, config, "node", "", err) &&
                column_find(&columns->end[1], table, config, "hyperedge", "", err) &&
                column_find(&columns->weight, table, config, "weight", "", err) &&

@@ -44,7 +44,17 @@ static bool read_row(Sheet *sheet, Scan *scan, Error *err) {
     return true;
 }
 
-static bool sheet_open(Sheet *sheet, const char *path, const Config *config, Error *err) {
+// Names of nodes are words as those of columns are, so a word that a file of nodes has makes a
+// header.
+static bool has_word(const Table *table, const char *words) {
+    for (int c = 0; c < table->columns; c++)
+        if (column_is_word(table->name[c], words))
+            return true;
+    return false;
+}
+
+static bool sheet_open(Sheet *sheet, const char *path, const char *words, const Config *config,
+                       Error *err) {
     *sheet = (Sheet){0};
     bool first = true;
     if (!text_read(&sheet->text, path, err) ||
@@ -52,6 +62,7 @@ static bool sheet_open(Sheet *sheet, const char *path, const Config *config, Err
         return false;
     if (sheet->table.columns == 0)
         return error_set(err, EXIT_DATA, "%s: there is nothing in it", path);
+    sheet->table.header = sheet->table.header || has_word(&sheet->table, words);
     int64_t lines = text_lines(&sheet->text);
     sheet->cell = TRY(Cell, lines * sheet->table.columns, "cells of a table", err);
     sheet->line = TRY(int64_t, lines, "lines of a table", err);
@@ -297,7 +308,7 @@ bool roster_read_csv(Roster *roster, const char *path, const Config *config, Err
     Sheet sheet;
     NodeColumns columns;
     *roster = (Roster){.path = path};
-    bool ok = sheet_open(&sheet, path, config, err) &&
+    bool ok = sheet_open(&sheet, path, WORDS_ID, config, err) &&
               find_columns(&columns, &sheet, config, err) &&
               take_ids(roster, &sheet, columns.id, config, err);
     roster->data.nodes = sheet.rows;
@@ -325,7 +336,8 @@ bool features_from_csv(Npy *npy, const char *path, const Config *config, Error *
     Sheet sheet;
     Warnings warnings = {0};
     int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
-    bool ok = sheet_open(&sheet, path, config, err) && !refuse_ids(&sheet, "data.features", err);
+    bool ok = sheet_open(&sheet, path, WORDS_ID, config, err) &&
+              !refuse_ids(&sheet, "data.features", err);
     int count = ok ? find_features(&sheet, none, column, &warnings, err) : 0;
     if (ok && warnings.text[0] != 0)
         ok = error_set(err, EXIT_DATA, "%s; features are numbers", warnings.text);
@@ -361,7 +373,8 @@ static int label_column(const Sheet *sheet, const Config *config, Error *err) {
 bool labels_from_csv(Npy *npy, NodeIds *names, const char *path, const Config *config, Error *err) {
     Sheet sheet;
     Dataset data = {0};
-    bool ok = sheet_open(&sheet, path, config, err) && !refuse_ids(&sheet, "data.labels", err);
+    bool ok = sheet_open(&sheet, path, WORDS_LABEL, config, err) &&
+              !refuse_ids(&sheet, "data.labels", err);
     int column = ok ? label_column(&sheet, config, err) : -1;
     data.nodes = sheet.rows;
     ok = ok && err->code == 0 && take_labels(&data, &sheet, column, config, err);

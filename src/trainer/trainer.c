@@ -50,10 +50,7 @@ static bool check_data(const Trainer *t, Error *err) {
         !loss_weights_fit(t->config, s->classes, s->multilabel, err))
         return false;
     if (s->train_nodes == 0)
-        return error_set(err, EXIT_DATA,
-                         "%s: no node is in the training split; name index files in data.splits, "
-                         "or give masks where the dataset is written",
-                         s->dataset_name);
+        return dataset_needs_split(s->dataset_name, err);
     return sampler_fits(&t->sampler, s, err);
 }
 

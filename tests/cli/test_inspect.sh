@@ -92,7 +92,7 @@ cp one/run.json half.json
 head -c 300 one/run.json >half.json
 expect "half a file" 65 'half.json' "$FRINGE" inspect half.json
 echo '{"name": "else"}' >other.json
-expect "another program's file" 65 'other.json is a file of 17 B, which is none of the kinds .* run, ' \
+expect "another program's file" 65 'other.json is JSON, which is not read; convert it: ' \
     "$FRINGE" inspect other.json
 mkdir empty
 expect "an empty folder" 65 'empty is an empty folder, which is none' "$FRINGE" inspect empty

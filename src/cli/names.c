@@ -1,0 +1,151 @@
+// Predictions by the user's names: ids of nodes, names of classes, and a table of both.
+
+#include "fringe/npy.h"
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A line for each name, made whole in memory as file_replace takes it.
+static bool write_lines(const NodeIds *names, const char *path, Error *err) {
+    size_t bytes = (size_t)(names->offset[names->count] + names->count), used = 0;
+    char *text = memory_try(bytes, "names in a file", err);
+    for (int64_t i = 0; text != NULL && i < names->count; i++) {
+        size_t length = (size_t)(names->offset[i + 1] - names->offset[i]);
+        memcpy(text + used, names->bytes + names->offset[i], length);
+        used += length;
+        text[used++] = '\n';
+    }
+    bool ok = text != NULL && file_replace(path, text, used, err);
+    memory_free(text);
+    return ok;
+}
+
+static bool write_ids(const NodeIds *ids, const char *folder, Error *err) {
+    char path[PATH_BYTES];
+    path_join(path, sizeof path, folder, ids->number != NULL ? "ids.npy" : "ids.txt");
+    bool ok = ids->number == NULL ? write_lines(ids, path, err)
+                                  : npy_write(path, ids->is_unsigned ? "<u8" : "<i8", ids->number,
+                                              8, 1, &ids->count, err);
+    if (ok)
+        terminal_print("%s [%lld]\n", SHOWN(path), (long long)ids->count);
+    return ok;
+}
+
+// ---- the table
+
+// A cell of text is quoted where it would be read as more than one.
+static void put_cell(FILE *file, const NodeIds *names, int64_t i) {
+    const char *at = names->bytes + names->offset[i];
+    size_t bytes = (size_t)(names->offset[i + 1] - names->offset[i]);
+    bool quoted = memchr(at, ',', bytes) != NULL || memchr(at, '"', bytes) != NULL ||
+                  (bytes > 0 && strchr("#% /", *at) != NULL);
+    if (quoted)
+        putc('"', file);
+    for (size_t k = 0; k < bytes; k++) {
+        if (at[k] == '"')
+            putc('"', file);
+        putc(at[k], file);
+    }
+    if (quoted)
+        putc('"', file);
+}
+
+static void put_id(FILE *file, const NodeIds *ids, int64_t i) {
+    if (ids->count == 0)
+        fprintf(file, "%lld", (long long)i);
+    else if (ids->number == NULL)
+        put_cell(file, ids, i);
+    else if (ids->is_unsigned)
+        fprintf(file, "%" PRIu64, (uint64_t)ids->number[i]);
+    else
+        fprintf(file, "%" PRId64, ids->number[i]);
+}
+
+static void put_class(FILE *file, const NodeIds *names, int64_t k) {
+    if (k < names->count)
+        put_cell(file, names, k);
+    else
+        fprintf(file, "%lld", (long long)k);
+}
+
+// Several classes of a node are separated by semicolons.
+static void put_best(FILE *file, const NodeIds *names, const Predicted *p, int64_t i) {
+    bool first = true;
+    if (!p->several) {
+        put_class(file, names, p->best[i]);
+        return;
+    }
+    for (int64_t k = 0; k < p->classes; k++)
+        if (p->best[i * p->classes + k] != 0) {
+            if (!first)
+                putc(';', file);
+            put_class(file, names, k);
+            first = false;
+        }
+}
+
+static void put_table(FILE *file, const NodeIds *ids, const NodeIds *names, const Predicted *p) {
+    fprintf(file, "id,class");
+    for (int64_t k = 0; k < p->classes; k++) {
+        putc(',', file);
+        put_class(file, names, k);
+    }
+    putc('\n', file);
+    for (int64_t i = 0; i < p->nodes; i++) {
+        put_id(file, ids, i);
+        putc(',', file);
+        put_best(file, names, p, i);
+        for (int64_t k = 0; k < p->classes; k++)
+            fprintf(file, ",%.9g", (double)p->scores[i * p->classes + k]);
+        putc('\n', file);
+    }
+}
+
+static bool write_table(const NodeIds *ids, const NodeIds *names, const Predicted *p,
+                        const char *path, Error *err) {
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *memory = open_memstream(&text, &bytes);
+    CHECK(memory != NULL, EXIT_MEMORY, "no memory for the table of predictions");
+    put_table(memory, ids, names, p);
+    fclose(memory);
+    bool ok = file_replace(path, text, bytes, err);
+    free(text);
+    if (ok)
+        terminal_print("%s id, class, %lld scores\n", SHOWN(path), (long long)p->classes);
+    return ok;
+}
+
+// New data need no labels: the names of classes are then those of the data of the run, if these are
+// still there.
+static void names_of_run(NodeIds *names, const Config *config) {
+    static Config trained;
+    char path[PATH_BYTES];
+    NodeIds ids;
+    Error ignored = {0};
+    path_join(path, sizeof path, config->run.dir, "run.json");
+    if (!config_load(&trained, path, NULL, 0, &ignored) ||
+        strcmp(trained.data.path, config->data.path) == 0 || !file_exists(trained.data.path))
+        return;
+    if (partition_names(&trained, &ids, names, &ignored))
+        node_ids_clear(&ids);
+}
+
+bool names_write(const Config *config, const char *folder, const Predicted *predicted,
+                 const char *csv, Error *err) {
+    NodeIds ids, names;
+    char path[PATH_BYTES];
+    if (!partition_names(config, &ids, &names, err))
+        return false;
+    if (names.count == 0)
+        names_of_run(&names, config);
+    path_join(path, sizeof path, folder, "class_names.txt");
+    bool ok = (ids.count == 0 || write_ids(&ids, folder, err)) &&
+              (names.count == 0 || write_lines(&names, path, err)) &&
+              (csv == NULL || write_table(&ids, &names, predicted, csv, err));
+    node_ids_clear(&ids);
+    node_ids_clear(&names);
+    return ok;
+}

@@ -1,0 +1,104 @@
+// fringe predict --data: the config of a run with another graph in place of its own.
+
+#include "internal.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+// A file of the new data is looked for where the command is given, not in the folder of the run.
+static const char *in_full(const char *setting, char out[PATH_BYTES + 64]) {
+    static const char *const keys[] = {
+        "data.features=", "data.labels=", "data.nodes=", "data.splits=", "data.weights="};
+    char full[PATH_MAX];
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        size_t length = strlen(keys[i]);
+        if (strncmp(setting, keys[i], length) == 0 && realpath(setting + length, full) != NULL) {
+            snprintf(out, PATH_BYTES + 64, "%s%s", keys[i], full);
+            return out;
+        }
+    }
+    return setting;
+}
+
+void new_data_settings(Settings *settings, const Options *options, const char *first) {
+    static const char *const empty[] = {
+        "data.format=auto", "data.features=", "data.labels=",   "data.nodes=",
+        "data.splits=",     "data.weights=",  "data.columns={}"};
+    char full[PATH_MAX];
+    settings->count = 0;
+    if (first != NULL)
+        settings->setting[settings->count++] = first;
+    if (options->data != NULL) {
+        bool there = realpath(options->data, full) != NULL;
+        snprintf(settings->path, sizeof settings->path, "data.path=%s",
+                 there ? full : options->data);
+        settings->setting[settings->count++] = settings->path;
+        for (size_t i = 0; i < sizeof empty / sizeof *empty; i++)
+            settings->setting[settings->count++] = empty[i];
+    }
+    for (int i = 0; i < options->settings; i++)
+        settings->setting[settings->count++] = options->data != NULL
+                                                   ? in_full(options->setting[i], settings->full[i])
+                                                   : options->setting[i];
+}
+
+// Steps whose columns depend on the data that they are made of.
+bool new_data_fits(const Config *config, Error *err) {
+    static const struct {
+        const char *step, *why;
+    } steps[] = {
+        {"random:",
+         "features of random:D are drawn for each node of the training, so they say nothing "
+         "of new nodes; train with features, or with degree"},
+        {"standardize",
+         "standardize needs the mean and deviation of the training nodes, which the run "
+         "does not store; scale the features beforehand, and train without it"},
+        {"one-hot",
+         "one-hot makes columns of the values that occur, which may be others in the new "
+         "data; make these columns beforehand, and train without it"}};
+    for (int i = 0; i < config->data.transforms.count; i++)
+        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
+            if (strncmp(config->data.transforms.word[i], steps[k].step, strlen(steps[k].step)) == 0)
+                return error_set(err, EXIT_CONFIG, "--data: %s", steps[k].why);
+    return true;
+}
+
+// What run.json says of the data of the training.
+typedef struct Trained {
+    const char *folder;
+    int64_t features, classes, multilabel;
+} Trained;
+
+static void read_trained(void *context, Error *err) {
+    Trained *trained = context;
+    char path[PATH_BYTES];
+    path_join(path, sizeof path, trained->folder, "run.json");
+    Json *run = json_read(path, err);
+    const Json *data = run != NULL ? json_get_of(run, "data", JSON_OBJECT) : NULL;
+    const Json *several = data != NULL ? json_get_of(data, "multilabel", JSON_BOOL) : NULL;
+    trained->multilabel = several != NULL && json_bool(several);
+    if (err->code == 0 && (data == NULL || !json_get_int(data, "features", &trained->features) ||
+                           !json_get_int(data, "classes", &trained->classes)))
+        error_set(err, EXIT_DATA, "%s: it does not say what data the run was trained on", path);
+    json_free(run);
+}
+
+bool new_data_take(Session *s) {
+    Shard *shard = &s->shard;
+    Trained trained = {.folder = s->config.run.dir};
+    if (!comm_on_root(&s->comm, read_trained, &trained, &s->err))
+        return false;
+    comm_broadcast(&s->comm, &trained, sizeof trained, 0);
+    if (shard->features != trained.features)
+        return error_set(
+            &s->err, EXIT_DATA,
+            "%s has %lld features of a node, but the run was trained with %lld; give the "
+            "same columns in --set data.features=PATH or data.nodes=PATH",
+            shard->dataset_name, (long long)shard->features, (long long)trained.features);
+    shard->classes = trained.classes; // labels of the new graph are not looked at
+    shard->multilabel = trained.multilabel != 0;
+    shard->label = NULL;
+    shard->labels = NULL;
+    return true;
+}

@@ -1,0 +1,212 @@
+// ranks: 1
+// If this failed, a text file in another dialect, with other names of columns or other ids would be
+// read as another graph without a word, a file of nodes would give its rows to other nodes, or a
+// drawn split would be another one. The project's own table beside test_people.c.
+
+#include "loading.h"
+
+#include <string.h>
+
+typedef struct Case {
+    const char *text, *data; // data: further members of the section, or ""
+    const char *words; // of the refusal where nodes is 0, else of a warning; "": none is asked
+    int64_t nodes, edges;
+    int32_t target[4]; // the first ones
+} Case;
+
+static bool load_section(Dataset *d, const char *name, const char *text, size_t bytes,
+                         const char *data, Error *err) {
+    static Config config;
+    static char json[2048];
+    test_write(test_path(name), text, bytes);
+    snprintf(json, sizeof json, "{\"data\": {\"path\": \"%s\"%s}}", name, data);
+    test_write_text(test_path("c.json"), json);
+    *err = (Error){0};
+    *d = (Dataset){0};
+    return config_load(&config, test_path("c.json"), NULL, 0, err) && dataset_load(d, &config, err);
+}
+
+static void try_case(const Case *c) {
+    Dataset d;
+    Error err;
+    size_t before = memory_in_use();
+    bool loaded = load_section(&d, "list.csv", c->text, strlen(c->text), c->data, &err);
+    if (loaded != (c->nodes > 0))
+        fail_msg("'%s': %s", c->text, loaded ? "was not refused" : err.text);
+    const char *said = loaded ? d.warnings.text : err.text;
+    if (strstr(said, c->words) == NULL)
+        fail_msg("'%s': '%s' is not said in '%s'", c->text, c->words, said);
+    if (loaded) {
+        if (d.nodes != c->nodes || d.edges != c->edges)
+            fail_msg("'%s': %d nodes, %d edges", c->text, (int)d.nodes, (int)d.edges);
+        for (int e = 0; e < 4 && e < d.edges; e++)
+            if (d.target[e] != c->target[e])
+                fail_msg("'%s': target %d is %d", c->text, e, (int)d.target[e]);
+        dataset_clear(&d);
+    }
+    assert_int_equal(memory_in_use(), before);
+}
+
+static void lists_of_edges(void **state) {
+    (void)state;
+    static const Case cases[] = {
+        // separators, quotes, marks
+        {"\xEF\xBB\xBFsource,target\r\n0,1\r\n1,0\r\n", "", "", 2, 2, {1, 0}},
+        {"a|b\nb|a\n", "", "", 2, 2, {1, 0}},
+        {"\"a,x\",\"b\"\"q\"\n\"b\"\"q\",\"a,x\"\n", "", "run from a,x to b\"q", 2, 2, {1, 0}},
+        {"a b\tc d\nc d\ta b\n", "", "from a b to c d", 2, 2, {1, 0}},
+        {"// c\n0 1\n% c\n1 0\n", "", "1 comment line after the first edge", 2, 2, {1, 0}},
+        {"from;to;amount\n0;1;2,5\n", ", \"columns\": {\"weight\": \"amount\"}", "", 2, 1, {1}},
+        {"\"a\n", "", "a quote is not closed", 0, 0, {0}},
+        {"0 1\r1 0\r", "", "end in CR alone", 0, 0, {0}},
+        {"0 1\n\xff 0\n", "", "list.csv:2: it is not UTF-8; convert it: iconv", 0, 0, {0}},
+        // columns
+        {"target,source\n0,1\n0,2\n", "", "", 3, 2, {0, 0}},
+        {":START_ID(P),x,:END_ID(P)\n1,9,0\n0,9,1\n", "", "column 'x' is not read", 2, 2, {1, 0}},
+        {"src,dst,time\n0,1,5\n1,0,6\n", "", "column 'time' is not read", 2, 2, {1, 0}},
+        {"who,whom\n1,0\n0,1\n", "", "lead from column 'who' to 'whom'", 2, 2, {1, 0}},
+        {"head,tail\n0,1\n", "", "used both ways", 0, 0, {0}},
+        {"a,b,c\n0,1,2\n", "", "do not say which ones", 0, 0, {0}},
+        {"a,b,c\n0,1,2\n1,0,2\n",
+         ", \"columns\": {\"source\": \"c\", \"target\": \"b\"}",
+         "'a' is not read",
+         3,
+         2,
+         {0, 1}},
+        {"0 1 7 9\n1 0 7 9\n", ", \"columns\": {\"source\": 2, \"target\": 1}", "", 2, 2, {1, 0}},
+        {"a,b\n0,1\n",
+         ", \"columns\": {\"source\": \"x\"}",
+         "is none of its columns: a, b",
+         0,
+         0,
+         {0}},
+        {"node,hyperedge\n0,1\n", "", "data.format=pins", 0, 0, {0}},
+        {"anna,ben\ncarl,dora\n", "", "is read as an edge although neither", 4, 2, {1, 3}},
+        {"Source,Target,Type\n0,1,Undirected\n", "", "Undirected, so each edge", 2, 2, {1, 0}},
+        {"Source,Target,Type\n0,1,Undirected\n1,2,Directed\n", "", "of 1 of 2 edges", 0, 0, {0}},
+        // ids
+        {"7 007\n", "", "'007' is not written as a number", 0, 0, {0}},
+        {"7 007\n8 7\n", ", \"ids\": \"number\"", "", 2, 2, {0, 0}},
+        {"7 007\n8 7\n", ", \"ids\": \"text\"", "from 007 to 8", 3, 2, {0, 1}},
+        {"0,1\n,1\n", "", "an id is empty", 0, 0, {0}},
+        // directions
+        {"0 1\n1 2\n", "", "data.undirected=true", 3, 2, {1, 2}},
+        {"0 1\n1 0\n1 2\n", ", \"undirected\": true", "", 3, 4, {1, 0, 2, 1}},
+        {"0 1 2\n1 0 3\n", ", \"undirected\": true", "with other weights", 0, 0, {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        try_case(&cases[i]);
+}
+
+static void files_of_nodes(void **state) {
+    (void)state;
+    static const struct {
+        const char *nodes, *words; // words: of a refusal; NULL: none
+        const char *split;         // of a, b, c, d
+        int32_t label[4];
+    } cases[] = {
+        {"id,label,split,x\nc,red,test,3\na,blue,train,1\nb,red,val,2\nd,,none,4\n",
+         NULL,
+         "\1\2\3\0",
+         {0, 1, 1, -1}},
+        {"name;class;y2\nb;1;5\na;0;5\n", NULL, "\0\0\0\0", {0, 1, -1, -1}},
+        {"id,label\na,x\na,y\n", "nodes.csv:3: the id 'a' stands in line 2 already", "", {0}},
+        {"id,label\na,p\nb,q\nc,r\nd,s\n", "names rather than classes", "", {0}},
+        {"label,split\nx,train\n", "one of them 'id'", "", {0}},
+        {"id,split\na,later\n", "the split 'later' is none of", "", {0}},
+        {"id,x\na,1\nb,\n", "nodes.csv:3: column 'x' has no number here", "", {0}},
+        {"id,x\n1,1\n", "is made of digits; set data.ids=text", "", {0}},
+    };
+    static const char edges[] = "a b\nb c\nc a\n";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Dataset d;
+        Error err;
+        char id[NODE_ID_TEXT];
+        test_write_text(test_path("nodes.csv"), cases[i].nodes);
+        bool loaded =
+            load_section(&d, "e.txt", edges, strlen(edges), ", \"nodes\": \"nodes.csv\"", &err);
+        if (loaded != (cases[i].words == NULL) ||
+            (!loaded && strstr(err.text, cases[i].words) == NULL))
+            fail_msg("'%s': '%s'", cases[i].nodes, loaded ? "was not refused" : err.text);
+        if (!loaded)
+            continue;
+        assert_int_equal(d.nodes, i == 0 ? 4 : 3); // d stands in nodes.csv alone
+        assert_memory_equal(d.label, cases[i].label, (size_t)d.nodes * 4);
+        assert_memory_equal(d.split, cases[i].split, (size_t)d.nodes);
+        assert_string_equal(node_id_text(&d.ids, 1, id), "b");
+        assert_int_equal(d.names.count, i == 0 ? 2 : 0);
+        if (i == 0)
+            assert_memory_equal(d.x, ((float[]){1, 2, 3, 4}), 16);
+        dataset_clear(&d);
+    }
+}
+
+// What a dataset directory keeps of names.
+static void names_are_stored(void **state) {
+    (void)state;
+    Dataset d, opened;
+    Error err;
+    char hash[33], again[33], id[NODE_ID_TEXT];
+    test_write_text(test_path("nodes.csv"), "id,label\nb,red\na,blue\nc,red\ne,blue\n");
+    assert_ok(load_section(&d, "e.txt", "a c\nc e\n", 8, ", \"nodes\": \"nodes.csv\"", &err), &err);
+    assert_ok(dataset_write(&d, test_path("kept"), &err), &err);
+    assert_ok(dataset_open(&opened, test_path("kept"), &err), &err);
+    dataset_hash(&d, hash);
+    dataset_hash(&opened, again);
+    assert_string_equal(hash, again);
+    assert_string_equal(node_id_text(&opened.ids, 3, id), "e");
+    assert_string_equal(node_id_text(&opened.names, 1, id), "red");
+    dataset_clear(&opened);
+    dataset_clear(&d);
+    assert_ok(load_section(&d, "u.txt", "1 18446744073709551615\n", 23, "", &err), &err);
+    assert_string_equal(node_id_text(&d.ids, 1, id), "18446744073709551615");
+    dataset_clear(&d);
+}
+
+// The orders of ten nodes are those of an independent program.
+static void splits_are_drawn(void **state) {
+    (void)state;
+    static const struct {
+        const char *splits;
+        const char *wanted; // of nodes 0 to 9; NULL: refused
+        const char *words;
+    } cases[] = {
+        // seed 0: 4 7 9 2 1 3 6 5 8 0
+        {", \"splits\": \"random:0.3,0.2\"", "\3\2\2\3\1\3\3\1\3\1", ""},
+        // seed 1: 0 8 9 5 7 1 4 6 2 3; .25 of 10 is 2.5, and half goes up
+        {", \"splits\": \"random:.25\", \"split_seed\": 1", "\1\3\3\3\3\3\3\3\1\1", ""},
+        // odd and even nodes are the classes
+        {", \"splits\": \"per-class:1,2,3\"", "\0\3\2\3\1\0\3\1\0\2", ""},
+        {", \"splits\": \"shchur:1,1\"", "\3\3\2\3\1\3\3\1\3\2", ""},
+        {", \"splits\": \"shchur:4,2\"", "\2\1\1\1\1\2\1\1\1\1", "2 of the classes have fewer"},
+        {", \"splits\": \"random:0.9,0.2\"", NULL, "together at most 1"},
+        {", \"splits\": \"per-class:x\"", NULL, "whole numbers"},
+    };
+    static const char ring[] = "0 1\n1 2\n2 3\n3 4\n4 5\n5 6\n6 7\n7 8\n8 9\n9 0\n";
+    test_write_text(test_path("y.csv"), "0\n1\n0\n1\n0\n1\n0\n1\n0\n1\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Dataset d;
+        Error err;
+        char data[256];
+        snprintf(data, sizeof data, ", \"labels\": \"y.csv\"%s", cases[i].splits);
+        bool loaded = load_section(&d, "ring.txt", ring, strlen(ring), data, &err);
+        if (loaded != (cases[i].wanted != NULL))
+            fail_msg("%s: %s", cases[i].splits, loaded ? "was not refused" : err.text);
+        const char *said = loaded ? d.warnings.text : err.text;
+        if (strstr(said, cases[i].words) == NULL)
+            fail_msg("%s: '%s'", cases[i].splits, said);
+        for (int n = 0; loaded && n < 10; n++)
+            if (d.split[n] != (uint8_t)cases[i].wanted[n])
+                fail_msg("%s: node %d is in %d", cases[i].splits, n, d.split[n]);
+        if (loaded)
+            dataset_clear(&d);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lists_of_edges),
+    cmocka_unit_test(files_of_nodes),
+    cmocka_unit_test(names_are_stored),
+    cmocka_unit_test(splits_are_drawn),
+};
+TEST_MAIN(tests)
