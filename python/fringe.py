@@ -8,16 +8,22 @@
     weights(run), predictions(run), embeddings(run, layer)   what it learned, as arrays
     to_pyg(run)                                              a torch module of PyG's layers with its weights
     from_pyg(model, "start.safetensors")                     weights that model.weights names in a config
+    convert("graph.graphml", "graph.npz")                    files of other programs, through their own loaders;
+                                                             also: python3 fringe.py convert PATH OUT
 
 docs/python.md has a worked example.
 
 SPDX-License-Identifier: Apache-2.0
 """
+import csv
+import importlib
 import json
 import operator
 import os
+import pickle
 import re
 import struct
+import sys
 import warnings
 from dataclasses import dataclass
 from typing import Optional
@@ -678,3 +684,212 @@ def from_pyg(model, path):
         else:
             arrays[new] = np.asarray(_array(value), np.float32).reshape(_array(value).shape or (1,))
     write_tensors(path, arrays)
+
+
+# --- files of other programs
+
+def _need(module, what):
+    """The module of those who made a format."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = {"torch_geometric": "torch-geometric", "sklearn": "scikit-learn"}.get(module.split(".")[0],
+                                                                                        module.split(".")[0])
+        raise SystemExit(f"{what} is read with {package}, which is not installed: pip install {package}") from None
+
+
+def _numpy(value):
+    """Arrays of torch and scipy, too; None if it is none of these."""
+    if hasattr(value, "toarray"):
+        return np.asarray(value.toarray())
+    return _array(value) if hasattr(value, "shape") and len(getattr(value, "shape", ())) > 0 else None
+
+
+def _of_fields(get):
+    """The arrays of a graph from what `get` has under the names of PyG and DGL."""
+    def first(*names):
+        return next((a for a in (_numpy(get(name)) for name in names) if a is not None), None)
+
+    arrays = {"x": first("x", "feat"), "y": first("y", "label"), "edge_weight": first("edge_weight")}
+    arrays.update((f"{part}_mask", first(f"{part}_mask", *(["valid_mask"] if part == "val" else [])))
+                  for part in ("train", "val", "test"))
+    arrays["edge_index"] = first("edge_index")
+    attr = first("edge_attr")
+    if arrays["edge_weight"] is None and attr is not None and attr.size == len(attr):
+        arrays["edge_weight"] = attr.ravel()
+    elif attr is not None:
+        print("edge_attr is not converted: fringe does not use features of edges", file=sys.stderr)
+    return arrays
+
+
+def _from_torch(path):
+    torch = _need("torch", "a file of PyTorch")
+    try:
+        data = torch.load(path, map_location="cpu", weights_only=False)
+    except ModuleNotFoundError as missing:
+        raise SystemExit(f"{path} holds objects of {missing.name}, which is not installed") from None
+    while isinstance(data, (tuple, list)):
+        data = data[0]
+    get = data.get if isinstance(data, dict) else lambda name: getattr(data, name, None)
+    arrays = _of_fields(get)
+    if arrays["edge_index"] is None and get("adj_t") is not None:
+        target, source, weight = get("adj_t").coo()
+        arrays["edge_index"] = np.stack([_array(source), _array(target)])
+        arrays["edge_weight"] = None if weight is None else _array(weight)
+    return arrays
+
+
+def _from_dgl(path):
+    graph = _need("dgl", "a file of DGL").load_graphs(path)[0][0]
+    arrays = _of_fields(lambda name: graph.ndata.get(name))
+    arrays["edge_index"] = np.stack([_array(end) for end in graph.edges()])
+    weight = graph.edata.get("weight", graph.edata.get("w"))
+    arrays["edge_weight"] = None if weight is None else _array(weight).ravel()
+    return arrays
+
+
+def _of_matrix(matrix):
+    matrix = _need("scipy.sparse", "a matrix").coo_matrix(matrix)
+    weight = np.asarray(matrix.data, np.float32)
+    return {"edge_index": np.stack([matrix.row, matrix.col]).astype(np.int64),
+            "edge_weight": None if (weight == 1).all() else weight}
+
+
+def _from_matlab(path):
+    found = {key: value for key, value in _need("scipy.io", "a file of MATLAB").loadmat(path).items() if key[0] != "_"}
+    square = [key for key, value in found.items() if getattr(value, "ndim", 0) == 2 and value.shape[0] == value.shape[1] > 1]
+    if not square:
+        raise SystemExit(f"{path}: none of its arrays is a square matrix: {', '.join(found)}")
+    arrays = _of_matrix(found[square[0]])
+    nodes = found[square[0]].shape[0]
+    for key, value in found.items():
+        if key == square[0] or getattr(value, "ndim", 0) != 2 or nodes not in value.shape:
+            continue
+        value = _numpy(value)
+        value = value if value.shape[0] == nodes else value.T
+        if key.lower() in ("y", "label", "labels", "gnd", "group") and "y" not in arrays:
+            arrays["y"] = value if value.shape[1] > 1 else value.ravel().astype(np.int64)
+        elif "x" not in arrays:
+            arrays["x"] = value.astype(np.float32)
+    return arrays
+
+
+def _of_networkx(graph):
+    """Edges by the names of nodes, where these are not numbers from 0."""
+    weights = [w for _, _, w in graph.edges(data="weight")]
+    pairs = [(a, b) for a, b in graph.edges()]
+    if not graph.is_directed():
+        weights += [w for (a, b), w in zip(pairs, list(weights)) if a != b]
+        pairs += [(b, a) for a, b in pairs if a != b]
+    weight = None if any(w is None for w in weights) else np.asarray(weights, np.float32)
+    nodes = list(graph.nodes())
+    if sorted(map(str, nodes)) == sorted(map(str, range(len(nodes)))):
+        return {"edge_index": np.array([[int(a) for a, _ in pairs], [int(b) for _, b in pairs]], np.int64),
+                "edge_weight": weight, "num_nodes": np.array([len(nodes)])}
+    return {"names": [(str(a), str(b)) for a, b in pairs], "edge_weight": weight}
+
+
+def _from_networkx(path, reader):
+    networkx = _need("networkx", "a graph in this format")
+    if reader == "json":
+        with open(path, encoding="utf-8") as f:
+            return _of_networkx(networkx.node_link_graph(json.load(f)))
+    return _of_networkx(getattr(networkx, reader)(path))
+
+
+def _from_pickle(path):
+    """A pickle may run any program: only from those whom you trust."""
+    with open(path, "rb") as f:
+        data = pickle.load(f, encoding="latin1")
+    if hasattr(data, "edges") and hasattr(data, "is_directed"):
+        return _of_networkx(data)
+    if hasattr(data, "tocoo"):
+        return _of_matrix(data)
+    arrays = _of_fields(data.get if isinstance(data, dict) else lambda name: getattr(data, name, None))
+    if arrays["edge_index"] is None:
+        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph of networkx, a sparse matrix of scipy or "
+                         "a dict with edge_index")
+    return arrays
+
+
+def _from_planetoid(folder):
+    """ind.NAME.x, .tx, .allx, .y, .ty, .ally, .graph and .test.index, split as PyG does."""
+    name = next(f for f in sorted(os.listdir(folder)) if f.endswith(".allx"))[4:-5]
+
+    def part(kind):
+        with open(os.path.join(folder, f"ind.{name}.{kind}"), "rb") as f:
+            return pickle.load(f, encoding="latin1")
+
+    _need("scipy.sparse", "Planetoid's features")
+    x, tx, allx, y, ty, ally, graph = (part(kind) for kind in ("x", "tx", "allx", "y", "ty", "ally", "graph"))
+    order = np.loadtxt(os.path.join(folder, f"ind.{name}.test.index"), dtype=np.int64)
+    nodes = max(int(order.max()) + 1, len(graph))
+    features, labels = np.zeros((nodes, allx.shape[1]), np.float32), np.zeros((nodes, ally.shape[1]), np.int64)
+    features[:allx.shape[0]], labels[:len(ally)] = allx.toarray(), ally
+    features[order], labels[order] = tx.toarray(), ty
+    pairs = np.array([(a, b) for a, row in graph.items() for b in row], np.int64)
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    mask = {name: np.zeros(nodes, bool) for name in ("train_mask", "val_mask", "test_mask")}
+    mask["train_mask"][:len(y)] = mask["val_mask"][len(y):len(y) + 500] = mask["test_mask"][order] = True
+    return {"edge_index": pairs.T, "x": features, "y": np.where(labels.any(1), labels.argmax(1), -1), **mask}
+
+
+def _from_table(path, reader):
+    """A table of pyarrow becomes a csv of the same columns."""
+    _need("pyarrow", "a Parquet or Feather table")
+    table = _need(f"pyarrow.{reader}", "a table").read_table(path)
+    return {"table": (table.column_names, [column.to_pylist() for column in table.columns])}
+
+
+def _from_svmlight(path):
+    x, y = _need("sklearn.datasets", "a file of svmlight").load_svmlight_file(path)
+    return {"x": x.toarray().astype(np.float32), "y": y.astype(np.int64)}
+
+
+def _load(path):
+    ending = os.path.splitext(path[:-3] if path.endswith(".gz") else path)[1].lower()
+    if os.path.isdir(path):
+        return _from_planetoid(path)
+    networkx = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
+                ".paj": "read_pajek", ".json": "json"}
+    loaders = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".pkl": _from_pickle,
+               ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle, ".svmlight": _from_svmlight,
+               ".libsvm": _from_svmlight, ".parquet": lambda p: _from_table(p, "parquet"),
+               ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
+    if ending in networkx:
+        return _from_networkx(path, networkx[ending])
+    if ending not in loaders:
+        raise SystemExit(f"{path}: '{ending}' is none of {', '.join(sorted([*networkx, *loaders]))}")
+    return loaders[ending](path)
+
+
+def _write_csv(path, names, columns):
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        writer = csv.writer(f, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows(zip(*columns))
+
+
+def convert(path, out):
+    """Converts a file of another program with the loaders of those who made its format. Returns what was written: an .npz
+    of PyG's arrays, or a .csv where ids are names or the file is a table. A pickle may run any program: convert only
+    files from those whom you trust."""
+    arrays = {key: value for key, value in _load(path).items() if value is not None}
+    stem = os.path.splitext(out)[0]
+    if "table" in arrays:
+        out = stem + ".csv"
+        _write_csv(out, *arrays["table"])
+    elif "names" in arrays:
+        out = stem + ".csv"
+        columns = list(zip(*arrays["names"])) + ([arrays["edge_weight"].tolist()] if "edge_weight" in arrays else [])
+        _write_csv(out, ["source", "target", "weight"][:len(columns)], columns)
+    else:
+        out = out if out.endswith(".npz") else stem + ".npz"
+        np.savez(out, **arrays)
+    return out
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 4 or sys.argv[1] != "convert":
+        raise SystemExit("usage: python3 fringe.py convert PATH OUT")
+    print("wrote", convert(sys.argv[2], sys.argv[3]))
