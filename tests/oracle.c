@@ -61,7 +61,7 @@ void oracle_product(double *out, const double *a, bool ta, const double *b, bool
 
 // Rows of a level: nodes, or on a hypergraph hyperedges after every first stage.
 static int64_t level_count(const OracleGraph *g, const ModelShape *shape, int level) {
-    return shape->stages > 1 && level % 2 == 1 ? g->m : g->n;
+    return shape->stages > 1 && level % 2 == 1 && level < shape->layers ? g->m : g->n;
 }
 
 typedef struct OracleLayer {

@@ -205,7 +205,7 @@ static void all_mistakes_are_reported_at_once(void **state) {
         "train.lr: expected a number in [0, 1000], found -1",
         "train.epoch: unknown key; did you mean train.epochs?",
         "trian: unknown section; did you mean train?",
-        "model.norm: expected one of layer, none, found 'laer'; did you mean 'layer'?",
+        "model.norm: expected one of layer, batch, none, found 'laer'; did you mean 'layer'?",
         "model.bias: expected true or false, found 1",
         "model.post: expected a list of norm, activation, dropout, found 5",
         "comm: expected an object",
@@ -244,7 +244,10 @@ static void lengths_must_fit_each_other(void **state) {
             "train.weight_decay: expected 1 to 1");
     refused("{\"data\": {\"split_keys\": [\"a\"]}}", "data.split_keys: expected 3");
     refused("{\"model\": {\"post\": [\"norm\", \"norm\"]}}", "model.post");
-    refused("{\"model\": {\"hidden\": [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]}}", "at most 16");
+    refused("{\"model\": {\"hidden\": "
+            "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,"
+            "1,1,1,1,1,1,1]}}",
+            "at most 41");
 }
 
 static void bounds_are_open_or_closed_as_the_table_says(void **state) {

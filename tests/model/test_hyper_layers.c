@@ -14,9 +14,11 @@ static const Case cases[] = {
     {"hnhn, features dropped out", "hnhn", "both", false, HYPER_DIRECTED_WEIGHTED, 1, "activation",
      0, 0.2, "aggregate-first", NULL, NULL},
     {"hgnn, levels side by side", "hgnn", "both", false, HYPER, 2, "activation,dropout", 0.4, 0,
-     "auto", NULL, "model.jk=cat"},
+     "aggregate-first", NULL, "model.jk=cat"},
     {"hnhn, skips", "hnhn", "both", false, HYPER_DIRECTED_WEIGHTED, 2, "norm,activation", 0, 0,
      "auto", NULL, "model.skip=residual"},
+    {"hnhn, BatchNorm", "hnhn", "both", false, HYPER, 2, "dropout,norm,activation", 0.3, 0, "auto",
+     NULL, "model.norm=batch"},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -54,7 +56,7 @@ static void layers_have_their_operators(void **state) {
     (void)state;
     static const char *const operators[CASES] = {"hyper-sym",  "hyper-row",  "hyper-sym",
                                                  "hyper-mean", "hyper-mean", "hyper-sym",
-                                                 "hyper-mean"};
+                                                 "hyper-mean", "hyper-mean"};
     for (int i = 0; i < CASES; i++) {
         Dataset sizes = {.features = 13, .classes = 5};
         Config config = case_config(&cases[i]);
