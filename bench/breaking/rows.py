@@ -105,7 +105,7 @@ static void twin_parameter_gradient(const LayerRun *run, const Parameter *p, con
 #pragma GCC diagnostic ignored "-Woverride-init"
 const LayerKind layer_twin = {.name = "twin",
                               ON_GRAPHS,
-                              .weights = linear_weights,
+                              .weights = every_layer,
                               .normalisation = sage_gcn_normalisation,
                               .parameters = gcn_parameters,
                               .keeps_input = linear_keeps_input,

@@ -80,6 +80,7 @@ void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *par
     Error later = {0};                   // model_new has the same
     *m = (Model){.shape = *shape, .parts = *parts, .rows = most_rows(shape, parts->shard)};
     make_blocks(m, config, &later);
+    memory_plan_add(plan, "model", sizeof *m);
     if (later.code == 0) {
         alloc_buffers(m, &(Allocator){.backend = parts->backend, .plan = plan});
         propagations_plan(plan, m);

@@ -114,6 +114,7 @@ static GradSync *make_sync(const Trainer *t) {
 }
 
 static void plan_rest(Trainer *t, const ModelParts *parts) {
+    memory_plan_add(&t->plan, "trainer", sizeof *t);
     model_patterns_plan(&t->plan, &t->patterns);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
     sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend, .plan = &t->plan});

@@ -4,7 +4,10 @@
 #include "gradients.h"
 
 // Weights in the second half of a convolution, as those of a hypergraph have them.
-static int two_for_one(const Config *config) { return 2 * (int)config->model.layers; }
+static int two_for_one(const ModelShape *shape, const Config *config) {
+    (void)shape;
+    return 2 * (int)config->model.layers;
+}
 static bool in_odd_layers(const ModelShape *shape, int l) {
     (void)shape;
     return l % 2 == 1;
