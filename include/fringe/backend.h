@@ -111,7 +111,9 @@ typedef struct LossForm {
 
 typedef struct AdamStep {
     float rate, beta1, beta2, epsilon;
+    float rest1, rest2;             // what a new gradient counts: 1 - beta, or near it
     float correction1, correction2; // 1 - beta^t
+    bool decoupled;                 // decay shrinks w by 1 - rate decay instead (AdamW)
 } AdamStep;
 
 // ---- rows of one width of a message: Z, S and payload as codec.h draws them

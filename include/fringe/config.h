@@ -174,7 +174,8 @@ typedef struct Config {
         double clip_norm; // largest norm of the whole gradient; 0 = off
         char lr_schedule[CONFIG_WORD]; // of a family
         int64_t lr_step_size;          // step: every so many epochs ...
-        double lr_gamma;               // ... times this
+        double lr_gamma;               // ... times this; plateau, exponential: the same
+        int64_t lr_patience;           // plateau: evaluations
         int64_t warmup;                // epochs of linear warm-up
         int64_t eval_every;            // epochs; 0 = only after the last
         int64_t patience;       // early stopping: evaluations without a better validation; 0 = off

@@ -148,11 +148,18 @@ typedef struct KernelChoice {
     char spmm[CONFIG_WORD];    // Backend.spmm
 } KernelChoice;
 KernelChoice trainer_kernel_choice(const Trainer *trainer);
+// What train.lr_schedule=plateau knows of past evaluations.
+typedef struct Plateau {
+    double factor; // of the rate; 0: another schedule
+    double best;   // NaN: none yet
+    int64_t bad;   // evaluations in a row without a better score
+} Plateau;
 // The counters that a checkpoint keeps beside the sections, the same on all ranks.
 typedef struct TrainerCounters {
     int64_t epoch, best_epoch, stale_evaluations;
     double best_score;
     Metrics best_metrics[4], last_metrics[4]; // by SPLIT_...
+    Plateau plateau;
     KernelChoice kernels;
 } TrainerCounters;
 TrainerCounters trainer_counters(const Trainer *trainer);

@@ -1,6 +1,6 @@
-// Adam (Kingma, Ba: ICLR 2015, algorithm 1, with L2 added to the gradient) and SGD with momentum,
-// both as in PyTorch, over flat arrays; and what gradient clipping needs: the sum of squares, and
-// the product with a number.
+// Adam (Kingma, Ba: ICLR 2015, algorithm 1, with L2 added to the gradient; AdamW: Loshchilov,
+// Hutter: ICLR 2019, algorithm 2) and SGD with momentum, all as in PyTorch, over flat arrays; and
+// what gradient clipping needs: the sum of squares, and the product with a number.
 #include "optimizer.h"
 
 enum { PIECE = 4096, BLOCKS = 256 };

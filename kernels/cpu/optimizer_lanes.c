@@ -1,6 +1,6 @@
 // One step of an optimizer on 16 numbers at a time.
 //
-//   g += decay w
+//   g += decay w, or decoupled  w -= rate decay w
 //   adam  m = beta1 m + (1 - beta1) g;  v = beta2 v + (1 - beta2) g^2
 //         w -= (rate / correction1) m / (sqrt(v / correction2) + epsilon)
 //   sgd   velocity = momentum velocity + g;  w -= rate velocity
@@ -26,15 +26,19 @@ LANES_INLINE void some_store(float *to, int64_t begin, int64_t count, F16 a) {
 
 void LANES_NAME(adam_some)(const UpdateCall *call, int64_t begin, int64_t end) {
     const AdamStep step = call->step;
-    F16 beta1 = f16_set(step.beta1), rest1 = f16_set(1.0f - step.beta1);
-    F16 beta2 = f16_set(step.beta2), rest2 = f16_set(1.0f - step.beta2);
+    F16 beta1 = f16_set(step.beta1), rest1 = f16_set(step.rest1);
+    F16 beta2 = f16_set(step.beta2), rest2 = f16_set(step.rest2);
     F16 rate = f16_set(step.rate / step.correction1), epsilon = f16_set(step.epsilon);
     F16 correction2 = f16_set(step.correction2);
     for (int64_t i = begin; i < end; i += 16) {
         int64_t count = end - i;
         F16 w = some_load(call->w, i, count), g = some_load(call->g, i, count);
         F16 m = some_load(call->m, i, count), v = some_load(call->v, i, count);
-        g = f16_add(g, f16_mul(some_load(call->decay, i, count), w));
+        F16 decay = some_load(call->decay, i, count);
+        if (step.decoupled)
+            w = f16_mul(w, f16_sub(f16_set(1), f16_mul(f16_set(step.rate), decay)));
+        else
+            g = f16_add(g, f16_mul(decay, w));
         m = f16_add(f16_mul(beta1, m), f16_mul(rest1, g));
         v = f16_add(f16_mul(beta2, v), f16_mul(f16_mul(rest2, g), g));
         F16 root = f16_add(f16_sqrt(f16_div(v, correction2)), epsilon);

@@ -18,14 +18,16 @@ __device__ static inline float decayed(const float *g, const float *decay, float
 __global__ __launch_bounds__(FLAT_THREADS) static void adam_step(float *w, float *m, float *v,
                                                                  const float *g, const float *decay,
                                                                  AdamStep step, int64_t count) {
-    const float rest1 = 1.0f - step.beta1, rest2 = 1.0f - step.beta2;
+    const float rest1 = step.rest1, rest2 = step.rest2;
     const float rate = step.rate / step.correction1;
     EACH_FLAT(i, count) {
-        const float d = decayed(g, decay, w[i], i);
+        const float shrunk =
+            step.decoupled && decay != NULL ? w[i] * (1.0f - step.rate * decay[i]) : w[i];
+        const float d = step.decoupled ? g[i] : decayed(g, decay, w[i], i);
         const float mean = step.beta1 * m[i] + rest1 * d;
         const float square = step.beta2 * v[i] + (rest2 * d) * d;
         const float root = sqrtf(square / step.correction2) + step.epsilon;
-        w[i] = w[i] - (rate * mean) / root;
+        w[i] = shrunk - (rate * mean) / root;
         m[i] = mean;
         v[i] = square;
     }

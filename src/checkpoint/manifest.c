@@ -6,6 +6,7 @@
 //    "parts": {"count": P, "hash": HASH}, "seed": S, "weights": null | {"path": P, "hash": HASH},
 //    "epoch": N, "best_epoch": ..., "stale_evaluations": ..., "best_score": ...,
 //    "best_metrics": [4], "last_metrics": [4],
+//    "plateau": {"factor": ..., "best": ..., "bad": ...}, only with train.lr_schedule=plateau,
 //    "backend": {"name": NAME, "spmm": null | KERNEL},
 //    "files": [{"name": "model.safetensors", "hash": HASH}, ...],
 //    "checksum": HASH}
@@ -72,6 +73,13 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
     json_put_double(w, "best_score", counters->best_score);
     put_metrics(w, "best_metrics", counters->best_metrics);
     put_metrics(w, "last_metrics", counters->last_metrics);
+    if (counters->plateau.factor > 0) {
+        json_begin_object(w, "plateau");
+        json_put_double(w, "factor", counters->plateau.factor);
+        json_put_double(w, "best", counters->plateau.best);
+        json_put_int(w, "bad", counters->plateau.bad);
+        json_end_object(w);
+    }
     json_begin_object(w, "backend");
     json_put_string(w, "name", counters->kernels.backend);
     json_put_string(w, "spmm", counters->kernels.spmm[0] != 0 ? counters->kernels.spmm : NULL);
@@ -155,13 +163,23 @@ void checkpoint_read_kernels(KernelChoice *choice, const Json *document) {
     snprintf(choice->spmm, CONFIG_WORD, "%s", json_get_text(backend, "spmm"));
 }
 
+// Of train.lr_schedule=plateau; the other schedules have none.
+static bool read_plateau(const Json *document, Plateau *plateau) {
+    const Json *at = json_get_of(document, "plateau", JSON_OBJECT);
+    *plateau = (Plateau){.best = NAN};
+    return at == NULL ||
+           (read_number(at, "factor", &plateau->factor) &&
+            read_number(at, "best", &plateau->best) && json_get_int(at, "bad", &plateau->bad));
+}
+
 static bool read_counters(const Json *document, TrainerCounters *counters) {
     return json_get_int(document, "epoch", &counters->epoch) &&
            json_get_int(document, "best_epoch", &counters->best_epoch) &&
            json_get_int(document, "stale_evaluations", &counters->stale_evaluations) &&
            read_number(document, "best_score", &counters->best_score) &&
            read_metrics(document, "best_metrics", counters->best_metrics) &&
-           read_metrics(document, "last_metrics", counters->last_metrics);
+           read_metrics(document, "last_metrics", counters->last_metrics) &&
+           read_plateau(document, &counters->plateau);
 }
 
 // ---- checks of the values
@@ -190,6 +208,11 @@ static bool score_fits(const TrainerCounters *counters) {
     return false;
 }
 
+static bool plateau_fits(const Plateau *plateau, int64_t epoch) {
+    return plateau->factor >= 0 && plateau->factor <= 1 && plateau->bad >= 0 &&
+           plateau->bad <= epoch;
+}
+
 // The first member with an impossible value, NULL if all are possible. There is at most one
 // evaluation per epoch.
 static const char *misfit(const TrainerCounters *counters, const char *folder) {
@@ -201,6 +224,7 @@ static const char *misfit(const TrainerCounters *counters, const char *folder) {
            : !metrics_fit(counters->best_metrics)      ? "best_metrics"
            : !metrics_fit(counters->last_metrics)      ? "last_metrics"
            : !score_fits(counters)                     ? "best_score"
+           : !plateau_fits(&counters->plateau, epoch)  ? "plateau"
                                                        : NULL;
 }
 

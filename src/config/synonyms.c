@@ -13,8 +13,8 @@
     "train.optimizer names it; its settings are train.lr, train.weight_decay, train.momentum, "    \
     "train.betas and train.eps"
 #define SETTINGS_OF_SCHEDULE                                                                       \
-    "train.lr_schedule names it; its settings are train.lr_step_size, train.lr_gamma and "         \
-    "train.warmup"
+    "train.lr_schedule names it; its settings are train.lr_step_size, train.lr_gamma, "            \
+    "train.lr_patience and train.warmup"
 #define WHOLE_GRAPH                                                                                \
     "fringe trains on the whole graph in every epoch, without batches, samples or loaders"
 #define RANKS "the number of parts is the number of ranks: --ranks P"
@@ -264,16 +264,17 @@ static const Meaning meanings[] = {
     {"model.post", "relu act", "activation"},
     {"model.post", "layernorm layer batchnorm bn normalization", "norm"},
     {"model.post", "drop", "dropout"},
-    {"train.optimizer", "adamw rmsprop adagrad adadelta nadam lamb lion lbfgs rprop",
-     "it is not offered; adam and sgd are, and train.weight_decay is added to the gradient"},
+    {"train.optimizer", "rmsprop adagrad adadelta nadam lamb lion lbfgs rprop",
+     "it is not offered; adam, adamw and sgd are"},
     {"train.optimizer", "momentum nesterov", "sgd with train.momentum has momentum"},
     {"train.lr_schedule", "steplr", "step"},
     {"train.lr_schedule", "cosineannealing cosineannealinglr", "cosine"},
     {"train.lr_schedule", "none fixed no off", "constant"},
     {"train.lr_schedule", "linear warmup", "train.warmup rises linearly with every schedule"},
-    {"train.lr_schedule",
-     "exponential exponentiallr multistep multisteplr plateau reducelronplateau onecycle poly",
+    {"train.lr_schedule", "multistep multisteplr onecycle poly",
      "it is not offered; step multiplies by train.lr_gamma every train.lr_step_size epochs"},
+    {"train.lr_schedule", "exponentiallr", "exponential"},
+    {"train.lr_schedule", "reducelronplateau", "plateau"},
     {"train.loss", "crossentropy cross_entropy crossentropyloss ce nll nllloss", "softmax"},
     {"train.loss", "bcewithlogits bcewithlogitsloss sigmoid", "bce"},
     {"train.loss", "mse mseloss mae l1 l2 huber smooth_l1 regression",

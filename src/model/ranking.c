@@ -159,6 +159,8 @@ double score_average_precision(const Evaluated *e) {
 // ---- is there something to rank?
 
 bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, Error *err) {
+    if (!score->asked || shard->val_nodes == 0)
+        return true;
     int64_t *count = ALLOC(int64_t, shard->classes, "validation nodes of a class"), ranked = 0;
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         for (int64_t c = 0; shard->split[r] == SPLIT_VAL && c < shard->classes; c++)
@@ -168,7 +170,7 @@ bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, 
     for (int64_t c = 0; c < shard->classes; c++)
         ranked += count[c] > 0 && count[c] < shard->val_nodes;
     memory_free(count);
-    return !score->asked || shard->val_nodes == 0 || ranked > 0 ||
+    return ranked > 0 ||
            error_set(err, EXIT_CONFIG,
                      "train.metric: %s compares nodes that have a class with nodes that have it "
                      "not, but all %lld validation nodes of %s have the same; use another metric, "

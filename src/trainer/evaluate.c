@@ -11,6 +11,15 @@ bool trainer_may_train(const Trainer *t, Error *err) {
                          "train.patience: %s has no validation nodes, so no validation ever gets "
                          "better; name some in data.splits, or set train.patience=0",
                          t->shard->dataset_name);
+    if (t->rate_schedule->watches && (t->shard->val_nodes == 0 || c->train.eval_every == 0))
+        return error_set(err, EXIT_CONFIG,
+                         "train.lr_schedule: plateau looks at the validation score of every "
+                         "evaluation, but %s; use another schedule, or %s",
+                         c->train.eval_every == 0 ? "train.eval_every=0 evaluates after the last "
+                                                    "epoch only"
+                                                  : "there are no validation nodes",
+                         c->train.eval_every == 0 ? "set train.eval_every"
+                                                  : "name some in data.splits");
     if (c->train.patience > 0 && c->train.eval_every == 0)
         return error_set(err, EXIT_CONFIG,
                          "train.patience: it counts evaluations, but train.eval_every=0 evaluates "
@@ -79,6 +88,8 @@ bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     evaluate_now(t);
     record->evaluated = true;
     record->best = judge(t);
+    if (t->config->train.eval_every > 0 && t->epoch % t->config->train.eval_every == 0)
+        plateau_after(t, metrics_value(&t->last_metrics[SPLIT_VAL], t->judge));
     memcpy(record->metrics, t->last_metrics, sizeof record->metrics);
     record->eval_bytes = model_count(t->model).bytes_sent - bytes;
     record->eval_seconds = clock_seconds() - begin;

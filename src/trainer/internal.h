@@ -52,6 +52,7 @@ struct Trainer {
     int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
     double best_score;
     Metrics best_metrics[4], last_metrics[4];
+    Plateau plateau;
     bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
     Timers timers;
@@ -77,8 +78,12 @@ typedef struct Optimizer {
 typedef struct RateSchedule {
     const char *name;
     double (*factor)(const Config *config, int64_t epoch);
+    bool watches; // Trainer.plateau is a factor, too
 } RateSchedule;
 double rate_of(const Trainer *trainer, int64_t epoch);
+void plateau_begin(Trainer *trainer);
+// After each evaluation of train.eval_every, with its validation score.
+void plateau_after(Trainer *trainer, double score);
 
 // ---- evaluate.c
 // False with EXIT_MISMATCH, where the ranks do not hold the same. Collective.

@@ -1,4 +1,8 @@
 // Optimizers and learning-rate schedules, both tables.
+//
+// plateau is torch's ReduceLROnPlateau of the score that train.metric names, with threshold 0 and
+// no cooldown: the rate becomes train.lr_gamma times as large after more than train.lr_patience
+// evaluations in a row without a better score.
 #include "internal.h"
 #include <math.h>
 #include <string.h>
@@ -9,20 +13,40 @@ static void sgd_step(Trainer *t, double rate, int64_t epoch) {
                     t->shape.parameter_count, (float)rate, (float)t->config->train.momentum);
 }
 
-// Kingma & Ba 2015, as torch.optim.Adam computes it.
-static void adam_step(Trainer *t, double rate, int64_t epoch) {
+// torch rounds 1 - beta from double. adam subtracts floats, as it always has: 1.3e-5 of 1 - 0.999.
+static AdamStep step_of_adam(const Trainer *t, double rate, int64_t epoch) {
     const double *beta = t->config->train.betas.value;
-    AdamStep step = {.rate = (float)rate,
-                     .beta1 = (float)beta[0],
-                     .beta2 = (float)beta[1],
-                     .epsilon = (float)t->config->train.eps,
-                     .correction1 = (float)(1 - pow(beta[0], (double)epoch)),
-                     .correction2 = (float)(1 - pow(beta[1], (double)epoch))};
+    return (AdamStep){.rate = (float)rate,
+                      .beta1 = (float)beta[0],
+                      .beta2 = (float)beta[1],
+                      .epsilon = (float)t->config->train.eps,
+                      .rest1 = 1.0f - (float)beta[0],
+                      .rest2 = 1.0f - (float)beta[1],
+                      .correction1 = (float)(1 - pow(beta[0], (double)epoch)),
+                      .correction2 = (float)(1 - pow(beta[1], (double)epoch))};
+}
+
+static void take_step(const Trainer *t, AdamStep step) {
     t->backend->adam(t->device.parameters, t->device.moment1, t->device.moment2, t->device.gradient,
                      t->device.decay, t->shape.parameter_count, step);
 }
 
-static const Optimizer optimizers[] = {{"adam", adam_step}, {"sgd", sgd_step}};
+// Kingma & Ba 2015, as torch.optim.Adam computes it.
+static void adam_step(Trainer *t, double rate, int64_t epoch) {
+    take_step(t, step_of_adam(t, rate, epoch));
+}
+
+// Loshchilov & Hutter 2019, as torch.optim.AdamW computes it; decay is of matrices alone.
+static void adamw_step(Trainer *t, double rate, int64_t epoch) {
+    AdamStep step = step_of_adam(t, rate, epoch);
+    step.rest1 = (float)(1 - t->config->train.betas.value[0]);
+    step.rest2 = (float)(1 - t->config->train.betas.value[1]);
+    step.decoupled = true;
+    take_step(t, step);
+}
+
+static const Optimizer optimizers[] = {
+    {"adam", adam_step}, {"adamw", adamw_step}, {"sgd", sgd_step}};
 
 const Family optimizer_family = FAMILY("train.optimizer", NULL, optimizers);
 
@@ -41,13 +65,45 @@ static double step_factor(const Config *config, int64_t epoch) {
     return pow(config->train.lr_gamma, (double)((epoch - 1) / config->train.lr_step_size));
 }
 
+static double exponential_factor(const Config *config, int64_t epoch) {
+    return pow(config->train.lr_gamma, (double)(epoch - 1));
+}
+
 static const RateSchedule rate_schedules[] = {
-    {"constant", constant_factor}, {"cosine", cosine_factor}, {"step", step_factor}};
+    {"constant", constant_factor, false}, {"cosine", cosine_factor, false},
+    {"step", step_factor, false},         {"exponential", exponential_factor, false},
+    {"plateau", constant_factor, true},
+};
 
 const Family rate_schedule_family = FAMILY("train.lr_schedule", NULL, rate_schedules);
 
 double rate_of(const Trainer *t, int64_t epoch) {
     double warmup = (double)t->config->train.warmup;
     double ramp = (double)epoch < warmup ? (double)epoch / warmup : 1;
-    return t->config->train.lr * ramp * t->rate_schedule->factor(t->config, epoch);
+    double watched = t->rate_schedule->watches ? t->plateau.factor : 1;
+    return t->config->train.lr * ramp * t->rate_schedule->factor(t->config, epoch) * watched;
+}
+
+// torch leaves a rate as it is where the change would be 1e-8 or less.
+static const double LEAST_CHANGE = 1e-8;
+
+void plateau_begin(Trainer *t) {
+    t->plateau = (Plateau){.factor = t->rate_schedule->watches ? 1 : 0, .best = NAN};
+}
+
+void plateau_after(Trainer *t, double score) {
+    Plateau *p = &t->plateau;
+    const double gamma = t->config->train.lr_gamma;
+    if (!t->rate_schedule->watches)
+        return;
+    p->bad++;
+    if (score_better(t->judge, score, p->best)) {
+        p->best = score;
+        p->bad = 0;
+    }
+    if (p->bad <= t->config->train.lr_patience)
+        return;
+    p->bad = 0;
+    if (t->config->train.lr * p->factor * (1 - gamma) > LEAST_CHANGE)
+        p->factor *= gamma;
 }

@@ -106,6 +106,7 @@ TrainerCounters trainer_counters(const Trainer *t) {
                                 .best_score = t->best_score};
     memcpy(counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
     memcpy(counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
+    counters.plateau = t->plateau;
     counters.kernels = trainer_kernel_choice(t);
     return counters;
 }
@@ -117,6 +118,7 @@ void trainer_set_counters(Trainer *t, const TrainerCounters *counters) {
     t->stale_evaluations = counters->stale_evaluations;
     t->best_score = counters->best_score;
     t->stopped = patience_is_over(t);
+    t->plateau = counters->plateau;
     memcpy(t->best_metrics, counters->best_metrics, sizeof t->best_metrics);
     memcpy(t->last_metrics, counters->last_metrics, sizeof t->last_metrics);
 }

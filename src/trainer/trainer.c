@@ -210,6 +210,7 @@ static bool build(Trainer *t, Error *err) {
     sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend});
     t->square_ready = t->backend->event_new();
     fill_decay(t);
+    plateau_begin(t);
     model_describe(t->model, t->kernels, sizeof t->kernels);
     model_initial(&t->shape, t->seed, t->parameters);
     trainer_upload(t);

@@ -49,8 +49,10 @@ static void resumed_equals_never_stopped(void **state) {
                     9, 7);   // 34 layers
     if (test_comm.size == 2) // large first weights: their norms differ, so that importance draws
         resume_with((const char *const[]){"train.sample=importance:20", "train.sample_period=4",
-                                          "model.gain=20"},
-                    3, 5);
+                                          "model.gain=20", "train.optimizer=adamw",
+                                          "train.weight_decay=0.1", "train.lr_schedule=plateau",
+                                          "train.lr_patience=0", "train.eval_every=1"},
+                    8, 5);
 }
 
 // The same command may learn something else: widths follow links as they are measured.

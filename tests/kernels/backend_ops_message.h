@@ -98,9 +98,9 @@ static void adam(Case *c) {
     DeviceFloat *w = case_floats(c, count), *m = case_floats(c, count), *g = case_floats(c, count);
     DeviceFloat *v = case_zeros(c, bytes), *decay = case_floats(c, count);
     for (int step = 1; step < 3; step++)
-        c->b->adam(
-            w, m, v, g, c->variant ? decay : NULL, count,
-            (AdamStep){0.01f, 0.9f, 0.999f, 1e-8f, 0.1f * (float)step, 0.001f * (float)step});
+        c->b->adam(w, m, v, g, c->variant ? decay : NULL, count,
+                   (AdamStep){0.01f, 0.9f, 0.999f, 1e-8f, 0.1f, 0.001f, 0.1f * (float)step,
+                              0.001f * (float)step, c->variant == 2});
     case_keep(c, w, bytes);
     case_keep(c, m, bytes);
     case_keep(c, v, bytes);
@@ -292,7 +292,7 @@ static void message_distance(Case *c) {
         {"softmax_loss's value", softmax_value, 2, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
         {"bce_loss", bce_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                                 \
         {"count", count_metrics, 2, 0, 0, {{1500, 16}, {40, 700}}},                                \
-        {"adam", adam, 2, 0, 0, {{1500, 16}}}, {"sgd", sgd, 2, 0, 0, {{1500, 16}}},                \
+        {"adam", adam, 3, 0, 0, {{1500, 16}}}, {"sgd", sgd, 2, 0, 0, {{1500, 16}}},                \
         {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \
         {"scale", scale, 1, 0, 0, {{1500, 16}}},                                                   \
         {"message_checksum", message_checksum, 2, 0, 0, {{300, 602}}},                             \

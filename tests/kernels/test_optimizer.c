@@ -1,6 +1,6 @@
 // ranks: 1
-// Without it: a step of Adam or SGD could differ from PyTorch's, or depend on the number of threads
-// or the vector width.
+// Without it: a step of Adam, AdamW or SGD could differ from PyTorch's, or depend on the number of
+// threads or the vector width.
 #include "kernels.h"
 #include <math.h>
 
@@ -19,13 +19,16 @@ static void state_free(State *s) {
     memory_free(s->v);
 }
 
-static AdamStep adam_step(int t) {
+static AdamStep adam_step(int t, bool decoupled) {
     return (AdamStep){.rate = 0.01f,
                       .beta1 = 0.9f,
                       .beta2 = 0.999f,
                       .epsilon = 1e-8f,
+                      .rest1 = decoupled ? 0.1f : 1 - 0.9f,
+                      .rest2 = decoupled ? 0.001f : 1 - 0.999f,
                       .correction1 = 1 - powf(0.9f, (float)t),
-                      .correction2 = 1 - powf(0.999f, (float)t)};
+                      .correction2 = 1 - powf(0.999f, (float)t),
+                      .decoupled = decoupled};
 }
 
 // One element through the steps, in double, from torch.optim.Adam's and SGD's documentation.
@@ -40,6 +43,18 @@ static double true_adam(double w, const float *g, double decay) {
     }
     return w;
 }
+// torch.optim.AdamW's.
+static double true_adamw(double w, const float *g, double decay) {
+    double m = 0, v = 0;
+    for (int t = 1; t <= STEPS; t++) {
+        double grad = (double)g[t - 1];
+        w *= 1 - 0.01 * decay;
+        m = 0.9 * m + 0.1 * grad;
+        v = 0.999 * v + 0.001 * grad * grad;
+        w -= 0.01 * (m / (1 - pow(0.9, t))) / (sqrt(v / (1 - pow(0.999, t))) + 1e-8);
+    }
+    return w;
+}
 static double true_sgd(double w, const float *g, double decay, double momentum) {
     double velocity = 0;
     for (int t = 1; t <= STEPS; t++) {
@@ -50,14 +65,14 @@ static double true_sgd(double w, const float *g, double decay, double momentum) 
     return w;
 }
 
-enum Kind { ADAM, SGD, MOMENTUM };
+enum Kind { ADAM, ADAMW, SGD, MOMENTUM };
 
 static void run(State *s, enum Kind kind, float *const g[STEPS], const float *decay,
                 int64_t count) {
     for (int t = 1; t <= STEPS; t++)
-        if (kind == ADAM)
+        if (kind <= ADAMW)
             cpu_adam(on_device(s->w), on_device(s->m), on_device(s->v), on_device(g[t - 1]),
-                     on_device(decay), count, adam_step(t));
+                     on_device(decay), count, adam_step(t, kind == ADAMW));
         else
             cpu_sgd(on_device(s->w), on_device(s->m), on_device(g[t - 1]), on_device(decay), count,
                     0.1f, kind == MOMENTUM ? 0.9f : 0.0f);
@@ -70,8 +85,9 @@ static void matches(const State *s, const float *start, enum Kind kind, float *c
         for (int t = 0; t < STEPS; t++)
             own[t] = g[t][i];
         double w = (double)start[i], factor = decay == NULL ? 0 : (double)decay[i];
-        double truth = kind == ADAM ? true_adam(w, own, factor)
-                                    : true_sgd(w, own, factor, kind == MOMENTUM ? 0.9 : 0);
+        double truth = kind == ADAM    ? true_adam(w, own, factor)
+                       : kind == ADAMW ? true_adamw(w, own, factor)
+                                       : true_sgd(w, own, factor, kind == MOMENTUM ? 0.9 : 0);
         // Adam: float 1 - 0.999^t has 3e-5 of error at t = 1, half of it in a step of 0.01;
         // SGD: six roundings of numbers up to 5
         assert_near((double)s->w[i], truth, 2e-6);
@@ -109,6 +125,39 @@ static void steps_are_pytorchs(void **state) {
                 memory_free(decay);
                 memory_free(start);
             }
+}
+
+// 50 steps of AdamW from the same gradients; the corrections as the trainer has them.
+static void many_steps_of_adamw_are_pytorchs(void **state) {
+    (void)state;
+    enum { COUNT = 21, MANY = 50 };
+    float *g = random_floats(COUNT * MANY, 3), *start = random_floats(COUNT, 1), decay[COUNT],
+          truth[COUNT];
+    State s = state_new(COUNT);
+    for (int i = 0; i < COUNT; i++)
+        decay[i] = 0.05f;
+    for (int t = 1; t <= MANY; t++) {
+        AdamStep step = adam_step(t, true);
+        step.correction1 = (float)(1 - pow(0.9, t));
+        step.correction2 = (float)(1 - pow(0.999, t));
+        cpu_adam(on_device(s.w), on_device(s.m), on_device(s.v), on_device(g + (t - 1) * COUNT),
+                 on_device(decay), COUNT, step);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        double w = (double)start[i], m = 0, v = 0;
+        for (int t = 1; t <= MANY; t++) {
+            double grad = (double)g[(t - 1) * COUNT + i];
+            w *= (double)(float)(1 - 0.01 * (double)decay[i]); // torch rounds the factor once
+            m = 0.9 * m + 0.1 * grad;
+            v = 0.999 * v + 0.001 * grad * grad;
+            w -= 0.01 / (1 - pow(0.9, t)) * m / (sqrt(v / (1 - pow(0.999, t))) + 1e-8);
+        }
+        truth[i] = (float)w;
+    }
+    assert_close(s.w, truth, COUNT, 1e-6);
+    state_free(&s);
+    memory_free(start);
+    memory_free(g);
 }
 
 static void squares_are_summed(void **state) {
@@ -179,6 +228,7 @@ static void a_flat_array_is_scaled(void **state) {
 
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(steps_are_pytorchs),
+    cmocka_unit_test(many_steps_of_adamw_are_pytorchs),
     cmocka_unit_test(squares_are_summed),
     cmocka_unit_test(distances_are_summed),
     cmocka_unit_test(huge_gradients_do_not_overflow_their_sum),

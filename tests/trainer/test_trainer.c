@@ -186,7 +186,7 @@ static void a_loss_must_fit_the_labels(void **state) {
         }
 }
 
-// The schedules by their formulas: warm-up to the full rate, half a cosine, steps.
+// The schedules by their formulas: warm-up to the full rate, half a cosine, steps, each epoch.
 static void rates_follow_their_schedule(void **state) {
     (void)state;
     static const struct {
@@ -206,8 +206,13 @@ static void rates_follow_their_schedule(void **state) {
          0.5,
          0.25 * (1 + cos(3.14159265358979 * 3 / 12)),
          0.25 * (1 + cos(3.14159265358979 * 11 / 12))},
+        {{"train.lr=0.5", "train.lr_schedule=\"exponential\"", "train.lr_gamma=0.5",
+          "train.clip_norm=1"},
+         0.5,
+         0.5 / 8,
+         0.5 / 2048},
     };
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Error err = {0};
         EpochRecord record;
         settle(cases[i].settings, 4);
@@ -222,6 +227,35 @@ static void rates_follow_their_schedule(void **state) {
     }
 }
 
+// By torch's ReduceLROnPlateau(mode="max", factor=0.5, patience=2, threshold=0): a score that is no
+// number is none, one that is equal is not better, and no rate changes by 1e-8 or less.
+static void a_plateau_halves_the_rate(void **state) {
+    (void)state;
+    static const double scores[] = {0.5, 0.6, 0.6, 0.6, 0.6, 0.7, NAN, 0.7, 0.69, 0.8, 0.1, 0.1};
+    static const double factors[] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25};
+    for (int small = 0; small < 2; small++) {
+        settle((const char *const[]){"train.lr_schedule=plateau", "train.lr_patience=2",
+                                     "train.lr_gamma=0.5",
+                                     small ? "train.lr=1.5e-8" : "train.lr=1"},
+               4);
+        Trainer *t = new_trainer();
+        for (int i = 0; i < 12; i++) {
+            plateau_after(t, scores[i]);
+            assert_near(rate_of(t, i + 2), small ? 1.5e-8 : factors[i], 0);
+        }
+        trainer_free(t);
+    }
+}
+
+static void a_plateau_needs_evaluations(void **state) {
+    (void)state;
+    Error err = {0};
+    settle((const char *const[]){"train.lr_schedule=plateau", "train.eval_every=0"}, 2);
+    Trainer *t = new_trainer();
+    assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "set train.eval_every");
+    trainer_free(t);
+}
+
 static const struct CMUnitTest tests[] = {
     ON_WORLD(bits_do_not_depend_on_how),  ON_WORLD(ranks_that_disagree_are_named),
     ON_WORLD(epochs_take_no_memory),      ON_WORLD(the_plan_is_what_is_used),
@@ -229,5 +263,6 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(divergence_is_named),        ON_WORLD(sensitivities_are_planned),
     ON_WORLD(spans_are_means_over_ranks), ON_WORLD(a_metric_must_be_known),
     ON_WORLD(a_loss_must_fit_the_labels), ON_WORLD(rates_follow_their_schedule),
+    ON_WORLD(a_plateau_halves_the_rate),  ON_WORLD(a_plateau_needs_evaluations),
 };
 TEST_MAIN(tests)
