@@ -101,6 +101,14 @@ Csr dataset_csr(const Dataset *dataset); // its edges by source, or pins; borrow
 // endings. Reads no array.
 bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err);
 
+// Where the dataset of config.data comes from, if its folder says that it was generated; else "".
+void dataset_origin(const Config *config, char out[DATASET_ORIGIN]);
+// What stands behind the name of one that only looks like a real set; else "".
+static inline const char *dataset_look_alike(const char *origin) {
+    return strncmp(origin, "generated as", 12) == 0 ? " (synthetic look-alike by fringe generate)"
+                                                    : "";
+}
+
 // Our directory: dataset.json (manifest) and dataset.safetensors (edge_offset I64, edge_target I32,
 // edge_weight F32, features F32, labels I32 [n] or U8 [n,K], split U8; of hypergraphs pin_role U8,
 // hyperedge_weight F32, node_weight I32); see docs/data.md.

@@ -142,9 +142,11 @@ static void warn_of_one_rank(const Config *c, const Comm *comm) {
                       c->gradients.codec);
 }
 
-static void print_data(const Shard *shard) {
-    char size[SHARD_SIZE_TEXT];
-    terminal_note("data       %s: %s\n", SHOWN(shard->dataset_name), shard_size_text(size, shard));
+static void print_data(const Config *config, const Shard *shard) {
+    char size[SHARD_SIZE_TEXT], origin[DATASET_ORIGIN];
+    dataset_origin(config, origin);
+    terminal_note("data       %s%s: %s\n", SHOWN(shard->dataset_name), dataset_look_alike(origin),
+                  shard_size_text(size, shard));
     terminal_note("           %lld features, %lld classes%s; train %lld, validation %lld, "
                   "test %lld\n",
                   (long long)shard->features, (long long)shard->classes,
@@ -191,7 +193,7 @@ static void print_baseline(const Shard *shard, const Score *score, const RunSumm
 void print_training(const Config *config, const Shard *shard, const Comm *comm,
                     const Trainer *trainer, const RunSummary *summary) {
     const Score *score = score_of_labels(shard->multilabel);
-    print_data(shard);
+    print_data(config, shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
     print_norm(summary);

@@ -158,6 +158,15 @@ static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err)
     return true;
 }
 
+void dataset_origin(const Config *config, char out[DATASET_ORIGIN]) {
+    char path[PATH_BYTES];
+    Dataset dataset = {0};
+    directory_file(config->data.path, manifest_name, path);
+    if (file_is_folder(config->data.path) && file_exists(path))
+        read_manifest(&dataset, path, &(Error){0});
+    snprintf(out, DATASET_ORIGIN, "%s", dataset.origin);
+}
+
 int64_t dataset_nodes(const char *folder) {
     char path[PATH_BYTES];
     Dataset dataset = {0};

@@ -126,8 +126,6 @@ static void add_words(Hash *hash, const Config *config) {
         add_text(hash, "ids", config->data.ids);
     if (config->data.labels_are[0] != '\0' && strcmp(config->data.labels_are, "auto") != 0)
         add_text(hash, "labels are", config->data.labels_are);
-    if (config_is_said(config, "data.undirected"))
-        add_text(hash, "undirected", "said"); // or there is a warning
 }
 
 static bool add_source(Hash *hash, const Config *config, Error *err) {

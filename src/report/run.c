@@ -53,9 +53,12 @@ static void put_backend(JsonWriter *writer, const Trainer *trainer) {
 
 static void put_data(JsonWriter *writer, const Report *report) {
     const Shard *shard = report->shard;
-    char size[SHARD_SIZE_TEXT];
+    char size[SHARD_SIZE_TEXT], origin[DATASET_ORIGIN];
+    dataset_origin(report->config, origin);
     json_begin_object(writer, "data");
     json_put_string(writer, "name", shard->dataset_name);
+    if (origin[0] != 0)
+        json_put_string(writer, "origin", origin);
     json_put_string(writer, "hash", shard->dataset_hash);
     json_put_int(writer, "nodes", shard->set[NODES].total);
     json_put_int(writer, "edges", shard->edges);
