@@ -40,7 +40,7 @@ static const struct {
     {"train.momentum", "train.optimizer=sgd"},
     {"train.betas train.eps", "train.optimizer=adam|adamw"},
     {"train.sample_period", "train.sample=importance"},
-    {"train.lr_step_size", "train.lr_schedule=step"},
+    {"train.lr_step_size", "train.lr_schedule=step|inverse"},
     {"train.lr_gamma", "train.lr_schedule=step|plateau|exponential"},
     {"train.lr_patience", "train.lr_schedule=plateau"},
     {"quantization.exchanges", "quantization.codec!=fp32"},

@@ -69,10 +69,17 @@ static double exponential_factor(const Config *config, int64_t epoch) {
     return pow(config->train.lr_gamma, (double)(epoch - 1));
 }
 
+// Half the rate after train.lr_step_size epochs, a third after twice as many: the decreasing steps
+// 2 / (mu k + theta) of DIANA with train.lr = 2 / theta and theta / mu epochs.
+static double inverse_factor(const Config *config, int64_t epoch) {
+    double epochs = (double)config->train.lr_step_size;
+    return epochs / (epochs + (double)(epoch - 1));
+}
+
 static const RateSchedule rate_schedules[] = {
     {"constant", constant_factor, false}, {"cosine", cosine_factor, false},
     {"step", step_factor, false},         {"exponential", exponential_factor, false},
-    {"plateau", constant_factor, true},
+    {"inverse", inverse_factor, false},   {"plateau", constant_factor, true},
 };
 
 const Family rate_schedule_family = FAMILY("train.lr_schedule", NULL, rate_schedules);

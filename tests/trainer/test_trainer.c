@@ -211,6 +211,11 @@ static void rates_follow_their_schedule(void **state) {
          0.5,
          0.5 / 8,
          0.5 / 2048},
+        {{"train.lr=0.5", "train.lr_schedule=\"inverse\"", "train.lr_step_size=3",
+          "train.clip_norm=1"},
+         0.5,
+         0.25,
+         0.5 * 3 / 14},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Error err = {0};
