@@ -38,7 +38,7 @@ static void run_model(const Config *config, const TestGraph *w) {
     noting.post_backward = noting_backward;
     Made made;
     make_on(&made, &noting, &(Case){0}, w, config, "overlap");
-    float *p = ALLOC(float, made.shape.parameter_count, "p"),
+    float *p = ALLOC(float, made.shape.state_count, "p"),
           *g = ALLOC(float, made.shape.parameter_count, "g");
     model_initial(&made.shape, 7, p);
     distributed(&made, p, g);
