@@ -86,8 +86,10 @@ static void walk_next(Walk *walk) {
 static bool in_c_order(const Npy *npy) { return !npy->fortran || npy->rank < 2; }
 
 static bool kind_error(const Npy *npy, const char *wanted, Error *err) {
-    return error_set(err, EXIT_DATA, "'%s' has type '%c%d' where %s are needed", npy->name,
-                     (char)npy->kind, npy->item, wanted);
+    bool cast = npy->kind == NPY_FLOAT && strcmp(wanted, "integers") == 0;
+    return error_set(err, EXIT_DATA, "'%s' has type '%c%d' where %s are needed%s", npy->name,
+                     (char)npy->kind, npy->item, wanted,
+                     cast ? "; save it as such: array.astype(int)" : "");
 }
 
 // The elements in C order with 64 bits each, those with a sign as two's complement. NULL with an

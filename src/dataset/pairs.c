@@ -232,13 +232,28 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Req
     return ok;
 }
 
+// Ids 1 to n.
+static bool count_from_one(const Pairs *pairs, int64_t nodes) {
+    int64_t least = INT64_MAX, most = -1;
+    for (int64_t e = 0; e < pairs->count; e++) {
+        int64_t a = pairs->source[e], b = pairs->target[e];
+        least = a < least ? a : least;
+        least = b < least ? b : least;
+        most = a > most ? a : most;
+        most = b > most ? b : most;
+    }
+    return least >= 1 && most == nodes;
+}
+
 bool pairs_to_numbered_rows(Dataset *dataset, Pairs *pairs, int64_t nodes, bool undirected,
                             Error *err) {
     for (int64_t e = 0; e < pairs->count; e++)
         if (pairs->source[e] >= nodes || pairs->target[e] >= nodes)
-            return error_set(err, EXIT_DATA,
-                             "edge %lld leads from %lld to %lld, but nodes are 0 to %lld",
-                             (long long)e, (long long)pairs->source[e], (long long)pairs->target[e],
-                             (long long)nodes - 1);
+            return error_set(
+                err, EXIT_DATA, "edge %lld leads from %lld to %lld, but nodes are 0 to %lld%s",
+                (long long)e, (long long)pairs->source[e], (long long)pairs->target[e],
+                (long long)nodes - 1,
+                count_from_one(pairs, nodes) ? "; the ids count from 1: subtract 1 from all of them"
+                                             : "");
     return build_rows(dataset, pairs, nodes, undirected, err);
 }

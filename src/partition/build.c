@@ -190,7 +190,7 @@ static bool cut(Build *b) {
     b->told.nodes = b->graph.nodes;
     b->told.vertices = b->graph.vertices;
     manifest_begin(&b->manifest, b);
-    b->manifest.warnings = dataset->warnings;
+    b->manifest.warnings = (Warnings){0}; // those of the data belong to their source
     b->part = ALLOC(int32_t, b->graph.vertices, "part of each row");
     Warnings of_cut = {0};
     size_t before = partition_metis_memory();

@@ -70,7 +70,10 @@ static bool read_source_entry(Prepared *prepared) {
     const char *hash = json_get_text(document, "dataset_hash");
     bool ok = is_hash(hash);
     if (ok) {
+        Warnings said = {0};
         memcpy(prepared->hash, hash, sizeof prepared->hash);
+        snprintf(said.text, sizeof said.text, "%s", json_get_text(document, "warnings"));
+        warnings_add_all(prepared->warnings, &said);
         cache_touch(path);
     } else {
         warnings_add(prepared->warnings, "%s was damaged and is made again", path);
@@ -86,6 +89,8 @@ static bool write_source_entry(const Prepared *prepared, Error *err) {
     json_writer_begin(&out, true);
     json_put_string(&out, "name", prepared->dataset.name);
     json_put_string(&out, "dataset_hash", prepared->hash);
+    if (prepared->dataset.warnings.text[0] != 0) // other sources may have the same contents
+        json_put_string(&out, "warnings", prepared->dataset.warnings.text);
     json_end_object(&out);
     return json_writer_store(&out, path, err);
 }
