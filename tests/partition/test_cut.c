@@ -34,6 +34,13 @@ static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
                                  graph_empty,  graph_star,        graph_cliques};
 enum { RULES = sizeof rules / sizeof rules[0] };
 
+// Each cut by METIS is a process, whose start takes the sanitizers longer than all cuts.
+#ifdef __SANITIZE_ADDRESS__
+enum { SIZE_STEP = 2 };
+#else
+enum { SIZE_STEP = 1 };
+#endif
+
 static void test_every_method_fills_every_part_and_repeats(void **state) {
     (void)state;
     static const int sizes[] = {1, 2, 3, 8, 34, 150}, counts[] = {1, 2, 3, 4, 8};
@@ -41,7 +48,7 @@ static void test_every_method_fills_every_part_and_repeats(void **state) {
     Warnings warnings = {0};
     int32_t part[150], again[150];
     for (int r = 0; r < RULES; r++)
-        for (int s = 0; s < 6; s++) {
+        for (int s = r % SIZE_STEP; s < 6; s += SIZE_STEP) {
             Dataset d = graph_make(sizes[s], rules[r], false, 1);
             for (const char *const *method = method_words(false); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
