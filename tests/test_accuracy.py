@@ -84,5 +84,5 @@ if not os.path.exists(os.path.join(os.environ.get("FRINGE_DATA", ""), "cora")):
     skip_or_fail("accuracy on cora and amazon_photo needs real data; set FRINGE_DATA to its folder")
 three_ranks_are_one()
 entropy_sends_few_bytes()
-coded_gradients_agree("cora-gcn", agrees("cora-gcn", "cora-gcn", 4))
+coded_gradients_agree("cora-gcn", agrees("cora-gcn", "cora-gcn", 3))
 agrees("amazon-photo-gcn", "amazon_photo-gcn", 2, ranks=2)
