@@ -119,7 +119,7 @@ function(test_program name source room)
     endif()
 endfunction()
 
-# Under the sanitizers: the least number of ranks and the first above 2, alone and with more than one
+# Under the sanitizers and on fenced: the least number of ranks and the first above 2, alone and with more than one
 # peer. More ranks take no other ways within one of them.
 function(few_ranks out least)
     set(few ${least})
@@ -250,8 +250,7 @@ foreach(source IN LISTS test_sources)
     test_program(${name} ${source} ${room})
     set(on_fenced)
     if(first MATCHES "also on fenced")
-        set(on_fenced ${counts})
-        list(REMOVE_ITEM on_fenced 8) # the backend is the same on more
+        few_ranks(on_fenced ${counts}) # the backend is the same on more
     endif()
     if(FRINGE_SANITIZE AND on_fenced) # models on several ranks are watched in other tests
         list(GET counts 0 counts)
