@@ -132,7 +132,7 @@ FAMILIES = [
     Family("layer", "has no gradient of its bias", ["test_every_layer-1", "test_every_layer-3"],
            [("src/model/layer_linear.c", APPEND, LAYER),
             ("src/model/shape.c", "layer_gin, layer_sgc", ", layer_twin"),
-            ("src/model/shape.c", "&layer_gin, &layer_sgc", ", &layer_twin")],
+            ("src/model/shape.c", "&layer_gcn, &layer_sage_mean", ", &layer_twin")],
            ("if (true)", "if (p->role != ROLE_BIAS)")),
     Family("normalisation", "divides by one more than it adds up", ["test_block-1", "test_block-2"],
            [("src/halo/block.c", '{"sum", true, {[NODES] = {ONE, ONE}}},\n',
@@ -153,7 +153,7 @@ static double twin_factor(const Config *config, int64_t epoch) {
 }
 
 @@"""),
-            ("src/trainer/optimizer.c", '{"step", step_factor}', ', {"twin", twin_factor}')],
+            ("src/trainer/optimizer.c", '{"step", step_factor, false}', ', {"twin", twin_factor, false}')],
            ("epoch > 0 ? 1 : 0", "(double)epoch")),
     Family("metric", "prefers the worse weights", ["test_every_member-1"],
            [("src/model/scores.c", "static const Score scores[] = {", """

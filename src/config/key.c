@@ -79,14 +79,25 @@ bool config_is_section(const char *name) {
     return false;
 }
 
-void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
-    const void *at = (const char *)config + key->offset;
+static void put_entries(JsonWriter *writer, const void *at, KeyKind kind) {
     const ConfigWords *words = at;
     const ConfigPaths *paths = at;
     const ConfigInts *ints = at;
     const ConfigDoubles *doubles = at;
-    if (config_is_list(key->kind))
-        json_begin_array(writer, name);
+    int count = *(const int *)at; // all kinds begin with it
+    for (int i = 0; i < count; i++)
+        if (kind == KEY_WORDS)
+            json_put_string(writer, NULL, words->word[i]);
+        else if (kind == KEY_PATHS)
+            json_put_string(writer, NULL, paths->word[i]);
+        else if (kind == KEY_INTS)
+            json_put_int(writer, NULL, ints->value[i]);
+        else
+            json_put_double(writer, NULL, doubles->value[i]);
+}
+
+void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
+    const void *at = (const char *)config + key->offset;
     switch (key->kind) {
     case KEY_WORD:
     case KEY_TEXT:
@@ -108,28 +119,14 @@ void config_put(JsonWriter *writer, const char *name, const Config *config, cons
     case KEY_DOUBLE:
         json_put_double(writer, name, *(const double *)at);
         break;
-    case KEY_WORDS:
-        for (int i = 0; i < words->count; i++)
-            json_put_string(writer, NULL, words->word[i]);
-        break;
-    case KEY_PATHS:
-        for (int i = 0; i < paths->count; i++)
-            json_put_string(writer, NULL, paths->word[i]);
-        break;
     case KEY_MAP:
         json_begin_object(writer, name);
-        put_map(writer, words);
+        put_map(writer, at);
         json_end_object(writer);
         break;
-    case KEY_INTS:
-        for (int i = 0; i < ints->count; i++)
-            json_put_int(writer, NULL, ints->value[i]);
-        break;
-    case KEY_DOUBLES:
-        for (int i = 0; i < doubles->count; i++)
-            json_put_double(writer, NULL, doubles->value[i]);
-        break;
-    }
-    if (config_is_list(key->kind))
+    default:
+        json_begin_array(writer, name);
+        put_entries(writer, at, key->kind);
         json_end_array(writer);
+    }
 }
