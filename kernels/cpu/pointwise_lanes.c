@@ -338,15 +338,11 @@ LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t be
         f16_stream_end();
 }
 
-// x86 without AVX2 is rare: there one loop, which reads the order, serves all, for to compile loops of
-// their own takes as long as all other kernels together.
-#if defined(__x86_64__) && !defined(__AVX2__)
-#undef ORDERS_TRAINED
-#undef ORDERS_EVALUATED
-#define ORDERS_TRAINED(X)
-#define ORDERS_EVALUATED(X)
+#if defined(__x86_64__) && !defined(__AVX2__) // rare: one loop that reads the order compiles fast
+#define CASES_OF(orders, X)
+#else
+#define CASES_OF(orders, X) orders(X)
 #endif
-
 #define FORWARD_SAVING(order)                                                                      \
     case order:                                                                                    \
         forward_rows(call, order, true, begin, end);                                               \
@@ -362,14 +358,14 @@ LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t be
 
 void LANES_NAME(post_forward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
     if (call->save)
-        switch (call->order) { ORDERS_TRAINED(FORWARD_SAVING) }
+        switch (call->order) { CASES_OF(ORDERS_TRAINED, FORWARD_SAVING) }
     else
-        switch (call->order) { ORDERS_EVALUATED(FORWARD_ONLY) }
+        switch (call->order) { CASES_OF(ORDERS_EVALUATED, FORWARD_ONLY) }
     forward_rows(call, call->order, call->save, begin, end);
 }
 
 void LANES_NAME(post_backward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
-    switch (call->order) { ORDERS_TRAINED(BACKWARD) }
+    switch (call->order) { CASES_OF(ORDERS_TRAINED, BACKWARD) }
     backward_rows(call, call->order, begin, end);
 }
 
