@@ -45,6 +45,11 @@ bool file_is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
+bool file_is_regular(const char *path) {
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
 int64_t file_size(const char *path) {
     struct stat status;
     return stat(path, &status) == 0 ? (int64_t)status.st_size : -1;

@@ -84,7 +84,7 @@ static void look_at(TextFacts *facts, Line *line, char c) {
 bool text_facts(TextFacts *facts, const char *path) {
     enum { PIECE = 1 << 18 };
     *facts = (TextFacts){0};
-    gzFile file = file_is_folder(path) ? NULL : gzopen(path, "rb");
+    gzFile file = file_is_regular(path) ? gzopen(path, "rb") : NULL;
     if (file == NULL)
         return false;
     char *piece = ALLOC(char, PIECE, "text being looked at");

@@ -52,7 +52,7 @@ static const Kind kinds[] = {
 // The beginning of a file, inflated if it is packed.
 static size_t read_head(const char *path, char head[64]) {
     memset(head, 0, 64);
-    gzFile file = file_is_folder(path) ? NULL : gzopen(path, "rb");
+    gzFile file = file_is_regular(path) ? gzopen(path, "rb") : NULL;
     int got = file == NULL ? 0 : gzread(file, head, 63);
     if (file != NULL)
         gzclose(file);

@@ -177,14 +177,14 @@ for arm in vanilla adaqp alone-1-thread alone-all-cores; do
     grep -q "\"name\": \"$arm\"" arms/compare.json || fail "compare.json lacks $arm"
 done
 same_run "an arm is a plain run" whole arms/adaqp
-# 0.00035 GiB: enough for a third of the graph, too little for all of it
+# 0.00055 GiB: enough for a third of the graph, too little for all of it
 expect "what one rank cannot hold is left out" 0 'alone-all-cores is left out: .*needs' "$FRINGE" \
     compare tiny.json $exact --modes=vanilla,alone --set run.dir=narrow \
-    --set run.memory_limit=0.00035
+    --set run.memory_limit=0.00055
 grep -qE "^vanilla +[0-9.]+ \+-" out || fail "and the others are told"
 # and this for vanilla's messages, too little for adaqp's
 expect "an arm that fails costs no other arm" 71 '^vanilla +[0-9.]+ \+-' "$FRINGE" compare \
-    tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00022
+    tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00043
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
 expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' "$FRINGE" \
     compare whole --modes=vanilla --ranks 3

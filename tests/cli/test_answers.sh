@@ -96,7 +96,7 @@ chmod 755 locked
 printf 'src,dst\n0,1\n1,2\n2,0\n' >header.csv
 row 0 'nodes 3' inspect header.csv
 printf 'src,dst\n0,1\nb,c\n' >words.csv
-row 65 "words.csv:3: expected a source id (an integer), found 'b'" inspect words.csv
+row 65 "words.csv:3: the id 'b' is not written as a number" inspect words.csv
 printf '3 10\n10 24\n' >gaps.txt
 row 0 'node ids run from 3 to 24 with gaps' inspect gaps.txt
 printf 'PK' >broken.npz
@@ -119,6 +119,7 @@ save("pyg.npz", edge_index=edges, x=x, y=ints(0, 1, 0), **masks)
 save("one.npz", edge_index=edges, x=x, y=npy("<f4", "(3,)", struct.pack("<3f", 1, 2, 1)), **masks)
 save("half.npz", edge_index=edges, x=x, y=npy("<f4", "(3,)", struct.pack("<3f", 1, .5, 1)))
 save("coo.npz", row=ints(0, 1), col=ints(1, 2), data=ints(1, 1), shape=ints(3, 3))
+save("half-coo.npz", row=ints(0, 1), data=ints(1, 1), shape=ints(3, 3))
 save("scipy.npz", data=ints(1, 1), indices=ints(1, 2), indptr=ints(0, 1, 2, 2), shape=ints(3, 3))
 open("edges.npy", "wb").write(edges)
 open("features.npy", "wb").write(x)
@@ -126,7 +127,8 @@ PY
     row 0 'splits 1 training, 1 validation, 1 test' inspect pyg.npz
     row 0 'labels begin at 1, so class 0 has no nodes' inspect one.npz
     row 65 "array 'y': entry 1 is 0.5; labels are whole numbers" inspect half.npz
-    row 65 'its arrays are row, col, data, shape. fringe reads adj_data' inspect coo.npz
+    row 0 'edges 2 stored' inspect coo.npz
+    row 65 'its arrays are row, data, shape. fringe reads adj_data' inspect half-coo.npz
     row 0 'edges 2 stored' inspect scipy.npz
     row 0 '3 nodes, 4 stored edges' partition tiny.json --quiet --set data.path=edges.npy
     row 65 'an edge list must be an array (2, edges) or (edges, 2)' partition tiny.json \

@@ -37,7 +37,8 @@ bool file_make_folder(const char *path, Error *err);
 bool file_check_folder(const char *path, Error *err);
 bool file_exists(const char *path);
 bool file_is_folder(const char *path);
-int64_t file_size(const char *path); // -1 if it does not exist
+bool file_is_regular(const char *path); // no folder, pipe or device; to open it waits for nobody
+int64_t file_size(const char *path);    // -1 if it does not exist
 // Removes a file, or a folder with all its contents. A missing one is no error.
 bool file_remove(const char *path, Error *err);
 // Flushes a file or a folder to the disk.
