@@ -223,11 +223,19 @@ static void backward_aggregate_first(LayerRun *run) {
                                 .finish = backward_rows});
 }
 
+// No layer above reads these rows, only a norm of columns does: their gradient begins at 0.
+static void zero_unread(const LayerRun *run) {
+    Rows dh = run->dh;
+    run->m->parts.backend->zero(flat_window(dh.at, run->g.count * dh.stride),
+                                rows_bytes(dh.count - run->g.count, dh.columns));
+}
+
 static void backward_without_edges(LayerRun *run) {
     Model *m = run->m;
     if (wants_input_gradient(&m->shape, run->l)) {
         run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
         run->da = run->dh;
+        zero_unread(run);
         rule_of(&m->shape, run->l)->aggregate_gradient(run, gradient_poll(m));
         backward_rows(run, (Range){0, run->g.count}, gradient_poll(m));
     }

@@ -76,7 +76,7 @@ expect "a layer for graphs" 78 'gcn is for graphs, but .* is a hypergraph; use o
 "$FRINGE" generate tiny -o tiny >/dev/null
 expect "a layer for hypergraphs" 78 'hgnn is for hypergraphs, but tiny is a graph' \
     "$FRINGE" train hyper.json --set data.path=tiny --set 'data.transforms=[]' --set run.dir=wrong
-expect "too many layers" 78 'model.layers: expected 1 to 8, found 9' "$FRINGE" config check hyper.json --set model.layers=9
+expect "too many layers" 78 'model.layers: expected 1 to 20, found 21' "$FRINGE" config check hyper.json --set model.layers=21
 expect "rows of hyperedges without a width" 78 'model.hidden: expected a width, found none' \
     "$FRINGE" config check hyper.json --set model.layer=hnhn --set model.layers=1 --set 'model.hidden=[]'
 for step in clique star; do

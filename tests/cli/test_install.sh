@@ -98,7 +98,7 @@ complete_words "the words of a key" sgd fringe train x --set train.optimizer =
 complete_words "a mode" adaqp fringe compare x --modes ad
 complete_words "a generator" reddit-small fringe generate red
 complete_words "a verb of cache" prune fringe cache pr
-[[ "$("$FRINGE" help bash)" != *"classes"* ]] || fail "words of a sentence are offered as generators"
+[[ "$("$FRINGE" help bash)" != *"carriers"* ]] || fail "words of a sentence are offered as generators"
 complete_words "a verb of config" markdown fringe config ma
 complete_words "a topic of help" train fringe help tr
 COMP_WORDS=(fringe train --mo) COMP_CWORD=2

@@ -166,7 +166,7 @@ static void one_config_that_uses_a_key_is_enough(void **state) {
     idle_keys_add(&keys, &config);
     assert_string_equal(report(&keys, &config),
                         "train.lr_gamma has no effect, because train.lr_schedule is constant; it "
-                        "is used where train.lr_schedule is step\n");
+                        "is used where train.lr_schedule is step, plateau or exponential\n");
 }
 
 static const struct CMUnitTest tests[] = {

@@ -43,8 +43,13 @@ static bool people_load(Dataset *dataset, const char *data, Error *err) {
     test_write_text(test_path("people.json"), text);
     *err = (Error){0};
     *dataset = (Dataset){0};
-    return config_load(&config, test_path("people.json"), NULL, 0, err) &&
-           dataset_load(dataset, &config, err) && dataset_can_train(dataset, err);
+    if (!config_load(&config, test_path("people.json"), NULL, 0, err) ||
+        !dataset_load(dataset, &config, err))
+        return false;
+    bool can_train = dataset_can_train(dataset, err);
+    if (!can_train)
+        dataset_clear(dataset);
+    return can_train;
 }
 
 static void people_begin(void) {
