@@ -43,7 +43,7 @@ static const Case cases[] = {
     {"sage-gcn, multi-label", "sage-gcn", "both", false, MULTI, 3, "dropout,norm,activation", 0.5,
      0, "aggregate-first", NULL, NULL},
     {"mlp, BatchNorm", "mlp", "both", false, DIRECTED_WEIGHTED, 3, "norm,activation,dropout", 0.5,
-     0.3, "auto", NULL, "model.norm=batch"},
+     0.3, "auto", NULL, "model.norm=batch model.bias=false"},
     {"appnp", "appnp", "both", false, DIRECTED_WEIGHTED, 2, "activation,dropout", 0.5, 0.3, "auto",
      NULL, "model.steps=3"},
     {"gcn2", "gcn2", "both", false, SYMMETRIC, 3, "norm,activation,dropout", 0.5, 0.3, "auto", NULL,
