@@ -32,6 +32,7 @@ import concurrent.futures
 import glob
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -173,7 +174,8 @@ class Trainings:
         """Does the old version know the method of gradients, if the case has one?"""
         method, row = case.settings.get("gradients.method"), self.version["old"].row("gradients.method")
         kinds = row.get("anyOf", [row]) if row is not None else []
-        return method is None or any(method in kind.get("enum", []) for kind in kinds)
+        return method is None or any(method in kind.get("enum", []) or
+                                     ("pattern" in kind and re.match(kind["pattern"], method)) for kind in kinds)
 
     def program(self, which, case):
         """The one that has the backend of the case, if this version has any; results do not depend on which."""
