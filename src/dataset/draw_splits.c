@@ -35,7 +35,7 @@ static bool is_labelled(const Dataset *d, int64_t i) {
 
 static bool order_nodes(Draw *draw, int64_t seed, Error *err) {
     const Dataset *d = draw->dataset;
-    RandomStream stream = random_stream((uint64_t)seed, RANDOM_GRADIENT, 0, 0, 0);
+    RandomStream stream = random_stream((uint64_t)seed, RANDOM_SPLIT, 0, 0, 0);
     draw->order = TRY(Drawn, d->nodes, "nodes in the order of a draw", err);
     for (int64_t i = 0; draw->order != NULL && i < d->nodes; i++) {
         uint32_t word[4];
