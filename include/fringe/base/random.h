@@ -26,8 +26,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_ASSIGN = 6,   // random bit widths; epoch = when they were requested
     RANDOM_GRADIENT = 7, // coded weight gradients; row = bucket, peer = who codes; direction: 0
                          // shares, 1 sums. Layer 1: the first Q of low rank; row, peer = parameter
-    RANDOM_SPLIT =
-        7, // splits that are drawn; row = node. Epoch 0, which no gradient of layer 0 has
+    RANDOM_SPLIT = 7,    // drawn splits; row = node. Epoch 0, which no gradient of layer 0 has
     RANDOM_STREAM = 8,   // score random of streams; `layer` 0: nodes, 1: hyperedges; row, peer: id
     RANDOM_SAMPLE = 9,   // comm.sample; row = node or hyperedge, peer = its reader, or who made its
                          // partial aggregate; `layer` = relation
