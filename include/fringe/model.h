@@ -2,7 +2,7 @@
 //
 // Z^l = A^l W^l (+ H^l Ws^l for sage) + b with A^l = L·A·R·H^l, or A^l = H^l in a layer without
 // edges; H^{l+1} = post(Z^l) (ALGORITHMS A.3). Parameters, gradients and optimizer moments are flat
-// arrays with named windows; no other room knows layers. Kinds of layers are a table
+// arrays with named windows; no other module knows layers. Kinds of layers are a table
 // (src/model/shape.c). Names and layout outside are PyG's (convs.0.lin.weight is [out, in]).
 //
 // A convolution is a run of layers. One on a graph has one layer (SGC: as many as it has steps),

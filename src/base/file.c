@@ -39,16 +39,13 @@ static bool cannot(Error *err, ExitCode code, const char *do_what, const char *p
 // --- reading
 
 bool file_exists(const char *path) { return access(path, F_OK) == 0; }
-
-bool file_is_folder(const char *path) {
+static mode_t mode_of(const char *path) { // 0: it does not exist
     struct stat status;
-    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+    return stat(path, &status) == 0 ? status.st_mode : 0;
 }
 
-bool file_is_regular(const char *path) {
-    struct stat status;
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
+bool file_is_folder(const char *path) { return S_ISDIR(mode_of(path)); }
+bool file_is_regular(const char *path) { return S_ISREG(mode_of(path)); }
 
 int64_t file_size(const char *path) {
     struct stat status;

@@ -24,6 +24,18 @@ int64_t sort_find(const int64_t *sorted, int64_t count, int64_t value) {
     return at != NULL ? at - sorted : -1;
 }
 
+int64_t sort_below(const int32_t *sorted, int64_t count, int64_t value) {
+    int64_t low = 0, high = count;
+    while (low < high) {
+        int64_t middle = low + (high - low) / 2;
+        if (sorted[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 void sort_double(double *value, int64_t count) {
     qsort(value, (size_t)count, sizeof *value, compare_double);
 }

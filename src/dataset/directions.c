@@ -1,19 +1,14 @@
 // Graphs of which each undirected edge may stand once: half of their messages would be missing.
 
+#include "fringe/base/sort.h"
 #include "internal.h"
 
 #include <string.h>
 
 static bool has(const Csr *rows, int64_t i, int32_t column) {
-    int64_t begin = rows->offset[i], end = rows->offset[i + 1];
-    while (begin < end) {
-        int64_t middle = begin + (end - begin) / 2;
-        if (rows->column[middle] < column)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    return begin < rows->offset[i + 1] && rows->column[begin] == column;
+    const int32_t *list = rows->column + rows->offset[i];
+    int64_t count = rows->offset[i + 1] - rows->offset[i], place = sort_below(list, count, column);
+    return place < count && list[place] == column;
 }
 
 static bool is_silenced(const Dataset *dataset, const Config *config) {

@@ -4,6 +4,7 @@
 // The idea: row i is the pieces offset[i] + i to offset[i+1] + i, an entry each, and then the end
 // of its line. So pieces are small, whatever the rows are like.
 
+#include "fringe/base/sort.h"
 #include "writers.h"
 
 #include <math.h>
@@ -77,14 +78,8 @@ static bool put_all_lines(TextFile *text, const Lines *lines, Error *err) {
 static void find_one_way(const Csr *rows, int64_t *from, int64_t *to, bool *there) {
     for (int64_t i = 0; i < rows->rows; i++)
         for (int64_t e = rows->offset[i]; e < rows->offset[i + 1]; e++) {
-            int64_t j = rows->column[e], low = rows->offset[j], high = rows->offset[j + 1];
-            while (low < high) {
-                int64_t middle = low + (high - low) / 2;
-                if (rows->column[middle] < i)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
+            int64_t j = rows->column[e], low = rows->offset[j];
+            low += sort_below(rows->column + low, rows->offset[j + 1] - low, i);
             *there = low < rows->offset[j + 1] && rows->column[low] == i;
             if (*there && (rows->weight == NULL || rows->weight[low] == rows->weight[e]))
                 continue;
@@ -231,15 +226,8 @@ static void block_close(Block *block) {
 
 // The first pin of a node whose hyperedge is not below `hyperedge`.
 static int64_t first_pin(const Dataset *d, int64_t node, int64_t hyperedge) {
-    int64_t low = d->offset[node], high = d->offset[node + 1];
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (d->target[middle] < hyperedge)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    int64_t begin = d->offset[node];
+    return begin + sort_below(d->target + begin, d->offset[node + 1] - begin, hyperedge);
 }
 
 // offset[h] moves to the end of row h while it fills, which is the beginning of the next one.

@@ -1,6 +1,7 @@
 // Packing the rows of an exchange into messages, and posting them.
 
 #include "buffers.h"
+#include "fringe/base/sort.h"
 
 // Encoding waits until the compute stream has made the rows.
 static void wait_for_rows(Channel *channel) {
@@ -11,15 +12,8 @@ static void wait_for_rows(Channel *channel) {
 
 // Rows come before partial sums in every group, since its list ascends.
 static int64_t own_rows(const HaloPlan *plan, int group) {
-    int64_t begin = plan->send_offset[group], end = plan->send_offset[group + 1], low = begin;
-    while (low < end) {
-        int64_t middle = low + (end - low) / 2;
-        if (plan->send_row[middle] < plan->sources)
-            low = middle + 1;
-        else
-            end = middle;
-    }
-    return low - begin;
+    int64_t begin = plan->send_offset[group], count = plan->send_offset[group + 1] - begin;
+    return sort_below(plan->send_row + begin, count, plan->sources);
 }
 
 static MessageSource source_of(const Channel *channel, int group, const RowSource *rows,

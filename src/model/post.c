@@ -1,8 +1,8 @@
 // model.post behind a layer: dropout, norm and activation in any order, forward and back.
 //
 // The backend does all steps at once if the activation is ReLU and the norm one of rows. Others go
-// step by step: Z, then
-// buffers of their own for the inputs that backward needs, then the rows of the next level:
+// step by step: from Z through buffers of their own, which keep the inputs that backward needs, to
+// the rows of the next level:
 //
 //   Z --norm--> mid[0] --activation--> H --dropout--> H
 #include "internal.h"
