@@ -33,6 +33,7 @@ expect 'new nodes' 0 'ids.txt \[20\]' "$FRINGE" predict run --data all.csv --set
     --csv out.csv
 expect 'new nodes on two ranks' 0 '' "$FRINGE" predict run --data all.csv --set data.nodes=all_nodes.csv -o two \
     --ranks 2
+same 'ids in the order of rows' one/ids.txt <(printf '%s\n' a{0..9} b{0..9})
 same 'ids on one and two ranks' one/ids.txt two/ids.txt
 same 'classes on one and two ranks' one/classes.npy two/classes.npy
 [ "$(head -1 out.csv)" = id,class,left,right ] || fail "the first line of out.csv is $(head -1 out.csv)"
