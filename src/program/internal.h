@@ -23,10 +23,11 @@ typedef struct Components {
 typedef struct ProgramRun {
     const ProgramParts *parts;
     const Components *components;
-    int64_t iterations; // of the result
-    double seconds;     // of its iterations
-    int64_t bytes;      // sent by this rank in them
-    double aggregates;  // of the seconds, with their messages; 0: not known
+    int64_t iterations;  // of the result
+    double seconds;      // of its iterations
+    int64_t bytes;       // sent by this rank in them
+    double aggregates;   // of the seconds, with their messages; 0: not known
+    double eigenproblem; // of the seconds, which rank 0 needs for a small one
     ProgramResult *result;
     Error *err;
 } ProgramRun;

@@ -93,16 +93,32 @@ static void report_components(ProgramRun *run, const Components *c) {
     program_count(run, "uncovered nodes", nodes_of(run->parts)->total - c->nodes);
 }
 
-static void report_costs(ProgramRun *run) {
+// Of an iteration, on the rank where it is most; 0: the program has none.
+static void report_seconds(ProgramRun *run, const char *name, double seconds) {
+    double most = comm_max_double(run->parts->comm, seconds);
+    if (most > 0)
+        program_figure(run, name, most / (double)(run->iterations > 0 ? run->iterations : 1));
+}
+
+static void report_costs(ProgramRun *run, const Timers *timers) {
     int64_t count = run->iterations > 0 ? run->iterations : 1;
     program_count(run, "iterations", run->iterations);
     program_figure(run, "seconds per iteration",
                    comm_max_double(run->parts->comm, run->seconds) / (double)count);
-    double aggregates = comm_max_double(run->parts->comm, run->aggregates);
-    if (aggregates > 0)
-        program_figure(run, "seconds of its aggregates", aggregates / (double)count);
+    report_seconds(run, "seconds of its aggregates", run->aggregates);
+    report_seconds(run, "seconds of its dense products", timers->seconds[TIMER_DENSE]);
+    report_seconds(run, "seconds of its eigenproblem", run->eigenproblem);
     program_figure(run, "bytes per iteration",
                    (double)program_sum(run->parts, run->bytes) / (double)count);
+}
+
+// The program, with the time of its operations on the device.
+static void run_timed(const Program *program, ProgramRun *run, Timers *timers) {
+    StreamTimer *timer = stream_timer_new(run->parts->backend, timers);
+    stream_timer_use(timer);
+    program->run(run);
+    stream_timer_finish(timer);
+    stream_timer_free(timer);
 }
 
 bool program_run(const char *name, const ProgramParts *parts, ProgramResult *result, Error *err) {
@@ -115,12 +131,13 @@ bool program_run(const char *name, const ProgramParts *parts, ProgramResult *res
     ProgramRun run = {.parts = parts, .components = &components, .result = result, .err = err};
     report_components(&run, &components);
     ids_report(&run);
+    Timers timers = {.layer = -1, .direction = -1};
     if (err->code == 0)
-        program->run(&run);
+        run_timed(program, &run, &timers);
     components_clear(&components);
     if (!comm_agree(parts->comm, err))
         return false;
-    report_costs(&run);
+    report_costs(&run, &timers);
     return true;
 }
 

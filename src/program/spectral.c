@@ -157,9 +157,11 @@ static void solve_aside(void *context) {
 // The entries [first, done) of the vectors, on rank 0, and the values.
 static void solve(Lanczos *l, int64_t first) {
     const Comm *comm = l->run->parts->comm;
+    double since = clock_seconds();
     l->first = first;
     if (is_root(l))
         comm_aside(comm, solve_aside, l);
+    l->run->eigenproblem += clock_seconds() - since;
     comm_broadcast(comm, l->value, (size_t)l->done * sizeof *l->value, 0);
 }
 
@@ -299,38 +301,6 @@ static void iterate(Lanczos *l) {
 
 // ---- the result
 
-// The entry of a column that says its sign: the largest, of equals that of the lowest node.
-typedef struct Leader {
-    double size;
-    int64_t gid;
-    bool negative;
-} Leader;
-
-static void take(Leader *best, Leader other) {
-    if (other.size > best->size || (other.size == best->size && other.gid < best->gid))
-        *best = other;
-}
-
-static void fix_signs(Lanczos *l) {
-    const RowSet *set = nodes_of(l->run->parts);
-    const Comm *comm = l->run->parts->comm;
-    Leader *all = ALLOC(Leader, comm->size * l->pairs, "signs");
-    Leader *own = ALLOC(Leader, l->pairs, "signs");
-    for (int64_t i = 0; i < set->own; i++)
-        for (int64_t j = 0; j < l->pairs; j++) {
-            float x = l->embedding[i * l->pairs + j];
-            take(&own[j], (Leader){fabs((double)x), set->gid[i], x < 0});
-        }
-    comm_all_gather(comm, own, all, (size_t)l->pairs * sizeof *own);
-    for (int64_t k = 0; k < comm->size * l->pairs; k++)
-        take(&own[k % l->pairs], all[k]);
-    for (int64_t i = 0; i < set->own * l->pairs; i++)
-        if (own[i % l->pairs].negative && l->embedding[i] != 0)
-            l->embedding[i] = -l->embedding[i];
-    memory_free(own);
-    memory_free(all);
-}
-
 static void warn(Lanczos *l) {
     char *warning = l->run->result->warning;
     int64_t reached = 0;
@@ -352,7 +322,7 @@ static void report(Lanczos *l) {
     program_count(run, "zero space", l->space.zero.count);
     program_figure(run, "largest residual", l->largest);
     warn(l);
-    fix_signs(l);
+    fix_signs(l->embedding, l->pairs, l->run->parts);
     if (is_root(l)) {
         values = ALLOC(double, l->pairs, "eigenvalues");
         for (int64_t j = 0; j < l->pairs; j++)

@@ -66,4 +66,10 @@ void subspace_multiply(Subspace *s, Rows out, Rows a, const float *w, bool add);
 // BLOCK] the products of what is left of it without the basis; NULL: not wanted. Collective.
 void subspace_append(Subspace *s, int64_t live, double *coupling, double *gram);
 
+// ---- signs.c
+
+// Makes the largest entry of each column of embedding [own nodes, pairs] positive, of equals that
+// of the lowest node. Collective.
+void fix_signs(float *embedding, int64_t pairs, const ProgramParts *parts);
+
 #endif

@@ -237,11 +237,27 @@ static void the_same_run_gives_the_same_bytes(void **state) {
     scene_clear(&s);
 }
 
+// What an iteration takes has parts, none of which is counted twice.
+static void its_seconds_have_parts(void **state) {
+    (void)state;
+    Scene s;
+    scene_init(&s, &kinds[0]);
+    run(&s, 20, 64);
+    double aggregates = device()->host_is_device ? figure(&s, "seconds of its aggregates") : 0;
+    double dense = figure(&s, "seconds of its dense products"),
+           small = figure(&s, "seconds of its eigenproblem");
+    assert_true(dense > 0 && small > 0);
+    if (test_comm.size == 1) // each is that of the rank where it is most
+        assert_true(aggregates + dense + small < figure(&s, "seconds per iteration"));
+    scene_clear(&s);
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(pairs_are_those_of_the_dense_matrix),
     cmocka_unit_test(equal_eigenvalues_are_all_found),
     cmocka_unit_test(blocks_without_news_go_on_with_random_columns),
     cmocka_unit_test(pairs_out_of_reach_come_with_a_warning),
     cmocka_unit_test(the_same_run_gives_the_same_bytes),
+    cmocka_unit_test(its_seconds_have_parts),
 };
 TEST_MAIN(tests)
