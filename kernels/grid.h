@@ -4,7 +4,8 @@
 // The one idea: Z and S are made first, as they travel, and the row is quantized with these; so
 // what the receiver decodes is unbiased, whatever was lost in making them. Z is not above the row's
 // minimum and Z + (2^b - 1) S, as it is computed, not below its maximum; s S is not below the
-// largest magnitude.
+// largest magnitude. Of the rule of powers of two S is one itself, so that nothing is lost in
+// dividing by it.
 #ifndef FRINGE_KERNELS_GRID_H
 #define FRINGE_KERNELS_GRID_H
 
@@ -82,6 +83,20 @@ static inline bool grid_mean(Grid *grid, double mean, bool bf16) {
     *grid = (Grid){0, (float)mean, grid_s(2)};
     if (bf16)
         grid->step = float_of_bits(bf16_rounded(float_bits(grid->step)) << 16);
+    return isfinite(grid->step);
+}
+
+// S is the least power of two of its form that is not below `most`.
+static inline bool grid_power(Grid *grid, float most, int bits, bool bf16) {
+    uint32_t size = float_bits(most), power = grid_grain(bf16);
+    *grid = (Grid){0, 0, grid_s(bits)};
+    if (most == 0)
+        return true;
+    while (power < size && power < 1u << 23) // those below the normal numbers
+        power <<= 1;
+    if (power < size)
+        power = (size + 0x7fffff) & ~0x7fffffu;
+    grid->step = float_of_bits(power);
     return isfinite(grid->step);
 }
 

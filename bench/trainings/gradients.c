@@ -243,8 +243,9 @@ static void measure_all(const Share *s) {
     } rules[] = {{"minmax", GRID_MINMAX, 1, 8},
                  {"max", GRID_MAX, 2, 8},
                  {"l2", GRID_L2, 2, 8},
-                 {"mean", GRID_MEAN, 1, 1}};
-    for (int r = 0; r < 4; r++)
+                 {"mean", GRID_MEAN, 1, 1},
+                 {"log", GRID_LOG, 3, 8}};
+    for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (int bits = rules[r].least; bits <= rules[r].most; bits++)
             for (int nearest = rules[r].rule == GRID_MEAN; nearest < 2; nearest++)
                 measure(s, rules[r].name, (GridOptions){rules[r].rule, bits, nearest, true});

@@ -123,7 +123,9 @@ typedef enum GridRule {
     GRID_MINMAX, // Z + q S, q = 0 .. 2^b - 1, from the row's minimum to its maximum
     GRID_MAX,    // (q - s) S, q = 0 .. 2 s, s = 2^(b-1) - 1: 0 is a value, s S covers max |x|
     GRID_L2,     // the same, s S covers the row's 2-norm
-    GRID_MEAN    // b = 1: S for x >= 0, else -S; S is the mean of |x|, and nothing is random
+    GRID_MEAN,   // b = 1: S for x >= 0, else -S; S is the mean of |x|, and nothing is random
+    GRID_LOG     // b >= 3: code s + m is S 2^(m - s), s - m its negative, s is 0; S >= max |x| is a
+                 // power of two, and random numbers of 32 bits are used
 } GridRule;
 
 typedef struct Quantized {

@@ -168,6 +168,12 @@ LANES_INLINE void i16_store_halves(uint16_t *to, I16 a) {
     for (int i = 0; i < 16; i++)
         to[i] = (uint16_t)lane[i];
 }
+LANES_INLINE void i16_store_bytes(uint8_t *to, I16 a) {
+    int32_t lane[16];
+    __builtin_memcpy(lane, &a, sizeof lane);
+    for (int i = 0; i < 16; i++)
+        to[i] = (uint8_t)lane[i];
+}
 LANES_INLINE I16 i16_load_halves(const uint16_t *from) {
     int32_t lane[16];
     for (int i = 0; i < 16; i++)

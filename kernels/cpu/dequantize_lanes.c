@@ -18,30 +18,44 @@ typedef struct Grid16 {
     F16 zero, step, s;
 } Grid16;
 
-LANES_INLINE F16 value_of(F16 q, Grid16 grid, bool signs) {
-    return signs ? f16_mul(f16_sub(q, grid.s), grid.step)
-                 : f16_add(grid.zero, f16_mul(q, grid.step));
+// 0, or 2^(|d| - s) with the sign of d; d and s are whole, s at most 127.
+LANES_INLINE F16 power_of(F16 d, F16 s) {
+    I16 size = f16_floor(f16_abs(d)), least = f16_floor(s);
+    F16 power;
+    F16_EACH(i) {
+        VecInt m = size.part[i], bits = (m - least.part[i] + 127) << 23 & (m > 0);
+        power.part[i] = (Vec)(bits | ((VecInt)d.part[i] & INT32_MIN));
+    }
+    return power;
+}
+
+// The rule stands for others of its formula.
+LANES_INLINE F16 value_of(F16 q, Grid16 grid, GridRule rule) {
+    if (rule == GRID_MINMAX)
+        return f16_add(grid.zero, f16_mul(q, grid.step));
+    F16 d = f16_sub(q, grid.s);
+    return f16_mul(rule == GRID_LOG ? power_of(d, grid.s) : d, grid.step);
 }
 
 LANES_INLINE void values_make(float *out, const Piece *piece, int64_t count, Grid grid, bool halves,
-                              bool stream, bool signs) {
+                              bool stream, GridRule rule) {
     Grid16 all = {f16_set(grid.zero), f16_set(grid.step), f16_set(grid.most)};
     int64_t whole = count / 16 * 16;
     for (int64_t c = 0; c < whole; c += 16)
-        put(out + c, value_of(q_at(piece, c, halves), all, signs), stream);
+        put(out + c, value_of(q_at(piece, c, halves), all, rule), stream);
     if (whole < count) {
-        F16 value = value_of(q_at(piece, whole, halves), all, signs);
+        F16 value = value_of(q_at(piece, whole, halves), all, rule);
         put(out + whole, f16_keep(value, mask_first(count - whole)), stream);
     }
 }
 
 LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload, int64_t columns,
                                int64_t first, int bits, int left_out, Grid grid, bool stream,
-                               bool signs) {
+                               GridRule rule) {
     int64_t count = columns_here(columns, first);
-    if (!signs && bits == 16) {
+    if (rule == GRID_MINMAX && bits == 16) {
         memcpy(piece->half, payload + 2 * first, (size_t)(2 * count));
-        values_make(out + first, piece, count, grid, true, stream, signs);
+        values_make(out + first, piece, count, grid, true, stream, rule);
         return;
     }
     if (left_out > 0) // planes are added to what is there
@@ -52,38 +66,45 @@ LANES_INLINE void piece_decode(float *out, Piece *piece, const uint8_t *payload,
             payload += (columns * width + 7) / 8;
             shift += width;
         }
-    values_make(out + first, piece, count, grid, false, stream, signs);
+    values_make(out + first, piece, count, grid, false, stream, rule);
 }
 
-LANES_INLINE Grid grid_at(const Quantized *from, int64_t i, int left_out, bool signs) {
+LANES_INLINE Grid grid_at(const Quantized *from, int64_t i, int left_out, GridRule rule) {
     float step = parameter_at(cpu_bytes(from->step), i, from->bf16);
-    if (signs)
+    if (rule != GRID_MINMAX)
         return (Grid){.step = step, .most = grid_s(from->bits + left_out)};
     return (Grid){.zero = parameter_at(cpu_bytes(from->minimum), i, from->bf16), .step = step};
 }
 
 LANES_INLINE void rows_decode(const DequantizeCall *call, int64_t begin, int64_t end, bool stream,
-                              bool signs) {
+                              GridRule rule) {
     const Quantized *from = &call->from;
     const CpuRows out = call->out;
-    int left_out = signs ? bits_left_out(from->rule) : 0;
+    int left_out = rule == GRID_MINMAX ? 0 : bits_left_out(from->rule);
     Piece piece;
     for (int64_t i = begin; i < end; i++) {
-        Grid grid = grid_at(from, i, left_out, signs);
+        Grid grid = grid_at(from, i, left_out, rule);
         float *to = out.at + (call->begin + place_of(from, i)) * out.stride;
         for (int64_t first = 0; first < out.columns; first += BLOCK)
             piece_decode(to, &piece, cpu_bytes(from->payload) + i * call->row_bytes, out.columns,
-                         first, from->bits, left_out, grid, stream, signs);
+                         first, from->bits, left_out, grid, stream, rule);
     }
 }
 
+LANES_INLINE void rules_decode(const DequantizeCall *call, int64_t begin, int64_t end,
+                               bool stream) {
+    if (call->from.rule == GRID_MINMAX)
+        rows_decode(call, begin, end, stream, GRID_MINMAX);
+    else if (call->from.rule == GRID_LOG)
+        rows_decode(call, begin, end, stream, GRID_LOG);
+    else
+        rows_decode(call, begin, end, stream, GRID_MAX);
+}
+
 void LANES_NAME(dequantize_rows)(const DequantizeCall *call, int64_t begin, int64_t end) {
-    bool signs = call->from.rule != GRID_MINMAX;
     if (call->stream) {
-        signs ? rows_decode(call, begin, end, true, true)
-              : rows_decode(call, begin, end, true, false);
+        rules_decode(call, begin, end, true);
         f16_stream_end();
     } else
-        signs ? rows_decode(call, begin, end, false, true)
-              : rows_decode(call, begin, end, false, false);
+        rules_decode(call, begin, end, false);
 }

@@ -8,6 +8,15 @@
 //   encode   t = |x| / S; m = floor(t + u), 0 .. s; q = s + m, or s - m for x < 0
 //   decode   x = (q - s) S
 //
+// or, by powers of two, with y = |x| / S, which is exact, and m0 = 2^(1 - s):
+//
+//   encode   y >= m0: the 23 bits below y's exponent plus k carry into it, or not; m is the
+//   exponent
+//            plus s. y < m0: m = 1 if k < 2^23 y / m0, else 0. q = s + m, or s - m for x < 0
+//   decode   x = 0 for q = s, else S 2^(|q - s| - s) with the sign of q - s
+//
+// where k is the upper 23 bits of a number of 32 (ALGORITHMS D.6).
+//
 // Up to 8 bits t is taken to the nearest multiple of 2^-16, T 2^-16, and u = (k + 1/2) 2^-16 with
 // the 16-bit numbers k of random.h: then q = (T + k) >> 16 is the floor of the exact sum. For 16
 // bits, where a float has no digits left for t + u, q = floor(t) + floor(fraction(t) + u) with u =
@@ -102,8 +111,10 @@ LANES_INLINE bool row_grid_signs(Grid *grid, const float *x, const QuantizeCall 
                grid_cover(grid, __builtin_sqrt(d16_sum(sizes.sum)), to->bits, to->bf16);
     }
     Sizes sizes = sizes_of(x, columns, factor, GRID_MAX);
+    float most = f16_most(sizes.most);
     return f16_sum(sizes.bad) == 0 &&
-           grid_cover(grid, (double)f16_most(sizes.most), to->bits, to->bf16);
+           (to->rule == GRID_LOG ? grid_power(grid, most, to->bits, to->bf16)
+                                 : grid_cover(grid, (double)most, to->bits, to->bf16));
 }
 
 // A row on its way.
@@ -170,10 +181,77 @@ LANES_INLINE void codes_make_signs(Piece *piece, const Row *row, int64_t first, 
     memset(piece->code + count, 0, 8);
 }
 
+// 2^n as two factors, of which a power of two is made in floats also where it is none.
+typedef struct Power {
+    F16 factor[2];
+} Power;
+
+LANES_INLINE Power power_of(int n) {
+    int half = n / 2;
+    return (Power){{f16_set(float_of_bits((uint32_t)(half + 127) << 23)),
+                    f16_set(float_of_bits((uint32_t)(n - half + 127) << 23))}};
+}
+
+LANES_INLINE F16 times(F16 a, Power power) {
+    return f16_mul(f16_mul(a, power.factor[0]), power.factor[1]);
+}
+
+LANES_INLINE int exponent_of(float power) { // of a power of two
+    int exponent;
+    (void)__builtin_frexpf(power, &exponent);
+    return exponent - 1;
+}
+
+enum { EXPONENT_MOST = 250 }; // more are never needed: no float is below m0 S then
+
+// What magnitudes are measured in: S, and m0 S 2^-23.
+typedef struct Powers {
+    F16 scale, least; // least: m0
+    Power one, low;
+    int s;
+} Powers;
+
+LANES_INLINE Powers powers_of(const Row *row) {
+    int s = (int)row->grid.most, one = -exponent_of(row->grid.step), low = one + s - 1 + 23;
+    return (Powers){.scale = f16_set(row->scale),
+                    .least = f16_set(float_of_bits((uint32_t)(127 - (s - 1)) << 23)),
+                    .one = power_of(one),
+                    .low = power_of(low < EXPONENT_MOST ? low : EXPONENT_MOST),
+                    .s = s};
+}
+
+// 16 codes of the values at x; what lies behind the row may be anything.
+LANES_INLINE I16 codes_of_powers(const Powers *in, const float *x, const uint32_t *word) {
+    F16 value = f16_mul(f16_load(x), in->scale), size = f16_abs(value);
+    F16 y = f16_min(times(size, in->one), f16_set(1)), low = times(size, in->low);
+    I16 code;
+    F16_EACH(i) {
+        VecInt k;
+        memcpy(&k, word + i * VEC_FLOATS, sizeof k);
+        k = k >> 9 & 0x7fffff;
+        VecInt above = (((VecInt)y.part[i] + k) >> 23) - 127 + in->s;
+        VecInt below = (__builtin_convertvector(k, Vec) < low.part[i]) & 1;
+        VecInt is_below = y.part[i] < in->least.part[i];
+        VecInt m = (below & is_below) | (above & ~is_below), minus = (VecInt)value.part[i] >> 31;
+        code.part[i] = in->s + ((m ^ minus) - minus);
+    }
+    return code;
+}
+
+LANES_INLINE void codes_make_powers(Piece *piece, const Row *row, int64_t first, int64_t count) {
+    Powers in = powers_of(row);
+    for (int64_t c = 0; c < count; c += 16)
+        i16_store_bytes(piece->code + c,
+                        codes_of_powers(&in, row->x + first + c, piece->random.word + c));
+    memset(piece->code + count, 0, 8);
+}
+
 // Of a rule, of a row: which loop.
 LANES_INLINE void codes_choose(Piece *piece, const Row *row, int64_t first, int64_t count,
                                bool scales, GridRule rule) {
-    if (rule == GRID_MEAN)
+    if (rule == GRID_LOG)
+        codes_make_powers(piece, row, first, count);
+    else if (rule == GRID_MEAN)
         codes_make_signs(piece, row, first, count, GRID_MEAN, false);
     else if (rule != GRID_MINMAX && row->divide)
         codes_make_signs(piece, row, first, count, GRID_MAX, true);
@@ -222,7 +300,8 @@ LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row
     int bits = call->to.bits;
     uint8_t *payload = row->payload;
     if (random)
-        random_make(piece, call, row, first, count, bits == 16 ? 4 : 8);
+        random_make(piece, call, row, first, count,
+                    bits == 16 || call->to.rule == GRID_LOG ? 4 : 8);
     if (!signs && bits == 16) {
         halves_make(piece, row, first, count, scales, random);
         memcpy(payload + 2 * first, piece->half, (size_t)(2 * count));
@@ -278,14 +357,22 @@ LANES_INLINE void row_encode(const QuantizeCall *call, const Row *row, Piece *pi
             piece_encode(piece, call, row, first, scales, random, signs);
 }
 
+// Numbers k with which values are rounded as with u = 1/2.
+LANES_INLINE void halfway(Piece *piece, GridRule rule) {
+    for (int64_t c = 0; c < BLOCK; c++)
+        if (rule == GRID_LOG)
+            piece->random.word[c] = 1u << 31;
+        else
+            piece->random.half[c] = 0x8000;
+}
+
 // The grid of a row is a long chain of short operations: it is made while the row before it is
 // encoded.
 LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end, bool scales,
                                  bool random, bool signs) {
     Piece piece;
-    if (!random) // T 2^-16 is then rounded as with u = 1/2
-        for (int64_t c = 0; c < BLOCK; c++)
-            piece.random.half[c] = 0x8000;
+    if (!random)
+        halfway(&piece, call->to.rule);
     const int32_t *list = cpu_int32s(call->from.row);
     int64_t bad = NO_PLACE;
     Row row = row_begin(call, begin, scales, signs);

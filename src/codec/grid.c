@@ -17,7 +17,9 @@ _Static_assert(sizeof(GridOptions) <= sizeof(MemberValues), "the options fit");
 bool grid_bits_known(GridOptions options) {
     if (options.rule == GRID_MINMAX)
         return width_known(options.bits);
-    return options.rule == GRID_MEAN ? options.bits == 1 : options.bits >= 2 && options.bits <= 8;
+    if (options.rule == GRID_MEAN)
+        return options.bits == 1;
+    return options.bits >= (options.rule == GRID_LOG ? 3 : 2) && options.bits <= 8;
 }
 
 void grid_set(MemberValues *values, GridOptions options) {
@@ -38,10 +40,13 @@ void grid_set_bits(MemberValues *values, int bits) {
 }
 
 // Found by search over rows with the exact S: for the maximum one value of it among others of equal
-// size, for the 2-norm all of equal size, for the range two ends and all others half-way.
+// size, for the 2-norm all of equal size, for the range two ends and all others half-way. Of powers
+// of two a bound: a value between two adds at most 1/8 of its square, and one below the least as
+// much as the steps of the maximum that are as short.
 double grid_omega(GridOptions options, int64_t columns) {
     double d = (double)columns;
     double s = ldexp(1, options.bits - 1) - 1, most = ldexp(1, options.bits) - 1;
+    double steps = ldexp(1, (int)s - 2); // of the least power in half of S
     switch (options.rule) {
     case GRID_MINMAX:
         return fmax(0, d - 2) / (2 * most * most);
@@ -49,6 +54,8 @@ double grid_omega(GridOptions options, int64_t columns) {
         return (sqrt(1 + (d - 1) / (s * s)) - 1) / 2;
     case GRID_L2:
         return s <= sqrt(d) / 2 ? sqrt(d) / s - 1 : d / (4 * s * s);
+    case GRID_LOG:
+        return .125 + (sqrt(1 + (d - 1) / (steps * steps)) - 1) / 2;
     default:
         return INFINITY;
     }

@@ -19,7 +19,7 @@ static int64_t values_of(const MessageLayout *layout) {
 }
 
 static bool has_sign(GridOptions options) {
-    return options.rule == GRID_MAX || options.rule == GRID_L2;
+    return options.rule == GRID_MAX || options.rule == GRID_L2 || options.rule == GRID_LOG;
 }
 
 // The code of 0; where 0 has none, that of the minimum.
@@ -97,17 +97,27 @@ static size_t entropy_encode(const Backend *backend, DeviceByte *out, const Mess
     return before + room;
 }
 
+// The code of 8 bits that stands for the same value as one of few bits.
+static int wide_code(GridOptions options, int code) {
+    int zero = code_of_zero(options);
+    if (options.rule == GRID_MEAN) // -1 and 1
+        return 126 + 2 * code;
+    if (options.rule == GRID_LOG) // the largest magnitude is S in both
+        return code < zero ? code : code == zero ? 127 : code + 2 * (127 - zero);
+    return has_sign(options) ? code + 127 - zero : code;
+}
+
 // Codes of few bits as those of 8 bits that stand for the same values; which are their own planes.
 static MessageLayout widen(uint8_t *code, const MessageLayout *layout) {
     GridOptions options = grid_get(&layout->values);
     MessageLayout wide = *layout;
-    int factor = 1, more = has_sign(options) ? 127 - code_of_zero(options) : 0;
-    if (options.rule == GRID_MEAN) { // -1 and 1
-        options.rule = GRID_MAX;
-        factor = 2, more = 126;
-    }
+    uint8_t of[256] = {0};
+    for (int c = 0; c < 1 << options.bits; c++)
+        of[c] = (uint8_t)wide_code(options, c);
     for (int64_t i = 0, n = values_of(layout); i < n; i++)
-        code[i] = (uint8_t)(code[i] * factor + more);
+        code[i] = of[code[i]];
+    if (options.rule == GRID_MEAN)
+        options.rule = GRID_MAX;
     options.bits = 8;
     grid_set(&wide.values, options);
     return wide;

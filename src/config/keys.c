@@ -191,14 +191,17 @@ const Key config_own_keys[] = {
      "(gradients.bucket): minmax (steps from the least to the greatest) | max, l2 (sign and "
      "magnitude, "
      "steps from 0 to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, with "
+     "the sign) | log (the greatest magnitude, rounded up to a power of two, its halves, and 0, "
+     "with "
      "the sign) | keys (the values that are not 0, as floats, with their places; see "
      "gradients.top) | lowrank (floats of two thin factors of each matrix with more rows and "
      "columns "
      "than they have columns, and all floats of other parameters) | none (fp32). The method sets "
      "the default."},
     {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
-     "Bits of a value: 1 to 8, and 16, with codec minmax; 2 to 8 with max and l2; 1 with mean. The "
-     "method sets the default."},
+     "Bits of a value: 1 to 8, and 16, with codec minmax; 2 to 8 with max and l2; 1 with mean; 3 "
+     "to "
+     "8 with log, of which more add smaller values and no precision. The method sets the default."},
     {"gradients.bucket", KEY_INT, AT(gradients.bucket), "512", "[16, 65536]", ANY, "values",
      "Values of a row, which share a scale; a multiple of 16. No row has values of two parameters. "
      "Fewer add less noise and send more scales."},

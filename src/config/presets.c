@@ -90,6 +90,10 @@ static const Preset gradient_methods[] = {
     {"zipml",
      "ZipML: steps between the least and the greatest value, without a memory",
      {"gradients.codec=minmax", "gradients.bits=8"}},
+    {"clpt",
+     "after C-LPT: powers of two, of differences from the last gradient that was sent in fp32",
+     {"gradients.codec=log", "gradients.bits=5", "gradients.memory=anchor",
+      "gradients.wire=entropy"}},
     {"topk:F",
      "the largest values, the part F of them, with their places; the others are added to the next "
      "gradient",

@@ -14,7 +14,8 @@ typedef struct Rule {
 static const Rule rules[] = {{"minmax", "1 to 8, or 16", GRID_MINMAX},
                              {"max", "2 to 8", GRID_MAX},
                              {"l2", "2 to 8", GRID_L2},
-                             {"mean", "1", GRID_MEAN}};
+                             {"mean", "1", GRID_MEAN},
+                             {"log", "3 to 8", GRID_LOG}};
 
 static const Rule *rule_of(const Config *config) {
     int i = 0;
@@ -98,7 +99,7 @@ static bool keep_top(CodecOptions *options, const Config *config, bool codes_zer
         return error_set(
             err, EXIT_CONFIG,
             "gradients.top: gradients.codec=%s has no code of 0, which the smaller "
-            "values become; set gradients.top=1, or gradients.codec to max, l2 or keys",
+            "values become; set gradients.top=1, or gradients.codec to max, l2, log or keys",
             config->gradients.codec);
     return strcmp(config->gradients.memory, "none") != 0 ||
            error_set(err, EXIT_CONFIG,
@@ -122,11 +123,21 @@ static bool check_bits(const Rule *rule, GridOptions grid, Error *err) {
                      rule->name, grid.bits);
 }
 
+// Powers of two are no closer to each other for more bits.
+static bool check_rule(const Config *config, GridOptions grid, Error *err) {
+    return grid.rule != GRID_LOG || strcmp(config->gradients.bits_rule, "fixed") == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "gradients.bits_rule: %s chooses bits to be more precise, and more bits of "
+                     "gradients.codec=log reach smaller values alone; set "
+                     "gradients.bits_rule=fixed, or gradients.codec=max",
+                     config->gradients.bits_rule);
+}
+
 static bool by_grid(GradForm *form, const Config *config, Error *err) {
     CodecOptions *options = &form->options;
     GridOptions grid = grid_of(config);
-    bool codes_zero = grid.rule == GRID_MAX || grid.rule == GRID_L2;
-    if (!check_bits(rule_of(config), grid, err) ||
+    bool codes_zero = grid.rule != GRID_MINMAX && grid.rule != GRID_MEAN;
+    if (!check_bits(rule_of(config), grid, err) || !check_rule(config, grid, err) ||
         (is_entropy(config) && !check_entropy(grid, err)))
         return false;
     options->codec = is_entropy(config) ? &codec_grid_entropy : &codec_grid;
@@ -157,7 +168,7 @@ static bool by_rank(GradForm *form, const Config *config, Error *err) {
                      memory);
 }
 
-static const Compressor compressors[] = {
-    {"none", NULL},    {"minmax", by_grid}, {"max", by_grid},    {"l2", by_grid},
-    {"mean", by_grid}, {"keys", by_keys},   {"lowrank", by_rank}};
+static const Compressor compressors[] = {{"none", NULL},    {"minmax", by_grid}, {"max", by_grid},
+                                         {"l2", by_grid},   {"mean", by_grid},   {"log", by_grid},
+                                         {"keys", by_keys}, {"lowrank", by_rank}};
 const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);

@@ -21,7 +21,7 @@ static inline int true_s(GridOptions options) {
 // for (GridOptions options = {0}; grid_next(&options);) ... : every rule with each of its widths,
 // with S in fp32 and in bf16, at random and to the nearest.
 static inline bool grid_next(GridOptions *options) {
-    static const int least[] = {1, 2, 2, 1}, most[] = {8, 8, 8, 1};
+    static const int least[] = {1, 2, 2, 1, 3}, most[] = {8, 8, 8, 1, 8};
     if (options->bits == 0) {
         options->bits = 1;
         return true;
@@ -34,7 +34,7 @@ static inline bool grid_next(GridOptions *options) {
         return true;
     if (options->bits++ < most[options->rule])
         return true;
-    if (options->rule == GRID_MEAN)
+    if (options->rule == GRID_LOG)
         return false;
     options->rule++;
     options->bits = least[options->rule];

@@ -15,7 +15,9 @@ static double true_reach(GridRule rule, const float *x, int64_t length, float sc
     }
     for (int i = 0; i < 16; i++)
         sum += lane[i];
-    return rule == GRID_MAX ? most : rule == GRID_L2 ? sqrt(sum) : sum / (double)length;
+    if (rule == GRID_MAX || rule == GRID_LOG)
+        return most;
+    return rule == GRID_L2 ? sqrt(sum) : sum / (double)length;
 }
 
 static float bf16_nearest(float x) { // of x >= 0; ties to even
@@ -25,7 +27,16 @@ static float bf16_nearest(float x) { // of x >= 0; ties to even
     return bf16_cut(below / 2) * 2 == below ? below : above;
 }
 
+static float power_above(double reach, bool bf16) {
+    double power = bf16 ? 0x1p-133 : 0x1p-149;
+    while (power < reach)
+        power *= 2;
+    return reach > 0 ? (float)power : 0;
+}
+
 static float true_step(GridOptions options, double reach) {
+    if (options.rule == GRID_LOG)
+        return power_above(reach, options.bf16);
     float step = (float)(reach / true_s(options));
     if (options.rule == GRID_MEAN)
         return options.bf16 ? bf16_nearest(step) : step;
@@ -42,21 +53,38 @@ static Truth true_row(GridOptions options, const float *x, int64_t length, float
                    .most = (float)true_s(options)};
 }
 
+// The magnitude of a code by powers of two.
+static int true_power(const RoundTrip *t, GridOptions options, Truth g, float x, int64_t r,
+                      int64_t c) {
+    double number = random_uniform32(t->source.stream, t->gid[r], t->source.peer, c);
+    double k = options.nearest ? 0x1p22 : floor(number * 0x1p23);
+    double y = fabs((double)x) / (double)g.step, least = ldexp(1, 1 - true_s(options));
+    int exponent;
+    if (g.step == 0 || y < least)
+        return g.step > 0 && k < 0x1p23 * (y / least);
+    double digits = ldexp(frexp(y, &exponent), 24) - 0x1p23;
+    return exponent - 1 + true_s(options) + (digits + k >= 0x1p23);
+}
+
 static int true_q(const RoundTrip *t, GridOptions options, Truth g, float x, int64_t r, int64_t c) {
     int s = true_s(options);
     if (has_minimum(options))
         return true_code(t, g, x, options.bits, r, c, options.nearest);
     if (options.rule == GRID_MEAN)
         return x >= 0 || g.step == 0;
-    int size = true_code(t, g, fabsf(x), options.bits, r, c, options.nearest);
+    int size = options.rule == GRID_LOG
+                   ? true_power(t, options, g, x, r, c)
+                   : true_code(t, g, fabsf(x), options.bits, r, c, options.nearest);
     return x < 0 ? s - size : s + size;
 }
 
 static float true_value(GridOptions options, Truth g, int q) {
+    int s = true_s(options);
     if (has_minimum(options))
         return g.zero + (float)q * g.step;
-    return options.rule == GRID_MEAN ? (float)(2 * q - 1) * g.step
-                                     : (float)(q - true_s(options)) * g.step;
+    if (options.rule == GRID_LOG)
+        return q == s ? 0 : copysignf(ldexpf(g.step, abs(q - s) - s), (float)(q - s));
+    return options.rule == GRID_MEAN ? (float)(2 * q - 1) * g.step : (float)(q - s) * g.step;
 }
 
 static int64_t length_of(const RoundTrip *t, int64_t place) {
@@ -187,6 +215,8 @@ static void messages_take_what_their_floats_take(void **state) {
     assert_int_equal(bytes_of(max3, length, 4), 4 * 4 + 2 * (128 + 64) + 2 + (75 + 38));
     GridOptions minmax8 = {.rule = GRID_MINMAX, .bits = 8, .bf16 = true};
     assert_int_equal(bytes_of(minmax8, length, 4), 4 * 4 + 2 * 512 + 1 + 300);
+    GridOptions log5 = {.rule = GRID_LOG, .bits = 5, .bf16 = true};
+    assert_int_equal(bytes_of(log5, NULL, 1), 2 + 320);
     GridOptions mean = {.rule = GRID_MEAN, .bits = 1, .bf16 = true};
     assert_int_equal(bytes_of(mean, length, 4), 4 * 2 + 2 * 64 + 1 + 38);
     assert_int_equal(bytes_of(mean, NULL, 0), 0);
@@ -224,20 +254,22 @@ static void bad_rows_are_reported(void **state) {
     }
 }
 
-// s S is no float: of the norm where each value is one, of the largest value where no bf16 is
-// above.
+// s S is no float: of the norm where each value is one, of the largest value where no bf16 or no
+// power of two is above.
 static void overflowing_steps_are_reported(void **state) {
     (void)state;
-    for (int l2 = 0; l2 < 2; l2++) {
-        GridOptions options = {.rule = l2 ? GRID_L2 : GRID_MAX, .bits = 2, .bf16 = !l2};
+    static const GridRule rules[] = {GRID_MAX, GRID_L2, GRID_LOG};
+    for (int i = 0; i < 3; i++) {
+        bool l2 = rules[i] == GRID_L2, log = rules[i] == GRID_LOG;
+        GridOptions options = {.rule = rules[i], .bits = log ? 3 : 2, .bf16 = !l2};
         RoundTrip t = grid_trip_new(3, 20, options);
         for (int64_t k = 0; k < 3; k++)
             round_trip_fill(&t, GAUSS, k, k);
         round_trip_ready(&t);
         float *x = floats(t.source.x) + 1 * t.source.x.stride;
-        x[0] = l2 ? 3e38F : 0x1.fep127F;
+        x[0] = l2 ? 3e38F : log ? 0x1p127F : 0x1.fep127F;
         assert_int_equal(bad_place(&t), -1);
-        x[1] = l2 ? 3e38F : -FLT_MAX;
+        x[1] = l2 ? 3e38F : log ? -0x1.000002p127F : -FLT_MAX;
         assert_int_equal(bad_place(&t), 1);
         round_trip_clear(&t);
     }

@@ -19,18 +19,34 @@ static void row_ready(RoundTrip *t) {
     assert_int_equal(round_trip_encode(t), -1);
 }
 
-static double fraction(const RoundTrip *t, int64_t c) {
+// The values of the grid that are next to one: the lower in steps of `gap`, the upper above it by
+// that. Of powers of two by magnitude.
+typedef struct Cell {
+    double fraction, gap; // how far the value is from the lower
+} Cell;
+
+static Cell cell_of_power(double size, double step, double least) {
+    double below = size < step * least ? 0 : exp2(floor(log2(size)));
+    double gap = below > 0 ? below : step * least;
+    return (Cell){step > 0 ? (size - below) / gap : 0, gap};
+}
+
+static Cell cell_of(const RoundTrip *t, int64_t c) {
     GridOptions options = grid_get(&t->shape.values);
     double step = step_sent(t, 0), zero = has_minimum(options) ? parameter(t, 0, 0) : 0;
-    double steps = step > 0 ? ((double)values(t)[c] - zero) / step : 0;
-    return steps - floor(steps);
+    double x = (double)values(t)[c], steps = step > 0 ? (x - zero) / step : 0;
+    if (options.rule == GRID_LOG)
+        return cell_of_power(fabs(x), step, exp2(1 - true_s(options)));
+    return (Cell){steps - floor(steps), step};
 }
 
 static double noise_in_theory(const RoundTrip *t) {
-    double sum = 0, step = step_sent(t, 0);
-    for (int64_t c = 0; c < t->shape.columns; c++)
-        sum += fraction(t, c) * (1 - fraction(t, c));
-    return sum * step * step;
+    double sum = 0;
+    for (int64_t c = 0; c < t->shape.columns; c++) {
+        Cell cell = cell_of(t, c);
+        sum += cell.fraction * (1 - cell.fraction) * cell.gap * cell.gap;
+    }
+    return sum;
 }
 
 static double norm_squared(const RoundTrip *t) {
@@ -67,7 +83,8 @@ static double draw_many(RoundTrip *t, int draws, double *error) {
 // The most that the mean of so many draws may be away, with false alarm 1e-9 a row: Bernstein, with
 // what T, u and the floats of the values round (test_rounding.c).
 static double mean_may_err(const RoundTrip *t, int64_t c, int draws) {
-    double f = fraction(t, c), l = log(2 * (double)t->shape.columns / 1e-9), step = step_sent(t, 0);
+    Cell cell = cell_of(t, c);
+    double f = cell.fraction, l = log(2 * (double)t->shape.columns / 1e-9), step = cell.gap;
     double magnitude = 0;
     for (int64_t i = 0; i < t->shape.columns; i++)
         magnitude = fmax(magnitude, fabs((double)values(t)[i]));
@@ -121,16 +138,17 @@ static void nearest_is_within_half_a_step(void **state) {
             row_fill(&t, kind);
             row_ready(&t);
             draw(&t, 0);
-            double most = (double)step_sent(&t, 0) * (0.5 + 0x1p-15);
             for (int64_t c = 0; c < BUCKET; c++)
-                assert_near(landed(&t, 0)[c], values(&t)[c], most);
+                assert_near(landed(&t, 0)[c], values(&t)[c], cell_of(&t, c).gap * (0.5 + 0x1p-15));
             round_trip_clear(&t);
         }
 }
 
 static void zero_stays_zero(void **state) {
     (void)state;
-    for (GridRule rule = GRID_MAX; rule <= GRID_L2; rule++) {
+    for (GridRule rule = GRID_MAX; rule <= GRID_LOG; rule++) {
+        if (rule == GRID_MEAN)
+            continue;
         RoundTrip t = row_new((GridOptions){.rule = rule, .bits = 8, .bf16 = true}, BUCKET);
         round_trip_fill(&t, LAPLACE, 0, 0);
         for (int64_t c = 0; c < BUCKET; c += 2)
@@ -211,7 +229,7 @@ static void worst_fill(RoundTrip *t, GridOptions options) {
 static void worst_rows_reach_omega(void **state) {
     (void)state;
     for (GridOptions options = {0}; grid_next(&options);) {
-        if (options.nearest || options.rule == GRID_MEAN)
+        if (options.nearest || options.rule == GRID_MEAN || options.rule == GRID_LOG)
             continue;
         double omega = grid_omega(options, BUCKET), error[BUCKET];
         RoundTrip t = row_new(options, BUCKET);
@@ -223,6 +241,25 @@ static void worst_rows_reach_omega(void **state) {
         if (!options.bf16)
             assert_near(theory, 1, 1e-3);
         assert_near(found / theory, 1, 0.05);
+        round_trip_clear(&t);
+    }
+}
+
+// A value that is hardly above half of S, and others below the least power, in 3 and 4 bits; in
+// more 1/8, of values of 4/3 of a power. As they were found by search.
+static void worst_rows_of_powers(void **state) {
+    (void)state;
+    static const double found[] = {0, 0, 0, 5.17, .112, .125};
+    for (int bits = 3; bits <= 5; bits++) {
+        GridOptions options = {.rule = GRID_LOG, .bits = bits};
+        RoundTrip t = row_new(options, BUCKET);
+        worst_of_max(values(&t), exp2(true_s(options) - 2));
+        for (int64_t c = 0; c < BUCKET; c++)
+            values(&t)[c] = bits == 5 ? 4 / 3.0F : c == 100 ? 1.000001F : values(&t)[c];
+        row_ready(&t);
+        double noise = noise_in_theory(&t) / norm_squared(&t);
+        assert_near(noise / found[bits], 1, 0.01);
+        assert_true(noise <= grid_omega(options, BUCKET));
         round_trip_clear(&t);
     }
 }
@@ -294,7 +331,8 @@ static const struct {
 } usual[] = {{GRID_MAX, 4, {.036, .079, .21}},
              {GRID_MAX, 8, {1.1e-4, 2.4e-4, 7.0e-4}},
              {GRID_L2, 4, {1.58, 1.34, 1.28}},
-             {GRID_MAX, 2, {1.6, 2.4, 3.9}}};
+             {GRID_MAX, 2, {1.6, 2.4, 3.9}},
+             {GRID_LOG, 5, {.082, .082, .082}}};
 enum { USUAL_GRIDS = sizeof usual / sizeof *usual };
 
 static double relative_noise(const float *x, GridOptions options) {
@@ -326,15 +364,39 @@ static void usual_rows_are_as_noisy_as_measured(void **state) {
     }
 }
 
+// Of powers of two: more bits are no more precise.
+static void more_bits_of_powers_are_not_less_noise(void **state) {
+    (void)state;
+    static const int bits[] = {4, 5, 6, 8};
+    double noise[4] = {0}, error[BUCKET];
+    int buckets = test_turns(200, 4000);
+    for (int row = 0; row < buckets; row++)
+        for (int i = 0; i < 4; i++) {
+            RoundTrip t = row_new((GridOptions){GRID_LOG, bits[i], false, true}, BUCKET);
+            for (int64_t c = 0; c < BUCKET; c++)
+                values(&t)[c] = (float)drawn(NORMAL, row, c);
+            row_ready(&t);
+            noise[i] += draw_many(&t, 4, error) / norm_squared(&t) / buckets;
+            round_trip_clear(&t);
+        }
+    for (int i = 0; i < 4; i++) {
+        print_message("log, %d bits: %.4f of the square of normal values\n", bits[i], noise[i]);
+        assert_near(noise[i], .081, .004);
+        assert_near(noise[i] / noise[1], 1, .01);
+    }
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(draws_are_unbiased_and_as_noisy_as_said),
     cmocka_unit_test(nearest_is_within_half_a_step),
     cmocka_unit_test(zero_stays_zero),
     cmocka_unit_test(largest_values_never_wrap),
     cmocka_unit_test(worst_rows_reach_omega),
+    cmocka_unit_test(worst_rows_of_powers),
     cmocka_unit_test(no_row_is_above_omega),
     cmocka_unit_test(omega_is_that_of_the_table),
     cmocka_unit_test(usual_rows_are_as_noisy_as_measured),
+    cmocka_unit_test(more_bits_of_powers_are_not_less_noise),
 };
 
 TEST_MAIN(tests)
