@@ -86,6 +86,8 @@ void topology_init(Topology *topology, const ProgramParts *parts); // collective
 void topology_clear(Topology *topology);
 // One element of `bytes` of each own source to its readers: received [H]. Collective.
 void topology_tell(const HaloPlan *plan, const void *own, void *received, size_t bytes);
+// The most that a row reads on this rank.
+int64_t pattern_longest_row(const Pattern *pattern);
 
 // ---- nodes.c: a linear operator from nodes to nodes
 

@@ -115,19 +115,6 @@ static int64_t differences(const Spread *s, int with) {
 
 // ---- set-up
 
-static int64_t longest_row(const Pattern *p) {
-    int64_t most = 0;
-    for (int64_t i = 0, k = 0; i < p->rows; i++) {
-        int64_t count = p->own.offset[i + 1] - p->own.offset[i];
-        if (k < p->halo.rows && p->halo_row[k] == i) {
-            count += p->halo.offset[k + 1] - p->halo.offset[k];
-            k++;
-        }
-        most = count > most ? count : most;
-    }
-    return most;
-}
-
 static void stage_init(Spread *s, int stage) {
     const Shard *shard = s->run->parts->shard;
     const Pattern *p = s->topology.pattern[stage];
@@ -160,7 +147,7 @@ static void spread_init(Spread *s, ProgramRun *run, uint8_t *clamped) {
     *s = (Spread){.run = run, .by_labels = strcmp(parts->config->program.start, "labels") == 0};
     topology_init(&s->topology, parts);
     for (int stage = 0; stage < s->topology.stages; stage++) {
-        int64_t row = longest_row(s->topology.pattern[stage]);
+        int64_t row = pattern_longest_row(s->topology.pattern[stage]);
         longest = row > longest ? row : longest;
         stage_init(s, stage);
     }

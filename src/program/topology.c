@@ -28,3 +28,16 @@ void topology_tell(const HaloPlan *plan, const void *own, void *received, size_t
     ring_to_readers(plan, sent, received, bytes);
     memory_free(sent);
 }
+
+int64_t pattern_longest_row(const Pattern *p) {
+    int64_t most = 0;
+    for (int64_t i = 0, k = 0; i < p->rows; i++) {
+        int64_t count = p->own.offset[i + 1] - p->own.offset[i];
+        if (k < p->halo.rows && p->halo_row[k] == i) {
+            count += p->halo.offset[k + 1] - p->halo.offset[k];
+            k++;
+        }
+        most = count > most ? count : most;
+    }
+    return most;
+}
