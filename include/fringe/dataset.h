@@ -77,9 +77,9 @@ bool dataset_is_foreign(const char *path); // a file or folder of a format that 
 
 // Loads what config.data names and applies data.transforms. Warnings go to dataset->warnings.
 bool dataset_load(Dataset *dataset, const Config *config, Error *err);
-// The memory that dataset_load will have in use at most, from the headers of the files that
-// config.data names. Nothing is added for an unreadable file (dataset_load then reports it). Text
-// files are read through to count their lines.
+// A bound of the memory that dataset_load will have in use, without data.transforms: the bytes of
+// the files that config.data names times a factor of their format. Nothing is added for an
+// unreadable file (dataset_load then reports it). Headers and the beginnings of texts are read.
 void dataset_plan(MemoryPlan *plan, const Config *config);
 // Only applies the steps (data.transforms). memory_limit: in GiB, as run.memory_limit; 0: what the
 // machine has. EXIT_MEMORY if a step needs more.

@@ -15,9 +15,7 @@ struct Beside {
     char path[PATH_BYTES]; // of data.nodes
     Roster roster;         // of data.nodes that has ids
     bool has_roster;
-    int64_t csv_bytes; // of a file that is only looked at
-    bool looks;        // only headers are read
-    bool signs;        // ids are not those of a stream
+    bool signs; // ids are not those of a stream
 };
 
 static bool is_table(const char *path) {
@@ -35,14 +33,11 @@ static bool open_array(Beside *beside, Npy *npy, const char *path, bool labels, 
         return true;
     dataset_path(beside->config, path, resolved);
     if (!is_table(resolved))
-        return format_is_refused(resolved, err) ? false
-               : beside->looks                  ? npy_look(npy, resolved, err)
-                                                : npy_read(npy, resolved, err);
-    if (beside->looks)
-        beside->csv_bytes += file_size(resolved);
-    return beside->looks ||
-           (labels ? labels_from_csv(npy, &beside->names, resolved, beside->config, err)
-                   : features_from_csv(npy, resolved, beside->config, err));
+        return !format_is_refused(resolved, err) && npy_read(npy, resolved, err);
+    Text text = {0};
+    return text_read(&text, resolved, err) &&
+           (labels ? labels_from_csv(npy, &beside->names, &text, resolved, beside->config, err)
+                   : features_from_csv(npy, &text, resolved, beside->config, err));
 }
 
 static bool open_npz(Beside *beside, Error *err) {
@@ -50,7 +45,7 @@ static bool open_npz(Beside *beside, Error *err) {
     if (beside->nodes == NULL)
         return false;
     beside->has_roster = roster_is_in(beside->nodes);
-    if (beside->has_roster && !beside->looks && beside->signs)
+    if (beside->has_roster && beside->signs)
         return roster_read_npz(&beside->roster, beside->nodes, beside->path, beside->config, false,
                                err) ||
                npz_name_file(err, beside->path);
@@ -65,16 +60,13 @@ static bool open_nodes(Beside *beside, Error *err) {
     if (!is_table(beside->path))
         return !format_is_refused(beside->path, err) && open_npz(beside, err);
     beside->has_roster = true;
-    if (beside->looks)
-        beside->csv_bytes += file_size(beside->path);
-    return beside->looks || roster_read_csv(&beside->roster, beside->path, beside->config, err);
+    return roster_read_csv(&beside->roster, beside->path, beside->config, err);
 }
 
-static Beside *open_with(const Config *config, bool looks, bool signs, Error *err) {
+Beside *beside_open(const Config *config, bool stream, Error *err) {
     Beside *beside = ALLOC(Beside, 1, "files beside a graph");
     beside->config = config;
-    beside->looks = looks;
-    beside->signs = signs;
+    beside->signs = !stream;
     if (open_array(beside, &beside->features, config->data.features, false, err) &&
         open_array(beside, &beside->labels, config->data.labels, true, err) &&
         open_nodes(beside, err))
@@ -82,12 +74,6 @@ static Beside *open_with(const Config *config, bool looks, bool signs, Error *er
     beside_close(beside);
     return NULL;
 }
-
-Beside *beside_open(const Config *config, bool stream, Error *err) {
-    return open_with(config, false, !stream, err);
-}
-
-Beside *beside_look(const Config *config) { return open_with(config, true, true, &(Error){0}); }
 
 void beside_close(Beside *beside) {
     if (beside == NULL)
@@ -172,14 +158,6 @@ bool beside_join(Dataset *dataset, Beside *beside, const uint64_t *id, Error *er
     return dataset_join(dataset, id, beside->path, 0, err);
 }
 
-void beside_plan_join(Tally *tally, Beside *beside) {
-    if (!beside->has_roster || beside->nodes == NULL)
-        return;
-    join_plan(tally, beside->nodes);
-    npz_close(beside->nodes);
-    beside->nodes = NULL;
-}
-
 // ---- by rows
 
 static bool take_nodes(Dataset *dataset, Beside *beside, Error *err) {
@@ -212,22 +190,5 @@ bool beside_take(Dataset *dataset, Beside *beside, const char *inside, Error *er
            take_splits(dataset, beside, inside, err);
 }
 
-// ---- the plan
-
-size_t beside_bytes(const Beside *beside) {
-    return memory_product(beside->features.elements, (size_t)beside->features.item) +
-           memory_product(beside->labels.elements, (size_t)beside->labels.item);
-}
-
 // A byte of a table costs so many, in its cells, numbers and places.
 enum { CSV_FACTOR = 40 };
-
-void beside_plan(Tally *tally, Beside *beside) {
-    tally_add(tally, memory_product(beside->features.elements, sizeof(float)));
-    tally_add(tally, memory_product(beside->labels.elements, sizeof(int64_t)));
-    tally_add(tally, memory_product(beside->csv_bytes, CSV_FACTOR));
-    if (beside->nodes != NULL && beside->has_roster)
-        join_plan(tally, beside->nodes);
-    else if (beside->nodes != NULL)
-        npz_plan_nodes(tally, beside->nodes, &beside->layout, beside->config);
-}

@@ -159,52 +159,6 @@ static bool read_edges(Dataset *dataset, const Request *request, Error *err) {
                                     : text_parse(edges_parse, dataset, request, err);
 }
 
-// What the lines of a file look like before it is read.
-typedef struct Foreseen {
-    int64_t lines, largest; // the largest id, at most
-    size_t before;          // bytes of the file
-    bool names;             // ids may be names: then the file stays as long as they do
-} Foreseen;
-
-// The peak is at the sort of the ids, since qsort allocates a copy.
-static void plan_pairs(Tally *tally, const Foreseen *file, const Request *request) {
-    size_t pairs = memory_product(file->lines, 2 * sizeof(int64_t) + tally->weight);
-    size_t ids = memory_product(file->lines, file->names ? 2 * (sizeof(int64_t) + 40) : 32);
-    size_t before = file->names ? file->before : 0;
-    tally->nodes = file->largest < 2 * file->lines ? file->largest + 1 : 2 * file->lines;
-    tally->nodes = request->rows > tally->nodes ? request->rows : tally->nodes;
-    tally_add(tally, file->before + pairs);
-    tally_sub(tally, file->before - before);
-    tally_add(tally, ids);
-    tally_sub(tally, ids);
-    tally_pairs(tally, file->lines, request->config->data.undirected);
-    tally_sub(tally, pairs + before);
-    tally_add(tally, (size_t)tally->nodes * (1 + (file->names ? sizeof(int64_t) : 0)));
-}
-
-static void plan_array(Tally *tally, const Request *request) {
-    Npy npy;
-    if (!npy_look(&npy, request->path, &(Error){0}))
-        return;
-    size_t bytes = memory_product(npy.elements, (size_t)npy.item + sizeof(int64_t));
-    plan_pairs(tally, &(Foreseen){npy.elements / 2, INT64_MAX - 1, bytes, false}, request);
-}
-
-static void plan(Tally *tally, const Request *request) {
-    TextFacts facts;
-    if (is_npy(request->path)) {
-        plan_array(tally, request);
-        return;
-    }
-    if (!parts_facts(&facts, request->path))
-        return;
-    bool names = facts.numbers < 2 * (facts.lines - 1); // the first line may name the columns
-    Foreseen file = {facts.lines, facts.numbers > 0 ? facts.largest : 2 * facts.lines,
-                     text_most(&facts), names};
-    tally->weight = names || facts.numbers > 2 * facts.lines ? sizeof(float) : 0;
-    plan_pairs(tally, &file, request);
-}
-
 // Two numbers in the first line, names of both ends, or what KONECT begins with.
 static bool looks_like_edges(const char *path) {
     static const Config nothing;
@@ -237,4 +191,5 @@ static bool matches(const char *path) {
     return format_file_ends(path, endings) || parts_are(path) || looks_like_edges(path);
 }
 
-const Format format_edges = {.name = "edges", .matches = matches, .read = read_edges, .plan = plan};
+const Format format_edges = {
+    .name = "edges", .matches = matches, .read = read_edges, .factor = {.word = 24, .number = 32}};

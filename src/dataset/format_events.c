@@ -86,79 +86,6 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return ok;
 }
 
-// --- the plan: the stream is read through
-
-typedef struct Facts {
-    int64_t pins;                 // that are added
-    int64_t longest;              // ids of an event
-    int64_t named[LIVE_SIDES];    // how often a node or hyperedge is named where it may be new
-    uint64_t largest[LIVE_SIDES]; // id
-} Facts;
-
-static void name(Facts *facts, int side, uint64_t id) {
-    facts->named[side]++;
-    facts->largest[side] = id > facts->largest[side] ? id : facts->largest[side];
-}
-
-static void look_at(Facts *facts, const Event *event) {
-    if (event->kind > EVENT_PIN)
-        return;
-    int side = event->kind == EVENT_NODE ? SIDE_NODE : SIDE_HYPEREDGE;
-    facts->pins += event->count;
-    facts->longest = event->count > facts->longest ? event->count : facts->longest;
-    name(facts, side, event->id);
-    for (int64_t i = 0; i < event->count; i++)
-        name(facts, 1 - side, event->other[i]);
-}
-
-static bool look(Facts *facts, const char *path) {
-    Event event;
-    EventReader *reader = open_file(path, &(Error){0});
-    EventNext next = reader == NULL ? EVENT_WRONG : EVENT_WAITING;
-    *facts = (Facts){0};
-    while (next == EVENT_READ || next == EVENT_WAITING) {
-        next = event_reader_next(reader, &event, &(Error){0});
-        if (next == EVENT_READ)
-            look_at(facts, &event);
-    }
-    event_reader_close(reader);
-    return next == EVENT_END && facts->pins > 0;
-}
-
-static int64_t most_items(const Facts *facts, int side) {
-    return facts->largest[side] < (uint64_t)facts->named[side] ? (int64_t)facts->largest[side] + 1
-                                                               : facts->named[side];
-}
-
-// Bytes at most: a list that grew has left blocks of all smaller sizes behind, together up to 14 /
-// 3 of its length; sorting by ids takes pairs of id and slot, and qsort a copy.
-enum {
-    OF_ITEM = sizeof(LiveItem) + sizeof(int32_t), // with its place among the ids
-    OF_PIN = LIVE_SIDES * 14 * sizeof(int32_t) / 3 + 1,
-    OF_TEXT = 21 + sizeof(uint64_t), // an id in a line, and as a number
-    OF_SORT = 2 * 16,
-    OF_ORDER = sizeof(int32_t)
-};
-
-static void plan(Tally *tally, const Request *request) {
-    Facts facts;
-    if (!look(&facts, request->path))
-        return;
-    tally->nodes = most_items(&facts, SIDE_NODE);
-    tally->hyperedges = most_items(&facts, SIDE_HYPEREDGE);
-    int64_t items = tally->nodes + tally->hyperedges;
-    size_t live = memory_product(items, OF_ITEM + OF_ORDER) + memory_product(facts.pins, OF_PIN) +
-                  memory_product(facts.longest, OF_TEXT);
-    tally_add(tally, live + memory_product(items, OF_SORT));
-    tally_sub(tally, memory_product(items, OF_SORT));
-    // numbers, weights, ids, rows
-    tally_add(tally, memory_product(items, sizeof(int32_t)));
-    tally_add(tally, memory_product(tally->nodes, sizeof(uint64_t)));
-    pins_plan(tally, facts.pins, false);
-    tally_sub(tally, live);
-    beside_plan_join(tally, request->beside);
-}
-
 // --- the format
 
 static bool begins_a_stream(const char *path) {
@@ -176,4 +103,5 @@ static bool matches(const char *path) {
     return format_file_ends(path, (const char *const[]){".events", NULL}) || begins_a_stream(path);
 }
 
-const Format format_events = {.name = "events", .matches = matches, .read = read, .plan = plan};
+const Format format_events = {
+    .name = "events", .matches = matches, .read = read, .factor.word = 48};

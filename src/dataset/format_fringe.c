@@ -312,21 +312,6 @@ static bool read_directory(Dataset *dataset, const Request *request, Error *err)
     return open_unchecked(dataset, request->path, err);
 }
 
-// The arrays stay in the file: the system reads what is looked at, and drops it when it must.
-static void plan_directory(Tally *tally, const Request *request) {
-    char path[PATH_BYTES];
-    Error ignored = {0};
-    Dataset sizes = {0};
-    directory_file(request->path, manifest_name, path);
-    if (!read_manifest(&sizes, path, &ignored))
-        return;
-    tally->nodes = sizes.nodes;
-    tally->edges = sizes.edges;
-    tally->features = sizes.features;
-    tally->mapped = true;
-    tally_add(tally, (size_t)sizes.nodes);
-}
-
 static bool matches(const char *path) {
     return file_is_folder(path) || strcmp(path_name(path), manifest_name) == 0;
 }
@@ -345,4 +330,4 @@ const Format format_fringe = {.name = "fringe",
                               .name_inside = name_inside,
                               .inspect = directory_inspect,
                               .read = read_directory,
-                              .plan = plan_directory};
+                              .maps = true};

@@ -102,39 +102,5 @@ static bool read(Dataset *d, const Request *request, Error *err) {
            read_roles(d, folder, err);
 }
 
-static void plan_features(Tally *tally, const char *folder) {
-    char path[PATH_BYTES];
-    Npy npy;
-    path_join(path, sizeof path, folder, names[FEATURES]);
-    if (!npy_look(&npy, path, &(Error){0}))
-        return;
-    size_t raw = memory_product(npy.elements, (size_t)npy.item);
-    bool taken = npy.kind == NPY_FLOAT && npy.item == 4;
-    tally_add(tally, taken ? raw : raw + memory_product(npy.elements, sizeof(float)));
-    tally_sub(tally, taken ? 0 : raw);
-    tally->features = npy.rank == 2 ? npy.shape[1] : 0;
-}
-
-// A label takes at least two bytes of text, "0,"; a class four.
-static void plan_classes(Tally *tally, const char *folder) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, names[CLASSES]);
-    size_t nodes = (size_t)tally->nodes, text = (size_t)file_size(path);
-    size_t lists = text / 2 > nodes * sizeof(int32_t) ? text / 2 : nodes * sizeof(int32_t);
-    tally_add(tally, lists + nodes);
-    tally_sub(tally, nodes);
-}
-
-static void plan(Tally *tally, const Request *request) {
-    char folder[PATH_BYTES], path[PATH_BYTES];
-    if (!find_folder(request->path, folder))
-        return;
-    path_join(path, sizeof path, folder, names[GRAPH]);
-    matrix_plan(tally, path);
-    plan_features(tally, folder);
-    plan_classes(tally, folder);
-    tally_add(tally, (size_t)tally->nodes);
-}
-
 const Format format_graphsaint = {
-    .name = "graphsaint", .matches = matches, .files = files, .read = read, .plan = plan};
+    .name = "graphsaint", .matches = matches, .files = files, .read = read, .factor.number = 12};

@@ -188,21 +188,6 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return text_parse(hgr_parse, dataset, request, err);
 }
 
-static void plan(Tally *tally, const Request *request) {
-    TextFacts facts;
-    int64_t hyperedges = 0, vertices = 0;
-    if (!text_facts(&facts, request->path) ||
-        sscanf(facts.first, "%" SCNd64 " %" SCNd64, &hyperedges, &vertices) < 2 ||
-        !hypergraph_fits(vertices, hyperedges, &(Error){0}))
-        return;
-    tally->nodes = vertices;
-    tally->hyperedges = hyperedges;
-    tally_add(tally, text_most(&facts));
-    tally_add(tally, memory_product(vertices + hyperedges, sizeof(float)));
-    pins_plan(tally, facts.numbers, false);
-    tally_sub(tally, text_most(&facts));
-}
-
 // "zoo/hypergraph.hgr" -> "zoo".
 static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
     char folder[PATH_BYTES];
@@ -219,4 +204,4 @@ static bool matches(const char *path) {
 }
 
 const Format format_hgr = {
-    .name = "hgr", .matches = matches, .name_inside = name_inside, .read = read, .plan = plan};
+    .name = "hgr", .matches = matches, .name_inside = name_inside, .read = read, .factor.word = 40};

@@ -196,27 +196,8 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return text_parse(metis_parse, dataset, request, err);
 }
 
-// The rows, two more copies of them during the symmetry check, and the text.
-static void plan(Tally *tally, const Request *request) {
-    TextFacts facts;
-    int64_t vertices = 0, edges = 0;
-    int format = 0;
-    if (!text_facts(&facts, request->path) ||
-        sscanf(facts.first, "%" SCNd64 " %" SCNd64 " %d", &vertices, &edges, &format) < 2 ||
-        vertices < 1 || edges < 1 || vertices > (int64_t)facts.bytes ||
-        edges > (int64_t)facts.bytes)
-        return;
-    tally->nodes = vertices;
-    tally->edges = 2 * edges;
-    tally->weight = format % 10 == 1 ? sizeof(float) : 0;
-    size_t rows = tally_rows(tally, tally->edges);
-    tally_add(tally, text_most(&facts) + 3 * rows);
-    tally_sub(tally, text_most(&facts) + 2 * rows);
-    tally_add(tally, (size_t)vertices);
-}
-
 static bool matches(const char *path) {
     return format_file_ends(path, (const char *const[]){".graph", ".graph.gz", NULL});
 }
 
-const Format format_metis = {.name = "metis", .matches = matches, .read = read, .plan = plan};
+const Format format_metis = {.name = "metis", .matches = matches, .read = read, .factor.word = 16};

@@ -155,23 +155,8 @@ static bool read(Dataset *d, const Request *request, Error *err) {
     return text_parse(mtx_parse, d, request, err);
 }
 
-static void plan(Tally *tally, const Request *request) {
-    TextFacts facts;
-    if (!text_facts(&facts, request->path))
-        return;
-    tally->edges = 2 * facts.lines; // of a symmetric matrix
-    tally->nodes = facts.largest + 1;
-    tally->weight = sizeof(float);
-    size_t pairs = memory_product(tally->edges, 2 * sizeof(int64_t) + sizeof(float));
-    size_t ends = memory_product(tally->edges, 2 * sizeof(int32_t));
-    tally_add(tally, text_most(&facts) + pairs);
-    tally_add(tally, ends + tally_rows(tally, tally->edges));
-    tally_sub(tally, ends + pairs + text_most(&facts));
-    tally_add(tally, (size_t)tally->nodes);
-}
-
 static bool matches(const char *path) {
     return format_file_ends(path, (const char *const[]){".mtx", ".mtx.gz", NULL});
 }
 
-const Format format_mtx = {.name = "mtx", .matches = matches, .read = read, .plan = plan};
+const Format format_mtx = {.name = "mtx", .matches = matches, .read = read, .factor.word = 32};

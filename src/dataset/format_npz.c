@@ -81,40 +81,6 @@ static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
     return ok;
 }
 
-// ---- the plan
-
-static void plan_csr_graph(Tally *tally, Npz *npz, const char *prefix) {
-    char key[64];
-    Npy npy;
-    snprintf(key, sizeof key, "%sindptr", prefix);
-    tally->weight = sizeof(float); // freed later if all are 1
-    tally->edges = file_csr_plan(tally, npz, prefix);
-    if (npz_look(npz, key, &npy, &(Error){0}))
-        tally->nodes = npy.elements - 1;
-    if (prefix[0] == '\0') { // a csc matrix is transposed
-        tally_add(tally, tally_rows(tally, tally->edges));
-        tally_sub(tally, tally_rows(tally, tally->edges));
-    }
-}
-
-static void plan(Tally *tally, const Request *request) {
-    NpzLayout layout;
-    Npz *npz = npz_open(request->path, &(Error){0});
-    if (npz == NULL)
-        return;
-    if (npz_layout(&layout, npz, &(Error){0})) {
-        if (layout.hypergraph)
-            npz_plan_hypergraph(tally, npz, &layout, request);
-        else if (layout.csr == NULL)
-            npz_plan_edges(tally, npz, &layout, request);
-        else
-            plan_csr_graph(tally, npz, layout.csr);
-        tally_add(tally, (size_t)tally->nodes);
-        npz_plan_nodes(tally, npz, &layout, request->config);
-    }
-    npz_close(npz);
-}
-
 // A zip archive begins with PK.
 static bool begins_like_zip(const char *path) {
     char head[2] = "";
@@ -131,5 +97,8 @@ static bool matches(const char *path) {
     return format_file_ends(path, (const char *const[]){".npz", NULL}) || begins_like_zip(path);
 }
 
-const Format format_npz = {
-    .name = "npz", .matches = matches, .holds_splits = true, .read = read_archive, .plan = plan};
+const Format format_npz = {.name = "npz",
+                           .matches = matches,
+                           .holds_splits = true,
+                           .read = read_archive,
+                           .factor.number = 24};

@@ -189,41 +189,10 @@ static bool read(Dataset *d, const Request *request, Error *err) {
     return ok && read_splits(d, &f, err);
 }
 
-static void plan_tables(Tally *tally, const OgbFolder *f, const Config *config) {
-    Error err = {0};
-    int64_t edges = 0, columns = 0, features = 0;
-    if (!count_read(f, "num-node-list.csv.gz", &tally->nodes, DATASET_MAX_NODES, &err) ||
-        !count_read(f, "num-edge-list.csv.gz", &edges, most_edges(f), &err))
-        return;
-    size_t ends = memory_product(edges, 2 * sizeof(int32_t));
-    size_t places = memory_product(tally->nodes + 1, sizeof(int64_t));
-    tally->edges = f->inverse || config->data.undirected ? 2 * edges : edges;
-    tally_add(tally, ends + places + tally_rows(tally, tally->edges));
-    tally_sub(tally, ends + places);
-    if (ogb_has(f->raw, "node-label.csv.gz") &&
-        columns_of(f, "node-label.csv.gz", DATASET_MAX_CLASSES, &columns, &err))
-        tally_add(tally, memory_product(tally->nodes, columns > 1 ? (size_t)columns : 4));
-    if (ogb_has(f->raw, "node-feat.csv.gz") &&
-        columns_of(f, "node-feat.csv.gz", DATASET_MAX_FEATURES, &features, &err))
-        tally_add(tally, memory_product(tally->nodes * features, sizeof(float)));
-    tally->features = features;
-    tally_add(tally, (size_t)tally->nodes + text_blocks_most());
-    tally_sub(tally, text_blocks_most());
-}
-
-static void plan(Tally *tally, const Request *request) {
-    OgbFolder f;
-    if (!ogb_find(&f, request->path, &(Error){0}))
-        return;
-    if (f.binary)
-        ogb_plan_binary(tally, &f, request->config);
-    else
-        plan_tables(tally, &f, request->config);
-}
-
 const Format format_ogb = {.name = "ogb",
                            .matches = ogb_is,
                            .files = files,
                            .name_inside = name_inside,
                            .read = read,
-                           .plan = plan};
+                           .streams = true,
+                           .factor = {.word = 16, .number = 24}};

@@ -167,23 +167,6 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     return text_parse(pins_parse, dataset, request, err);
 }
 
-// The list, the sort of its ids (qsort allocates a copy, too; names cost less), and the rows.
-static void plan(Tally *tally, const Request *request) {
-    TextFacts facts;
-    if (!text_facts(&facts, request->path))
-        return;
-    int64_t pins = facts.lines;
-    bool numbers = facts.numbers >= pins && facts.largest < pins;
-    int64_t most = numbers ? facts.largest + 1 : pins;
-    size_t beside = memory_product(pins, sizeof(float) + sizeof(int64_t) + sizeof(char) + 40);
-    tally->nodes = request->rows > most ? request->rows : most;
-    tally->hyperedges = most;
-    tally_add(tally, text_most(&facts));
-    tally_add(tally, beside + memory_product(most, 2 * sizeof(int64_t) + sizeof(float)));
-    pins_plan(tally, pins, true);
-    tally_sub(tally, text_most(&facts) + beside + memory_product(most, sizeof(int64_t)));
-}
-
 static bool matches(const char *path) {
     static const char *const endings[] = {".pins",        ".pins.gz",     ".pins.tsv",
                                           ".pins.tsv.gz", ".pins.csv",    ".pins.csv.gz",
@@ -191,4 +174,4 @@ static bool matches(const char *path) {
     return format_file_ends(path, endings);
 }
 
-const Format format_pins = {.name = "pins", .matches = matches, .read = read, .plan = plan};
+const Format format_pins = {.name = "pins", .matches = matches, .read = read, .factor.word = 48};

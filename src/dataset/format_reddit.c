@@ -142,31 +142,9 @@ static bool read(Dataset *d, const Request *request, Error *err) {
     return read_nodes(d, &found, request->config, err);
 }
 
-static void plan(Tally *tally, const Request *request) {
-    static const struct {
-        const char *key;
-        size_t item;
-    } arrays[] = {{"node_types", 1}, {"label", sizeof(int32_t)}, {"feature", sizeof(float)}};
-    RedditFiles found;
-    Npy npy;
-    if (!find_files(&found, request->path))
-        return;
-    matrix_plan(tally, found.graph);
-    Npz *npz = npz_open(found.data, &(Error){0});
-    for (int i = 0; npz != NULL && i < 3; i++)
-        if (npz_look(npz, arrays[i].key, &npy, &(Error){0})) {
-            size_t raw = memory_product(npy.elements, (size_t)npy.item);
-            bool taken = npy.kind == NPY_FLOAT && npy.item == 4;
-            tally_add(tally, taken ? raw : memory_product(npy.elements, arrays[i].item) + raw);
-            tally_sub(tally, taken ? 0 : raw);
-            tally->features = npy.rank == 2 ? npy.shape[1] : tally->features;
-        }
-    npz_close(npz);
-}
-
 const Format format_reddit = {.name = "reddit",
                               .matches = matches,
                               .files = files,
                               .name_inside = name_inside,
                               .read = read,
-                              .plan = plan};
+                              .factor.number = 12};

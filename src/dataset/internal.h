@@ -25,24 +25,11 @@ typedef struct Request {
     int64_t rows;         // rows of the arrays beside the graph (features, labels); -1: unknown
     Beside *beside;
 } Request;
-// Follows the memory in use during loading before any of it is taken (plan.c).
-typedef struct Tally {
-    size_t now, most;
-    int64_t nodes, edges, features; // as far as the files show
-    int64_t hyperedges;             // 0: a graph
-    size_t weight;                  // bytes of an edge's weight
-    bool mapped;                    // the arrays are mapped from the file
-    bool copied;                    // they were read through libraries that have buffers
-    bool symmetric;                 // both directions of each edge are counted already
-} Tally;
-void tally_add(Tally *tally, size_t bytes);
-void tally_sub(Tally *tally, size_t bytes);
-size_t tally_rows(const Tally *tally, int64_t edges); // offsets, targets and weights
-// The 32-bit ends of pairs, and the rows made of them; with the reverses of pairs twice as many.
-void tally_pairs(Tally *tally, int64_t pairs, bool undirected);
-// Counts an array that is read, converted to numbers of `item` bytes and freed; the numbers stay.
-// Returns their count.
-int64_t tally_array(Tally *tally, const Npy *npy, size_t item);
+// By which the bytes of files become a bound of the memory that reading takes (plan.c).
+typedef struct Factor {
+    int word;   // bytes in use at most for each word of a text, beside the text
+    int number; // for each whole number of an array, beside the array
+} Factor;
 typedef struct FormatFile { // one of the files of a dataset
     const char *what;       // "data"
     char path[PATH_BYTES];
@@ -62,8 +49,9 @@ typedef struct Format {
     // Fills nodes, edges, offset, target, weight and whatever else the file holds. Edges may be in
     // any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
-    // Counts the memory that `read` takes and gives back; stops if the file is unreadable.
-    void (*plan)(Tally *tally, const Request *request);
+    Factor factor; // of the memory that `read` takes; nothing where it `maps` the arrays
+    bool maps;
+    bool streams; // texts are read piece by piece
 } Format;
 extern const Format format_npz, format_metis, format_hgr, format_pins, format_events, format_edges,
     format_fringe, format_ogb, format_mtx, format_reddit, format_graphsaint;
@@ -125,16 +113,6 @@ typedef struct Text {
 bool text_read(Text *text, const char *path, Error *err);
 void text_clear(Text *text);
 int64_t text_lines(const Text *text);
-typedef struct TextFacts { // of a whole file that is read through but not kept
-    size_t bytes;
-    int64_t lines, largest; // largest: of the first two numbers of all lines
-    int64_t numbers;        // at least the words that begin with a digit
-    char first[256];        // the beginning of the first line that is not a comment
-    bool packed;            // with gzip
-} TextFacts;
-bool text_facts(TextFacts *facts, const char *path);
-size_t text_most(const TextFacts *facts); // bytes that text_read has in use at most
-
 typedef struct Scan { // a position in a text
     const char *at, *end;
     int64_t line; // of `at`, from 1
@@ -165,7 +143,6 @@ typedef bool TextTaker(void *context, TextBlock *block, Error *err);
 // Reads the whole file and sets *lines to how many it has. False with the error of the earliest
 // block that has one; errors of blocks name the file themselves (scan_error).
 bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *lines, Error *err);
-size_t text_blocks_most(void); // bytes that text_blocks has in use at most
 // Words between commas in the first line of the file; 0: it is empty, -1 with an error.
 int64_t text_columns(const char *path, Error *err);
 enum { DEFLATE_EXPANDS = 1032 }; // the factor by which inflated bytes are more, at most
@@ -218,8 +195,6 @@ bool pins_init(Pins *pins, int64_t room, bool roles, Error *err);
 // Sets everything of a hypergraph but its weights, and takes memory for the splits.
 bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyperedges,
                   Error *err);
-// Counts the list, the rows made of it and the splits; tally->nodes is known.
-void pins_plan(Tally *tally, int64_t pins, bool roles);
 
 // ---- hypergraph.c
 bool hypergraph_fits(int64_t nodes, int64_t hyperedges, Error *err); // both numbers
@@ -256,7 +231,6 @@ bool beside_has_ids(const Beside *beside);          // data.nodes names its rows
 bool beside_add_ids(Beside *beside, IdColumns *columns, Error *err);
 // NULL with an error. stream: data.path is one, whose ids have no sign.
 Beside *beside_open(const Config *config, bool stream, Error *err);
-Beside *beside_look(const Config *config); // only headers; NULL: a file is unreadable
 void beside_close(Beside *beside);
 int64_t beside_rows(const Beside *beside); // of features or labels; -1: there are none
 // Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
@@ -264,9 +238,6 @@ bool beside_take(Dataset *dataset, Beside *beside, const char *inside, Error *er
 // The two below are for formats whose nodes have ids: id[nodes], ascending. Takes the arrays of
 // data.nodes if these have `ids`; beside_take then passes over data.nodes.
 bool beside_join(Dataset *dataset, Beside *beside, const uint64_t *id, Error *err);
-void beside_plan_join(Tally *tally, Beside *beside); // counts what beside_join takes
-size_t beside_bytes(const Beside *beside);           // of the open arrays
-void beside_plan(Tally *tally, Beside *beside);      // counts what beside_take takes
 
 // ---- adjacency.c: the edges of a dataset as a Csr
 // Edges as two arrays of nodes.

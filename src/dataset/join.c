@@ -226,32 +226,3 @@ bool dataset_join(Dataset *dataset, const uint64_t *id, const char *nodes, int64
     roster_close(&roster);
     return ok || npz_name_file(err, nodes);
 }
-
-// ---- the plan
-
-static int64_t plan_ids(Tally *tally, Npz *npz, const char *key) {
-    Npy npy;
-    if (!npz_has(npz, key) || !npz_look(npz, key, &npy, &(Error){0}))
-        return 0;
-    return tally_array(tally, &npy, 2 * sizeof(uint64_t));
-}
-
-// Nodes take as many bytes each as rows do.
-void join_plan(Tally *tally, Npz *npz) {
-    static const char *const lists[] = {"train_ids", "val_ids", "test_ids"};
-    static const Config nothing;
-    NpzLayout layout;
-    int64_t nodes = tally->nodes;
-    int64_t rows = plan_ids(tally, npz, "ids");
-    if (rows == 0 || !npz_layout_of_nodes(&layout, npz, &(Error){0}))
-        return;
-    for (int s = 0; s < ROSTER_LISTS; s++)
-        plan_ids(tally, npz, lists[s]);
-    size_t before = tally->now;
-    tally->nodes = rows;
-    npz_plan_nodes(tally, npz, &layout, &nothing);
-    tally->nodes = nodes;
-    size_t of_rows = tally->now - before;
-    tally_add(tally, memory_product(nodes, of_rows / (size_t)rows + 1));
-    tally_sub(tally, of_rows);
-}

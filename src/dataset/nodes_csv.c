@@ -53,12 +53,13 @@ static bool has_word(const Table *table, const char *words) {
     return false;
 }
 
-static bool sheet_open(Sheet *sheet, const char *path, const char *words, const Config *config,
-                       Error *err) {
-    *sheet = (Sheet){0};
+// Takes over the text.
+static bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
+                        const Config *config, Error *err) {
     bool first = true;
-    if (!text_read(&sheet->text, path, err) ||
-        !table_open(&sheet->table, &sheet->text, config, path, err))
+    *sheet = (Sheet){.text = *text};
+    *text = (Text){0};
+    if (!table_open(&sheet->table, &sheet->text, config, path, err))
         return false;
     if (sheet->table.columns == 0)
         return error_set(err, EXIT_DATA, "%s: there is nothing in it", path);
@@ -304,11 +305,12 @@ static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns 
     return count >= 0 && err->code == 0;
 }
 
-bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err) {
+bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config *config,
+                      Error *err) {
     Sheet sheet;
     NodeColumns columns;
     *roster = (Roster){.path = path};
-    bool ok = sheet_open(&sheet, path, WORDS_ID, config, err) &&
+    bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               find_columns(&columns, &sheet, config, err) &&
               take_ids(roster, &sheet, columns.id, config, err);
     roster->data.nodes = sheet.rows;
@@ -317,6 +319,12 @@ bool roster_read_csv(Roster *roster, const char *path, const Config *config, Err
          (columns.split < 0 || take_split(roster, &sheet, columns.split, err));
     sheet_close(&sheet);
     return ok;
+}
+
+bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err) {
+    Text text = {0};
+    *roster = (Roster){.path = path};
+    return text_read(&text, path, err) && roster_parse_csv(roster, &text, path, config, err);
 }
 
 // ---- rows in the order of nodes
@@ -331,12 +339,12 @@ static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
     return false;
 }
 
-bool features_from_csv(Npy *npy, const char *path, const Config *config, Error *err) {
+bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err) {
     static const int none[3] = {-1, -1, -1};
     Sheet sheet;
     Warnings warnings = {0};
     int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
-    bool ok = sheet_open(&sheet, path, WORDS_ID, config, err) &&
+    bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               !refuse_ids(&sheet, "data.features", err);
     int count = ok ? find_features(&sheet, none, column, &warnings, err) : 0;
     if (ok && warnings.text[0] != 0)
@@ -370,10 +378,11 @@ static int label_column(const Sheet *sheet, const Config *config, Error *err) {
     return found >= 0 ? found : last;
 }
 
-bool labels_from_csv(Npy *npy, NodeIds *names, const char *path, const Config *config, Error *err) {
+bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, const Config *config,
+                     Error *err) {
     Sheet sheet;
     Dataset data = {0};
-    bool ok = sheet_open(&sheet, path, WORDS_LABEL, config, err) &&
+    bool ok = sheet_parse(&sheet, text, path, WORDS_LABEL, config, err) &&
               !refuse_ids(&sheet, "data.labels", err);
     int column = ok ? label_column(&sheet, config, err) : -1;
     data.nodes = sheet.rows;

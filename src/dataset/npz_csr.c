@@ -120,23 +120,3 @@ bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Err
         file_csr_clear(csr);
     return ok;
 }
-
-// What is read ahead is there at once; then follow the offsets and what must be converted.
-int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix) {
-    static const struct {
-        const char *what;
-        size_t item;
-    } lists[] = {{"indptr", 8}, {"indices", sizeof(int32_t)}, {"data", sizeof(float)}};
-    Npy npy[3];
-    bool there[3], ahead[3] = {false};
-    for (int i = 0; i < 3; i++) {
-        there[i] = look_at_list(&npy[i], npz, prefix, lists[i].what, &(Error){0});
-        ahead[i] = i > 0 && there[i] && npy_is_taken(&npy[i]);
-        if (ahead[i])
-            tally_add(tally, memory_product(npy[i].elements, lists[i].item));
-    }
-    for (int i = 0; i < 3; i++)
-        if (there[i] && !ahead[i])
-            tally_array(tally, &npy[i], lists[i].item);
-    return there[1] ? npy[1].elements : 0;
-}

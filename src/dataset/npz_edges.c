@@ -140,23 +140,3 @@ bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const R
     return ok ||
            error_prefix(err, "array '%s'", layout->pairs != NULL ? layout->pairs : layout->ends[0]);
 }
-
-// The ids as they are stored, as 64-bit numbers, as pairs, as 32-bit ends of edges and as rows;
-// with reverses the rows three times.
-void npz_plan_edges(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request) {
-    Npy npy;
-    const char *key = layout->pairs != NULL ? layout->pairs : layout->ends[0];
-    if (!npz_look(npz, key, &npy, &(Error){0}))
-        return;
-    int64_t edges = layout->pairs != NULL ? npy.elements / 2 : npy.elements;
-    int64_t rows = npz_layout_rows(layout, npz), both = request->config->data.undirected ? 2 : 1;
-    tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : 2 * edges;
-    bool weighted = layout->coo || request->config->data.weights[0] != '\0' ||
-                    npz_weights(npz, request->config) != NULL;
-    size_t pairs = memory_product(edges, 2 * sizeof(int64_t) + (weighted ? 2 * sizeof(float) : 0));
-    size_t read = memory_product(2 * edges, (size_t)npy.item + sizeof(int64_t));
-    tally_add(tally, pairs + read);
-    tally_sub(tally, read);
-    tally_pairs(tally, edges, both == 2);
-    tally_sub(tally, pairs);
-}

@@ -178,22 +178,3 @@ bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
     pins_clear(&pins);
     return ok;
 }
-
-void npz_plan_hypergraph(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request) {
-    Npy npy;
-    int64_t said;
-    bool index = npz_has(npz, "hyperedge_index");
-    if (!npz_look(npz, index ? "hyperedge_index" : "node", &npy, &(Error){0}))
-        return;
-    int64_t rows = npz_layout_rows(layout, npz), pins = index ? npy.elements / 2 : npy.elements;
-    size_t read = memory_product(pins, 2 * ((size_t)npy.item + sizeof(int64_t)));
-    tally->nodes = rows > 0 ? rows : request->rows > 0 ? request->rows : pins;
-    if (rows <= 0 && request->rows <= 0 && read_num_nodes(npz, &said, &(Error){0}) && said > pins)
-        tally->nodes = said;
-    tally->hyperedges = pins;
-    tally_add(tally, read + memory_product(pins, sizeof(float)));
-    pins_plan(tally, pins, npz_has(npz, "role"));
-    if (npz_has(npz, "node_weight"))
-        tally_add(tally, memory_product(tally->nodes, sizeof(int64_t) + sizeof(int32_t)));
-    tally_sub(tally, read + (size_t)tally->nodes); // which npz files count themselves
-}

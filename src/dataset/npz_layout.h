@@ -33,7 +33,6 @@ bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error 
 // ---- npz_edges.c: lists of edges
 bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Request *request,
                     Error *err);
-void npz_plan_edges(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request);
 const char *npz_weights(const Npz *npz, const Config *config); // the array; NULL: none
 
 // ---- npz_features.c: data.features of scipy.sparse.save_npz, as dense floats
@@ -54,8 +53,6 @@ bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Err
 bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
                     Error *err); // only rows and columns
 void file_csr_clear(FileCsr *csr);
-// Counts a matrix as file_csr_read leaves it; returns its entries.
-int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix);
 
 // ---- npz_matrix.c
 // Sets the edges of a dataset from a matrix of scipy.sparse.save_npz, COO or CSR, whose values are
@@ -64,12 +61,10 @@ int64_t file_csr_plan(Tally *tally, Npz *npz, const char *prefix);
 bool matrix_read(Dataset *dataset, const char *path, int64_t nodes, Error *err);
 // The same of an open archive, which the caller closes; `path` is for messages.
 bool matrix_parse(Dataset *dataset, Npz *npz, const char *path, int64_t nodes, Error *err);
-void matrix_plan(Tally *tally, const char *path);
 
 // ---- npz_hypergraph.c
 bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
                          const Request *request, Error *err);
-void npz_plan_hypergraph(Tally *tally, Npz *npz, const NpzLayout *layout, const Request *request);
 
 // ---- npz_nodes.c
 // Reads features and labels, as far as the archive has them and the config names no files for them.
@@ -77,9 +72,7 @@ bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const C
                     Error *err);
 // Prefixes an error with the file's name, unless npz_read did. Returns false.
 bool npz_name_file(Error *err, const char *path);
-void npz_plan_nodes(Tally *tally, Npz *npz, const NpzLayout *layout, const Config *config);
 
 // ---- join.c
-void join_plan(Tally *tally, Npz *npz); // counts what dataset_join takes; tally->nodes is known
 
 #endif

@@ -134,29 +134,3 @@ bool matrix_read(Dataset *d, const char *path, int64_t nodes, Error *err) {
     npz_close(npz);
     return ok;
 }
-
-// ---- the plan
-
-// Bytes of an integer array beyond the 32-bit one that stays of it.
-static size_t beyond(const Npy *npy) {
-    return npy->item == 4 ? 0 : memory_product(npy->elements, (size_t)npy->item);
-}
-
-void matrix_plan(Tally *tally, const char *path) {
-    Npz *npz = npz_open(path, &(Error){0});
-    FileCsr shape = {0};
-    Npy list = {0};
-    char format[8];
-    bool coo = npz != NULL && npz_has(npz, "row");
-    if (npz != NULL && npz_format(npz, format, &(Error){0}) &&
-        file_csr_shape(&shape, npz, "", &(Error){0}) &&
-        npz_look(npz, coo ? "col" : "indices", &list, &(Error){0})) {
-        size_t row = coo ? memory_product(list.elements, sizeof(int32_t)) : 0;
-        size_t most = row + beyond(&list);
-        tally->nodes = shape.rows;
-        tally->edges = list.elements;
-        tally_add(tally, most + tally_rows(tally, tally->edges));
-        tally_sub(tally, most);
-    }
-    npz_close(npz);
-}

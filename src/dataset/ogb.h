@@ -37,6 +37,5 @@ OgbRow ogb_count, ogb_edge, ogb_features, ogb_class, ogb_classes;
 
 // ---- ogb_binary.c: edges, features and labels
 bool ogb_read_binary(Dataset *dataset, const OgbFolder *folder, const Config *config, Error *err);
-void ogb_plan_binary(Tally *tally, const OgbFolder *folder, const Config *config);
 
 #endif

@@ -170,21 +170,3 @@ bool parts_read(Text *text, const char *path, const Config *config, Error *err) 
     *text = all.text;
     return ok;
 }
-
-bool parts_facts(TextFacts *facts, const char *path) {
-    Parts parts;
-    TextFacts one;
-    if (!parts_find(&parts, path))
-        return text_facts(facts, path);
-    *facts = (TextFacts){0};
-    for (int i = 0; i < parts.count; i++)
-        if (text_facts(&one, parts.path[i])) {
-            facts->bytes += one.bytes;
-            facts->lines += one.lines;
-            facts->numbers += one.numbers;
-            facts->largest = one.largest > facts->largest ? one.largest : facts->largest;
-            facts->packed = true; // as much as a text that grows
-        }
-    parts_clear(&parts);
-    return facts->bytes > 0;
-}

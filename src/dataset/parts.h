@@ -17,7 +17,4 @@ bool parts_are(const char *path);
 // headers differ.
 bool parts_read(Text *text, const char *path, const Config *config, Error *err);
 
-// What a text, or all parts, hold: for plans.
-bool parts_facts(TextFacts *facts, const char *path);
-
 #endif

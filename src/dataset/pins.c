@@ -69,11 +69,3 @@ bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyp
     dataset->split = TRY(uint8_t, nodes, "splits", err);
     return dataset->split != NULL;
 }
-
-void pins_plan(Tally *tally, int64_t pins, bool roles) {
-    size_t list = memory_product(pins, 2 * sizeof(int64_t) + roles);
-    tally->edges = pins;
-    tally->weight = roles ? sizeof(uint8_t) : 0;
-    tally_add(tally, list + tally_rows(tally, pins) + (size_t)tally->nodes);
-    tally_sub(tally, list);
-}

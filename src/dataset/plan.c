@@ -1,108 +1,134 @@
-// Counts the memory that loading a dataset will take: sums, and the facts of a text, which has no
-// header and is read through once to count lines and ids.
+// The memory that loading a dataset may take, before any of it is taken, by one rule a format: the
+// bytes of its files and a factor for what they hold. Blocks that are too large all the same are
+// refused one by one, where they are taken.
+//
+//   a text    its bytes, and factor.word for each of its words; how many these are is judged by the
+//             beginning of the text
+//   an array  its values as numbers of 32 bits where they are floats, else item + factor.number
 
-#include "internal.h"
+#include "parts.h"
 
 #include <zlib.h>
 
-void tally_add(Tally *tally, size_t bytes) {
-    tally->now += bytes;
-    tally->most = tally->now > tally->most ? tally->now : tally->most;
+enum {
+    PACKED = 4,           // bytes of a text for one of gzip
+    OF_CELL = 48,         // factor.word of tables about nodes
+    OF_NODES = 24,        // factor.number of arrays about nodes
+    BEGINNING = 1 << 16,  // bytes that are looked at
+    LIBRARIES = (2 << 20) // buffers of libzip, zlib and stdio
+};
+
+// Bytes of a text as it is read. gzip ends in their number, of which 32 bits are kept and which
+// says nothing of members before the last one.
+static size_t text_bytes(const char *path, bool *packed) {
+    unsigned char head[2] = {0}, tail[4] = {0};
+    size_t bytes = (size_t)file_size(path);
+    FILE *file = fopen(path, "rbe");
+    *packed = file != NULL && bytes > 18 && fread(head, 1, 2, file) == 2 && head[0] == 0x1f &&
+              head[1] == 0x8b;
+    size_t least = bytes > UINT32_MAX / PACKED ? PACKED * bytes : bytes, said = 0;
+    if (*packed && fseek(file, -4, SEEK_END) == 0 && fread(tail, 1, 4, file) == 4)
+        for (int i = 3; i >= 0; i--)
+            said = said << 8 | tail[i];
+    if (file != NULL)
+        fclose(file);
+    return !*packed ? bytes : said >= least ? said : PACKED * bytes;
 }
 
-void tally_sub(Tally *tally, size_t bytes) {
-    tally->now -= bytes < tally->now ? bytes : tally->now;
-}
-
-size_t tally_rows(const Tally *tally, int64_t edges) {
-    return csr_bytes_of(tally->nodes, edges, tally->weight > 0);
-}
-
-// With reverses: the rows, their transpose and that one's, then the union beside both of these.
-void tally_pairs(Tally *tally, int64_t pairs, bool undirected) {
-    size_t ends = memory_product(pairs, 2 * sizeof(int32_t)), rows = tally_rows(tally, pairs);
-    tally_add(tally, ends + rows);
-    tally_sub(tally, ends);
-    tally->edges = undirected ? 2 * pairs : pairs;
-    if (!undirected)
-        return;
-    tally_add(tally, rows);
-    tally_add(tally, tally_rows(tally, tally->edges));
-    tally_sub(tally, 2 * rows);
-}
-
-int64_t tally_array(Tally *tally, const Npy *npy, size_t item) {
-    size_t raw = memory_product(npy->elements, (size_t)npy->item);
-    tally_add(tally, raw);
-    tally_add(tally, memory_product(npy->elements, item));
-    tally_sub(tally, raw);
-    return npy->elements;
-}
-
-// ---- texts
-
-// State inside a line.
-typedef struct Line {
-    int64_t number; // being read
-    int numbers;    // read so far
-    bool inside, comment, start;
-    size_t kept; // bytes of facts->first
-} Line;
-
-static void end_number(TextFacts *facts, Line *line) {
-    facts->numbers += line->inside;
-    if (line->inside && line->numbers++ < 2 && line->number > facts->largest)
-        facts->largest = line->number;
-    line->inside = false;
-    line->number = 0;
-}
-
-static void look_at(TextFacts *facts, Line *line, char c) {
-    if (c == '\n') {
-        if (!line->comment)
-            end_number(facts, line);
-        facts->lines += !line->comment && line->numbers > 0;
-        bool first = facts->lines == 0;
-        *line = (Line){.start = true, .kept = first ? 0 : line->kept};
-        return;
-    }
-    line->comment |= line->start && (c == '#' || c == '%');
-    line->start = false;
-    if (line->comment)
-        return;
-    if (facts->lines == 0 && line->kept + 1 < sizeof facts->first)
-        facts->first[line->kept++] = c, facts->first[line->kept] = '\0';
-    bool digit = c >= '0' && c <= '9';
-    if (digit && line->number < DATASET_MAX_NODES)
-        line->number = line->number * 10 + (c - '0');
-    if (digit)
-        line->inside = true;
-    else
-        end_number(facts, line);
-}
-
-bool text_facts(TextFacts *facts, const char *path) {
-    enum { PIECE = 1 << 18 };
-    *facts = (TextFacts){0};
+// Words for each byte of its beginning.
+static double word_density(const char *path) {
     gzFile file = file_is_regular(path) ? gzopen(path, "rb") : NULL;
-    if (file == NULL)
-        return false;
-    char *piece = ALLOC(char, PIECE, "text being looked at");
-    Line line = {.start = true};
-    int got;
-    while ((got = gzread(file, piece, PIECE)) > 0) {
-        facts->bytes += (size_t)got;
-        for (int i = 0; i < got; i++)
-            look_at(facts, &line, piece[i]);
+    char *text = ALLOC(char, BEGINNING, "the beginning of a text");
+    int got = file != NULL ? gzread(file, text, BEGINNING) : 0, words = 0;
+    bool inside = false;
+    for (int i = 0; i < got; i++) {
+        bool letter = (unsigned char)text[i] > ' ' && strchr(",;|", text[i]) == NULL;
+        words += letter && !inside;
+        inside = letter;
     }
-    look_at(facts, &line, '\n');
-    facts->packed = !gzdirect(file);
-    gzclose(file);
-    memory_free(piece);
-    return got == 0;
+    if (file != NULL)
+        gzclose(file);
+    memory_free(text);
+    return got > 0 ? (double)words / got : 0;
 }
 
-// A plain text is read into one block; a gzip text grows by half each time, with a copy.
-size_t text_most(const TextFacts *facts) {
-    return facts->packed ? facts->bytes * 5 / 2 : facts->bytes;
+// A plain text is read into one block; one of gzip grows by half each time, with a copy.
+static size_t bound_of_text(const char *path, const Format *format, int of_word) {
+    bool packed;
+    size_t bytes = text_bytes(path, &packed), held = packed ? bytes * 5 / 2 : bytes;
+    double words = (double)bytes * word_density(path);
+    return (format->streams ? LIBRARIES : held) + (size_t)(words * of_word);
+}
+
+static size_t bound_of_array(const Npy *npy, int of_number) {
+    size_t item = (size_t)npy->item;
+    bool floats = npy->kind == NPY_FLOAT;
+    size_t each = !floats ? item + (size_t)of_number : item == 4 ? item : item + sizeof(float);
+    return memory_product(npy->elements, each);
+}
+
+static size_t bound_of_archive(const char *path, int of_number) {
+    Npz *npz = npz_open(path, &(Error){0});
+    size_t bytes = 0;
+    Npy npy;
+    for (int i = 0; npz != NULL && i < npz_count(npz); i++)
+        if (npz_look(npz, npz_key(npz, i), &npy, &(Error){0}))
+            bytes += bound_of_array(&npy, of_number);
+    npz_close(npz);
+    return bytes;
+}
+
+static size_t bound_of_file(const char *path, const Format *format, Factor factor) {
+    Npy npy;
+    char head[2] = "";
+    FILE *file = file_is_regular(path) ? fopen(path, "rbe") : NULL;
+    if (file == NULL)
+        return 0;
+    bool zip = fread(head, 1, 2, file) == 2 && head[0] == 'P' && head[1] == 'K';
+    fclose(file);
+    if (zip)
+        return bound_of_archive(path, factor.number);
+    if (format_file_ends(path, (const char *const[]){".npy", NULL}))
+        return npy_look(&npy, path, &(Error){0}) ? bound_of_array(&npy, factor.number) : 0;
+    return bound_of_text(path, format, factor.word);
+}
+
+static size_t bound_of_dataset(const char *path, const Format *format) {
+    FormatFile file[FORMAT_FILES];
+    Parts parts;
+    size_t bytes = 0;
+    if (format->files == NULL && parts_find(&parts, path)) {
+        for (int i = 0; i < parts.count; i++)
+            bytes += bound_of_file(parts.path[i], format, format->factor);
+        parts_clear(&parts);
+        return bytes;
+    }
+    if (format->files == NULL)
+        return bound_of_file(path, format, format->factor);
+    int count = format->files(path, file);
+    for (int i = 0; i < count; i++)
+        bytes += bound_of_file(file[i].path, format, format->factor);
+    return bytes;
+}
+
+static size_t bound_of_key(const Config *config, const char *path, const Format *format) {
+    char resolved[PATH_BYTES];
+    if (path[0] == '\0')
+        return 0;
+    dataset_path(config, path, resolved);
+    return bound_of_file(resolved, format, (Factor){OF_CELL, OF_NODES});
+}
+
+void dataset_plan(MemoryPlan *plan, const Config *config) {
+    char path[PATH_BYTES];
+    dataset_path(config, config->data.path, path);
+    const Format *format = format_find(config->data.format, path, &(Error){0});
+    if (format == NULL || !(file_exists(path) || parts_are(path)))
+        return;
+    // Rows of data.nodes with ids are read, and then put at their nodes.
+    size_t beside = 2 * bound_of_key(config, config->data.nodes, format) +
+                    bound_of_key(config, config->data.features, format) +
+                    bound_of_key(config, config->data.labels, format);
+    size_t bytes = format->maps ? 0 : bound_of_dataset(path, format);
+    memory_plan_add(plan, "loading the dataset", bytes + beside + LIBRARIES);
 }

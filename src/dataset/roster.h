@@ -31,6 +31,9 @@ bool roster_is_in(const Npz *npz);
 bool roster_read_npz(Roster *roster, Npz *npz, const char *path, const Config *config,
                      bool unsigned_ids, Error *err);
 bool roster_read_csv(Roster *roster, const char *path, const Config *config, Error *err);
+// The same of a text in memory, which it takes over.
+bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config *config,
+                      Error *err);
 void roster_close(Roster *roster);
 // Numbers the ids of columns: those of the rows, then those of the lists. (roster.c)
 bool roster_number(Roster *roster, IdColumns *columns, Error *err);
@@ -42,9 +45,11 @@ bool roster_keys_fit(const Npz *npz, Error *err);
 bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
                  Error *err);
 
-// ---- nodes_csv.c: features and labels in text, a row for each node in their order
-bool features_from_csv(Npy *npy, const char *path, const Config *config, Error *err);
-bool labels_from_csv(Npy *npy, NodeIds *names, const char *path, const Config *config, Error *err);
+// ---- nodes_csv.c: features and labels in text, a row for each node in their order. Both take over
+// the text.
+bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err);
+bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, const Config *config,
+                     Error *err);
 
 // ---- classes.c: words of classes become numbers
 typedef struct ClassWords {

@@ -342,8 +342,6 @@ bool text_blocks_lent(const TextLent *text, TextTaker *take, void *context, int6
     return read_source(&r, &source, opened, lines, err);
 }
 
-size_t text_blocks_most(void) { return (size_t)(parsers() + 3) * BLOCK + INPUT; }
-
 static int64_t count_columns(Source *source, Error *err) {
     char piece[4096];
     size_t got;

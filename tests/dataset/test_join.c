@@ -146,27 +146,6 @@ static void an_opened_directory_is_joined_again(void **state) {
     dataset_clear(&opened);
 }
 
-// Two rows, which are of two of a thousand nodes.
-static void the_memory_is_foreseen(void **state) {
-    (void)state;
-    Array a[4];
-    Error err = {0};
-    Tally tally = {.nodes = 1000};
-    SET_INTS(&a[0], "ids", 3, 4);
-    a[1] = (Array){.key = "x", .descr = "<f4", .shape = "(2, 31)", .bytes = 248};
-    SET_INTS(&a[2], "labels", 0, 1);
-    SET_INTS(&a[3], "train_ids", 3);
-    Npz *npz = npz_open(write_arrays(a, 4, "nodes.npz"), &err);
-    assert_ok(npz, &err);
-    join_plan(&tally, npz);
-    npz_close(npz);
-    size_t wanted = 1000 * (31 * sizeof(float) + sizeof(int32_t));
-    assert_int_equal(tally.nodes, 1000);
-    assert_int_equal(tally.features, 31);
-    assert_in_range(tally.now, wanted, wanted + 1000 * sizeof(int64_t));
-    assert_in_range(tally.most, tally.now + 2 * 31 * sizeof(float), 2 * wanted);
-}
-
 // ---- refusals
 
 static void no_ids(Array *a) { a[0].key = NULL; }
@@ -328,7 +307,6 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(several_labels_and_sparse_features),
     cmocka_unit_test(splits_may_be_alone),
     cmocka_unit_test(an_opened_directory_is_joined_again),
-    cmocka_unit_test(the_memory_is_foreseen),
     cmocka_unit_test(every_defect_is_named),
     cmocka_unit_test(a_missing_file_is_named),
     cmocka_unit_test(random_features_are_those_of_the_id),
