@@ -23,7 +23,6 @@ measurable without more instructions, 1 otherwise.
 import argparse
 import json
 import os
-import random
 import re
 import shutil
 import statistics
@@ -31,6 +30,7 @@ import sys
 import tempfile
 import time
 
+from ratios import interval, narrow, say
 from versions import Version
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -130,20 +130,6 @@ class Bench:
                 return None
             counts.append(int(found[1]))
         return (counts[1] - counts[0]) / (2 * least)
-
-
-def interval(ratios):
-    pick = random.Random(1)
-    medians = sorted(statistics.median(pick.choices(ratios, k=len(ratios))) for _ in range(4000))
-    return statistics.median(ratios), medians[100], medians[-101]
-
-
-def narrow(found):
-    return found[1] >= 0.98 and found[2] <= 1.02
-
-
-def say(found):
-    return f"{found[0]:.3f} ({found[1]:.3f} to {found[2]:.3f})"
 
 
 def judge(bench, cell, options):
