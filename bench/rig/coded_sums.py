@@ -23,7 +23,7 @@ def measure(bench, work, config, layout, share, epochs):
     rate, _ = search(work, config, layout, share, 1000, epochs)
     turns = in_turns(option("repeats", 5), {
         name: lambda words=words: assigned(work, config, layout, rate, "adaqp", epochs, *words)
-        for name, words in {"fp32": [], "max 4": ["gradients.codec=max", "gradients.bits=4"]}.items()})
+        for name, words in {"fp32": ["gradients.method=fp32"], "max 4": ["gradients.codec=max", "gradients.bits=4"]}.items()})
     base, coded = middle(turns["fp32"]), middle(turns["max 4"])
     part = 1 - sum(value for key, value in base.items() if key not in NOT_PARTS) / base["all"]
     ratio, bar = coded["epoch"] / base["epoch"], 1 - SHARE_OF_GAIN * part * (1 - 1 / FEWER)

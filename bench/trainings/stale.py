@@ -177,7 +177,8 @@ On cora, where 140 nodes train and few rows matter, and on reddit-small and prod
 by more than 0.2 points, and all learn at the same pace. On amazon_computers, where 8,251 nodes train and every row is
 needed, late rows cost pipegcn and pipeadaqp 4 points, sampled ones bns 1.6, skipped ones sancus 0.9; adaqp, whose rows
 are of this epoch, 0.1, with a quarter of the bytes of pipegcn. On cora and products-small sancus left no message out:
-its bytes are those of every message (the input's rows are kept)."""
+its bytes are those of every message (the input's rows are kept); on coauthor_physics it left out a twelfth of its
+messages, and lost nothing, where late rows cost pipegcn .09."""
 
 
 def main():
