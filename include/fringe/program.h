@@ -48,10 +48,11 @@ typedef struct ProgramResult {
 // Checks, without data, that there is such a program and that it reads the keys of section
 // `program` that the user set. False with EXIT_USAGE or EXIT_CONFIG.
 bool program_fits(const char *name, const Config *config, Error *err);
-// What a run takes beside the shard, at most. Collective.
-void program_plan(MemoryPlan *plan, const char *name, const ProgramParts *parts);
-// Runs it. False with an error that all ranks share: EXIT_STOPPED when it was asked to stop,
-// EXIT_DATA where the data do not suit the program. program_result_clear in any case. Collective.
+// What a run takes beside the shard, at most: the largest of its phases. False with an error that
+// all ranks share: EXIT_DATA where the data do not suit the program. Collective.
+bool program_plan(MemoryPlan *plan, const char *name, const ProgramParts *parts, Error *err);
+// Runs it. False with an error that all ranks share: EXIT_STOPPED when it was asked to stop, or as
+// program_plan. program_result_clear in any case. Collective.
 bool program_run(const char *name, const ProgramParts *parts, ProgramResult *result, Error *err);
 void program_result_clear(ProgramResult *result);
 

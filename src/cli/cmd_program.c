@@ -151,8 +151,8 @@ static void run_program(Session *s, const Options *options) {
     parts.backend = backend_of(&s->config, &s->comm, &s->err);
     if (!comm_agree(&s->comm, &s->err))
         return;
-    program_plan(&plan, name, &parts);
-    if (!memory_fits(&plan, parts.backend, &s->config, &s->comm, &s->err))
+    if (!program_plan(&plan, name, &parts, &s->err) ||
+        !memory_fits(&plan, parts.backend, &s->config, &s->comm, &s->err))
         return;
     stop_waits_for("this iteration is finished; nothing is");
     if (s->comm.rank == 0)

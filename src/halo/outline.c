@@ -91,8 +91,11 @@ static void outline_own(Pattern *pattern, const PatternCounts *counts, const Sha
         pattern->own = outline_csr(counts->rows, counts->own_entries, counts->weighted);
     else if (counts->own == OWN_SHARED)
         pattern->own = share_with->own;
-    else
-        pattern->own.offset = (int64_t *)(uintptr_t)shard->relation[pattern->kind.relation].offset;
+    else { // as build_own borrows them
+        const ShardRelation *edges = &shard->relation[pattern->kind.relation];
+        pattern->own.offset = (int64_t *)(uintptr_t)edges->offset;
+        pattern->own.weight = (float *)(uintptr_t)edges->weight;
+    }
     pattern->own.rows = counts->rows;
 }
 

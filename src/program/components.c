@@ -226,9 +226,15 @@ static void run(ProgramRun *run) {
     program_array(run, (ProgramArray){"components.npy", "<i8", sizeof *copy, 0, 0, copy});
 }
 
-static int64_t floats(const ProgramParts *parts, int64_t nodes) {
-    (void)parts;
-    return 6 * nodes;
+static void plan(ProgramPlan *plan) {
+    int64_t own = nodes_of(plan->parts)->own;
+    alloc_host(&plan->allocator, memory_product(own, sizeof(int64_t)), "result");
 }
 
-const Program program_components = {.name = "components", .keys = "", .floats = floats, .run = run};
+static int64_t row_bytes(const ProgramParts *parts) {
+    (void)parts;
+    return sizeof(int64_t);
+}
+
+const Program program_components = {
+    .name = "components", .keys = "", .plan = plan, .row_bytes = row_bytes, .run = run};

@@ -95,30 +95,33 @@ static void clamp(Harmonic *h) {
     memory_free(f);
 }
 
+// Allocates what it has beside its operator, or plans it.
+static void harmonic_alloc(Harmonic *h, const ProgramParts *parts, const Allocator *a) {
+    int64_t rows = nodes_of(parts)->own, columns = h->columns;
+    size_t square = memory_product(columns * columns, sizeof(float));
+    int64_t scratch = parts->backend->dense_gradient_scratch(rows, columns, columns);
+    double **sums[] = {&h->rr, &h->last, &h->pq, &h->b};
+    for (int i = 0; i < ROWS; i++)
+        *rows_at(h, i) = alloc_rows(a, rows, columns, "rows of the program");
+    h->degree = alloc_device(a, (size_t)(rows + 1) * sizeof(float), "degrees");
+    h->factors = alloc_device(a, square, "column factors");
+    h->products = alloc_device(a, square, "column products");
+    h->scratch = alloc_device(a, (size_t)scratch * sizeof(float), "scratch of products");
+    h->host = alloc_host(a, square, "column factors");
+    for (int i = 0; i < 4; i++)
+        *sums[i] = alloc_host(a, (size_t)columns * sizeof(double), "inner products");
+}
+
 static bool harmonic_init(Harmonic *h, ProgramRun *run) {
     const ProgramParts *parts = run->parts;
     const Backend *device = parts->backend;
-    int64_t rows = nodes_of(parts)->own, columns = parts->shard->classes;
-    size_t square = (size_t)(columns * columns) * sizeof(float);
-    *h = (Harmonic){.run = run, .columns = columns};
+    *h = (Harmonic){.run = run, .columns = parts->shard->classes};
     const char *mean = shard_is_hypergraph(parts->shard) ? "hyper-row" : "mean";
-    if (!node_operator_init(&h->op, parts, mean, columns, run->err))
+    if (!node_operator_init(&h->op, parts, mean, h->columns, run->err))
         return false;
-    for (int i = 0; i < ROWS; i++) {
-        *rows_at(h, i) = rows_alloc(device, rows, columns, "rows of the program");
-        device->zero(rows_at(h, i)->at, rows_bytes(rows, columns));
-    }
-    h->degree = device->alloc((size_t)(rows + 1) * sizeof(float), "degrees");
-    h->factors = device->alloc(square, "column factors");
-    h->products = device->alloc(square, "column products");
-    h->scratch = device->alloc((size_t)device->dense_gradient_scratch(rows, columns, columns) *
-                                   sizeof(float),
-                               "scratch of products");
-    h->host = ALLOC(float, columns *columns, "column factors");
-    h->rr = ALLOC(double, columns, "inner products");
-    h->last = ALLOC(double, columns, "inner products");
-    h->pq = ALLOC(double, columns, "inner products");
-    h->b = ALLOC(double, columns, "inner products");
+    harmonic_alloc(h, parts, &(Allocator){.backend = device});
+    for (int i = 0; i < ROWS; i++)
+        device->zero(rows_at(h, i)->at, rows_bytes(nodes_of(parts)->own, h->columns));
     clamp(h);
     return true;
 }
@@ -214,8 +217,17 @@ static void run(ProgramRun *run) {
     harmonic_clear(&h);
 }
 
-static int64_t floats(const ProgramParts *parts, int64_t nodes) {
-    return 9 * nodes * rows_stride(parts->shard->classes);
+static int64_t row_bytes(const ProgramParts *parts) {
+    return parts->shard->classes * (int64_t)sizeof(float);
+}
+
+static void plan(ProgramPlan *plan) {
+    const ProgramParts *parts = plan->parts;
+    Harmonic h = {.columns = parts->shard->classes};
+    plan_node_operator(plan, h.columns);
+    harmonic_alloc(&h, parts, &plan->allocator);
+    size_t row = (size_t)row_bytes(parts) + sizeof(float); // with degrees, or who is reached
+    alloc_host(&plan->allocator, memory_product(nodes_of(parts)->own, row), "result");
 }
 
 const Program program_harmonic = {.name = "harmonic",
@@ -224,5 +236,6 @@ const Program program_harmonic = {.name = "harmonic",
                                   .undirected = true,
                                   .ignores_zeros = true,
                                   .iterations = 1000,
-                                  .floats = floats,
+                                  .plan = plan,
+                                  .row_bytes = row_bytes,
                                   .run = run};

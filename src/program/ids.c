@@ -9,6 +9,12 @@ static bool path_of(const ProgramParts *parts, char *path, size_t size) {
     return file_exists(path);
 }
 
+size_t ids_bytes(const ProgramParts *parts) {
+    char path[PATH_BYTES];
+    bool there = parts->comm->rank == 0 && path_of(parts, path, sizeof path);
+    return there ? memory_product(nodes_of(parts)->total, sizeof(uint64_t)) : 0;
+}
+
 typedef struct IdFile { // read by rank 0 in a helper thread
     const char *path;
     uint64_t *id;

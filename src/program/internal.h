@@ -32,6 +32,14 @@ typedef struct ProgramRun {
     Error *err;
 } ProgramRun;
 
+// The memory of a program in the making (plan.c).
+typedef struct ProgramPlan {
+    const ProgramParts *parts;
+    MemoryPlan *most;    // of all phases so far
+    MemoryPlan phase;    // that is planned
+    Allocator allocator; // plans in `phase`
+} ProgramPlan;
+
 // Programs are a table (program.c); random_walk.c is the one to copy.
 typedef struct Program {
     const char *name, *also; // `also`: a shorter word for it; NULL: none
@@ -42,8 +50,11 @@ typedef struct Program {
     bool undirected;         // directed edges are refused
     bool ignores_zeros;      // edges and hyperedges of weight 0 do not join components
     int64_t iterations;      // the default of the key
-    int64_t (*floats)(const ProgramParts *parts, int64_t nodes); // of a rank with so many own nodes
-    void (*run)(ProgramRun *run);                                // sets *err. Collective.
+    // Adds to plan->phase what is there at once beside the components, before anything is.
+    // Collective.
+    void (*plan)(ProgramPlan *plan);
+    int64_t (*row_bytes)(const ProgramParts *parts); // of a node, in all arrays of the result
+    void (*run)(ProgramRun *run);                    // sets *err. Collective.
 } Program;
 extern const Program program_components, program_random_walk, program_label_propagation,
     program_harmonic, program_spectral;
@@ -73,6 +84,19 @@ int64_t *program_gather(const ProgramParts *parts, const int64_t *own, int64_t c
 static inline const RowSet *nodes_of(const ProgramParts *parts) {
     return &parts->shard->set[NODES];
 }
+
+const Program *program_find(const char *name, Error *err); // NULL with EXIT_USAGE
+// False with EXIT_DATA, on all ranks.
+bool program_suits(const Program *program, const ProgramParts *parts, Error *err);
+
+// ---- plan.c: what is planned of a phase
+
+void plan_phase(ProgramPlan *plan, const MemoryPlan *phase); // as one that has ended
+// Patterns of all stages; the phase of their making ends. Collective.
+void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]);
+void plan_node_operator(ProgramPlan *plan, int64_t columns); // collective
+void plan_gather(ProgramPlan *plan, int64_t row_bytes);      // rows of all nodes on rank 0
+int64_t rows_of_all(const ProgramParts *parts); // own rows, and the halo rows of all stages
 
 // ---- topology.c: who reads whom, without kernels
 
@@ -119,6 +143,7 @@ void node_operator_report(ProgramRun *run, const NodeOperator *op);
 // Adds ids.npy to the result, before all other arrays, where there are such ids. Sets *err.
 // Collective.
 void ids_report(ProgramRun *run);
+size_t ids_bytes(const ProgramParts *parts); // of these on rank 0
 // own[i] (own nodes) = 1 where program.start, a .npy of ids, names the node, else 0. False with an
 // error on all ranks. Collective.
 bool ids_mark(const ProgramRun *run, float *own);

@@ -279,9 +279,38 @@ static void run(ProgramRun *run) {
     memory_free(clamped);
 }
 
-static int64_t floats(const ProgramParts *parts, int64_t nodes) {
+static int64_t row_bytes(const ProgramParts *parts) {
     (void)parts;
-    return 16 * nodes;
+    return sizeof(int64_t);
+}
+
+static int64_t longest_of(const ShardRelation *edges, int64_t rows) {
+    int64_t most = 0;
+    for (int64_t i = 0; i < rows; i++) {
+        int64_t count = edges->offset[i + 1] - edges->offset[i];
+        most = count > most ? count : most;
+    }
+    return most;
+}
+
+static void plan(ProgramPlan *plan) {
+    const Shard *shard = plan->parts->shard;
+    const Cover cover[SHARD_SETS] = {COVER_SOURCES, COVER_SOURCES};
+    int64_t own = nodes_of(plan->parts)->own, halo = 0, longest = 0, hyperedges = 0;
+    plan_patterns(plan, cover);
+    for (int stage = 0; stage < shard->sets; stage++) {
+        const ShardRelation *edges = &shard->relation[shard_relation_of(shard, stage)];
+        int64_t row = longest_of(edges, shard->set[edges->to].own);
+        longest = row > longest ? row : longest;
+        halo += edges->remote;
+        hyperedges = stage > 0 ? shard->set[HYPEREDGES].own : 0;
+    }
+    // own nodes: of three rounds, the result, those of covered nodes, and who is clamped
+    size_t labels = memory_product(5 * own + hyperedges + halo, sizeof(int64_t)) + (size_t)own;
+    size_t weights = memory_product(halo, sizeof(float));
+    alloc_host(&plan->allocator, labels + weights, "labels");
+    alloc_host(&plan->allocator, memory_product(longest, sizeof(Vote)), "votes");
+    plan_gather(plan, sizeof(int64_t));
 }
 
 const Program program_label_propagation = {.name = "label-propagation",
@@ -289,5 +318,6 @@ const Program program_label_propagation = {.name = "label-propagation",
                                            .keys = "iterations start",
                                            .start = "ids",
                                            .iterations = 100,
-                                           .floats = floats,
+                                           .plan = plan,
+                                           .row_bytes = row_bytes,
                                            .run = run};

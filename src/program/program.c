@@ -18,7 +18,7 @@ static void list_names(char *out, size_t size) {
         at += (size_t)snprintf(out + at, size - at, "%s%s", i > 0 ? ", " : "", programs[i]->name);
 }
 
-static const Program *program_find(const char *name, Error *err) {
+const Program *program_find(const char *name, Error *err) {
     const char *names[PROGRAMS];
     char all[256];
     for (int i = 0; i < PROGRAMS; i++) {
@@ -53,7 +53,7 @@ bool program_fits(const char *name, const Config *config, Error *err) {
 
 // ---- the data
 
-static bool data_fit(const Program *program, const ProgramParts *parts, Error *err) {
+bool program_suits(const Program *program, const ProgramParts *parts, Error *err) {
     const Shard *shard = parts->shard;
     const char *name = shard->dataset_name;
     const char *start = program_start(parts, program);
@@ -124,7 +124,7 @@ static void run_timed(const Program *program, ProgramRun *run, Timers *timers) {
 bool program_run(const char *name, const ProgramParts *parts, ProgramResult *result, Error *err) {
     const Program *program = program_find(name, err);
     *result = (ProgramResult){0};
-    if (program == NULL || !data_fit(program, parts, err))
+    if (program == NULL || !program_suits(program, parts, err))
         return false;
     Components components;
     components_find(&components, parts, program->ignores_zeros);
@@ -139,29 +139,4 @@ bool program_run(const char *name, const ProgramParts *parts, ProgramResult *res
         return false;
     report_costs(&run, &timers);
     return true;
-}
-
-// ---- the plan
-
-void program_plan(MemoryPlan *plan, const char *name, const ProgramParts *parts) {
-    const Program *program = program_find(name, &(Error){0});
-    const Shard *shard = parts->shard;
-    for (int stage = 0; stage < shard->sets; stage++) {
-        PatternKind kind = {.relation = shard_relation_of(shard, stage),
-                            .target_hops = HOPS_ALL,
-                            .source_hops = HOPS_ALL,
-                            .cover = COVER_MIN};
-        memory_plan_add(plan, "Patterns", pattern_bound(shard, &kind, false).most);
-    }
-    int64_t rows = nodes_of(parts)->own;
-    for (int r = 0; r < shard->relations; r++)
-        rows += shard->relation[r].remote;
-    for (int set = NODES + 1; set < shard->sets; set++)
-        rows += shard->set[set].own;
-    memory_plan_add(plan, "components", memory_product(rows, 2 * sizeof(int64_t)));
-    memory_plan_add(plan, "rows of the program",
-                    memory_product(program->floats(parts, rows), sizeof(float)));
-    if (parts->comm->rank == 0)
-        memory_plan_add(plan, "gathered rows",
-                        memory_product(nodes_of(parts)->total, 5 * sizeof(int64_t)));
 }

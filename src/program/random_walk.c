@@ -69,12 +69,6 @@ typedef struct Walk {
     double *mass, *began;                   // [columns]; at the start: 1, or 0 without a node
 } Walk;
 
-static Rows zero_rows(const Backend *b, int64_t count, int64_t columns) {
-    Rows rows = rows_alloc(b, count, columns, "rows of the program");
-    b->zero(rows.at, rows_bytes(count, columns));
-    return rows;
-}
-
 static void upload(const Backend *b, Rows rows, const float *host) {
     b->upload_rows(rows, host);
     b->finish(NULL);
@@ -90,7 +84,7 @@ static void mark_ends(Walk *w, int set) {
         keeps[i] = rows->degree_out[i] == 0 ? weight : 0;
         w->ends[set] += rows->degree_out[i] == 0;
     }
-    w->end[set] = zero_rows(parts->backend, rows->own, 1);
+    parts->backend->zero(w->end[set].at, rows_bytes(rows->own, 1));
     upload(parts->backend, w->end[set], keeps);
     memory_free(keeps);
     w->ends[set] = program_sum(parts, w->ends[set]);
@@ -108,23 +102,34 @@ static int64_t scratch_floats(const Backend *b, int64_t rows, int64_t columns) {
     return marked > all ? marked : all;
 }
 
+// Allocates what a walk has beside its operator, or plans it.
+static void walk_alloc(Walk *w, const ProgramParts *parts, const Allocator *a) {
+    const char *what = "rows of the program";
+    int64_t rows = nodes_of(parts)->own, columns = w->columns;
+    size_t square = memory_product(columns * columns, sizeof(float));
+    Rows *all[] = {&w->start, &w->at, &w->next};
+    for (int i = 0; i < 3; i++)
+        *all[i] = alloc_rows(a, rows, columns, what);
+    w->diagonal = alloc_device(a, square, "column factors");
+    w->sums = alloc_device(a, (size_t)columns * sizeof(float), "column sums");
+    int64_t scratch = scratch_floats(parts->backend, most_rows(parts->shard), columns);
+    w->scratch = alloc_device(a, (size_t)scratch * sizeof(float), "scratch of sums");
+    w->host = alloc_host(a, square, "column factors");
+    w->mass = alloc_host(a, (size_t)columns * sizeof(double), "column sums");
+    w->began = alloc_host(a, (size_t)columns * sizeof(double), "column sums");
+    for (int set = 0; set < parts->shard->sets; set++)
+        w->end[set] = alloc_rows(a, parts->shard->set[set].own, 1, what);
+}
+
 static bool walk_init(Walk *w, ProgramRun *run) {
     const Backend *b = run->parts->backend;
-    int64_t rows = nodes_of(run->parts)->own, columns = columns_of(run->parts);
-    int64_t most = most_rows(run->parts->shard);
-    *w = (Walk){.run = run, .columns = columns};
-    if (!node_operator_init(&w->op, run->parts, "walk", columns, run->err))
+    *w = (Walk){.run = run, .columns = columns_of(run->parts)};
+    if (!node_operator_init(&w->op, run->parts, "walk", w->columns, run->err))
         return false;
-    w->start = zero_rows(b, rows, columns);
-    w->at = zero_rows(b, rows, columns);
-    w->next = zero_rows(b, rows, columns);
-    w->diagonal = b->alloc((size_t)(columns * columns) * sizeof(float), "column factors");
-    w->sums = b->alloc((size_t)columns * sizeof(float), "column sums");
-    w->scratch =
-        b->alloc((size_t)scratch_floats(b, most, columns) * sizeof(float), "scratch of sums");
-    w->host = ALLOC(float, columns *columns, "column factors");
-    w->mass = ALLOC(double, columns, "column sums");
-    w->began = ALLOC(double, columns, "column sums");
+    walk_alloc(w, run->parts, &(Allocator){.backend = b});
+    Rows *all[] = {&w->start, &w->at, &w->next};
+    for (int i = 0; i < 3; i++)
+        b->zero(all[i]->at, rows_bytes(all[i]->count, w->columns));
     for (int set = 0; set < run->parts->shard->sets; set++)
         mark_ends(w, set);
     return true;
@@ -301,8 +306,17 @@ static void run(ProgramRun *run) {
     walk_clear(&w);
 }
 
-static int64_t floats(const ProgramParts *parts, int64_t nodes) {
-    return 6 * nodes * rows_stride(columns_of(parts));
+static int64_t row_bytes(const ProgramParts *parts) {
+    return columns_of(parts) * (int64_t)sizeof(float);
+}
+
+static void plan(ProgramPlan *plan) {
+    const ProgramParts *parts = plan->parts;
+    Walk w = {.columns = columns_of(parts)};
+    plan_node_operator(plan, w.columns);
+    walk_alloc(&w, parts, &plan->allocator);
+    alloc_host(&plan->allocator, memory_product(nodes_of(parts)->own, (size_t)row_bytes(parts)),
+               "result"); // or the start, before
 }
 
 const Program program_random_walk = {.name = "random-walk",
@@ -311,5 +325,6 @@ const Program program_random_walk = {.name = "random-walk",
                                      .start = "classes",
                                      .several = true,
                                      .iterations = 10,
-                                     .floats = floats,
+                                     .plan = plan,
+                                     .row_bytes = row_bytes,
                                      .run = run};

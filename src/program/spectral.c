@@ -64,18 +64,21 @@ static bool pairs_fit(Lanczos *l) {
     return true;
 }
 
-static void alloc_small(Lanczos *l) {
-    const ProgramParts *parts = l->run->parts;
-    int64_t rows = nodes_of(parts)->own, square = parts->comm->rank == 0 ? l->most * l->most : 0;
-    int64_t most_combined = whole_blocks(l->pairs) + BLOCK;
-    l->projected = ALLOC(double, square, "projected operator");
-    l->small = ALLOC(double, square, "small eigenproblem");
-    l->vectors = ALLOC(double, square, "small eigenproblem");
-    l->value = ALLOC(double, l->most, "eigenvalues");
-    l->coupling = ALLOC(double, (l->most + BLOCK) * BLOCK, "column products");
-    l->combination = ALLOC(float, l->most *most_combined, "small eigenvectors");
-    l->embedding = ALLOC(float, rows * l->pairs, "embeddings");
-    l->left = ALLOC(double, l->pairs, "residuals");
+// Allocates what is beside the operator, the zero space and the basis, or plans it.
+static void lanczos_alloc(Lanczos *l, const ProgramParts *parts, const Allocator *a) {
+    int64_t rows = nodes_of(parts)->own, most = l->most, pairs = l->pairs;
+    size_t square = parts->comm->rank == 0 ? memory_product(most * most, sizeof(double)) : 0;
+    size_t combined = memory_product(most * (whole_blocks(pairs) + BLOCK), sizeof(float));
+    size_t coupling = memory_product((most + BLOCK) * BLOCK, sizeof(double));
+    l->from = alloc_rows(a, rows, BLOCK, "block of the basis");
+    l->projected = alloc_host(a, square, "projected operator");
+    l->small = alloc_host(a, square, "small eigenproblem");
+    l->vectors = alloc_host(a, square, "small eigenproblem");
+    l->value = alloc_host(a, (size_t)most * sizeof(double), "eigenvalues");
+    l->coupling = alloc_host(a, coupling, "column products");
+    l->combination = alloc_host(a, combined, "small eigenvectors");
+    l->embedding = alloc_host(a, memory_product(rows * pairs, sizeof(float)), "embeddings");
+    l->left = alloc_host(a, (size_t)pairs * sizeof(double), "residuals");
 }
 
 static bool lanczos_init(Lanczos *l, ProgramRun *run) {
@@ -93,9 +96,8 @@ static bool lanczos_init(Lanczos *l, ProgramRun *run) {
         return false;
     }
     subspace_init(&l->space, run, l->most + BLOCK);
-    l->from = rows_alloc(parts->backend, nodes_of(parts)->own, BLOCK, "block of the basis");
+    lanczos_alloc(l, parts, &(Allocator){.backend = parts->backend});
     parts->backend->zero(l->from.at, rows_bytes(l->from.count, BLOCK));
-    alloc_small(l);
     return true;
 }
 
@@ -352,18 +354,26 @@ static void run(ProgramRun *run) {
     lanczos_clear(&l);
 }
 
-static int64_t floats(const ProgramParts *parts, int64_t nodes) {
-    int64_t own = nodes_of(parts)->own, pairs = parts->config->program.pairs;
-    int64_t most = limit_of(parts, nodes_of(parts)->total);
-    int64_t columns = most + 2 * (whole_blocks(pairs) + BLOCK) + 6 * BLOCK;
-    int64_t small = 20 * BLOCK * most + most * (whole_blocks(pairs) + BLOCK);
-    int64_t square = parts->comm->rank == 0 ? 6 * most * most : 0;
-    return own * columns + nodes * 2 * BLOCK + small + square;
+static int64_t row_bytes(const ProgramParts *parts) {
+    return parts->config->program.pairs * (int64_t)sizeof(float);
+}
+
+static void plan(ProgramPlan *plan) {
+    const ProgramParts *parts = plan->parts;
+    Lanczos l = {.pairs = parts->config->program.pairs};
+    l.most = limit_of(parts, nodes_of(parts)->total);
+    plan_node_operator(plan, BLOCK);
+    zero_space_plan(plan);
+    subspace_alloc(&l.space, parts, l.most + BLOCK, &plan->allocator);
+    lanczos_alloc(&l, parts, &plan->allocator);
+    if (l.most < nodes_of(parts)->total) // of a restart
+        alloc_rows(&plan->allocator, nodes_of(parts)->own, kept_of(l.pairs, l.most), "basis");
 }
 
 const Program program_spectral = {.name = "spectral",
                                   .keys = "pairs blocks codec",
                                   .undirected = true,
                                   .ignores_zeros = true,
-                                  .floats = floats,
+                                  .plan = plan,
+                                  .row_bytes = row_bytes,
                                   .run = run};

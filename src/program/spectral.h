@@ -34,6 +34,7 @@ typedef struct ZeroSpace {
 } ZeroSpace;
 void zero_space_init(ZeroSpace *zero, const ProgramRun *run); // collective
 void zero_space_clear(ZeroSpace *zero);
+void zero_space_plan(ProgramPlan *plan); // at most: as many components as pairs of nodes
 void zero_space_remove(ZeroSpace *zero, float *block); // from [own nodes, BLOCK]. Collective.
 
 // ---- subspace.c: an orthonormal basis, orthogonal to the zero space, which grows by blocks
@@ -54,6 +55,8 @@ typedef struct Subspace {
 // `parts`, `zero` and `space` are set before; zero_space_clear comes after.
 void subspace_init(Subspace *s, const ProgramRun *run, int64_t columns); // collective
 void subspace_clear(Subspace *s);
+// Allocates its arrays, or plans them: what subspace_init does first.
+void subspace_alloc(Subspace *s, const ProgramParts *parts, int64_t columns, const Allocator *a);
 Rows subspace_block(const Subspace *s, int64_t begin); // its columns [begin, begin + BLOCK)
 void subspace_copy(const Subspace *s, Rows to, Rows from);
 // s->sums = aT b over the rows of all ranks; b has BLOCK columns. Collective.

@@ -8,23 +8,27 @@ enum { PASSES = 12 };
 static const double dropped = 1e-9; // columns of which no more than the root of it is left
 static const double much = .5;      // of what a pass leaves: it need not be repeated
 
-void subspace_init(Subspace *s, const ProgramRun *run, int64_t columns) {
-    const ProgramParts *parts = run->parts;
-    const Backend *b = parts->backend;
+void subspace_alloc(Subspace *s, const ProgramParts *parts, int64_t columns, const Allocator *a) {
     int64_t rows = nodes_of(parts)->own;
+    int64_t scratch = parts->backend->dense_gradient_scratch(rows, columns, BLOCK);
     size_t bytes = memory_product(columns * BLOCK, sizeof(float));
-    s->basis = rows_alloc(b, rows, columns, "basis");
-    s->block = rows_alloc(b, rows, BLOCK, "block of the basis");
-    s->spare = rows_alloc(b, rows, BLOCK, "block of the basis");
+    s->basis = alloc_rows(a, rows, columns, "basis");
+    s->block = alloc_rows(a, rows, BLOCK, "block of the basis");
+    s->spare = alloc_rows(a, rows, BLOCK, "block of the basis");
+    s->factors = alloc_device(a, bytes, "column factors");
+    s->products = alloc_device(a, bytes, "column products");
+    s->scratch = alloc_device(a, (size_t)scratch * sizeof(float), "scratch of products");
+    s->sums = alloc_host(a, memory_product(columns * BLOCK, sizeof(double)), "column products");
+    s->host = alloc_host(a, memory_product(rows * BLOCK, sizeof(float)), "block of the basis");
+    s->host_factors = alloc_host(a, bytes, "column factors");
+}
+
+void subspace_init(Subspace *s, const ProgramRun *run, int64_t columns) {
+    const Backend *b = run->parts->backend;
+    int64_t rows = nodes_of(run->parts)->own;
+    subspace_alloc(s, run->parts, columns, &(Allocator){.backend = b});
     b->zero(s->basis.at, rows_bytes(rows, columns));
     b->zero(s->block.at, rows_bytes(rows, BLOCK));
-    s->factors = b->alloc(bytes, "column factors");
-    s->products = b->alloc(bytes, "column products");
-    s->scratch = b->alloc((size_t)b->dense_gradient_scratch(rows, columns, BLOCK) * sizeof(float),
-                          "scratch of products");
-    s->sums = ALLOC(double, columns *BLOCK, "column products");
-    s->host = ALLOC(float, rows *BLOCK, "block of the basis");
-    s->host_factors = ALLOC(float, columns *BLOCK, "column factors");
 }
 
 void subspace_clear(Subspace *s) {

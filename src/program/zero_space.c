@@ -84,3 +84,8 @@ void zero_space_remove(ZeroSpace *z, float *block) {
         for (int c = 0; c < BLOCK && z->group[i] >= 0; c++)
             block[i * BLOCK + c] -= (float)(z->entry[i] * z->sum[z->group[i] * BLOCK + c]);
 }
+
+void zero_space_plan(ProgramPlan *plan) {
+    size_t row = sizeof(int32_t) + sizeof(double) + BLOCK * sizeof(double) / 2;
+    alloc_host(&plan->allocator, memory_product(nodes_of(plan->parts)->own, row), "zero space");
+}
