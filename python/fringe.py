@@ -15,7 +15,7 @@ docs/python.md has a worked example.
 
 SPDX-License-Identifier: Apache-2.0
 """
-import csv
+import gzip
 import importlib
 import json
 import operator
@@ -698,28 +698,84 @@ def _need(module, what):
         raise SystemExit(f"{what} is read with {package}, which is not installed: pip install {package}") from None
 
 
+def _say(text):
+    print(text, file=sys.stderr)
+
+
 def _numpy(value):
-    """Arrays of torch and scipy, too; None if it is none of these."""
+    """Arrays of torch and scipy, sparse ones too; None if it is none of these."""
     if hasattr(value, "toarray"):
         return np.asarray(value.toarray())
+    if getattr(value, "layout", None) is not None and hasattr(value, "to_dense"):
+        value = value.to_dense()
     return _array(value) if hasattr(value, "shape") and len(getattr(value, "shape", ())) > 0 else None
 
 
-def _of_fields(get):
-    """The arrays of a graph from what `get` has under the names of PyG and DGL."""
-    def first(*names):
-        return next((a for a in (_numpy(get(name)) for name in names) if a is not None), None)
+PYG_NAMES = {"x": ("x", "feat", "features"), "y": ("y", "label", "labels"), "edge_index": ("edge_index",),
+             "edge_weight": ("edge_weight",), "train_mask": ("train_mask",), "val_mask": ("val_mask", "valid_mask"),
+             "test_mask": ("test_mask",)}
 
-    arrays = {"x": first("x", "feat"), "y": first("y", "label"), "edge_weight": first("edge_weight")}
-    arrays.update((f"{part}_mask", first(f"{part}_mask", *(["valid_mask"] if part == "val" else [])))
-                  for part in ("train", "val", "test"))
-    arrays["edge_index"] = first("edge_index")
-    attr = first("edge_attr")
-    if arrays["edge_weight"] is None and attr is not None and attr.size == len(attr):
-        arrays["edge_weight"] = attr.ravel()
-    elif attr is not None:
-        print("edge_attr is not converted: fringe does not use features of edges", file=sys.stderr)
+
+def _one_number_each(array):
+    return array is not None and array.size == len(array)
+
+
+def _of_fields(fields, edges_too=True):
+    """The arrays of a graph from what PyG and DGL call so; names what is left."""
+    taken, arrays = set(), {}
+    for key, names in PYG_NAMES.items():
+        found = next((name for name in names if _numpy(fields.get(name)) is not None), None)
+        if found is not None:
+            taken.add(found)
+            arrays[key] = _numpy(fields[found])
+    attr = _numpy(fields.get("edge_attr"))
+    if edges_too and "edge_weight" not in arrays and _one_number_each(attr):
+        taken.add("edge_attr")
+        arrays["edge_weight"] = attr
+    if "edge_weight" in arrays:
+        if not _one_number_each(arrays["edge_weight"]):
+            raise SystemExit(f"edge_weight has the shape {list(arrays['edge_weight'].shape)}; an edge has one weight")
+        arrays["edge_weight"] = arrays["edge_weight"].ravel()
+    left = [str(name) for name, value in fields.items() if name not in taken and _numpy(value) is not None]
+    if left:
+        _say(f"not converted: {', '.join(left)}")
     return arrays
+
+
+def _fields(data):
+    """What an object of PyG or a dict holds, by name."""
+    if isinstance(data, dict):
+        return data
+    if hasattr(data, "to_dict"):
+        return data.to_dict()
+    return {name: value for name, value in vars(data).items() if not name.startswith("_")} if hasattr(data, "__dict__") else {}
+
+
+def _of_adjacency(adjacency):
+    """Ends and weights of PyG's adj_t, [target, source]: of torch_sparse, or a sparse tensor of torch."""
+    if hasattr(adjacency, "coo"):
+        target, source, weight = adjacency.coo()
+    else:
+        adjacency = adjacency.to_sparse_coo().coalesce()
+        (target, source), weight = adjacency.indices(), adjacency.values()
+    weight = None if weight is None or (_array(weight) == 1).all() else _array(weight)
+    return {"edge_index": np.stack([_array(source), _array(target)]), "edge_weight": weight}
+
+
+def _one_graph(path, data):
+    """The graph of a file of PyG: (data, slices), since 2.4 (dict, slices, class); a list of graphs; or the graph."""
+    slices = data[1] if isinstance(data, tuple) and len(data) > 1 else None
+    graphs = max((len(ends) - 1 for ends in slices.values() if hasattr(ends, "__len__")), default=1) if isinstance(
+        slices, dict) else len(data) if isinstance(data, list) else 1
+    if graphs > 1:
+        raise SystemExit(f"{path} holds {graphs} graphs, and fringe trains on one; save that one: torch.save(dataset[0], PATH)")
+    while isinstance(data, (tuple, list)) and len(data) > 0:
+        data = data[0]
+    kinds = [key for key, value in _fields(data).items() if isinstance(value, dict) and key != "_global_store"]
+    if kinds and "edge_index" not in _fields(data):
+        raise SystemExit(f"{path} has nodes or edges of several types ({', '.join(map(str, kinds))}); fringe reads graphs "
+                         "of one type: save data.to_homogeneous()")
+    return data
 
 
 def _from_torch(path):
@@ -728,93 +784,209 @@ def _from_torch(path):
         data = torch.load(path, map_location="cpu", weights_only=False)
     except ModuleNotFoundError as missing:
         raise SystemExit(f"{path} holds objects of {missing.name}, which is not installed") from None
-    while isinstance(data, (tuple, list)):
-        data = data[0]
-    get = data.get if isinstance(data, dict) else lambda name: getattr(data, name, None)
-    arrays = _of_fields(get)
-    if arrays["edge_index"] is None and get("adj_t") is not None:
-        target, source, weight = get("adj_t").coo()
-        arrays["edge_index"] = np.stack([_array(source), _array(target)])
-        arrays["edge_weight"] = None if weight is None else _array(weight)
+    return _of_graph(path, _one_graph(path, data))
+
+
+def _of_graph(path, data):
+    """Of a Data object of PyG, or a dict with its names."""
+    fields = dict(_fields(data))
+    adjacency, nodes = fields.pop("adj_t", None), fields.pop("num_nodes", None)
+    arrays = _of_fields(fields)
+    if "edge_index" not in arrays and adjacency is not None:
+        arrays.update(_of_adjacency(adjacency))
+    if "edge_index" not in arrays:
+        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph: edge_index, and x and y where there are any")
+    if nodes is not None:
+        arrays["num_nodes"] = np.array([int(nodes)])
     return arrays
 
 
 def _from_dgl(path):
-    graph = _need("dgl", "a file of DGL").load_graphs(path)[0][0]
-    arrays = _of_fields(lambda name: graph.ndata.get(name))
-    arrays["edge_index"] = np.stack([_array(end) for end in graph.edges()])
-    weight = graph.edata.get("weight", graph.edata.get("w"))
-    arrays["edge_weight"] = None if weight is None else _array(weight).ravel()
+    graphs = _need("dgl", "a file of DGL").load_graphs(path)[0]
+    if len(graphs) != 1:
+        raise SystemExit(f"{path} holds {len(graphs)} graphs, and fringe trains on one; save that one: "
+                         "dgl.save_graphs(PATH, [graph])")
+    graph = graphs[0]
+    if not graph.is_homogeneous:
+        raise SystemExit(f"{path} has nodes or edges of several types; fringe reads graphs of one type: save "
+                         "dgl.to_homogeneous(graph)")
+    arrays = _of_fields(dict(graph.ndata), edges_too=False)
+    arrays["edge_index"] = np.stack([_array(end) for end in graph.edges(order="eid")])
+    arrays["num_nodes"] = np.array([graph.num_nodes()])
+    weights = [name for name in ("weight", "w") if name in graph.edata and _one_number_each(_array(graph.edata[name]))]
+    left = [name for name in graph.edata if name not in weights[:1]]
+    if weights:
+        arrays["edge_weight"] = _array(graph.edata[weights[0]]).ravel()
+    if left:
+        _say(f"not converted, of edges: {', '.join(left)}")
     return arrays
 
 
 def _of_matrix(matrix):
+    """Entry (i, j) is the edge from i to j; stored zeros are none."""
     matrix = _need("scipy.sparse", "a matrix").coo_matrix(matrix)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise SystemExit(f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; that of a graph is square")
+    matrix.eliminate_zeros()
     weight = np.asarray(matrix.data, np.float32)
-    return {"edge_index": np.stack([matrix.row, matrix.col]).astype(np.int64),
+    return {"edge_index": np.stack([matrix.row, matrix.col]).astype(np.int64), "num_nodes": np.array([matrix.shape[0]]),
             "edge_weight": None if (weight == 1).all() else weight}
 
 
+ADJACENCIES = ("network", "A", "adj", "adjacency", "adj_matrix", "G", "W", "Network", "net", "graph")
+CLASSES = ("y", "label", "labels", "gnd", "group", "class", "classes")
+
+
 def _from_matlab(path):
-    found = {key: value for key, value in _need("scipy.io", "a file of MATLAB").loadmat(path).items() if key[0] != "_"}
+    scipy_io = _need("scipy.io", "a file of MATLAB")
+    try:
+        found = {key: value for key, value in scipy_io.loadmat(path).items() if key[0] != "_"}
+    except NotImplementedError:  # version 7.3
+        return _from_hdf(path)
+    if "Problem" in found:  # SuiteSparse's collection
+        return _of_matrix(found["Problem"]["A"][0, 0])
+    return _of_matlab(path, found)
+
+
+def _of_matlab(path, found):
     square = [key for key, value in found.items() if getattr(value, "ndim", 0) == 2 and value.shape[0] == value.shape[1] > 1]
     if not square:
         raise SystemExit(f"{path}: none of its arrays is a square matrix: {', '.join(found)}")
-    arrays = _of_matrix(found[square[0]])
+    square.sort(key=lambda key: (key not in ADJACENCIES, not hasattr(found[key], "tocoo")))
+    arrays, taken = _of_matrix(found[square[0]]), {square[0]}
     nodes = found[square[0]].shape[0]
     for key, value in found.items():
-        if key == square[0] or getattr(value, "ndim", 0) != 2 or nodes not in value.shape:
+        if key in taken or getattr(value, "ndim", 0) != 2 or nodes not in value.shape:
             continue
         value = _numpy(value)
         value = value if value.shape[0] == nodes else value.T
-        if key.lower() in ("y", "label", "labels", "gnd", "group") and "y" not in arrays:
-            arrays["y"] = value if value.shape[1] > 1 else value.ravel().astype(np.int64)
-        elif "x" not in arrays:
+        if key.lower() in CLASSES and "y" not in arrays:
+            arrays["y"] = (value if value.shape[1] > 1 else value.ravel()).astype(np.int64)
+            taken.add(key)
+        elif key.lower() not in CLASSES and "x" not in arrays:
             arrays["x"] = value.astype(np.float32)
+            taken.add(key)
+    left = [key for key in found if key not in taken]
+    if left:
+        _say(f"not converted: {', '.join(left)}")
     return arrays
 
 
+def _from_hdf(path):
+    """MATLAB 7.3: dense arrays are turned, sparse ones have their columns in data, ir and jc."""
+    sparse = _need("scipy.sparse", "a matrix")
+    found = {}
+    with _need("h5py", "a file of HDF5").File(path, "r") as file:
+        for key, value in file.items():
+            if key.startswith("#"):
+                continue
+            if hasattr(value, "keys") and {"data", "ir", "jc"} <= set(value.keys()):
+                columns = len(value["jc"]) - 1
+                found[key] = sparse.csc_matrix((value["data"][:], value["ir"][:], value["jc"][:]),
+                                               (int(value.attrs.get("MATLAB_sparse", columns)), columns))
+            elif hasattr(value, "shape") and len(value.shape) == 2:
+                found[key] = value[:].T
+    return _of_matlab(path, found)
+
+
+def _node_arrays(graph, nodes):
+    """Features and labels that all nodes have as attributes, under the names of PyG and DGL; names what is left."""
+    attributes = dict.fromkeys(name for _, given in graph.nodes(data=True) for name in given)
+    arrays, left = {}, []
+    for name in attributes:
+        values = [graph.nodes[node].get(name) for node in nodes]
+        key = next((key for key in ("x", "y") if name in PYG_NAMES[key]), None)
+        numbers = key is not None and all(v is not None and not isinstance(v, str) for v in values)
+        array = np.asarray(values) if numbers and len({np.shape(v) for v in values}) == 1 else None
+        if array is None or array.dtype == object or key in arrays or (key == "x" and array.ndim != 2):
+            left.append(str(name))
+        else:
+            arrays[key] = array.astype(np.float32) if key == "x" else array
+    if left:
+        _say(f"not converted, of nodes: {', '.join(left)}")
+    return arrays
+
+
+def _weights_of_edges(edges):
+    """Those of networkx: an edge without one counts 1."""
+    if all(weight is None for _, _, weight in edges):
+        return None
+    missing = sum(weight is None for _, _, weight in edges)
+    if missing:
+        _say(f"{missing} of {len(edges)} edges have no weight and count 1")
+    return np.asarray([1 if weight is None else float(weight) for _, _, weight in edges], np.float32)
+
+
 def _of_networkx(graph):
-    """Edges by the names of nodes, where these are not numbers from 0."""
-    weights = [w for _, _, w in graph.edges(data="weight")]
-    pairs = [(a, b) for a, b in graph.edges()]
+    """Edges by the names of nodes, where these are not numbers from 0. An undirected edge is written in both directions."""
+    edges = list(graph.edges(data="weight"))
     if not graph.is_directed():
-        weights += [w for (a, b), w in zip(pairs, list(weights)) if a != b]
-        pairs += [(b, a) for a, b in pairs if a != b]
-    weight = None if any(w is None for w in weights) else np.asarray(weights, np.float32)
-    nodes = list(graph.nodes())
-    if sorted(map(str, nodes)) == sorted(map(str, range(len(nodes)))):
-        return {"edge_index": np.array([[int(a) for a, _ in pairs], [int(b) for _, b in pairs]], np.int64),
-                "edge_weight": weight, "num_nodes": np.array([len(nodes)])}
-    return {"names": [(str(a), str(b)) for a, b in pairs], "edge_weight": weight}
+        edges += [(b, a, weight) for a, b, weight in edges if a != b]
+    left = {name for *_, given in graph.edges(data=True) for name in given} - {"weight", "id", "key"}
+    if left:
+        _say(f"not converted, of edges: {', '.join(sorted(map(str, left)))}")
+    weight, nodes = _weights_of_edges(edges), sorted(graph.nodes(), key=str)
+    if set(map(str, nodes)) == set(map(str, range(len(nodes)))):
+        return {"edge_index": np.array([[int(a) for a, _, _ in edges], [int(b) for _, b, _ in edges]], np.int64),
+                "edge_weight": weight, "num_nodes": np.array([len(nodes)]), **_node_arrays(graph, sorted(nodes, key=int))}
+    return {"names": [(str(a), str(b)) for a, b, _ in edges], "edge_weight": weight, "node_names": [str(n) for n in nodes],
+            **_node_arrays(graph, nodes)}
+
+
+def _from_json(networkx, path):
+    """The three forms of networkx.readwrite.json_graph; older versions call edges links."""
+    with _opened(path) as f:
+        data = json.load(f)
+    if not isinstance(data, dict) or not {"nodes", "adjacency", "elements"} & set(data):
+        raise SystemExit(f"{path} is no graph as networkx writes it (node_link_data, adjacency_data, cytoscape_data)")
+    if "elements" in data:
+        return networkx.cytoscape_graph(data)
+    if "adjacency" in data:
+        return networkx.adjacency_graph(data)
+    edges = "links" if "links" in data else "edges"
+    try:
+        return networkx.node_link_graph(data, edges=edges)
+    except TypeError:  # before 3.4
+        return networkx.node_link_graph(data, link=edges)
 
 
 def _from_networkx(path, reader):
     networkx = _need("networkx", "a graph in this format")
-    if reader == "json":
-        with open(path, encoding="utf-8") as f:
-            return _of_networkx(networkx.node_link_graph(json.load(f)))
-    return _of_networkx(getattr(networkx, reader)(path))
+    return _of_networkx(_from_json(networkx, path) if reader == "json" else getattr(networkx, reader)(path))
+
+
+def _opened(path):
+    """The bytes of a file, unpacked if it is gzip."""
+    with open(path, "rb") as f:
+        packed = f.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if packed else open(path, "rb")
 
 
 def _from_pickle(path):
     """A pickle may run any program: only from those whom you trust."""
-    with open(path, "rb") as f:
-        data = pickle.load(f, encoding="latin1")
-    if hasattr(data, "edges") and hasattr(data, "is_directed"):
+    try:
+        with _opened(path) as f:
+            data = pickle.load(f, encoding="latin1")
+    except ModuleNotFoundError as missing:
+        raise SystemExit(f"{path} holds objects of {missing.name}, which is not installed") from None
+    if hasattr(data, "edges") and hasattr(data, "is_directed") and hasattr(data, "adj"):
         return _of_networkx(data)
     if hasattr(data, "tocoo"):
         return _of_matrix(data)
-    arrays = _of_fields(data.get if isinstance(data, dict) else lambda name: getattr(data, name, None))
-    if arrays["edge_index"] is None:
-        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph of networkx, a sparse matrix of scipy or "
-                         "a dict with edge_index")
-    return arrays
+    if hasattr(data, "columns") and hasattr(data, "itertuples"):  # of pandas
+        return {"table": (list(map(str, data.columns)), [data[name].tolist() for name in data.columns])}
+    if not isinstance(data, dict) and not hasattr(data, "edge_index") and not hasattr(data, "adj_t"):
+        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph of networkx or PyG, a sparse matrix of "
+                         "scipy, a table of pandas or a dict with edge_index")
+    return _of_graph(path, data)
 
 
 def _from_planetoid(folder):
-    """ind.NAME.x, .tx, .allx, .y, .ty, .ally, .graph and .test.index, split as PyG does."""
-    name = next(f for f in sorted(os.listdir(folder)) if f.endswith(".allx"))[4:-5]
+    """ind.NAME.x, .tx, .allx, .y, .ty, .ally, .graph and .test.index, split as PyG does and, as there, without loops."""
+    name = next((f for f in sorted(os.listdir(folder)) if f.startswith("ind.") and f.endswith(".allx")), None)
+    if name is None:
+        raise SystemExit(f"{folder} is no folder of Planetoid: it has no ind.NAME.allx")
+    name = name[4:-5]
 
     def part(kind):
         with open(os.path.join(folder, f"ind.{name}.{kind}"), "rb") as f:
@@ -822,52 +994,120 @@ def _from_planetoid(folder):
 
     _need("scipy.sparse", "Planetoid's features")
     x, tx, allx, y, ty, ally, graph = (part(kind) for kind in ("x", "tx", "allx", "y", "ty", "ally", "graph"))
-    order = np.loadtxt(os.path.join(folder, f"ind.{name}.test.index"), dtype=np.int64)
+    order = np.loadtxt(os.path.join(folder, f"ind.{name}.test.index"), dtype=np.int64, ndmin=1)
     nodes = max(int(order.max()) + 1, len(graph))
     features, labels = np.zeros((nodes, allx.shape[1]), np.float32), np.zeros((nodes, ally.shape[1]), np.int64)
     features[:allx.shape[0]], labels[:len(ally)] = allx.toarray(), ally
     features[order], labels[order] = tx.toarray(), ty
     pairs = np.array([(a, b) for a, row in graph.items() for b in row], np.int64)
     pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     mask = {name: np.zeros(nodes, bool) for name in ("train_mask", "val_mask", "test_mask")}
-    mask["train_mask"][:len(y)] = mask["val_mask"][len(y):len(y) + 500] = mask["test_mask"][order] = True
+    mask["train_mask"][:len(y)] = mask["val_mask"][len(y):min(len(y) + 500, len(ally))] = mask["test_mask"][order] = True
     return {"edge_index": pairs.T, "x": features, "y": np.where(labels.any(1), labels.argmax(1), -1), **mask}
 
 
 def _from_table(path, reader):
-    """A table of pyarrow becomes a csv of the same columns."""
+    """A table of pyarrow becomes a csv of the same columns; pandas' index is none of them."""
     _need("pyarrow", "a Parquet or Feather table")
     table = _need(f"pyarrow.{reader}", "a table").read_table(path)
-    return {"table": (table.column_names, [column.to_pylist() for column in table.columns])}
+    names = [name for name in table.column_names if not name.startswith("__index_level_")]
+    return {"table": (names, [table.column(name).to_pylist() for name in names])}
+
+
+def _classes(y):
+    """Numbers from 0, in ascending order of the values, which are said if they were others."""
+    values, y = np.unique(y, return_inverse=True)
+    if not np.array_equal(values, np.arange(len(values))):
+        _say("classes: " + ", ".join(f"{value:g} is {number}" for number, value in enumerate(values)))
+    return y.astype(np.int64)
 
 
 def _from_svmlight(path):
-    x, y = _need("sklearn.datasets", "a file of svmlight").load_svmlight_file(path)
-    return {"x": x.toarray().astype(np.float32), "y": y.astype(np.int64)}
+    """Rows without edges: an adjacency without entries, and the features as they are stored, in CSR."""
+    datasets = _need("sklearn.datasets", "a file of svmlight")
+    try:
+        x, y = datasets.load_svmlight_file(path)
+        labels = _classes(y)
+    except ValueError:
+        x, y = datasets.load_svmlight_file(path, multilabel=True)
+        names = sorted({label for row in y for label in row})
+        labels = np.array([[name in row for name in names] for row in y], np.uint8)
+    nodes = x.shape[0]
+    arrays = {"adj_data": np.zeros(0, np.float32), "adj_indices": np.zeros(0, np.int32),
+              "adj_indptr": np.zeros(nodes + 1, np.int64), "adj_shape": np.array([nodes, nodes]), "labels": labels}
+    x = x.astype(np.float32)
+    arrays.update((f"attr_{name}", np.asarray(getattr(x, name))) for name in ("data", "indices", "indptr", "shape"))
+    return arrays
+
+
+NETWORKX = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
+            ".paj": "read_pajek", ".json": "json"}
+LOADERS = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".h5": _from_hdf,
+           ".pkl": _from_pickle, ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle,
+           ".svmlight": _from_svmlight, ".libsvm": _from_svmlight, ".parquet": lambda p: _from_table(p, "parquet"),
+           ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
+BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"FEA1": ".feather", b"MATLAB 5.0": ".mat", b"\x89HDF": ".h5",
+              b"\x80": ".pkl", b"*vertices": ".net", b"graph [": ".gml"}
+
+
+def _kind(path):
+    """The ending that tells how a file is read; of other names its first bytes do, as in the program's refusals."""
+    ending = os.path.splitext(path[:-3] if path.endswith(".gz") else path)[1].lower()
+    if ending in NETWORKX or ending in LOADERS:
+        return ending
+    with _opened(path) as f:
+        head = f.read(512).lstrip()
+    if head.startswith(b"<"):
+        return next((f".{kind}" for kind in ("graphml", "gexf") if b"<" + kind.encode() in head), ending)
+    return next((kind for begin, kind in BEGINNINGS.items() if head.lower().startswith(begin.lower())), ending)
 
 
 def _load(path):
-    ending = os.path.splitext(path[:-3] if path.endswith(".gz") else path)[1].lower()
     if os.path.isdir(path):
         return _from_planetoid(path)
-    networkx = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
-                ".paj": "read_pajek", ".json": "json"}
-    loaders = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".pkl": _from_pickle,
-               ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle, ".svmlight": _from_svmlight,
-               ".libsvm": _from_svmlight, ".parquet": lambda p: _from_table(p, "parquet"),
-               ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
-    if ending in networkx:
-        return _from_networkx(path, networkx[ending])
-    if ending not in loaders:
-        raise SystemExit(f"{path}: '{ending}' is none of {', '.join(sorted([*networkx, *loaders]))}")
-    return loaders[ending](path)
+    kind = _kind(path)
+    if kind in NETWORKX:
+        return _from_networkx(path, NETWORKX[kind])
+    if kind not in LOADERS:
+        raise SystemExit(f"{path}: '{kind}' is none of {', '.join(sorted([*NETWORKX, *LOADERS]))}")
+    return LOADERS[kind](path)
+
+
+def _cell(value):
+    """A value of a csv, in quotes where it would read as something else: a comment, a separator, blanks at its ends."""
+    text = "" if value is None or value != value else str(value)
+    if "\n" in text or "\r" in text:
+        raise SystemExit(f"{text!r} has a line break, which no id or name of a csv can have here")
+    plain = text == text.strip() and not re.search(r'[,;|\t"]|^[#%]|^//', text)
+    return text if plain else '"' + text.replace('"', '""') + '"'
 
 
 def _write_csv(path, names, columns):
     with open(path, "w", newline="", encoding="utf-8") as f:
-        writer = csv.writer(f, lineterminator="\n")
-        writer.writerow(names)
-        writer.writerows(zip(*columns))
+        for row in (names, *zip(*columns)):
+            f.write(",".join(map(_cell, row)) + "\n")
+
+
+def _write_named(stem, arrays):
+    """Edges by names, and beside them the nodes, if they have more than their names or some have no edge."""
+    columns = [list(ends) for ends in zip(*arrays["names"])] or [[], []]
+    if "edge_weight" in arrays:
+        columns.append(arrays["edge_weight"].tolist())
+    _write_csv(stem + ".csv", ["source", "target", "weight"][:len(columns)], columns)
+    alone = len(set(arrays["node_names"]) - {name for pair in arrays["names"] for name in pair})
+    if "x" not in arrays and "y" not in arrays and alone == 0:
+        return stem + ".csv"
+    names, columns = ["id"], [arrays["node_names"]]
+    if "y" in arrays:
+        names.append("label")
+        columns.append(arrays["y"].ravel().tolist())
+    if "x" in arrays:
+        names += [f"x{c}" for c in range(arrays["x"].shape[1])]
+        columns += arrays["x"].T.tolist()
+    _write_csv(stem + "-nodes.csv", names, columns)
+    _say(f"nodes are in {stem}-nodes.csv ({alone} of them without an edge): name it as data.nodes")
+    return stem + ".csv"
 
 
 def convert(path, out):
@@ -876,16 +1116,13 @@ def convert(path, out):
     files from those whom you trust."""
     arrays = {key: value for key, value in _load(path).items() if value is not None}
     stem = os.path.splitext(out)[0]
+    if "names" in arrays:
+        return _write_named(stem, arrays)
     if "table" in arrays:
-        out = stem + ".csv"
-        _write_csv(out, *arrays["table"])
-    elif "names" in arrays:
-        out = stem + ".csv"
-        columns = list(zip(*arrays["names"])) + ([arrays["edge_weight"].tolist()] if "edge_weight" in arrays else [])
-        _write_csv(out, ["source", "target", "weight"][:len(columns)], columns)
-    else:
-        out = out if out.endswith(".npz") else stem + ".npz"
-        np.savez(out, **arrays)
+        _write_csv(stem + ".csv", *arrays["table"])
+        return stem + ".csv"
+    out = out if out.endswith(".npz") else stem + ".npz"
+    np.savez(out, **arrays)
     return out
 
 

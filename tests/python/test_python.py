@@ -7,7 +7,6 @@ The parts with PyG run in the Python that FRINGE_PYG names, or in the environmen
 import importlib.util
 import json
 import os
-import pickle
 import re
 import struct
 import subprocess
@@ -417,81 +416,8 @@ def test_from_pyg():
     refused(r"is no weight of a layer that fringe has", fringe.from_pyg, GATConv(5, 7), "no.safetensors")
 
 
-def planetoid(folder):
-    """A set of five nodes in two classes, of which the last one is the test node."""
-    import scipy.sparse as sp
-    os.makedirs(folder)
-    x, y = np.eye(5, 3, dtype=np.float32), np.eye(2, dtype=np.int64)[[0, 1, 0, 1, 0]]
-    parts = {"x": sp.csr_matrix(x[:2]), "tx": sp.csr_matrix(x[4:]), "allx": sp.csr_matrix(x[:4]), "y": y[:2], "ty": y[4:],
-             "ally": y[:4], "graph": {0: [1], 1: [0, 4], 4: [1], 2: [3], 3: [2]}}
-    for kind, value in parts.items():
-        with open(os.path.join(folder, f"ind.mini.{kind}"), "wb") as f:
-            pickle.dump(value, f)
-    with open(os.path.join(folder, "ind.mini.test.index"), "w") as f:
-        f.write("4\n")
-    return x, y.argmax(1)
-
-
-def converted_tables():
-    """A table with text ids by pandas' writer."""
-    import pyarrow
-    import pyarrow.parquet
-    pyarrow.parquet.write_table(pyarrow.table({"source": ["b", "a,1"], "target": ["a,1", "b"], "weight": [1.5, 1.5]}), "t.parquet")
-    assert open(fringe.convert("t.parquet", "t.npz")).read() == 'source,target,weight\nb,"a,1",1.5\n"a,1",b,1.5\n'
-
-
-def converted_graphs():
-    import networkx
-    graph = networkx.Graph([("b", "a"), ("a", "c")])
-    for name, write in {"gml": "write_gml", "graphml": "write_graphml", "gexf": "write_gexf"}.items():
-        getattr(networkx, write)(graph, f"g.{name}")
-        assert sorted(open(fringe.convert(f"g.{name}", f"{name}.npz")).read().split()) == ["a,b", "a,c", "b,a", "c,a", "source,target"]
-
-
-def converted_features():
-    from sklearn.datasets import dump_svmlight_file
-    dump_svmlight_file(np.eye(3), [0, 1, 0], "f.svmlight")
-    assert (np.load(fringe.convert("f.svmlight", "f.npz"))["x"] == np.eye(3)).all()
-
-
-def converted_torch():
-    import torch
-    edges, x = torch.tensor([[0, 1], [1, 0]]), torch.eye(2)
-    torch.save(({"edge_index": edges, "x": x, "y": torch.tensor([0, 1])}, None, dict), "data.pt")
-    found = np.load(fringe.convert("data.pt", "pt.npz"))
-    assert (found["edge_index"] == edges.numpy()).all() and (found["x"] == x.numpy()).all() and "train_mask" not in found
-
-
-def converted_matrices():
-    import scipy.io
-    import scipy.sparse as sp
-    x, y = planetoid("planetoid")
-    found = np.load(fringe.convert("planetoid", "planetoid.npz"))
-    assert (found["x"] == x).all() and (found["y"] == y).all() and found["train_mask"].sum() == 2 and found["test_mask"][4]
-    assert sorted(map(tuple, found["edge_index"].T)) == [(0, 1), (1, 0), (1, 4), (2, 3), (3, 2), (4, 1)]
-    m = sp.coo_matrix(([2, 1, 1], ([0, 1, 4], [1, 0, 2])), (5, 5))
-    scipy.io.savemat("m.mat", {"network": m.tocsc(), "attrb": x, "group": y[:, None]})
-    found = np.load(fringe.convert("m.mat", "m.npz"))
-    back = sp.coo_matrix((found["edge_weight"], tuple(found["edge_index"])), (5, 5))
-    assert (back.toarray() == m.toarray()).all() and (found["x"] == x).all() and (found["y"] == y).all()
-
-
-def test_convert():
-    makers = [("scipy", converted_matrices), ("networkx", converted_graphs), ("pyarrow", converted_tables),
-              ("sklearn", converted_features), ("torch", converted_torch)]
-    for module, check in makers:
-        if importlib.util.find_spec(module):
-            check()
-        else:
-            print(f"skipped: convert of files made by {module}, because it is not installed")
-    for name in ("graph.unknown", "graph.bin"):
-        open(name, "w").close()
-        stopped = subprocess.run([sys.executable, fringe.__file__, "convert", name, "out.npz"], capture_output=True, text=True)
-        assert stopped.returncode == 1 and (name in stopped.stderr or "dgl" in stopped.stderr), stopped.stderr
-
-
-tests = [test_convert, test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run, test_villages,
-         test_forms]
+tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run,
+         test_villages, test_forms]
 tests += [test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)

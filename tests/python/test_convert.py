@@ -1,0 +1,439 @@
+# once
+"""If this failed, fringe.convert would make another graph of a file than the one that its maker has saved, or lose a part
+of it without a word.
+
+Every file is written by the savers of those who made its format; what comes back is compared with what went in, and for
+one file of a format with what the program reads. Parts whose package is not installed are skipped, and named.
+"""
+import contextlib
+import csv
+import gzip
+import importlib.util
+import io
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+
+ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
+
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+from interpreter import start_over
+
+start_over("numpy", "python3-numpy")
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(ROOT, "python"))
+import fringe
+
+# --- one graph for all: directed, with weights, a loop, and a last node without edges
+
+NODES, RANDOM = 30, np.random.default_rng(4)
+EDGES = RANDOM.permutation(np.argwhere(RANDOM.random((NODES - 1, NODES - 1)) < 0.1)).T  # in no order
+WEIGHTS = (RANDOM.integers(1, 50, EDGES.shape[1]) / 4).astype(np.float32)
+X = RANDOM.standard_normal((NODES, 6)).astype(np.float32)
+Y = RANDOM.integers(0, 3, NODES)
+MANY = RANDOM.integers(0, 2, (NODES, 4))
+MASKS = {f"{name}_mask": RANDOM.permutation(np.arange(NODES) % 3 == k) for k, name in enumerate(("train", "val", "test"))}
+MASKS["val_mask"] &= ~MASKS["train_mask"]
+MASKS["test_mask"] &= ~(MASKS["train_mask"] | MASKS["val_mask"])
+
+
+def quietly(call, *arguments):
+    """What it returns, and what it said on standard error."""
+    said = io.StringIO()
+    with contextlib.redirect_stderr(said):
+        return call(*arguments), said.getvalue()
+
+
+def converted(path):
+    """The arrays, and what was said."""
+    out, said = quietly(fringe.convert, path, "out.npz")
+    with np.load(out) as file:
+        return dict(file), said
+
+
+def refused(words, path):
+    try:
+        quietly(fringe.convert, path, "out.npz")
+    except SystemExit as stop:
+        assert words in str(stop), (words, str(stop))
+    else:
+        raise AssertionError(f"{path} was converted; expected: {words}")
+
+
+def same_edges(found, edges=EDGES, weights=None):
+    order, want = np.lexsort(found["edge_index"]), np.lexsort(edges)
+    assert np.array_equal(found["edge_index"][:, order], np.asarray(edges)[:, want]), found["edge_index"]
+    assert (weights is None) == ("edge_weight" not in found), found.keys()
+    if weights is not None:
+        assert np.array_equal(found["edge_weight"][order], np.asarray(weights)[want])
+
+
+def same(found, **arrays):
+    """Exactly these arrays beside those of edges."""
+    assert set(found) - {"edge_index", "edge_weight", "num_nodes"} == set(arrays), (set(found), set(arrays))
+    for name, array in arrays.items():
+        assert found[name].shape == array.shape and (found[name] == array).all(), name
+
+
+def program_reads(path, *words):
+    """The arrays that the program makes of a converted file."""
+    done = subprocess.run([FRINGE, "convert", path, "read/", "--force", "--quiet", *words], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return fringe.read_dataset("read")
+
+
+def names_read(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+# --- by maker
+
+
+def files_of_torch():
+    """torch_geometric's InMemoryDataset keeps (data, slices), since 2.4 (dict, slices, class); also graphs by themselves."""
+    import torch
+    from torch_geometric.data import Batch, Data, HeteroData, InMemoryDataset
+
+    tensors = {name: torch.from_numpy(array) for name, array in {"x": X, "y": Y, "edge_index": EDGES, **MASKS}.items()}
+    whole, weight = Data(**tensors), torch.from_numpy(WEIGHTS)
+    bare = Data(edge_index=tensors["edge_index"], x=tensors["x"], y=tensors["y"])  # as Amazon has it
+    InMemoryDataset.save([whole], "new.pt")
+    assert isinstance(torch.load("new.pt", weights_only=False)[0], dict)
+    torch.save((whole, None), "old.pt")
+    torch.save((whole, {"x": torch.tensor([0, NODES]), "edge_index": torch.tensor([0, EDGES.shape[1]])}), "sliced.pt")
+    torch.save(whole, "graph.pt")
+    with open("graph.pkl", "wb") as file:
+        pickle.dump(whole, file)
+    for path in ("new.pt", "old.pt", "sliced.pt", "graph.pt", "graph.pkl"):
+        found, said = converted(path)
+        same_edges(found)
+        same(found, x=X, y=Y, **MASKS)
+        assert said == "", said
+    read = program_reads("out.npz")
+    assert np.array_equal(read.features, X) and np.array_equal(read.labels, Y)
+    assert np.array_equal(read.masks["validation"], MASKS["val_mask"])
+
+    InMemoryDataset.save([bare], "bare.pt")
+    found, _ = converted("bare.pt")
+    same_edges(found)
+    same(found, x=X, y=Y)
+    for kind, value in (("edge_weight", weight), ("edge_attr", weight), ("edge_attr", weight[:, None])):
+        torch.save(Data(edge_index=tensors["edge_index"], num_nodes=NODES, **{kind: value}), "w.pt")
+        found, said = converted("w.pt")
+        same_edges(found, weights=WEIGHTS)
+        assert found["num_nodes"] == NODES and said == "", said
+    assert program_reads("out.npz").edges.shape == EDGES.shape and len(program_reads("out.npz").masks["train"]) == NODES
+    torch.save(Data(edge_index=tensors["edge_index"], edge_attr=torch.ones(EDGES.shape[1], 3), pos=tensors["x"]), "attr.pt")
+    found, said = converted("attr.pt")
+    same_edges(found)
+    assert "not converted: edge_attr, pos" in said, said
+
+    # what ToSparseTensor makes without torch_sparse: rows are targets
+    values = torch.sparse_coo_tensor(tensors["edge_index"].flip(0), weight, (NODES, NODES)).coalesce()
+    for adjacency in (values, values.to_sparse_csr()):
+        torch.save(Data(x=tensors["x"].to_sparse(), y=torch.from_numpy(MANY).float(), adj_t=adjacency), "adj.pt")
+        found, _ = converted("adj.pt")
+        same_edges(found, weights=WEIGHTS)
+        same(found, x=X, y=MANY)
+    assert np.array_equal(program_reads("out.npz").labels, MANY)
+
+    InMemoryDataset.save([bare, bare], "two.pt")
+    refused("two.pt holds 2 graphs", "two.pt")
+    torch.save([bare, bare, bare], "three.pt")
+    refused("three.pt holds 3 graphs", "three.pt")
+    torch.save(Batch.from_data_list([bare, bare])[0], "one.pt")
+    same_edges(converted("one.pt")[0])
+    several = HeteroData()
+    several["a"].x, several["a", "to", "a"].edge_index = tensors["x"], tensors["edge_index"]
+    torch.save(several, "several.pt")
+    refused("of several types", "several.pt")
+    InMemoryDataset.save([several], "several.pt")
+    refused("of several types", "several.pt")
+    torch.save(torch.nn.Linear(2, 2).state_dict(), "weights.pt")
+    refused("expected a graph: edge_index", "weights.pt")
+
+
+def files_of_dgl():
+    import dgl
+    import torch
+
+    graph = dgl.graph((torch.from_numpy(EDGES[0]), torch.from_numpy(EDGES[1])), num_nodes=NODES)
+    graph.ndata.update({"feat": torch.from_numpy(X), "label": torch.from_numpy(Y),
+                        **{name: torch.from_numpy(mask) for name, mask in MASKS.items()}})
+    dgl.save_graphs("plain.bin", [graph])
+    found, said = converted("plain.bin")
+    same_edges(found)
+    same(found, x=X, y=Y, **MASKS)
+    assert said == "" and found["num_nodes"] == NODES
+    graph.edata["w"], graph.edata["feat"] = torch.from_numpy(WEIGHTS), torch.ones(EDGES.shape[1], 2)
+    dgl.save_graphs("weights.bin", [graph], {"glabel": torch.zeros(1)})
+    found, said = converted("weights.bin")
+    same_edges(found, weights=WEIGHTS)
+    assert "not converted, of edges: feat" in said, said
+    dgl.save_graphs("two.bin", [graph, graph])
+    refused("two.bin holds 2 graphs", "two.bin")
+    dgl.save_graphs("several.bin", [dgl.heterograph({("a", "to", "b"): ([0, 1], [1, 0])})])
+    refused("of several types", "several.bin")
+
+
+WRITERS = {"gml": "write_gml", "graphml": "write_graphml", "gexf": "write_gexf", "graphml.gz": "write_graphml", "net": "write_pajek"}
+
+
+def graphs_of_networkx():
+    """Nodes that are numbers from 0; an undirected edge is written in both directions, a loop once."""
+    import networkx
+
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(range(NODES))
+    graph.add_weighted_edges_from((int(a), int(b), float(w)) for (a, b), w in zip(EDGES.T, WEIGHTS))
+    for ending, writer in WRITERS.items():
+        getattr(networkx, writer)(graph, f"g.{ending}")
+        found, _ = converted(f"g.{ending}")
+        same_edges(found, weights=WEIGHTS)
+        assert found["num_nodes"] == NODES, ending
+    assert len(program_reads("out.npz").masks["train"]) == NODES
+    os.replace("g.graphml", "g.xml")  # told by its first bytes
+    same_edges(converted("g.xml")[0], weights=WEIGHTS)
+    forms = {"new": networkx.node_link_data(graph), "old": networkx.node_link_data(graph, edges="links"),
+             "adjacency": networkx.adjacency_data(graph), "cytoscape": networkx.cytoscape_data(graph)}
+    for name, form in forms.items():
+        with gzip.open(f"{name}.json.gz", "wt") as file:
+            json.dump(form, file)
+        same_edges(converted(f"{name}.json.gz")[0], weights=WEIGHTS)
+    with open("list.json", "w") as file:
+        json.dump([1, 2], file)
+    refused("no graph as networkx writes it", "list.json")
+    for node in graph:
+        graph.nodes[node].update(x=X[node].tolist(), y=int(Y[node]), colour="red")
+    with open("g.gpickle", "wb") as file:
+        pickle.dump(graph, file)
+    found, said = converted("g.gpickle")
+    same_edges(found, weights=WEIGHTS)
+    same(found, x=X, y=Y)
+    assert "not converted, of nodes: colour" in said, said
+    once = networkx.Graph([(0, 1), (1, 1), (2, 0)])
+    networkx.write_gml(once, "once.gml")
+    same_edges(converted("once.gml")[0], [[0, 1, 1, 2, 0], [1, 0, 1, 0, 2]])
+
+
+ODD_NAMES = ["b", "#a", "c, d", " e", 'f"g', "h;i", "//j", "k\tl", "Ωμέγα", "%m"]
+
+
+def names_of_networkx():
+    """Names survive whatever they look like; so do nodes without an edge, and features and labels of named nodes."""
+    import networkx
+
+    ring = list(zip(ODD_NAMES, ODD_NAMES[1:] + ODD_NAMES[:1]))
+    graph = networkx.DiGraph()
+    graph.add_weighted_edges_from((a, b, 0.5 + k) for k, (a, b) in enumerate(ring))
+    for ending, writer in WRITERS.items():
+        if ending == "net":
+            continue  # Pajek's names have no blanks or quotes
+        getattr(networkx, writer)(graph, f"n.{ending}")
+        out, _ = quietly(fringe.convert, f"n.{ending}", "out.npz")
+        rows = names_read(out)
+        assert rows[0] == ["source", "target", "weight"] and not os.path.exists("out-nodes.csv")
+        assert sorted((a, b, float(w)) for a, b, w in rows[1:]) == sorted(graph.edges(data="weight")), ending
+        done = subprocess.run([FRINGE, "convert", out, "named/", "--force", "--quiet"], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        read, order = fringe.read_dataset("named"), sorted(name.encode() for name in ODD_NAMES)
+        stored = {(order[a].decode(), order[b].decode(), w) for a, b, w in zip(*read.edges, read.weights)}
+        assert stored == set(graph.edges(data="weight")), ending
+    graph.add_node("alone")
+    del graph["b"]["#a"]["weight"]
+    for number, node in enumerate(graph):
+        graph.nodes[node].update(feat=[number, 0.5], label=number % 2)
+    with open("n.pkl", "wb") as file:
+        pickle.dump(graph, file)
+    out, said = quietly(fringe.convert, "n.pkl", "out.npz")
+    assert "out-nodes.csv (1 of them without an edge): name it as data.nodes" in said, said
+    assert "1 of 10 edges have no weight and count 1" in said, said
+    assert {tuple(row) for row in names_read(out)[1:]} >= {("b", "#a", "1.0"), ("#a", "c, d", "1.5")}
+    rows = names_read("out-nodes.csv")
+    assert rows[0] == ["id", "label", "x0", "x1"] and {row[0] for row in rows[1:]} == {"alone", *ODD_NAMES}
+    read = program_reads(out, "--set", "data.nodes=out-nodes.csv")
+    want = {name.encode(): (float(k), k % 2) for k, name in enumerate(graph)}
+    assert [(x, y) for x, y in zip(read.features[:, 0], read.labels)] == [want[name] for name in sorted(want)]
+    networkx.write_gml(networkx.Graph([("a\nb", "c")]), "line.gml", stringizer=str)
+    refused("has a line break", "line.gml")
+
+
+def matrices_of_scipy():
+    import scipy.io
+    import scipy.sparse as sp
+
+    matrix = sp.coo_matrix((WEIGHTS, tuple(EDGES)), (NODES, NODES))
+    many, square = sp.csc_matrix(MANY), np.eye(NODES)  # square: dense, before the sparse one in the file
+    scipy.io.savemat("m.mat", {"attrb": X, "square": square, "network": matrix.tocsc(), "group": many, "word": "text"})
+    found, said = converted("m.mat")
+    same_edges(found, weights=WEIGHTS)
+    same(found, x=X, y=MANY)
+    assert "not converted: square, word" in said, said
+    scipy.io.savemat("m.mat", {"A": matrix.tocsr() != 0, "Y": Y[None, :]}, do_compression=True)
+    found, _ = converted("m.mat")
+    same_edges(found)
+    same(found, y=Y)
+    assert found["num_nodes"] == NODES
+    scipy.io.savemat("m.mat", {"Problem": {"A": matrix.tocsc(), "title": "t"}})  # as SuiteSparse has it
+    same_edges(converted("m.mat")[0], weights=WEIGHTS)
+    scipy.io.savemat("m.mat", {"X": X})
+    refused("none of its arrays is a square matrix: X", "m.mat")
+    zeros = matrix.tocsr(copy=True)
+    zeros.data[0] = 0
+    with open("s.pkl", "wb") as file:
+        pickle.dump(zeros, file, protocol=2)
+    assert converted("s.pkl")[0]["edge_index"].shape[1] == EDGES.shape[1] - 1
+    with gzip.open("dict.pkl.gz", "wb") as file:
+        pickle.dump({"edge_index": EDGES, "x": sp.csr_matrix(X), "labels": Y, "note": "n"}, file)
+    found, _ = converted("dict.pkl.gz")
+    same_edges(found)
+    same(found, x=X, y=Y)
+    with open("s.pkl", "wb") as file:
+        pickle.dump(sp.csr_matrix(X), file)
+    refused("is 30 x 6; that of a graph is square", "s.pkl")
+    with open("s.pkl", "wb") as file:
+        pickle.dump(3, file)
+    refused("holds a int", "s.pkl")
+
+
+def matrices_of_hdf():
+    """MATLAB 7.3, as MATLAB lays it out."""
+    import h5py
+    import scipy.sparse as sp
+
+    matrix = sp.csc_matrix((WEIGHTS.astype(float), tuple(EDGES)), (NODES, NODES))
+    with h5py.File("m.mat", "w", userblock_size=512) as file:
+        group = file.create_group("A")
+        group.attrs["MATLAB_sparse"] = np.uint64(NODES)
+        for name, value in (("data", matrix.data), ("ir", matrix.indices.astype(np.uint64)), ("jc", matrix.indptr.astype(np.uint64))):
+            group[name] = value
+        file["X"], file["label"] = X.T, Y[:, None].T.astype(float)
+    with open("m.mat", "r+b") as file:
+        file.write(b"MATLAB 7.3 MAT-file".ljust(124) + b"\x00\x02IM")
+    with h5py.File("m.h5", "w") as file:
+        file["net"], file["X"], file["label"] = matrix.toarray().T, X.T, Y[:, None].T.astype(float)
+    for path in ("m.mat", "m.h5"):
+        found, _ = converted(path)
+        same_edges(found, weights=WEIGHTS)
+        same(found, x=X, y=Y)
+
+
+def planetoid(folder):
+    """520 nodes, 4 for training and the last 10 for test but for one, which no list names: PyG knows this of citeseer. The
+    graph lists some edges twice, and loops. Returns what PyG has of them."""
+    import scipy.sparse as sp
+    os.makedirs(folder)
+    nodes, known, lost = 520, 510, 515
+    x, y = RANDOM.integers(0, 2, (nodes, 3)).astype(np.float32), np.eye(2, dtype=np.int64)[RANDOM.integers(0, 2, nodes)]
+    y[lost] = x[lost] = 0
+    test = RANDOM.permutation([v for v in range(known, nodes) if v != lost])
+    ends = {tuple(pair) for pair in RANDOM.integers(0, nodes, (900, 2)).tolist()} | {(7, 7)}
+    graph = {a: [b for c, b in sorted(ends | {(b, a) for a, b in ends}) if c == a] for a in range(nodes)}
+    graph[7] += graph[7]
+    parts = {"x": sp.csr_matrix(x[:4]), "tx": sp.csr_matrix(x[test]), "allx": sp.csr_matrix(x[:known]), "y": y[:4],
+             "ty": y[test], "ally": y[:known], "graph": graph}
+    for kind, value in parts.items():
+        with open(os.path.join(folder, f"ind.citeseer.{kind}"), "wb") as file:
+            pickle.dump(value, file, protocol=2)
+    np.savetxt(os.path.join(folder, "ind.citeseer.test.index"), test, "%d")
+    rows, masks = np.arange(nodes), {}
+    masks.update(train_mask=rows < 4, val_mask=(rows >= 4) & (rows < 504), test_mask=np.isin(rows, test))
+    edges = np.array([(a, b) for a in graph for b in sorted(set(graph[a]) - {a})]).T
+    return edges, {"x": x, "y": np.where(y.any(1), y.argmax(1), -1), **masks}
+
+
+def files_of_planetoid():
+    edges, arrays = planetoid("planetoid")
+    found, _ = converted("planetoid")
+    same(found, **arrays)
+    same_edges(found, edges)
+    read = program_reads("out.npz")
+    assert np.array_equal(read.labels, arrays["y"]) and np.array_equal(read.masks["test"], arrays["test_mask"])
+    os.makedirs("empty")
+    refused("no folder of Planetoid", "empty")
+
+
+def planetoid_of_pyg():
+    """PyG's own reader makes the same arrays, but for the label of the node that no list names."""
+    from torch_geometric.io import read_planetoid_data
+
+    planetoid("mini")
+    data, (found, _) = read_planetoid_data("mini", "citeseer"), converted("mini")
+    known = found["y"] >= 0
+    same_edges(found, data.edge_index.numpy())
+    same({**found, "y": found["y"][known]}, x=data.x.numpy(), y=data.y.numpy()[known],
+         **{name: data[name].numpy() for name in ("train_mask", "val_mask", "test_mask")})
+    assert known.sum() == len(known) - 1
+
+
+def tables_of_pandas():
+    """With text ids, an index that is kept, and a column that is none of a graph's."""
+    import pandas
+
+    frame = pandas.DataFrame({"source": ["b", "a,1", "#c"], "target": ["a,1", "b", "b"], "weight": [1.5, 2.5, 0.25],
+                              "when": pandas.to_datetime(["2020-01-01", "2020-01-02", "2020-01-03"])}, index=["r", "s", "t"])
+    frame.to_parquet("t.parquet")
+    frame.reset_index(drop=True).to_feather("t.feather")
+    frame.to_pickle("t.pkl")
+    os.link("t.parquet", "part-0")  # told by its first bytes
+    for path in ("t.parquet", "t.feather", "t.pkl", "part-0"):
+        rows = names_read(quietly(fringe.convert, path, "out.npz")[0])
+        assert rows[0] == ["source", "target", "weight", "when"], rows[0]
+        assert [(a, b, float(w)) for a, b, w, _ in rows[1:]] == list(frame[["source", "target", "weight"]].itertuples(
+            index=False, name=None)), path
+    read = program_reads("out.csv")
+    assert sorted(zip(*read.edges.tolist(), read.weights.tolist())) == [(0, 2, 0.25), (1, 2, 2.5), (2, 1, 1.5)]
+
+
+def files_of_sklearn():
+    """Rows without edges; classes that are -1 and 1 are two classes, for -1 means none."""
+    from sklearn.datasets import dump_svmlight_file
+
+    x = np.where(X > 0, X, 0)
+    for labels, words in ((Y, ""), (2 * (Y > 0) - 1, "classes: -1 is 0, 1 is 1"), (MANY, "")):
+        dump_svmlight_file(x, labels, "f.svmlight", multilabel=labels.ndim == 2)
+        found, said = converted("f.svmlight")
+        assert said.strip() == words, said
+        read = program_reads("out.npz")
+        assert np.allclose(read.features, x, rtol=1e-6) and read.edges.shape == (2, 0)
+        assert np.array_equal(read.labels, labels if words == "" else (labels + 1) // 2)
+
+
+def unknown_files():
+    """Of the command, with its exit status."""
+    for name, words in (("graph.unknown", "'.unknown' is none of"), ("graph.bin", "")):
+        with open(name, "w") as file:
+            file.write("?")
+        stopped = subprocess.run([sys.executable, fringe.__file__, "convert", name, "o.npz"], capture_output=True, text=True)
+        assert stopped.returncode == 1 and words in stopped.stderr, stopped.stderr
+
+
+PARTS = [(unknown_files, ()), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
+         (matrices_of_hdf, ("scipy", "h5py")), (graphs_of_networkx, ("networkx",)), (names_of_networkx, ("networkx",)),
+         (tables_of_pandas, ("pandas", "pyarrow")), (files_of_sklearn, ("sklearn",)),
+         (files_of_torch, ("torch", "torch_geometric")), (planetoid_of_pyg, ("scipy", "torch_geometric")),
+         (files_of_dgl, ("torch", "dgl"))]
+
+
+def main():
+    for part, modules in PARTS:
+        gone = next((module for module in modules if importlib.util.find_spec(module) is None), None)
+        name = part.__name__.replace("_", " ")
+        if gone:
+            print(f"skipped: {name}, because {gone} is not installed")
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
+            part()
+            os.chdir("/")
+        print("ok:", name, flush=True)
+
+
+main()
