@@ -3,6 +3,7 @@ import glob
 import json
 import os
 import statistics
+import sys
 import tempfile
 import time
 
@@ -47,6 +48,22 @@ def mean_of(runs, key):
 def names_wanted(what, value):
     """Does --WHAT=A,B,... name the value? Without the option everything is named."""
     return not option(what, "") or str(value) in option(what, "").split(",")
+
+
+def known_cells(path):
+    """What is kept, and what benches on other machines have kept in the folders of --merge=FOLDER,..."""
+    table = {}
+    for of in [path, *(os.path.join(folder, os.path.basename(path)) for folder in option("merge", "").split(",") if folder)]:
+        if not os.path.exists(of):
+            if of != path:
+                sys.exit(f"--merge: there is no {of}")
+            continue
+        with open(of) as file:
+            for case, methods in json.load(file).items():
+                table[case] = {**methods, **table.get(case, {})}
+    if option("merge", ""):
+        keep(path, table)
+    return table
 
 
 def measure_cells(path, table, cells):

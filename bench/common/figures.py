@@ -154,8 +154,10 @@ def allowed_difference(least, *samples):
 
 
 def kept(name):
-    """The file of what a bench has found, bench/results/NAME.json."""
-    return os.path.join(SMOKE or os.path.join(ROOT, "bench", "results"), f"{name}.json")
+    """The file of what a bench has found, bench/results/NAME.json, or in the folder of --results=FOLDER."""
+    folder = SMOKE or option("results", "") or os.path.join(ROOT, "bench", "results")
+    os.makedirs(folder, exist_ok=True)
+    return os.path.join(folder, f"{name}.json")
 
 
 def keep(path, table):
@@ -173,8 +175,8 @@ def wrapped(text):
 
 
 def write_section(title, text):
-    """Replaces the section "## title" of docs/results.md by text, or adds it."""
-    path = os.path.join(SMOKE or os.path.join(ROOT, "docs"), "results.md")
+    """Replaces the section "## title" of docs/results.md by text, or adds it; with --results=FOLDER that of its page."""
+    path = os.path.join(SMOKE or option("results", "") or os.path.join(ROOT, "docs"), "results.md")
     page = open(path).read() if os.path.exists(path) else "# Results\n\nEvery table names the command that makes it.\n"
     begin = page.find(f"## {title}\n")
     end = page.find("\n## ", begin + 1) + 1 if begin >= 0 else -1

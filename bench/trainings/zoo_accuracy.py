@@ -1,0 +1,153 @@
+"""Kinds of the zoo beside PyG's own layers with the same recipe: test accuracy over seeds.
+
+usage: bench/run.sh zoo_accuracy [--strict] [--cells=cora-mlp,...] [--sides=fringe,pyg] [--seeds=10] [--hours=3]
+                                 [--results=FOLDER] [--merge=FOLDER,...]
+smoke: --cells=cora-mlp,cora-batch --seeds=2 --sides=fringe
+
+A cell is a recipe and a side, fringe (one rank) or PyG (bench/peers/systems/zoo.py, in the environment that its setup.sh
+makes): as many trainings, on the same prepared data, one after the other and on one thread. Without a norm the score is
+that of the last epoch; with BatchNorm, whose last epoch moves by a point with the order of sums, that of the first epoch
+of the best validation score. The means may differ by at most max(0.5 points, 3 combined standard errors).
+
+Cells are kept in bench/results/zoo_accuracy.json as soon as they are known and not run again (remove one there to do so);
+none is begun after so many hours. --results keeps them in another folder, --merge takes in what such folders have, so
+that cells can be run on several machines. Writes docs/results.md.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from functools import partial
+
+from cells import known_cells, measure_cells, names_wanted, not_run
+from figures import (ROOT, Bench, allowed_difference, fringe, kept, option, peer_python, settings, write_section)
+
+SIXTY = 'data.split_keys=["train60_idx","val20_idx","test20_idx"]'
+BATCH = ["model.norm=batch", 'model.post=["norm","activation","dropout"]']
+CASES = {  # config, settings beyond it, what the recipe is
+    "cora-mlp": ("cora-mlp", [], "2 layers of 16"),
+    "citeseer-mlp": ("citeseer-mlp", [], "2 layers of 16"),
+    "cora-appnp": ("cora-appnp", [], "64 columns, 10 steps"),
+    "citeseer-appnp": ("citeseer-appnp", [], "64 columns, 10 steps"),
+    "cora-gcn2": ("cora-gcn2", [], "16 convolutions of 64"),
+    "citeseer-gcn2": ("cora-gcn2", ["data.path=citeseer/citeseer.npz"], "16 convolutions of 64, cora's recipe"),
+    "amazon_photo-residual": ("amazon-photo-gcn", [SIXTY, "model.layers=3", "model.skip=residual"], "3 layers of 64"),
+    "amazon_photo-jk-cat": ("amazon-photo-gcn", [SIXTY, "model.jk=cat"], "2 layers of 64, one on top"),
+    "amazon_photo-jk-max": ("amazon-photo-gcn", [SIXTY, "model.jk=max"], "2 layers of 64, one on top"),
+    "cora-batch": ("cora-gcn", BATCH, "2 layers of 16"),
+    "amazon_computers-batch": ("amazon-computers-gcn", BATCH, "2 layers of 64"),
+    "coauthor_cs-batch": ("coauthor-cs-gcn", BATCH, "2 layers of 64"),
+}
+SIDES = ("fringe", "pyg")
+LEAST = 0.5  # points
+KNOWN = kept("zoo_accuracy")
+SYSTEMS = os.path.join(ROOT, "bench", "peers", "systems")
+
+
+def at_best(case):
+    return case.endswith("-batch")
+
+
+def config_of(case):
+    return os.path.join(ROOT, "configs", CASES[case][0] + ".json")
+
+
+def trained(case, seeds, words):
+    """run.json of the runs from seed 0 on, in their order."""
+    with tempfile.TemporaryDirectory() as work:
+        records = []
+        for seed in range(seeds):
+            run = os.path.join(work, str(seed))
+            fringe("train", config_of(case), "--quiet", *settings([
+                *CASES[case][1], f"run.dir={run}", f"run.seed={seed}", "run.threads=1", "run.log_every=0",
+                "run.checkpoint_every=0", f"train.eval_every={int(at_best(case))}", *words]))
+            with open(os.path.join(run, "run.json")) as file:
+                records.append(json.load(file))
+        return records
+
+
+def run_fringe(case, seeds):
+    records = trained(case, seeds, [])
+    which = "best" if at_best(case) else "last"
+    return {"scores": [round(100 * record["result"][which]["test"]["accuracy"], 3) for record in records],
+            "versions": records[0]["versions"]}
+
+
+def run_pyg(case, seeds):
+    """On the data that fringe has prepared and with its whole config."""
+    with tempfile.TemporaryDirectory() as work:
+        folder, config = os.path.join(work, "data"), os.path.join(work, "config.json")
+        fringe("convert", config_of(case), folder + "/", *settings(CASES[case][1]))
+        with open(config, "w") as out:
+            json.dump(trained(case, 1, ["train.epochs=1"])[0]["config"], out)
+        epochs = json.load(open(config_of(case)))["train"]["epochs"]
+        words = [peer_python("pyg"), os.path.join(SYSTEMS, "zoo.py"), folder, config, f"--seeds={seeds}",
+                 f"--epochs={epochs}", *["--best"][:at_best(case)]]
+        done = subprocess.run(words, capture_output=True, text=True, env=dict(os.environ, OMP_NUM_THREADS="1"))
+        if done.returncode != 0:
+            sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
+        return json.loads(done.stdout.splitlines()[-1])
+
+
+def spread(known):
+    return statistics.stdev(known["scores"]), len(known["scores"])
+
+
+def difference(known):
+    """fringe - PyG, and what is allowed."""
+    means = [statistics.mean(known[side]["scores"]) for side in SIDES]
+    return means[0] - means[1], allowed_difference(LEAST, *(spread(known[side]) for side in SIDES))
+
+
+def judge(bench, table):
+    for case in CASES:
+        known = table.get(case, {})
+        if names_wanted("cells", case) and all(side in known for side in SIDES):
+            mean, allowed = difference(known)
+            bench.figure(f"{case}: |fringe - PyG|", abs(mean), "points", "allowed", allowed, abs(mean) / allowed + 1e-9,
+                         1.0, at_most=True)
+
+
+def said(known, side):
+    if side not in known:
+        return "not run"
+    return f"{statistics.mean(known[side]['scores']):.2f} ± {spread(known[side])[0]:.2f} ({spread(known[side])[1]})"
+
+
+def row(case, known):
+    cells = [case, CASES[case][2], "best validation" if at_best(case) else "last", *(said(known, side) for side in SIDES)]
+    if not all(side in known for side in SIDES):
+        return [*cells, "", "", ""]
+    mean, allowed = difference(known)
+    return [*cells, f"{mean:+.2f}", f"{allowed:.2f}", "ok" if abs(mean) <= allowed else "short"]
+
+
+def write(table):
+    lines = [["set and kind", "recipe", "epoch", "fringe", "PyG", "difference", "allowed", ""], ["---"] * 8]
+    lines += [row(case, table[case]) for case in CASES if case in table]
+    versions = sorted({f"{name} {version}" for known in table.values() if "pyg" in known
+                       for name, version in known["pyg"]["versions"].items()})
+    caption = ("`bench/run.sh zoo_accuracy`: test accuracy in percent, mean ± standard deviation (seeds), on one rank and in "
+               f"PyG ({', '.join(versions)}), on the same data and with the same recipe: 200 epochs (gcn2: 500) of Adam at "
+               "0.01, L2 decay of matrices, Xavier-uniform matrices and zero biases on both sides. amazon_photo: 60/20/20 "
+               "splits; the others: 20 training nodes a class. Allowed: max(0.5 points, 3 combined standard errors).")
+    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    every = [(case, side) for case in CASES for side in SIDES]
+    write_section("The zoo's kinds against PyG with the same recipe",
+                  "\n\n".join(filter(None, (caption, text, not_run(table, every)))))
+
+
+def main():
+    bench, seeds, table = Bench("zoo_accuracy"), option("seeds", 10), known_cells(KNOWN)
+    run = {"fringe": run_fringe, "pyg": run_pyg}
+    measure_cells(KNOWN, table, [(case, side, partial(run[side], case, seeds)) for case in CASES for side in SIDES
+                                 if names_wanted("cells", case) and names_wanted("sides", side)])
+    judge(bench, table)
+    write(table)
+    bench.end()
+
+
+if __name__ == "__main__":
+    main()
