@@ -202,10 +202,11 @@ stale=("${adaqp[@]}" --set mode=pipeadaqp --set comm.smooth=both)
 stale_differences=("${adaqp[@]}" --set mode=pipeadaqp --set quantization.memory=difference)
 sancus=(--set mode=sancus --set model.dropout=0 --set comm.skip=hybrid:0.05,3)
 
-# Coded gradients, one set of words for each kind of memory; factors and the largest values have
-# feedback of their own. Checkpoints lie between two refreshes.
+# Coded gradients, one set of words for each kind of memory; factors, the largest values and
+# sketches have feedback of their own. Checkpoints lie between two refreshes.
 feedback=(--set gradients.method=signsgd)
 difference=(--set gradients.method=diana-both)
 anchor=(--set gradients.codec=max --set gradients.memory=anchor --set gradients.refresh=7)
 lowrank=(--set gradients.method=powersgd:4)
 topk=(--set gradients.method=topk:0.05)
+sketch=(--set gradients.method=sketchml --set gradients.top=0.05)

@@ -7,7 +7,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/kills.sh"
 RANDOM=6
 kills_begin
-for memory in feedback difference anchor lowrank topk; do
+for memory in feedback difference anchor lowrank topk sketch; do
     declare -n words=$memory
     kills_of "$memory on 2 ranks" 2 2 100 "${words[@]}" --set train.epochs=40
 done

@@ -34,7 +34,7 @@ if [ "$part" -gt 0 ]; then
     kills_of "pipeadaqp, smoothed, on 3 ranks" 3 $part 50 "${stale[@]}" --set train.epochs=$((epochs * 2 / 3))
     kills_of "sancus on 3 ranks" 3 $part 50 "${sancus[@]}" --set train.epochs=$((epochs * 2 / 3))
     kills_of "pipeadaqp, differences, on 3 ranks" 3 $part 50 "${stale_differences[@]}" --set train.epochs=$((epochs * 2 / 3))
-    for memory in feedback difference anchor lowrank topk; do
+    for memory in feedback difference anchor lowrank topk sketch; do
         declare -n words=$memory
         kills_of "$memory of gradients on 3 ranks" 3 $part 50 "${words[@]}" --set train.epochs=$((epochs * 2 / 3))
     done

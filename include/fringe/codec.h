@@ -47,7 +47,8 @@ typedef struct MessageLayout {
     int64_t rows, columns;
     const Widths *widths; // of `rows` rows; NULL: the codec knows none
     // [rows] floats of each row by its place, 1 .. columns; NULL: all have all columns. What lies
-    // behind them does not travel and is decoded as zero. On the host. For fp32 and grid.
+    // behind them does not travel and is decoded as zero. On the host. For fp32, grid, keys and
+    // sketch.
     const int32_t *length;
     MemberValues values;
     size_t bytes;        // to decode, where the codec varies: of the message
@@ -114,6 +115,23 @@ double grid_omega(GridOptions options, int64_t columns);
 extern const Codec codec_key_values;
 // At most the part `part` of the floats of a message, rounded up, are not zero.
 void keys_set(MemberValues *values, double part);
+
+// ---- sketch: a number of buckets of quantiles for each value, and the mean of each bucket; where
+// few are not zero, those alone, and their numbers in fewer cells than there are (ALGORITHMS D.5).
+// All rows of a message together. It varies, and is for backends whose memory is the host's. No
+// name of the config. Biased, but for the sum.
+enum { SKETCH_BUCKETS = 256, SKETCH_GROUPS = 128, SKETCH_TABLES = 8 }; // at most
+typedef struct SketchOptions {
+    int buckets;      // half of them for each sign, at most 127 and one for 16 values
+    int groups;       // of each sign's buckets; numbers never err beyond theirs
+    int tables;       // that a number is looked up in, the largest of which counts
+    double bins;      // of a table, for each value
+    bool recalibrate; // a level is the mean of what is decoded to it, not of what its bucket holds
+    bool entropy;     // frequent numbers take fewer bits, where that is shorter
+    double part;      // below 1: at most this part of the floats of a message is not zero
+} SketchOptions;
+extern const Codec codec_sketch;
+void sketch_set(MemberValues *values, SketchOptions options);
 
 // ---- the largest magnitudes of the rows of a message
 int64_t top_count(double part, int64_t floats); // how many of so many floats stay

@@ -211,12 +211,17 @@ typedef struct Config {
         double solver_limit;      // seconds for one problem
     } quantization;
     struct {
-        char method[CONFIG_WORD];      // "gradients.method": preset of the others
-        char codec[CONFIG_WORD];       // of a family
-        int64_t bits;                  // of a value
-        int64_t bucket;                // values of a row of its own scale
-        int64_t rank;                  // lowrank: columns of a factor
-        double top;                    // part of the values, the largest ones, that are sent
+        char method[CONFIG_WORD]; // "gradients.method": preset of the others
+        char codec[CONFIG_WORD];  // of a family
+        int64_t bits;             // of a value
+        int64_t bucket;           // values of a row of its own scale
+        int64_t rank;             // lowrank: columns of a factor
+        double top;               // part of the values, the largest ones, that are sent
+        int64_t sketch_buckets;   // sketch: as its options (codec.h) have them
+        int64_t sketch_groups;
+        int64_t sketch_tables;
+        double sketch_bins;
+        bool recalibrate;
         char rounding[CONFIG_WORD];    // random | nearest
         char scale_dtype[CONFIG_WORD]; // fp32 | bf16: type of a row's scale in a message
         char memory[CONFIG_WORD];      // of a family

@@ -46,6 +46,11 @@ static void print_gradients(const RunRecord *run) {
                SHOWN(text_of(run, "config.gradients.method")),
                record_number(run, "config.gradients.top"),
                SHOWN(text_of(run, "config.gradients.memory")));
+    else if (codec != NULL && strcmp(codec, "sketch") == 0)
+        printf("gradients  %s: at most %.0f quantiles of a message, memory %s\n",
+               SHOWN(text_of(run, "config.gradients.method")),
+               record_number(run, "config.gradients.sketch_buckets"),
+               SHOWN(text_of(run, "config.gradients.memory")));
     else if (codec != NULL && strcmp(codec, "none") != 0)
         printf("gradients  %s: codec %s, %.0f bits, memory %s\n",
                SHOWN(text_of(run, "config.gradients.method")), SHOWN(codec),

@@ -112,6 +112,10 @@ static void print_gradients(const Config *c, const Comm *comm) {
     else if (strcmp(c->gradients.codec, "keys") == 0)
         terminal_note("gradients  %s: the largest %g of the values and their keys, memory %s%s\n",
                       c->gradients.method, c->gradients.top, c->gradients.memory, sums_in_fp32(c));
+    else if (strcmp(c->gradients.codec, "sketch") == 0)
+        terminal_note("gradients  %s: at most %lld quantiles of a message, memory %s%s\n",
+                      c->gradients.method, (long long)c->gradients.sketch_buckets,
+                      c->gradients.memory, sums_in_fp32(c));
     else
         print_coding(c);
 }

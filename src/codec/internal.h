@@ -21,6 +21,18 @@ MessageSource run_source(const MessageSource *source, Run run);
 // its first place on, are zero where it has not all of them.
 Rows run_rows(const Backend *backend, Rows out, int64_t begin, Run run);
 
+// All floats of a message, one row behind the other without padding, in MessageLayout.scratch. For
+// backends whose memory is the host's.
+int64_t tight_count(const MessageLayout *layout);
+size_t tight_bytes(const MessageLayout *layout); // what they take of the scratch, at most
+float *tight_floats(const Backend *backend, const MessageLayout *layout);
+// Rows to floats; notes the first row that has a value that is not finite, as Codec.encode does.
+float *tight_pack(const Backend *backend, const MessageLayout *layout, const MessageSource *source,
+                  DeviceInt64 *bad, const Poll *poll);
+// Floats to rows, as Codec.decode does.
+void tight_unpack(const Backend *backend, Rows out, int64_t begin, const MessageLayout *layout,
+                  const Poll *poll);
+
 // What both forms of grid have in common, wherever the codes lie: Z and S of all rows, at the
 // beginning of the message, and the planes of all rows.
 void grid_set_bits(MemberValues *values, int bits);

@@ -1,11 +1,6 @@
-// keys: floats most of which are zero <-> bytes. Keys are the places of the others, as differences
-// in as few bytes as each takes (SketchML's delta-binary keys: Jiang et al., SIGMOD 2018, section
-// 3.4).
+// keys: floats most of which are zero <-> bytes. Keys are the places of the others.
 //
-//   | count: 4 bytes | values: 4 bytes each | sizes: 2 bits each, low ones first | differences |
-//
-// The difference of a key from the one before it (the first: from -1), less 1, has 1 to 4 bytes,
-// little-endian, as few as hold it; its size is their number less 1.
+//   | count: 4 bytes | values: 4 bytes each | the keys, as differences.h has ascending numbers |
 #ifndef FRINGE_CODEC_KEYS_H
 #define FRINGE_CODEC_KEYS_H
 

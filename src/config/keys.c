@@ -194,7 +194,10 @@ const Key config_own_keys[] = {
      "the sign) | log (the greatest magnitude, rounded up to a power of two, its halves, and 0, "
      "with "
      "the sign) | keys (the values that are not 0, as floats, with their places; see "
-     "gradients.top) | lowrank (floats of two thin factors of each matrix with more rows and "
+     "gradients.top) | sketch (the mean of the values of a quantile, of all rows of a message; "
+     "where "
+     "fewer than half of them are not 0, those alone, with their places) | lowrank (floats of two "
+     "thin factors of each matrix with more rows and "
      "columns "
      "than they have columns, and all floats of other parameters) | none (fp32). The method sets "
      "the default."},
@@ -211,6 +214,22 @@ const Key config_own_keys[] = {
     {"gradients.top", KEY_DOUBLE, AT(gradients.top), "1", "(0, 1]", ANY, ANY,
      "Part of the values of each message that travel, the largest ones; the others are sent as 0, "
      "and what gradients.memory remembers of them travels later. The method sets the default."},
+    {"gradients.sketch_buckets", KEY_INT, AT(gradients.sketch_buckets), "256", "[2, 256]", ANY, ANY,
+     "Most quantiles of a message, half of them for each sign (127, and a code of 0, of 256), and "
+     "one for 16 values."},
+    {"gradients.sketch_groups", KEY_INT, AT(gradients.sketch_groups), "8", "[1, 128]", ANY, ANY,
+     "Groups of a sign's quantiles: of values with places, those of a group have a list and a "
+     "MinMaxSketch of their own, by which no value leaves it. More err less and take longer "
+     "places."},
+    {"gradients.sketch_tables", KEY_INT, AT(gradients.sketch_tables), "2", "[1, 8]", ANY, ANY,
+     "Tables of a MinMaxSketch, of which the largest entry of a value counts."},
+    {"gradients.sketch_bins", KEY_DOUBLE, AT(gradients.sketch_bins), "0.3", "(0, 4]", ANY, ANY,
+     "Entries of a table for each value. Values that share an entry take the smallest quantile."},
+    {"gradients.recalibrate", KEY_BOOL, AT(gradients.recalibrate), "true", ANY, ANY, ANY,
+     "What stands for a quantile is the mean of the values that MinMaxSketches take for it, so "
+     "that "
+     "their sum is right; false: of those that it has, so that no value grows beyond its "
+     "quantile."},
     {"gradients.rounding", KEY_WORD, AT(gradients.rounding), "\"random\"", ANY, "random nearest",
      ANY,
      "random: up or down by chance, so that the mean of a value is unchanged. nearest: to the "

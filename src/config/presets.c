@@ -102,6 +102,11 @@ static const Preset gradient_methods[] = {
     {"zipml",
      "ZipML: steps between the least and the greatest value, without a memory",
      {"gradients.codec=minmax", "gradients.bits=8"}},
+    {"sketchml",
+     "SketchML: quantiles, and their numbers in MinMaxSketches where few values are not 0; what "
+     "they "
+     "lose is added to the next gradient",
+     {"gradients.codec=sketch", "gradients.memory=feedback"}},
     {"clpt",
      "after C-LPT: powers of two, of differences from the last gradient that was sent in fp32",
      {"gradients.codec=log", "gradients.bits=5", "gradients.memory=anchor",

@@ -1,6 +1,6 @@
 // The members of gradients.codec, in a file of their own: a program that defines another
 // compressor_family is linked with that one instead. They are rules of the codec grid, values
-// with keys, and sums of low rank.
+// with keys, quantiles, and sums of low rank.
 
 #include "internal.h"
 
@@ -99,7 +99,8 @@ static bool keep_top(CodecOptions *options, const Config *config, bool codes_zer
         return error_set(
             err, EXIT_CONFIG,
             "gradients.top: gradients.codec=%s has no code of 0, which the smaller "
-            "values become; set gradients.top=1, or gradients.codec to max, l2, log or keys",
+            "values become; set gradients.top=1, or gradients.codec to max, l2, log, keys or "
+            "sketch",
             config->gradients.codec);
     return strcmp(config->gradients.memory, "none") != 0 ||
            error_set(err, EXIT_CONFIG,
@@ -156,6 +157,33 @@ static bool by_keys(GradForm *form, const Config *config, Error *err) {
            remember(&form->options, config, (Noise){0}, err);
 }
 
+static SketchOptions sketch_of(const Config *config) {
+    return (SketchOptions){.buckets = (int)config->gradients.sketch_buckets,
+                           .groups = (int)config->gradients.sketch_groups,
+                           .tables = (int)config->gradients.sketch_tables,
+                           .bins = config->gradients.sketch_bins,
+                           .recalibrate = config->gradients.recalibrate,
+                           .entropy = is_entropy(config),
+                           .part = config->gradients.top};
+}
+
+// A sketch shrinks what it codes, so that feedback holds what is lost; how much nobody knows.
+static bool check_sketch(const Config *config, Error *err) {
+    const char *memory = config->gradients.memory;
+    return strcmp(memory, "none") == 0 || strcmp(memory, "feedback") == 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "gradients.memory: expected none or feedback with gradients.codec=sketch, "
+                     "whose noise has no bound, found %s",
+                     memory);
+}
+
+static bool by_sketch(GradForm *form, const Config *config, Error *err) {
+    form->options.codec = &codec_sketch;
+    sketch_set(&form->options.values, sketch_of(config));
+    return check_sketch(config, err) && keep_top(&form->options, config, true, err) &&
+           remember(&form->options, config, (Noise){0}, err);
+}
+
 // What the sum leaves out can be given to the next gradient, but to no sum that is coded.
 static bool by_rank(GradForm *form, const Config *config, Error *err) {
     const char *memory = config->gradients.memory;
@@ -168,7 +196,8 @@ static bool by_rank(GradForm *form, const Config *config, Error *err) {
                      memory);
 }
 
-static const Compressor compressors[] = {{"none", NULL},    {"minmax", by_grid}, {"max", by_grid},
-                                         {"l2", by_grid},   {"mean", by_grid},   {"log", by_grid},
-                                         {"keys", by_keys}, {"lowrank", by_rank}};
+static const Compressor compressors[] = {
+    {"none", NULL},    {"minmax", by_grid},   {"max", by_grid},
+    {"l2", by_grid},   {"mean", by_grid},     {"log", by_grid},
+    {"keys", by_keys}, {"sketch", by_sketch}, {"lowrank", by_rank}};
 const Family compressor_family = FAMILY("gradients.codec", NULL, compressors);

@@ -50,6 +50,15 @@ static const struct {
      "gradients.bits_rule: dq chooses bits to be more precise"},
     {{"gradients.codec=log", "gradients.bits=3", "gradients.memory=feedback"},
      "gradients.memory: feedback diverges"},
+    {{"gradients.codec=sketch", "gradients.memory=difference"},
+     "gradients.memory: expected none or feedback with gradients.codec=sketch, whose noise has no "
+     "bound, found difference"},
+    {{"gradients.codec=sketch", "gradients.memory=anchor"},
+     "gradients.memory: expected none or feedback with gradients.codec=sketch"},
+    {{"gradients.codec=sketch", "gradients.top=0.1"},
+     "gradients.top: what is left out would be lost"},
+    {{"gradients.codec=sketch", "gradients.bits_rule=dq"},
+     "gradients.bits_rule: dq chooses bits, and values of gradients.codec=sketch have none"},
     {{"gradients.codec=lowrank", "gradients.memory=difference"},
      "gradients.memory: expected feedback or none with gradients.codec=lowrank, found difference"},
     {{"gradients.codec=minmax", "gradients.bits=16", "gradients.bits_rule=dq"},
@@ -71,6 +80,8 @@ static const char *const right[][4] = {
     {"gradients.codec=log", "gradients.bits=5", "gradients.top=0.1", "gradients.memory=feedback"},
     {"gradients.codec=keys", "gradients.top=0.1", "gradients.memory=difference"},
     {"gradients.codec=l2", "gradients.bits=6", "gradients.top=0.5", "gradients.memory=anchor"},
+    {"gradients.codec=sketch", "gradients.wire=entropy", "gradients.top=0.1",
+     "gradients.memory=feedback"},
 };
 
 static int settings_in(const char *const setting[4]) {
