@@ -20,7 +20,7 @@ install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
 # Debian's python3 looks into this folder of /usr; that of another prefix has to be named.
 set(python_folder lib/python3/dist-packages)
-install(FILES python/fringe.py DESTINATION ${python_folder})
+install(DIRECTORY python/fringe DESTINATION ${python_folder} PATTERN __pycache__ EXCLUDE)
 
 # One file printed by `fringe help TOPIC`.
 set(generated)

@@ -101,8 +101,8 @@ static bool is_planetoid(const char *path, char name[64]) {
 // A command that runs in a tree and where the program is installed.
 static const char *command_for(const char *path, char out[2 * PATH_BYTES + 128]) {
     char script[PATH_BYTES];
-    if (path_shipped(script, sizeof script, "python/fringe.py") ||
-        path_shipped(script, sizeof script, "lib/python3/dist-packages/fringe.py"))
+    if (path_shipped(script, sizeof script, "python/fringe") ||
+        path_shipped(script, sizeof script, "lib/python3/dist-packages/fringe"))
         snprintf(out, 2 * PATH_BYTES + 128, "python3 '%s' convert '%s' graph.npz", script, path);
     else
         snprintf(out, 2 * PATH_BYTES + 128, "python3 -m fringe convert '%s' graph.npz", path);

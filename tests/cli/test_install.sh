@@ -23,12 +23,12 @@ expect "an installation of fringe alone" 0 'Installing: .*/bin/fringe-metis' \
 [ -x bare/prefix/bin/fringe ] && [ ! -e bare/prefix/share/man/man1/fringe.1 ] || fail "the bare installation has other files"
 rm -r bare
 
-# --- python3 finds fringe.py: by the line that cmake prints, and where the package has it without one
+# --- python3 finds the module: by the line that cmake prints, and where the package has it without one
 imports_fringe() { # PYTHONPATH
     local python
     for python in python3 /usr/bin/python3; do
         "$python" -c 'import numpy' 2>/dev/null || continue
-        [ "$(PYTHONPATH=$1 "$python" -c 'import fringe; print(fringe.__file__)')" = "$1/fringe.py" ]
+        [ "$(PYTHONPATH=$1 "$python" -c 'import fringe; print(fringe.__file__)')" = "$1/fringe/__init__.py" ]
         return
     done
     echo "skipped: import fringe, because no Python here has numpy"
@@ -38,9 +38,9 @@ if command -v cpack >/dev/null && command -v dpkg-deb >/dev/null; then
     cpack -G DEB --config "$FRINGE_BUILD/CPackConfig.cmake" -B package -D CPACK_STRIP_FILES=OFF \
         -D CPACK_DEBIAN_PACKAGE_SHLIBDEPS=OFF >package.log 2>&1 || { cat package.log; fail "no package is made"; }
     dpkg-deb -x package/fringe_*.deb unpacked
-    imports_fringe "$PWD/unpacked/usr/lib/python3/dist-packages" || fail "the package's fringe.py is not found"
+    imports_fringe "$PWD/unpacked/usr/lib/python3/dist-packages" || fail "the package's module is not found"
     [ ! -e /etc/debian_version ] || /usr/bin/python3 -c 'import sys; sys.exit("/usr/lib/python3/dist-packages" not in sys.path)' ||
-        fail "python3 does not look where the package has fringe.py"
+        fail "python3 does not look where the package has the module"
 else
     echo "skipped: the Debian package, because cpack or dpkg-deb is missing"
 fi

@@ -47,7 +47,7 @@ expect 'random features' 78 'say nothing of new nodes' "$FRINGE" predict run --d
 printf 'graph [\n]\n' >g.gml
 echo '{"data": {"path": "g.gml"}}' >g.json
 for command in 'train g.json' 'config check --files g.json' 'inspect g.gml'; do
-    expect "$command" 65 "g.gml is GML, which is not read; convert it: python3 .*fringe.py' convert" $FRINGE $command
+    expect "$command" 65 "g.gml is GML, which is not read; convert it: python3 .*python/fringe' convert" $FRINGE $command
 done
 expect 'data are read' 78 'source and target are the same column' "$FRINGE" config check --files c.json --set \
     'data.columns={"source": 1, "target": 1}'

@@ -410,7 +410,7 @@ def unknown_files():
     for name, words in (("graph.unknown", "'.unknown' is none of"), ("graph.bin", "")):
         with open(name, "w") as file:
             file.write("?")
-        stopped = subprocess.run([sys.executable, fringe.__file__, "convert", name, "o.npz"], capture_output=True, text=True)
+        stopped = subprocess.run([sys.executable, os.path.dirname(fringe.__file__), "convert", name, "o.npz"], capture_output=True, text=True)
         assert stopped.returncode == 1 and words in stopped.stderr, stopped.stderr
 
 

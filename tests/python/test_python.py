@@ -1,5 +1,5 @@
 # once
-"""If this failed, python/fringe.py would write datasets that fringe does not read, misread a run, or give a PyG model
+"""If this failed, python/fringe would write datasets that fringe does not read, misread a run, or give a PyG model
 that computes something else. tests/docs runs the code of docs/python.md.
 
 The parts with PyG run in the Python that FRINGE_PYG names, or in the environment that setup.sh makes.

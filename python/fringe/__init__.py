@@ -9,7 +9,7 @@
     to_pyg(run)                                              a torch module of PyG's layers with its weights
     from_pyg(model, "start.safetensors")                     weights that model.weights names in a config
     convert("graph.graphml", "graph.npz")                    files of other programs, through their own loaders;
-                                                             also: python3 fringe.py convert PATH OUT
+                                                             also: python3 -m fringe convert PATH OUT
 
 docs/python.md has a worked example.
 
@@ -1125,8 +1125,3 @@ def convert(path, out):
     np.savez(out, **arrays)
     return out
 
-
-if __name__ == "__main__":
-    if len(sys.argv) != 4 or sys.argv[1] != "convert":
-        raise SystemExit("usage: python3 fringe.py convert PATH OUT")
-    print("wrote", convert(sys.argv[2], sys.argv[3]))
