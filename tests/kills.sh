@@ -76,14 +76,12 @@ name_of() { # PID KEEPER
 # (slow_read). A fourth way, at a write, sync or rename, is the program's own: FRINGE_TEST_STOP_STEP.
 # Only rank 0 makes such steps once the parts are cached.
 moment() { # WAY KEEPER
-    local from=0 span=0.6 began=$SECONDS
+    local from=0 span=0.6
     if [ "$1" = start ]; then
         from=0.2 span=0.8
-    else
-        while ! grep -qs '^baseline' "$work/log" && kill -0 "$2" 2>/dev/null; do
-            [ $((SECONDS - began)) -lt "$limit" ] || return
-            sleep 0.005
-        done
+    else # one process looks again and again; it ends with the keeper
+        timeout "$limit" grep -qm1 '^baseline' \
+            < <(exec tail -n +1 -s 0.01 --pid="$2" -F "$work/log" 2>/dev/null)
     fi
     [ "$1" != restore ] || from=0.05 span=0.8
     sleep "$(random_seconds $from $span)"

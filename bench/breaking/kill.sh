@@ -7,37 +7,41 @@
 # may hang or stay behind.
 #
 #   bench/run.sh kill [--count=1000] [--log=FILE] [--seed=1] [--program=build/fringe]
-#                        [--epochs=600]
+#                        [--epochs=600] [--only=WORD]
+#
+# --only: the kinds whose name has this word (pipeadaqp, sancus, ...), each with all `count` kills.
 #
 # Prints a line for each training: who was killed, and after how many epochs; --log writes that to a
 # file, too.
 #
 # smoke: --count=1 --epochs=20
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-count=1000 epochs=600 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
+count=1000 epochs=600 seed=1 only='' log=/dev/null program=${FRINGE:-$root/build/fringe}
 . "$root/bench/common/options.sh"
-options count epochs log seed program -- "$@"
+options count epochs log only seed program -- "$@"
 FRINGE=$program
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 . "$root/tests/kills.sh"
 RANDOM=$seed
 kills_begin
 exec > >(tee "$log")
-part=$((count / 12)) rest=$((count - count / 12 * 11))
-echo "$count kills, seed $seed, $(nproc --all) cores; who was killed (epochs in its metrics)"
+part=$((count / 13)) rest=$((count - count / 13 * 12))
+[ -z "$only" ] || part=$count rest=$count
+kind() { [[ "$1" != *"$only"* ]] || kills_of "$@"; }
+echo "$count kills${only:+ each}, seed $seed, $(nproc --all) cores; who was killed (epochs in its metrics)"
 began=$SECONDS
-kills_of "vanilla on 2 ranks" 2 $rest 50 --set mode=vanilla --set train.epochs=$epochs
+kind "vanilla on 2 ranks" 2 $rest 50 --set mode=vanilla --set train.epochs=$epochs
 if [ "$part" -gt 0 ]; then
-    kills_of "vanilla on 3 ranks" 3 $part 50 --set mode=vanilla --set train.epochs=$((epochs * 2 / 3))
-    kills_of "adaqp on 2 ranks" 2 $part 50 "${adaqp[@]}" --set train.epochs=$epochs
-    kills_of "adaqp on 3 ranks" 3 $part 50 "${adaqp[@]}" --set train.epochs=$((epochs * 2 / 3))
-    kills_of "pipeadaqp, smoothed, on 3 ranks" 3 $part 50 "${stale[@]}" --set train.epochs=$((epochs * 2 / 3))
-    kills_of "sancus on 3 ranks" 3 $part 50 "${sancus[@]}" --set train.epochs=$((epochs * 2 / 3))
-    kills_of "pipeadaqp, differences, on 3 ranks" 3 $part 50 "${stale_differences[@]}" --set train.epochs=$((epochs * 2 / 3))
+    kind "vanilla on 3 ranks" 3 $part 50 --set mode=vanilla --set train.epochs=$((epochs * 2 / 3))
+    kind "adaqp on 2 ranks" 2 $part 50 "${adaqp[@]}" --set train.epochs=$epochs
+    kind "adaqp on 3 ranks" 3 $part 50 "${adaqp[@]}" --set train.epochs=$((epochs * 2 / 3))
+    kind "pipeadaqp, smoothed, on 3 ranks" 3 $part 50 "${stale[@]}" --set train.epochs=$((epochs * 2 / 3))
+    kind "sancus on 3 ranks" 3 $part 50 "${sancus[@]}" --set train.epochs=$((epochs * 2 / 3))
+    kind "pipeadaqp, differences, on 3 ranks" 3 $part 50 "${stale_differences[@]}" --set train.epochs=$((epochs * 2 / 3))
     for memory in feedback difference anchor lowrank topk sketch; do
         declare -n words=$memory
-        kills_of "$memory of gradients on 3 ranks" 3 $part 50 "${words[@]}" --set train.epochs=$((epochs * 2 / 3))
+        kind "$memory of gradients on 3 ranks" 3 $part 50 "${words[@]}" --set train.epochs=$((epochs * 2 / 3))
     done
 fi
 kills_tally
-echo "$count kills in $((SECONDS - began)) s: every training ended with the bytes of one that was left alone"
+echo "$count kills${only:+ each of $only} in $((SECONDS - began)) s: every training ended with the bytes of one that was left alone"
