@@ -1,0 +1,95 @@
+"""Which loader reads a file of another program, and what is written: an .npz, or a .csv where ids are names.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import os
+import re
+
+import numpy as np
+
+from .formats import (_from_dgl, _from_hdf, _from_matlab, _from_networkx, _from_pickle, _from_planetoid, _from_svmlight,
+                      _from_table, _from_torch, _opened, _say)
+
+NETWORKX = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
+            ".paj": "read_pajek", ".json": "json"}
+LOADERS = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".h5": _from_hdf,
+           ".pkl": _from_pickle, ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle,
+           ".svmlight": _from_svmlight, ".libsvm": _from_svmlight, ".parquet": lambda p: _from_table(p, "parquet"),
+           ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
+BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"FEA1": ".feather", b"MATLAB 5.0": ".mat", b"\x89HDF": ".h5",
+              b"\x80": ".pkl", b"*vertices": ".net", b"graph [": ".gml"}
+
+
+def _kind(path):
+    """The ending that tells how a file is read; of other names its first bytes do, as in the program's refusals."""
+    ending = os.path.splitext(path[:-3] if path.endswith(".gz") else path)[1].lower()
+    if ending in NETWORKX or ending in LOADERS:
+        return ending
+    with _opened(path) as f:
+        head = f.read(512).lstrip()
+    if head.startswith(b"<"):
+        return next((f".{kind}" for kind in ("graphml", "gexf") if b"<" + kind.encode() in head), ending)
+    return next((kind for begin, kind in BEGINNINGS.items() if head.lower().startswith(begin.lower())), ending)
+
+
+def _load(path):
+    if os.path.isdir(path):
+        return _from_planetoid(path)
+    kind = _kind(path)
+    if kind in NETWORKX:
+        return _from_networkx(path, NETWORKX[kind])
+    if kind not in LOADERS:
+        raise SystemExit(f"{path}: '{kind}' is none of {', '.join(sorted([*NETWORKX, *LOADERS]))}")
+    return LOADERS[kind](path)
+
+
+def _cell(value):
+    """A value of a csv, in quotes where it would read as something else: a comment, a separator, blanks at its ends."""
+    text = "" if value is None or value != value else str(value)
+    if "\n" in text or "\r" in text:
+        raise SystemExit(f"{text!r} has a line break, which no id or name of a csv can have here")
+    plain = text == text.strip() and not re.search(r'[,;|\t"]|^[#%]|^//', text)
+    return text if plain else '"' + text.replace('"', '""') + '"'
+
+
+def _write_csv(path, names, columns):
+    with open(path, "w", newline="", encoding="utf-8") as f:
+        for row in (names, *zip(*columns)):
+            f.write(",".join(map(_cell, row)) + "\n")
+
+
+def _write_named(stem, arrays):
+    """Edges by names, and beside them the nodes, if they have more than their names or some have no edge."""
+    columns = [list(ends) for ends in zip(*arrays["names"])] or [[], []]
+    if "edge_weight" in arrays:
+        columns.append(arrays["edge_weight"].tolist())
+    _write_csv(stem + ".csv", ["source", "target", "weight"][:len(columns)], columns)
+    alone = len(set(arrays["node_names"]) - {name for pair in arrays["names"] for name in pair})
+    if "x" not in arrays and "y" not in arrays and alone == 0:
+        return stem + ".csv"
+    names, columns = ["id"], [arrays["node_names"]]
+    if "y" in arrays:
+        names.append("label")
+        columns.append(arrays["y"].ravel().tolist())
+    if "x" in arrays:
+        names += [f"x{c}" for c in range(arrays["x"].shape[1])]
+        columns += arrays["x"].T.tolist()
+    _write_csv(stem + "-nodes.csv", names, columns)
+    _say(f"nodes are in {stem}-nodes.csv ({alone} of them without an edge): name it as data.nodes")
+    return stem + ".csv"
+
+
+def convert(path: str, out: str) -> str:
+    """Converts a file of another program with the loaders of those who made its format. Returns what was written: an .npz
+    of PyG's arrays, or a .csv where ids are names or the file is a table. A pickle may run any program: convert only
+    files from those whom you trust."""
+    arrays = {key: value for key, value in _load(path).items() if value is not None}
+    stem = os.path.splitext(out)[0]
+    if "names" in arrays:
+        return _write_named(stem, arrays)
+    if "table" in arrays:
+        _write_csv(stem + ".csv", *arrays["table"])
+        return stem + ".csv"
+    out = out if out.endswith(".npz") else stem + ".npz"
+    np.savez(out, **arrays)
+    return out

@@ -1,0 +1,367 @@
+"""Graphs in the formats of other programs, each read with the loader of those who made it, as arrays of PyG's names.
+
+SPDX-License-Identifier: Apache-2.0
+"""
+import gzip
+import importlib
+import json
+import os
+import pickle
+import sys
+
+import numpy as np
+
+from .tensors import _array
+
+
+def _need(module, what):
+    """The module of those who made a format."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = {"torch_geometric": "torch-geometric", "sklearn": "scikit-learn"}.get(module.split(".")[0],
+                                                                                        module.split(".")[0])
+        raise SystemExit(f"{what} is read with {package}, which is not installed: pip install {package}") from None
+
+
+def _say(text):
+    print(text, file=sys.stderr)
+
+
+def _numpy(value):
+    """Arrays of torch and scipy, sparse ones too; None if it is none of these."""
+    if hasattr(value, "toarray"):
+        return np.asarray(value.toarray())
+    if getattr(value, "layout", None) is not None and hasattr(value, "to_dense"):
+        value = value.to_dense()
+    return _array(value) if hasattr(value, "shape") and len(getattr(value, "shape", ())) > 0 else None
+
+
+PYG_NAMES = {"x": ("x", "feat", "features"), "y": ("y", "label", "labels"), "edge_index": ("edge_index",),
+             "edge_weight": ("edge_weight",), "train_mask": ("train_mask",), "val_mask": ("val_mask", "valid_mask"),
+             "test_mask": ("test_mask",)}
+
+
+def _one_number_each(array):
+    return array is not None and array.size == len(array)
+
+
+def _of_fields(fields, edges_too=True):
+    """The arrays of a graph from what PyG and DGL call so; names what is left."""
+    taken, arrays = set(), {}
+    for key, names in PYG_NAMES.items():
+        found = next((name for name in names if _numpy(fields.get(name)) is not None), None)
+        if found is not None:
+            taken.add(found)
+            arrays[key] = _numpy(fields[found])
+    attr = _numpy(fields.get("edge_attr"))
+    if edges_too and "edge_weight" not in arrays and _one_number_each(attr):
+        taken.add("edge_attr")
+        arrays["edge_weight"] = attr
+    if "edge_weight" in arrays:
+        if not _one_number_each(arrays["edge_weight"]):
+            raise SystemExit(f"edge_weight has the shape {list(arrays['edge_weight'].shape)}; an edge has one weight")
+        arrays["edge_weight"] = arrays["edge_weight"].ravel()
+    left = [str(name) for name, value in fields.items() if name not in taken and _numpy(value) is not None]
+    if left:
+        _say(f"not converted: {', '.join(left)}")
+    return arrays
+
+
+def _fields(data):
+    """What an object of PyG or a dict holds, by name."""
+    if isinstance(data, dict):
+        return data
+    if hasattr(data, "to_dict"):
+        return data.to_dict()
+    return {name: value for name, value in vars(data).items() if not name.startswith("_")} if hasattr(data, "__dict__") else {}
+
+
+def _of_adjacency(adjacency):
+    """Ends and weights of PyG's adj_t, [target, source]: of torch_sparse, or a sparse tensor of torch."""
+    if hasattr(adjacency, "coo"):
+        target, source, weight = adjacency.coo()
+    else:
+        adjacency = adjacency.to_sparse_coo().coalesce()
+        (target, source), weight = adjacency.indices(), adjacency.values()
+    weight = None if weight is None or (_array(weight) == 1).all() else _array(weight)
+    return {"edge_index": np.stack([_array(source), _array(target)]), "edge_weight": weight}
+
+
+def _one_graph(path, data):
+    """The graph of a file of PyG: (data, slices), since 2.4 (dict, slices, class); a list of graphs; or the graph."""
+    slices = data[1] if isinstance(data, tuple) and len(data) > 1 else None
+    graphs = max((len(ends) - 1 for ends in slices.values() if hasattr(ends, "__len__")), default=1) if isinstance(
+        slices, dict) else len(data) if isinstance(data, list) else 1
+    if graphs > 1:
+        raise SystemExit(f"{path} holds {graphs} graphs, and fringe trains on one; save that one: torch.save(dataset[0], PATH)")
+    while isinstance(data, (tuple, list)) and len(data) > 0:
+        data = data[0]
+    kinds = [key for key, value in _fields(data).items() if isinstance(value, dict) and key != "_global_store"]
+    if kinds and "edge_index" not in _fields(data):
+        raise SystemExit(f"{path} has nodes or edges of several types ({', '.join(map(str, kinds))}); fringe reads graphs "
+                         "of one type: save data.to_homogeneous()")
+    return data
+
+
+def _from_torch(path):
+    torch = _need("torch", "a file of PyTorch")
+    try:
+        data = torch.load(path, map_location="cpu", weights_only=False)
+    except ModuleNotFoundError as missing:
+        raise SystemExit(f"{path} holds objects of {missing.name}, which is not installed") from None
+    return _of_graph(path, _one_graph(path, data))
+
+
+def _of_graph(path, data):
+    """Of a Data object of PyG, or a dict with its names."""
+    fields = dict(_fields(data))
+    adjacency, nodes = fields.pop("adj_t", None), fields.pop("num_nodes", None)
+    arrays = _of_fields(fields)
+    if "edge_index" not in arrays and adjacency is not None:
+        arrays.update(_of_adjacency(adjacency))
+    if "edge_index" not in arrays:
+        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph: edge_index, and x and y where there are any")
+    if nodes is not None:
+        arrays["num_nodes"] = np.array([int(nodes)])
+    return arrays
+
+
+def _from_dgl(path):
+    graphs = _need("dgl", "a file of DGL").load_graphs(path)[0]
+    if len(graphs) != 1:
+        raise SystemExit(f"{path} holds {len(graphs)} graphs, and fringe trains on one; save that one: "
+                         "dgl.save_graphs(PATH, [graph])")
+    graph = graphs[0]
+    if not graph.is_homogeneous:
+        raise SystemExit(f"{path} has nodes or edges of several types; fringe reads graphs of one type: save "
+                         "dgl.to_homogeneous(graph)")
+    arrays = _of_fields(dict(graph.ndata), edges_too=False)
+    arrays["edge_index"] = np.stack([_array(end) for end in graph.edges(order="eid")])
+    arrays["num_nodes"] = np.array([graph.num_nodes()])
+    weights = [name for name in ("weight", "w") if name in graph.edata and _one_number_each(_array(graph.edata[name]))]
+    left = [name for name in graph.edata if name not in weights[:1]]
+    if weights:
+        arrays["edge_weight"] = _array(graph.edata[weights[0]]).ravel()
+    if left:
+        _say(f"not converted, of edges: {', '.join(left)}")
+    return arrays
+
+
+def _of_matrix(matrix):
+    """Entry (i, j) is the edge from i to j; stored zeros are none."""
+    matrix = _need("scipy.sparse", "a matrix").coo_matrix(matrix)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise SystemExit(f"the matrix is {matrix.shape[0]} x {matrix.shape[1]}; that of a graph is square")
+    matrix.eliminate_zeros()
+    weight = np.asarray(matrix.data, np.float32)
+    return {"edge_index": np.stack([matrix.row, matrix.col]).astype(np.int64), "num_nodes": np.array([matrix.shape[0]]),
+            "edge_weight": None if (weight == 1).all() else weight}
+
+
+ADJACENCIES = ("network", "A", "adj", "adjacency", "adj_matrix", "G", "W", "Network", "net", "graph")
+CLASSES = ("y", "label", "labels", "gnd", "group", "class", "classes")
+
+
+def _from_matlab(path):
+    scipy_io = _need("scipy.io", "a file of MATLAB")
+    try:
+        found = {key: value for key, value in scipy_io.loadmat(path).items() if key[0] != "_"}
+    except NotImplementedError:  # version 7.3
+        return _from_hdf(path)
+    if "Problem" in found:  # SuiteSparse's collection
+        return _of_matrix(found["Problem"]["A"][0, 0])
+    return _of_matlab(path, found)
+
+
+def _of_matlab(path, found):
+    square = [key for key, value in found.items() if getattr(value, "ndim", 0) == 2 and value.shape[0] == value.shape[1] > 1]
+    if not square:
+        raise SystemExit(f"{path}: none of its arrays is a square matrix: {', '.join(found)}")
+    square.sort(key=lambda key: (key not in ADJACENCIES, not hasattr(found[key], "tocoo")))
+    arrays, taken = _of_matrix(found[square[0]]), {square[0]}
+    nodes = found[square[0]].shape[0]
+    for key, value in found.items():
+        if key in taken or getattr(value, "ndim", 0) != 2 or nodes not in value.shape:
+            continue
+        value = _numpy(value)
+        value = value if value.shape[0] == nodes else value.T
+        if key.lower() in CLASSES and "y" not in arrays:
+            arrays["y"] = (value if value.shape[1] > 1 else value.ravel()).astype(np.int64)
+            taken.add(key)
+        elif key.lower() not in CLASSES and "x" not in arrays:
+            arrays["x"] = value.astype(np.float32)
+            taken.add(key)
+    left = [key for key in found if key not in taken]
+    if left:
+        _say(f"not converted: {', '.join(left)}")
+    return arrays
+
+
+def _from_hdf(path):
+    """MATLAB 7.3: dense arrays are turned, sparse ones have their columns in data, ir and jc."""
+    sparse = _need("scipy.sparse", "a matrix")
+    found = {}
+    with _need("h5py", "a file of HDF5").File(path, "r") as file:
+        for key, value in file.items():
+            if key.startswith("#"):
+                continue
+            if hasattr(value, "keys") and {"data", "ir", "jc"} <= set(value.keys()):
+                columns = len(value["jc"]) - 1
+                found[key] = sparse.csc_matrix((value["data"][:], value["ir"][:], value["jc"][:]),
+                                               (int(value.attrs.get("MATLAB_sparse", columns)), columns))
+            elif hasattr(value, "shape") and len(value.shape) == 2:
+                found[key] = value[:].T
+    return _of_matlab(path, found)
+
+
+def _node_arrays(graph, nodes):
+    """Features and labels that all nodes have as attributes, under the names of PyG and DGL; names what is left."""
+    attributes = dict.fromkeys(name for _, given in graph.nodes(data=True) for name in given)
+    arrays, left = {}, []
+    for name in attributes:
+        values = [graph.nodes[node].get(name) for node in nodes]
+        key = next((key for key in ("x", "y") if name in PYG_NAMES[key]), None)
+        numbers = key is not None and all(v is not None and not isinstance(v, str) for v in values)
+        array = np.asarray(values) if numbers and len({np.shape(v) for v in values}) == 1 else None
+        if array is None or array.dtype == object or key in arrays or (key == "x" and array.ndim != 2):
+            left.append(str(name))
+        else:
+            arrays[key] = array.astype(np.float32) if key == "x" else array
+    if left:
+        _say(f"not converted, of nodes: {', '.join(left)}")
+    return arrays
+
+
+def _weights_of_edges(edges):
+    """Those of networkx: an edge without one counts 1."""
+    if all(weight is None for _, _, weight in edges):
+        return None
+    missing = sum(weight is None for _, _, weight in edges)
+    if missing:
+        _say(f"{missing} of {len(edges)} edges have no weight and count 1")
+    return np.asarray([1 if weight is None else float(weight) for _, _, weight in edges], np.float32)
+
+
+def _of_networkx(graph):
+    """Edges by the names of nodes, where these are not numbers from 0. An undirected edge is written in both directions."""
+    edges = list(graph.edges(data="weight"))
+    if not graph.is_directed():
+        edges += [(b, a, weight) for a, b, weight in edges if a != b]
+    left = {name for *_, given in graph.edges(data=True) for name in given} - {"weight", "id", "key"}
+    if left:
+        _say(f"not converted, of edges: {', '.join(sorted(map(str, left)))}")
+    weight, nodes = _weights_of_edges(edges), sorted(graph.nodes(), key=str)
+    if set(map(str, nodes)) == set(map(str, range(len(nodes)))):
+        return {"edge_index": np.array([[int(a) for a, _, _ in edges], [int(b) for _, b, _ in edges]], np.int64),
+                "edge_weight": weight, "num_nodes": np.array([len(nodes)]), **_node_arrays(graph, sorted(nodes, key=int))}
+    return {"names": [(str(a), str(b)) for a, b, _ in edges], "edge_weight": weight, "node_names": [str(n) for n in nodes],
+            **_node_arrays(graph, nodes)}
+
+
+def _from_json(networkx, path):
+    """The three forms of networkx.readwrite.json_graph; older versions call edges links."""
+    with _opened(path) as f:
+        data = json.load(f)
+    if not isinstance(data, dict) or not {"nodes", "adjacency", "elements"} & set(data):
+        raise SystemExit(f"{path} is no graph as networkx writes it (node_link_data, adjacency_data, cytoscape_data)")
+    if "elements" in data:
+        return networkx.cytoscape_graph(data)
+    if "adjacency" in data:
+        return networkx.adjacency_graph(data)
+    edges = "links" if "links" in data else "edges"
+    try:
+        return networkx.node_link_graph(data, edges=edges)
+    except TypeError:  # before 3.4
+        return networkx.node_link_graph(data, link=edges)
+
+
+def _from_networkx(path, reader):
+    networkx = _need("networkx", "a graph in this format")
+    return _of_networkx(_from_json(networkx, path) if reader == "json" else getattr(networkx, reader)(path))
+
+
+def _opened(path):
+    """The bytes of a file, unpacked if it is gzip."""
+    with open(path, "rb") as f:
+        packed = f.read(2) == b"\x1f\x8b"
+    return gzip.open(path) if packed else open(path, "rb")
+
+
+def _from_pickle(path):
+    """A pickle may run any program: only from those whom you trust."""
+    try:
+        with _opened(path) as f:
+            data = pickle.load(f, encoding="latin1")
+    except ModuleNotFoundError as missing:
+        raise SystemExit(f"{path} holds objects of {missing.name}, which is not installed") from None
+    if hasattr(data, "edges") and hasattr(data, "is_directed") and hasattr(data, "adj"):
+        return _of_networkx(data)
+    if hasattr(data, "tocoo"):
+        return _of_matrix(data)
+    if hasattr(data, "columns") and hasattr(data, "itertuples"):  # of pandas
+        return {"table": (list(map(str, data.columns)), [data[name].tolist() for name in data.columns])}
+    if not isinstance(data, dict) and not hasattr(data, "edge_index") and not hasattr(data, "adj_t"):
+        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph of networkx or PyG, a sparse matrix of "
+                         "scipy, a table of pandas or a dict with edge_index")
+    return _of_graph(path, data)
+
+
+def _from_planetoid(folder):
+    """ind.NAME.x, .tx, .allx, .y, .ty, .ally, .graph and .test.index, split as PyG does and, as there, without loops."""
+    name = next((f for f in sorted(os.listdir(folder)) if f.startswith("ind.") and f.endswith(".allx")), None)
+    if name is None:
+        raise SystemExit(f"{folder} is no folder of Planetoid: it has no ind.NAME.allx")
+    name = name[4:-5]
+
+    def part(kind):
+        with open(os.path.join(folder, f"ind.{name}.{kind}"), "rb") as f:
+            return pickle.load(f, encoding="latin1")
+
+    _need("scipy.sparse", "Planetoid's features")
+    x, tx, allx, y, ty, ally, graph = (part(kind) for kind in ("x", "tx", "allx", "y", "ty", "ally", "graph"))
+    order = np.loadtxt(os.path.join(folder, f"ind.{name}.test.index"), dtype=np.int64, ndmin=1)
+    nodes = max(int(order.max()) + 1, len(graph))
+    features, labels = np.zeros((nodes, allx.shape[1]), np.float32), np.zeros((nodes, ally.shape[1]), np.int64)
+    features[:allx.shape[0]], labels[:len(ally)] = allx.toarray(), ally
+    features[order], labels[order] = tx.toarray(), ty
+    pairs = np.array([(a, b) for a, row in graph.items() for b in row], np.int64)
+    pairs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+    mask = {name: np.zeros(nodes, bool) for name in ("train_mask", "val_mask", "test_mask")}
+    mask["train_mask"][:len(y)] = mask["val_mask"][len(y):min(len(y) + 500, len(ally))] = mask["test_mask"][order] = True
+    return {"edge_index": pairs.T, "x": features, "y": np.where(labels.any(1), labels.argmax(1), -1), **mask}
+
+
+def _from_table(path, reader):
+    """A table of pyarrow becomes a csv of the same columns; pandas' index is none of them."""
+    _need("pyarrow", "a Parquet or Feather table")
+    table = _need(f"pyarrow.{reader}", "a table").read_table(path)
+    names = [name for name in table.column_names if not name.startswith("__index_level_")]
+    return {"table": (names, [table.column(name).to_pylist() for name in names])}
+
+
+def _classes(y):
+    """Numbers from 0, in ascending order of the values, which are said if they were others."""
+    values, y = np.unique(y, return_inverse=True)
+    if not np.array_equal(values, np.arange(len(values))):
+        _say("classes: " + ", ".join(f"{value:g} is {number}" for number, value in enumerate(values)))
+    return y.astype(np.int64)
+
+
+def _from_svmlight(path):
+    """Rows without edges: an adjacency without entries, and the features as they are stored, in CSR."""
+    datasets = _need("sklearn.datasets", "a file of svmlight")
+    try:
+        x, y = datasets.load_svmlight_file(path)
+        labels = _classes(y)
+    except ValueError:
+        x, y = datasets.load_svmlight_file(path, multilabel=True)
+        names = sorted({label for row in y for label in row})
+        labels = np.array([[name in row for name in names] for row in y], np.uint8)
+    nodes = x.shape[0]
+    arrays = {"adj_data": np.zeros(0, np.float32), "adj_indices": np.zeros(0, np.int32),
+              "adj_indptr": np.zeros(nodes + 1, np.int64), "adj_shape": np.array([nodes, nodes]), "labels": labels}
+    x = x.astype(np.float32)
+    arrays.update((f"attr_{name}", np.asarray(getattr(x, name))) for name in ("data", "indices", "indptr", "shape"))
+    return arrays
