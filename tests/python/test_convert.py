@@ -13,6 +13,7 @@ import io
 import json
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -49,9 +50,33 @@ def quietly(call, *arguments):
         return call(*arguments), said.getvalue()
 
 
+REFUSED = set()  # kinds of files whose refusal has been followed
+
+
+def follow_refusal(path):
+    """The program reads no such file, and names a command that converts it."""
+    kind = os.path.splitext(path.removesuffix(".gz"))[1] or path
+    if kind in REFUSED:
+        return
+    REFUSED.add(kind)
+    with open("refused.json", "w") as file:
+        json.dump({"data": {"path": path}}, file)
+    done = subprocess.run([FRINGE, "config", "check", "--files", "refused.json"], capture_output=True, text=True)
+    line = re.search(r"convert (?:it|them): (python3 .*)$", done.stderr, re.M)
+    assert done.returncode == 65 and line, (path, done.returncode, done.stderr)
+    ran = subprocess.run(line[1].replace("python3", sys.executable, 1), shell=True, capture_output=True, text=True)
+    assert ran.returncode == 0 and re.fullmatch(r"wrote graph\.(npz|csv)\n", ran.stdout), (line[1], ran.stdout, ran.stderr)
+
+
+def wrote(path):
+    """The file that convert makes, and what was said."""
+    follow_refusal(path)
+    return quietly(fringe.convert, path, "out.npz")
+
+
 def converted(path):
     """The arrays, and what was said."""
-    out, said = quietly(fringe.convert, path, "out.npz")
+    out, said = wrote(path)
     with np.load(out) as file:
         return dict(file), said
 
@@ -236,7 +261,7 @@ def names_of_networkx():
         if ending == "net":
             continue  # Pajek's names have no blanks or quotes
         getattr(networkx, writer)(graph, f"n.{ending}")
-        out, _ = quietly(fringe.convert, f"n.{ending}", "out.npz")
+        out, _ = wrote(f"n.{ending}")
         rows = names_read(out)
         assert rows[0] == ["source", "target", "weight"] and not os.path.exists("out-nodes.csv")
         assert sorted((a, b, float(w)) for a, b, w in rows[1:]) == sorted(graph.edges(data="weight")), ending
@@ -251,7 +276,7 @@ def names_of_networkx():
         graph.nodes[node].update(feat=[number, 0.5], label=number % 2)
     with open("n.pkl", "wb") as file:
         pickle.dump(graph, file)
-    out, said = quietly(fringe.convert, "n.pkl", "out.npz")
+    out, said = wrote("n.pkl")
     assert "out-nodes.csv (1 of them without an edge): name it as data.nodes" in said, said
     assert "1 of 10 edges have no weight and count 1" in said, said
     assert {tuple(row) for row in names_read(out)[1:]} >= {("b", "#a", "1.0"), ("#a", "c, d", "1.5")}
@@ -383,7 +408,7 @@ def tables_of_pandas():
     frame.to_pickle("t.pkl")
     os.link("t.parquet", "part-0")  # told by its first bytes
     for path in ("t.parquet", "t.feather", "t.pkl", "part-0"):
-        rows = names_read(quietly(fringe.convert, path, "out.npz")[0])
+        rows = names_read(wrote(path)[0])
         assert rows[0] == ["source", "target", "weight", "when"], rows[0]
         assert [(a, b, float(w)) for a, b, w, _ in rows[1:]] == list(frame[["source", "target", "weight"]].itertuples(
             index=False, name=None)), path
@@ -434,6 +459,7 @@ def main():
             part()
             os.chdir("/")
         print("ok:", name, flush=True)
+    print("ok: the commands of refusals of", *sorted(REFUSED))
 
 
 main()
