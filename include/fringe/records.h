@@ -61,6 +61,8 @@ void record_clear(RunRecord *record);
 const Json *record_member(const RunRecord *record, const char *path);
 const char *record_text(const RunRecord *record, const char *path);
 double record_number(const RunRecord *record, const char *path);
+// What stands behind the name of its dataset if that only looks like the set of that name; else "".
+const char *record_look_alike(const RunRecord *record);
 
 typedef struct RunRecords {
     RunRecord *run; // [count] owned

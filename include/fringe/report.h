@@ -71,9 +71,11 @@ typedef struct ComparedVariant {
     double to_target;               // seconds until the validation reached the target; NaN: never
 } ComparedVariant;
 typedef struct Comparison {
-    const char *folder; // borrowed, outlives the comparison
-    const Score *score; // that is compared
-    int ranks, runs;    // runs: of every variant
+    const char *folder;          // borrowed, outlives the comparison
+    const Score *score;          // that is compared
+    const char *data;            // the name of the dataset, borrowed
+    char origin[DATASET_ORIGIN]; // where it comes from; ""
+    int ranks, runs;             // runs: of every variant
     int count;
     ComparedVariant variant[COMPARED_MOST]; // [count]
     double target;        // validation score; NaN without validation nodes or before it is read

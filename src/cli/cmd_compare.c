@@ -207,6 +207,8 @@ static bool compare(Session *s, const Options *options) {
     snprintf(base, sizeof base, "%s", s->config.run.dir);
     comparison_init(&comparison, base, score_of_labels(s->shard.multilabel), s->comm.size,
                     options->runs);
+    comparison.data = s->shard.dataset_name;
+    dataset_origin(&s->config, comparison.origin);
     bool ok = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
     s->compares = true;
     ok = ok && prepare_variants(s, variant, count, options, base);

@@ -25,9 +25,8 @@ static const char *text_of(const RunRecord *run, const char *path) {
 }
 
 static void print_setting(const RunRecord *run) {
-    const char *origin = record_text(run, "data.origin");
     printf("data       %s%s: %s, %.0f features, %.0f classes\n", SHOWN(text_of(run, "data.name")),
-           dataset_look_alike(origin != NULL ? origin : ""), SHOWN(text_of(run, "data.size")),
+           record_look_alike(run), SHOWN(text_of(run, "data.size")),
            record_number(run, "data.features"), record_number(run, "data.classes"));
     printf("model      %s, %.0f layers; cut by %s; learning rate %g\n",
            SHOWN(text_of(run, "config.model.layer")), record_number(run, "config.model.layers"),

@@ -56,6 +56,8 @@ void comparison_print(const Comparison *c) {
                    "assign: of bit widths, as a share of the whole training\n",
                    c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name,
                    score_text(reached, c->score, c->target));
+    if (dataset_look_alike(c->origin)[0] != 0)
+        terminal_print("data:   %s%s\n", SHOWN(c->data), dataset_look_alike(c->origin));
 }
 
 // --- of settings

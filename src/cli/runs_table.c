@@ -114,6 +114,21 @@ static void print_row(const Table *table, int run) {
         print_below(differences);
 }
 
+// Each name once.
+static void print_look_alikes(const RunRecords *records) {
+    for (int i = 0; i < records->count; i++) {
+        const char *name = record_text(&records->run[i], "data.name");
+        bool said = name == NULL || record_look_alike(&records->run[i])[0] == 0;
+        for (int k = 0; k < i && !said; k++) {
+            const char *before = record_text(&records->run[k], "data.name");
+            said = before != NULL && strcmp(before, name) == 0 &&
+                   record_look_alike(&records->run[k])[0] != 0;
+        }
+        if (!said)
+            terminal_print("data: %s%s\n", SHOWN(name), record_look_alike(&records->run[i]));
+    }
+}
+
 static void print_table(const Table *table) {
     terminal_print("%-*s", table->name_width, "run");
     if (table->beside)
@@ -124,6 +139,7 @@ static void print_table(const Table *table) {
         print_row(table, i);
     terminal_print(
         "\nval, test: at the best validation; s/epoch: the median; age: since its end\n");
+    print_look_alikes(table->records);
 }
 
 // --- JSON
@@ -135,6 +151,9 @@ static void put_run(JsonWriter *w, const Table *table, int run) {
     json_put_string(w, "run", name_of(table, run));
     json_put_string(w, "folder", record->folder);
     json_put_string(w, "state", record_state_name(record->state));
+    json_put_string(w, "data", record_text(record, "data.name"));
+    if (record_text(record, "data.origin") != NULL)
+        json_put_string(w, "origin", record_text(record, "data.origin"));
     json_begin_object(w, "differs");
     for (int k = 0; k < table->keys; k++) {
         const Json *value = record_member(record, table->key[k]);

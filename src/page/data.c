@@ -124,7 +124,6 @@ static void put_exchanges(JsonWriter *w, const RunRecord *run) {
 
 static void put_facts(JsonWriter *w, const RunRecord *run) {
     static const char *const texts[][2] = {{"mode", "config.mode"},
-                                           {"data", "data.name"},
                                            {"layer", "config.model.layer"},
                                            {"codec", "config.quantization.codec"},
                                            {"host", "machine.host"},
@@ -139,6 +138,10 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
                                              {"threads", "machine.threads"},
                                              {"nodes_of_train", "data.train_nodes"},
                                              {"validation_nodes", "data.validation_nodes"}};
+    char data[2 * DATASET_NAME];
+    const char *name = record_text(run, "data.name");
+    snprintf(data, sizeof data, "%s%s", name != NULL ? name : "?", record_look_alike(run));
+    json_put_string(w, "data", data);
     json_put_string(w, "size", record_text(run, "data.size"));
     for (int i = 0; i < FAMILY_COUNT(texts); i++)
         json_put_string(w, texts[i][0], record_text(run, texts[i][1]));

@@ -1,6 +1,8 @@
 // Reads one run, and finds the runs below a folder.
 
 #include "fringe/records.h"
+
+#include "fringe/dataset.h"
 #include "fringe/runfolder.h"
 
 #include <dirent.h>
@@ -25,6 +27,11 @@ const Json *record_member(const RunRecord *record, const char *path) {
 const char *record_text(const RunRecord *record, const char *path) {
     const Json *value = record_member(record, path);
     return value != NULL && json_type(value) == JSON_STRING ? json_string(value) : NULL;
+}
+
+const char *record_look_alike(const RunRecord *record) {
+    const char *origin = record_text(record, "data.origin");
+    return dataset_look_alike(origin != NULL ? origin : "");
 }
 
 double record_number(const RunRecord *record, const char *path) {

@@ -143,6 +143,9 @@ static void put_variant(JsonWriter *w, const ComparedVariant *variant,
 
 void comparison_put(JsonWriter *w, const Comparison *c) {
     json_begin_object(w, NULL);
+    json_put_string(w, "data", c->data);
+    if (c->origin[0] != 0)
+        json_put_string(w, "origin", c->origin);
     json_put_int(w, "ranks", c->ranks);
     json_put_string(w, "speed_up_over", c->variant[0].name);
     json_put_double(w, "target", c->target);

@@ -55,4 +55,15 @@ orphans KILL
 orphans TERM
 echo "ok: no rank outlives its launcher"
 
+# --- a look-alike of a real set is called so
+cp -r tiny alike
+sed -i '0,/{/s//{"origin": "generated as tiny; assumed: all of it",/' alike/dataset.json
+expect "compare names a look-alike" 0 '^data: +tiny \(synthetic look-alike by fringe generate\)$' "$FRINGE" compare tiny.json \
+    --modes vanilla --set train.epochs=1 --set data.path=alike --set run.dir=alikes
+grep -q '"origin": "generated as tiny' alikes/compare.json || fail "compare.json has the origin"
+grep -q '"data": *"tiny (synthetic look-alike' alikes/report.html || fail "the page names it, too"
+expect "runs names it" 0 '^data: tiny \(synthetic look-alike' "$FRINGE" runs alikes
+expect "and no other set" 0 'finished' "$FRINGE" runs one
+grep -q 'look-alike' out && fail "a set that is none is called a look-alike"
+
 finish
