@@ -121,7 +121,8 @@ static int read_counts(int64_t count[3], const char *text) {
     for (; read < 3; text = end + 1) {
         if (*text < '0' || *text > '9')
             return 0;
-        count[read++] = strtoll(text, &end, 10);
+        int64_t said = strtoll(text, &end, 10);
+        count[read++] = said < INT32_MAX ? said : INT32_MAX; // more than there are nodes
         if (*end == '\0')
             return read;
         if (*end != ',')

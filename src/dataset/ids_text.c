@@ -3,6 +3,10 @@
 // The idea: what is equal has an equal hash, so ids are dealt by hash into buckets that fit a
 // cache, and each bucket finds its distinct ids in a table of its own, by all threads. These alone
 // are sorted. Nothing depends on the threads: a place is a function of the ids.
+//
+// Of an id that is dealt only its entry is kept, 5 bytes: its hash is made again from the bytes,
+// which a bucket compares anyway. An entry's span becomes its place among the distinct ids of its
+// bucket, and then its place in order. So an edge takes 16 bytes of spans and 10 of entries.
 
 #include "internal.h"
 
@@ -11,32 +15,37 @@
 
 enum { BUCKET_BITS = 10, BUCKETS = 1 << BUCKET_BITS, FEW = 4096 };
 
-typedef struct Item { // an id of the text, dealt into its bucket
-    uint32_t hash;    // bits below those of the bucket
-    uint32_t place;   // that of its distinct id in the bucket
-    int64_t where;    // column << 40 | entry
+typedef struct __attribute__((packed)) Item { // an id of the text, dealt into its bucket
+    uint32_t entry;                           // the lower bits of its number over all columns
+    uint8_t above;
 } Item;
 
 typedef struct Name { // a distinct id
-    const char *at;
-    int64_t bytes;
+    int64_t span;
+    int32_t column;
     int32_t number; // where it was found, then its place
 } Name;
 
 typedef struct Numbering {
     IdColumns *columns;
     int64_t all;
-    Item *item;                 // [all] by bucket
-    int64_t begin[BUCKETS + 1]; // of items
-    Name *name;                 // [all or fewer] of bucket b from first[b]
+    int64_t column_begin[ID_COLUMNS + 1]; // entries of column k are numbered from here
+    Item *item;                           // [all] by bucket
+    int64_t begin[BUCKETS + 1];           // of items
+    Name *name;                           // [all or fewer] of bucket b from first[b]
     int64_t first[BUCKETS + 1];
 } Numbering;
 
-static const char *text_at(const Numbering *n, int64_t where, int64_t *bytes) {
-    const IdColumn *column = &n->columns->of[where >> 40];
-    int64_t span = column->value[where & ((INT64_C(1) << 40) - 1)];
+static const char *text_at(const Numbering *n, int column, int64_t span, int64_t *bytes) {
     *bytes = span_bytes(span);
-    return column->text + (span >> SPAN_BITS);
+    return n->columns->of[column].text + (span >> SPAN_BITS);
+}
+
+static int64_t *value_of(const Numbering *n, Item item, int *column) {
+    int64_t entry = (int64_t)item.above << 32 | item.entry;
+    for (*column = 0; entry >= n->column_begin[*column + 1];)
+        ++*column;
+    return &n->columns->of[*column].value[entry - n->column_begin[*column]];
 }
 
 static int bucket_of(uint64_t hash) { return (int)(hash >> (64 - BUCKET_BITS)); }
@@ -62,7 +71,7 @@ static int make_chunks(const IdColumns *columns, Chunk *chunk) {
 
 static uint64_t hash_at(const Numbering *n, int column, int64_t e) {
     int64_t bytes;
-    const char *at = text_at(n, (int64_t)column << 40 | e, &bytes);
+    const char *at = text_at(n, column, n->columns->of[column].value[e], &bytes);
     return hash_bytes(at, (size_t)bytes);
 }
 
@@ -73,9 +82,9 @@ static void count_chunk(const Numbering *n, Chunk *c) {
 
 static void deal_chunk(Numbering *n, Chunk *c) {
     for (int64_t e = c->begin; e < c->end; e++) {
-        uint64_t hash = hash_at(n, c->column, e);
-        n->item[c->count[bucket_of(hash)]++] =
-            (Item){(uint32_t)(hash >> 8), 0, (int64_t)c->column << 40 | e};
+        int64_t entry = n->column_begin[c->column] + e;
+        n->item[c->count[bucket_of(hash_at(n, c->column, e))]++] =
+            (Item){(uint32_t)entry, (uint8_t)(entry >> 32)};
     }
 }
 
@@ -101,28 +110,28 @@ static void deal(Numbering *n, Chunk *chunk, int chunks) {
 // ---- the distinct ids of a bucket
 
 // slot[mask+1]: 1 + the number of a distinct id. Puts these into name[]; returns how many there
-// are.
+// are. Values become their places there.
 static int64_t find_distinct(Numbering *n, int b, uint32_t *slot, uint32_t mask, Name *name,
                              uint32_t *hash) {
     int64_t distinct = 0;
     memset(slot, 0, ((size_t)mask + 1) * sizeof *slot);
     for (int64_t i = n->begin[b]; i < n->begin[b + 1]; i++) {
-        Item *item = &n->item[i];
-        int64_t bytes;
-        const char *at = text_at(n, item->where, &bytes);
-        uint32_t s = item->hash & mask;
+        int column;
+        int64_t *value = value_of(n, n->item[i], &column), bytes, other;
+        const char *at = text_at(n, column, *value, &bytes);
+        uint32_t of = (uint32_t)(hash_bytes(at, (size_t)bytes) >> 8), s = of & mask;
         for (; slot[s] != 0; s = (s + 1) & mask) {
             const Name *known = &name[slot[s] - 1];
-            if (hash[slot[s] - 1] == item->hash && known->bytes == bytes &&
-                memcmp(known->at, at, (size_t)bytes) == 0)
+            if (hash[slot[s] - 1] == of && span_bytes(known->span) == bytes &&
+                memcmp(text_at(n, known->column, known->span, &other), at, (size_t)bytes) == 0)
                 break;
         }
         if (slot[s] == 0) {
-            name[distinct] = (Name){at, bytes, 0};
-            hash[distinct] = item->hash;
+            name[distinct] = (Name){*value, column, 0};
+            hash[distinct] = of;
             slot[s] = (uint32_t)++distinct;
         }
-        item->place = slot[s] - 1;
+        *value = slot[s] - 1;
     }
     return distinct;
 }
@@ -176,31 +185,38 @@ static bool find_all(Numbering *n, Error *err) {
 
 // ---- their order
 
-static int compare(const void *a, const void *b) {
-    const Name *x = a, *y = b;
-    size_t bytes = (size_t)(x->bytes < y->bytes ? x->bytes : y->bytes);
-    int order = memcmp(x->at, y->at, bytes);
-    return order != 0 ? order : (x->bytes > y->bytes) - (x->bytes < y->bytes);
+static int order_of(const char *x, int64_t x_bytes, const char *y, int64_t y_bytes) {
+    int order = memcmp(x, y, (size_t)(x_bytes < y_bytes ? x_bytes : y_bytes));
+    return order != 0 ? order : (x_bytes > y_bytes) - (x_bytes < y_bytes);
 }
 
-static void merge(const Name *a, int64_t rows_a, const Name *b, int64_t rows_b, Name *out) {
+static int compare(const void *a, const void *b, void *numbering) {
+    const Name *x = a, *y = b;
+    int64_t x_bytes, y_bytes;
+    const char *x_at = text_at(numbering, x->column, x->span, &x_bytes);
+    const char *y_at = text_at(numbering, y->column, y->span, &y_bytes);
+    return order_of(x_at, x_bytes, y_at, y_bytes);
+}
+
+static void merge(Numbering *n, const Name *a, int64_t rows_a, const Name *b, int64_t rows_b,
+                  Name *out) {
     int64_t i = 0, j = 0;
     while (i < rows_a || j < rows_b)
-        *out++ = j == rows_b || (i < rows_a && compare(&a[i], &b[j]) < 0) ? a[i++] : b[j++];
+        *out++ = j == rows_b || (i < rows_a && compare(&a[i], &b[j], n) < 0) ? a[i++] : b[j++];
 }
 
 // name[count], with room[count] beside it.
-static void sort_names(Name *name, Name *room, int64_t count) {
+static void sort_names(Numbering *n, Name *name, Name *room, int64_t count) {
     if (count < FEW) {
-        qsort(name, (size_t)count, sizeof *name, compare);
+        qsort_r(name, (size_t)count, sizeof *name, compare, n);
         return;
     }
     int64_t half = count / 2;
 #pragma omp task
-    sort_names(name, room, half);
-    sort_names(name + half, room + half, count - half);
+    sort_names(n, name, room, half);
+    sort_names(n, name + half, room + half, count - half);
 #pragma omp taskwait
-    merge(name, half, name + half, count - half, room);
+    merge(n, name, half, name + half, count - half, room);
     memcpy(name, room, (size_t)count * sizeof *name);
 }
 
@@ -214,7 +230,7 @@ static bool order_names(Numbering *n, int32_t *place, Error *err) {
         n->name[k].number = (int32_t)k;
 #pragma omp parallel
 #pragma omp single
-    sort_names(n->name, room, count);
+    sort_names(n, n->name, room, count);
     for (int64_t k = 0; k < count; k++)
         place[n->name[k].number] = (int32_t)k;
     memory_free(room);
@@ -226,15 +242,16 @@ static bool order_names(Numbering *n, int32_t *place, Error *err) {
 static bool keep_text(const Numbering *n, NodeIds *ids, Error *err) {
     int64_t count = n->first[BUCKETS], bytes = 0;
     for (int64_t k = 0; k < count; k++)
-        bytes += n->name[k].bytes;
+        bytes += span_bytes(n->name[k].span);
     *ids = (NodeIds){.count = count,
                      .bytes = TRY(char, bytes, "ids of nodes", err),
                      .offset = TRY(int64_t, count + 1, "ids of nodes", err)};
     if (ids->bytes == NULL || ids->offset == NULL)
         return false;
     for (int64_t k = 0; k < count; k++) {
-        memcpy(ids->bytes + ids->offset[k], n->name[k].at, (size_t)n->name[k].bytes);
-        ids->offset[k + 1] = ids->offset[k] + n->name[k].bytes;
+        const char *at = text_at(n, n->name[k].column, n->name[k].span, &bytes);
+        memcpy(ids->bytes + ids->offset[k], at, (size_t)bytes);
+        ids->offset[k + 1] = ids->offset[k] + bytes;
     }
     return true;
 }
@@ -243,9 +260,9 @@ static void put_places(Numbering *n, const int32_t *place) {
 #pragma omp parallel for schedule(dynamic)
     for (int b = 0; b < BUCKETS; b++)
         for (int64_t i = n->begin[b]; i < n->begin[b + 1]; i++) {
-            const Item *item = &n->item[i];
-            n->columns->of[item->where >> 40].value[item->where & ((INT64_C(1) << 40) - 1)] =
-                place[n->first[b] + item->place];
+            int column;
+            int64_t *value = value_of(n, n->item[i], &column);
+            *value = place[n->first[b] + *value];
         }
 }
 
@@ -265,8 +282,10 @@ static bool number_all(Numbering *n, NodeIds *ids, Error *err) {
 
 bool ids_number_text(IdColumns *columns, NodeIds *ids, Error *err) {
     Numbering n = {.columns = columns};
-    for (int k = 0; k < columns->columns; k++)
+    for (int k = 0; k < columns->columns; k++) {
         n.all += columns->of[k].count;
+        n.column_begin[k + 1] = n.all;
+    }
     Chunk *chunk = ALLOC(Chunk, CHUNKS, "counts of ids");
     n.item = TRY(Item, n.all, "ids of a list", err);
     bool ok = n.item != NULL;
@@ -281,12 +300,10 @@ bool ids_number_text(IdColumns *columns, NodeIds *ids, Error *err) {
 
 int64_t ids_find_text(const NodeIds *ids, const char *text, int64_t bytes) {
     int64_t begin = 0, end = ids->count;
-    const Name wanted = {text, bytes, 0};
     while (begin < end) {
         int64_t middle = begin + (end - begin) / 2;
-        Name at = {ids->bytes + ids->offset[middle], ids->offset[middle + 1] - ids->offset[middle],
-                   0};
-        int order = compare(&at, &wanted);
+        int64_t begin_of = ids->offset[middle], of = ids->offset[middle + 1] - begin_of;
+        int order = order_of(ids->bytes + begin_of, of, text, bytes);
         if (order == 0)
             return middle;
         if (order < 0)

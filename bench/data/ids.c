@@ -1,0 +1,188 @@
+// Text ids become numbers: 5 million edges between a million nodes whose ids are 12 letters.
+//
+//   bench/run.sh ids [--edges=5000000] [--nodes=1000000] [--rounds=3] [--threads=2] [--strict]
+//
+// fringe: ids_number of both columns and the map and numbers saved as files; pandas: factorize of
+// both columns (dtype str) and numpy.save of codes and uniques, without reading the text. Reading
+// and numbering stand beside pandas.read_csv and factorize. The numbers are checked: each id of the
+// map ascends, and an edge's numbers lead back to its text. Memory is what is in use at most beside
+// the map while fringe reads the text, by edge. PYTHON: an interpreter that has pandas.
+//
+// smoke: --edges=2000 --nodes=500 --rounds=1
+#include "bench.h"
+
+#include "dataset/internal.h"
+
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LETTERS = 12, LINE = 2 * LETTERS + 2 };
+
+static char folder[BENCH_PATH];
+static int64_t edges, nodes;
+static Text text;
+static NodeIds map; // of the last round
+static int64_t *end[2];
+
+static uint64_t mixed(uint64_t x) { // splitmix64
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static void put_id(char *out, uint64_t node) {
+    uint64_t left = mixed(node);
+    for (int i = 0; i < LETTERS; i++, left /= 26)
+        out[i] = (char)('a' + left % 26);
+}
+
+static void path_of(char out[PATH_BYTES], const char *name) {
+    path_join(out, PATH_BYTES, folder, name);
+}
+
+static void write_file(const char *name, const void *bytes, size_t count) {
+    char path[PATH_BYTES];
+    path_of(path, name);
+    FILE *file = fopen(path, "wb");
+    CHECK(file != NULL && fwrite(bytes, 1, count, file) == count && fclose(file) == 0, EXIT_IO,
+          "%s cannot be written", path);
+}
+
+static void make_text(void) {
+    text.bytes = (size_t)(edges * LINE);
+    text.data = memory_alloc(text.bytes + 1, "the text of the bench");
+#pragma omp parallel for
+    for (int64_t e = 0; e < edges; e++) {
+        char *line = text.data + e * LINE;
+        put_id(line, mixed((uint64_t)(2 * e)) % (uint64_t)nodes);
+        put_id(line + LETTERS + 1, mixed((uint64_t)(2 * e + 1)) % (uint64_t)nodes);
+        line[LETTERS] = ',';
+        line[LINE - 1] = '\n';
+    }
+    text.data[text.bytes] = '\0';
+    write_file("edges.csv", text.data, text.bytes);
+}
+
+static void lay_spans(void) {
+    for (int64_t e = 0; e < edges; e++)
+        for (int k = 0; k < 2; k++)
+            end[k][e] = span_of(e * LINE + k * (LETTERS + 1), LETTERS);
+}
+
+static void number(void *context) {
+    (void)context;
+    Error err = {0};
+    IdColumns columns = {.noun = "node",
+                         .columns = 2,
+                         .of = {{edges, end[0], text.data}, {edges, end[1], text.data}}};
+    node_ids_clear(&map);
+    lay_spans();
+    CHECK(ids_number(&columns, &map, &err), EXIT_BUG, "%s", err.text);
+    write_file("source", end[0], (size_t)edges * sizeof **end);
+    write_file("target", end[1], (size_t)edges * sizeof **end);
+    write_file("ids", map.bytes, (size_t)map.offset[map.count]);
+    write_file("offsets", map.offset, (size_t)(map.count + 1) * sizeof *map.offset);
+}
+
+static void check_numbers(void) {
+    for (int64_t k = 1; k < map.count; k++)
+        CHECK(memcmp(map.bytes + LETTERS * (k - 1), map.bytes + LETTERS * k, LETTERS) < 0, EXIT_BUG,
+              "id %lld does not ascend", (long long)k);
+    for (int64_t e = 0; e < edges; e++)
+        for (int k = 0; k < 2; k++)
+            CHECK(memcmp(map.bytes + LETTERS * end[k][e], text.data + e * LINE + k * (LETTERS + 1),
+                         LETTERS) == 0,
+                  EXIT_BUG, "end %d of edge %lld has another id", k, (long long)e);
+}
+
+static size_t in_map; // bytes of the map of the graph that was read
+
+static void read_all(void *context) {
+    (void)context;
+    static Config config;
+    Dataset d;
+    Error err = {0};
+    path_of(config.data.path, "edges.csv");
+    CHECK(dataset_load(&d, &config, &err), EXIT_BUG, "%s", err.text);
+    CHECK(d.edges == edges, EXIT_BUG, "%lld edges were read", (long long)d.edges);
+    in_map = (size_t)d.ids.offset[d.ids.count] + (size_t)(d.ids.count + 1) * sizeof *d.ids.offset;
+    dataset_clear(&d);
+}
+
+// Seconds of pandas: factorize and save; with read_csv.
+static bool run_pandas(double seconds[2]) {
+    char command[2048];
+    const char *python = getenv("PYTHON") != NULL ? getenv("PYTHON") : "python3";
+    snprintf(command, sizeof command,
+             "%s -c \"import pandas, numpy, time; d = '%s/'; t = time.monotonic(); "
+             "f = pandas.read_csv(d + 'edges.csv', header=None, dtype=str); r = time.monotonic(); "
+             "both = pandas.concat([f[0], f[1]], ignore_index=True); "
+             "c, u = pandas.factorize(both); numpy.save(d + 'codes.npy', c); "
+             "numpy.save(d + 'names.npy', numpy.asarray(u, dtype='S')); e = time.monotonic(); "
+             "print(e - r, e - t)\" 2>/dev/null",
+             python, folder);
+    FILE *pipe = popen(command, "r");
+    bool ok = pipe != NULL && fscanf(pipe, "%lf %lf", &seconds[0], &seconds[1]) == 2;
+    if (pipe != NULL)
+        pclose(pipe);
+    if (!ok)
+        printf("%s has no pandas, so there is no peer\n", python);
+    return ok;
+}
+
+static void measure_time(Bench *bench, int rounds) {
+    double median[2], pandas[2];
+    BenchCase cases[] = {{"number and save", number, NULL}, {"read and number", read_all, NULL}};
+    bench_compare(cases, 2, rounds, median);
+    check_numbers();
+    bool peer = run_pandas(pandas);
+    Figure both = {
+        .name = "ids of both columns numbered and saved", .value = median[0], .unit = "s"};
+    Figure read = {.name = "read, numbered, rows made", .value = median[1], .unit = "s"};
+    if (peer) {
+        snprintf(both.against, sizeof both.against, "pandas.factorize, numpy.save");
+        both.limit = pandas[0], both.ratio = pandas[0] / median[0], both.bar = 3;
+        snprintf(read.against, sizeof read.against, "pandas.read_csv and factorize");
+        read.limit = pandas[1], read.ratio = pandas[1] / median[1];
+    }
+    bench_figure(bench, &both);
+    bench_figure(bench, &read);
+}
+
+static void measure_memory(Bench *bench) {
+    size_t before = memory_in_use();
+    read_all(NULL);
+    double each = (double)(memory_peak() - before - in_map) / (double)edges;
+    bench_figure(bench, &(Figure){.name = "bytes an edge at most beside the map, with its text",
+                                  .value = each,
+                                  .unit = "bytes",
+                                  .against = "the bar",
+                                  .limit = 60,
+                                  .ratio = each / 60,
+                                  .bar = 1,
+                                  .at_most = true});
+}
+
+int main(int argc, char **argv) {
+    Bench bench;
+    Error err = {0};
+    bench_start(&bench, "ids", argc, argv);
+    edges = bench_option(argc, argv, "--edges", 5000000);
+    nodes = bench_option(argc, argv, "--nodes", 1000000);
+    int rounds = (int)bench_option(argc, argv, "--rounds", 3);
+    omp_set_num_threads((int)bench_option(argc, argv, "--threads", 2));
+    bench_folder(folder);
+    make_text();
+    text_clear(&text);
+    measure_memory(&bench); // first: the peak is that of the whole process
+    if (rounds > 0) {
+        make_text();
+        for (int k = 0; k < 2; k++)
+            end[k] = ALLOC(int64_t, edges, "ends of the bench");
+        measure_time(&bench, rounds);
+    }
+    file_remove(folder, &err);
+    return bench_end(&bench);
+}
