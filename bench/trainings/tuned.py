@@ -8,7 +8,7 @@ A cell is a set (configs/tuned-SET.json: 60/20/20 splits) and a method, mode and
 that of the test nodes at the first epoch of the best validation score, evaluated every epoch, as tunedGNN takes it. It may
 differ from the published one by a point; adaqp may differ from vanilla, over paired seeds on as many ranks, by max(0.3
 points, 2 standard errors). --backend: run.backend of all runs. --seconds: times an epoch and its evaluation in every cell
-and says what all would take, instead of training.
+and says what all would take, instead of training, by the clock and in seconds of cores.
 
 Cells are kept in bench/results/tuned.json as soon as they are known and not run again (remove one there to do so); none is
 begun after so many hours. --results keeps them in another folder, --merge takes in what such folders have, so that cells
@@ -16,6 +16,7 @@ can be run on several machines. Writes docs/results.md.
 """
 import json
 import os
+import resource
 import statistics
 import sys
 import tempfile
@@ -55,24 +56,32 @@ def measured(name, method):
 
 
 def seconds_of(name, method):
-    """Of an epoch and its evaluation: what four more of them take."""
+    """Of an epoch and its evaluation: what four more of them take, by the clock and of all cores."""
     took = []
     for epochs in (2, 6):
-        begin = time.time()
+        begin, cores = time.time(), cpu_seconds()
         run(name, method, 0, [f"train.epochs={epochs}"])
-        took.append(time.time() - begin)
-    return (took[1] - took[0]) / 4
+        took.append((time.time() - begin, cpu_seconds() - cores))
+    return [(after - before) / 4 for before, after in zip(*took)]
+
+
+def cpu_seconds():
+    """Of all programs that have ended."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def time_cells(bench, cells):
-    total = 0
+    total = [0, 0]
     for name, method in cells:
         with open(os.path.join(ROOT, "configs", f"tuned-{name.replace('_', '-')}.json")) as file:
             epochs = json.load(file)["train"]["epochs"]
         seconds = seconds_of(name, method)
-        total += seconds * epochs * option("seeds", 3)
-        bench.figure(f"{name}, {method}: an epoch of {epochs}", seconds, "s")
-    bench.figure(f"all cells, {option('seeds', 3)} seeds", total / 3600, "h")
+        total = [so_far + one * epochs * option("seeds", 3) for so_far, one in zip(total, seconds)]
+        bench.figure(f"{name}, {method}: an epoch of {epochs}", seconds[0], "s")
+        bench.figure(f"{name}, {method}: cores, an epoch", seconds[1], "s")
+    bench.figure(f"all cells, {option('seeds', 3)} seeds", total[0] / 3600, "h")
+    bench.figure(f"all cells, {option('seeds', 3)} seeds, of cores", total[1] / 3600, "h")
     bench.end()
 
 
