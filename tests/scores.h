@@ -20,7 +20,7 @@ static inline double score_in(const Metrics *metrics, const char *key) {
 // Of rows with one label each: that score, the others 0.
 static inline Metrics metrics_with(int64_t rows, const char *key, double value) {
     Metrics metrics;
-    metrics_init(&metrics, loss_of_labels(false), score_find(key));
+    metrics_init(&metrics, loss_of_labels(LABEL_CLASS), score_find(key));
     metrics.rows = rows;
     *score_at(&metrics, key) = value;
     return metrics;

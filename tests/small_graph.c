@@ -110,7 +110,12 @@ static void add_rows(Dataset *d, const TestGraphKind *k, uint64_t seed) {
             d->x[i * k->features + c] = (float)(2 * uniform(seed, 3, i, c) - 1);
         d->split[i] = (uint8_t)(k->split != NULL ? k->split(i) : (int)(4 * uniform(seed, 4, i, 0)));
     }
-    if (k->multilabel) {
+    if (k->number != NULL) {
+        d->numeric = true;
+        d->numbers = ALLOC(float, n * k->classes, "labels");
+        for (int64_t i = 0; i < n * k->classes; i++)
+            d->numbers[i] = (float)k->number(i / k->classes, i % k->classes);
+    } else if (k->multilabel) {
         d->labels = ALLOC(uint8_t, n * k->classes, "labels");
         for (int64_t i = 0; i < n * k->classes; i++)
             d->labels[i] = (uint8_t)draw_label(k, seed, i / k->classes, i % k->classes);

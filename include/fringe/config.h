@@ -171,6 +171,7 @@ typedef struct Config {
         double eps;                  // adam
         ConfigDoubles
             weight_decay; // per layer (L2, added to the gradient); the last value serves the rest
+        double l1;        // of the matrices, by the proximal step; 0 = off
         double clip_norm; // largest norm of the whole gradient; 0 = off
         char lr_schedule[CONFIG_WORD]; // of a family
         int64_t lr_step_size;          // step: every so many epochs ...

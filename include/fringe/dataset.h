@@ -22,6 +22,9 @@ enum { PIN_SOURCE = 1, PIN_TARGET = 2, PIN_BOTH = 3 };
 
 enum { DATASET_NAME = 128, DATASET_ORIGIN = 256 };
 
+// What a node is labelled with: one class, several of them, or numbers that a regression predicts.
+typedef enum LabelKind { LABEL_CLASS, LABEL_CLASSES, LABEL_NUMBERS } LabelKind;
+
 // The user's ids of nodes in ascending order, one for each node. Numbers, or text in the order of
 // its bytes. Whoever has a copy frees it; those of an opened directory lie in its mapping.
 typedef struct NodeIds {
@@ -52,11 +55,13 @@ typedef struct Dataset {
                              // NULL: all 1
     int64_t features;        // F, 0 if there are none
     float *x;                // [n, F] or NULL
-    int64_t classes;         // K, 0 if there are no labels
+    int64_t classes;         // K, 0 if there are no labels; of numbers how many a node has
     bool multilabel;
-    enum { LABELS_AUTO, LABELS_CLASSES, LABELS_SEVERAL } labels_are; // while it is read
-    int32_t *label;  // [n], -1 = none; NULL if multilabel or no labels
+    bool numeric; // labels are numbers
+    enum { LABELS_AUTO, LABELS_CLASSES, LABELS_SEVERAL, LABELS_NUMBERS } labels_are; // as read
+    int32_t *label;  // [n], -1 = none; NULL if multilabel, numeric or no labels
     uint8_t *labels; // [n, K] 0/1 if multilabel
+    float *numbers;  // [n, K] if numeric; not a number: none
     NodeIds ids;     // of nodes
     NodeIds names;   // text: [K] names of classes; count 0: they are numbers
     uint8_t *split;  // [n] SPLIT_...; never NULL (all SPLIT_NONE without splits)
@@ -95,6 +100,12 @@ bool dataset_needs_split(const char *name, Error *err); // sets that error; alwa
 bool dataset_check(const Dataset *dataset, const char *name, Error *err);
 // Pattern and weights are symmetric; of a hypergraph: every pin is source and target.
 bool dataset_is_symmetric(const Dataset *dataset);
+// What its labels are; LABEL_CLASS also where it has none.
+static inline LabelKind dataset_labels(const Dataset *dataset) {
+    return dataset->numeric ? LABEL_NUMBERS : dataset->multilabel ? LABEL_CLASSES : LABEL_CLASS;
+}
+// False where it has labels and that node has none.
+bool dataset_is_labelled(const Dataset *dataset, int64_t node);
 Csr dataset_csr(const Dataset *dataset); // its edges by source, or pins; borrowed, read-only
 
 // The name of the dataset of config.data: that of a dataset directory, else the file name without
@@ -110,7 +121,8 @@ static inline const char *dataset_look_alike(const char *origin) {
 }
 
 // Our directory: dataset.json (manifest) and dataset.safetensors (edge_offset I64, edge_target I32,
-// edge_weight F32, features F32, labels I32 [n] or U8 [n,K], split U8; of hypergraphs pin_role U8,
+// edge_weight F32, features F32, labels I32 [n], U8 [n,K] or F32 [n,K], split U8; of hypergraphs
+// pin_role U8,
 // hyperedge_weight F32, node_weight I32); see docs/data.md.
 bool dataset_write(const Dataset *dataset, const char *folder,
                    Error *err); // durable: temporary folder, rename

@@ -56,11 +56,12 @@ typedef struct LossCallback {
     void *context; // borrowed
 } LossCallback;
 
-// What rows are told apart by, on the device; borrowed.
+// What is known of rows, on the device; borrowed. One of three arrays is there.
 typedef struct Labels {
-    const DeviceInt32 *label; // [N] class of a row, below 0: none; NULL: rows have several
-    const DeviceByte *labels; // [N, K] of each class whether the row has it; NULL: rows have one
-    const DeviceByte *split;  // [N] SPLIT_...
+    const DeviceInt32 *label;   // [N] class of a row, below 0: none; NULL: it is another kind
+    const DeviceByte *labels;   // [N, K] of each class whether the row has it; NULL: likewise
+    const DeviceFloat *numbers; // [N, K] what a regression predicts; NULL: likewise
+    const DeviceByte *split;    // [N] SPLIT_...
 } Labels;
 
 typedef struct LossInput {
@@ -97,34 +98,33 @@ const char *score_text(char out[QUANTITY], const Score *score, double value);
 static inline double score_scale(const Score *score) { return score->percent ? 100 : 1; }
 static inline const char *score_unit(const Score *score) { return score->percent ? " %" : ""; }
 
-// Losses are a table (src/model/losses.c): softmax and bce, whose values and gradients are sums
-// over the rows of a split, and one of a callback, which no config names.
+// Losses are a table (src/model/losses.c): softmax, bce, hinge and mse, whose values and gradients
+// are sums over the rows of a split, and one of a callback, which no config names.
 typedef struct Loss {
-    const char *name;   // a word of train.loss
-    const char *labels; // that it is for, for messages: "multi-label"
-    bool several;       // for rows with several labels
-    const char *judge;  // the score of train.metric=auto, which people are shown
+    const char *name; // a word of train.loss
+    unsigned labels;  // the kinds of labels that it is for: 1 << LabelKind, added
     // As Backend.softmax_loss.
     void (*make)(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight);
     // As Backend.count_classes; NULL, as what follows: the loss is the caller's, who gives its
     // mean.
     void (*count)(const LossInput *in, DeviceInt64 *count);
-    void (*baseline)(const Shard *shard, const Comm *comm, double baseline[4]); // model_baseline
 } Loss;
 extern const Family loss_family;
-const Loss *loss_of_labels(bool several);
-// False with EXIT_CONFIG if the word of train.loss is not of these labels.
-bool loss_fits(const char *word, bool several, Error *err);
-// False with EXIT_CONFIG if train.class_weights, positive_weight or label_smoothing do not fit the
-// labels: another number of classes, or a key of the other loss.
-bool loss_weights_fit(const Config *config, int64_t classes, bool several, Error *err);
-// The score that a word of train.metric names; NULL with EXIT_CONFIG if the loss has no such score.
-const Score *loss_score(const Loss *loss, const char *word, Error *err);
+const Loss *loss_of_labels(LabelKind kind); // the first one that is for them
+// The loss that the word of train.loss names, auto: the first one of these labels. NULL with
+// EXIT_CONFIG if it is not for such labels.
+const Loss *loss_find(const char *word, LabelKind kind, Error *err);
+// False with EXIT_CONFIG if train.class_weights, positive_weight or label_smoothing do not fit loss
+// and labels: another number of classes, or a key of another loss.
+bool loss_weights_fit(const Config *config, int64_t classes, LabelKind kind, Error *err);
+// The score that a word of train.metric names, auto: that of the labels; NULL with EXIT_CONFIG if
+// the loss has no such score.
+const Score *loss_score(const Loss *loss, const char *word, LabelKind kind, Error *err);
 // False with EXIT_CONFIG if it has no value on the validation nodes, because they have all of a
 // class or none of it. Collective.
 bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, Error *err);
 // The score that people are shown of trainings with such labels.
-const Score *score_of_labels(bool several);
+const Score *score_of_labels(LabelKind kind);
 
 typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/internal.h)
 
@@ -192,7 +192,7 @@ typedef struct ModelShape {
 extern const Family layer_family;
 FamilyKeys layer_keys(void); // the config keys of the layer kinds
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
-                 bool multilabel, Error *err);
+                 LabelKind labels, Error *err);
 void model_shape_for_inference(ModelShape *shape);
 // Training makes this loss smaller, and computes all rows (lossless.receptive_field=all). Nothing
 // is measured of a split. Before Patterns are made or planned.
@@ -351,8 +351,9 @@ void model_measure_all(Model *model);
 void model_metrics(Model *model, Rows logits, Metrics out[4]);
 
 // The score of a guess that uses the training labels alone: baseline[SPLIT_TRAIN..SPLIT_TEST] is
-// the accuracy of the most frequent training class, or the micro-F1 of the classes that at least
-// half of the training nodes have; NaN where the split is empty. Collective.
+// the accuracy of the most frequent training class, the micro-F1 of the classes that at least half
+// of the training nodes have, or the RMSE of the mean of the training nodes; NaN where the split is
+// empty. Collective.
 void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]);
 
 #endif

@@ -79,13 +79,14 @@ typedef struct Shard {
     int sets, relations;
     RowSet set[SHARD_SETS];
     ShardRelation relation[SHARD_RELATIONS];
-    int64_t features, classes;
-    bool multilabel;
+    int64_t features, classes;       // classes: of labels that are numbers how many a node has
+    bool multilabel, numeric;        // as of a Dataset
     const float *x;                  // [own nodes, features], rows as the file has them
     const int32_t *label;            // [own nodes] or NULL
     const uint8_t *labels;           // [own nodes, classes] or NULL
+    const float *numbers;            // [own nodes, classes] or NULL
     const uint8_t *split;            // [own nodes]
-    int64_t majority;                // most frequent training class (baseline); -1 if multilabel
+    int64_t majority;                // most frequent training class (baseline); -1 if there is none
     char dataset_name[DATASET_NAME]; // after partition_load that of the requested source
     char dataset_hash[33], partition_hash[33];
     Tensors map;
@@ -99,6 +100,9 @@ static inline const ShardRelation *shard_transposed(const Shard *shard, int rela
 static inline bool shard_is_hypergraph(const Shard *shard) { return shard->sets > 1; }
 static inline bool shard_is_symmetric(const Shard *shard) {
     return shard->relations == shard->sets;
+}
+static inline LabelKind shard_labels(const Shard *shard) {
+    return shard->numeric ? LABEL_NUMBERS : shard->multilabel ? LABEL_CLASSES : LABEL_CLASS;
 }
 // The relation of an aggregate in forward direction: of a graph always IN_EDGES; of a hypergraph
 // stage 0 leads to hyperedges and stage 1 to nodes.

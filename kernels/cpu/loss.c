@@ -1,4 +1,5 @@
-// Losses over the rows of a split: softmax cross-entropy and binary cross-entropy with logits.
+// Losses over the rows of a split: softmax cross-entropy, binary cross-entropy with logits, hinge
+// and squared error.
 //
 // The one idea: a loss is a double, summed row by row in at most 256 blocks of rows, whose size is
 // a function of the number of rows alone; the blocks are added in order.
@@ -50,4 +51,30 @@ void cpu_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *lab
                      .row = cpu_floats(row),
                      .positive = form.positive};
     *cpu_doubles(loss) = sum_of_rows(LANES_PICK(bce_rows), &call);
+}
+
+void cpu_hinge_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
+                    const DeviceByte *labels, const DeviceByte *split, uint8_t which, float weight,
+                    const DeviceFloat *row) {
+    LossCall call = {.g = cpu_rows(g),
+                     .logits = cpu_rows(logits),
+                     .label = cpu_int32s(label),
+                     .labels = cpu_bytes(labels),
+                     .split = cpu_bytes(split),
+                     .which = which,
+                     .weight = weight,
+                     .row = cpu_floats(row)};
+    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(hinge_rows), &call);
+}
+
+void cpu_mse_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceFloat *numbers,
+                  const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row) {
+    LossCall call = {.g = cpu_rows(g),
+                     .logits = cpu_rows(logits),
+                     .numbers = cpu_floats(numbers),
+                     .split = cpu_bytes(split),
+                     .which = which,
+                     .weight = weight,
+                     .row = cpu_floats(row)};
+    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(mse_rows), &call);
 }

@@ -6,8 +6,9 @@
 
 typedef struct LossCall {
     CpuRows g, logits;     // g.at NULL: only the loss
-    const int32_t *label;  // softmax: [N]
-    const uint8_t *labels; // bce: [N, K]
+    const int32_t *label;  // softmax: [N]; hinge: [N] or NULL
+    const uint8_t *labels; // bce: [N, K]; hinge: where label is NULL
+    const float *numbers;  // mse: [N, K]
     const uint8_t *split;  // [N]
     uint8_t which;
     float weight;
@@ -18,7 +19,9 @@ typedef struct LossCall {
 
 #define LOSS_LANES(lanes)                                                                          \
     double softmax_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);                 \
-    double bce_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);
+    double bce_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);                     \
+    double hinge_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);                   \
+    double mse_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);
 LOSS_LANES(plain)
 LOSS_LANES(avx2)
 LOSS_LANES(avx512)

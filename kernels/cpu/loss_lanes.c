@@ -2,6 +2,8 @@
 //
 //   softmax  loss = log sum_c exp(z_c - m) + m - z_label, m = max z;  g = (p - onehot) weight
 //   bce      loss = sum_c max(x, 0) - x y + log(1 + exp(-|x|));       g = (sigmoid(x) - y) weight
+//   hinge    loss = sum_c max(0, 1 - y x), y = 1 or -1;               g = -y weight, or 0
+//   mse      loss = sum_c (x - y)^2 / K;                              g = 2 (x - y) weight / K
 //
 // With factors w of classes and smoothing e the label asks for a share of (1 - e) w_label and every
 // class for one of e/K w_c (Shares):
@@ -202,6 +204,84 @@ double LANES_NAME(bce_rows)(const LossCall *call, int64_t begin, int64_t end) {
                                              call->positive);
         else if (g != NULL)
             zero_row(g, columns);
+    }
+    return loss;
+}
+
+// 1 of the classes that the row has, -1 of the others.
+LANES_INLINE F16 sides_load(const LossCall *call, int64_t r, int64_t c) {
+    int64_t columns = call->logits.columns;
+    float lane[16] __attribute__((aligned(64))) = {0};
+    for (int64_t i = 0; i < 16 && c + i < columns; i++)
+        lane[i] =
+            (call->label != NULL ? call->label[r] == c + i : call->labels[r * columns + c + i] != 0)
+                ? 1.0f
+                : -1.0f;
+    return f16_load(lane);
+}
+
+// The losses of 16 elements, and their gradients into *g.
+LANES_INLINE F16 hinge_16(F16 *g, F16 x, F16 y, float weight) {
+    F16 loss;
+    F16_EACH(i) {
+        Vec missing = 1.0f - y.part[i] * x.part[i], zero = vec_set(0);
+        VecInt beyond = missing <= 0.0f; // a NaN is taken as it is
+        loss.part[i] = vec_select(beyond, zero, missing);
+        g->part[i] = vec_select(beyond, zero, -y.part[i] * weight);
+    }
+    return loss;
+}
+
+LANES_INLINE double hinge_row(float *g, const LossCall *call, int64_t r, float weight) {
+    const float *x = call->logits.at + r * call->logits.stride;
+    F16 sum = f16_set(0);
+    for (int64_t c = 0; c < call->logits.columns; c += 16) {
+        Mask mask = mask_of(c, call->logits.columns);
+        F16 d, loss = hinge_16(&d, f16_load(x + c), sides_load(call, r, c), weight);
+        sum = f16_add(sum, f16_keep(loss, mask));
+        if (g != NULL)
+            f16_store(g + c, f16_keep(d, mask));
+    }
+    return (double)f16_sum(sum);
+}
+
+double LANES_NAME(hinge_rows)(const LossCall *call, int64_t begin, int64_t end) {
+    double loss = 0;
+    for (int64_t r = begin; r < end; r++) {
+        float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
+        float factor = row_factor(call, r);
+        if (factor != 0)
+            loss += (double)factor * hinge_row(g, call, r, call->weight * factor);
+        else if (g != NULL)
+            zero_row(g, call->logits.columns);
+    }
+    return loss;
+}
+
+LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float weight) {
+    int64_t columns = call->logits.columns;
+    const float *x = call->logits.at + r * call->logits.stride;
+    F16 sum = f16_set(0), twice = f16_set(2.0f * weight / (float)columns);
+    for (int64_t c = 0; c < columns; c += 16) {
+        F16 y = columns - c >= 16 ? f16_load_loose(call->numbers + r * columns + c)
+                                  : f16_load_first(call->numbers + r * columns + c, columns - c);
+        F16 d = f16_keep(f16_sub(f16_load(x + c), y), mask_of(c, columns));
+        sum = f16_add(sum, f16_mul(d, d));
+        if (g != NULL)
+            f16_store(g + c, f16_mul(d, twice));
+    }
+    return (double)f16_sum(sum) / (double)columns;
+}
+
+double LANES_NAME(mse_rows)(const LossCall *call, int64_t begin, int64_t end) {
+    double loss = 0;
+    for (int64_t r = begin; r < end; r++) {
+        float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
+        float factor = row_factor(call, r);
+        if (factor != 0)
+            loss += (double)factor * mse_row(g, call, r, call->weight * factor);
+        else if (g != NULL)
+            zero_row(g, call->logits.columns);
     }
     return loss;
 }

@@ -58,3 +58,10 @@ void cpu_scale(DeviceFloat *x, int64_t count, float factor) {
     for (int64_t i = 0; i < count; i++)
         at[i] *= factor;
 }
+
+void cpu_shrink(DeviceFloat *x, int64_t count, float by) {
+    float *at = cpu_floats(x);
+#pragma omp parallel for schedule(static) if (count > BLOCKS * PIECE)
+    for (int64_t i = 0; i < count; i++)
+        at[i] = at[i] > by ? at[i] - by : at[i] < -by ? at[i] + by : at[i] != at[i] ? at[i] : 0.0f;
+}

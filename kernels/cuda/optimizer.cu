@@ -65,3 +65,13 @@ __global__ __launch_bounds__(FLAT_THREADS) static void scale_numbers(float *x, f
 void cuda_scale(DeviceFloat *x, int64_t count, float factor) {
     LAUNCH_FLAT(scale_numbers, count, floats_of(x), factor);
 }
+
+__global__ __launch_bounds__(FLAT_THREADS) static void shrink_numbers(float *x, float by,
+                                                                      int64_t count) {
+    EACH_FLAT(i, count)
+    x[i] = x[i] > by ? x[i] - by : x[i] < -by ? x[i] + by : x[i] != x[i] ? x[i] : 0.0f;
+}
+
+void cuda_shrink(DeviceFloat *x, int64_t count, float by) {
+    LAUNCH_FLAT(shrink_numbers, count, floats_of(x), by);
+}

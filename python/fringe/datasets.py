@@ -114,7 +114,8 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
     edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or a Data object of PyG, which
               may hold features, labels and masks as well
     features  [n, F] numbers
-    labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node
+    labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node; or floats that are
+              not whole: numbers to predict, nan for none
     masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
               "train", "validation", "test" or PyG's names; without them fringe can predict but not train
     weights   [E] of the edges
@@ -136,6 +137,11 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
     _write_folder(folder, name, nodes, arrays, features, labels, masks, {})
 
 
+def _are_numbers(labels):
+    labels = _array(labels)
+    return labels.dtype.kind == "f" and not (np.isfinite(labels) <= (labels == np.trunc(labels))).all()
+
+
 def _label_array(labels):
     labels = _array(labels)
     labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
@@ -155,7 +161,10 @@ def _write_folder(folder, name, nodes, arrays, features, labels, masks, more):
     if features is not None:
         arrays["features"] = np.asarray(_array(features), np.float32)
         manifest["features"] = arrays["features"].shape[1]
-    if labels is not None:
+    if labels is not None and _are_numbers(labels):
+        arrays["labels"] = _array(labels).astype(np.float32).reshape(len(labels), -1)
+        manifest.update(numeric=True, classes=arrays["labels"].shape[1])
+    elif labels is not None:
         labels = _label_array(labels)
         manifest["multilabel"] = labels.ndim == 2
         manifest["classes"] = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1

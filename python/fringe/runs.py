@@ -5,6 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 from dataclasses import dataclass
+from typing import Optional
 
 import numpy as np
 
@@ -71,13 +72,14 @@ def _predicted(run, name, option):
 
 @dataclass
 class Predictions:
-    classes: np.ndarray  # int64 [n, 1], or [n, K] zeros and ones
+    classes: Optional[np.ndarray]  # int64 [n, 1], or [n, K] zeros and ones; None: labels are numbers
     scores: np.ndarray  # float32 [n, K], before softmax or sigmoid
 
 
 def predictions(run):
     """What `fringe predict RUN` wrote, for all nodes in the order of the dataset."""
-    return Predictions(_predicted(run, "classes.npy", ""), _predicted(run, "scores.npy", ""))
+    numeric = run.record["data"].get("numeric", False)
+    return Predictions(None if numeric else _predicted(run, "classes.npy", ""), _predicted(run, "scores.npy", ""))
 
 
 def embeddings(run, layer):

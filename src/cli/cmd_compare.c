@@ -205,7 +205,7 @@ static bool compare(Session *s, const Options *options) {
     char base[CONFIG_TEXT];
     int count = list_variants(variant, options->modes);
     snprintf(base, sizeof base, "%s", s->config.run.dir);
-    comparison_init(&comparison, base, score_of_labels(s->shard.multilabel), s->comm.size,
+    comparison_init(&comparison, base, score_of_labels(shard_labels(&s->shard)), s->comm.size,
                     options->runs);
     comparison.data = s->shard.dataset_name;
     dataset_origin(&s->config, comparison.origin);

@@ -1,5 +1,5 @@
 // fringe predict: writes classes, scores and embeddings of every node, in the order of the original
-// nodes.
+// nodes. Where labels are numbers the scores are the predictions, and there are no classes.
 
 #include "fringe/npy.h"
 #include "internal.h"
@@ -76,13 +76,14 @@ static void write_output(void *context, Error *err) {
     }
     snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
     const Shard *shard = &s->shard;
-    int64_t *classes =
-        classes_of(out->scores, shard->set[NODES].total, shard->classes, shard->multilabel);
+    int64_t *classes = shard->numeric ? NULL
+                                      : classes_of(out->scores, shard->set[NODES].total,
+                                                   shard->classes, shard->multilabel);
     Predicted predicted = {shard->set[NODES].total, out->classes, shard->multilabel, out->scores,
                            classes};
     if (folder != NULL && file_make_folder(folder, err) &&
         write_rows(s, folder, "scores.npy", out->scores, out->classes) &&
-        write_classes(s, folder, classes) &&
+        (classes == NULL || write_classes(s, folder, classes)) &&
         names_write(&s->config, folder, &predicted, out->csv, err) && out->layer > 0)
         write_rows(s, folder, name, out->embedding, out->width);
     memory_free(classes);
@@ -134,7 +135,7 @@ static int64_t width_of(const Session *s, int layer) {
     const Shard *shard = &s->shard;
     ModelShape shape;
     return layer > 0 && model_shape(&shape, &s->config, shard->features, shard->classes,
-                                    shard->multilabel, &(Error){0})
+                                    shard_labels(shard), &(Error){0})
                ? shape.width[layer * shape.stages]
                : 0;
 }

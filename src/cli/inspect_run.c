@@ -25,9 +25,10 @@ static const char *text_of(const RunRecord *run, const char *path) {
 }
 
 static void print_setting(const RunRecord *run) {
-    printf("data       %s%s: %s, %.0f features, %.0f classes\n", SHOWN(text_of(run, "data.name")),
+    printf("data       %s%s: %s, %.0f features, %.0f %s\n", SHOWN(text_of(run, "data.name")),
            record_look_alike(run), SHOWN(text_of(run, "data.size")),
-           record_number(run, "data.features"), record_number(run, "data.classes"));
+           record_number(run, "data.features"), record_number(run, "data.classes"),
+           run->score->percent ? "classes" : "numbers to predict");
     printf("model      %s, %.0f layers; cut by %s; learning rate %g\n",
            SHOWN(text_of(run, "config.model.layer")), record_number(run, "config.model.layers"),
            SHOWN(text_of(run, "config.partition.method")), record_number(run, "config.train.lr"));
@@ -253,7 +254,7 @@ static RecordedEpoch *read_metrics(const char *path, const Score **score, int64_
         return of_run;
     }
     RecordedEpoch *epoch = ALLOC(RecordedEpoch, EPOCHS_MOST, "epochs of a run");
-    *score = score_of_labels(true);
+    *score = score_of_labels(LABEL_CLASSES);
     if (record_history(folder, *score, epoch, EPOCHS_MOST, count, err))
         return epoch;
     memory_free(epoch);

@@ -101,7 +101,7 @@ static bool is_sweep(const char *path) {
 // That the document names.
 static const Score *score_in(const Json *document) {
     const Score *score = score_find(json_get_text(document, "metric"));
-    return score != NULL ? score : score_of_labels(false);
+    return score != NULL ? score : score_of_labels(LABEL_CLASS);
 }
 
 static const char *score_of(const Json *point, const char *key, double scale, char out[32]) {

@@ -240,7 +240,7 @@ typedef struct Predicted {
     int64_t nodes, classes;
     bool several;
     const float *scores; // [nodes, classes]
-    const int64_t *best; // [nodes] classes, or [nodes, classes] of 0 and 1
+    const int64_t *best; // [nodes] classes, or [nodes, classes] of 0 and 1; NULL: scores are all
 } Predicted;
 // ids.npy or ids.txt where ids are not 0 to n-1, class_names.txt where classes have names, and
 // the table --csv (NULL: none).

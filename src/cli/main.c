@@ -31,7 +31,8 @@ const Command commands[] = {
      cmd_evaluate},
     {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rOswbloDVqv",
      "write classes, scores and embeddings of every node",
-     "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels),\n"
+     "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels; none where\n"
+     "labels are numbers, which scores.npy then predicts),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run. Where ids are "

@@ -87,7 +87,7 @@ static void put_best(FILE *file, const NodeIds *names, const Predicted *p, int64
 }
 
 static void put_table(FILE *file, const NodeIds *ids, const NodeIds *names, const Predicted *p) {
-    fprintf(file, "id,class");
+    fprintf(file, p->best != NULL ? "id,class" : "id");
     for (int64_t k = 0; k < p->classes; k++) {
         putc(',', file);
         put_class(file, names, k);
@@ -95,8 +95,10 @@ static void put_table(FILE *file, const NodeIds *ids, const NodeIds *names, cons
     putc('\n', file);
     for (int64_t i = 0; i < p->nodes; i++) {
         put_id(file, ids, i);
-        putc(',', file);
-        put_best(file, names, p, i);
+        if (p->best != NULL) {
+            putc(',', file);
+            put_best(file, names, p, i);
+        }
         for (int64_t k = 0; k < p->classes; k++)
             fprintf(file, ",%.9g", (double)p->scores[i * p->classes + k]);
         putc('\n', file);
@@ -114,7 +116,8 @@ static bool write_table(const NodeIds *ids, const NodeIds *names, const Predicte
     bool ok = file_replace(path, text, bytes, err);
     free(text);
     if (ok)
-        terminal_print("%s id, class, %lld scores\n", SHOWN(path), (long long)p->classes);
+        terminal_print("%s id, %s%lld %s\n", SHOWN(path), p->best != NULL ? "class, " : "",
+                       (long long)p->classes, p->best != NULL ? "scores" : "numbers");
     return ok;
 }
 

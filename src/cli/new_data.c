@@ -67,7 +67,7 @@ bool new_data_fits(const Config *config, Error *err) {
 // What run.json says of the data of the training.
 typedef struct Trained {
     const char *folder;
-    int64_t features, classes, multilabel;
+    int64_t features, classes, multilabel, numeric;
 } Trained;
 
 static void read_trained(void *context, Error *err) {
@@ -77,6 +77,8 @@ static void read_trained(void *context, Error *err) {
     Json *run = json_read(path, err);
     const Json *data = run != NULL ? json_get_of(run, "data", JSON_OBJECT) : NULL;
     const Json *several = data != NULL ? json_get_of(data, "multilabel", JSON_BOOL) : NULL;
+    const Json *numeric = data != NULL ? json_get_of(data, "numeric", JSON_BOOL) : NULL;
+    trained->numeric = numeric != NULL && json_bool(numeric);
     trained->multilabel = several != NULL && json_bool(several);
     if (err->code == 0 && (data == NULL || !json_get_int(data, "features", &trained->features) ||
                            !json_get_int(data, "classes", &trained->classes)))
@@ -98,7 +100,9 @@ bool new_data_take(Session *s) {
             shard->dataset_name, (long long)shard->features, (long long)trained.features);
     shard->classes = trained.classes; // labels of the new graph are not looked at
     shard->multilabel = trained.multilabel != 0;
+    shard->numeric = trained.numeric != 0;
     shard->label = NULL;
     shard->labels = NULL;
+    shard->numbers = NULL;
     return true;
 }

@@ -151,9 +151,12 @@ static void print_data(const Config *config, const Shard *shard) {
     dataset_origin(config, origin);
     terminal_note("data       %s%s: %s\n", SHOWN(shard->dataset_name), dataset_look_alike(origin),
                   shard_size_text(size, shard));
-    terminal_note("           %lld features, %lld classes%s; train %lld, validation %lld, "
+    terminal_note("           %lld features, %lld %s%s; train %lld, validation %lld, "
                   "test %lld\n",
                   (long long)shard->features, (long long)shard->classes,
+                  !shard->numeric       ? "classes"
+                  : shard->classes == 1 ? "number to predict"
+                                        : "numbers to predict",
                   shard->multilabel ? " (several per node)" : "", (long long)shard->train_nodes,
                   (long long)shard->val_nodes, (long long)shard->test_nodes);
 }
@@ -189,14 +192,16 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
 static void print_baseline(const Shard *shard, const Score *score, const RunSummary *summary) {
     char validation[QUANTITY], test[QUANTITY];
     terminal_note("baseline   %s: validation %s, test %s\n",
-                  shard->multilabel ? "the most frequent classes" : "the most frequent class",
+                  shard->numeric      ? "the mean of the training nodes"
+                  : shard->multilabel ? "the most frequent classes"
+                                      : "the most frequent class",
                   score_text(validation, score, summary->baseline[SPLIT_VAL]),
                   score_text(test, score, summary->baseline[SPLIT_TEST]));
 }
 
 void print_training(const Config *config, const Shard *shard, const Comm *comm,
                     const Trainer *trainer, const RunSummary *summary) {
-    const Score *score = score_of_labels(shard->multilabel);
+    const Score *score = score_of_labels(shard_labels(shard));
     print_data(config, shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);

@@ -335,6 +335,11 @@ void config_check_together(const Config *config, Complaints *complaints) {
     const ConfigInts *trace = &config->run.trace;
     if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
         config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");
+    if (config->train.l1 > 0 && strcmp(config->train.optimizer, "sgd") != 0)
+        config_complain(complaints,
+                        "train.l1: its proximal step is that of sgd, and train.optimizer is %s; "
+                        "set train.optimizer=sgd, or train.l1=0",
+                        config->train.optimizer);
     if (strcmp(config->train.lr_schedule, "constant") != 0 &&
         config->train.warmup > config->train.epochs && config->train.epochs > 0)
         config_complain(complaints,

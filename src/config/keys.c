@@ -20,8 +20,10 @@ const Key config_own_keys[] = {
      "Features of a graph whose file has none: .npy [n, F]."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
      "Labels in a file beside the graph: .npy, [n] whole numbers or [n, K] 0/1; or .csv."},
-    {"data.labels_are", KEY_WORD, AT(data.labels_are), "\"auto\"", ANY, "auto classes several", ANY,
-     "What labels [n, K] of 0 and 1 are; auto: classes, if each row has at most one 1."},
+    {"data.labels_are", KEY_WORD, AT(data.labels_are), "\"auto\"", ANY,
+     "auto classes several numbers", ANY,
+     "What labels are. Those [n, K] of 0 and 1, auto: classes, if each row has at most one 1. "
+     "numbers: what a regression predicts, [n] or [n, K]; auto: floats that are not whole."},
     {"data.nodes", KEY_PATH, AT(data.nodes), "\"\"", ANY, ANY, ANY,
      "Features, labels and splits beside the graph: an .npz (x, y, train_idx, ...; with ids, "
      "train_ids, ... by id), or a .csv whose header has a column id."},

@@ -20,9 +20,8 @@
 #define RANKS "the number of parts is the number of ranks: --ranks P"
 #define STARTS_RANKS "--ranks P starts the ranks; on several machines mpirun or srun does"
 #define CLASSIFIES                                                                                 \
-    "fringe classifies nodes: train.loss and train.metric follow from the labels, and other "      \
-    "tasks "                                                                                       \
-    "are not offered"
+    "fringe classifies nodes, or predicts numbers of them where data.labels are numbers: "         \
+    "train.loss and train.metric follow from the labels, and other tasks are not offered"
 #define RECORDS                                                                                    \
     "nothing is sent elsewhere: metrics.jsonl in run.dir has every epoch, and fringe report RUN "  \
     "draws it"
@@ -277,15 +276,17 @@ static const Meaning meanings[] = {
     {"train.lr_schedule", "reducelronplateau", "plateau"},
     {"train.loss", "crossentropy cross_entropy crossentropyloss ce nll nllloss", "softmax"},
     {"train.loss", "bcewithlogits bcewithlogitsloss sigmoid", "bce"},
-    {"train.loss", "mse mseloss mae l1 l2 huber smooth_l1 regression",
-     "fringe classifies nodes; regression is not offered"},
-    {"train.loss", "focal hinge kl kldiv margin", "it is not offered; softmax and bce are"},
+    {"train.loss", "mseloss l2 l2loss squared_error regression", "mse"},
+    {"train.loss", "svm multimargin hingeloss hinge_loss", "hinge"},
+    {"train.loss", "mae l1 huber smooth_l1", "it is not offered; mse is, and train.metric=mae"},
+    {"train.loss", "focal kl kldiv margin", "it is not offered; softmax, bce and hinge are"},
     {"train.metric", "acc", "accuracy"},
     {"train.metric", "f1 f1-score micro f1-micro", "micro-f1"},
     {"train.metric", "macro f1-macro", "macro-f1"},
     {"train.metric", "auc rocauc roc_auc_score", "roc-auc"},
     {"train.metric", "ap aupr average_precision_score", "average-precision"},
-    {"train.metric", "mse mae rmse r2", "fringe classifies nodes; regression is not offered"},
+    {"train.metric", "mse", "rmse"},
+    {"train.metric", "r2_score r_squared", "r2"},
     {"train.metric", "loss val_loss", "the best epoch is chosen by a score: accuracy or an F1"},
     {"partition.method", "kahip parmetis scotch kaffpa kaminpar mtmetis mt-metis hmetis zoltan",
      "file:PATH takes the parts that another program made, one number a line"},

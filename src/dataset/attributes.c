@@ -126,6 +126,7 @@ static bool take_columns(Dataset *dataset, const int64_t *value, int64_t count, 
 void labels_are(Dataset *dataset, const Config *config) {
     dataset->labels_are = strcmp(config->data.labels_are, "classes") == 0   ? LABELS_CLASSES
                           : strcmp(config->data.labels_are, "several") == 0 ? LABELS_SEVERAL
+                          : strcmp(config->data.labels_are, "numbers") == 0 ? LABELS_NUMBERS
                                                                             : LABELS_AUTO;
 }
 
@@ -133,7 +134,7 @@ static bool labels_from_text(Dataset *dataset, const Npy *npy, Error *err) {
     char *text = NULL;
     int64_t *span = NULL;
     bool ok = npy_to_text(npy, &text, &span, err);
-    ClassWords words = {npy->elements, span, text, dataset->labels_are == LABELS_SEVERAL, 0};
+    ClassWords words = {npy->elements, span, text, dataset->labels_are == LABELS_SEVERAL, 0, NULL};
     ok = ok && classes_take(dataset, &words, err);
     memory_free(text);
     memory_free(span);
@@ -152,34 +153,84 @@ static bool whole_numbers(const Npy *npy, int64_t **out, Error *err) {
         bad = bad < 0 && !whole && !isnan(x[i]) ? i : bad;
     }
     if (bad >= 0)
-        error_set(err, EXIT_DATA, "entry %lld is %g; labels are whole numbers", (long long)bad,
-                  (double)x[bad]);
+        error_set(err, EXIT_DATA,
+                  "entry %lld is %g; labels are whole numbers, and data.labels_are=numbers takes "
+                  "them as numbers to predict",
+                  (long long)bad, (double)x[bad]);
     memory_free(x);
     *out = value;
     return err->code == 0;
 }
 
+static bool take_whole(Dataset *dataset, Npy *npy, int64_t columns, Error *err) {
+    int64_t *value = NULL;
+    bool ok = (npy->kind == NPY_FLOAT ? whole_numbers : npy_to_int64)(npy, &value, err) &&
+              (columns == 1 ? take_classes(dataset, value, npy->shape[0], err)
+                            : take_columns(dataset, value, npy->shape[0], columns, err));
+    memory_free(value);
+    return ok;
+}
+
+// ---- labels that are numbers
+
+// Some finite value is not whole.
+static bool has_fraction(const Npy *npy, bool *has, Error *err) {
+    float *x = NULL;
+    if (!npy_to_float(npy, &x, err))
+        return false;
+    for (int64_t i = 0; i < npy->elements && !*has; i++)
+        *has = isfinite(x[i]) && x[i] != truncf(x[i]);
+    memory_free(x);
+    return true;
+}
+
+// Said, or floats that are not whole where nothing is said.
+static bool are_numbers(Dataset *dataset, const Npy *npy, bool *numbers, Error *err) {
+    *numbers = dataset->labels_are == LABELS_NUMBERS;
+    if (*numbers || dataset->labels_are != LABELS_AUTO || npy->kind != NPY_FLOAT)
+        return true;
+    if (!has_fraction(npy, numbers, err))
+        return false;
+    if (*numbers)
+        warnings_add(&dataset->warnings,
+                     "labels are not whole, so they are numbers to predict (train.loss=mse); "
+                     "data.labels_are=classes takes none but whole ones");
+    return true;
+}
+
+static bool take_numbers(Dataset *dataset, Npy *npy, int64_t columns, Error *err) {
+    float *x = NULL;
+    if (!npy_to_float(npy, &x, err))
+        return false;
+    dataset->numbers = x;
+    dataset->numeric = true;
+    dataset->classes = columns;
+    return true;
+}
+
+static void forget_labels(Dataset *dataset) {
+    dataset_free_arrays(dataset, dataset->label);
+    dataset_free_arrays(dataset, dataset->labels);
+    dataset_free_arrays(dataset, dataset->numbers);
+    dataset->label = NULL;
+    dataset->labels = NULL;
+    dataset->numbers = NULL;
+    dataset->multilabel = dataset->numeric = false;
+}
+
 bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
+    bool numbers;
     int64_t columns = npy->rank == 2 ? npy->shape[1] : 1;
     if (npy->rank < 1 || npy->rank > 2 || columns < 1 || columns > DATASET_MAX_CLASSES)
         return error_set(err, EXIT_DATA, "labels must be an array (nodes) or (nodes, classes)");
     if (rows >= 0 && npy->shape[0] != rows)
         return error_set(err, EXIT_DATA, "labels have %lld entries but there are %lld nodes",
                          (long long)npy->shape[0], (long long)rows);
-    if (npy->kind == NPY_TEXT && columns == 1)
+    if (npy->kind == NPY_TEXT && columns == 1 && dataset->labels_are != LABELS_NUMBERS)
         return labels_from_text(dataset, npy, err);
-    int64_t *value = NULL;
-    if (!(npy->kind == NPY_FLOAT ? whole_numbers : npy_to_int64)(npy, &value, err)) {
-        memory_free(value);
+    if (!are_numbers(dataset, npy, &numbers, err))
         return false;
-    }
-    dataset_free_arrays(dataset, dataset->label);
-    dataset_free_arrays(dataset, dataset->labels);
-    dataset->label = NULL;
-    dataset->labels = NULL;
-    dataset->multilabel = false;
-    bool ok = columns == 1 ? take_classes(dataset, value, npy->shape[0], err)
-                           : take_columns(dataset, value, npy->shape[0], columns, err);
-    memory_free(value);
-    return ok;
+    forget_labels(dataset);
+    return numbers ? take_numbers(dataset, npy, columns, err)
+                   : take_whole(dataset, npy, columns, err);
 }

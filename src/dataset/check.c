@@ -11,7 +11,8 @@ void dataset_clear(Dataset *dataset) {
                             dataset->x,           dataset->label,       dataset->labels,
                             dataset->split,       dataset->pin_role,    dataset->hyperedge_weight,
                             dataset->node_weight, dataset->ids.number,  dataset->ids.bytes,
-                            dataset->ids.offset,  dataset->names.bytes, dataset->names.offset};
+                            dataset->ids.offset,  dataset->names.bytes, dataset->names.offset,
+                            dataset->numbers};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         dataset_free_arrays(dataset, arrays[i]);
     if (dataset->mapped)
@@ -97,7 +98,20 @@ static bool check_labels(const Dataset *d, Error *err) {
             return error_set(err, EXIT_DATA,
                              "node %lld has label %d; labels are 0 to %lld, or -1 for none",
                              (long long)i, d->label[i], (long long)d->classes - 1);
+    for (int64_t i = 0; d->numbers != NULL && i < d->nodes * d->classes; i++)
+        if (isinf(d->numbers[i]))
+            return error_set(err, EXIT_DATA,
+                             "label %lld of node %lld is infinite; numbers to predict are finite, "
+                             "or not a number (nan) where a node has none",
+                             (long long)(i % d->classes), (long long)(i / d->classes));
     return true;
+}
+
+bool dataset_is_labelled(const Dataset *d, int64_t node) {
+    bool has = d->label == NULL || d->label[node] >= 0;
+    for (int64_t k = 0; d->numbers != NULL && k < d->classes; k++)
+        has = has && !isnan(d->numbers[node * d->classes + k]);
+    return has;
 }
 
 static bool check_split(const Dataset *d, Error *err) {
@@ -106,11 +120,11 @@ static bool check_split(const Dataset *d, Error *err) {
         if (d->split[i] > SPLIT_TEST)
             return error_set(err, EXIT_DATA, "node %lld is in split %d; splits are 0 to 3",
                              (long long)i, d->split[i]);
-        if (d->split[i] != SPLIT_NONE && d->label != NULL && d->label[i] < 0)
+        if (d->split[i] != SPLIT_NONE && !dataset_is_labelled(d, i))
             return error_set(err, EXIT_DATA,
-                             "node %lld is a %s node but has no label (-1); take it out of the "
+                             "node %lld is a %s node but has no label (%s); take it out of the "
                              "split or give it a label",
-                             (long long)i, names[d->split[i]]);
+                             (long long)i, names[d->split[i]], d->numeric ? "nan" : "-1");
     }
     return true;
 }
@@ -192,8 +206,8 @@ static void warn_of_edges(Dataset *dataset) {
 
 void dataset_warn_of_oddities(Dataset *dataset) {
     int64_t unlabelled = 0;
-    for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
-        unlabelled += dataset->label[i] < 0;
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        unlabelled += !dataset_is_labelled(dataset, i);
     warn_of_first_class(dataset);
     (dataset->hyperedges > 0 ? hypergraph_warn : warn_of_edges)(dataset);
     warn_of_count(dataset, unlabelled, "node", "without label");

@@ -3,6 +3,7 @@
 
 #include "roster.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -77,7 +78,7 @@ static bool too_many(const ClassWords *words, int64_t classes, int64_t labelled,
     return !error_set(err, EXIT_DATA,
                       "its labels are %lld different words in %lld rows, so they are names rather "
                       "than classes; data.columns={\"label\": ...} says which column holds the "
-                      "classes",
+                      "classes, and data.labels_are=numbers that they are numbers to predict",
                       (long long)classes, (long long)labelled);
 }
 
@@ -128,7 +129,28 @@ static int64_t count_classes(const Dataset *d, const int32_t *label) {
     return count;
 }
 
+// Numbers to predict; an empty word is not a number: no label.
+static bool take_floats(Dataset *d, const ClassWords *words, Error *err) {
+    d->numbers = TRY(float, words->count, "labels", err);
+    d->numeric = true;
+    d->classes = 1;
+    for (int64_t i = 0; err->code == 0 && i < words->count; i++) {
+        Cell cell = word_at(words, i);
+        char word[48];
+        d->numbers[i] = NAN;
+        if (cell.length == 0 || cell_number(words->numbers, &cell, &d->numbers[i]))
+            continue;
+        snprintf(word, sizeof word, "%.*s", (int)(cell.length < 40 ? cell.length : 40), cell.at);
+        error_set(err, EXIT_DATA,
+                  "the label '%s' of row %lld is no number, which data.labels_are=numbers says",
+                  SHOWN(word), (long long)i + 1);
+    }
+    return err->code == 0;
+}
+
 bool classes_take(Dataset *d, const ClassWords *words, Error *err) {
+    if (words->numbers != NULL)
+        return take_floats(d, words, err);
     int32_t *label = words->several ? NULL : TRY(int32_t, words->count, "labels", err);
     if (words->several)
         return take_words(d, words, err);

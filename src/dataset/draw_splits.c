@@ -30,7 +30,8 @@ static int compare(const void *a, const void *b) {
 }
 
 static bool is_labelled(const Dataset *d, int64_t i) {
-    return d->label != NULL ? d->label[i] >= 0 : d->labels != NULL;
+    return (d->label != NULL || d->labels != NULL || d->numbers != NULL) &&
+           dataset_is_labelled(d, i);
 }
 
 static bool order_nodes(Draw *draw, int64_t seed, Error *err) {
@@ -177,9 +178,11 @@ static bool draw_classes(Draw *draw, const char *text, bool shchur, const char *
             SHOWN(whole));
     if (draw->dataset->label == NULL)
         return error_set(err, EXIT_CONFIG,
-                         "data.splits: '%s' draws from classes, but nodes have several labels; "
-                         "random:0.6,0.2 draws from all",
-                         SHOWN(whole));
+                         "data.splits: '%s' draws from classes, but %s; random:0.6,0.2 draws from "
+                         "all",
+                         SHOWN(whole),
+                         draw->dataset->numeric ? "labels are numbers"
+                                                : "nodes have several labels");
     take_of_classes(draw, count[0], SPLIT_TRAIN);
     if (shchur)
         take_of_classes(draw, count[1], SPLIT_VAL);

@@ -8,6 +8,7 @@
 
 #include "internal.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -276,6 +277,9 @@ static void append_rows(Dataset *d) {
     d->label = longer(d, d->label, 1, sizeof *d->label, "labels");
     for (int64_t h = 0; d->label != NULL && h < d->hyperedges; h++)
         d->label[d->nodes + h] = -1;
+    d->numbers = longer(d, d->numbers, d->classes, sizeof *d->numbers, "labels");
+    for (int64_t i = 0; d->numbers != NULL && i < d->hyperedges * d->classes; i++)
+        d->numbers[d->nodes * d->classes + i] = NAN;
 }
 
 bool expand_star(Dataset *d, const StepInput *input, Error *err) {

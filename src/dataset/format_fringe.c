@@ -50,6 +50,7 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
         {"id_offset", TENSOR_I64, 1, {d->ids.count + 1}, d->ids.offset},
         {"class_offset", TENSOR_I64, 1, {d->names.count + 1}, d->names.offset},
         {"features", TENSOR_F32, 2, {n, f}, d->x},
+        {"labels", TENSOR_F32, 2, {n, k}, d->numbers},
         {"labels", TENSOR_I32, 1, {n}, d->label},
         {"labels", TENSOR_U8, 2, {n, k}, d->labels},
         {"split", TENSOR_U8, 1, {n}, d->split},
@@ -118,9 +119,13 @@ static bool parse_manifest(Dataset *d, const Json *manifest, Error *err) {
     if (version != DIRECTORY_VERSION)
         return error_set(err, EXIT_DATA, "version %lld is unknown; this program reads version %d",
                          (long long)version, DIRECTORY_VERSION);
+    const Json *numeric = json_get(manifest, "numeric");
     if (multilabel != NULL && json_type(multilabel) != JSON_BOOL)
         return error_set(err, EXIT_DATA, "'multilabel' must be true or false");
+    if (numeric != NULL && json_type(numeric) != JSON_BOOL)
+        return error_set(err, EXIT_DATA, "'numeric' must be true or false");
     d->multilabel = multilabel != NULL && json_bool(multilabel);
+    d->numeric = numeric != NULL && json_bool(numeric) && !d->multilabel;
     const Json *no_sign = json_get(manifest, "unsigned_ids");
     d->ids.is_unsigned = no_sign != NULL && json_type(no_sign) == JSON_BOOL && json_bool(no_sign);
     d->states_direction = true;
@@ -233,7 +238,9 @@ static bool bind_arrays(Dataset *d, Error *err) {
     else
         d->weight = find_array(map, "edge_weight", false, TENSOR_F32, 1, d->edges, 0, err);
     d->x = find_array(map, "features", d->features > 0, TENSOR_F32, 2, n, d->features, err);
-    if (d->multilabel)
+    if (d->numeric)
+        d->numbers = find_array(map, "labels", true, TENSOR_F32, 2, n, d->classes, err);
+    else if (d->multilabel)
         d->labels = find_array(map, "labels", true, TENSOR_U8, 2, n, d->classes, err);
     else
         d->label = find_array(map, "labels", d->classes > 0, TENSOR_I32, 1, n, 0, err);

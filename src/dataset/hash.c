@@ -47,6 +47,8 @@ void dataset_hash(const Dataset *d, char text[33]) {
     add_array(hash, "x", d->x, n * (size_t)d->features * sizeof *d->x);
     add_array(hash, "label", d->label, n * sizeof *d->label);
     add_array(hash, "labels", d->labels, n * (size_t)d->classes);
+    if (d->numeric) // else datasets keep their hash
+        add_array(hash, "numbers", d->numbers, n * (size_t)d->classes * sizeof *d->numbers);
     add_array(hash, "split", d->split, n);
     if (d->hyperedges > 0)
         add_hypergraph(hash, d);

@@ -18,8 +18,11 @@ static void print_sizes(const Sink *out, const char *format, const Dataset *d) {
     else
         sink_print(out, "edges       %lld stored\n", (long long)d->edges);
     sink_print(out, "features    %lld\n", (long long)d->features);
-    sink_print(out, "classes     %lld%s\n", (long long)d->classes,
-               d->multilabel ? ", multi-label" : "");
+    sink_print(out, "%s%lld%s\n", d->numeric ? "labels      " : "classes     ",
+               (long long)d->classes,
+               d->numeric      ? d->classes == 1 ? " number" : " numbers"
+               : d->multilabel ? ", multi-label"
+                               : "");
 }
 
 static void print_graph(const Sink *out, const Statistics *s) {
@@ -92,7 +95,8 @@ static Dataset sizes_of(const Json *manifest) {
                      .edges = count_of(manifest, "edges"),
                      .features = count_of(manifest, "features"),
                      .classes = count_of(manifest, "classes"),
-                     .multilabel = flag_of(manifest, "multilabel")};
+                     .multilabel = flag_of(manifest, "multilabel"),
+                     .numeric = flag_of(manifest, "numeric")};
     snprintf(sizes.name, sizeof sizes.name, "%s", name[0] != 0 ? name : "?");
     snprintf(sizes.origin, sizeof sizes.origin, "%s", json_get_text(manifest, "origin"));
     return sizes;

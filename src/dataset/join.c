@@ -81,27 +81,37 @@ static bool take_features(const Join *join, const Dataset *rows, Error *err) {
     return true;
 }
 
+// The same array of all nodes: what the rows hold, and `none` of nodes without a row.
+static void *of_nodes(const Join *join, const void *rows, size_t bytes, int none, Error *err) {
+    size_t all = memory_product(join->dataset->nodes, bytes);
+    void *out = rows != NULL ? memory_try(all, "labels", err) : NULL;
+    if (out == NULL)
+        return NULL;
+    memset(out, none, all);
+    put_rows(join, out, rows, bytes);
+    return out;
+}
+
 static bool take_labels(const Join *join, Dataset *rows, Error *err) {
     Dataset *d = join->dataset;
-    bool one = rows->label != NULL;
-    if (!one && rows->labels == NULL)
+    if (rows->label == NULL && rows->labels == NULL && rows->numbers == NULL)
         return true;
-    int32_t *label = one ? TRY(int32_t, d->nodes, "labels", err) : NULL;
-    uint8_t *labels = one ? NULL : TRY(uint8_t, d->nodes * rows->classes, "labels", err);
-    if (label == NULL && labels == NULL)
+    size_t columns = (size_t)rows->classes;
+    // bytes 255 are -1 as an integer, and not a number as a float
+    int32_t *label = of_nodes(join, rows->label, sizeof *label, 255, err);
+    uint8_t *labels = of_nodes(join, rows->labels, columns, 0, err);
+    float *numbers = of_nodes(join, rows->numbers, columns * sizeof *numbers, 255, err);
+    if (label == NULL && labels == NULL && numbers == NULL)
         return false;
-    for (int64_t i = 0; one && i < d->nodes; i++)
-        label[i] = -1;
-    if (one)
-        put_rows(join, label, rows->label, sizeof *label);
-    else
-        put_rows(join, labels, rows->labels, (size_t)rows->classes);
     dataset_free_arrays(d, d->label);
     dataset_free_arrays(d, d->labels);
+    dataset_free_arrays(d, d->numbers);
     d->label = label;
     d->labels = labels;
+    d->numbers = numbers;
     d->classes = rows->classes;
-    d->multilabel = !one;
+    d->multilabel = labels != NULL;
+    d->numeric = numbers != NULL;
     d->names = rows->names;
     rows->names = (NodeIds){0};
     return true;
@@ -112,7 +122,7 @@ static bool take_labels(const Join *join, Dataset *rows, Error *err) {
 static bool has_label(const Dataset *d, const NodeIds *known, int64_t id, int32_t node,
                       const char *key, Error *err) {
     char text[NODE_ID_TEXT];
-    if (d->label == NULL || d->label[node] >= 0)
+    if (dataset_is_labelled(d, node))
         return true;
     node_id_text(known, id, text);
     return error_set(err, EXIT_DATA,
@@ -168,7 +178,7 @@ bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const cha
         dataset->split = TRY(uint8_t, dataset->nodes, "splits", err);
     bool ok = dataset->split != NULL && find_nodes(&join, ids, err) &&
               take_features(&join, &roster->data, err) && take_labels(&join, &roster->data, err);
-    if (ok && (roster->data.x != NULL || roster->data.label != NULL || roster->data.labels != NULL))
+    if (ok && (roster->data.x != NULL || roster->data.classes > 0))
         warn_of_rows(&join);
     ok = ok && take_splits(&join, err);
     warnings_add_all(&dataset->warnings, &roster->warnings);

@@ -3,6 +3,7 @@
 
 #include "roster.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -259,8 +260,10 @@ static int64_t *spans_of(const Sheet *sheet, int column, Error *err) {
 static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Config *config,
                         Error *err) {
     int64_t *span = spans_of(sheet, column, err);
-    ClassWords words = {sheet->rows, span, sheet->text.data,
-                        strcmp(config->data.labels_are, "several") == 0, sheet->rows / 2};
+    ClassWords words = {
+        sheet->rows,      span,
+        sheet->text.data, strcmp(config->data.labels_are, "several") == 0,
+        sheet->rows / 2,  strcmp(config->data.labels_are, "numbers") == 0 ? &sheet->table : NULL};
     bool ok = span != NULL &&
               (classes_take(data, &words, err) || error_prefix(err, "%s", sheet->table.path));
     memory_free(span);
@@ -393,7 +396,11 @@ bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, con
         *npy = (Npy){.kind = NPY_UINT, .item = 1, .rank = 2, .shape = {sheet.rows, data.classes}};
         npy->elements = sheet.rows * data.classes;
     }
-    npy->data = (unsigned char *)(data.multilabel ? (void *)data.labels : (void *)data.label);
+    if (data.numeric)
+        npy->kind = NPY_FLOAT;
+    npy->data = (unsigned char *)(data.numeric      ? (void *)data.numbers
+                                  : data.multilabel ? (void *)data.labels
+                                                    : (void *)data.label);
     *names = data.names;
     snprintf(npy->name, sizeof npy->name, "%.250s", path_name(path));
     sheet_close(&sheet);

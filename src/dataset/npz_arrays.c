@@ -134,6 +134,11 @@ static void make_label_bits(const OutArray *array, ArrayPlace *place, int64_t co
     place->at += count;
 }
 
+static void make_numbers(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
+    copy(out, array->dataset->numbers, place->at, count, sizeof *array->dataset->numbers);
+    place->at += count;
+}
+
 static void make_split(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
     int64_t *node = out;
     for (int64_t k = 0; k < count; place->at++)
@@ -225,6 +230,8 @@ static void add_labels(List *list) {
     const Dataset *d = list->dataset;
     if (d->labels != NULL)
         add_matrix(list, "labels", "|u1", d->classes, make_label_bits);
+    else if (d->numbers != NULL)
+        add_matrix(list, "labels", "<f4", d->classes, make_numbers);
     else if (d->label != NULL)
         add(list, "labels", "<i8", d->nodes, make_labels);
 }

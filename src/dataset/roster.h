@@ -56,8 +56,9 @@ typedef struct ClassWords {
     int64_t count;
     int64_t *span; // [count] of `text`; 0 bytes: none. Borrowed
     const char *text;
-    bool several; // names separated by ;
-    int64_t most; // classes, more are refused; 0: any number
+    bool several;         // names separated by ;
+    int64_t most;         // classes, more are refused; 0: any number
+    const Table *numbers; // not NULL: they are numbers, as that table writes them
 } ClassWords;
 // Sets label (or labels), classes and names of a dataset with as many nodes.
 bool classes_take(Dataset *dataset, const ClassWords *words, Error *err);

@@ -209,7 +209,7 @@ static bool splits_are_named(const Config *config) {
 static bool test_the_rest(Dataset *dataset, Error *err) {
     int64_t count = 0;
     for (int64_t i = 0; i < dataset->nodes; i++)
-        if (dataset->split[i] == SPLIT_NONE && (dataset->label == NULL || dataset->label[i] >= 0)) {
+        if (dataset->split[i] == SPLIT_NONE && dataset_is_labelled(dataset, i)) {
             dataset->split[i] = SPLIT_TEST;
             count++;
         }

@@ -57,7 +57,7 @@ void dataset_statistics(const Dataset *dataset, Statistics *out) {
     count_degrees(dataset, out);
     for (int64_t i = 0; i < dataset->nodes; i++) {
         out->split[dataset->split[i]]++;
-        out->unlabelled += dataset->label != NULL && dataset->label[i] < 0;
+        out->unlabelled += !dataset_is_labelled(dataset, i);
     }
 }
 
@@ -109,5 +109,7 @@ void dataset_put_facts(JsonWriter *out, const Dataset *dataset) {
     json_put_int(out, "features", dataset->features);
     json_put_int(out, "classes", dataset->classes);
     json_put_bool(out, "multilabel", dataset->multilabel);
+    if (dataset->numeric)
+        json_put_bool(out, "numeric", true);
     put_statistics(out, &statistics);
 }

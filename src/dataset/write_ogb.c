@@ -299,6 +299,10 @@ static bool fits(const Writing *writing, Error *err) {
         return error_set(err, EXIT_DATA,
                          "there are no edges, and the tables of ogb must have some; "
                          "--to npz keeps the nodes");
+    if (d->numeric)
+        return error_set(err, EXIT_DATA,
+                         "its labels are numbers, and ogb's node sets have classes; --to npz keeps "
+                         "them");
     if (d->classes == 0)
         warnings_add(writing->remarks, "there are no labels: each is written as nan");
     if (d->weight != NULL)

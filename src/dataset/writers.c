@@ -2,6 +2,7 @@
 
 #include "writers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +198,12 @@ void remark_classes(const Writing *writing) {
                      "of %lld classes the last %lld have no node, and the format cannot say that "
                      "they are there",
                      (long long)d->classes, (long long)(d->classes - found));
+    bool whole = d->numeric;
+    for (int64_t i = 0; whole && i < d->nodes * d->classes; i++)
+        whole = !isfinite(d->numbers[i]) || d->numbers[i] == truncf(d->numbers[i]);
+    if (whole)
+        warnings_add(writing->remarks, "labels are whole numbers, which are read as classes unless "
+                                       "data.labels_are=numbers");
     if (d->multilabel && d->classes == 1)
         warnings_add(writing->remarks, "one label a node of 0 and 1 is read as two classes");
 }

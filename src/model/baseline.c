@@ -1,6 +1,7 @@
 // The baseline: the score of a guess that uses the training labels alone. It assigns the same
 // classes to every node: the most frequent class of the training nodes or, where nodes have several
-// classes, the classes that at least half of the training nodes have.
+// classes, the classes that at least half of the training nodes have. Of numbers it is the mean of
+// the training nodes.
 
 #include "internal.h"
 
@@ -49,4 +50,34 @@ void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4
         baseline[split] =
             count[split][1] > 0 ? (double)count[split][0] / (double)count[split][1] : NAN;
     memory_free(common);
+}
+
+// Collective.
+static double *training_means(const Shard *shard, const Comm *comm) {
+    double *mean = ALLOC(double, shard->classes, "means of the training nodes");
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
+        for (int64_t k = 0; shard->split[row] == SPLIT_TRAIN && k < shard->classes; k++)
+            mean[k] += (double)shard->numbers[row * shard->classes + k];
+    comm_sum_double(comm, mean, (int)shard->classes);
+    for (int64_t k = 0; k < shard->classes; k++)
+        mean[k] /= (double)shard->train_nodes;
+    return mean;
+}
+
+// RMSE of guessing the means for every node. Collective.
+void baseline_of_mean(const Shard *shard, const Comm *comm, double baseline[4]) {
+    double *mean = training_means(shard, comm), square[4] = {0};
+    double rows[4] = {0, (double)shard->train_nodes, (double)shard->val_nodes,
+                      (double)shard->test_nodes};
+    for (int64_t row = 0; row < shard->set[NODES].own; row++)
+        for (int64_t k = 0; k < shard->classes && shard->split[row] != SPLIT_NONE; k++) {
+            double miss = (double)shard->numbers[row * shard->classes + k] - mean[k];
+            square[shard->split[row]] += miss * miss;
+        }
+    comm_sum_double(comm, square, 4);
+    for (int split = 0; split < 4; split++)
+        baseline[split] = rows[split] > 0 && rows[SPLIT_TRAIN] > 0
+                              ? sqrt(square[split] / rows[split] / (double)shard->classes)
+                              : NAN;
+    memory_free(mean);
 }

@@ -1,6 +1,6 @@
 // The buffers of a model. One walk with an Allocator either plans or allocates every buffer of an
 // epoch, so the plan cannot differ from what is used.
-#include "internal.h"
+#include "errors.h"
 
 // ---- allocating or planning
 
@@ -158,6 +158,8 @@ static void alloc_counts(Model *m, const Allocator *allocator) {
     m->device_loss = alloc_device(allocator, LOSS_BYTES, what);
     m->counts = alloc_pinned_side(allocator, m->device_counts, counts_bytes(m), what);
     m->loss = alloc_pinned_side(allocator, m->device_loss, LOSS_BYTES, what);
+    if (m->parts.shard->numeric)
+        alloc_errors(m, allocator);
 }
 
 static const Pattern *kept_pattern(const Model *m) {
@@ -186,6 +188,8 @@ static void alloc_mirrors(Model *m, const Allocator *allocator) {
                                       (size_t)s->set[set].own * sizeof(int64_t), "node ids");
     m->on.labels.label = alloc_mirror(allocator, s->label, n * sizeof(int32_t), "labels");
     m->on.labels.labels = alloc_mirror(allocator, s->labels, n * classes, "labels");
+    m->on.labels.numbers =
+        alloc_mirror(allocator, s->numbers, n * classes * sizeof(float), "labels");
     m->on.labels.split = alloc_mirror(allocator, s->split, n, "splits");
     if (kept != NULL)
         m->on.halo_id = alloc_mirror(allocator, kept->plan.halo_id,
@@ -216,6 +220,7 @@ static void free_mirrors(Model *m) {
     const Backend *b = m->parts.backend;
     mirror_free(b, m->on.halo_id);
     mirror_free(b, m->on.labels.split);
+    mirror_free(b, m->on.labels.numbers);
     mirror_free(b, m->on.labels.labels);
     mirror_free(b, m->on.labels.label);
     for (int stage = m->shape.stages - 1; stage >= 0; stage--)
@@ -252,6 +257,7 @@ static void free_layer(Model *m, int l) {
 
 void free_buffers(Model *m) {
     const Backend *b = m->parts.backend;
+    free_errors(m);
     pinned_side_free(b, m->loss);
     pinned_side_free(b, m->counts);
     b->free(m->device_loss);

@@ -154,6 +154,8 @@ struct Model {
     double *loss;
     DeviceEvent *results;            // counts and loss are downloaded
     bool measures_all;               // scores
+    float *host_logits;              // [own nodes, K] where labels are numbers
+    struct ErrorSums *errors;        // [SPLITS, K] likewise
     struct {                         // of the training loss (weights.c)
         DeviceFloat *classes, *rows; // [K], [own nodes]
         LossForm form;
@@ -183,7 +185,7 @@ struct Evaluated {
 // ---- shape.c
 // model_shape for a kind that need not be in the table (tests).
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
-                    int64_t features, int64_t classes, bool multilabel, Error *err);
+                    int64_t features, int64_t classes, LabelKind labels, Error *err);
 // True if a layer below uses weights, so that the gradient of this layer's input is needed.
 bool wants_input_gradient(const ModelShape *shape, int l);
 // The layer multiplies its input by W before the aggregates of its convolution.
@@ -295,6 +297,7 @@ void download_results(Model *m);
 
 // ---- scores.c: also those that are measured only where they are asked for
 void metrics_init_all(Metrics *metrics, const Loss *loss);
+bool score_is_of(const Score *score, const Loss *loss);
 
 // ---- ranking.c: members of the table of scores
 double score_roc_auc(const Evaluated *e);
@@ -307,9 +310,10 @@ void free_loss_weights(Model *m);
 void make_loss_weights(Model *m, const Config *config);
 LossInput training_input(const Model *m, Rows logits);
 
-// ---- baseline.c: of one class, and of several classes of a row
+// ---- baseline.c: of one class, of several classes of a row, and of numbers
 void baseline_of_class(const Shard *shard, const Comm *comm, double baseline[4]);
 void baseline_of_classes(const Shard *shard, const Comm *comm, double baseline[4]);
+void baseline_of_mean(const Shard *shard, const Comm *comm, double baseline[4]);
 
 // ---- exchanges.c
 // What long work moves along beside the exchange that runs; without a function: nothing.

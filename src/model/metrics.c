@@ -1,6 +1,6 @@
 // Evaluates logits: all scores of the loss, of every split. The backend counts and computes the
 // loss; counts are integers, so the order in which ranks add them does not matter.
-#include "internal.h"
+#include "errors.h"
 
 static void measure(Metrics *out, const Model *m, Rows logits, int split) {
     int64_t classes = m->shape.width[m->shape.layers];
@@ -41,6 +41,8 @@ void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     loss->count(&in, m->device_counts);
     download_results(m);
     b->event_wait(m->results, NULL);
+    if (m->errors != NULL)
+        measure_errors(m, logits);
     comm_sum_int64(m->parts.comm, m->counts, (int)(counts_bytes(m) / sizeof(int64_t)));
     comm_sum_double(m->parts.comm, m->loss, SPLITS);
     for (int split = 0; split < SPLITS; split++)

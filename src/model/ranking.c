@@ -79,6 +79,7 @@ static void rank_class(void *context) {
 
 // ---- the lists
 
+// Probabilities of softmax; logits of the others, each of which has a scale of its own.
 static double softmax_at(const float *z, int64_t classes, int64_t c) {
     double most = -INFINITY, sum = 0;
     for (int64_t k = 0; k < classes; k++)
@@ -91,6 +92,7 @@ static double softmax_at(const float *z, int64_t classes, int64_t c) {
 // This rank's rows of the split that have a label, with class c; returns how many.
 static int64_t list_class(Ranked *out, const Evaluated *e, const float *logits, int64_t c) {
     const Shard *shard = e->model->parts.shard;
+    bool apart = shard->multilabel || strcmp(e->model->shape.loss->name, "softmax") != 0;
     int64_t count = 0;
     for (int64_t r = 0; r < e->logits.count; r++) {
         const float *z = logits + r * e->classes;
@@ -98,7 +100,7 @@ static int64_t list_class(Ranked *out, const Evaluated *e, const float *logits, 
             continue;
         bool has =
             shard->multilabel ? shard->labels[r * e->classes + c] != 0 : shard->label[r] == c;
-        double score = shard->multilabel ? (double)z[c] : softmax_at(z, e->classes, c);
+        double score = apart ? (double)z[c] : softmax_at(z, e->classes, c);
         out[count++] = (Ranked){isnan(score) ? -INFINITY : score, has};
     }
     return count;

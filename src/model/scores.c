@@ -1,10 +1,12 @@
 // Scores: how good logits are, split by split. A score is a row of the table and a function; who
 // writes, prints or compares scores knows none of them by name.
-#include "internal.h"
+#include "errors.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define CLASSES "softmax bce hinge"
 
 static double mean_loss(const Evaluated *e) {
     return e->loss / (double)(e->rows > 0 ? e->rows : 1);
@@ -38,13 +40,16 @@ static double macro_f1(const Evaluated *e) {
 }
 
 static const Score scores[] = {
-    {"loss", "loss", "loss", "softmax bce", mean_loss, .lower = true},
-    {"accuracy", "accuracy", "accuracy", "softmax bce", accuracy, .percent = true, .brief = true},
-    {"micro-f1", "micro_f1", "micro-F1", "softmax bce", micro_f1, .percent = true, .brief = true},
-    {"macro-f1", "macro_f1", "macro-F1", "softmax bce", macro_f1, .percent = true},
-    {"roc-auc", "roc_auc", "ROC-AUC", "softmax bce", score_roc_auc, .percent = true, .asked = true},
-    {"average-precision", "average_precision", "AP", "softmax bce", score_average_precision,
+    {"loss", "loss", "loss", "softmax bce hinge mse", mean_loss, .lower = true},
+    {"accuracy", "accuracy", "accuracy", CLASSES, accuracy, .percent = true, .brief = true},
+    {"micro-f1", "micro_f1", "micro-F1", CLASSES, micro_f1, .percent = true, .brief = true},
+    {"macro-f1", "macro_f1", "macro-F1", CLASSES, macro_f1, .percent = true},
+    {"roc-auc", "roc_auc", "ROC-AUC", CLASSES, score_roc_auc, .percent = true, .asked = true},
+    {"average-precision", "average_precision", "AP", CLASSES, score_average_precision,
      .percent = true, .asked = true},
+    {"rmse", "rmse", "RMSE", "mse", score_rmse, .lower = true, .brief = true},
+    {"mae", "mae", "MAE", "mse", score_mae, .lower = true},
+    {"r2", "r2", "R2", "mse", score_r2, .brief = true},
 };
 // The loss is what training makes smaller, and chooses no epoch.
 const Family score_family = {"train.metric", "auto", scores + 1, FAMILY_COUNT(scores) - 1,
@@ -73,7 +78,7 @@ const char *score_text(char out[QUANTITY], const Score *score, double value) {
 
 // ---- the scores of a task
 
-static bool has(const Loss *loss, const Score *score) {
+bool score_is_of(const Score *score, const Loss *loss) {
     size_t letters = strlen(loss->name);
     for (const char *at = score->tasks; (at = strstr(at, loss->name)) != NULL; at += letters)
         if ((at == score->tasks || at[-1] == ' ') && (at[letters] == ' ' || at[letters] == 0))
@@ -81,20 +86,10 @@ static bool has(const Loss *loss, const Score *score) {
     return false;
 }
 
-const Score *loss_score(const Loss *loss, const char *word, Error *err) {
-    bool automatic = strcmp(word, score_family.automatic) == 0;
-    const Score *score = family_find(&score_family, automatic ? loss->judge : word, NULL, err);
-    if (score == NULL || has(loss, score))
-        return score;
-    error_set(err, EXIT_CONFIG, "train.metric: '%s' is no score of train.loss=%s; use auto", word,
-              loss->name);
-    return NULL;
-}
-
 static void list_scores(Metrics *metrics, const Loss *loss, const Score *named, bool all) {
     *metrics = (Metrics){0};
     for (int i = 0; i < FAMILY_COUNT(scores); i++)
-        if (has(loss, &scores[i]) && (all || !scores[i].asked || &scores[i] == named)) {
+        if (score_is_of(&scores[i], loss) && (all || !scores[i].asked || &scores[i] == named)) {
             assert(metrics->count < SCORES_MOST);
             metrics->score[metrics->count++].of = i;
         }

@@ -185,19 +185,20 @@ static void choose_savings(ModelShape *shape, const Config *config) {
 }
 
 bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
-                    int64_t features, int64_t classes, bool multilabel, Error *err) {
-    *shape = (ModelShape){
-        .kind = kind,
-        .stages = kind->stages,
-        .bias = config->model.bias,
-        .loss = loss_of_labels(multilabel),
-        .named = loss_score(loss_of_labels(multilabel), config->train.metric, &(Error){0}),
-        .weighs_rows = strcmp(config->train.sample, "all") != 0,
-        .gain = config->model.gain,
-        .keep = (float)(1 - config->model.dropout),
-        .input_keep = (float)(1 - config->model.input_dropout)};
+                    int64_t features, int64_t classes, LabelKind labels, Error *err) {
+    *shape = (ModelShape){.kind = kind,
+                          .stages = kind->stages,
+                          .bias = config->model.bias,
+                          .loss = loss_find(config->train.loss, labels, err),
+                          .weighs_rows = strcmp(config->train.sample, "all") != 0,
+                          .gain = config->model.gain,
+                          .keep = (float)(1 - config->model.dropout),
+                          .input_keep = (float)(1 - config->model.input_dropout)};
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);
+    if (shape->loss == NULL)
+        return false;
+    shape->named = loss_score(shape->loss, config->train.metric, labels, &(Error){0});
     if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
         !read_post(shape, config, err) || !read_levels(shape, config, err))
         return false;
@@ -214,9 +215,9 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
 }
 
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
-                 bool multilabel, Error *err) {
+                 LabelKind labels, Error *err) {
     const LayerKind *kind = family_find(&layer_family, config->model.layer, NULL, err);
-    return kind != NULL && model_shape_of(shape, kind, config, features, classes, multilabel, err);
+    return kind != NULL && model_shape_of(shape, kind, config, features, classes, labels, err);
 }
 
 // Evaluation drops nothing out: features of the halo need not be kept.

@@ -10,9 +10,25 @@
 
 static const char none[] = "none", balanced[] = "balanced";
 
-bool loss_weights_fit(const Config *config, int64_t classes, bool several, Error *err) {
+// hinge and mse have no factors.
+static bool are_plain(const Config *config, const char *loss, Error *err) {
+    const char *key = strcmp(config->train.class_weights, none) != 0 ? "class_weights"
+                      : config->train.label_smoothing > 0            ? "label_smoothing"
+                      : config->train.positive_weight != 1           ? "positive_weight"
+                                                                     : NULL;
+    return key == NULL || error_set(err, EXIT_CONFIG,
+                                    "train.%s: it is for train.loss=softmax or bce, and this is "
+                                    "%s; leave it out",
+                                    key, loss);
+}
+
+bool loss_weights_fit(const Config *config, int64_t classes, LabelKind kind, Error *err) {
     const char *words = config->train.class_weights;
+    const Loss *loss = loss_find(config->train.loss, kind, err);
+    bool several = kind == LABEL_CLASSES;
     int64_t count = config_numbers(words, NULL, 0);
+    if (loss == NULL || strcmp(loss->name, "hinge") == 0 || kind == LABEL_NUMBERS)
+        return loss != NULL && are_plain(config, loss->name, err);
     if (several && strcmp(words, none) != 0)
         return error_set(err, EXIT_CONFIG,
                          "train.class_weights: nodes have several labels, so that no class is a "

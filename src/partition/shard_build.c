@@ -45,6 +45,7 @@ typedef struct PartRows {
     SetRows set[SHARD_SETS];
     int32_t *label;
     uint8_t *labels, *split;
+    float *numbers;
 } PartRows;
 
 static void set_rows_init(SetRows *rows, RowSet *set, const ShardMaker *maker, int s, int p) {
@@ -79,6 +80,8 @@ static void labels_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
         rows->label = ALLOC(int32_t, own, "labels of a part");
     if (dataset->labels != NULL)
         rows->labels = ALLOC(uint8_t, own * classes, "labels of a part");
+    if (dataset->numbers != NULL)
+        rows->numbers = ALLOC(float, own *classes, "labels of a part");
     for (int64_t i = 0; i < own; i++) {
         int64_t v = nodes->gid[i];
         rows->split[i] = dataset->split[v];
@@ -86,9 +89,13 @@ static void labels_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
             rows->label[i] = dataset->label[v];
         if (rows->labels != NULL)
             memcpy(rows->labels + i * classes, dataset->labels + v * classes, (size_t)classes);
+        if (rows->numbers != NULL)
+            memcpy(rows->numbers + i * classes, dataset->numbers + v * classes,
+                   (size_t)classes * sizeof *rows->numbers);
     }
     shard->label = rows->label;
     shard->labels = rows->labels;
+    shard->numbers = rows->numbers;
     shard->split = rows->split;
 }
 
@@ -101,6 +108,7 @@ static void part_rows_clear(PartRows *rows) {
     }
     memory_free(rows->label);
     memory_free(rows->labels);
+    memory_free(rows->numbers);
     memory_free(rows->split);
 }
 
@@ -113,6 +121,7 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
                    .features = dataset->x != NULL ? dataset->features : 0,
                    .classes = dataset->classes,
                    .multilabel = dataset->multilabel,
+                   .numeric = dataset->numeric,
                    .majority = -1};
     shard_set_relations(&shard, graph_sets(graph), graph->symmetric);
     snprintf(shard.dataset_name, sizeof shard.dataset_name, "%s", manifest->dataset_name);

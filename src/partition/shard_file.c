@@ -50,7 +50,7 @@ static Facts facts_of(const Shard *s) {
                     in->weight != NULL,
                     s->features,
                     s->classes,
-                    s->multilabel,
+                    shard_labels(s),
                     s->majority,
                     in->edges,
                     in->remote,
@@ -91,7 +91,8 @@ static void facts_apply(const Facts *facts, Shard *s, Weights *weights) {
     nodes->own = *f++, nodes->central = *f++;
     shard_set_relations(s, facts->value[GRAPH_FACTS] > 0 ? SHARD_SETS : 1, *f++ != 0);
     weights->edges = *f++ != 0;
-    s->features = *f++, s->classes = *f++, s->multilabel = *f++ != 0, s->majority = *f++;
+    s->features = *f++, s->classes = *f++, s->multilabel = *f == LABEL_CLASSES;
+    s->numeric = *f++ == LABEL_NUMBERS, s->majority = *f++;
     for (int r = 0; r < 2; r++, f += 2)
         s->relation[r].edges = f[0], s->relation[r].remote = f[1];
     hyperedges->total = *f++, hyperedges->own = *f++, hyperedges->central = *f++;
@@ -183,8 +184,10 @@ static void shard_fields(Fields *fields, Shard *s, const Weights *weights) {
         set_fields(fields, prefixes[i], &s->set[i]);
     edge_fields(fields, s, weights->edges, true);
     edge_fields(fields, s, weights->edges, false);
-    if (s->classes > 0 && !s->multilabel)
+    if (s->classes > 0 && shard_labels(s) == LABEL_CLASS)
         field_add(fields, "", "label", TENSOR_I32, own, -1, &s->label);
+    if (s->classes > 0 && s->numeric)
+        field_add(fields, "", "numbers", TENSOR_F32, own, s->classes, &s->numbers);
     if (s->features > 0)
         field_add(fields, "", "features", TENSOR_F32, own, s->features, &s->x);
     if (weights->hyperedges)

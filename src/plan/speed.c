@@ -208,6 +208,8 @@ static double measure_loss(Bench *b) {
         .gradient = rows_alloc(k, rows, classes, "measuring"),
         .labels = {.label = mirror_alloc(k, b->shard->label, n * sizeof(int32_t), "measuring"),
                    .labels = mirror_alloc(k, b->shard->labels, n * (size_t)classes, "measuring"),
+                   .numbers = mirror_alloc(k, b->shard->numbers,
+                                           n * (size_t)classes * sizeof(float), "measuring"),
                    .split = mirror_alloc(k, b->shard->split, n, "measuring")}};
     l.in = (LossInput){.backend = k,
                        .logits = rows_alloc(k, rows, classes, "measuring"),
@@ -217,6 +219,7 @@ static double measure_loss(Bench *b) {
     b->work = &l;
     double seconds = median_of(run_loss, b);
     mirror_free(k, l.labels.split);
+    mirror_free(k, l.labels.numbers);
     mirror_free(k, l.labels.labels);
     mirror_free(k, l.labels.label);
     rows_free(k, &l.gradient);
@@ -310,7 +313,7 @@ bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Er
                .rows = rows < ROWS_MOST ? rows : ROWS_MOST,
                .other = ALLOC(char, EVICTED, "measuring")};
     bool ok = b.backend != NULL &&
-              model_shape(shape, config, shard->features, shard->classes, shard->multilabel, err);
+              model_shape(shape, config, shard->features, shard->classes, shard_labels(shard), err);
     if (ok) {
         speed->flops = measure_dense(&b) / threads;
         speed->gather = measure_gather(&b) / threads;

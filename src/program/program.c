@@ -76,6 +76,11 @@ bool program_suits(const Program *program, const ProgramParts *parts, Error *err
             "%s has no labelled training nodes, which %s starts from; give data.labels "
             "and data.splits",
             name, program->name);
+    if (by_labels && shard->numeric)
+        return error_set(err, EXIT_DATA,
+                         "%s has labels that are numbers, and %s starts from classes; give "
+                         "data.labels that are classes",
+                         name, program->name);
     if (by_labels && shard->multilabel && !program->several)
         return error_set(
             err, EXIT_DATA,

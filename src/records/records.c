@@ -52,11 +52,16 @@ static int64_t lines_of(const char *path) {
     return lines < EPOCHS_MOST ? lines : EPOCHS_MOST;
 }
 
+static bool is_true(const RunRecord *record, const char *path) {
+    const Json *value = record_member(record, path);
+    return value != NULL && json_type(value) == JSON_BOOL && json_bool(value);
+}
+
 static bool read_epochs(RunRecord *record, Error *err) {
     char path[PATH_BYTES];
-    const Json *several = record_member(record, "data.multilabel");
-    record->score =
-        score_of_labels(several != NULL && json_type(several) == JSON_BOOL && json_bool(several));
+    record->score = score_of_labels(is_true(record, "data.numeric")      ? LABEL_NUMBERS
+                                    : is_true(record, "data.multilabel") ? LABEL_CLASSES
+                                                                         : LABEL_CLASS);
     path_join(path, sizeof path, record->folder, "metrics.jsonl");
     int64_t most = file_exists(path) ? lines_of(path) : 0;
     record->epoch = ALLOC(RecordedEpoch, most + 1, "epochs of a run");

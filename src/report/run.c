@@ -71,6 +71,8 @@ static void put_data(JsonWriter *writer, const Report *report) {
     json_put_int(writer, "features", shard->features);
     json_put_int(writer, "classes", shard->classes);
     json_put_bool(writer, "multilabel", shard->multilabel);
+    if (shard->numeric)
+        json_put_bool(writer, "numeric", true);
     json_put_int(writer, "train_nodes", shard->train_nodes);
     json_put_int(writer, "validation_nodes", shard->val_nodes);
     json_put_int(writer, "test_nodes", shard->test_nodes);

@@ -34,7 +34,8 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
                                     .width = (int)c->quantization.initial_bits,
                                     .chunk = c->comm.chunk};
     parts->schedule = schedule_find(c->comm.schedule, err);
-    t->judge = loss_score(loss_of_labels(t->shard->multilabel), c->train.metric, err);
+    const Loss *loss = loss_find(c->train.loss, shard_labels(t->shard), err);
+    t->judge = loss != NULL ? loss_score(loss, c->train.metric, shard_labels(t->shard), err) : NULL;
     return err->code == 0 && sampler_configure(&t->sampler, c, err) &&
            gradsync_configure(&t->gradients, c, err) &&
            codec_configure(parts->options.codec, c, &parts->options.values, err) &&
@@ -46,8 +47,7 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
 
 static bool check_data(const Trainer *t, Error *err) {
     const Shard *s = t->shard;
-    if (!loss_fits(t->config->train.loss, s->multilabel, err) ||
-        !loss_weights_fit(t->config, s->classes, s->multilabel, err))
+    if (!loss_weights_fit(t->config, s->classes, shard_labels(s), err))
         return false;
     if (s->train_nodes == 0)
         return dataset_needs_split(s->dataset_name, err);
@@ -132,8 +132,9 @@ bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *s
     comm_self(&alone); // finding a backend asks all ranks
     alone.node_size = comm->node_size;
     *t = (Trainer){.config = config, .shard = shard, .comm = &alone};
-    bool ok = find_families(t, &parts, err) && model_shape(&t->shape, config, shard->features,
-                                                           shard->classes, shard->multilabel, err);
+    bool ok =
+        find_families(t, &parts, err) &&
+        model_shape(&t->shape, config, shard->features, shard->classes, shard_labels(shard), err);
     t->comm = comm;
     t->patterns = *patterns;
     model_parts(t, &parts);
@@ -178,7 +179,7 @@ static bool build(Trainer *t, Error *err) {
     ModelParts parts = {0};
     if (find_families(t, &parts, err) && check_data(t, err))
         model_shape(&t->shape, t->config, t->shard->features, t->shard->classes,
-                    t->shard->multilabel, err);
+                    shard_labels(t->shard), err);
     if (!comm_agree(t->comm, err))
         return false;
     if (!score_is_defined(t->judge, t->shard, t->comm, err)) // the same on all ranks

@@ -126,7 +126,7 @@ open("features.npy", "wb").write(x)
 PY
     row 0 'splits 1 training, 1 validation, 1 test' inspect pyg.npz
     row 0 'labels begin at 1, so class 0 has no nodes' inspect one.npz
-    row 65 "array 'y': entry 1 is 0.5; labels are whole numbers" inspect half.npz
+    row 0 'labels 1 number' inspect half.npz
     row 0 'edges 2 stored' inspect coo.npz
     row 65 'its arrays are row, data, shape. fringe reads adj_data' inspect half-coo.npz
     row 0 'edges 2 stored' inspect scipy.npz

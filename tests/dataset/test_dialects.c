@@ -5,6 +5,7 @@
 
 #include "loading.h"
 
+#include <math.h>
 #include <string.h>
 
 typedef struct Case {
@@ -141,6 +142,29 @@ static void files_of_nodes(void **state) {
     }
 }
 
+// A column of numbers to predict; the nodes of a graph and rows in their order.
+static void numbers_to_predict(void **state) {
+    (void)state;
+    static const char edges[] = "a b\nb c\nc a\n";
+    static const char *const as_numbers = ", \"nodes\": \"nodes.csv\", \"labels_are\": \"numbers\"";
+    Dataset d;
+    Error err;
+    test_write_text(test_path("nodes.csv"), "id,label,split\nc,2.5,test\na,-1e3,train\nb,,none\n");
+    assert_ok(load_section(&d, "e.txt", edges, strlen(edges), as_numbers, &err), &err);
+    assert_true(d.numeric && d.classes == 1 && d.label == NULL);
+    assert_true(d.numbers[0] == -1000 && isnan(d.numbers[1]) && d.numbers[2] == 2.5f);
+    dataset_clear(&d);
+    test_write_text(test_path("nodes.csv"), "id,label\na,much\n");
+    assert_refused(load_section(&d, "e.txt", edges, strlen(edges), as_numbers, &err), &err,
+                   EXIT_DATA, "nodes.csv: the label 'much' of row 1 is no number");
+    test_write_text(test_path("y.csv"), "y\n0.5\n\n3\n");
+    assert_ok(load_section(&d, "e.txt", "0 1\n1 0\n", 8,
+                           ", \"labels\": \"y.csv\", \"labels_are\": \"numbers\"", &err),
+              &err);
+    assert_true(d.numeric && d.nodes == 2 && d.numbers[0] == 0.5f && d.numbers[1] == 3);
+    dataset_clear(&d);
+}
+
 // What a dataset directory keeps of names.
 static void names_are_stored(void **state) {
     (void)state;
@@ -204,9 +228,8 @@ static void splits_are_drawn(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists_of_edges),
-    cmocka_unit_test(files_of_nodes),
-    cmocka_unit_test(names_are_stored),
+    cmocka_unit_test(lists_of_edges),     cmocka_unit_test(files_of_nodes),
+    cmocka_unit_test(numbers_to_predict), cmocka_unit_test(names_are_stored),
     cmocka_unit_test(splits_are_drawn),
 };
 TEST_MAIN(tests)

@@ -136,9 +136,45 @@ static void labels_may_be_whole_floats(void **state) {
     ASSERT_INTS(d.label, 2, 1, -1, 1);
     assert_non_null(strstr(d.warnings.text, "labels begin at 1"));
     dataset_clear(&d);
-    SET_FLOATS(&a[2], "y", 0, 0.5f, 1, 1);
+}
+
+// Loads with data.labels_are.
+static bool load_as(Dataset *d, const char *path, const char *labels_are, Error *err) {
+    Config config = {0};
+    *err = (Error){0};
+    snprintf(config.data.path, sizeof config.data.path, "%s", path);
+    snprintf(config.data.labels_are, sizeof config.data.labels_are, "%s", labels_are);
+    return dataset_load(d, &config, err);
+}
+
+static void other_floats_are_numbers_to_predict(void **state) {
+    (void)state;
+    Array a[6];
+    Dataset d;
+    Error err;
+    pyg_arrays(a);
+    memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 is in no split
+    SET_FLOATS(&a[2], "y", 0, 0.5f, NAN, 1);
+    const char *path = write_arrays(a, 6, "float.npz");
+    assert_ok(load(&d, path, &err), &err);
+    assert_true(d.numeric && !d.multilabel && d.label == NULL && d.classes == 1);
+    assert_true(d.numbers[1] == 0.5f && isnan(d.numbers[2]) && dataset_labels(&d) == LABEL_NUMBERS);
+    assert_non_null(strstr(d.warnings.text, "so they are numbers to predict"));
+    assert_non_null(strstr(d.warnings.text, "1 node without label"));
+    dataset_clear(&d);
+    assert_refused(load_as(&d, path, "classes", &err), &err, EXIT_DATA,
+                   "entry 1 is 0.5; labels are whole numbers, and data.labels_are=numbers takes");
+    SET_FLOATS(&a[2], "y", 2, 1, 0, 1);
+    path = write_arrays(a, 6, "float.npz");
+    assert_ok(load_as(&d, path, "numbers", &err), &err);
+    assert_true(d.numeric && d.numbers[0] == 2 && strstr(d.warnings.text, "predict") == NULL);
+    dataset_clear(&d);
+    SET_FLOATS(&a[2], "y", 2.5f, 1, 0, NAN);
     assert_refused(load(&d, write_arrays(a, 6, "float.npz"), &err), &err, EXIT_DATA,
-                   "float.npz: array 'y': entry 1 is 0.5; labels are whole numbers");
+                   "has no label (nan); take it out of the split");
+    SET_FLOATS(&a[2], "y", 2.5f, 1, INFINITY, 1);
+    assert_refused(load(&d, write_arrays(a, 6, "float.npz"), &err), &err, EXIT_DATA,
+                   "label 0 of node 2 is infinite; numbers to predict are finite");
 }
 
 // --- edge lists
@@ -207,6 +243,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(weights_of_pyg_are_read),
     cmocka_unit_test(an_archive_without_graph_lists_its_arrays),
     cmocka_unit_test(labels_may_be_whole_floats),
+    cmocka_unit_test(other_floats_are_numbers_to_predict),
     cmocka_unit_test(edge_lists_are_arrays_or_have_a_header),
     cmocka_unit_test(the_memory_of_an_array_is_foreseen),
 };

@@ -18,7 +18,8 @@ typedef enum Trait {
     SEVERAL = 4,
     BARE = 8,
     SPARSE = 16,
-    SIGNED = 32
+    SIGNED = 32,
+    NUMERIC = 64
 } Trait;
 
 // A number that depends on i and j only, and on their order if `directed`.
@@ -69,6 +70,17 @@ static inline void make_features(Dataset *d, bool sparse, bool sign) {
         d->x[8] = -0.0f;
 }
 
+static inline void make_numbers(Dataset *d) {
+    d->classes = CLASSES;
+    d->numeric = true;
+    d->numbers = ALLOC(float, NODES *CLASSES, "a test");
+    for (int64_t i = 0; i < NODES; i++) {
+        for (int64_t k = 0; k < CLASSES; k++)
+            d->numbers[i * CLASSES + k] = i % 7 == 6 && k == 2 ? NAN : any_float(i * CLASSES + k);
+        d->split[i] = i % 7 == 6 ? SPLIT_NONE : (uint8_t)(1 + mixed(i, 9, true) % 3);
+    }
+}
+
 static inline void make_labels(Dataset *d, bool several) {
     d->classes = CLASSES;
     d->multilabel = several;
@@ -92,7 +104,10 @@ static inline Dataset make(int traits) {
     d.split = ALLOC(uint8_t, NODES, "a test");
     if (!(traits & BARE)) {
         make_features(&d, traits & SPARSE, traits & SIGNED);
-        make_labels(&d, traits & SEVERAL);
+        if (traits & NUMERIC)
+            make_numbers(&d);
+        else
+            make_labels(&d, traits & SEVERAL);
     }
     assert_ok(dataset_check(&d, "made", &err), &err);
     return d;

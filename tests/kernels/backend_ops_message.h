@@ -73,6 +73,43 @@ static void bce_loss(Case *c) {
         case_keep_rows(c, g);
 }
 
+// Of one label, in place, its value alone; then of several, weighed.
+static void hinge_loss(Case *c) {
+    DeviceFloat *row = NULL;
+    LossForm form;
+    if (c->variant > 2)
+        loss_weights(c, &row, &form);
+    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
+    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
+    DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
+    DeviceDouble *loss = case_bytes(c, sizeof(double));
+    if (c->variant == 2)
+        g = (Rows){0};
+    c->b->hinge_loss(loss, g, logits, c->variant < 3 ? label : NULL, c->variant < 3 ? NULL : labels,
+                     case_small_bytes(c, logits.count, 3), 1, 0.125f, row);
+    case_keep(c, loss, sizeof(double));
+    if (g.at != NULL)
+        case_keep_rows(c, g);
+}
+
+static void mse_loss(Case *c) {
+    DeviceFloat *row = NULL;
+    LossForm form;
+    if (c->variant > 2)
+        loss_weights(c, &row, &form);
+    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
+    DeviceFloat *numbers = case_floats(c, logits.count * logits.columns);
+    DeviceDouble *loss = case_bytes(c, sizeof(double));
+    if (c->variant == 2)
+        g = (Rows){0};
+    c->b->mse_loss(loss, g, logits, numbers, case_small_bytes(c, logits.count, 3), 1, 0.125f, row);
+    case_keep(c, loss, sizeof(double));
+    if (g.at != NULL)
+        case_keep_rows(c, g);
+}
+
 static void count_metrics(Case *c) {
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
     size_t bytes = (size_t)(SPLITS * split_counts(logits.columns)) * sizeof(int64_t);
@@ -113,6 +150,12 @@ static void sgd(Case *c) {
     c->b->sgd(w, v, g, c->variant ? decay : NULL, count, 0.1f, 0.9f);
     case_keep(c, w, (size_t)count * sizeof(float));
     case_keep(c, v, (size_t)count * sizeof(float));
+}
+
+static void shrink(Case *c) {
+    DeviceFloat *x = case_floats(c, flat_count(c));
+    c->b->shrink(x, flat_count(c), 0.2f);
+    case_keep(c, x, (size_t)flat_count(c) * sizeof(float));
 }
 
 static void square_sum(Case *c) {
@@ -291,6 +334,9 @@ static void message_distance(Case *c) {
     {"softmax_loss", softmax_loss, 5, 0, 0, {{17000, 3}, {300, 602}}},                             \
         {"softmax_loss's value", softmax_value, 2, 1e-6, 0, {{17000, 3}, {5000, 41}}},             \
         {"bce_loss", bce_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                                 \
+        {"hinge_loss", hinge_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                             \
+        {"mse_loss", mse_loss, 5, 0, 0, {{17000, 1}, {300, 602}}},                                 \
+        {"shrink", shrink, 1, 0, 0, {{1500, 16}}},                                                 \
         {"count", count_metrics, 2, 0, 0, {{1500, 16}, {40, 700}}},                                \
         {"adam", adam, 3, 0, 0, {{1500, 16}}}, {"sgd", sgd, 2, 0, 0, {{1500, 16}}},                \
         {"square_sum", square_sum, 1, 0, 0, {{1500, 16}, {5000, 256}}},                            \

@@ -1,7 +1,8 @@
 // ranks: 1
 // Without it: the loss or its gradient could be wrong for large scores or odd numbers of classes,
 // could touch rows outside the split, depend on the number of threads or the vector width, or not
-// be torch's where classes or rows have factors, or labels are smoothed.
+// be torch's where classes or rows have factors, or labels are smoothed; that of support-vector
+// machines and of squared errors likewise.
 #include "kernels.h"
 #include <math.h>
 
@@ -35,22 +36,42 @@ static double true_bce(const double *x, int64_t columns, const uint8_t *labels, 
     return sum;
 }
 
+// A support-vector machine for each class: sum_c max(0, 1 - y_c z_c).
+static double true_hinge(const double *z, int64_t columns, const uint8_t *labels, int64_t label) {
+    double sum = 0;
+    for (int64_t c = 0; c < columns; c++)
+        sum += fmax(0, 1 - ((labels != NULL ? labels[c] != 0 : c == label) ? z[c] : -z[c]));
+    return sum;
+}
+
+// torch's mse_loss of one row.
+static double true_mse(const double *z, int64_t columns, const float *numbers) {
+    double sum = 0;
+    for (int64_t c = 0; c < columns; c++)
+        sum += (z[c] - (double)numbers[c]) * (z[c] - (double)numbers[c]);
+    return sum / (double)columns;
+}
+
+typedef enum LossOf { SOFTMAX, BCE, HINGE_ONE, HINGE_SEVERAL, MSE, LOSSES } LossOf;
+
 typedef struct Case {
-    bool multilabel;
+    LossOf of;
     Rows logits, g;
     int32_t *label;
     uint8_t *labels, *split;
+    float *numbers;
     LossForm form;
     float *row, *classes; // NULL: 1
 } Case;
 
-static Case case_new(bool multilabel, int64_t rows, int64_t columns, float spread) {
-    Case c = {.multilabel = multilabel,
+static Case case_new(LossOf of, int64_t rows, int64_t columns, float spread) {
+    Case c = {.of = of,
               .logits = random_rows(rows, columns, 1),
               .g = rows_alloc(device(), rows, columns, "g"),
               .label = ALLOC(int32_t, rows, "label"),
               .labels = ALLOC(uint8_t, rows * columns, "labels"),
               .split = ALLOC(uint8_t, rows, "split"),
+              .numbers = random_floats(rows * columns, 2),
               .form = LOSS_PLAIN};
     RandomStream stream = random_stream(3, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
@@ -85,31 +106,48 @@ static void case_free(Case *c) {
     rows_free(device(), &c->g);
     memory_free(c->label);
     memory_free(c->labels);
+    memory_free(c->numbers);
     memory_free(c->split);
 }
 
 static double case_run(Case *c, Rows g, float weight) {
     double loss = 0;
-    if (c->multilabel)
+    if (c->of == BCE)
         cpu_bce_loss(on_device(&loss), g, c->logits, on_device(c->labels), on_device(c->split),
                      TRAIN, weight, on_device(c->row), c->form);
-    else
+    else if (c->of == SOFTMAX)
         cpu_softmax_loss(on_device(&loss), g, c->logits, on_device(c->label), on_device(c->split),
                          TRAIN, weight, on_device(c->row), c->form);
+    else if (c->of == MSE)
+        cpu_mse_loss(on_device(&loss), g, c->logits, on_device(c->numbers), on_device(c->split),
+                     TRAIN, weight, on_device(c->row));
+    else
+        cpu_hinge_loss(on_device(&loss), g, c->logits,
+                       c->of == HINGE_ONE ? on_device(c->label) : NULL,
+                       c->of == HINGE_ONE ? NULL : on_device(c->labels), on_device(c->split), TRAIN,
+                       weight, on_device(c->row));
     return loss;
 }
 
 static double case_truth(const Case *c, int64_t r, const double *z) {
     int64_t columns = c->logits.columns;
     double factor = c->row != NULL ? (double)c->row[r] : 1;
-    return factor *
-           (c->multilabel
-                ? true_bce(z, columns, c->labels + r * columns, (double)c->form.positive)
-                : true_softmax(z, columns, c->label[r], c->classes, (double)c->form.smoothing));
+    const uint8_t *labels = c->labels + r * columns;
+    switch (c->of) {
+    case SOFTMAX:
+        return factor *
+               true_softmax(z, columns, c->label[r], c->classes, (double)c->form.smoothing);
+    case BCE:
+        return factor * true_bce(z, columns, labels, (double)c->form.positive);
+    case MSE:
+        return factor * true_mse(z, columns, c->numbers + r * columns);
+    default:
+        return factor * true_hinge(z, columns, c->of == HINGE_ONE ? NULL : labels, c->label[r]);
+    }
 }
 
 // The row's gradient against central differences of the truth: 1e-6 of 1, the largest it can be,
-// times the factors.
+// times the factors; of squares, whose error of 3 may be rounded, twice that.
 static void gradient_matches(const Case *c, int64_t r, double *z, float weight) {
     const double step = 1e-4;
     for (int64_t k = 0; k < c->logits.columns; k++) {
@@ -119,14 +157,15 @@ static void gradient_matches(const Case *c, int64_t r, double *z, float weight) 
         z[k] = was - step;
         double truth = (above - case_truth(c, r, z)) / (2 * step);
         z[k] = was;
+        if (c->of != MSE && c->of > BCE && fabs(fabs(was) - 1) < 2 * step)
+            continue; // at the kink
         assert_near((double)(floats(c->g)[r * c->g.stride + k] / weight), truth,
-                    c->row != NULL ? 5e-6 : 1e-6);
+                    c->row != NULL || c->of == MSE ? 5e-6 : 1e-6);
     }
 }
 
-static void case_matches(bool multilabel, bool weighed, int64_t rows, int64_t columns,
-                         float spread) {
-    Case c = case_new(multilabel, rows, columns, spread);
+static void case_matches(LossOf of, bool weighed, int64_t rows, int64_t columns, float spread) {
+    Case c = case_new(of, rows, columns, spread);
     if (weighed)
         case_weigh(&c);
     double truth = 0, size = 0, z[640];
@@ -152,13 +191,13 @@ static void case_matches(bool multilabel, bool weighed, int64_t rows, int64_t co
 static void loss_and_gradient_are_right_at_every_width(void **state) {
     (void)state;
     for (Way way = {0}; way_next(&way);)
-        for (int multilabel = 0; multilabel < 2; multilabel++) {
+        for (LossOf of = 0; of < LOSSES; of++) {
             for (int64_t columns = 1; columns <= 70; columns++)
-                case_matches(multilabel, false, 9, columns, 2);
+                case_matches(of, false, 9, columns, 2);
             for (int64_t columns = 1; columns <= 70; columns += columns % 16 < 2 ? 1 : 5)
-                case_matches(multilabel, true, 9, columns, 2);
-            case_matches(multilabel, false, 4, 256, 3);
-            case_matches(multilabel, true, 2, 602, 1);
+                case_matches(of, true, 9, columns, 2);
+            case_matches(of, false, 4, 256, 3);
+            case_matches(of, true, 2, 602, 1);
         }
 }
 
@@ -166,14 +205,15 @@ static void large_scores_neither_overflow_nor_vanish(void **state) {
     (void)state;
     static const float spreads[] = {1e-20f, 1e-3f, 30, 1e3f, 1e6f};
     for (int s = 0; s < 5; s++)
-        for (int multilabel = 0; multilabel < 2; multilabel++)
+        for (LossOf of = 0; of < LOSSES; of++)
             for (Way way = {0}; way_next(&way);) {
-                Case c = case_new(multilabel, 50, 11, spreads[s]);
+                Case c = case_new(of, 50, 11, spreads[s]);
                 double loss = case_run(&c, c.g, 1), truth = 0, z[11];
                 for (int64_t r = 0; r < 50; r++) {
                     for (int64_t k = 0; k < 11; k++) {
                         z[k] = (double)floats(c.logits)[r * c.logits.stride + k];
-                        assert_true(fabsf(floats(c.g)[r * c.g.stride + k]) <= 1.0f + 1e-6f);
+                        assert_true(of == MSE ||
+                                    fabsf(floats(c.g)[r * c.g.stride + k]) <= 1.0f + 1e-6f);
                     }
                     truth += c.split[r] == TRAIN ? case_truth(&c, r, z) : 0;
                 }
@@ -184,10 +224,10 @@ static void large_scores_neither_overflow_nor_vanish(void **state) {
 
 static void a_nan_score_gives_a_nan_loss(void **state) {
     (void)state;
-    for (int multilabel = 0; multilabel < 2; multilabel++)
+    for (LossOf of = 0; of < LOSSES; of++)
         for (Way way = {0}; way_next(&way);)
             for (int64_t k = 0; k < 20; k++) {
-                Case c = case_new(multilabel, 3, 20, 1);
+                Case c = case_new(of, 3, 20, 1);
                 c.split[1] = TRAIN, c.label[1] = 4;
                 floats(c.logits)[c.logits.stride + k] = NAN;
                 assert_true(isnan(case_run(&c, c.g, 1)));
@@ -199,8 +239,8 @@ static void bits_do_not_depend_on_threads_or_width(void **state) {
     (void)state;
     static const int64_t sizes[][2] = {{0, 3}, {1, 1}, {1000, 41}, {20000, 7}, {300, 121}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
-        for (int multilabel = 0; multilabel < 2; multilabel++) {
-            Case c = case_new(multilabel, sizes[s][0], sizes[s][1], 3);
+        for (LossOf of = 0; of < LOSSES; of++) {
+            Case c = case_new(of, sizes[s][0], sizes[s][1], 3);
             if (s % 2 == 0)
                 case_weigh(&c);
             Rows first = rows_alloc(device(), sizes[s][0], sizes[s][1], "first");

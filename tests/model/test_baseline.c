@@ -64,8 +64,34 @@ static void several_labels_are_those_of_half_the_training_nodes(void **state) {
     assert_true(isnan(baseline[SPLIT_TEST]));
 }
 
+static double number_of(int64_t node, int64_t column) {
+    return column == 0 ? (double)(node * node) : 7;
+}
+
+// Training nodes 0 to 3 have 0, 1, 4 and 9, whose mean is 3.5; validation nodes 16, 25 and 36. The
+// other column is always right.
+static void numbers_are_the_mean_of_the_training_nodes(void **state) {
+    (void)state;
+    double baseline[4];
+    TestGraph graph;
+    test_graph_init(&graph,
+                    (TestGraphKind){.nodes = ALL_NODES,
+                                    .degree = 3,
+                                    .features = 4,
+                                    .classes = 2,
+                                    .split = split_of,
+                                    .number = number_of},
+                    5, &test_comm);
+    model_baseline(&graph.shard, &test_comm, baseline);
+    test_graph_clear(&graph);
+    assert_near(baseline[SPLIT_TRAIN], sqrt((12.25 + 6.25 + 0.25 + 30.25) / 8), 1e-12);
+    assert_near(baseline[SPLIT_VAL], sqrt((156.25 + 462.25 + 1056.25) / 6), 1e-12);
+    assert_true(isnan(baseline[SPLIT_TEST]));
+}
+
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(one_label_is_the_most_frequent_of_the_training_nodes),
     cmocka_unit_test(several_labels_are_those_of_half_the_training_nodes),
+    cmocka_unit_test(numbers_are_the_mean_of_the_training_nodes),
 };
 TEST_MAIN(tests)

@@ -65,7 +65,7 @@ static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, in
     const Shard *shard = &made->graph.shard;
     assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
     assert_ok(
-        model_shape(&made->shape, &config, kind.features, kind.classes, kind.multilabel, &err),
+        model_shape(&made->shape, &config, kind.features, kind.classes, shard_labels(shard), &err),
         &err);
     model_patterns_init(&made->patterns, &made->shape, shard, &test_comm);
     ModelParts parts = {.shard = shard,
@@ -363,11 +363,70 @@ static void one_class_cannot_be_ranked(void **state) {
     test_graph_clear(&of);
 }
 
+// Numbers of two columns, of which the second does not vary among the test nodes.
+static double number_of(int64_t node, int64_t column) {
+    return column == 0                         ? (double)(node * node) / 4
+           : singles[node].split == SPLIT_TEST ? 2
+                                               : (double)node;
+}
+static float said_of(int64_t node, int64_t column) {
+    return (float)number_of(node, column) + (column == 0 ? 0.5f * (float)(node % 3) - 0.25f : 0.0f);
+}
+
+// By their definitions: root of the mean square, mean of the absolute, and 1 - square / spread as a
+// mean over the columns; a column that does not vary and is met counts 1 (scikit-learn's r2_score).
+static void errors_by_hand(int split, double want[3]) {
+    double square = 0, absolute = 0, r2 = 0, rows = 0;
+    for (int c = 0; c < 2; c++) {
+        double mean = 0, spread = 0, missed = 0;
+        rows = 0;
+        for (int i = 0; i < GRAPH_NODES; i++)
+            if (singles[i].split == split)
+                mean += (double)(float)number_of(i, c), rows++;
+        for (int i = 0; i < GRAPH_NODES; i++) {
+            double y = (double)(float)number_of(i, c), miss = (double)said_of(i, c) - y;
+            if (singles[i].split != split)
+                continue;
+            spread += (y - mean / rows) * (y - mean / rows);
+            missed += miss * miss;
+            absolute += fabs(miss);
+        }
+        square += missed;
+        r2 += (spread > 0 ? 1 - missed / spread : 1) / 2;
+    }
+    want[0] = sqrt(square / rows / 2), want[1] = absolute / rows / 2, want[2] = r2;
+}
+
+static void numbers_have_errors(void **state) {
+    (void)state;
+    static const char *const names[] = {"rmse", "mae", "r2"};
+    Made made = {0};
+    Metrics metrics[4];
+    make_with(&made,
+              (TestGraphKind){.nodes = GRAPH_NODES,
+                              .degree = 3,
+                              .features = 4,
+                              .classes = 2,
+                              .split = split_of_single,
+                              .number = number_of},
+              said_of);
+    model_metrics(made.model, made.logits, metrics);
+    for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++) {
+        double want[3];
+        errors_by_hand(split, want);
+        assert_int_equal(metrics[split].count, 4); // and the loss
+        for (int i = 0; i < 3; i++)
+            assert_near(metrics_value(&metrics[split], score_find(names[i])), want[i], 1e-12);
+        assert_near(metrics_value(&metrics[split], score_find("loss")), want[0] * want[0], 1e-6);
+    }
+    unmake(&made);
+}
+
 // Areas cost more: nothing measures them unasked.
 static void areas_are_asked_for(void **state) {
     (void)state;
     Metrics metrics;
-    const Loss *loss = loss_of_labels(false);
+    const Loss *loss = loss_of_labels(LABEL_CLASS);
     metrics_init(&metrics, loss, score_find("accuracy"));
     int64_t plain = metrics.count;
     metrics_init(&metrics, loss, score_find("roc_auc"));
@@ -381,14 +440,15 @@ static void scores_are_told_apart(void **state) {
     (void)state;
     char text[QUANTITY];
     Error err = {0};
-    const Loss *loss = loss_of_labels(false), other = {.name = "soft", .judge = "accuracy"};
+    const Loss *loss = loss_of_labels(LABEL_CLASS), other = {.name = "soft", .labels = 1};
     const Score *accuracy = score_find("accuracy"), *low = score_find("loss");
-    assert_ptr_equal(loss_score(loss, "auto", &err), accuracy);
-    assert_ptr_equal(loss_score(loss_of_labels(true), "auto", &err), score_find("micro_f1"));
-    assert_ptr_equal(loss_score(loss, "macro-f1", &err), score_find("macro-F1"));
-    assert_null(loss_score(loss, "loss", &err));
+    assert_ptr_equal(loss_score(loss, "auto", LABEL_CLASS, &err), accuracy);
+    assert_ptr_equal(loss_score(loss_of_labels(LABEL_CLASSES), "auto", LABEL_CLASSES, &err),
+                     score_find("micro_f1"));
+    assert_ptr_equal(loss_score(loss, "macro-f1", LABEL_CLASS, &err), score_find("macro-F1"));
+    assert_null(loss_score(loss, "loss", LABEL_CLASS, &err));
     err = (Error){0};
-    assert_null(loss_score(&other, "accuracy", &err));
+    assert_null(loss_score(&other, "accuracy", LABEL_CLASS, &err));
     assert_non_null(strstr(err.text, "'accuracy' is no score of train.loss=soft"));
     assert_true(score_better(accuracy, 0.5, 0.25) && !score_better(accuracy, 0.25, 0.5));
     assert_true(score_better(low, 0.25, 0.5) && !score_better(low, 0.5, 0.25));
@@ -407,6 +467,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(areas_by_hand),
     cmocka_unit_test(areas_with_ties_are_those_of_all_pairs),
     cmocka_unit_test(one_class_cannot_be_ranked),
+    cmocka_unit_test(numbers_have_errors),
     cmocka_unit_test(areas_are_asked_for),
     cmocka_unit_test(scores_are_told_apart),
 };

@@ -136,20 +136,21 @@ static void what_does_not_fit_is_refused(void **state) {
     (void)state;
     static const struct {
         const char *setting;
-        bool several;
+        LabelKind kind;
         const char *part;
     } wrong[] = {
-        {"train.class_weights=[1,2,3]", false, "a factor of each of the 5 classes, found 3"},
-        {"train.class_weights=balanced", true, "use train.positive_weight"},
-        {"train.label_smoothing=0.1", true, "for nodes with one label"},
-        {"train.positive_weight=2", false, "use train.class_weights"},
+        {"train.class_weights=[1,2,3]", LABEL_CLASS, "a factor of each of the 5 classes, found 3"},
+        {"train.class_weights=balanced", LABEL_CLASSES, "use train.positive_weight"},
+        {"train.label_smoothing=0.1", LABEL_CLASSES, "for nodes with one label"},
+        {"train.positive_weight=2", LABEL_CLASS, "use train.class_weights"},
+        {"train.label_smoothing=0.1", LABEL_NUMBERS, "this is mse; leave it out"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Config config;
         Error err = {0};
         assert_ok(config_load(&config, NULL, &wrong[i].setting, 1, &err), &err);
-        assert_refused(loss_weights_fit(&config, CLASSES, wrong[i].several, &err), &err,
-                       EXIT_CONFIG, wrong[i].part);
+        assert_refused(loss_weights_fit(&config, CLASSES, wrong[i].kind, &err), &err, EXIT_CONFIG,
+                       wrong[i].part);
     }
 }
 

@@ -72,7 +72,13 @@ def make_graph():
     masks = [range(TRAINED), range(TRAINED, 60), range(60, NODES)]
     fringe.write_dataset("plain", edges, x, y, masks)
     fringe.write_dataset("many", edges, x, many, masks)
+    fringe.write_dataset("numbers", edges, x, numbers_of(x), masks)
     return edges, x, y, many
+
+
+def numbers_of(x):
+    """What a regression predicts."""
+    return np.sin(3 * x[:, :CLASSES]).astype(np.float32) + np.arange(CLASSES, dtype=np.float32)
 
 
 # --- layers
@@ -231,7 +237,7 @@ def test_layers(graph):
 # --- losses
 
 
-def check_loss(name, graph, loss, data="plain", **settings):
+def check_loss(name, graph, wanted, data="plain", **settings):
     """Value and gradients of a training loss, of a linear layer."""
     import torch
 
@@ -239,7 +245,7 @@ def check_loss(name, graph, loss, data="plain", **settings):
     before = start_file({"lins.0." + key: value for key, value in lin.state_dict().items()}, f"{name}.start")
     run = train(name, data={"path": data}, model={"layer": "mlp", "layers": 1, "weights": f"{name}.start"},
                 train={**STEP, **settings})
-    value = loss(lin(torch.from_numpy(graph[1])[:TRAINED]))
+    value = wanted(lin(torch.from_numpy(graph[1])[:TRAINED]))
     value.backward()
     off = [run.epochs["loss"][0] / value.item() - 1]
     for key, grad in (("weight", lin.weight.grad.numpy()), ("bias", lin.bias.grad.numpy())):
@@ -265,6 +271,10 @@ def test_losses(graph):
     check_loss("bce", graph, lambda z: CLASSES * binary_cross_entropy_with_logits(z, many), "many")
     check_loss("positive", graph, lambda z: CLASSES * binary_cross_entropy_with_logits(z, many, pos_weight=positive), "many",
                positive_weight=3.5)
+    numbers = torch.from_numpy(numbers_of(graph[1]))[:TRAINED]
+    check_loss("mse", graph, lambda z: torch.nn.functional.mse_loss(z, numbers), "numbers")
+    for name, data, side in (("machines", "plain", torch.eye(CLASSES)[y]), ("machines-many", "many", many)):
+        check_loss(name, graph, lambda z, side=side: torch.relu(1 - (2 * side - 1) * z).sum(1).mean(), data, loss="hinge")
 
 
 # --- optimizers and schedules
@@ -360,6 +370,23 @@ def test_areas():
         assert ties > 300, ties
 
 
+def test_errors(graph):
+    """RMSE, MAE and R2 of all columns, from what was predicted."""
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+    run = train("errors", data={"path": "numbers"}, model={"layer": "mlp", "layers": 1}, train={"epochs": 30})
+    command("predict", "errors", "--quiet")
+    found = fringe.predictions(run)
+    assert found.classes is None and found.scores.shape == (NODES, CLASSES)
+    y, z = numbers_of(graph[1]).astype(float), found.scores.astype(float)
+    for split, rows in (("validation", slice(TRAINED, 60)), ("test", slice(60, NODES))):
+        want = {"mae": mean_absolute_error(y[rows], z[rows]), "r2": r2_score(y[rows], z[rows]),
+                "rmse": root_mean_squared_error(y[rows].ravel(), z[rows].ravel())}
+        for name, value in want.items():
+            got = run.epochs[f"{split}.{name}"][-1]
+            assert abs(got - value) <= 1e-6, (split, name, got, value)
+
+
 def test_deezer():
     folder = os.path.join(os.environ.get("FRINGE_DATA", ""), "deezer_hu")
     if not os.path.exists(os.path.join(folder, "deezer_hu.npz")):
@@ -436,7 +463,7 @@ def missing(*modules):
 def main():
     parts = [("layers of PyG", test_layers, ("torch", "torch_geometric")), ("losses of torch", test_losses, ("torch",)),
              ("optimizers of torch", test_optimizers, ("torch",)), ("schedules of torch", test_plateau, ("torch",)),
-             ("areas of scikit-learn", test_areas, ("sklearn",)), ("areas of deezer_hu", test_deezer, ("sklearn",)),
+             ("areas of scikit-learn", test_areas, ("sklearn",)), ("errors of scikit-learn", test_errors, ("sklearn",)), ("areas of deezer_hu", test_deezer, ("sklearn",)),
              ("new nodes in PyG", test_new_nodes, ("torch", "torch_geometric")),
              ("new authors in PyG", test_new_authors, ("torch", "torch_geometric", "scipy"))]
     with tempfile.TemporaryDirectory() as folder:

@@ -53,9 +53,9 @@ static void the_line_says_what_is_left(void **state) {
     (void)state;
     char line[REPORT_LINE];
     EpochRecord record = example();
-    report_line(&record, score_of_labels(false), 200, 3725, line);
+    report_line(&record, score_of_labels(LABEL_CLASS), 200, 3725, line);
     assert_string_equal(line, "epoch  10/200  loss 0.500  1.00 s  2.5 MB  1:02:05 left");
-    report_line(&record, score_of_labels(false), 200, NAN, line);
+    report_line(&record, score_of_labels(LABEL_CLASS), 200, NAN, line);
     assert_string_equal(line, "epoch  10/200  loss 0.500  1.00 s  2.5 MB");
 }
 
@@ -67,12 +67,12 @@ static void the_line_shows_metrics_of_its_own_splits(void **state) {
     record.metrics[SPLIT_TRAIN] = metrics_with(8, "accuracy", 0.99);
     record.metrics[SPLIT_VAL] = metrics_with(8, "accuracy", 0.875);
     record.metrics[SPLIT_TEST] = metrics_with(8, "accuracy", 0.25);
-    report_line(&record, score_of_labels(false), 200, 59, line);
+    report_line(&record, score_of_labels(LABEL_CLASS), 200, 59, line);
     assert_string_equal(line, "epoch  10/200  loss 0.500  val 87.50  test 25.00 *  1.00 s  2.5 MB"
                               "  0:59 left");
     record.best = false;
     record.metrics[SPLIT_VAL] = (Metrics){0}; // nothing was measured
-    report_line(&record, score_of_labels(false), 200, 59, line);
+    report_line(&record, score_of_labels(LABEL_CLASS), 200, 59, line);
     assert_non_null(strstr(line, "val  none  test 25.00    1.00 s"));
 }
 
@@ -84,15 +84,15 @@ static void the_line_fits_80_columns(void **state) {
     record.epoch = 99999, record.loss = 0.00012345, record.seconds = 0.1234;
     record.evaluated = record.best = true;
     record.metrics[SPLIT_VAL] = record.metrics[SPLIT_TEST] = metrics_with(8, "accuracy", 1);
-    report_line(&record, score_of_labels(false), 100000, 360000, line);
+    report_line(&record, score_of_labels(LABEL_CLASS), 100000, 360000, line);
     assert_string_equal(
         line, "epoch 99999/100000 loss 1e-04 val 100.00 test 100.00 * 0.123 s 100:00:00 left");
     record.epoch = 999, record.loss = 0.634;
-    report_line(&record, score_of_labels(false), 1000, 14, line);
+    report_line(&record, score_of_labels(LABEL_CLASS), 1000, 14, line);
     assert_string_equal(
         line, "epoch 999/1000 loss 0.634 val 100.00 test 100.00 * 0.123 s 2.5 MB 0:14 left");
     record.epoch = 99999;
-    report_line(&record, score_of_labels(false), 100000, 360000, line);
+    report_line(&record, score_of_labels(LABEL_CLASS), 100000, 360000, line);
     assert_non_null(strstr(line, "100:00:00 left"));
 }
 

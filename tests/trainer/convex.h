@@ -76,7 +76,7 @@ static double step_down(double *weight, const double *z) {
 }
 
 // z [GRAPH_NODES, FEATURES] is filled, too.
-static void find_optimum(double *weight, double *z) {
+static inline void find_optimum(double *weight, double *z) {
     memset(z, 0, GRAPH_NODES * FEATURES * sizeof *z);
     memset(weight, 0, WEIGHTS * sizeof *weight);
     smooth_features(z);

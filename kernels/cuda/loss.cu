@@ -1,14 +1,12 @@
-// What a forward pass ends in: losses with their gradients, and counts of what is right
-// (kernels/cpu/loss_lanes.c and count.c have the formulas).
+// Losses with their gradients (kernels/cpu/loss_lanes.c has the formulas).
 //
 // The one idea: rows are independent, and 16 lanes do one; what is summed over rows is a double a
-// row, which goes to shared memory, where one thread adds them in order. Counts are integers, whose
-// order does not show: a block counts in shared memory and adds to the device's once.
+// row, which goes to shared memory, where one thread adds them in order.
 #include "pointwise.h"
 
 #include "../expressions.h"
 
-// ---- losses: at most 256 blocks of rows, added in order; a block of threads does one of them
+// At most 256 blocks of rows, added in order; a block of threads does one of them.
 
 static constexpr int LOSS_THREADS = 512, LOSS_GROUPS = LOSS_THREADS / LANES;
 static constexpr int PIECE = 2 * LOSS_GROUPS; // rows whose losses wait in shared memory
@@ -17,6 +15,7 @@ struct LossTask {
     DeviceRows g, logits; // g.at NULL: no gradient
     const int32_t *label;
     const unsigned char *labels, *split;
+    const float *numbers;
     unsigned char which;
     float weight;
     const float *row;     // NULL: 1
@@ -136,24 +135,70 @@ __device__ static inline double bce_row(const LossTask &task, float *g, const fl
     return (double)lanes_sum(sum);
 }
 
+// sum_c max(0, 1 - y x), y = 1 or -1; g = -y weight, or 0. In all lanes.
+__device__ static inline double hinge_row(const LossTask &task, float *g, const float *x, int64_t r,
+                                          float weight) {
+    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
+    float sum = 0;
+    for (int c = row_lane(); c < padded; c += LANES) {
+        float d = 0;
+        if (c < columns) {
+            const bool has =
+                task.label != NULL ? task.label[r] == c : task.labels[r * columns + c] != 0;
+            const float y = has ? 1.0f : -1.0f, missing = 1.0f - y * x[c];
+            const bool beyond = missing <= 0.0f; // a NaN is taken as it is
+            sum += beyond ? 0.0f : missing;
+            d = beyond ? 0.0f : -y * weight;
+        }
+        if (g != NULL)
+            g[c] = d;
+    }
+    return (double)lanes_sum(sum);
+}
+
+// sum_c (x - y)^2 / K; g = 2 (x - y) weight / K. In all lanes.
+__device__ static inline double mse_row(const LossTask &task, float *g, const float *x, int64_t r,
+                                        float weight) {
+    const int columns = (int)task.logits.columns, padded = padded_columns(task.logits);
+    const float twice = 2.0f * weight / (float)columns;
+    float sum = 0;
+    for (int c = row_lane(); c < padded; c += LANES) {
+        const float d = c < columns ? x[c] - task.numbers[r * columns + c] : 0.0f;
+        sum += d * d;
+        if (g != NULL)
+            g[c] = d * twice;
+    }
+    return (double)lanes_sum(sum) / (double)columns;
+}
+
+enum LossOf { SOFTMAX, BCE, HINGE, MSE };
+
+// The loss of a row that counts, in lane 0.
+template <LossOf OF>
+__device__ static inline double counted_row(const LossTask &task, float *g, const float *z,
+                                            int64_t r, float weight) {
+    const bool plain = task.classes == NULL && task.smoothing == 0;
+    return OF == BCE     ? bce_row(task, g, z, r, weight)
+           : OF == HINGE ? hinge_row(task, g, z, r, weight)
+           : OF == MSE   ? mse_row(task, g, z, r, weight)
+           : plain       ? softmax_row(task, g, z, r, weight)
+                         : softmax_row_of_shares(task, g, z, r, weight);
+}
+
 // The loss of a row, in lane 0; nothing, and no gradient, of a row that does not count.
-template <bool SOFTMAX> __device__ static inline double loss_row(const LossTask &task, int64_t r) {
+template <LossOf OF> __device__ static inline double loss_row(const LossTask &task, int64_t r) {
     const float *z = task.logits.at + r * task.logits.stride;
     float *g = task.g.at == NULL ? NULL : task.g.at + r * task.g.stride;
     const float factor = task.split[r] != task.which ? 0.0f : task.row != NULL ? task.row[r] : 1.0f;
-    const float weight = task.weight * factor;
-    const bool plain = task.classes == NULL && task.smoothing == 0;
     if (factor != 0)
-        return (double)factor * (!SOFTMAX ? bce_row(task, g, z, r, weight)
-                                 : plain  ? softmax_row(task, g, z, r, weight)
-                                          : softmax_row_of_shares(task, g, z, r, weight));
+        return (double)factor * counted_row<OF>(task, g, z, r, task.weight * factor);
     if (g != NULL)
         for (int c = row_lane(); c < padded_columns(task.logits); c += LANES)
             g[c] = 0;
     return 0;
 }
 
-template <bool SOFTMAX>
+template <LossOf OF>
 __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) {
     SHARED(double, losses); // of two pieces: one is added while the next is made
     const int64_t first = (int64_t)blockIdx.x * task.block;
@@ -163,7 +208,7 @@ __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) 
         double *row_loss = losses + turn * PIECE;
         const int here = (int)least(PIECE, end - begin);
         for (int i = (int)threadIdx.x / LANES; i < here; i += LOSS_GROUPS) {
-            const double loss = loss_row<SOFTMAX>(task, begin + i);
+            const double loss = loss_row<OF>(task, begin + i);
             if (row_lane() == 0)
                 row_loss[i] = loss;
         }
@@ -177,12 +222,12 @@ __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) 
         task.part[blockIdx.x] = total;
 }
 
-template <bool SOFTMAX> static void run_loss(DeviceDouble *loss, LossTask task) {
+template <LossOf OF> static void run_loss(DeviceDouble *loss, LossTask task) {
     const int64_t least_rows = 64, count = task.logits.count, even = divide_up(count, PARTS);
     task.block = even < least_rows ? least_rows : even;
     task.part = (double *)cuda_scratch(SCRATCH_LOSS, PARTS * sizeof(double));
     const int64_t blocks = divide_up(count, task.block);
-    LAUNCH(loss_rows<SOFTMAX>, blocks, LOSS_THREADS, 2 * PIECE * sizeof(double),
+    LAUNCH(loss_rows<OF>, blocks, LOSS_THREADS, 2 * PIECE * sizeof(double),
            cuda_stream(STREAM_COMPUTE), task);
     add_parts(doubles_of(loss), NULL, task.part, blocks);
 }
@@ -207,7 +252,7 @@ void cuda_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt3
                        LossForm form) {
     LossTask task = loss_task(g, logits, split, which, weight, row, form);
     task.label = int32s_of(label);
-    run_loss<true>(loss, task);
+    run_loss<SOFTMAX>(loss, task);
 }
 
 void cuda_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
@@ -215,136 +260,21 @@ void cuda_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *la
                    LossForm form) {
     LossTask task = loss_task(g, logits, split, which, weight, row, form);
     task.labels = bytes_of(labels);
-    run_loss<false>(loss, task);
+    run_loss<BCE>(loss, task);
 }
 
-// ---- counts (backend.h: rows, right, and of each class true and false positives and false
-// negatives, for each split)
-
-typedef unsigned long long Count;
-static constexpr int MOST_SHARED = 32 << 10; // bytes of a block's counts; more are added one by one
-
-struct CountTask {
-    Count *count;
-    DeviceRows logits;
-    const int32_t *label;
-    const unsigned char *labels, *split;
-    int64_t of_split; // numbers of one split
-    int numbers;      // in shared memory; 0: they do not fit
-};
-enum Kind { TRUE_POSITIVE, FALSE_POSITIVE, FALSE_NEGATIVE };
-
-// One row's counts, in the block's numbers or in the device's.
-struct Counter {
-    Count *all;
-    unsigned *some;
-    int64_t at, classes; // `at`: the counts of the row's split
-};
-__device__ static inline void count_one(const Counter &to, int64_t which) {
-    if (to.some != NULL)
-        atomicAdd(to.some + to.at + which, 1u);
-    else
-        atomicAdd(to.all + to.at + which, (Count)1);
-}
-__device__ static inline void count_row(const Counter &to, bool right) {
-    count_one(to, 0);
-    if (right)
-        count_one(to, 1);
-}
-__device__ static inline void count_kind(const Counter &to, Kind kind, int64_t c) {
-    count_one(to, 2 + (int64_t)kind * to.classes + c);
+void cuda_hinge_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
+                     const DeviceByte *labels, const DeviceByte *split, uint8_t which, float weight,
+                     const DeviceFloat *row) {
+    LossTask task = loss_task(g, logits, split, which, weight, row, {NULL, 0, 1});
+    task.label = int32s_of(label);
+    task.labels = bytes_of(labels);
+    run_loss<HINGE>(loss, task);
 }
 
-// The first of the largest logits, in all lanes; -1 where one is not a number.
-__device__ static inline int said_class(const float *logit, int columns) {
-    float most = logit[0];
-    int best = 0;
-    bool bad = false;
-    for (int c = row_lane(); c < columns; c += LANES) {
-        bad |= isnan(logit[c]);
-        if (logit[c] > most)
-            most = logit[c], best = c;
-    }
-    for (int by = LANES / 2; by > 0; by /= 2) {
-        const float other = __shfl_xor_sync(lanes_mask(), most, by, LANES);
-        const int its = __shfl_xor_sync(lanes_mask(), best, by, LANES);
-        if (other > most || (other == most && its < best))
-            most = other, best = its;
-    }
-    return __any_sync(lanes_mask(), bad) ? -1 : best;
-}
-
-__device__ static inline void count_class(const CountTask &task, const Counter &to,
-                                          const float *logit, int64_t r) {
-    const int said = said_class(logit, (int)task.logits.columns), label = task.label[r];
-    if (label < 0 || row_lane() > 0)
-        return;
-    count_row(to, said == label);
-    if (said == label) {
-        count_kind(to, TRUE_POSITIVE, label);
-        return;
-    }
-    count_kind(to, FALSE_NEGATIVE, label);
-    if (said >= 0)
-        count_kind(to, FALSE_POSITIVE, said);
-}
-
-__device__ static inline void count_labels(const CountTask &task, const Counter &to,
-                                           const float *logit, int64_t r) {
-    const int columns = (int)task.logits.columns;
-    bool all = true;
-    for (int c = row_lane(); c < columns; c += LANES) {
-        const bool said = logit[c] > 0, is = task.labels[r * columns + c] != 0;
-        all = all && said == is;
-        if (said || is)
-            count_kind(to, said && is ? TRUE_POSITIVE : said ? FALSE_POSITIVE : FALSE_NEGATIVE, c);
-    }
-    all = __all_sync(lanes_mask(), all);
-    if (row_lane() == 0)
-        count_row(to, all);
-}
-
-template <bool CLASSES>
-__global__ __launch_bounds__(ROW_THREADS) static void count_rows(CountTask task) {
-    SHARED(unsigned, some);
-    for (int i = (int)threadIdx.x; i < task.numbers; i += ROW_THREADS)
-        some[i] = 0;
-    __syncthreads();
-    for (int64_t r = first_row(); r < task.logits.count; r += row_step()) {
-        const Counter to = {task.count, task.numbers > 0 ? some : NULL,
-                            task.split[r] * task.of_split, task.logits.columns};
-        const float *logit = task.logits.at + r * task.logits.stride;
-        if (CLASSES)
-            count_class(task, to, logit, r);
-        else
-            count_labels(task, to, logit, r);
-    }
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < task.numbers; i += ROW_THREADS)
-        if (some[i] != 0)
-            atomicAdd(task.count + i, (Count)some[i]);
-}
-
-template <bool CLASSES> static void run_count(CountTask task) {
-    task.of_split = split_counts(task.logits.columns);
-    const int64_t numbers = SPLITS * task.of_split, rows = task.logits.count;
-    const int64_t bytes = numbers * (int64_t)sizeof(unsigned);
-    task.numbers = bytes <= MOST_SHARED ? (int)numbers : 0;
-    // few blocks, because each adds all its numbers to the device's at the end
-    const int64_t most = 8 * (int64_t)cuda_processors();
-    // a block of no shared memory has no address of it
-    LAUNCH(count_rows<CLASSES>, least(cuda_blocks(rows * LANES, ROW_THREADS), most), ROW_THREADS,
-           (size_t)(task.numbers > 0 ? bytes : 16), cuda_stream(STREAM_COMPUTE), task);
-}
-
-void cuda_count_classes(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
-                        const DeviceByte *split) {
-    run_count<true>(CountTask{(Count *)int64s_of(count), device_rows(logits), int32s_of(label),
-                              NULL, bytes_of(split), 0, 0});
-}
-
-void cuda_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
-                       const DeviceByte *split) {
-    run_count<false>(CountTask{(Count *)int64s_of(count), device_rows(logits), NULL,
-                               bytes_of(labels), bytes_of(split), 0, 0});
+void cuda_mse_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceFloat *numbers,
+                   const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row) {
+    LossTask task = loss_task(g, logits, split, which, weight, row, {NULL, 0, 1});
+    task.numbers = floats_of(numbers);
+    run_loss<MSE>(loss, task);
 }

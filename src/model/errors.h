@@ -1,0 +1,16 @@
+// How far logits are from labels that are numbers.
+#ifndef FRINGE_MODEL_ERRORS_H
+#define FRINGE_MODEL_ERRORS_H
+
+#include "internal.h"
+
+// The buffers of Model.errors.
+void alloc_errors(Model *m, const Allocator *allocator);
+void free_errors(Model *m);
+// Adds up the errors of all splits, and the rows into m->counts. Collective.
+void measure_errors(Model *m, Rows logits);
+double score_rmse(const Evaluated *e);
+double score_mae(const Evaluated *e);
+double score_r2(const Evaluated *e);
+
+#endif
