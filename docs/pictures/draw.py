@@ -1,4 +1,4 @@
-"""Draws eight pictures of the docs beside itself, as SVG that follows the reader's light or dark theme.
+"""Draws nine pictures of the docs beside itself, as SVG that follows the reader's light or dark theme.
 
     python3 docs/pictures/draw.py            writes them
     python3 docs/pictures/draw.py --check    says which of them are not what it would write, and leaves with 1
@@ -6,7 +6,7 @@
 What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the replicas
 and homes of hyperedges from their pins, the parts of a small stream from its events, the time bars from durations and
 the order of the steps, the floats of an exchange from the widths of a model, the floors from cmake/rooms.txt and the
-#include lines of the sources. bench/run.sh stream_pictures and noise measure and draw more.
+#include lines of the sources, accuracies from their table in results.md. bench/run.sh stream_pictures and noise measure and draw more.
 """
 import glob
 import html
@@ -792,9 +792,57 @@ def floors():
     return p
 
 
+# ---- 9: accuracy of programs
+
+def measured(title):
+    """The table of a section of results.md: {first column: {head: (mean, deviation)}}."""
+    with open(os.path.join(ROOT, "docs", "results.md"), encoding="utf-8") as page:
+        section = page.read().split(f"## {title}\n")[1].split("\n## ")[0]
+    lines = [[cell.strip() for cell in line.strip("| ").split("|")] for line in section.splitlines() if line.startswith("|")]
+    return {cells[0]: {head: tuple(map(float, cell.split(" ± "))) for head, cell in zip(lines[0][1:], cells[1:]) if cell}
+            for cells in lines[2:]}
+
+
+PROGRAM_BARS = [  # words, colour, its column of all nodes, and that of the nodes it can say something of
+    ("harmonic", "blue", "harmonic", "harmonic, of those reached"),
+    ("random-walk", "green", "random-walk", "random-walk, of those reached"),
+    ("spectral and k-means", "purple", None, "spectral and k-means, of covered"),
+    ("hgnn, which reads features", "orange", "hgnn", None),
+]
+
+
+def program_accuracy():
+    p = Picture("program_accuracy", "Accuracy of programs beside HGNN, on three hypergraphs", 760, 372)
+    bottom, scale, wide = 266, 2.9, 44
+    for percent in range(0, 81, 20):
+        y = bottom - scale * percent
+        p.path([(60, y), (740, y)], weight=0.4)
+        p.text(52, y + 4, f"{percent} %", 11, "grey", "end")
+    for i, (name, columns) in enumerate(measured("Programs beside HGNN").items()):
+        left = 84 + 224 * i
+        p.text(left + 2 * wide, bottom + 20, name, 13, bold=True)
+        for k, (_, colour, of_all, of_some) in enumerate(PROGRAM_BARS):
+            x = left + wide * k
+            for column, fill, dashed in (of_some, "page", True), (of_all, colour + "box", False):
+                if column not in columns:
+                    continue
+                mean, deviation = columns[column]
+                p.box(x + 4, bottom - scale * mean, wide - 8, scale * mean, fill, colour, 0, dashed)
+                middle = x + wide * (0.64 if dashed else 0.36)
+                p.path([(middle, bottom - scale * (mean + deviation)), (middle, bottom - scale * (mean - deviation))], colour)
+            highest = max(columns[column][0] + columns[column][1] for column in (of_all, of_some) if column in columns)
+            p.text(x + wide / 2, bottom - scale * highest - 6, f"{max(columns[c][0] for c in (of_all, of_some) if c in columns):.0f}", 11)
+    for k, (words, colour, _, _) in enumerate(PROGRAM_BARS):
+        p.box(62 + 168 * k, 304, 12, 12, colour + "box", colour, 0)
+        p.text(80 + 168 * k, 314, words, 11.5, anchor="start")
+    p.lines(60, 340, ["filled: of all nodes outside training; dashed: of those that the program reaches (spectral: of covered nodes)",
+                      "upright lines: a standard deviation over splits each way"], 11, colour="grey", anchor="start")
+    return p
+
+
 def main():
     check, stale_pictures = "--check" in sys.argv[1:], []
-    for draw in pipeline, two_ranks, schedules, layer, cover, hyperedge, stream, floors:
+    for draw in pipeline, two_ranks, schedules, layer, cover, hyperedge, stream, floors, program_accuracy:
         picture = draw()
         path = os.path.join(HERE, picture.name + ".svg")
         if check:
