@@ -23,6 +23,8 @@
 #include "fringe/backend.h"
 #include "fringe/config.h"
 
+#include <math.h>
+
 enum { WIDTH_MOST = 16 };
 
 // The rows of one message by width. Made anew when widths are assigned; sender and receiver make
@@ -134,7 +136,10 @@ extern const Codec codec_sketch;
 void sketch_set(MemberValues *values, SketchOptions options);
 
 // ---- the largest magnitudes of the rows of a message
-int64_t top_count(double part, int64_t floats); // how many of so many floats stay
+// How many of so many floats stay.
+static inline int64_t top_count(double part, int64_t floats) {
+    return (int64_t)ceil(part * (double)floats);
+}
 // Makes the other floats zero; of equal ones those at the lower places stay. `length` as in
 // MessageLayout. For backends whose memory is the host's.
 void top_keep(const Backend *backend, Rows rows, const int32_t *length, double part);

@@ -4,10 +4,7 @@
 
 #include "internal.h"
 
-#include <math.h>
 #include <string.h>
-
-int64_t top_count(double part, int64_t floats) { return (int64_t)ceil(part * (double)floats); }
 
 static uint32_t magnitude(float value) {
     uint32_t bits;

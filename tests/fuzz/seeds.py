@@ -178,16 +178,19 @@ seed("rans", "cut", rans(8, 127, [(i * i + 31 * i) % 256 for i in range(253)])[:
 # ---- values with keys, as src/codec/keys.h describes them
 
 
-def keys(n, values):
+def ascending(places):
     sizes, differences, before = 0, b"", -1
-    for k, place in enumerate(sorted(values)):
+    for k, place in enumerate(places):
         difference, before = place - before - 1, place
         size = max(1, (difference.bit_length() + 7) // 8)
         sizes |= (size - 1) << 2 * k
         differences += difference.to_bytes(size, "little")
+    return sizes.to_bytes((len(places) + 3) // 4, "little") + differences
+
+
+def keys(n, values):
     floats = struct.pack(f"<{len(values)}f", *(values[place] for place in sorted(values)))
-    return (struct.pack("<HI", n, len(values)) + floats + sizes.to_bytes((len(values) + 3) // 4, "little")
-            + differences)
+    return struct.pack("<HI", n, len(values)) + floats + ascending(sorted(values))
 
 
 seed("keys", "empty", bytes(2))
@@ -197,6 +200,40 @@ seed("keys", "sparse", keys(300, {i * i: 1 / (i + 1) for i in range(17)}))
 seed("keys", "far", keys(60000, {3: 1.5, 4: -2, 700: 3e30, 59999: 1e-40}))
 seed("keys", "longer", keys(300, {i * i: 1 / (i + 1) for i in range(17)}) + b"\0")
 seed("keys", "cut", keys(300, {i * i: 1 / (i + 1) for i in range(17)})[:-1])
+
+# ---- sketches, as src/codec/sketch.h describes them; the first byte as in fuzz_sketch.c
+
+
+def numbers(bits, of):
+    packed = sum(number << i * bits for i, number in enumerate(of))
+    return b"\0" + packed.to_bytes((len(of) * bits + 7) // 8, "little") if of and bits else b""
+
+
+def sketch(options, n, form, negative, positive, rest):
+    levels = [-b - 1.5 for b in reversed(range(negative))] + [b + 1.5 for b in range(positive)]
+    return (struct.pack("<BHBBB", options, n, form, negative, positive) + struct.pack(f"<{len(levels)}f", *levels)
+            + rest)
+
+
+def key_lists(lists, cells):
+    return struct.pack(f"<{1 + len(lists)}I", 99, *map(len, lists)) + b"".join(map(ascending, lists)) + cells
+
+
+# two lists of 24 and 30 keys, of three buckets each, in 3 tables of as many bins as keys
+two = [list(range(1, 97, 4)), list(range(3, 180, 6))]
+seed("sketch", "empty", bytes(3))
+seed("sketch", "zeros", sketch(0, 200, 0, 0, 0, b""))
+seed("sketch", "dense", sketch(0, 90, 0, 3, 2, numbers(3, [i % 6 for i in range(90)])))
+seed("sketch", "many", sketch(1, 300, 0, 127, 127, numbers(8, [i * 7 % 255 for i in range(300)])))
+coded = rans(3, 3, [3, 3, 4, 3, 2, 3, 5, 3, 0, 3] * 20)[3:]
+seed("sketch", "entropy", sketch(16, 200, 0, 3, 3, coded))
+seed("sketch", "keys", sketch(0, 200, 1, 3, 3, key_lists(two, numbers(2, [i % 3 for i in range(3 * 54)]))))
+single = [[i, i + 70, i + 300] for i in range(6)]
+seed("sketch", "groups", sketch(2 + 32, 1000, 1, 3, 3, key_lists(single, b"")))
+cells = rans(2, 0, [i % 4 == 1 for i in range(2 * 16)])[3:]
+seed("sketch", "entropy-keys", sketch(4 + 8 + 16, 200, 1, 3, 3, key_lists(two[:1] + [two[1][:25]], cells)))
+seed("sketch", "cut", sketch(0, 90, 0, 3, 2, numbers(3, [i % 6 for i in range(90)]))[:-1])
+seed("sketch", "twice", sketch(0, 200, 1, 3, 3, key_lists([two[0]] * 2, numbers(2, [1] * 144))))
 
 # ---- safetensors
 
