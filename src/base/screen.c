@@ -5,6 +5,7 @@
 
 #include "fringe/base/screen.h"
 #include "fringe/base/clock.h"
+#include "fringe/base/event_log.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/quantity.h"
 
@@ -50,10 +51,7 @@ static struct Screen {
     volatile sig_atomic_t work_has_begun;
 } screen = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static bool is_set(const char *name) {
-    const char *value = getenv(name);
-    return value != NULL && value[0] != 0;
-}
+static bool is_set(const char *name) { return getenv(name) != NULL && getenv(name)[0] != 0; }
 
 static void find_out(void) {
     const char *kind = getenv("TERM");
@@ -236,6 +234,8 @@ static void take_record(const char *record) {
 // `line`: its newline follows.
 static void take_line(int stream, const char *line, size_t bytes) {
     char record[LINE];
+    if (event_log_saw(line, bytes))
+        return;
     if (bytes > 0 && line[0] == SCREEN_RECORD && !screen.passes_records) {
         snprintf(record, sizeof record, "%.*s", (int)bytes - 1, line + 1);
         take_record(record);

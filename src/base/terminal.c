@@ -1,6 +1,7 @@
 // The writer of the terminal. Each job is a piece of text, usually one line, written with one call.
 
 #include "fringe/base/terminal.h"
+#include "fringe/base/event_log.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/screen.h"
 #include "fringe/base/writer.h"
@@ -88,6 +89,20 @@ static void print(FILE *stream, const char *format, va_list arguments) {
         memory_free(text);
 }
 
+// An event is one line, and a record of the screen.
+static void put_event(const char *format, va_list arguments) {
+    va_list again;
+    va_copy(again, arguments);
+    size_t bytes = (size_t)vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *record = ALLOC(char, (int64_t)bytes + 3, "an event");
+    record[0] = SCREEN_RECORD;
+    record[1] = EVENT;
+    vsnprintf(record + 2, bytes + 1, format, arguments);
+    put(stderr, record, bytes + 2);
+    memory_free(record);
+}
+
 void terminal_set_level(TerminalLevel new) { level = new; }
 
 void sink_put(const Sink *sink, SinkKind kind, const char *format, ...) {
@@ -102,7 +117,9 @@ static void take(void *context, SinkKind kind, const char *format, va_list argum
     (void)context;
     static const TerminalLevel least[] = {
         [SINK_NOTE] = TERMINAL_NORMAL, [SINK_DETAIL] = TERMINAL_VERBOSE};
-    if (level >= least[kind])
+    if (kind == SINK_EVENT && event_log_is_wanted())
+        put_event(format, arguments);
+    else if (kind != SINK_EVENT && level >= least[kind])
         print(kind == SINK_OUTPUT ? stdout : stderr, format, arguments);
 }
 

@@ -3,6 +3,7 @@
 #ifndef FRINGE_CLI_INTERNAL_H
 #define FRINGE_CLI_INTERNAL_H
 
+#include "fringe/base/event_log.h"
 #include "fringe/base/screen.h"
 #include "fringe/base/terminal.h"
 #include "fringe/checkpoint.h"
@@ -50,6 +51,7 @@ typedef struct Options { // the command line
     const char *plan_ranks, *link, *cores, *compute, *svg; // of plan: --ranks, --link, ...
     int ranks_per_host;                                    // of plan; 0: not given
     const char *to;                                        // of convert
+    const char *events;                                    // --events
     bool force, store;                                     // of convert: --force, --store
     bool all;                                              // --all
     int needs;                                             // of the command, or --files: NEEDS_...

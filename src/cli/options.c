@@ -50,6 +50,8 @@ static const Option table[] = {
     {'F', "force", NULL, "replace DST if it exists"},
     {'z', "store", NULL, "do not compress the arrays of an npz"},
     {'A', "all-metrics", NULL, "also measure areas under curves (roc-auc, average-precision)"},
+    {'E', "events", "FD|FILE",
+     "write what happens as JSON, one object a line, to an open descriptor or the end of a file"},
     {'j', "json", NULL, "print JSON"},
     {'f', "files", NULL, "also check data, weights and output folders on disk"},
     {'q', "quiet", NULL, "print warnings, errors and results only"},
@@ -175,6 +177,8 @@ static const char **text_of(Options *options, char letter) {
         return &options->data;
     case 'V':
         return &options->csv;
+    case 'E':
+        return &options->events;
     default:
         return NULL;
     }

@@ -88,18 +88,35 @@ void warn_of_omp_threads(void) {
                       SHOWN(wanted), SHOWN(wanted));
 }
 
+// Of a job that no keeper draws rank 0 has the log. A descriptor of the user's own mpirun does not
+// reach the ranks.
+static bool open_events(Session *s, const char *to, bool inside_job) {
+    bool has_it = to != NULL && s->comm.rank == 0 && !launch_is_kept();
+    if (has_it && inside_job && to[strspn(to, "0123456789")] == 0)
+        error_set(&s->err, EXIT_USAGE,
+                  "--events %s: mpirun passes no descriptors on; give the path of a file", to);
+    else if (has_it)
+        event_log_open(to, &s->err);
+    else if (to != NULL && s->comm.rank == 0)
+        event_log_is_elsewhere();
+    return comm_agree(&s->comm, &s->err);
+}
+
 bool session_start(Session *session, const Options *options) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
     if (launch_is_kept())
         screen_pass_records();
     comm_self(&session->comm); // mistakes in a config are reported before MPI starts
-    if (!launch_inside_job()) {
+    bool inside_job = launch_inside_job(); // MPI makes a process look like one
+    if (!inside_job) {
         if (!load_config(&session->config, options, config_named(options), 1, &session->err))
             return false;
         spin_restart(threads_set((int)session->config.run.threads, 1), *options->argv);
     }
     comm_start(&session->comm, options->argc, options->argv);
+    if (!open_events(session, options->events, inside_job))
+        return false;
     if (session->comm.rank == 0)
         terminal_start(&session->comm);
     if (!check_lonely(session) || !check_ranks(session, options) ||

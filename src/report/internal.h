@@ -61,6 +61,7 @@ struct Report {
     char folder[PATH_BYTES]; // run.dir
     char path[PATH_BYTES];   // of metrics.jsonl
     JsonWriter line;         // kept between epochs, so that an epoch allocates no memory
+    JsonWriter event; // begun: what stands before an epoch's line in the log of events
     double opened;           // clock
     char started[CLOCK_UTC], ended[CLOCK_UTC]; // of this process; "": it has not ended
     Json *before;                              // run.json before a resume, or NULL; owned

@@ -127,6 +127,18 @@ static void open_aside(void *context) {
         cannot(report, EXIT_CANNOT_WRITE, "write", err);
 }
 
+static void say_run(const Report *report) {
+    JsonWriter event;
+    json_writer_begin(&event, false);
+    json_put_string(&event, "event", "run");
+    json_put_string(&event, "run", report->folder);
+    json_put_int(&event, "epochs", report->config->train.epochs);
+    json_put_int(&event, "resumed_at", report->resumed_at);
+    json_end_object(&event);
+    sink_event(report->sink, "%s\n", event.text);
+    json_writer_clear(&event);
+}
+
 Report *report_open(const Config *config, const Shard *shard, const Trainer *trainer,
                     const Comm *comm, const RunSummary *summary, int64_t resume_epoch,
                     const Sink *sink, Error *err) {
@@ -146,10 +158,14 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
     clock_utc(report->started);
     report->sample = ALLOC(double, REPORT_SAMPLES, "seconds of epochs");
     json_writer_init(&report->line, false);
+    json_writer_begin(&report->event, false);
+    json_put_string(&report->event, "event", "epoch");
+    json_put_string(&report->event, "run", report->folder);
     comm_aside(comm, open_aside, &(Opening){report, err});
     if (report->metrics >= 0) {
         report->writer = writer_new(comm, WRITER_ROOM);
         report_write_run(report, NULL, err);
+        say_run(report);
         report_begin_stage(report);
         return report;
     }
@@ -165,6 +181,7 @@ void report_close(Report *report) {
     if (report->metrics >= 0)
         close(report->metrics);
     json_writer_clear(&report->line);
+    json_writer_clear(&report->event);
     json_free(report->before);
     memory_free(report->ranks);
     memory_free(report->sample);
@@ -175,6 +192,7 @@ void report_close(Report *report) {
 
 static void put_time(JsonWriter *writer, const EpochRecord *record) {
     json_begin_object(writer, "time");
+    json_put_double(writer, "clock", clock_wall());
     json_put_double(writer, "epoch", record->seconds);
     if (record->evaluated)
         json_put_double(writer, "evaluation", record->eval_seconds);
@@ -315,6 +333,8 @@ bool report_epoch(Report *report, const EpochRecord *record, Error *err) {
     put_record(&report->line, record);
     if (!put_line(report, err))
         return false;
+    sink_event(report->sink, "%s, %.*s\n", report->event.text, (int)report->line.bytes - 1,
+               report->line.text + 1);
     report->epochs++;
     count_epoch(report, record->seconds, record->bytes);
     report_add_times(&report->times, record);

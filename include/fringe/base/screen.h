@@ -24,7 +24,8 @@ enum {
     STAGE_PROGRESS = 'p',
     STAGE_END = 'e',
     STAGE_DROP = 'd',
-    WORK_BEGUN = 'w' // what follows is saved when a stop is requested
+    WORK_BEGUN = 'w', // what follows is saved when a stop is requested
+    EVENT = 'j'       // a line of the log of events (event_log.h)
 };
 
 // Writes the text, which may hold stage records. Waits while the terminal is stopped. Returns 0, or
