@@ -107,7 +107,7 @@ bool session_start(Session *session, const Options *options) {
     launch_die_with_parent();
     if (launch_is_kept())
         screen_pass_records();
-    comm_self(&session->comm); // mistakes in a config are reported before MPI starts
+    comm_self(&session->comm);             // mistakes in a config are reported before MPI starts
     bool inside_job = launch_inside_job(); // MPI makes a process look like one
     if (!inside_job) {
         if (!load_config(&session->config, options, config_named(options), 1, &session->err))
