@@ -8,7 +8,8 @@
 #include <string.h>
 
 // The proximal step of l1 |w|_1, which follows that of everything else (as in DIANA, algorithm 1).
-// Whatever codec the gradient has crossed, w is the same on all ranks, and so is this.
+// Whatever codec the gradient has crossed, w is the same on all ranks, and so is this. Where w
+// rests, a velocity is g / (1 - momentum): by as much longer is this step, or l1 would count less.
 static void shrink_matrices(Trainer *t, float by) {
     for (int i = 0; by > 0 && i < t->shape.parameter_windows; i++) {
         const Parameter *p = &t->shape.parameter[i];
@@ -22,7 +23,7 @@ static void sgd_step(Trainer *t, double rate, int64_t epoch) {
     (void)epoch;
     t->backend->sgd(t->device.parameters, t->device.moment1, t->device.gradient, t->device.decay,
                     t->shape.parameter_count, (float)rate, (float)t->config->train.momentum);
-    shrink_matrices(t, (float)(rate * t->config->train.l1));
+    shrink_matrices(t, (float)(rate * t->config->train.l1 / (1 - t->config->train.momentum)));
 }
 
 // torch rounds 1 - beta from double. adam subtracts floats, as it always has: 1.3e-5 of 1 - 0.999.

@@ -26,6 +26,7 @@ static const Model1 models[] = {
      .most = 1e-4},
     {{"train.loss=mse", "train.lr=2"}, .numbers = true, .epochs = 300, .most = 1e-9},
     {{"train.lr=4", "train.l1=0.004"}, .epochs = 300, .most = 1e-9},
+    {{"train.lr=0.8", "train.l1=0.004", "train.momentum=0.8"}, .epochs = 300, .most = 1e-9},
     {{"train.lr=4", "train.l1=0.004", "gradients.method=diana", "gradients.down=fp32"},
      .epochs = 300,
      .most = 1e-6},
