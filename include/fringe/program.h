@@ -37,7 +37,7 @@ typedef struct ProgramFigure { // NaN: it does not apply
     bool whole; // a count
 } ProgramFigure;
 
-enum { PROGRAM_ARRAYS = 3, PROGRAM_FIGURES = 40 };
+enum { PROGRAM_ARRAYS = 4, PROGRAM_FIGURES = 40 };
 typedef struct ProgramResult {
     int arrays, figures; // the figures are the same on all ranks
     ProgramArray array[PROGRAM_ARRAYS];

@@ -34,6 +34,16 @@ printf 'fringe-stream 1\n+h 1 11 12 13\n+h 2 12 13\n+h 3 21 22\n' >papers.events
 echo '{"data": {"path": "papers/snapshots/final"}, "partition": {"method": "file:papers/snapshots/final/final"}}' >papers.json
 expect "components of a snapshot" 0 "^components +2$" "$FRINGE" program components papers.json --ranks 2 -o parts
 same "its ids" parts/ids.npy papers/snapshots/final/node_ids.npy
+printf '3 5\n1 2 3\n2 3\n4 5\n' >papers.hgr # the same hypergraph, from a file
+echo '{"data": {"path": "papers.hgr"}}' >file.json
+expect "communities of the snapshot" 0 "^communities +2$" "$FRINGE" program lp papers.json --ranks 2 -o snapshot
+expect "those of the file" 0 "^communities +2$" "$FRINGE" program lp file.json -o file
+same "communities of a snapshot and of a file" snapshot/labels.npy file/labels.npy
+expect "vectors of the snapshot" 0 "^zero space +2$" "$FRINGE" program spectral papers.json -o snapshot \
+    --set program.pairs=3 --set partition.method=metis
+expect "those of the file" 0 "^zero space +2$" "$FRINGE" program spectral file.json -o file --set program.pairs=3
+same "vectors of a snapshot and of a file" snapshot/embeddings.npy file/embeddings.npy
+expect "more pairs than the space has" 65 "3 eigenvalues that are not 0" "$FRINGE" program spectral file.json -o x --set program.pairs=4
 if command -v python3 >/dev/null && python3 -c 'import numpy' 2>/dev/null; then
     python3 -c 'import numpy; numpy.save("from.npy", [21, 21])'
     expect "a walk from a node" 0 "nodes that read nothing" "$FRINGE" program rw papers.json --ranks 2 -o from --set program.start=from.npy
