@@ -341,8 +341,20 @@ def _from_table(path, reader):
     return {"table": (names, [table.column(name).to_pylist() for name in names])}
 
 
+def _from_json_lines(path):
+    """Each line is an object, a row of a table; its keys are the columns."""
+    with _opened(path) as f:
+        rows = [json.loads(line) for line in f if line.strip()]
+    if not rows or not all(isinstance(row, dict) for row in rows):
+        raise SystemExit(f"{path} is no table: each of its lines must be a JSON object")
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {"table": (names, [[row.get(name) for row in rows] for name in names])}
+
+
 def _classes(y):
-    """Numbers from 0, in ascending order of the values, which are said if they were others."""
+    """Numbers from 0, in ascending order of the values, which are said if they were others. Fractions are no classes."""
+    if (y != np.floor(y)).any():
+        return y.astype(np.float32)
     values, y = np.unique(y, return_inverse=True)
     if not np.array_equal(values, np.arange(len(values))):
         _say("classes: " + ", ".join(f"{value:g} is {number}" for number, value in enumerate(values)))

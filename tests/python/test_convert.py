@@ -407,7 +407,8 @@ def tables_of_pandas():
     frame.reset_index(drop=True).to_feather("t.feather")
     frame.to_pickle("t.pkl")
     os.link("t.parquet", "part-0")  # told by its first bytes
-    for path in ("t.parquet", "t.feather", "t.pkl", "part-0"):
+    frame.to_json("t.jsonl", orient="records", lines=True)
+    for path in ("t.parquet", "t.feather", "t.pkl", "t.jsonl", "part-0"):
         rows = names_read(wrote(path)[0])
         assert rows[0] == ["source", "target", "weight", "when"], rows[0]
         assert [(a, b, float(w)) for a, b, w, _ in rows[1:]] == list(frame[["source", "target", "weight"]].itertuples(
@@ -428,6 +429,9 @@ def files_of_sklearn():
         read = program_reads("out.npz")
         assert np.allclose(read.features, x, rtol=1e-6) and read.edges.shape == (2, 0)
         assert np.array_equal(read.labels, labels if words == "" else (labels + 1) // 2)
+    dump_svmlight_file(x, X[:, 0], "f.svmlight")
+    found, said = converted("f.svmlight")
+    assert np.allclose(found["labels"], X[:, 0]) and said == "", said
 
 
 def unknown_files():
