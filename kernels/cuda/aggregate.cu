@@ -70,7 +70,7 @@ struct Aggregate {
     Spmm *spmm;                          // where run.spmm is not own
     int32_t *long_row, *device_long_row; // ascending; one copy for each side
     int64_t long_rows;
-    Tiles tiles;  // all 0: not measured
+    int lanes;    // of AggregateTask; 0: not measured
     DeviceRows x; // of the last prepare; borrowed
     const float *right;
 };
@@ -149,7 +149,7 @@ void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const D
     task.right = a->right;
     task.self = self;
     task.longest = LONG_ROW;
-    task.tiles = a->tiles;
+    task.lanes = a->lanes;
     if (range.begin >= range.end ||
         (a->spmm != NULL && spmm_is_used() && spmm_rows(a->spmm, &task, range)))
         return;
@@ -176,20 +176,19 @@ static double seconds_of(Aggregate *a, Rows out, const char *name) {
     return fastest;
 }
 
-// Of the own kernel with the fastest lanes and order of tiles, which are kept.
+// Of the own kernel with the fastest number of lanes, which is kept.
 static double own_seconds_of(Aggregate *a, Rows out) {
-    static const Tiles ways[] = {{32, true}, {32, false}, {16, false}, {8, false}};
     double fastest = 0;
-    Tiles best = {};
-    for (Tiles way : ways) {
-        a->tiles = way;
+    int best = 0;
+    for (int lanes = 32; lanes >= 8; lanes /= 2) {
+        a->lanes = lanes;
         double seconds = seconds_of(a, out, "own");
-        if (best.lanes == 0 || seconds < fastest) {
-            best = way;
+        if (best == 0 || seconds < fastest) {
+            best = lanes;
             fastest = seconds;
         }
     }
-    a->tiles = best;
+    a->lanes = best;
     return fastest;
 }
 

@@ -4,12 +4,6 @@
 
 #include "device.h"
 
-// Which columns of which rows are done together; no bit depends on it.
-struct Tiles {
-    int lanes;       // of a tile, at most (4 .. 32), each of four columns; 0: by the size of x
-    bool row_by_row; // all tiles of a row before the next row, instead of all rows of a tile
-};
-
 // Row k adds the edges begin[k] .. end[k] - 1 and is row `row[k]` of out (row NULL: k):
 //   out[i] = left[i] * ( start + sum_e weight[e] * (right[column[e]] * x[column[e]]) )
 // start is out[i] itself if `resume`, else right[i] x[i] if `self`, else 0. Each term is (right x)
@@ -19,7 +13,7 @@ struct AggregateTask {
     const float *x;
     int64_t out_stride, x_stride; // multiples of 16; floats to make: out_stride
     int64_t sources;              // rows of x
-    Tiles tiles;
+    int lanes;                    // of a tile, at most (4 .. 32); 0: by the size of x
     const int64_t *begin, *end;
     const int32_t *row, *column;
     const float *weight, *left, *right; // NULL: all 1

@@ -5,8 +5,7 @@
 // of the list. What is waited for is memory: a lane asks for the rows of AHEAD edges at once before
 // it adds the first. Neighbouring lanes read neighbouring columns, so a request is one line. A row
 // of x is read once for each of its edges: all rows are done in some columns before the next ones
-// begin, so that the slice of x that is read meanwhile stays in the device's second cache. Where
-// neighbours are near one another anyway, row by row is faster: a row's edges are read once.
+// begin, so that the slice of x that is read meanwhile stays in the device's second cache.
 #include "aggregate.h"
 
 enum { THREADS = 128, AHEAD = 8, BLOCKS = 6, WEIGHT = 1, RIGHT = 2 };
@@ -60,8 +59,8 @@ __device__ static inline float4 add_edges(const AggregateTask &task, float4 sum,
     return sum;
 }
 
-// `lanes` neighbouring threads take a tile of 4 lanes columns of one row. BLOCKS a multiprocessor
-// leave a thread the registers for AHEAD rows.
+// `lanes` neighbouring threads take a tile of 4 lanes columns of one row; all rows of a tile come
+// before the next tile. BLOCKS a multiprocessor leave a thread the registers for AHEAD rows.
 template <int KIND>
 __global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateTask task,
                                                                       int64_t first, int64_t last,
@@ -70,10 +69,8 @@ __global__ __launch_bounds__(THREADS, BLOCKS) static void rows_kernel(AggregateT
     const int64_t rows = last - first, items = rows * tiles, step = (int64_t)gridDim.x * groups;
     for (int64_t item = (int64_t)blockIdx.x * groups + threadIdx.x / lanes; item < items;
          item += step) {
-        const int64_t tile = task.tiles.row_by_row ? item % tiles : item / rows;
-        const int64_t k = first + (task.tiles.row_by_row ? item / tiles : item % rows);
-        const int64_t begin = task.begin[k], end = task.end[k];
-        const int64_t at = 4 * (tile * lanes + threadIdx.x % lanes);
+        const int64_t k = first + item % rows, begin = task.begin[k], end = task.end[k];
+        const int64_t at = 4 * (item / rows * lanes + threadIdx.x % lanes);
         const bool unchanged = task.resume && task.left == NULL && begin == end;
         if (at >= task.out_stride || unchanged || (task.longest > 0 && end - begin > task.longest))
             continue;
@@ -94,7 +91,7 @@ static int lanes_by_size(int64_t sources) {
 
 // Lanes of a tile, a power of two: no more than a row's columns need.
 static int lanes_for(const AggregateTask *task) {
-    const int most = task->tiles.lanes > 0 ? task->tiles.lanes : lanes_by_size(task->sources);
+    const int most = task->lanes > 0 ? task->lanes : lanes_by_size(task->sources);
     int lanes = 4;
     while (lanes < most && 4 * lanes < task->out_stride)
         lanes *= 2;
