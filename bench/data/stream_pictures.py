@@ -11,50 +11,18 @@ order, so that nothing but the pins tells of communities.
   stream-along   replicas and balance in the snapshots along a stream, whose second half also deletes hyperedges
   stream-length  seconds of an event against the length of the stream, up to --most events, the least of --rounds
 """
-import array
 import json
 import math
 import os
 import random
 import statistics
-import struct
 import tempfile
 
 from figures import SMOKE, fringe, option, settings
 from plots import COLOURS, Panel, Picture, legend, save, ticks
+from streams import HYPEREDGE, NODE, NO_HYPEREDGE, by_hyperedges, planted, record, write
 
 PARTS = 16
-
-
-# ---- streams, in their binary form
-
-HYPEREDGE, NODE, NO_HYPEREDGE = 1, 2, 5
-
-
-def record(kind, number, others=()):
-    return struct.pack("<BBHIQ", kind, 0, 0, len(others), number) + array.array("Q", others).tobytes()
-
-
-def planted(nodes, hyperedges, communities, purity, seed):
-    """The pins of each hyperedge; nodes v, v + communities, ... are one community."""
-    rng = random.Random(seed)
-    draw, size = rng.random, nodes // communities
-    for _ in range(hyperedges):
-        arity, own, pins = 2 + int(draw() * 9), int(draw() * communities), set()
-        while len(pins) < arity:
-            pins.add(own + communities * int(draw() * size) if draw() < purity else int(draw() * nodes))
-        yield rng.sample(sorted(pins), arity)
-
-
-def write(path, records):
-    with open(path, "wb") as out:
-        out.write(b"FRNGSTRM" + struct.pack("<I", 1))
-        out.writelines(records)
-    return path
-
-
-def by_hyperedges(pins):
-    return (record(HYPEREDGE, h, p) for h, p in enumerate(pins))
 
 
 def by_nodes(pins, seed):

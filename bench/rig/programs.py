@@ -1,14 +1,18 @@
 """What a cut is worth to programs without a network: seconds and bytes of an iteration, by how the parts were made.
 
-usage: bench/run.sh programs [--config=walmart-hgnn] [--layout=4x1] [--rate=100] [--iterations=20] [--repeats=3]
-                             [--methods=random,metis,srp] [--programs=random-walk,label-propagation]
-smoke: --layout=2x1 --rate=1000 --iterations=3 --repeats=1 --methods=random
+usage: bench/run.sh programs [--strict] [--config=walmart-hgnn] [--layout=4x1] [--rate=100] [--iterations=20] [--repeats=3]
+                             [--methods=random,metis,srp] [--programs=random-walk,label-propagation,spectral]
+                             [--data=walmart,stream] [--stream=40000]
+smoke: --layout=2x1 --rate=1000 --iterations=3 --repeats=1 --methods=srp --programs=random-walk --data=stream --stream=200
 
-Every program runs on parts of every method, by turns, on the network rig (hosts x ranks of each, links of --rate Mbit/s).
-An iteration is beside that on parts of the first method, and beside the thesis' figure: parts of its streaming
-partitioner up to 2.6 times as fast as those of offline ones. Bytes stand beside the replicas R of the partition: if each
-hyperedge's nodes sent their rows there and back, 2 R rows would travel. The part with most pins, in parts of the mean,
-says how long the others wait for it. Writes docs/results.md.
+Every program runs on parts of every method, by turns, on the network rig (hosts x ranks of each, links of --rate Mbit/s):
+on those of a config, and on those of a planted stream of --stream nodes, where `srp` stands for the parts that the
+stream had at its end. An iteration is beside that on parts of the first method, and beside the thesis' figure: parts of
+its streaming partitioner up to 2.6 times as fast as those of offline ones. Bytes stand beside the replicas R of the
+partition: if each hyperedge's nodes sent their rows there and back, 2 R rows would travel. The part with most pins, in
+parts of the mean, says how long the others wait for it. Before that, on one core of one rank, what an iteration of
+random-walk takes beside its aggregates (bar: 1.25 times), and what spectral does besides aggregates, dense products and
+the small eigenproblem (bar: .2 of the time, and no more than .2 for that). Writes docs/results.md.
 """
 import json
 import os
@@ -17,66 +21,165 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import zipfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, fringe, needs_rig, option, write_section
+from figures import FRINGE, ROOT, SMOKE, Bench, fringe, needs_rig, npy, option, settings, write_section
 from rig import FIRST
+from streams import by_hyperedges, planted, write
 
 RIG = os.path.join(ROOT, "bench", "common", "netrig.sh")
+COMMUNITIES, CLASSES, PURITY = 64, 8, 0.9
+LAYOUT = option("layout", "4x1")
+RANKS = int(LAYOUT.split("x")[0]) * int(LAYOUT.split("x")[1])
 
 
-def run(work, config, layout, rate, method, program, iterations):
-    hosts, ranks = layout.split("x")
-    folder = os.path.join(work, "out")
-    shutil.rmtree(folder, ignore_errors=True)
-    words = ["bash", RIG, "run", "--name", "programs", "--hosts", hosts, "--ppn", ranks, *(("--yield", "1") if SMOKE else ("--pin",)),
-             "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c", FIRST, "sh", FRINGE,
-             "program", program, config, "-o", folder]
-    for setting in (f"partition.method={method}", "run.threads=1", "data.transforms=[]", f"program.iterations={iterations}"):
-        words += ["--set", setting]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
+def choices(config, program, method, iterations=option("iterations", 20)):
+    words = ["data.transforms=[]", "run.threads=1", f"partition.method={config.get(method, method)}"]
+    return words if program == "spectral" else [*words, f"program.iterations={iterations}"]
+
+
+def told(folder):
     with open(os.path.join(folder, "program.json")) as file:
         return json.load(file)
 
 
-def cut(config, ranks, method):
-    words = ["--parts", ranks, "--json", "--set", f"partition.method={method}", "--set", "data.transforms=[]"]
-    return json.loads(fringe("partition", config, *words).stdout)
+def run(work, config, method, program):
+    hosts, ranks = LAYOUT.split("x")
+    folder = os.path.join(work, "out")
+    shutil.rmtree(folder, ignore_errors=True)
+    words = ["bash", RIG, "run", "--name", "programs", "--hosts", hosts, "--ppn", ranks, *(("--yield", "1") if SMOKE else ("--pin",)),
+             "--rate", f"{option('rate', 100)}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c", FIRST, "sh",
+             FRINGE, "program", program, config["path"], "-o", folder, *settings(choices(config, program, method))]
+    done = subprocess.run(words, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
+    return told(folder)
+
+
+def cut(config, method):
+    words = ["--parts", RANKS, "--json", *settings(choices(config, "spectral", method)[::2])]
+    return json.loads(fringe("partition", config["path"], *words).stdout)
+
+
+# ---- data
+
+def planted_stream(work, nodes):
+    """A config of the last snapshot of a stream, whose nodes have the class of their community."""
+    path, folder = os.path.join(work, "nodes.npz"), os.path.join(work, "stream")
+    ids = list(range(nodes))
+    arrays = {"ids": ids, "labels": [v % COMMUNITIES % CLASSES for v in ids], "train_ids": ids[::20], "val_ids": ids[1::20],
+              "test_ids": ids[2::20]}
+    with zipfile.ZipFile(path, "w") as out:
+        for name, values in arrays.items():
+            out.writestr(f"{name}.npy", npy(values))
+    events = write(os.path.join(work, "stream.events"), by_hyperedges(planted(nodes, nodes, COMMUNITIES, PURITY, 5)))
+    fringe("stream", events, "-o", folder, "--parts", RANKS, "--nodes", path, "--quiet")
+    config = {"path": os.path.join(work, "stream.json"), "srp": f"file:{folder}/snapshots/final/final"}
+    with open(config["path"], "w") as out:
+        json.dump({"data": {"path": os.path.join(folder, "snapshots", "final")}}, out)
+    return config
+
+
+def shipped(name):
+    return {"path": os.path.join(ROOT, "configs", f"{name}.json")}
+
+
+# ---- parts
+
+def slower(name, program, of, cuts):
+    """Why parts of srp are slower than others, where they are."""
+    mine = of["srp"]
+    for method, other in of.items():
+        if method == "srp" or mine["seconds"] <= 1.02 * other["seconds"]:
+            continue
+        bytes_more, pins_more = mine["bytes"] / other["bytes"], cuts["srp"]["balance_pins"] / cuts[method]["balance_pins"]
+        why = (f"they send {bytes_more:.2f} times the bytes" if bytes_more > max(pins_more, 1.02) else
+               f"their largest part has {pins_more:.2f} times the pins" if pins_more > 1.02 else
+               "with fewer bytes and no larger part, so what the repeats differ by decides")
+        yield f"{program} on {name}: srp's parts take {mine['seconds'] / other['seconds']:.2f} times as long as {method}'s; {why}."
+
+
+def compare(bench, work, name, config, methods, programs):
+    got = {(program, method): [] for program in programs for method in methods}
+    for _ in range(option("repeats", 3)):
+        for program, method in got:
+            got[program, method].append(run(work, config, method, program))
+    cuts = {method: cut(config, method) for method in methods}
+    rows, reasons = [], []
+    for program in programs:
+        of = {method: {"seconds": statistics.median(one["seconds_per_iteration"] for one in got[program, method]),
+                       "bytes": got[program, method][0]["bytes_per_iteration"],
+                       "iterations": got[program, method][0]["iterations"]} for method in methods}
+        for method, one in of.items():
+            gain = of[methods[0]]["seconds"] / one["seconds"]
+            bench.figure(f"{program} on {name}, {method} parts", 1000 * one["seconds"], "ms", f"{methods[0]} parts",
+                         1000 * of[methods[0]]["seconds"], gain)
+            rows.append(f"| {name} | {program} | {method} | {cuts[method]['replicas']:,} | {cuts[method]['balance_pins']:.2f} "
+                        f"| {one['iterations']} | {1000 * one['seconds']:.1f} | {gain:.2f} | {one['bytes'] / 1000:.1f} |")
+        reasons += slower(name, program, of, cuts) if "srp" in of else []
+    return rows, reasons
+
+
+# ---- one core
+
+def on_one_core(work, config, program):
+    """The run whose iterations are fastest of three: what else runs here makes them slower, and nothing faster."""
+    runs = []
+    for _ in range(1 if SMOKE else 3):
+        out = os.path.join(work, "one")
+        words = settings(choices(config, program, "random", 5 if SMOKE else 50))
+        done = subprocess.run(["taskset", "-c", "0", "sh", "-c", FIRST, "sh", FRINGE, "program", program, config["path"], "-o", out,
+                               "--quiet", *words], capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"fringe program {program}\nended with {done.returncode}: {done.stderr[-2000:]}")
+        runs.append(told(out))
+    return min(runs, key=lambda one: one["seconds_per_iteration"])
+
+
+def one_core(bench, work, name, config, programs):
+    rows = ["| program | ms an iteration | aggregates | dense products | eigenproblem | all else |", "|" + "---|" * 6]
+    for program in [one for one in ("random-walk", "spectral") if one in programs]:
+        found = on_one_core(work, config, program)
+        whole, aggregates, dense, small = (found.get(f"seconds_{key}", 0) for key in (
+            "per_iteration", "of_its_aggregates", "of_its_dense_products", "of_its_eigenproblem"))
+        rest = whole - aggregates - dense - small
+        if program == "random-walk":
+            bench.figure(f"{program} on {name}, one core", 1000 * whole, "ms", "its aggregates", 1000 * aggregates,
+                         whole / aggregates, 1.25, at_most=True)
+        else:
+            bench.figure(f"{program} on {name}, one core: all else", 1000 * rest, "ms", "of", 1000 * whole, rest / whole, 0.2, at_most=True)
+            bench.figure(f"{program} on {name}, one core: eigenproblem", 1000 * small, "ms", "of", 1000 * whole, small / whole, 0.2,
+                         at_most=True)
+        rows.append(f"| {program} | {1000 * whole:.1f} | " + " | ".join(f"{part / whole:.0%}" for part in (aggregates, dense, small, rest)) + " |")
+    return rows
 
 
 def main():
     needs_rig()
-    bench, name, layout, rate = Bench("programs"), option("config", "walmart-hgnn"), option("layout", "4x1"), option("rate", 100)
-    config = os.path.join(ROOT, "configs", f"{name}.json")
-    methods, programs = (option(key, words).split(",") for key, words in
-                         (("methods", "random,metis,srp"), ("programs", "random-walk,label-propagation")))
-    hosts, per_host = map(int, layout.split("x"))
+    bench = Bench("programs")
+    methods, programs, data = (option(key, words).split(",") for key, words in (
+        ("methods", "random,metis,srp"), ("programs", "random-walk,label-propagation,spectral"), ("data", "walmart,stream")))
+    rows = ["| data | program | parts | replicas R | most pins / mean | iterations | ms an iteration "
+            f"| times as fast as {methods[0]} parts | kB an iteration |", "|" + "---|" * 9]
+    reasons = []
     with tempfile.TemporaryDirectory(prefix="fringe-programs-") as work:
-        if SMOKE:
-            fringe("generate", "hyper-planted", "-o", os.path.join(work, "hyper"))
-            config = os.path.join(work, "hyper.json")
-            with open(config, "w") as out:
-                json.dump({"data": {"path": os.path.join(work, "hyper")}}, out)
-        got = {(program, method): [] for program in programs for method in methods}
-        for _ in range(option("repeats", 3)):
-            for program, method in got:
-                got[program, method].append(run(work, config, layout, rate, method, program, option("iterations", 20)))
-        cuts = {method: cut(config, hosts * per_host, method) for method in methods}
-    rows = [f"| program | parts | replicas R | most pins / mean | iterations | ms an iteration | times as fast as {methods[0]} parts "
-            "| kB an iteration |", "|" + "---|" * 8]
-    for (program, method), runs in got.items():
-        seconds = statistics.median(one["seconds_per_iteration"] for one in runs)
-        first = statistics.median(one["seconds_per_iteration"] for one in got[program, methods[0]])
-        bench.figure(f"{program}, {method} parts", 1000 * seconds, "ms", f"{methods[0]} parts", 1000 * first, first / seconds)
-        rows.append(f"| {program} | {method} | {cuts[method]['replicas']:,} | {cuts[method]['balance_pins']:.2f} "
-                    f"| {runs[0]['iterations']} | {1000 * seconds:.1f} | {first / seconds:.2f} | {runs[0]['bytes_per_iteration'] / 1000:.1f} |")
+        configs = {name: planted_stream(work, option("stream", 40000)) if name == "stream" else
+                   shipped(option("config", "walmart-hgnn")) for name in data}
+        name = data[0]
+        core = one_core(bench, work, name, configs[name], programs)
+        for name, config in configs.items():
+            more, why = compare(bench, work, name, config, methods, programs)
+            rows, reasons = rows + more, reasons + why
     write_section("Programs on parts of different methods", (
-        f"`bench/run.sh programs --config={name} --layout={layout} --rate={rate}`: medians of repeats by turns on the network "
-        "rig. Published (HyperX): parts of its streaming partitioner up to 2.6 times as fast as those of offline ones. Bytes: "
-        "of all ranks, with headers; an iteration of random-walk has as many floats in a row as there are classes, one of "
-        "label-propagation 8 bytes, and sends rows of sources alone. All ranks wait for the one with most pins, so parts "
-        "with fewer bytes may be slower.\n\n" + "\n".join(rows)))
+        f"`bench/run.sh programs --layout={LAYOUT} --rate={option('rate', 100)}`: medians of repeats by turns on the network rig, "
+        f"on walmart and on the hypergraph at the end of a planted stream ({option('stream', 40000):,} nodes and as many hyperedges of 2 to "
+        f"10 pins, {COMMUNITIES} communities, nine pins in ten of the own one), where srp's parts are those that the stream "
+        "had chosen. Published (HyperX): parts of its streaming partitioner up to 2.6 times as fast as those of offline ones. "
+        "Bytes: of all ranks, with headers; an iteration of random-walk has as many floats in a row as there are classes, one "
+        "of spectral 16, one of label-propagation 8 bytes, and sends rows of sources alone. All ranks wait for the one with most "
+        "pins, so parts with fewer bytes may be slower.\n\n" + "\n".join(rows)
+        + ("\n\nWhere srp's parts are slower, and why: " + " ".join(reasons) if reasons else "")
+        + f"\n\nShares of an iteration on {data[0]} that one rank makes on one core, the fastest of three runs:\n\n" + "\n".join(core)))
     bench.end()
 
 
