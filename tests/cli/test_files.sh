@@ -43,7 +43,7 @@ for line in lines:
     evaluated = ["best", *SPLITS, "eval_bytes"] if epoch % 4 == 0 else []
     keys(f"epoch {epoch}", line, "epoch", "loss", "rate", "gradient_norm", "bytes", "reduce_bytes", *evaluated, "time")
     time = line["time"]
-    keys(f"times of epoch {epoch}", time, "epoch", *(["evaluation"] if evaluated else []),
+    keys(f"times of epoch {epoch}", time, "clock", "epoch", *(["evaluation"] if evaluated else []),
          *(["assignment"] if "assignment" in time else []), *SPANS)
     assert ("assignment" in time) or epoch not in (5, 7, 9, 11), epoch
     assert all(time[span] >= 0 for span in time) and sum(time[span] for span in SPANS) <= 1.5 * time["epoch"]
