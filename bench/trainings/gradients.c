@@ -11,7 +11,8 @@
 //
 // LEAST and MOST of |Q(g) - g|^2 / |g|^2 over ranks, mean over rounds; bits a value, packed and
 // with entropy codes, scales and tables included, and the entropy of the codes alone (mean over
-// messages of all ranks); nanoseconds a value, the fastest round of rank 0. gradients.py runs it.
+// messages of all ranks; 0: not known); nanoseconds a value, the fastest round of rank 0. Of the
+// codec sketch BITS are its buckets. gradients.py runs it.
 #include "../../src/gradsync/internal.h"
 #include "../../src/trainer/internal.h"
 #include "bench.h"
@@ -41,6 +42,23 @@ typedef struct Share {
     DeviceByte *scratch;  // of the codec
 } Share;
 
+static SketchOptions sketch_of(int buckets, bool entropy) {
+    return (SketchOptions){.buckets = buckets,
+                           .groups = 8,
+                           .tables = 2,
+                           .bins = .3,
+                           .recalibrate = true,
+                           .entropy = entropy,
+                           .part = 1};
+}
+
+// Of the codec that needs the most.
+static size_t most_scratch(void) {
+    MessageLayout layout = {.rows = ROWS, .columns = BUCKET};
+    sketch_set(&layout.values, sketch_of(SKETCH_BUCKETS, false));
+    return codec_sketch.scratch(&layout);
+}
+
 static Share share_new(const Trainer *t, int rounds) {
     GradSpan span[MODEL_PARAMETERS];
     GradForm form = {.bucket = BUCKET};
@@ -60,7 +78,7 @@ static Share share_new(const Trainer *t, int rounds) {
     for (int32_t i = 0; i < ROWS; i++)
         s.row[i] = i;
     s.bytes = memory_alloc(2 * ROWS * 8 * BUCKET, "message");
-    s.scratch = on_device(memory_alloc(ROWS * BUCKET, "codes"));
+    s.scratch = on_device(memory_alloc(most_scratch(), "scratch of a codec"));
     return s;
 }
 
@@ -113,7 +131,7 @@ static void take_share(Share *s, Trainer *t, Error *err) {
 
 typedef struct Arm {
     const Codec *codec;
-    GridOptions grid;
+    MemberValues values;  // its options
     double error;         // mean over rounds
     double bits, entropy; // of all messages
     double write, read;   // seconds, fastest round
@@ -124,8 +142,8 @@ static MessageLayout layout_of(const Share *s, const Arm *arm, int64_t first) {
     MessageLayout layout = {.rows = rows < ROWS ? rows : ROWS,
                             .columns = BUCKET,
                             .length = s->length + first,
+                            .values = arm->values,
                             .scratch = s->scratch};
-    grid_set(&layout.values, arm->grid);
     return layout;
 }
 
@@ -151,19 +169,27 @@ static void decode(const Share *s, const Arm *arm, int64_t first, const MessageL
 // Scales of 1 and minima of 0 make a packed message decode to its codes, less that of 0.
 static void show_codes(const Share *s, const Arm *arm, const MessageLayout *layout) {
     static const unsigned char one[2] = {0x80, 0x3f}; // bf16
-    int64_t before = arm->grid.rule == GRID_MINMAX ? layout->rows : 0;
+    int64_t before = grid_get(&arm->values).rule == GRID_MINMAX ? layout->rows : 0;
     memset(s->bytes, 0, 2 * (size_t)before);
     for (int64_t i = before; i < before + layout->rows; i++)
         memcpy(s->bytes + 2 * i, one, sizeof one);
 }
 
+// The code of such a value. Those of powers of two are no whole numbers.
+static int code_of(GridOptions grid, float value) {
+    if (grid.rule != GRID_LOG || value == 0)
+        return (int)value;
+    int magnitude = (1 << (grid.bits - 1)) - 1 + ilogbf(value);
+    return value < 0 ? -magnitude : magnitude;
+}
+
 // Of the codes of rows that show them: bits of all.
-static double entropy(const Share *s, int64_t first, int64_t rows) {
+static double entropy(const Share *s, GridOptions grid, int64_t first, int64_t rows) {
     int64_t count[2 * CODES] = {0}, values = 0;
     double bits = 0;
     for (int64_t i = first; i < first + rows; i++)
         for (int64_t c = 0; c < s->length[i]; c++, values++)
-            count[CODES + (int)floats(s->out)[i * s->out.stride + c]]++;
+            count[CODES + code_of(grid, floats(s->out)[i * s->out.stride + c])]++;
     for (int k = 0; k < 2 * CODES; k++)
         bits -= count[k] > 0 ? (double)count[k] * log2((double)count[k] / (double)values) : 0;
     return bits;
@@ -176,7 +202,7 @@ static void measure_entropy(const Share *s, Arm *arm) {
         encode(s, arm, 0, first, &layout);
         show_codes(s, arm, &layout);
         decode(s, arm, first, &layout);
-        arm->entropy += entropy(s, first, layout.rows);
+        arm->entropy += entropy(s, grid_get(&arm->values), first, layout.rows);
     }
 }
 
@@ -215,24 +241,41 @@ static void measure_messages(const Share *s, Arm *arm) {
     }
 }
 
-static void measure(const Share *s, const char *rule, GridOptions grid) {
-    Arm packed = {.codec = &codec_grid, .grid = grid},
-        coded = {.codec = &codec_grid_entropy, .grid = grid};
-    measure_messages(s, &packed);
-    measure_messages(s, &coded);
-    CHECK(packed.error == coded.error, EXIT_BUG, "entropy codes stand for other values");
-    measure_entropy(s, &packed);
-    double least = -comm_max_double(s->comm, -packed.error),
-           most = comm_max_double(s->comm, packed.error);
-    double bits[3] = {packed.bits, coded.bits, packed.entropy};
+// Both stand for the same values; coded has entropy codes. name: RULE BITS ROUNDING.
+static void measure(const Share *s, const char *name, Arm *packed, Arm *coded) {
+    measure_messages(s, packed);
+    measure_messages(s, coded);
+    CHECK(packed->error == coded->error, EXIT_BUG, "entropy codes stand for other values");
+    if (packed->codec == &codec_grid)
+        measure_entropy(s, packed);
+    double least = -comm_max_double(s->comm, -packed->error),
+           most = comm_max_double(s->comm, packed->error);
+    double bits[3] = {packed->bits, coded->bits, packed->entropy};
     comm_sum_double(s->comm, bits, 3);
     double values = (double)s->cut.floats, all = values * s->comm->size, ns = 1e9 / values;
     if (s->comm->rank == 0)
-        printf("arm %u %s %d %s %.4g %.4g %.3f %.3f %.3f %.2f %.2f %.2f %.2f\n", s->epoch, rule,
-               grid.bits, grid.nearest ? "nearest" : "random", least, most, bits[0] / all,
-               bits[1] / all, bits[2] / all, ns * packed.write, ns * packed.read, ns * coded.write,
-               ns * coded.read);
+        printf("arm %u %s %.4g %.4g %.3f %.3f %.3f %.2f %.2f %.2f %.2f\n", s->epoch, name, least,
+               most, bits[0] / all, bits[1] / all, bits[2] / all, ns * packed->write,
+               ns * packed->read, ns * coded->write, ns * coded->read);
     fflush(stdout);
+}
+
+static void measure_grid(const Share *s, const char *rule, GridOptions grid) {
+    Arm packed = {.codec = &codec_grid}, coded = {.codec = &codec_grid_entropy};
+    char name[64];
+    snprintf(name, sizeof name, "%s %d %s", rule, grid.bits, grid.nearest ? "nearest" : "random");
+    grid_set(&packed.values, grid);
+    grid_set(&coded.values, grid);
+    measure(s, name, &packed, &coded);
+}
+
+static void measure_sketch(const Share *s, int buckets) {
+    Arm packed = {.codec = &codec_sketch}, coded = packed;
+    char name[64];
+    snprintf(name, sizeof name, "sketch %d nearest", buckets);
+    sketch_set(&packed.values, sketch_of(buckets, false));
+    sketch_set(&coded.values, sketch_of(buckets, true));
+    measure(s, name, &packed, &coded);
 }
 
 static void measure_all(const Share *s) {
@@ -248,7 +291,9 @@ static void measure_all(const Share *s) {
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (int bits = rules[r].least; bits <= rules[r].most; bits++)
             for (int nearest = rules[r].rule == GRID_MEAN; nearest < 2; nearest++)
-                measure(s, rules[r].name, (GridOptions){rules[r].rule, bits, nearest, true});
+                measure_grid(s, rules[r].name, (GridOptions){rules[r].rule, bits, nearest, true});
+    for (int buckets = 16; buckets <= SKETCH_BUCKETS; buckets *= 4)
+        measure_sketch(s, buckets);
 }
 
 // ---- the training

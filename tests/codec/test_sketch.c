@@ -357,6 +357,19 @@ static void damaged_messages_are_refused(void **state) {
         }
 }
 
+// Levels -1 and 1, and a list of each with one key, the same one.
+static void a_place_has_one_value(void **state) {
+    (void)state;
+    unsigned char message[] = {SKETCH_KEYS, 1, 1, 0, 0, 0x80, 0xbf, 0, 0, 0x80, 0x3f, // levels
+                               0,           0, 0, 0, 1, 0,    0,    0, 1, 0,    0,
+                               0, // seed and counts
+                               0,           3, 0, 4};
+    assert_true(read_message(back, 10, usual, message, sizeof message));
+    assert_true(back[3] == -1 && back[4] == 1 && back[5] == 0);
+    message[sizeof message - 1] = 3;
+    assert_false(read_message(back, 10, usual, message, sizeof message));
+}
+
 // ---- the codec
 
 enum { ROWS = 40, COLUMNS = 64 };
@@ -433,6 +446,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(odd_values_come_back),
     cmocka_unit_test(equal_values_are_exact),
     cmocka_unit_test(damaged_messages_are_refused),
+    cmocka_unit_test(a_place_has_one_value),
     cmocka_unit_test(rows_come_back_and_bad_ones_are_reported),
 };
 TEST_MAIN(tests)
