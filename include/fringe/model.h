@@ -121,10 +121,14 @@ bool loss_weights_fit(const Config *config, int64_t classes, LabelKind kind, Err
 // the loss has no such score.
 const Score *loss_score(const Loss *loss, const char *word, LabelKind kind, Error *err);
 // False with EXIT_CONFIG if it has no value on the validation nodes, because they have all of a
-// class or none of it. Collective.
-bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, Error *err);
+// class or none of it; *left_out: classes that it leaves out of its mean because they are such.
+// Collective.
+bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, int64_t *left_out,
+                      Error *err);
 // The score that people are shown of trainings with such labels.
 const Score *score_of_labels(LabelKind kind);
+// The same where train.metric has that word: the score that it names, if their loss has it.
+const Score *score_shown(const char *metric, LabelKind kind);
 
 typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/internal.h)
 

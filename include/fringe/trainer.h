@@ -81,6 +81,8 @@ enum { SUMMARY_PAIRS = 32, SUMMARY_HOST = 64 };
 // Facts about a training before its first epoch that take all ranks to know.
 typedef struct RunSummary {
     double baseline[4];          // of model_baseline
+    int64_t left_out;            // classes that the score of train.metric leaves out: all
+                                 // validation nodes have them, or none
     int64_t own_least, own_most; // rows of a rank
     int64_t central, halo;       // rows, over all ranks
     double halo_ratio;           // halo rows / own rows, mean over ranks

@@ -205,8 +205,8 @@ static bool compare(Session *s, const Options *options) {
     char base[CONFIG_TEXT];
     int count = list_variants(variant, options->modes);
     snprintf(base, sizeof base, "%s", s->config.run.dir);
-    comparison_init(&comparison, base, score_of_labels(shard_labels(&s->shard)), s->comm.size,
-                    options->runs);
+    comparison_init(&comparison, base, score_shown(s->config.train.metric, shard_labels(&s->shard)),
+                    s->comm.size, options->runs);
     comparison.data = s->shard.dataset_name;
     dataset_origin(&s->config, comparison.origin);
     bool ok = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");

@@ -309,8 +309,8 @@ static void summarize(void *context, Error *err) {
     char path[PATH_BYTES];
     JsonWriter writer;
     json_writer_init(&writer, true);
-    report_runs(&writer, score_of_labels(shard_labels(&s->shard)), s->config.run.seed, runs->result,
-                runs->count, &terminal_sink, !s->compares);
+    report_runs(&writer, score_shown(s->config.train.metric, shard_labels(&s->shard)),
+                s->config.run.seed, runs->result, runs->count, &terminal_sink, !s->compares);
     path_join(path, sizeof path, s->config.run.dir, "runs.json");
     json_writer_store(&writer, path, err);
 }

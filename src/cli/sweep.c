@@ -73,7 +73,7 @@ static bool train_point(Sweeping *w, int point) {
     bool ok = grid_name(name, &w->grid, point, &s->err) && point_config(w, point, name) &&
               (!changes_shard(&w->grid) || load_again(s));
     if (ok)
-        w->score = score_of_labels(shard_labels(&s->shard));
+        w->score = score_shown(s->config.train.metric, shard_labels(&s->shard));
     s->sweep = (Sweep){name, point * w->options->runs, w->grid.points * w->options->runs};
     ok = ok && train_runs(s, w->options, result);
     s->sweep.point = NULL;

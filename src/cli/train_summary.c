@@ -189,19 +189,22 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
                   100.0 * summary->halo_ratio, memory);
 }
 
-static void print_baseline(const Shard *shard, const Score *score, const RunSummary *summary) {
+// It has one score, which is named where others are shown of the training.
+static void print_baseline(const Shard *shard, const Score *shown, const RunSummary *summary) {
     char validation[QUANTITY], test[QUANTITY];
-    terminal_note("baseline   %s: validation %s, test %s\n",
+    const Score *score = score_of_labels(shard_labels(shard));
+    terminal_note("baseline   %s: %s%svalidation %s, test %s\n",
                   shard->numeric      ? "the mean of the training nodes"
                   : shard->multilabel ? "the most frequent classes"
                                       : "the most frequent class",
+                  score != shown ? score->title : "", score != shown ? " of " : "",
                   score_text(validation, score, summary->baseline[SPLIT_VAL]),
                   score_text(test, score, summary->baseline[SPLIT_TEST]));
 }
 
 void print_training(const Config *config, const Shard *shard, const Comm *comm,
                     const Trainer *trainer, const RunSummary *summary) {
-    const Score *score = score_of_labels(shard_labels(shard));
+    const Score *score = score_shown(config->train.metric, shard_labels(shard));
     print_data(config, shard);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
@@ -216,6 +219,10 @@ void print_training(const Config *config, const Shard *shard, const Comm *comm,
                       score->percent ? " in %" : "",
                       shard->val_nodes > 0 ? "*: the best validation so far"
                                            : "no validation nodes: the last epoch counts");
+    if (summary->left_out > 0)
+        terminal_note("           %s leaves out %lld of %lld classes, which all validation nodes "
+                      "have or none\n",
+                      score->title, (long long)summary->left_out, (long long)shard->classes);
 }
 
 void warn_of_training(const Config *config, const Comm *comm, const RunSummary *summary) {

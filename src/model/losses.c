@@ -104,6 +104,11 @@ const Score *score_of_labels(LabelKind kind) {
     return loss_score(loss_of_labels(kind), score_family.automatic, kind, &(Error){0});
 }
 
+const Score *score_shown(const char *metric, LabelKind kind) {
+    const Score *named = loss_score(loss_of_labels(kind), metric, kind, &(Error){0});
+    return named != NULL ? named : score_of_labels(kind);
+}
+
 void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]) {
     kinds[shard_labels(shard)].baseline(shard, comm, baseline);
 }

@@ -160,7 +160,9 @@ double score_average_precision(const Evaluated *e) {
 
 // ---- is there something to rank?
 
-bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, Error *err) {
+bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, int64_t *left_out,
+                      Error *err) {
+    *left_out = 0;
     if (!score->asked || shard->val_nodes == 0)
         return true;
     int64_t *count = ALLOC(int64_t, shard->classes, "validation nodes of a class"), ranked = 0;
@@ -172,6 +174,7 @@ bool score_is_defined(const Score *score, const Shard *shard, const Comm *comm, 
     for (int64_t c = 0; c < shard->classes; c++)
         ranked += count[c] > 0 && count[c] < shard->val_nodes;
     memory_free(count);
+    *left_out = shard->classes - ranked;
     return ranked > 0 ||
            error_set(err, EXIT_CONFIG,
                      "train.metric: %s compares nodes that have a class with nodes that have it "

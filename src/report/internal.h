@@ -67,7 +67,7 @@ struct Report {
     Json *before;                              // run.json before a resume, or NULL; owned
     RankTimes *ranks;                          // [size] at the end, else NULL; owned
     int64_t epochs;                            // number reported since then
-    int costly; // epochs in a row in which gradients.memory cost more than it brought
+    int costly;        // epochs in a row in which gradients.memory cost more than it brought
     bool said_uniform; // that train.sample draws uniformly
     Pace pace;
     RunTimes times;
@@ -79,6 +79,10 @@ struct Report {
 
 // Writes run.json: config, versions, machine, data, parts, summary, and `result` if not NULL.
 bool report_write_run(Report *report, const RunResult *result, Error *err);
+// The score that people are shown.
+static inline const Score *report_score(const Report *report) {
+    return score_shown(report->config->train.metric, shard_labels(report->shard));
+}
 // Removes the assignments that were applied after epoch `last`.
 bool report_cut_assignments(const char *folder, int64_t last, Error *err);
 // Adds start, end, command line and hosts of the run, and of each process that worked on it.

@@ -288,7 +288,7 @@ static void print_epoch(Report *report, const EpochRecord *record) {
     report_progress(report, record, left);
     if (!line_due(report, record))
         return;
-    report_line(record, score_of_labels(shard_labels(report->shard)), epochs, left, line);
+    report_line(record, report_score(report), epochs, left, line);
     sink_note(report->sink, "%s\n", line);
     report_parts_line(record, line);
     sink_detail(report->sink, "%s\n", line);

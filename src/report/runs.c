@@ -29,7 +29,7 @@ static void print_cost(const RunResult *r, const Sink *sink, SinkKind kind) {
 // Leaves out what was not measured, such as a best validation or the time of an epoch.
 void report_print_result(const Report *report, const RunResult *r, bool is_output) {
     char scores[80];
-    const Score *score = score_of_labels(shard_labels(report->shard));
+    const Score *score = report_score(report);
     SinkKind kind = is_output ? SINK_OUTPUT : SINK_NOTE;
     sink_put(report->sink, kind, "result     epoch %lld: %s (%s, seed %lld)\n",
              (long long)r->epochs, scores_of(scores, score, r->last), score->title,

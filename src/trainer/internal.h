@@ -27,6 +27,7 @@ struct Trainer {
     const struct Optimizer *optimizer;
     const struct RateSchedule *rate_schedule;
     const Score *judge; // the score of validation that chooses the best epoch
+    int64_t left_out;   // classes that it leaves out
     uint64_t seed;
     int threads;
     ModelShape shape;

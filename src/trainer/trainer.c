@@ -182,7 +182,7 @@ static bool build(Trainer *t, Error *err) {
                     shard_labels(t->shard), err);
     if (!comm_agree(t->comm, err))
         return false;
-    if (!score_is_defined(t->judge, t->shard, t->comm, err)) // the same on all ranks
+    if (!score_is_defined(t->judge, t->shard, t->comm, &t->left_out, err)) // on all ranks alike
         return false;
     t->threads = threads_set((int)t->config->run.threads, t->comm->node_size);
     if (!patterns_build(&t->patterns, &t->shape, t->shard, t->config, t->comm, err))

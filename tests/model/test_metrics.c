@@ -344,6 +344,10 @@ static int first_class(int64_t node, int64_t column) {
     (void)node;
     return (int)column;
 }
+static int two_classes(int64_t node, int64_t column) {
+    (void)column;
+    return (int)(node % 2);
+}
 static int only_validation(int64_t node) {
     (void)node;
     return SPLIT_VAL;
@@ -353,13 +357,21 @@ static void one_class_cannot_be_ranked(void **state) {
     (void)state;
     TestGraph of;
     Error err = {0};
+    int64_t left_out = -1;
     TestGraphKind kind = one_label;
     kind.split = only_validation;
     kind.label = first_class;
     test_graph_init(&of, kind, 3, &test_comm);
-    assert_true(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &err));
-    assert_refused(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &err), &err,
-                   EXIT_CONFIG, "use another metric, or splits with both");
+    assert_true(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &left_out, &err));
+    assert_refused(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err),
+                   &err, EXIT_CONFIG, "use another metric, or splits with both");
+    test_graph_clear(&of);
+    kind.label = two_classes;
+    test_graph_init(&of, kind, 3, &test_comm);
+    err = (Error){0};
+    assert_ok(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err),
+              &err);
+    assert_int_equal(left_out, kind.classes - 2);
     test_graph_clear(&of);
 }
 
@@ -447,6 +459,9 @@ static void scores_are_told_apart(void **state) {
                      score_find("micro_f1"));
     assert_ptr_equal(loss_score(loss, "macro-f1", LABEL_CLASS, &err), score_find("macro-F1"));
     assert_null(loss_score(loss, "loss", LABEL_CLASS, &err));
+    assert_ptr_equal(score_shown("roc-auc", LABEL_CLASS), score_find("roc_auc"));
+    assert_ptr_equal(score_shown("auto", LABEL_CLASSES), score_find("micro_f1"));
+    assert_ptr_equal(score_shown("", LABEL_CLASS), accuracy); // of a run whose file does not say
     err = (Error){0};
     assert_null(loss_score(&other, "accuracy", LABEL_CLASS, &err));
     assert_non_null(strstr(err.text, "'accuracy' is no score of train.loss=soft"));
