@@ -179,6 +179,7 @@ typedef struct Config {
         int64_t lr_patience;           // plateau: evaluations
         int64_t warmup;                // epochs of linear warm-up
         int64_t eval_every;            // epochs; 0 = only after the last
+        int64_t average;               // evaluations whose weights are averaged; 0 = none
         int64_t patience;       // early stopping: evaluations without a better validation; 0 = off
         char loss[CONFIG_WORD]; // of a family, or auto
         char metric[CONFIG_WORD];        // of a family: validation score

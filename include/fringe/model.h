@@ -330,6 +330,9 @@ double model_loss_and_gradient(Model *model, const DeviceFloat *parameters, Devi
 // Logits of all own rows with full Patterns, fp32, blocking, without dropout. Valid until the next
 // call. Drains the channels of training first. Collective.
 Rows model_infer(Model *model, const DeviceFloat *parameters);
+// The running statistics behind the parameters become those of the rows that model_infer norms: one
+// batch, of which nothing is dropped out. Only where shape.columns. Collective.
+void model_renew_statistics(Model *model, DeviceFloat *parameters);
 // The rows of a level (1..layers-1) of the last model_infer (embeddings); level == layers: the
 // logits. Layers below shape.leading - 1 ran at set-up only, and their rows are not kept.
 Rows model_embedding(const Model *model, int level);

@@ -37,6 +37,7 @@ typedef struct RunResult {
     int64_t epochs, best_epoch; // best_epoch 0: nothing was validated
     int64_t stopped_early;      // evaluations without a better validation that ended the run, or 0
     Metrics last[4], best[4];   // by SPLIT_...: after the last epoch, at the best validation
+    Metrics average[4];         // of the mean of train.average; no scores: there is none
     double seconds_per_epoch;   // median, training only, of the whole run; filled by report_result
     int64_t bytes_per_epoch; // of messages, all ranks, of the last epoch; filled by report_result
     size_t taken, resident;  // bytes, largest of all ranks: peak allocated, peak resident

@@ -17,6 +17,8 @@ typedef struct EpochRecord {
     double gradient_norm;         // before clipping
     bool evaluated, best;         // metrics are filled; validation is the best so far
     Metrics metrics[4];           // by SPLIT_...
+    const Metrics *average;       // [4] evaluated: of the mean that train.average makes, until the
+                                  // next epoch; NULL: there is none
     int64_t bytes;                // sent by all ranks in training messages this epoch
     int64_t headers, skipped;     // messages of training of all ranks, and those of them without
                                   // rows, where a schedule may leave rows out; else 0
@@ -161,6 +163,7 @@ typedef struct TrainerCounters {
     int64_t epoch, best_epoch, stale_evaluations;
     double best_score;
     Metrics best_metrics[4], last_metrics[4]; // by SPLIT_...
+    Metrics average_metrics[4];               // of train.average; no scores: there is none
     Plateau plateau;
     KernelChoice kernels;
 } TrainerCounters;

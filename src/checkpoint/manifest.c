@@ -6,6 +6,7 @@
 //    "parts": {"count": P, "hash": HASH}, "seed": S, "weights": null | {"path": P, "hash": HASH},
 //    "epoch": N, "best_epoch": ..., "stale_evaluations": ..., "best_score": ...,
 //    "best_metrics": [4], "last_metrics": [4],
+//    "average_metrics": [4], only with train.average,
 //    "plateau": {"factor": ..., "best": ..., "bad": ...}, only with train.lr_schedule=plateau,
 //    "backend": {"name": NAME, "spmm": null | KERNEL},
 //    "files": [{"name": "model.safetensors", "hash": HASH}, ...],
@@ -73,6 +74,8 @@ static void put_counters(JsonWriter *w, const TrainerCounters *counters) {
     json_put_double(w, "best_score", counters->best_score);
     put_metrics(w, "best_metrics", counters->best_metrics);
     put_metrics(w, "last_metrics", counters->last_metrics);
+    if (counters->average_metrics[SPLIT_VAL].count > 0)
+        put_metrics(w, "average_metrics", counters->average_metrics);
     if (counters->plateau.factor > 0) {
         json_begin_object(w, "plateau");
         json_put_double(w, "factor", counters->plateau.factor);
@@ -172,6 +175,13 @@ static bool read_plateau(const Json *document, Plateau *plateau) {
             read_number(at, "best", &plateau->best) && json_get_int(at, "bad", &plateau->bad));
 }
 
+// Of train.average; without it there are none.
+static bool read_average(const Json *document, Metrics metrics[4]) {
+    memset(metrics, 0, 4 * sizeof *metrics);
+    return json_get(document, "average_metrics") == NULL ||
+           read_metrics(document, "average_metrics", metrics);
+}
+
 static bool read_counters(const Json *document, TrainerCounters *counters) {
     return json_get_int(document, "epoch", &counters->epoch) &&
            json_get_int(document, "best_epoch", &counters->best_epoch) &&
@@ -179,6 +189,7 @@ static bool read_counters(const Json *document, TrainerCounters *counters) {
            read_number(document, "best_score", &counters->best_score) &&
            read_metrics(document, "best_metrics", counters->best_metrics) &&
            read_metrics(document, "last_metrics", counters->last_metrics) &&
+           read_average(document, counters->average_metrics) &&
            read_plateau(document, &counters->plateau);
 }
 
@@ -223,6 +234,7 @@ static const char *misfit(const TrainerCounters *counters, const char *folder) {
            : stale < 0 || stale > epoch - best         ? "stale_evaluations"
            : !metrics_fit(counters->best_metrics)      ? "best_metrics"
            : !metrics_fit(counters->last_metrics)      ? "last_metrics"
+           : !metrics_fit(counters->average_metrics)   ? "average_metrics"
            : !score_fits(counters)                     ? "best_score"
            : !plateau_fits(&counters->plateau, epoch)  ? "plateau"
                                                        : NULL;

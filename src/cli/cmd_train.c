@@ -257,6 +257,7 @@ static RunResult result_of(Run *run) {
                         .stopped_early = trainer_stopped_early(run->trainer)};
     memcpy(result.last, counters.last_metrics, sizeof result.last);
     memcpy(result.best, counters.best_metrics, sizeof result.best);
+    memcpy(result.average, counters.average_metrics, sizeof result.average);
     result.taken = (size_t)comm_max_double(&s->comm, (double)memory_peak());
     result.resident = (size_t)comm_max_double(&s->comm, 1024.0 * (double)usage.ru_maxrss);
     result.seconds = clock_seconds() - s->started;

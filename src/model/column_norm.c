@@ -64,18 +64,19 @@ static DeviceFloat *running_of(const LayerRun *run) {
     return flat_window(run->m->parameters, run->m->shape.statistics[run->l]);
 }
 
-static void batch_statistics(const ColumnNorm *of, int64_t width, double rows) {
+// `share` of them enters the running ones.
+static void batch_statistics(const ColumnNorm *of, int64_t width, double rows, double share) {
     float *running = of->host_running;
     for (int64_t c = 0; c < width; c++) {
         double mean = of->host_sums[c] / rows;
         double variance = fmax(0, of->host_sums[width + c] / rows - mean * mean);
         of->host_factors[c] = (float)mean;
         of->host_factors[width + c] = (float)(1 / sqrt(variance + epsilon));
-        running[c] = (float)((1 - momentum) * (double)running[c] + momentum * mean);
-        running[width + c] = (float)((1 - momentum) * (double)running[width + c] +
-                                     momentum * variance * rows / (rows - 1));
+        running[c] = (float)((1 - share) * (double)running[c] + share * mean);
+        running[width + c] = (float)((1 - share) * (double)running[width + c] +
+                                     share * variance * rows / (rows - 1));
     }
-    running[2 * width] += 1;
+    running[2 * width] = share < 1 ? running[2 * width] + 1 : 1;
 }
 
 static void running_statistics(const ColumnNorm *of, int64_t width) {
@@ -93,15 +94,16 @@ static void make_factors(const LayerRun *run, Rows u, const Poll *poll) {
     const ColumnNorm *of = &run->layer->columns;
     int64_t width = u.columns;
     size_t kept = floats_of(2 * width + 2);
+    bool counts = m->training || m->renews;
     b->download(of->host_running, running_of(run), kept);
-    if (m->training) {
+    if (counts) {
         b->column_products(of->sums, u, u, NULL, NULL, m->column_scratch, poll);
         b->download(of->host_sums, of->sums, 2 * floats_of(2 * width));
     }
     wait_for(m, of, poll);
-    if (m->training) {
+    if (counts) {
         comm_sum_double(m->parts.comm, of->host_sums, (int)(2 * width));
-        batch_statistics(of, width, all_rows(run));
+        batch_statistics(of, width, all_rows(run), m->renews ? 1 : momentum);
         b->upload(running_of(run), of->host_running, kept);
     } else {
         running_statistics(of, width);

@@ -168,6 +168,7 @@ struct Model {
     uint64_t seed;
     uint32_t epoch;
     bool training;
+    bool renews; // running statistics, of the rows of an inference
 };
 
 // What a score is made of: one split of evaluated rows. A function that wants more, such as all

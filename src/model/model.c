@@ -186,6 +186,13 @@ Rows model_infer(Model *m, const DeviceFloat *parameters) {
     return m->layer[m->shape.layers - 1].z;
 }
 
+void model_renew_statistics(Model *m, DeviceFloat *parameters) {
+    assert(m->shape.columns && !m->shape.inference);
+    m->renews = true;
+    model_infer(m, parameters);
+    m->renews = false;
+}
+
 Rows model_embedding(const Model *m, int level) {
     assert(level >= 1 && level >= m->shape.leading - 1 && level <= m->shape.layers);
     return level == m->shape.leading - 1 ? m->entering : m->layer[level - 1].z;

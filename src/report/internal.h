@@ -77,6 +77,13 @@ struct Report {
     int samples;
 };
 
+// train.average made a mean and evaluated it.
+static inline bool report_has_average(const RunResult *result) {
+    return result->average[SPLIT_VAL].count > 0;
+}
+// Writes the scores of the three splits as members of the current object.
+void report_put_splits(JsonWriter *writer, const Metrics metrics[4]);
+
 // Writes run.json: config, versions, machine, data, parts, summary, and `result` if not NULL.
 bool report_write_run(Report *report, const RunResult *result, Error *err);
 // The score that people are shown.

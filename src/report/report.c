@@ -240,9 +240,12 @@ static void put_record(JsonWriter *writer, const EpochRecord *record) {
     put_fp32(writer, record->fp32);
     if (record->evaluated) {
         json_put_bool(writer, "best", record->best);
-        report_put_metrics(writer, "train", &record->metrics[SPLIT_TRAIN]);
-        report_put_metrics(writer, "validation", &record->metrics[SPLIT_VAL]);
-        report_put_metrics(writer, "test", &record->metrics[SPLIT_TEST]);
+        report_put_splits(writer, record->metrics);
+        if (record->average != NULL) {
+            json_begin_object(writer, "average");
+            report_put_splits(writer, record->average);
+            json_end_object(writer);
+        }
         json_put_int(writer, "eval_bytes", record->eval_bytes);
     }
     put_time(writer, record);

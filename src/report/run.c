@@ -158,6 +158,12 @@ void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metr
     json_end_object(writer);
 }
 
+void report_put_splits(JsonWriter *writer, const Metrics metrics[4]) {
+    report_put_metrics(writer, "train", &metrics[SPLIT_TRAIN]);
+    report_put_metrics(writer, "validation", &metrics[SPLIT_VAL]);
+    report_put_metrics(writer, "test", &metrics[SPLIT_TEST]);
+}
+
 // "test_accuracy", "test_micro_f1"
 static void put_brief(JsonWriter *writer, const Metrics *test) {
     for (int i = 0; i < test->count; i++) {
@@ -170,7 +176,8 @@ static void put_brief(JsonWriter *writer, const Metrics *test) {
 }
 
 static void put_result(JsonWriter *writer, const Report *report, const RunResult *result) {
-    static const char *const names[4] = {NULL, "train", "validation", "test"};
+    const Metrics *at[] = {result->last, result->best, result->average};
+    static const char *const names[] = {"last", "best", "average"};
     json_begin_object(writer, "result");
     json_put_int(writer, "epochs", result->epochs);
     json_put_double(writer, "best_epoch",
@@ -186,11 +193,9 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     json_put_int(writer, "memory_taken", (int64_t)result->taken);
     json_put_int(writer, "memory_resident", (int64_t)result->resident);
     json_put_double(writer, "seconds", result->seconds);
-    for (int at_best = 0; at_best < 2; at_best++) {
-        json_begin_object(writer, at_best ? "best" : "last");
-        for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++)
-            report_put_metrics(writer, names[split],
-                               at_best ? &result->best[split] : &result->last[split]);
+    for (int i = 0; i < (report_has_average(result) ? 3 : 2); i++) {
+        json_begin_object(writer, names[i]);
+        report_put_splits(writer, at[i]);
         json_end_object(writer);
     }
     json_end_object(writer);

@@ -37,6 +37,9 @@ void report_print_result(const Report *report, const RunResult *r, bool is_outpu
     if (r->best_epoch > 0)
         sink_put(report->sink, kind, "best       epoch %lld: %s\n", (long long)r->best_epoch,
                  scores_of(scores, score, r->best));
+    if (report_has_average(r))
+        sink_put(report->sink, kind, "average    of the last %lld evaluations: %s\n",
+                 (long long)report->config->train.average, scores_of(scores, score, r->average));
     if (r->stopped_early > 0)
         sink_put(report->sink, kind,
                  "stopped    early: no better validation in %lld evaluation%s\n",

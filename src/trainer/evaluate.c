@@ -86,7 +86,9 @@ bool evaluate_when_due(Trainer *t, EpochRecord *record, Error *err) {
     double begin = clock_seconds();
     int64_t bytes = model_count(t->model).bytes_sent;
     evaluate_now(t);
+    average_after(t);
     record->evaluated = true;
+    record->average = t->average.most > 0 ? t->average_metrics : NULL;
     record->best = judge(t);
     if (t->config->train.eval_every > 0 && t->epoch % t->config->train.eval_every == 0)
         plateau_after(t, metrics_value(&t->last_metrics[SPLIT_VAL], t->judge));

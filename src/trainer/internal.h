@@ -18,6 +18,14 @@ typedef struct Sampler {
                                // it, and how much narrower their draw is than the uniform one
 } Sampler;
 
+// The mean of the weights of the last evaluations (average.c).
+typedef struct Average {
+    int64_t most, seen;  // N, 0: nothing is averaged; evaluations so far
+    float *kept;         // [N, state_count] weights of evaluation i in row i mod N
+    float *mean;         // [state_count] the host's side of
+    DeviceFloat *device; // [state_count]
+} Average;
+
 struct Trainer {
     const Config *config; // borrowed, outlives the trainer
     const Shard *shard;   // borrowed, outlives the trainer
@@ -36,6 +44,7 @@ struct Trainer {
     GradForm gradients; // without spans
     GradSync *sync;
     Sampler sampler;
+    Average average;
     Assigner *assigner; // NULL: the codec knows no widths
     Chooser *chooser;   // which exchanges are exact; NULL: those of evaluation alone
     MemoryPlan plan;
@@ -52,7 +61,7 @@ struct Trainer {
     int64_t epoch, best_epoch, stale_evaluations;
     int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
     double best_score;
-    Metrics best_metrics[4], last_metrics[4];
+    Metrics best_metrics[4], last_metrics[4], average_metrics[4];
     Plateau plateau;
     bool stopped;         // early
     uint64_t *state_hash; // [size] of every rank, when they were last compared
@@ -100,6 +109,13 @@ void sampler_free(Sampler *sampler);
 void sampler_before(Trainer *trainer, EpochRecord *record);
 void sampler_after(Trainer *trainer, int64_t epoch); // measures when due. Collective.
 StateSection sampler_section(Trainer *trainer);      // NULL name: it keeps nothing
+
+// ---- average.c
+void average_alloc(Trainer *trainer, const Allocator *allocator);
+void average_free(Trainer *trainer);
+// After an evaluation of the weights: they enter the mean, which is evaluated. Collective.
+void average_after(Trainer *trainer);
+StateSection average_section(Trainer *trainer); // of the mean's weights; NULL name: there is none
 
 // ---- flat.c
 void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);

@@ -49,6 +49,16 @@ static bool restore_best(void *owner, const StateReader *reader, Error *err) {
     return restore_weights(t, t->best, t->device.best, reader, err);
 }
 
+static bool save_average(void *owner, StateWriter *writer, Error *err) {
+    const Trainer *t = owner;
+    return save_weights(owner, t->average.mean, writer, err);
+}
+
+static bool restore_average(void *owner, const StateReader *reader, Error *err) {
+    Trainer *t = owner;
+    return restore_weights(t, t->average.mean, t->average.device, reader, err);
+}
+
 static bool save_optimizer(void *owner, StateWriter *writer, Error *err) {
     Trainer *t = owner;
     (void)err;
@@ -75,6 +85,10 @@ void register_sections(Trainer *t) {
     state_register(&t->sections, (StateSection){"model", save_model, restore_model, t});
     state_register(&t->sections, (StateSection){"best", save_best, restore_best, t});
     state_register(&t->sections, (StateSection){"optimizer", save_optimizer, restore_optimizer, t});
+    if (average_section(t).name != NULL) {
+        state_register(&t->sections, (StateSection){"average", save_average, restore_average, t});
+        state_register(&t->sections, average_section(t));
+    }
     if (t->assigner != NULL)
         state_register(&t->sections, assigner_section(t->assigner));
     if (sampler_section(t).name != NULL)
@@ -106,6 +120,7 @@ TrainerCounters trainer_counters(const Trainer *t) {
                                 .best_score = t->best_score};
     memcpy(counters.best_metrics, t->best_metrics, sizeof t->best_metrics);
     memcpy(counters.last_metrics, t->last_metrics, sizeof t->last_metrics);
+    memcpy(counters.average_metrics, t->average_metrics, sizeof t->average_metrics);
     counters.plateau = t->plateau;
     counters.kernels = trainer_kernel_choice(t);
     return counters;
@@ -121,4 +136,5 @@ void trainer_set_counters(Trainer *t, const TrainerCounters *counters) {
     t->plateau = counters->plateau;
     memcpy(t->best_metrics, counters->best_metrics, sizeof t->best_metrics);
     memcpy(t->last_metrics, counters->last_metrics, sizeof t->last_metrics);
+    memcpy(t->average_metrics, counters->average_metrics, sizeof t->average_metrics);
 }

@@ -118,6 +118,7 @@ static void plan_rest(Trainer *t, const ModelParts *parts) {
     model_patterns_plan(&t->plan, &t->patterns);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
     sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend, .plan = &t->plan});
+    average_alloc(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
     plan_sync(t);
     model_plan(&t->plan, &t->shape, parts, t->config);
     plan_assigner(t, parts);
@@ -209,6 +210,7 @@ static bool build(Trainer *t, Error *err) {
     t->timer = stream_timer_new(t->backend, &t->timers);
     trainer_alloc_flat(t, &(Allocator){.backend = t->backend});
     sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend});
+    average_alloc(t, &(Allocator){.backend = t->backend});
     t->square_ready = t->backend->event_new();
     fill_decay(t);
     plateau_begin(t);
@@ -240,6 +242,7 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *t) {
     if (t == NULL)
         return;
+    average_free(t);
     sampler_free(&t->sampler);
     trainer_free_flat(t);
     trace_clear(&t->trace);

@@ -31,6 +31,7 @@ static void resume_with(const char *const *settings, int count, int every) {
         train(&got, t);
         trainer_free(t);
         assert_memory_equal(got.parameters, want.parameters, (size_t)want.count * sizeof(float));
+        assert_memory_equal(got.average, want.average, sizeof want.average);
         assert_memory_equal(got.loss + stop, want.loss + stop,
                             (size_t)(12 - stop) * sizeof(double));
     }
@@ -40,7 +41,9 @@ static void resumed_equals_never_stopped(void **state) {
     (void)state;
     resume_with(NULL, 0, 3);
     resume_with((const char *const[]){"mode=bns", "comm.sample=0.4"}, 2, 7);
-    resume_with((const char *const[]){"model.norm=batch", "model.activation=gelu"}, 2, 7);
+    resume_with((const char *const[]){"model.norm=batch", "model.activation=gelu",
+                                      "train.average=3", "train.eval_every=2"},
+                4, 7);
     if (test_comm.size == 2)
         resume_with((const char *const[]){"model.layer=gcn2", "model.layers=32", "model.hidden=[8]",
                                           "model.post=[\"activation\",\"dropout\"]", "mode=adaqp",

@@ -19,7 +19,7 @@ static inline void settle(const char *const *more, int count) {
 
 typedef struct Run {
     double loss[64];
-    float parameters[4096];
+    float parameters[4096], average[4096];
     int64_t count, epochs;
     int64_t reduce_bytes; // of all epochs
 } Run;
@@ -35,6 +35,8 @@ static inline void train(Run *run, Trainer *t) {
     run->epochs = trainer_epochs_done(t);
     run->count = trainer_shape(t)->parameter_count;
     assert_true(run->count <= 4096);
+    if (t->average.most > 0)
+        memcpy(run->average, t->average.mean, (size_t)t->shape.state_count * sizeof(float));
     memcpy(run->parameters, trainer_parameters(t, false), (size_t)run->count * sizeof(float));
 }
 

@@ -271,6 +271,51 @@ static void a_plateau_needs_evaluations(void **state) {
     trainer_free(t);
 }
 
+// Statistics of a norm of columns are made anew, by one pass: an epoch of rate 0 from the mean takes
+// a tenth of those of all rows.
+static void the_mean_is_of_the_last_evaluations(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    Metrics again[4];
+    static float sum[4096];
+    const char *settings[] = {"train.average=2",       "model.norm=batch", "model.dropout=0",
+                              "model.input_dropout=0", "train.lr=0.05",    "train.epochs=13"};
+    memset(sum, 0, sizeof sum);
+    Run plain = whole_run(settings + 1, 5);
+    settle(settings, 6);
+    Trainer *t = new_trainer();
+    int64_t count = t->shape.parameter_count;
+    while (!trainer_finished(t)) { // evaluated after epochs 3, 6, 9, 12 and 13
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_true((record.average != NULL) == record.evaluated);
+        for (int64_t k = 0; k < count && record.epoch >= 12; k++)
+            sum[k] += trainer_parameters(t, false)[k] / 2;
+    }
+    assert_memory_equal(trainer_parameters(t, false), plain.parameters,
+                        (size_t)count * sizeof(float)); // training knows nothing of it
+    for (int64_t k = 0; k < count; k++)
+        assert_near(t->average.mean[k], sum[k], 1e-6 /* a sum of floats */);
+    memcpy(sum, t->average.mean, (size_t)t->shape.state_count * sizeof(float));
+    settings[4] = "train.lr=0";
+    settle(settings + 1, 5);
+    Trainer *other = new_trainer();
+    trainer_download(other);
+    memcpy(other->parameters, sum, (size_t)t->shape.state_count * sizeof(float));
+    trainer_upload(other);
+    trainer_evaluate(other, false, again);
+    assert_memory_equal(again, t->average_metrics, sizeof again);
+    assert_ok(trainer_epoch(other, &record, &err), &err);
+    for (int l = 0; l + 1 < t->shape.layers; l++)
+        for (int64_t c = 0; c < 2 * t->shape.width[l + 1]; c++) {
+            int64_t at = t->shape.statistics[l] + c;
+            float made = trainer_parameters(other, false)[at];
+            assert_near(made, sum[at], 1e-5 * (1 + fabs((double)sum[at])));
+        }
+    trainer_free(other);
+    trainer_free(t);
+}
+
 static const struct CMUnitTest tests[] = {
     ON_WORLD(bits_do_not_depend_on_how),  ON_WORLD(ranks_that_disagree_are_named),
     ON_WORLD(epochs_take_no_memory),      ON_WORLD(the_plan_is_what_is_used),
@@ -279,5 +324,6 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(spans_are_means_over_ranks), ON_WORLD(a_metric_must_be_known),
     ON_WORLD(a_loss_must_fit_the_labels), ON_WORLD(rates_follow_their_schedule),
     ON_WORLD(a_plateau_halves_the_rate),  ON_WORLD(a_plateau_needs_evaluations),
+    ON_WORLD(the_mean_is_of_the_last_evaluations),
 };
 TEST_MAIN(tests)

@@ -1,0 +1,94 @@
+// train.average: the mean of the weights of the last N evaluations, evaluated beside the weights
+// themselves (stochastic weight averaging; Izmailov et al., UAI 2018). Training never reads it.
+//
+// The one idea: the weights of those evaluations are kept, and added up anew each time, from the
+// oldest to the newest, in double. So nothing drifts, and the mean is a function of what is kept.
+// Running statistics are of weights that the mean is not: where the model norms columns, they are
+// made anew by one forward pass.
+#include "internal.h"
+#include <string.h>
+
+static size_t bytes_of(const Trainer *t) { return (size_t)t->shape.state_count * sizeof(float); }
+
+void average_alloc(Trainer *t, const Allocator *allocator) {
+    Average *a = &t->average;
+    a->most = t->config->train.average;
+    if (a->most == 0)
+        return;
+    a->kept = alloc_host(allocator, memory_product(a->most, bytes_of(t)), "weights to average");
+    a->device = alloc_device(allocator, bytes_of(t), "average of weights");
+    a->mean = alloc_pinned_side(allocator, a->device, bytes_of(t), "average of weights");
+    if (allocator->plan != NULL)
+        return;
+    memset(a->kept, 0, (size_t)a->most * bytes_of(t));
+    memset(a->mean, 0, bytes_of(t));
+}
+
+void average_free(Trainer *t) {
+    Average *a = &t->average;
+    if (a->kept == NULL)
+        return;
+    pinned_side_free(t->backend, a->mean);
+    t->backend->free(a->device);
+    memory_free(a->kept);
+}
+
+static int64_t used(const Average *a) { return a->seen < a->most ? a->seen : a->most; }
+
+static void keep(Trainer *t) {
+    Average *a = &t->average;
+    int64_t count = t->shape.state_count;
+    t->backend->download(a->kept + a->seen % a->most * count, t->device.parameters, bytes_of(t));
+    t->backend->finish(NULL);
+    a->seen++;
+}
+
+static void add_up(Trainer *t) {
+    Average *a = &t->average;
+    int64_t count = t->shape.state_count, many = used(a);
+    for (int64_t k = 0; k < count; k++) {
+        double sum = 0;
+        for (int64_t i = a->seen - many; i < a->seen; i++)
+            sum += (double)a->kept[i % a->most * count + k];
+        a->mean[k] = (float)(sum / (double)many);
+    }
+    t->backend->upload(a->device, a->mean, bytes_of(t));
+    t->backend->finish(NULL);
+}
+
+void average_after(Trainer *t) {
+    if (t->average.most == 0)
+        return;
+    keep(t);
+    add_up(t);
+    stream_timer_use(NULL);
+    if (t->shape.columns)
+        model_renew_statistics(t->model, t->average.device);
+    model_metrics(t->model, model_infer(t->model, t->average.device), t->average_metrics);
+    stream_timer_use(t->timer);
+    t->backend->download(t->average.mean, t->average.device, bytes_of(t));
+    t->backend->finish(NULL);
+}
+
+// ---- checkpoints: the mean as others read it, and what the next one is made of
+
+static bool save_kept(void *owner, StateWriter *writer, Error *err) {
+    const Trainer *t = owner;
+    const Average *a = &t->average;
+    (void)err;
+    state_put(writer, "evaluations", TENSOR_I64, 1, &a->seen);
+    state_put(writer, "weights", TENSOR_F32, a->most * t->shape.state_count, a->kept);
+    return true;
+}
+
+static bool restore_kept(void *owner, const StateReader *reader, Error *err) {
+    Trainer *t = owner;
+    Average *a = &t->average;
+    return state_get(reader, "evaluations", TENSOR_I64, 1, &a->seen, err) &&
+           state_get(reader, "weights", TENSOR_F32, a->most * t->shape.state_count, a->kept, err);
+}
+
+StateSection average_section(Trainer *t) {
+    return t->average.most > 0 ? (StateSection){"averaged", save_kept, restore_kept, t}
+                               : (StateSection){0};
+}
