@@ -79,7 +79,9 @@ static OracleWindows windows(const ModelShape *shape, const double *p, double *g
         double *d = g != NULL ? g + q->begin : NULL;
         if (q->layer != layer)
             continue;
-        if (strstr(q->name, "nn.2.weight"))
+        if (strcmp(q->name, "label.weight") == 0)
+            out.wy = at, out.dwy = d;
+        else if (strstr(q->name, "nn.2.weight"))
             out.w2 = at, out.dw2 = d;
         else if (strstr(q->name, "nn.2.bias"))
             out.bias2 = at, out.dbias2 = d;
@@ -123,8 +125,11 @@ static bool has_post(const ModelShape *shape, int layer) {
     return has_weights(shape, layer) && later;
 }
 
-static double squares_and_g(const OracleGraph *graph, int64_t k, const double *z, double *g) {
+static double squares_and_g(const OracleGraph *graph, const ModelShape *shape,
+                            const OracleTime *time, const double *z, double *g) {
+    int64_t k = shape->width[shape->layers];
     double loss = 0;
+    (void)time;
     for (int64_t i = 0; i < graph->n * k; i++) {
         g[i] = z[i] - graph->wanted[i];
         loss += g[i] * g[i] / 2;
@@ -132,14 +137,21 @@ static double squares_and_g(const OracleGraph *graph, int64_t k, const double *z
     return loss;
 }
 
-static double loss_and_g(const OracleGraph *graph, int64_t k, const double *z, double *g) {
+static bool counts(const OracleGraph *graph, const ModelShape *shape, const OracleTime *time,
+                   int v) {
+    return graph->split[v] == SPLIT_TRAIN && !oracle_is_input(graph, shape, time, v);
+}
+
+static double loss_and_g(const OracleGraph *graph, const ModelShape *shape, const OracleTime *time,
+                         const double *z, double *g) {
+    int64_t k = shape->width[shape->layers];
     double loss = 0, train = 0;
     for (int v = 0; v < graph->n; v++)
-        train += graph->split[v] == SPLIT_TRAIN;
+        train += counts(graph, shape, time, v);
     if (graph->sum > 0)
         train = graph->sum;
     for (int v = 0; v < graph->n; v++) {
-        if (graph->split[v] != SPLIT_TRAIN)
+        if (!counts(graph, shape, time, v))
             continue;
         const double *o = z + v * k;
         double top = o[0], sum = 0, row = graph->row != NULL ? graph->row[v] : 1;
@@ -313,6 +325,11 @@ static void forward(const OracleGraph *graph, const ModelShape *shape, const dou
             oracle_product(z, layer[l].h, false, w.ws, false, n, in, out);
         for (int64_t i = 0; i < n * out && w.bias != NULL; i++)
             z[i] += w.bias[i % out];
+        if (w.wy != NULL) {
+            double *a = oracle_label_aggregate(graph, shape, time, stage[l]);
+            oracle_product(z, a, false, w.wy, false, n, shape->width[shape->layers], out);
+            free(a);
+        }
         if (w.w2 != NULL)
             perceptron(&layer[l], &w, n, out);
         next_level(graph, shape, &w, layer, l, time);
@@ -382,6 +399,11 @@ static void backward(const OracleGraph *graph, const ModelShape *shape, const do
         else
             scale_add(g, 1, 1, layer[l + 1].dplain, n * out);
         layer_back(graph, shape, stage[l], layer, l, g, &w);
+        if (w.wy != NULL) {
+            double *a = oracle_label_aggregate(graph, shape, time, stage[l]);
+            oracle_product(w.dwy, a, true, g, false, shape->width[shape->layers], n, out);
+            free(a);
+        }
     }
 }
 
@@ -422,8 +444,8 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
     }
     forward(graph, shape, p, stage, layer, &time);
     const double *z = layer[shape->layers - 1].z;
-    double loss =
-        (graph->wanted != NULL ? squares_and_g : loss_and_g)(graph, k, z, layer[shape->layers].dh);
+    double loss = (graph->wanted != NULL ? squares_and_g : loss_and_g)(graph, shape, &time, z,
+                                                                       layer[shape->layers].dh);
     if (logits != NULL)
         memcpy(logits, z, (size_t)(n * k) * sizeof(double));
     if (gradient != NULL) {

@@ -47,8 +47,8 @@ double *oracle_hyper_stage(const OracleGraph *graph, const char *normalisation, 
 
 // The parameters of a layer, and their gradients.
 typedef struct OracleWindows {
-    const double *w, *ws, *bias, *gamma, *beta, *w2, *bias2, *epsilon;
-    double *dw, *dws, *dbias, *dgamma, *dbeta, *dw2, *dbias2, *depsilon;
+    const double *w, *ws, *bias, *gamma, *beta, *w2, *bias2, *epsilon, *wy;
+    double *dw, *dws, *dbias, *dgamma, *dbeta, *dw2, *dbias2, *depsilon, *dwy;
     const double *running; // mean and variance of norms of columns
 } OracleWindows;
 
@@ -73,6 +73,12 @@ void oracle_post_back(const ModelShape *shape, const OracleWindows *w, int l, in
 
 // The aggregation matrix of a graph by its definition, [n, n]. The caller frees it.
 double *oracle_aggregation(const OracleGraph *graph, const char *normalisation);
+// Whether a training node's label is an input (train.label_input), which then does not count in the
+// loss; and A_Y, the aggregate of these labels, [n, K]. The caller frees it.
+bool oracle_is_input(const OracleGraph *graph, const ModelShape *shape, const OracleTime *time,
+                     int64_t v);
+double *oracle_label_aggregate(const OracleGraph *graph, const ModelShape *shape,
+                               const OracleTime *time, const double *stage);
 // Zeros. The caller frees them.
 double *oracle_matrix(int64_t rows, int64_t columns);
 // out [m, n] += op(a) op(b), inner length k; ta, tb: op is the transpose

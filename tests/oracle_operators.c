@@ -86,3 +86,26 @@ double *oracle_hyper_stages(const OracleGraph *g, const char *name) {
     free(back);
     return m;
 }
+
+// ---- labels as input
+
+bool oracle_is_input(const OracleGraph *graph, const ModelShape *shape, const OracleTime *time,
+                     int64_t v) {
+    RandomStream s = random_stream(time->seed, RANDOM_LABEL_INPUT, time->epoch, 0, 0);
+    if (shape->label_rate == 0 || graph->split[v] != SPLIT_TRAIN)
+        return false;
+    return !time->training || random_uniform32(s, v, 0, 0) < shape->label_rate;
+}
+
+double *oracle_label_aggregate(const OracleGraph *graph, const ModelShape *shape,
+                               const OracleTime *time, const double *stage) {
+    int64_t n = graph->n, k = shape->width[shape->layers];
+    double *y = oracle_matrix(n, k), *a = oracle_matrix(n, k);
+    for (int64_t v = 0; v < n; v++)
+        for (int64_t c = 0; c < k; c++)
+            y[v * k + c] = oracle_is_input(graph, shape, time, v) &&
+                           (graph->label != NULL ? graph->label[v] == c : graph->labels[v * k + c]);
+    oracle_product(a, stage, false, y, false, n, n, k);
+    free(y);
+    return a;
+}

@@ -187,6 +187,7 @@ typedef struct Config {
         double positive_weight;          // bce: factor of the terms of classes that a row has
         double label_smoothing;          // softmax
         char sample[CONFIG_WORD];        // of a family: training nodes that count in an epoch
+        char label_input[CONFIG_WORD];   // of a family: labels that layer 0 reads
         int64_t sample_period;           // importance: epochs between two measurements
     } train;
     struct {

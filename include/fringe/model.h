@@ -26,8 +26,9 @@ typedef enum ParameterRole {
     ROLE_BIAS,        // b
     ROLE_GAMMA,       // of the norm that follows the layer, as ROLE_BETA
     ROLE_BETA,
-    ROLE_OWN, // from here on roles of the layer kind
-    ROLE_COUNT = 12
+    ROLE_OWN,        // from here on roles of the layer kind
+    ROLE_LABEL = 11, // of train.label_input
+    ROLE_COUNT
 } ParameterRole;
 
 enum {
@@ -87,6 +88,7 @@ typedef struct Score {
     bool asked; // it costs more, and is measured only where train.metric names it, or
                 // model_measure_all was called
 } Score;
+extern const Family label_input_family;
 extern const Family score_family;           // without the loss, which chooses no epoch
 const Score *score_find(const char *named); // by its key or title; NULL: there is none
 const Score *score_row(int64_t row);        // of their table
@@ -180,6 +182,8 @@ typedef struct ModelShape {
     const Loss *loss;
     const Score *named;    // by train.metric; NULL: none that the loss has
     LossCallback callback; // of a loss that code gives
+    double label_rate;     // train.label_input: share of the training nodes whose labels an epoch
+                           // gives layer 0; 0: it reads none
     bool weighs_rows;      // in training: model_set_row_weights may be called
     double gain;
     int parameter_windows;
@@ -241,6 +245,7 @@ typedef struct ModelPatterns {
     const Pattern *of[MODEL_LAYERS][2]; // [layer][direction] of training; NULL: aggregates nothing
     const Pattern *full[SHARD_SETS];    // [stage] forward, all rows: of evaluation; NULL: no layer
                                         // aggregates
+    const Pattern *labels;              // all rows, by sources: of train.label_input; or NULL
     int64_t rows[MODEL_LAYERS + 1];     // own rows of every level that training needs
     double seconds;                     // that they took to make
 } ModelPatterns;
@@ -268,6 +273,7 @@ typedef struct ModelKinds {
     PatternKind kind[2 * MODEL_LAYERS + SHARD_SETS];
     int whole[2 * MODEL_LAYERS + SHARD_SETS]; // the kind before it whose own edges it may share; -1
     int of[MODEL_LAYERS][2];                  // [layer][direction]; -1: none
+    int labels;                               // of train.label_input; -1: none
     int hops[MODEL_LAYERS + 1]; // of the rows of every level that training needs; HOPS_ALL
 } ModelKinds;
 // The kinds that model_patterns_init would make, from the shards of all parts: shard[parts]. Local.

@@ -200,6 +200,7 @@ void alloc_buffers(Model *m, const Allocator *allocator) {
     alloc_mirrors(m, allocator);
     alloc_features(m, allocator);
     alloc_kept(m, allocator);
+    alloc_label_input(m, allocator);
     for (int l = first_layer(&m->shape); l < m->shape.layers; l++)
         alloc_layer(m, allocator, l);
     if (!m->shape.inference) {
@@ -277,6 +278,7 @@ void free_buffers(Model *m) {
             rows_free(b, &m->gradient_slot[i][slot]);
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
+    free_label_input(m);
     rows_free(b, &m->masked);
     rows_free(b, &m->kept);
     rows_free(b, &m->entering);

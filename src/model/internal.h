@@ -2,7 +2,7 @@
 #ifndef FRINGE_MODEL_INTERNAL_H
 #define FRINGE_MODEL_INTERNAL_H
 
-#include "fringe/model.h"
+#include "label_input.h"
 
 static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -128,6 +128,7 @@ struct Model {
     Rows kept;     // [H, F] cached features of the halo; H of that layer's Pattern
     Rows masked;   // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
+    LabelInput label;
     ExchangeBuffers *buffers; // of all channels whose exchanges run one at a time
     GradSync *sync;           // sums the gradient as it is made; NULL: after backward
     Poll gradient_poll;       // progresses that sum, and messages of training in flight
@@ -160,6 +161,7 @@ struct Model {
         DeviceFloat *classes, *rows; // [K], [own nodes]
         LossForm form;
         bool has_rows;     // `rows` are in use
+        double *factor;    // [K] of classes; NULL: 1
         double whole, sum; // what it is divided by without row weights, and now
     } weigh;
     // arguments of the current call

@@ -90,6 +90,8 @@ int64_t linear_scratch(const Model *m, int l) {
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
     int64_t matrix = matrix_gradient_scratch(m, in, out);
     int64_t vector = m->parts.backend->column_sums_scratch(m->rows, out);
+    if (l == 0 && m->shape.label_rate > 0)
+        matrix = max64(matrix, matrix_gradient_scratch(m, m->shape.width[m->shape.layers], out));
     return matrix > vector ? matrix : vector;
 }
 

@@ -61,6 +61,8 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
     if (!m->shape.weights[run->l] && !reads_anchor(&m->shape, run->l))
         return;
     rule_of(&m->shape, run->l)->forward(run, rows, poll);
+    if (run->l == 0 && m->shape.label_rate > 0)
+        add_label_input(m, rows, poll);
     if (m->shape.posted[run->l] && !m->shape.columns)
         level_rows_of(run, rows, poll);
 }
@@ -133,6 +135,8 @@ static void drop_features(Model *m) {
 void model_forward(Model *m) {
     if (m->training && m->shape.input_keep < 1)
         drop_features(m);
+    if (m->shape.label_rate > 0)
+        draw_label_input(m);
     int ready = m->shape.leading - 1;
     for (int l = ready > 0 && features_ready(m, ready) ? ready : 0; l < m->shape.layers; l++)
         forward_layer(m, l);
@@ -189,7 +193,10 @@ static void parameter_gradients(void *context, const Poll *poll) {
         const Parameter *p = &m->shape.parameter[m->made - 1];
         if (p->role == ROLE_WEIGHT && run->transformed && run->dy.at == NULL)
             break;
-        rule_of(&m->shape, run->l)->parameter_gradient(run, p, poll);
+        if (p->role == ROLE_LABEL)
+            matrix_gradient(m, p, m->label.a, run->g, poll);
+        else
+            rule_of(&m->shape, run->l)->parameter_gradient(run, p, poll);
         made(m, p);
     }
 }

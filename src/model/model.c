@@ -70,6 +70,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     parts->backend->upload_rows(m->x, parts->shard->x);
     propagations_features(m);
     make_loss_weights(m, config);
+    make_label_input(m);
     parts->backend->finish(NULL); // the host's features may change from here on
     return m;
 }

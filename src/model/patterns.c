@@ -128,6 +128,13 @@ static PatternKind kind_of(const ModelShape *shape, const Shard *shard, const Re
     return kind;
 }
 
+// The reader of labels masks them, so nobody sums them before.
+static PatternKind labels_kind(const ModelShape *shape, const Shard *shard) {
+    PatternKind kind = full_kind(shape, shard, shard_relation_of(shard, 0));
+    kind.cover = COVER_SOURCES;
+    return kind;
+}
+
 static int kind_number(ModelKinds *kinds, PatternKind kind) {
     int i = 0;
     while (i < kinds->count && !same_kind(&kinds->kind[i], &kind))
@@ -157,6 +164,7 @@ static void list_kinds(ModelKinds *kinds, const ModelShape *shape, const Shard *
             kinds->of[l][d] = !shape->inference && aggregated(shape, l, d) > 0
                                   ? kind_number(kinds, kind_of(shape, shard, reached, l, d))
                                   : -1;
+    kinds->labels = shape->label_rate > 0 ? kind_number(kinds, labels_kind(shape, shard)) : -1;
     for (int i = 0; i < kinds->count; i++)
         kinds->whole[i] = whole_before(kinds, i);
     for (int l = 0; l <= shape->layers; l++)
@@ -171,6 +179,7 @@ static void assign_kinds(ModelPatterns *patterns, const ModelShape *shape, const
     for (int l = 0; l < shape->layers; l++)
         for (int d = 0; d < 2; d++)
             patterns->of[l][d] = kinds->of[l][d] >= 0 ? patterns->made[kinds->of[l][d]] : NULL;
+    patterns->labels = kinds->labels >= 0 ? patterns->made[kinds->labels] : NULL;
     for (int l = 0; l <= shape->layers; l++)
         patterns->rows[l] = set_reach(&shard->set[level_set(shape, l)], kinds->hops[l]);
 }

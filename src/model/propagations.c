@@ -75,7 +75,15 @@ static int64_t widest(const Model *m, const Pattern *pattern) {
                 if (used[i] != NULL && used[i]->own.offset == pattern->own.offset)
                     most = max64(most, aggregated(&m->shape, l, d));
         }
+    const Pattern *labels = m->parts.patterns->labels;
+    if (labels != NULL && labels->own.offset == pattern->own.offset)
+        most = max64(most, m->shape.width[m->shape.layers]);
     return most;
+}
+
+// The site of the labels that layer 0 reads.
+static Site labels_site(const Model *m) {
+    return (Site){.pattern = m->parts.patterns->labels, .id = {0, FORWARD}};
 }
 
 static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
@@ -165,6 +173,15 @@ static void make_propagation(Model *m, Propagation *over, const Site *site) {
     alloc_before_post(before, m, &(Allocator){.backend = m->parts.backend}, site, &block);
     if (block.right != NULL)
         fill_halo_right(before, m, &block);
+}
+
+static void make_labels(Model *m) {
+    Site site = labels_site(m);
+    if (site.pattern == NULL)
+        return;
+    Block block = block_at(m, &site);
+    OperatorForm form = operator_form(m, &block);
+    m->label.over = (Propagation){.op = operator_find(&m->operators, &form)};
 }
 
 static void make_layer(Model *m, int l) {
@@ -293,6 +310,7 @@ void propagations_make(Model *m) {
     m->buffers = exchange_buffers_new(m->parts.backend);
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
+    make_labels(m);
     tune(m);
 }
 
@@ -351,6 +369,12 @@ void propagations_plan(MemoryPlan *plan, Model *m) {
         for (int which = 0; which < SITES; which++)
             if (site_of(&site, m, l, which))
                 plan_site(plan, &shared, m, &site);
+    Site labels = labels_site(m);
+    if (labels.pattern != NULL) {
+        Block block = block_at(m, &labels);
+        OperatorForm form = operator_form(m, &block);
+        operator_plan(&m->operators, plan, &form);
+    }
     exchange_buffers_plan(plan, m->parts.backend, &shared);
 }
 

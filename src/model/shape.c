@@ -200,13 +200,16 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
         return false;
     shape->named = loss_score(shape->loss, config->train.metric, labels, &(Error){0});
     if (!read_layers(shape, config, err) || !read_widths(shape, config, features, classes, err) ||
-        !read_post(shape, config, err) || !read_levels(shape, config, err))
+        !read_post(shape, config, err) || !read_levels(shape, config, err) ||
+        !read_label_input(shape, config, labels, err))
         return false;
     snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(shape));
     choose_savings(shape, config);
     for (int l = 0; l < shape->layers; l++) {
         if (shape->weights[l])
             rule_of(shape, l)->parameters(shape, l);
+        if (l == 0 && shape->label_rate > 0)
+            label_parameter(shape);
         if (shape->norm && shape->posted[l])
             norm_parameters(shape, l);
     }

@@ -52,11 +52,14 @@ void alloc_loss_weights(Model *m, const Allocator *allocator) {
     const char *what = "factors of the loss";
     size_t rows = (size_t)own_rows(m, 0), classes = (size_t)m->shape.width[m->shape.layers];
     m->weigh.classes = alloc_device(allocator, classes * sizeof(float), what);
+    if (m->shape.label_rate > 0)
+        m->weigh.factor = alloc_host(allocator, classes * sizeof(double), what);
     if (m->shape.weighs_rows)
         m->weigh.rows = alloc_device(allocator, rows * sizeof(float), what);
 }
 
 void free_loss_weights(Model *m) {
+    memory_free(m->weigh.factor);
     m->parts.backend->free(m->weigh.rows);
     m->parts.backend->free(m->weigh.classes);
 }
@@ -92,6 +95,8 @@ static void weigh_classes(Model *m, const char *words) {
     m->weigh.whole = 0;
     for (int64_t c = 0; c < shard->classes; c++) {
         single[c] = (float)factor[c];
+        if (m->weigh.factor != NULL)
+            m->weigh.factor[c] = factor[c];
         m->weigh.whole += factor[c] * (double)count[c];
     }
     m->parts.backend->upload(m->weigh.classes, single, (size_t)shard->classes * sizeof *single);
@@ -108,6 +113,8 @@ void make_loss_weights(Model *m, const Config *config) {
     m->weigh.whole = of_labels ? (double)m->parts.shard->train_nodes : 1;
     m->weigh.form = (LossForm){.smoothing = (float)config->train.label_smoothing,
                                .positive = (float)config->train.positive_weight};
+    for (int64_t c = 0; m->weigh.factor != NULL && c < m->parts.shard->classes; c++)
+        m->weigh.factor[c] = 1;
     if (of_labels && words[0] != 0 && strcmp(words, none) != 0)
         weigh_classes(m, words);
     m->weigh.sum = m->weigh.whole;

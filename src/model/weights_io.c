@@ -129,9 +129,18 @@ int model_tensors(const ModelShape *shape, const float *parameters, float *turne
     return count;
 }
 
+// Weights that were trained with labels say nothing without them.
+static bool check_labels(const ModelShape *shape, const Tensors *file, Error *err) {
+    return shape->label_rate > 0 || tensors_find(file, "label.weight") == NULL ||
+           error_set(err, EXIT_CONFIG,
+                     "%s: these weights were trained with labels as input; set "
+                     "train.label_input=masked:RATE as in their training",
+                     file->path);
+}
+
 bool model_restore_tensors(const ModelShape *shape, float *parameters, const Tensors *file,
                            Error *err) {
-    if (!check_operator(shape, file, err))
+    if (!check_operator(shape, file, err) || !check_labels(shape, file, err))
         return false;
     for (int i = 0; i < shape->parameter_windows; i++) {
         const Parameter *p = &shape->parameter[i];

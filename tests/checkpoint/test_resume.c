@@ -42,8 +42,9 @@ static void resumed_equals_never_stopped(void **state) {
     resume_with(NULL, 0, 3);
     resume_with((const char *const[]){"mode=bns", "comm.sample=0.4"}, 2, 7);
     resume_with((const char *const[]){"model.norm=batch", "model.activation=gelu",
-                                      "train.average=3", "train.eval_every=2"},
-                4, 7);
+                                      "train.average=3", "train.eval_every=2",
+                                      "train.label_input=masked:0.5"},
+                5, 7);
     if (test_comm.size == 2)
         resume_with((const char *const[]){"model.layer=gcn2", "model.layers=32", "model.hidden=[8]",
                                           "model.post=[\"activation\",\"dropout\"]", "mode=adaqp",

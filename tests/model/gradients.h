@@ -111,7 +111,7 @@ static void make_on(Made *made, const Backend *backend, const Case *c, const Tes
     Error err = {0};
     *made = (Made){0};
     made->shape = case_shape(c, config, &w->dataset);
-    made->shape.weighs_rows = weighs_rows;
+    made->shape.weighs_rows |= weighs_rows;
     model_patterns_init(&made->patterns, &made->shape, &w->shard, w->comm);
     ModelParts parts = {
         .shard = &w->shard,

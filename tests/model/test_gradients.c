@@ -68,6 +68,10 @@ static const Case cases[] = {
      0.5, 0, "auto", NULL, "quantization.before=conv model.activation=leaky-relu"},
     {"gcn2, elu", "gcn2", "both", false, SYMMETRIC, 2, "activation,norm,dropout", 0.3, 0, "auto",
      NULL, "model.activation=elu"},
+    {"gcn, labels as input", "gcn", "both", false, DIRECTED_WEIGHTED, 3, "norm,activation,dropout",
+     0.5, 0.3, "auto", NULL, "train.label_input=masked:0.4"},
+    {"sage-mean, several labels as input", "sage-mean", "both", false, MULTI, 2, "activation", 0, 0,
+     "auto", NULL, "train.label_input=masked:0.6"},
     {"mlp on a hypergraph", "mlp", "both", false, HYPER, 2, "activation", 0, 0, "auto", NULL, NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };

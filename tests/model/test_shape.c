@@ -59,7 +59,67 @@ static void savings_narrow_what_is_exchanged(void **state) {
         }
 }
 
+// What does not go together is refused, with the cure.
+static void what_cannot_be_is_refused(void **state) {
+    (void)state;
+    static const char *const cases[][4] = {
+        {"model.jk=max", "model.hidden=[8,8,9]", "",
+         "found 8 and 9 in model.hidden; use one width"},
+        {"model.jk=cat", "model.layer=sgc", "", "use model.jk=none, or another model.layer"},
+        {"model.skip=residual", "model.hidden=[8,9]", "", "give all hidden layers one width"},
+        {"model.norm=batch", "quantization.before=conv", "", "use quantization.before=post, or"},
+        {"model.skip=residual", "quantization.before=conv", "", "use quantization.before=post, or"},
+        {"model.layer=sgc", "model.mix=[1,2]", "", "expected 4 numbers"},
+        {"train.label_input=masked:0.5", "model.layer=mlp", "", "use gcn, sage-mean or sage-gcn"},
+        {"train.label_input=masked:0.5", "model.layer=gin", "", "use gcn, sage-mean or sage-gcn"},
+        {"train.label_input=masked:0.5", "model.layer=hgnn", "", "use gcn, sage-mean or sage-gcn"},
+        {"train.label_input=masked:0.5", "model.layer=sgc", "", "use gcn, sage-mean or sage-gcn"},
+        {"train.label_input=masked:0.5", "train.sample=uniform:9", "", "use train.sample=all"},
+        {"train.label_input=masked:0", "", "", "a share between 0 and 1"},
+        {"model.layer=gcn2", "model.post=[\"dropout\",\"activation\"]", "model.hidden=[8]",
+         "write model.post=[norm, activation, dropout]"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Config config;
+        ModelShape shape;
+        Error err = {0};
+        const char *settings[4] = {"model.layers=3"};
+        int count = 1;
+        for (int k = 0; k < 3; k++)
+            if (cases[i][k][0] != 0)
+                settings[count++] = cases[i][k];
+        assert_ok(config_load(&config, NULL, settings, count, &err), &err);
+        assert_refused(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err), &err, EXIT_CONFIG,
+                       cases[i][3]);
+    }
+    Config config;
+    ModelShape shape;
+    Error err = {0};
+    const char *settings[] = {"train.label_input=masked:0.5"};
+    assert_ok(config_load(&config, NULL, settings, 1, &err), &err);
+    assert_refused(model_shape(&shape, &config, 13, 5, LABEL_NUMBERS, &err), &err, EXIT_CONFIG,
+                   "these are numbers; use train.label_input=none");
+}
+
+static void one_node_has_no_variance(void **state) {
+    (void)state;
+    Config config;
+    ModelShape shape;
+    Error err = {0};
+    const char *settings[] = {"model.norm=batch", "model.layers=2"};
+    Shard shard = {.sets = 1, .dataset_name = "alone"};
+    assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
+    assert_ok(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err), &err);
+    shard.set[NODES].total = 2;
+    assert_ok(model_fits(&shape, &shard, &err), &err);
+    shard.set[NODES].total = 1;
+    assert_refused(model_fits(&shape, &shard, &err), &err, EXIT_DATA,
+                   "has no variance; use model.norm=layer or none");
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_cannot_be_is_refused),
+    cmocka_unit_test(one_node_has_no_variance),
     cmocka_unit_test(published_modes_exchange_what_the_papers_do),
     cmocka_unit_test(savings_narrow_what_is_exchanged),
 };

@@ -133,12 +133,37 @@ static void a_sample_must_fit(void **state) {
         {"train.sample=uniform:0", "a whole number of nodes"},
         {"train.sample=importance:2.5", "a whole number of nodes"},
         {"train.sample=uniform:few", "a whole number of nodes"},
+        {"train.label_input=masked:1", "a share between 0 and 1"},
+        {"train.label_input=some", "expected one of none, masked:RATE"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Error err = {0};
         settle(wrong[i], 1);
         assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err) != NULL, &err,
                        EXIT_CONFIG, wrong[i][1]);
+    }
+}
+
+// ---- labels as input
+
+// Halo labels are sent once, at set-up: rows of no exchange are wider, and there are no more.
+static void labels_cost_no_byte(void **state) {
+    (void)state;
+    static const char *const features[] = {"lossless.input_features=auto",
+                                           "lossless.input_features=exchange"};
+    for (int i = 0; i < 2; i++) {
+        Error err = {0};
+        EpochRecord with, without;
+        Trainer *t = TRAINER(features[i], "train.label_input=masked:0.5"), *plain;
+        plain = TRAINER(features[i]);
+        settle((const char *const[]){features[i], "train.label_input=masked:0.5"}, 2);
+        assert_ok(trainer_epoch(t, &with, &err), &err);
+        settle(features + i, 1);
+        assert_ok(trainer_epoch(plain, &without, &err), &err);
+        assert_int_equal(with.bytes, without.bytes);
+        assert_true(with.loss != without.loss);
+        trainer_free(plain);
+        trainer_free(t);
     }
 }
 
@@ -227,6 +252,7 @@ static const struct CMUnitTest tests[] = {
     ON_WORLD(the_same_nodes_on_any_ranks),
     ON_WORLD(draws_have_the_moments_of_their_formula),
     ON_WORLD(a_sample_must_fit),
+    ON_WORLD(labels_cost_no_byte),
     cmocka_unit_test_setup_teardown(noise_leaves_a_floor, make_problem, drop_test_graph),
 };
 TEST_MAIN(tests)

@@ -31,6 +31,7 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_SAMPLE = 9,   // comm.sample; row = node or hyperedge, peer = its reader, or who made its
                          // partial aggregate; `layer` = relation
     RANDOM_PROGRAM = 10, // columns of programs; row = node, epoch = the draw
+    RANDOM_LABEL_INPUT = 12,  // train.label_input: which training nodes are inputs; row = node
     RANDOM_TRAIN_SAMPLE = 11, // train.sample: which training nodes count in an epoch; row = node
 } RandomPurpose;
 
