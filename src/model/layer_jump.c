@@ -63,7 +63,7 @@ static void jump_aggregate_gradient(const LayerRun *run, const Poll *poll) {
     if (m->shape.jump == JUMP_MAX) {
         b->dense_transposed(m->jump_gradient, (Range){0, run->g.count}, run->g,
                             weights_of(run, ROLE_WEIGHT), false, poll);
-        b->zero(run->da.at, rows_bytes(run->da.count, run->da.columns));
+        b->zero(run->da.at, rows_bytes(run->g.count, run->da.columns)); // the others are 0
         jump_gradient(m, top_level(&m->shape), run->da);
         return;
     }
