@@ -60,6 +60,14 @@ static double all_rows(const LayerRun *run) {
     return (double)run->m->parts.shard->set[level_set(shape, run->l + 1)].total;
 }
 
+// The one sum over ranks of this layer and direction, which a trace shows as such.
+static void sum_over_ranks(const LayerRun *run, int64_t width, int direction) {
+    double begin = clock_seconds();
+    comm_sum_double(run->m->parts.comm, run->layer->columns.host_sums, (int)(2 * width));
+    if (timers_in_use() != NULL)
+        timers_add(timers_in_use(), TIMER_REDUCE, begin, clock_seconds(), run->l, direction);
+}
+
 static DeviceFloat *running_of(const LayerRun *run) {
     return flat_window(run->m->parameters, run->m->shape.statistics[run->l]);
 }
@@ -102,7 +110,7 @@ static void make_factors(const LayerRun *run, Rows u, const Poll *poll) {
     }
     wait_for(m, of, poll);
     if (counts) {
-        comm_sum_double(m->parts.comm, of->host_sums, (int)(2 * width));
+        sum_over_ranks(run, width, FORWARD);
         batch_statistics(of, width, all_rows(run), m->renews ? 1 : momentum);
         b->upload(running_of(run), of->host_running, kept);
     } else {
@@ -141,7 +149,7 @@ void column_norm_back(const LayerRun *run, Rows d, Rows u, const Poll *poll) {
     b->download(of->host_sums, of->sums, 2 * floats_of(2 * width));
     wait_for(m, of, poll);
     put_own(run, width);
-    comm_sum_double(m->parts.comm, of->host_sums, (int)(2 * width));
+    sum_over_ranks(run, width, BACKWARD);
     for (int64_t c = 0; c < 2 * width; c++)
         of->host_means[c] = (float)(of->host_sums[c] / all_rows(run));
     b->upload(of->means, of->host_means, floats_of(2 * width));

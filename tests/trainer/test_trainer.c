@@ -271,8 +271,8 @@ static void a_plateau_needs_evaluations(void **state) {
     trainer_free(t);
 }
 
-// Statistics of a norm of columns are made anew, by one pass: an epoch of rate 0 from the mean takes
-// a tenth of those of all rows.
+// Statistics of a norm of columns are made anew, by one pass: an epoch of rate 0 from the mean
+// takes a tenth of those of all rows.
 static void the_mean_is_of_the_last_evaluations(void **state) {
     (void)state;
     Error err = {0};
@@ -316,14 +316,46 @@ static void the_mean_is_of_the_last_evaluations(void **state) {
     trainer_free(t);
 }
 
+// Of one epoch, by its trace: what a norm of columns costs is a sum over ranks for each layer that
+// it follows and each direction. Blocking, so that sums of weight gradients come after all layers.
+static void columns_are_summed_once(void **state) {
+    (void)state;
+    Error err = {0};
+    EpochRecord record;
+    int sums[2][MODEL_LAYERS] = {0};
+    settle((const char *const[]){"model.norm=batch", "comm.schedule=blocking", "run.trace=[2,2]"},
+           3);
+    Trainer *t = new_trainer();
+    for (int e = 0; e < 4; e++)
+        assert_ok(trainer_epoch(t, &record, &err), &err);
+    for (int64_t i = 0; i < t->trace.count; i++) {
+        const TraceEvent *event = &t->trace.event[i];
+        assert_int_equal(event->epoch, 2);
+        if (event->kind == TRACE_SPAN && event->span == TIMER_REDUCE && event->layer >= 0)
+            sums[event->direction][event->layer]++;
+    }
+    for (int l = 0; l < MODEL_LAYERS; l++)
+        for (int d = 0; d < 2; d++)
+            assert_int_equal(sums[d][l], l + 1 < t->shape.layers);
+    trainer_free(t);
+}
+
 static const struct CMUnitTest tests[] = {
-    ON_WORLD(bits_do_not_depend_on_how),  ON_WORLD(ranks_that_disagree_are_named),
-    ON_WORLD(epochs_take_no_memory),      ON_WORLD(the_plan_is_what_is_used),
-    ON_WORLD(too_much_memory_is_refused), ON_WORLD(early_stopping_stops),
-    ON_WORLD(divergence_is_named),        ON_WORLD(sensitivities_are_planned),
-    ON_WORLD(spans_are_means_over_ranks), ON_WORLD(a_metric_must_be_known),
-    ON_WORLD(a_loss_must_fit_the_labels), ON_WORLD(rates_follow_their_schedule),
-    ON_WORLD(a_plateau_halves_the_rate),  ON_WORLD(a_plateau_needs_evaluations),
+    ON_WORLD(bits_do_not_depend_on_how),
+    ON_WORLD(ranks_that_disagree_are_named),
+    ON_WORLD(epochs_take_no_memory),
+    ON_WORLD(the_plan_is_what_is_used),
+    ON_WORLD(too_much_memory_is_refused),
+    ON_WORLD(early_stopping_stops),
+    ON_WORLD(divergence_is_named),
+    ON_WORLD(sensitivities_are_planned),
+    ON_WORLD(spans_are_means_over_ranks),
+    ON_WORLD(a_metric_must_be_known),
+    ON_WORLD(a_loss_must_fit_the_labels),
+    ON_WORLD(rates_follow_their_schedule),
+    ON_WORLD(a_plateau_halves_the_rate),
+    ON_WORLD(a_plateau_needs_evaluations),
     ON_WORLD(the_mean_is_of_the_last_evaluations),
+    ON_WORLD(columns_are_summed_once),
 };
 TEST_MAIN(tests)
