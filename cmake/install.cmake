@@ -1,26 +1,30 @@
 # `cmake --install build --prefix X`, and packages (`cpack -G DEB` in the build folder). The program
 # finds fringe-metis and fringe-solver beside itself, and configs and small graphs in ../share/fringe from there.
 # The manual page and the completion scripts are printed by the program that is installed.
+# Component `program` is what a Python wheel holds (pyproject.toml), `system` what else a system gets.
 include(GNUInstallDirs)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME program)
 set(shared_folder ${CMAKE_INSTALL_DATAROOTDIR}/fringe)
 
 # What was not built is left out, but for fringe itself and the METIS that it starts.
 install(TARGETS fringe DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(TARGETS fringe-metis DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET fringe-solver)
-    install(TARGETS fringe-solver DESTINATION ${CMAKE_INSTALL_BINDIR} OPTIONAL)
+    install(TARGETS fringe-solver DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT system OPTIONAL) # links GLPK
 endif()
 if(TARGET fringe-cuda) # where plugin.c looks for it
     install(TARGETS fringe-cuda DESTINATION lib/fringe OPTIONAL)
 endif()
 install(DIRECTORY configs data DESTINATION ${shared_folder} PATTERN __pycache__ EXCLUDE)
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} PATTERN __pycache__ EXCLUDE
+        PATTERN README.md EXCLUDE) # that of the source tree has this name
 install(FILES README.md CHANGELOG.md CITATION.cff DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright)
 
 # Debian's python3 looks into this folder of /usr; that of another prefix has to be named.
 set(python_folder lib/python3/dist-packages)
-install(DIRECTORY python/fringe DESTINATION ${python_folder} PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY python/fringe DESTINATION ${python_folder} COMPONENT system
+        PATTERN __pycache__ EXCLUDE)
 
 # One file printed by `fringe help TOPIC`.
 set(generated)
@@ -56,7 +60,7 @@ endforeach()
 install(CODE "if(NOT CMAKE_INSTALL_PREFIX STREQUAL \"/usr\")
     get_filename_component(folder \${CMAKE_INSTALL_PREFIX}/${python_folder} ABSOLUTE)
     message(STATUS \"For `import fringe`: export PYTHONPATH=\${folder}\")
-endif()")
+endif()" COMPONENT system)
 
 # --- packages
 set(CPACK_GENERATOR DEB)
