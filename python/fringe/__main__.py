@@ -1,4 +1,5 @@
-"""python3 -m fringe convert PATH OUT; also python3 FOLDER/fringe convert PATH OUT, wherever the package lies."""
+"""python3 -m fringe is the program; `convert PATH OUT` of a file that only other programs' loaders read is done here. Also
+as python3 FOLDER/fringe, wherever the package lies."""
 import os
 import sys
 
@@ -6,7 +7,16 @@ if not __package__:
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 import fringe
+from fringe.conversion import is_for_python
+from fringe.process import program_path
 
-if len(sys.argv) != 4 or sys.argv[1] != "convert":
-    raise SystemExit("usage: python3 -m fringe convert PATH OUT")
-print("wrote", fringe.convert(sys.argv[2], sys.argv[3]))
+words = sys.argv[1:]
+if len(words) == 3 and words[0] == "convert" and is_for_python(words[1]):
+    print("wrote", fringe.convert(words[1], words[2]))
+else:
+    try:
+        program = program_path()
+    except fringe.Error as error:
+        print(f"fringe: {error}", file=sys.stderr)
+        sys.exit(error.code)
+    os.execv(program, ["fringe", *words])

@@ -2,6 +2,7 @@
 
 SPDX-License-Identifier: Apache-2.0
 """
+import json
 import os
 import re
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from .formats import (_from_dgl, _from_hdf, _from_json_lines, _from_matlab, _from_networkx, _from_pickle, _from_planetoid,
                       _from_svmlight, _from_table, _from_torch, _opened, _say)
+from .process import answer
 
 NETWORKX = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
             ".paj": "read_pajek", ".json": "json"}
@@ -80,10 +82,33 @@ def _write_named(stem, arrays):
     return stem + ".csv"
 
 
+def is_for_python(path: str) -> bool:
+    """True of what convert reads with another program's loader, or refuses; False of what fringe reads itself, and of
+    configs."""
+    if os.path.isdir(path):
+        names = os.listdir(path)
+        return not names or any(name.startswith("ind.") and name.endswith(".allx") for name in names)
+    if not os.path.exists(path):
+        return False
+    kind = _kind(path)
+    if kind != ".json":
+        return kind in NETWORKX or kind in LOADERS
+    with _opened(path) as f:
+        try:
+            found = json.load(f)
+        except ValueError:
+            return True
+    return not (isinstance(found, dict) and "data" in found)  # which configs have
+
+
 def convert(path: str, out: str) -> str:
     """Converts a file of another program with the loaders of those who made its format. Returns what was written: an .npz
     of PyG's arrays, or a .csv where ids are names or the file is a table. A pickle may run any program: convert only
-    files from those whom you trust."""
+    files from those whom you trust. What fringe reads itself, and configs, the program converts: `out` is then a dataset
+    folder, an .npz or a METIS .graph."""
+    if os.path.exists(path) and not is_for_python(path):
+        answer(["convert", path, out, "--force", "--quiet"])
+        return out
     arrays = {key: value for key, value in _load(path).items() if value is not None}
     stem = os.path.splitext(out)[0]
     if "names" in arrays:

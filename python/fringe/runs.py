@@ -5,23 +5,80 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence
 
 import numpy as np
 
 from .tensors import read_tensors
 
 
-@dataclass
+@dataclass(repr=False)
 class Run:
-    """config: sections of keys, run.config["train"]["lr"]; epochs: an array per figure, run.epochs["loss"],
-    ["validation.accuracy"] (NaN where it was not evaluated), ["time.epoch"]; result: of the last and the best epoch."""
+    """A training. config: sections of keys, run.config["train"]["lr"]; epochs: an array per figure, run.epochs["loss"],
+    ["validation.accuracy"] (NaN where it was not evaluated), ["time.epoch"]; result: of the last and the best epoch, {}
+    of a run that was stopped."""
 
     folder: str
-    config: dict
-    epochs: dict
-    result: dict
-    record: dict  # all of run.json
+    config: Dict[str, Any]
+    epochs: Dict[str, np.ndarray]
+    result: Dict[str, Any]
+    record: Dict[str, Any]  # all of run.json
+
+    @property
+    def finished(self) -> bool:
+        """False if it was stopped, or trains still."""
+        return bool(self.result)
+
+    def __repr__(self) -> str:
+        epochs, score = len(self.epochs.get("epoch", ())), self.result.get("test_accuracy")
+        return (f"<fringe.Run {self.folder}: {'finished' if self.finished else 'stopped'} after {epochs} epochs"
+                + (f", test accuracy {score:.4f}>" if score is not None else ">"))
+
+    def weights(self, best: bool = False) -> Dict[str, np.ndarray]:
+        """Arrays by PyG's names, of the newest checkpoint, or of the best epoch."""
+        return weights(self, best)
+
+    def to_pyg(self, best: bool = False) -> Any:
+        """A torch module of PyG's layers with these weights; see fringe.to_pyg."""
+        from .pyg import to_pyg  # needs torch, and reads runs itself
+
+        return to_pyg(self, best)
+
+    def predict(self, new: Any = None, *, layer: Optional[int] = None, best: bool = False, ranks: int = 1,
+                set: Mapping[str, Any] = {}) -> "Predictions":
+        """Ids, classes and scores of all nodes, or of those of `new`; see fringe.predict."""
+        from .calls import predict  # which makes runs
+
+        return predict(self, new, layer=layer, best=best, ranks=ranks, set=set)
+
+    def embeddings(self, layer: int = -1, *, new: Any = None, best: bool = False, ranks: int = 1) -> np.ndarray:
+        """The input rows of a layer, float32 [n, width]; -1 is the last layer, 1 the first that has any."""
+        rows = self.predict(new, layer=layer, best=best, ranks=ranks).embeddings
+        assert rows is not None
+        return rows
+
+    def resume(self, *, epochs: Optional[int] = None, set: Mapping[str, Any] = {},
+               on_epoch: Optional[Callable[[Dict[str, Any]], Any]] = None, progress: Optional[bool] = None) -> "Run":
+        """Goes on from the newest checkpoint, to `epochs` in all, on as many ranks as before; returns the Run as it then
+        is. The same epochs come out as if it had never been stopped."""
+        from .calls import train  # which makes runs
+
+        wanted = dict(set) if epochs is None else {**set, "train.epochs": epochs}
+        return train(self.folder, ranks=int(self.record.get("parts", {}).get("count", 1)), resume=True, set=wanted,
+                     on_epoch=on_epoch, progress=progress)
+
+    def plot(self, figures: Sequence[str] = ("loss", "validation.accuracy"), axes: Any = None) -> Any:
+        """Curves of figures by epoch, drawn by matplotlib, each in a row of its own. Returns the axes."""
+        if axes is None:
+            from matplotlib import pyplot
+
+            axes = pyplot.subplots(len(figures), 1, sharex=True, squeeze=False)[1][:, 0]
+        for axis, name in zip(np.atleast_1d(axes), figures):
+            there = ~np.isnan(self.epochs[name])
+            axis.plot(self.epochs["epoch"][there], self.epochs[name][there])
+            axis.set_ylabel(name)
+            axis.set_xlabel("epoch")
+        return axes
 
 
 def _flat(value, path=""):
@@ -32,7 +89,7 @@ def _flat(value, path=""):
             yield path + key, inner
 
 
-def read_run(folder):
+def read_run(folder: str) -> Run:
     """The run in `folder` (run.dir); one that is still training too."""
     path = os.path.join(folder, "run.json")
     if not os.path.exists(path):
@@ -53,7 +110,7 @@ def read_run(folder):
     return Run(folder, record["config"], epochs, record.get("result", {}), record)
 
 
-def weights(run, best=False):
+def weights(run: Run, best: bool = False) -> Dict[str, np.ndarray]:
     """Arrays by PyG's names ("convs.0.lin.weight" [out, in]): of the newest checkpoint, or of the best epoch."""
     folder = os.path.join(run.folder, "checkpoints")
     with open(os.path.join(folder, "LATEST"), encoding="utf-8") as f:
@@ -63,10 +120,10 @@ def weights(run, best=False):
     return arrays
 
 
-def _predicted(run, name, option):
-    path = os.path.join(run.folder, "predictions", name)
+def _predicted(folder, name, command):
+    path = os.path.join(folder, name)
     if not os.path.exists(path):
-        raise FileNotFoundError(f"{path} does not exist; make it with: fringe predict {run.folder}{option}")
+        raise FileNotFoundError(f"{path} does not exist; make it with: {command}")
     return np.load(path)
 
 
@@ -74,14 +131,32 @@ def _predicted(run, name, option):
 class Predictions:
     classes: Optional[np.ndarray]  # int64 [n, 1], or [n, K] zeros and ones; None: labels are numbers
     scores: np.ndarray  # float32 [n, K], before softmax or sigmoid
+    ids: Any = None  # int64 [n], or a list of texts, as the input names its nodes
+    embeddings: Optional[np.ndarray] = None  # float32 [n, width], where a layer was asked for
 
 
-def predictions(run):
+def read_predictions(folder: str, command: str = "fringe predict", layer: Optional[int] = None,
+                     numeric: bool = False) -> Predictions:
+    """What `fringe predict` wrote into a folder; ids are 0 to n-1 where it wrote none. numeric: there are no classes."""
+    scores = _predicted(folder, "scores.npy", command)
+    classes = None if numeric else _predicted(folder, "classes.npy", command)
+    ids: Any = np.arange(len(scores))
+    if os.path.exists(os.path.join(folder, "ids.npy")):
+        ids = np.load(os.path.join(folder, "ids.npy"))
+    elif os.path.exists(os.path.join(folder, "ids.txt")):
+        with open(os.path.join(folder, "ids.txt"), encoding="utf-8") as f:
+            ids = f.read().split("\n")[:len(scores)]
+    rows = None if layer is None else _predicted(folder, f"embeddings-{layer}.npy", f"{command} --layer {layer}")
+    return Predictions(classes, scores, ids, rows)
+
+
+def predictions(run: Run) -> Predictions:
     """What `fringe predict RUN` wrote, for all nodes in the order of the dataset."""
-    numeric = run.record["data"].get("numeric", False)
-    return Predictions(None if numeric else _predicted(run, "classes.npy", ""), _predicted(run, "scores.npy", ""))
+    return read_predictions(os.path.join(run.folder, "predictions"), f"fringe predict {run.folder}",
+                            numeric=run.record["data"].get("numeric", False))
 
 
-def embeddings(run, layer):
+def embeddings(run: Run, layer: int) -> np.ndarray:
     """The input rows of layer `layer`, float32 [n, width], which `fringe predict RUN --layer L` wrote."""
-    return _predicted(run, f"embeddings-{layer}.npy", f" --layer {layer}")
+    return _predicted(os.path.join(run.folder, "predictions"), f"embeddings-{layer}.npy",
+                      f"fringe predict {run.folder} --layer {layer}")

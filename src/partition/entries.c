@@ -11,16 +11,24 @@
 
 // ---- names
 
-static const char *const prefixes[] = {"source-", "dataset-", "parts-"}; // by CacheKind
-enum { DIGITS = 32 };
+static const struct {
+    const char *text;
+    CacheKind kind;
+} prefixes[] = {
+    {"source-", CACHE_SOURCE},
+    {"dataset-", CACHE_DATASET},
+    {"parts-", CACHE_PARTS},
+    {"arrays-", CACHE_DATASET}, // a dataset folder of fringe.Data, which Python writes
+};
+enum { PREFIXES = sizeof prefixes / sizeof prefixes[0], DIGITS = 32 };
 
 // Sets *rest to the text behind the hash: "", ".json", or the ending of a temporary name.
 static bool read_name(const char *name, CacheKind *kind, const char **rest) {
-    for (int k = CACHE_SOURCE; k <= CACHE_PARTS; k++) {
-        size_t length = strlen(prefixes[k]);
-        if (strncmp(name, prefixes[k], length) != 0)
+    for (int p = 0; p < PREFIXES; p++) {
+        size_t length = strlen(prefixes[p].text);
+        if (strncmp(name, prefixes[p].text, length) != 0)
             continue;
-        *kind = (CacheKind)k;
+        *kind = prefixes[p].kind;
         *rest = name + length + DIGITS;
         return strspn(name + length, "0123456789abcdef") == DIGITS;
     }

@@ -23,12 +23,14 @@ expect "an installation of fringe alone" 0 'Installing: .*/bin/fringe-metis' \
 [ -x bare/prefix/bin/fringe ] && [ ! -e bare/prefix/share/man/man1/fringe.1 ] || fail "the bare installation has other files"
 rm -r bare
 
-# --- python3 finds the module: by the line that cmake prints, and where the package has it without one
+# --- python3 finds the module, and the module the program: by the line that cmake prints, and where the package has it without one
 imports_fringe() { # PYTHONPATH
     local python
     for python in python3 /usr/bin/python3; do
         "$python" -c 'import numpy' 2>/dev/null || continue
-        [ "$(PYTHONPATH=$1 "$python" -c 'import fringe; print(fringe.__file__)')" = "$1/fringe/__init__.py" ]
+        [ "$(PYTHONPATH=$1 PATH=/usr/bin:/bin "$(command -v "$python")" -B -c 'import fringe
+print(fringe.__file__, fringe.train("villages", set={"train.epochs": 1, "run.threads": 1}).record["sessions"][0]["command"][0])
+')" = "$1/fringe/__init__.py $(dirname "$(dirname "$(dirname "$1")")")/bin/fringe" ]
         return
     done
     echo "skipped: import fringe, because no Python here has numpy"

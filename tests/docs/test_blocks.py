@@ -64,6 +64,7 @@ def prepare(folder):
     with open(program, "w") as f:
         f.write(WRAPPER)
     os.chmod(program, 0o755)
+    os.environ["FRINGE_PROGRAM"] = program  # what fringe.train starts
     os.environ["PATH"] = os.path.dirname(program) + os.pathsep + os.environ["PATH"]
     os.environ.pop("FRINGE_DATA", None)
 

@@ -86,7 +86,7 @@ def test_dataset():
             ([0, 1], [1], [2]))
     refused(r"has 3 entries, but there are 4", fringe.write_dataset, "bad", edges, x, None, [np.ones(3, bool)] * 3)
     refused(r"labels: there are 2 rows, but 4 nodes", fringe.write_dataset, "bad", edges, x, [0, 1])
-    refused(r"whole numbers", fringe.write_dataset, "bad", edges, x, np.array([0, 0.5, 1, 1]))
+    refused(r"whole numbers", fringe.write_dataset, "bad", edges, x, np.array([0, np.inf, 1, 1]))
     refused(r"both directions", fringe.write_dataset, "bad", [[0, 1], [1, 0]], x, undirected=True)
     refused(r"expected the keys train, validation and test, found train, best", fringe.write_dataset, "bad", edges, x,
             None, {"train": [0], "best": [1]})

@@ -1,0 +1,299 @@
+# once
+"""If this failed, fringe.train and its like would start another program than they should, lose an epoch, a stop or an error
+of it, return what another run wrote, or leave a training without a checkpoint.
+
+Parts that need pandas, matplotlib, PyG or mypy run in a Python that has them (FRINGE_PYG, or that of setup.sh)."""
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import warnings
+
+ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
+sys.path.insert(0, os.path.join(ROOT, "tests"))
+from interpreter import start_over
+
+start_over("numpy", "python3-numpy")
+
+import numpy as np
+
+sys.path.insert(0, os.path.join(ROOT, "python"))
+import fringe
+from fringe import process
+
+os.environ["FRINGE_PROGRAM"] = FRINGE
+LONG = 1_000_000  # epochs that no test waits for
+CONFIG = {"data": {"path": "tiny"}, "model": fringe.Model(layer="gcn", hidden=[8]),
+          "train": {"epochs": 4, "eval_every": 2}, "run": {"threads": 1}}
+
+
+def raised(kind, call, *arguments, **named):
+    try:
+        call(*arguments, **named)
+    except kind as error:
+        return error
+    raise AssertionError(f"nothing was raised; expected {kind.__name__}")
+
+
+def has(package):
+    if importlib.util.find_spec(package) is None:
+        print(f"skipped: what needs {package}")
+        return False
+    return True
+
+
+def first():
+    """The run of CONFIG by itself."""
+    return fringe.read_run("runs/tiny-1") if os.path.exists("runs/tiny-1") else fringe.train(CONFIG)
+
+
+def metrics_of(run):
+    with open(os.path.join(run.folder, "metrics.jsonl")) as f:
+        return [json.loads(line) for line in f]
+
+
+def has_checkpoint(folder):
+    return os.path.exists(os.path.join(folder, "checkpoints", "LATEST"))
+
+
+def test_train():
+    seen = []
+    run = fringe.train(CONFIG, on_epoch=seen.append)
+    assert run.folder == os.path.abspath("runs/tiny-1") and run.finished and run.result["best_epoch"] > 0
+    assert seen == metrics_of(run) and [line["epoch"] for line in seen] == [1, 2, 3, 4]
+    assert np.array_equal(run.epochs["loss"], [line["loss"] for line in seen])
+    assert not [name for name in os.listdir() if name.startswith(".fringe-")]
+    again = fringe.train(fringe.Config(**CONFIG), set={"train": {"epochs": 2}, "model.norm": "none"})
+    assert again.folder == os.path.abspath("runs/tiny-2") and again.config["model"]["norm"] == "none"
+    assert len(again.epochs["loss"]) == 2 and len(fringe.read_run(run.folder).epochs["loss"]) == 4
+    assert fringe.train("tiny.json", ranks=2, mode="quantize", dir="named").folder == os.path.abspath("named")
+    other = fringe.train("tiny.json", dir="named")
+    assert other.folder == os.path.abspath("named-2") and other.config["mode"] == "overlap"
+    assert fringe.read_run("named").record["parts"]["count"] == 2 and fringe.read_run("named").config["mode"] == "quantize"
+
+
+def test_run():
+    run = first()
+    found = run.predict(layer=-1)
+    subprocess.run([FRINGE, "predict", run.folder, "--layer", "2", "--quiet"], check=True, capture_output=True)
+    assert np.array_equal(found.scores, fringe.predictions(run).scores) and found.ids.tolist() == list(range(600))
+    assert np.array_equal(found.classes, fringe.predictions(run).classes)
+    assert np.array_equal(run.embeddings(-1), fringe.embeddings(run, 2))
+    assert all(np.array_equal(value, fringe.weights(run)[name]) for name, value in run.weights().items())
+    assert np.array_equal(run.predict("tiny").scores, found.scores) and "4 epochs" in repr(run)
+    assert np.array_equal(fringe.predict(run.folder, fringe.Data(*parts()), output="out").scores, found.scores)
+    assert os.path.exists("out/scores.npy")
+    if has("torch_geometric"):
+        assert run.to_pyg().eval() is not None
+    if has("matplotlib"):
+        import matplotlib
+        matplotlib.use("Agg")
+        assert [axis.get_ylabel() for axis in run.plot()] == ["loss", "validation.accuracy"]
+
+
+def parts():
+    tiny = fringe.read_dataset("tiny")
+    return tiny.edges, tiny.features, tiny.labels, tiny.masks
+
+
+def test_ids():
+    """Nodes that are named by their input keep their names."""
+    tiny = fringe.read_dataset("tiny")
+    with open("named.csv", "w") as f:
+        f.writelines(f"n{a},n{b}\n" for a, b in tiny.edges.T)
+    with open("named-nodes.csv", "w") as f:
+        f.write("id,label,split,x1\n")
+        f.writelines(f"n{i},c{i % 2},{'train' if i % 3 else 'val' if i % 2 else 'test'},{i % 5}\n" for i in range(600))
+    run = fringe.train({**CONFIG, "data": {"path": "named.csv", "nodes": "named-nodes.csv", "ids": "text"}})
+    found = run.predict()
+    assert sorted(found.ids) == sorted(f"n{i}" for i in range(600)) and len(found.scores) == 600
+
+
+def test_stop():
+    """Stopped, resumed and trained on is never stopped; the callback's False returns the Run."""
+    run = fringe.train({**CONFIG, "train": {"epochs": LONG}}, on_epoch=lambda line: line["epoch"] < 3)
+    stopped = len(run.epochs["loss"])
+    assert 3 <= stopped < LONG and not run.finished and run.result == {} and has_checkpoint(run.folder)
+    resumed = run.resume(epochs=stopped + 2)
+    whole = fringe.train({**CONFIG, "train": {"epochs": stopped + 2}})
+    assert resumed.folder == run.folder and resumed.finished
+    assert np.array_equal(resumed.epochs["loss"], whole.epochs["loss"])
+    assert all(np.array_equal(value, whole.weights()[name]) for name, value in resumed.weights().items())
+
+
+def test_raise():
+    def fails(line):
+        raise LookupError("mine")
+
+    error = raised(LookupError, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, dir="raised", on_epoch=fails)
+    assert str(error) == "mine" and has_checkpoint("raised")
+    timers = []
+
+    def interrupts(line):
+        if not timers:  # comes while train waits for the next epoch
+            timers.append(threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)))
+            timers[0].start()
+
+    raised(KeyboardInterrupt, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, dir="interrupted", on_epoch=interrupts)
+    assert has_checkpoint("interrupted") and fringe.read_run("interrupted").result == {}
+    goes_on = fringe.train({**CONFIG, "train": {"epochs": LONG}}, dir="interrupted", resume=True, on_epoch=lambda line: False)
+    assert goes_on.folder == os.path.abspath("interrupted") and goes_on.record["resumed_at_epoch"] > 0
+
+
+def test_error():
+    before = set(os.listdir("runs"))
+    error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epoch": 4}})
+    assert error.code == 78 and "did you mean train.epochs?" in str(error) and "fringe: " in error.output, error
+    assert set(os.listdir("runs")) == before and not [name for name in os.listdir() if name.startswith(".fringe-")]
+    assert raised(fringe.Error, fringe.inspect, "not-there").code == 66
+
+    def kills(line):
+        with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
+            os.kill(int(f.read().split()[0]), signal.SIGKILL)
+
+    error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, on_epoch=kills)
+    assert error.code == 128 + signal.SIGKILL, error.code
+    os.environ["FRINGE_PROGRAM"], path = "", os.environ["PATH"]
+    module, process.__file__ = process.__file__, "/none/fringe/process.py"
+    os.environ["PATH"] = "/none"
+    try:
+        assert raised(fringe.Error, process.program_path).code == 69
+    finally:
+        process.__file__, os.environ["PATH"], os.environ["FRINGE_PROGRAM"] = module, path, FRINGE
+
+
+def test_inside_a_job():
+    """The marks of an MPI job are not inherited; what users set for Open MPI is."""
+    marks = {"OMPI_COMM_WORLD_SIZE": "7", "OMPI_COMM_WORLD_RANK": "3", "PMIX_RANK": "3", "PMI_RANK": "3", "ORTE_X": "1",
+             "OMPI_MCA_orte_hnp_uri": "1", "OMPI_MCA_btl_tcp_if_include": "lo", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+             "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    before = dict(os.environ)
+    os.environ.update(marks)
+    try:
+        kept = set(marks) & set(process.environment())
+        run = fringe.train(CONFIG, ranks=2)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    assert kept == {"OMPI_MCA_btl_tcp_if_include", "OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"}, kept
+    assert run.finished and run.record["parts"]["count"] == 2
+
+
+def test_threads():
+    runs = []
+    threads = [threading.Thread(target=lambda: runs.append(fringe.train(CONFIG))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({run.folder for run in runs}) == 2 and np.array_equal(runs[0].epochs["loss"], runs[1].epochs["loss"])
+
+
+def test_tables():
+    folders = set()
+    table = fringe.compare(CONFIG, modes=["vanilla", "lossless"], ranks=2, on_epoch=lambda line: folders.add(line["run"]))
+    assert [row["name"] for row in table.rows] == ["vanilla", "lossless"] and table.finished and table.best is None
+    assert folders == {os.path.join(table.folder, name) for name in ("vanilla", "lossless")}, folders
+    assert [run.config["mode"] for name in ("vanilla", "lossless") for run in table.runs(name)] == ["vanilla", "lossless"]
+    swept = fringe.sweep(CONFIG, {"train.lr": [0.01, 1e-9], "model.layer": ["gcn"]}, runs=2)
+    names = [row["name"] for row in swept.rows]
+    assert len(names) == 2 and "train.lr=0.01" in swept.best["name"], swept.record
+    assert [run.config["run"]["seed"] for run in swept.runs(names[0])] == [0, 1] and "0.01" in repr(swept)
+    if has("pandas"):
+        assert table.frame().loc["vanilla", "runs"] == 1 and "validation.mean" in swept.frame().columns
+
+
+def test_commands():
+    assert fringe.partition(CONFIG, 3)["parts"][2]["own"] > 0
+    planned = fringe.plan(CONFIG, [1, 2], ranks_per_host=1, cores=1, link=(10, 1e-5), compute=(10, 10))
+    assert [row["ranks"] for row in planned["modes"]["vanilla"]] == [1, 2] and planned["ranks_per_host"] == 1
+    assert fringe.inspect(first().folder)["kind"] == "run" and fringe.inspect(first())["epochs"] == 4
+    folder = fringe.generate("planted:nodes=300,edges=2000,features=8,communities=4", seed=3)
+    assert len(fringe.read_dataset(folder).features) == 300 and os.path.basename(folder).startswith("planted")
+    found = fringe.program("spectral", CONFIG, pairs=3)
+    assert found.embeddings.shape == (600, 3) and found.record["pairs"] == 3
+    assert "only eigenvalues" in str(raised(AttributeError, lambda: found.nothing))
+    assert fringe.convert("tiny", "tiny-copy.npz") == "tiny-copy.npz" and fringe.inspect("tiny-copy.npz")["nodes"] == 600
+
+
+def test_data():
+    """Arrays train as the folder does that they were read from, and are written once."""
+    run = fringe.train({**CONFIG, "data": {"path": fringe.Data(*parts())}})
+    assert run.folder == os.path.abspath("runs/arrays-1")
+    assert np.array_equal(run.epochs["loss"], first().epochs["loss"])
+    folder = fringe.Data(*parts()).store()
+    assert folder == run.config["data"]["path"] and os.path.dirname(folder) == os.environ["XDG_CACHE_HOME"] + "/fringe"
+    edges, x, y, masks = parts()
+    assert fringe.Data(edges, x + 1, y, masks).store() != folder and fringe.Data(edges, x, y, masks, name="b").store() != folder
+    assert len([name for name in os.listdir(os.path.dirname(folder)) if name.startswith("arrays-")]) == 3
+    listed = subprocess.run([FRINGE, "cache"], capture_output=True, text=True).stdout
+    assert len(re.findall("^dataset +arrays ", listed, re.M)) == 2, listed
+    subprocess.run([FRINGE, "cache", "prune", "--all"], check=True, capture_output=True)
+    assert not os.path.exists(folder)
+
+
+def test_progress():
+    shown = io.StringIO()
+    with contextlib.redirect_stderr(shown), warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        fringe.train(CONFIG, progress=True, set={"model.alpha": 0.5})
+    last = shown.getvalue().rstrip().split("\r")[-1]
+    assert re.match(r"epoch 4 of 4: loss [\d.]+, validation accuracy [\d.]+, ", last), last
+    assert any("model.alpha" in str(one.message) for one in said), said
+
+
+def test_program():
+    """python3 -m fringe is the program, and converts what only Python reads."""
+    def call(*words):
+        done = subprocess.run([sys.executable, "-B", *words], capture_output=True, text=True,
+                              env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")})
+        return done.returncode, done.stdout + done.stderr
+
+    assert call("-m", "fringe", "--version")[1].startswith("fringe ")
+    assert call(os.path.join(ROOT, "python", "fringe"), "train", "none.json")[0] == 66
+    with open("matrix.svmlight", "w") as f:
+        f.write("1 1:0.5\n0 2:1\n")
+    code, said = call("-m", "fringe", "convert", "matrix.svmlight", "matrix.npz")
+    assert ("wrote matrix.npz" in said) if code == 0 else "sklearn" in said or "scikit-learn" in said, said
+
+
+def test_keys():
+    """keys.py is what the program's table of keys makes."""
+    schema = subprocess.run([FRINGE, "config", "schema"], capture_output=True, check=True).stdout
+    made = subprocess.run([sys.executable, os.path.join(ROOT, "python/write_keys.py")], input=schema, capture_output=True)
+    with open(os.path.join(ROOT, "python/fringe/keys.py"), "rb") as f:
+        assert made.stdout == f.read(), "run: build/fringe config schema | python3 python/write_keys.py > python/fringe/keys.py"
+    assert raised(TypeError, fringe.Model, layr="gcn")
+    if has("mypy"):
+        with open("typed.py", "w") as f:
+            f.write("import fringe\nrun = fringe.train(fringe.Config(model=fringe.Model(layer='gcn', hidden=[8])), ranks=2)\n"
+                    "score: float = run.result['test_accuracy']\nloss = run.epochs['loss'].min()\n")
+        with open("wrong.py", "w") as f:
+            f.write("import fringe\nfringe.Model(layer='gnc')\nfringe.train({}, rank=2)\n")
+        for name, expected in (("typed.py", 0), ("wrong.py", 2)):
+            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", name], capture_output=True, text=True,
+                                  env={**os.environ, "MYPYPATH": os.path.join(ROOT, "python")})
+            ours = [line for line in done.stdout.splitlines() if line.startswith(name)]
+            assert len([line for line in ours if ": error:" in line]) == expected, done.stdout
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as work:
+        os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
+        os.chdir(work)
+        fringe.generate("tiny", "tiny")
+        with open("tiny.json", "w") as file:
+            json.dump({**CONFIG, "model": {"hidden": [8]}}, file)
+        wanted = [word for word in sys.argv[1:] if word != "--here"]  # all, or those that are named
+        for name, test in list(globals().items()):
+            if name.startswith("test_") and (not wanted or name[5:] in wanted):
+                test()
+                print("ok:", name[5:], flush=True)
+        os.chdir("/")
