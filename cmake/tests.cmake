@@ -1,10 +1,10 @@
-# Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line
-# ("// ranks: 1 2 4"), and again on the backend "fenced" (tests/fenced) where that line says "also on fenced";
-# test_*.sh and test_*.py become tests too (exit status 77:
-# skipped). "// ranks: 2, long", or "# long" in a script, marks what takes minutes; "# alone" a script
-# whose limits are so short that nothing else may run beside it; "# timed" one whose limits are of
-# seconds, so that less may run beside it; "# once", or "// ranks: 2, once", what mostly waits or
-# compares figures, so that sanitizers would learn nothing from it.
+# Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line ("//
+# ranks: 1 2 4"), and again on the backend "fenced" (tests/fenced) where that line says "also on
+# fenced", and on the emulated device where it says "also on fenced, emulated"; test_*.sh and test_*.py
+# become tests too (exit status 77: skipped). "// ranks: 2, long", or "# long" in a script, marks what
+# takes minutes; "# alone" a script whose limits are so short that nothing else may run beside it; "#
+# timed" one whose limits are of seconds, so that less may run beside it; "# once", or "// ranks: 2,
+# once", what mostly waits or compares figures, so that sanitizers would learn nothing from it.
 #
 # test.sh runs `ctest -j4` on two cores, so PROCESSORS counts half cores. A program of one or two ranks
 # takes a core, one of three or four ranks, which wait for each other, three halves, and one of more
@@ -261,6 +261,10 @@ foreach(source IN LISTS test_sources)
     program_tests(${prefix}${name} ${name} ${room} "${first}" cpu ${counts})
     if(on_fenced)
         program_tests(${prefix}fenced.${name} ${name} ${room} "${first}" fenced ${on_fenced})
+        if(first MATCHES "also on fenced, emulated" AND TARGET fringe-emulated)
+            list(GET counts 0 least)
+            program_tests(emulated.${name} ${name} ${room} "${first}" emulated ${least})
+        endif()
     endif()
 endforeach()
 

@@ -1,4 +1,4 @@
-// ranks: 1 2 3 4 8; also on fenced
+// ranks: 1 2 3 4 8; also on fenced, emulated
 // If this failed, a program would find other components, scores or labels than the dense matrices
 // say, or others on more ranks: ties by arrival, pins of the wrong side, mass lost on nodes without
 // a way out, the edges of other ranks not counted.

@@ -1,4 +1,4 @@
-// ranks: 1 3; also on fenced
+// ranks: 1 3; also on fenced, emulated
 // If this failed, spectral would give other eigenvalues than the dense matrix has: the zero space
 // of one rank alone, one of several equal eigenvalues, vectors that do not solve the problem, or
 // those of a basis that a restart has spoiled.
