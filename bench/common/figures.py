@@ -174,6 +174,11 @@ def wrapped(text):
                      for line in text.split("\n"))
 
 
+def flowing(text):
+    """Paragraphs as one line each, so that what stands in them breaks no lines; tables as they are."""
+    return "\n\n".join(part if part.startswith("|") else " ".join(part.split()) for part in text.strip().split("\n\n"))
+
+
 def write_section(title, text):
     """Replaces the section "## title" of docs/results.md by text, or adds it; with --results=FOLDER that of its page."""
     path = os.path.join(SMOKE or option("results", "") or os.path.join(ROOT, "docs"), "results.md")

@@ -18,7 +18,7 @@ import os
 import tempfile
 
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, one_column, trained, weights_of
-from figures import ROOT, SMOKE, Bench, fringe as program, needs_module, option, settings, write_section
+from figures import ROOT, SMOKE, Bench, flowing, fringe as program, needs_module, option, settings, write_section
 
 import fringe
 
@@ -183,14 +183,14 @@ def models(bench, work):
 
 def write_models(bench):
     rows = [f"| {f['name'].rsplit(',', 1)[0]} | {f['value']:.1e} | {f.get('verdict', '')} |" for f in bench.figures]
-    write_section("Optima of linear models beside scikit-learn", f"""\
+    write_section("Optima of linear models beside scikit-learn", flowing(f"""\
 `bench/run.sh convex --only=models`: a support-vector machine (hinge, steps of 1 / ({LAMBDA} t)), linear regression (mse) and
 logistic regression with l1 {L1} (l1, proximal steps), one column, decay {LAMBDA}, all nodes in training: the objective above
 that of scikit-learn's LinearSVC, Ridge and LogisticRegression; at most 1e-4.
 
 | data, model, ranks | objective above scikit-learn's | |
 |---|---|---|
-""" + "\n".join(rows))
+""" + "\n".join(rows)))
 
 
 def write(bench):

@@ -18,7 +18,7 @@ import tempfile
 
 from cells import measure_cells, names_wanted
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
-from figures import SMOKE, fringe as program, keep, kept, settings, write_section
+from figures import SMOKE, flowing, fringe as program, keep, kept, settings, write_section
 
 import fringe
 
@@ -222,7 +222,8 @@ def clpt(work, name):
     a = np.eye(len(x))
     a[data.edges[1], data.edges[0]] = 1
     root = 1 / np.sqrt(a.sum(1))
-    z, wanted = ((a * root[:, None] * root) @ ((a * root[:, None] * root) @ x))[inside], np.eye(data.labels.max() + 1)
+    a *= root[:, None] * root
+    z, wanted = (a[inside] @ a) @ x, np.eye(data.labels.max() + 1)
 
     def loss(weight):
         logits = z @ weight.T
@@ -361,7 +362,7 @@ SHARES = ("0", "0.5", "1", "mse")
 
 
 def write(found):
-    write_section("Gradients of few training nodes", f"""\
+    write_section("Gradients of few training nodes", flowing(f"""\
 `bench/run.sh sampled`: linear models on words of documents ({WORDS}'s features, 0 or 1, without edges), one column, {RANKS}
 ranks, about 24 training nodes of each in a step unless another number stands there. Bytes are those of the shares alone,
 without headers; expected values that are not 0 follow from the words of each rank's nodes.
@@ -397,7 +398,7 @@ time (4.8); shares of the master of .5 gain .2 to 1.4 points (4.4).
 {rest_table(found)}
 
 {verdicts(found)}
-""")
+"""))
 
 
 def verdicts(found):

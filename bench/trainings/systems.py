@@ -11,7 +11,7 @@ import os
 import re
 import statistics
 
-from figures import ROOT, write_section
+from figures import ROOT, flowing, write_section
 
 NOT = "not measured"
 
@@ -131,14 +131,14 @@ ROWS = [
 
 def main():
     rows = "\n".join(f"| {name} | {here} | {figure()} | {published} |" for name, here, figure, published in ROWS)
-    write_section("Every system of the papers", f"""\
+    write_section("Every system of the papers", flowing(f"""\
 `bench/run.sh systems` puts this table together from what the benches of coded gradients have measured ("Optima of convex
 problems", "Bits over time", "Accuracy of coded weight gradients", "Gradients of few training nodes"). Published figures are
 those of sampled batches and other models: they stand beside ours in kind, not in size.
 
 | system | here | its figure in kind | published |
 |---|---|---|---|
-{rows}""")
+{rows}"""))
 
 
 main()
