@@ -98,7 +98,7 @@ def is_for_python(path: str) -> bool:
             found = json.load(f)
         except ValueError:
             return True
-    return not (isinstance(found, dict) and "data" in found)  # which configs have
+    return not (isinstance(found, dict) and "data" in found and "elements" not in found)  # as configs have
 
 
 def convert(path: str, out: str) -> str:
