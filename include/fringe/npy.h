@@ -65,5 +65,9 @@ void npz_read_ahead(Npz *npz, int count, const char *const *key);
 // Writes a C-order array: type '<f4' or '<i8'. For predictions (durable).
 bool npy_write(const char *path, const char *descr, const void *data, size_t item, int rank,
                const int64_t *shape, Error *err);
+// The same in pieces: opens a file beside `path` with the header, for file_writer_put and, in any
+// case, file_writer_take_place. After an error there is nothing to close.
+bool npy_begin(FileWriter *writer, const char *path, const char *descr, int rank,
+               const int64_t *shape, Error *err);
 
 #endif

@@ -134,6 +134,13 @@ void shard_clear(Shard *shard);
 // Rows of `row_bytes` bytes for each own node, from all ranks, in the order of the original nodes:
 // on rank 0, which frees them (memory_free); NULL elsewhere. Collective.
 void *shard_gather(const Shard *shard, const Comm *comm, const void *own, size_t row_bytes);
+// The same in blocks: rank 0 calls `take` with rows of consecutive nodes from `first` on, in
+// ascending order, and nobody holds more than its own rows and some MiB. `take` returns false with
+// an error, which all ranks then have. Collective.
+typedef bool RowTaker(void *context, int64_t first, int64_t rows, const void *row, Error *err);
+bool shard_gather_blocks(const Shard *shard, const Comm *comm, const void *own, size_t row_bytes,
+                         RowTaker *take, void *context, Error *err);
+size_t shard_gather_bytes(const Shard *shard, size_t row_bytes); // that it takes at most
 
 // The user's ids of the nodes and names of the classes of the prepared dataset, as copies that the
 // caller clears; count 0: there are none. Not collective.

@@ -6,27 +6,21 @@
 
 #include <string.h>
 
-// [n, columns] in the original order on rank 0, NULL elsewhere. Collective.
-static float *gather_rows(const Session *s, const Backend *backend, Rows rows) {
-    float *piece = ALLOC(float, rows.count *rows.columns, "rows to gather");
-    backend->download_rows(piece, rows);
-    backend->finish(NULL);
-    float *all = shard_gather(&s->shard, &s->comm, piece, (size_t)rows.columns * sizeof(float));
-    memory_free(piece);
-    return all;
-}
+// A file that rank 0 writes piece by piece; nothing is there but where it is `open`.
+typedef struct Piecewise {
+    FileWriter writer;
+    bool open;
+} Piecewise;
 
-static bool write_rows(Session *s, const char *folder, const char *name, const float *rows,
-                       int64_t width) {
-    char path[PATH_BYTES];
-    int64_t shape[2] = {s->shard.set[NODES].total, width};
-    path_join(path, sizeof path, folder, name);
-    if (!npy_write(path, "<f4", rows, sizeof(float), 2, shape, &s->err))
-        return false;
-    terminal_print("%s [%lld, %lld] float32\n", SHOWN(path), (long long)shape[0],
-                   (long long)shape[1]);
-    return true;
-}
+typedef struct Output {
+    const Session *session;
+    const char *csv; // NULL: no table
+    char folder[PATH_BYTES];
+    Piecewise scores, classes, table, embedding;
+    PredictedNames names;
+    int layer;     // 0: no embedding
+    int64_t width; // of the embedding
+} Output;
 
 // The class of the largest score (the first of equals), or of every score above 0 if nodes have
 // several labels.
@@ -43,50 +37,127 @@ static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, 
     return out;
 }
 
-static bool write_classes(Session *s, const char *folder, const int64_t *classes) {
-    const Shard *shard = &s->shard;
+static bool begin_rows(Output *out, Piecewise *file, const char *name, const char *descr,
+                       int64_t columns, Error *err) {
     char path[PATH_BYTES];
-    int64_t shape[2] = {shard->set[NODES].total, shard->multilabel ? shard->classes : 1};
-    path_join(path, sizeof path, folder, "classes.npy");
-    bool ok = npy_write(path, "<i8", classes, sizeof *classes, 2, shape, &s->err);
-    if (ok)
-        terminal_print("%s [%lld, %lld] int64\n", SHOWN(path), (long long)shape[0],
-                       (long long)shape[1]);
+    path_join(path, sizeof path, out->folder, name);
+    file->open = npy_begin(&file->writer, path, descr, 2,
+                           (int64_t[]){out->session->shard.set[NODES].total, columns}, err);
+    return file->open;
+}
+
+// Also after an error.
+static void end_file(Piecewise *file, Error *err) {
+    if (!file->open)
+        return;
+    file->open = false;
+    file_writer_take_place(&file->writer, err->code == 0, err);
+}
+
+static void end_rows(const Output *out, Piecewise *file, int64_t columns, const char *type,
+                     Error *err) {
+    char path[PATH_BYTES];
+    bool open = file->open;
+    snprintf(path, sizeof path, "%s", file->writer.path);
+    end_file(file, err);
+    if (open && err->code == 0)
+        terminal_print("%s [%lld, %lld] %s\n", SHOWN(path),
+                       (long long)out->session->shard.set[NODES].total, (long long)columns, type);
+}
+
+// Classes of a block of nodes, and their lines of the table.
+static bool take_scores(void *context, int64_t first, int64_t rows, const void *row, Error *err) {
+    Output *out = context;
+    const Shard *shard = &out->session->shard;
+    int64_t columns = shard->multilabel ? shard->classes : 1;
+    int64_t *best =
+        shard->numeric ? NULL : classes_of(row, rows, shard->classes, shard->multilabel);
+    Predicted p = {first, rows, shard->classes, shard->multilabel, row, best};
+    bool ok =
+        file_writer_put(&out->scores.writer, row,
+                        memory_product(rows * shard->classes, sizeof(float)), err) &&
+        (best == NULL || file_writer_put(&out->classes.writer, best,
+                                         memory_product(rows * columns, sizeof *best), err)) &&
+        (out->csv == NULL || names_put_rows(&out->table.writer, &out->names, &p, err));
+    memory_free(best);
     return ok;
 }
 
-// What rank 0 writes.
-typedef struct Output {
-    Session *session;
-    const char *given; // by the user: the folder; NULL: the one in run.dir
-    const char *csv;   // NULL: no table
-    int layer;         // 0: no embedding
-    int64_t classes, width;
-    float *scores, *embedding;
-} Output;
+static bool take_embedding(void *context, int64_t first, int64_t rows, const void *row,
+                           Error *err) {
+    Output *out = context;
+    (void)first;
+    return file_writer_put(&out->embedding.writer, row,
+                           memory_product(rows * out->width, sizeof(float)), err);
+}
 
-static void write_output(void *context, Error *err) {
-    const Output *out = context;
-    Session *s = out->session;
-    const char *folder = out->given;
-    char name[64], within[PATH_BYTES];
-    if (folder == NULL) { // marks run.dir as a folder of fringe
-        path_join(within, sizeof within, s->config.run.dir, "predictions");
-        folder = runfolder_mark(&s->config, err) ? within : NULL;
-    }
-    snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
+// Its rows of the nodes that this rank owns, to rank 0 in the order of the original nodes.
+// Collective.
+static bool send_rows(Session *s, const Backend *backend, Rows rows, RowTaker *take,
+                      void *context) {
+    float *own = ALLOC(float, rows.count *rows.columns, "rows to write");
+    backend->download_rows(own, rows);
+    backend->finish(NULL);
+    bool ok = shard_gather_blocks(&s->shard, &s->comm, own, (size_t)rows.columns * sizeof(float),
+                                  take, context, &s->err);
+    memory_free(own);
+    return ok;
+}
+
+static void begin_output(void *context, Error *err) {
+    Output *out = context;
+    const Session *s = out->session;
     const Shard *shard = &s->shard;
-    int64_t *classes = shard->numeric ? NULL
-                                      : classes_of(out->scores, shard->set[NODES].total,
-                                                   shard->classes, shard->multilabel);
-    Predicted predicted = {shard->set[NODES].total, out->classes, shard->multilabel, out->scores,
-                           classes};
-    if (folder != NULL && file_make_folder(folder, err) &&
-        write_rows(s, folder, "scores.npy", out->scores, out->classes) &&
-        (classes == NULL || write_classes(s, folder, classes)) &&
-        names_write(&s->config, folder, &predicted, out->csv, err) && out->layer > 0)
-        write_rows(s, folder, name, out->embedding, out->width);
-    memory_free(classes);
+    if (out->folder[0] == 0) { // marks run.dir as a folder of fringe
+        path_join(out->folder, sizeof out->folder, s->config.run.dir, "predictions");
+        if (!runfolder_mark(&s->config, err))
+            return;
+    }
+    if (!file_make_folder(out->folder, err) || !names_open(&out->names, &s->config, err) ||
+        !begin_rows(out, &out->scores, "scores.npy", "<f4", shard->classes, err) ||
+        (!shard->numeric && !begin_rows(out, &out->classes, "classes.npy", "<i8",
+                                        shard->multilabel ? shard->classes : 1, err)) ||
+        out->csv == NULL)
+        return;
+    out->table.open = file_writer_beside(&out->table.writer, out->csv, err);
+    if (out->table.open)
+        names_put_head(&out->table.writer, &out->names, shard->classes, !shard->numeric, err);
+}
+
+static void end_output(void *context, Error *err) {
+    Output *out = context;
+    const Shard *shard = &out->session->shard;
+    end_rows(out, &out->scores, shard->classes, "float32", err);
+    end_rows(out, &out->classes, shard->multilabel ? shard->classes : 1, "int64", err);
+    if (err->code == 0)
+        names_write(&out->names, out->folder, err);
+    end_file(&out->table, err);
+    if (err->code == 0 && out->csv != NULL)
+        terminal_print("%s id, %s%lld %s\n", SHOWN(out->csv), shard->numeric ? "" : "class, ",
+                       (long long)shard->classes, shard->numeric ? "numbers" : "scores");
+    names_close(&out->names);
+}
+
+static void begin_embedding(void *context, Error *err) {
+    Output *out = context;
+    char name[64];
+    snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
+    begin_rows(out, &out->embedding, name, "<f4", out->width, err);
+}
+
+static void end_embedding(void *context, Error *err) {
+    Output *out = context;
+    end_rows(out, &out->embedding, out->width, "float32", err);
+}
+
+// What rank 0 still has to close keeps the error of the others. Collective.
+static void close_with(Session *s, void (*end)(void *, Error *), Output *out) {
+    Error before = s->err;
+    if (s->comm.rank == 0)
+        end(out, &s->err);
+    if (before.code != 0)
+        s->err = before;
+    comm_agree(&s->comm, &s->err);
 }
 
 // Rank 0 writes; the others only send. Collective.
@@ -97,37 +168,31 @@ static void write_all(Session *s, const Inference *inference, const float *param
     size_t bytes = (size_t)inference->shape.state_count * sizeof(float);
     const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     Rows logits = model_infer(model, weights);
-    int layer = options->layer;
-    Output out = {.session = s,
-                  .given = options->output,
-                  .csv = options->csv,
-                  .layer = layer,
-                  .classes = logits.columns};
-    out.scores = gather_rows(s, b, logits);
-    if (layer > 0) {
-        Rows entering = model_embedding(model, layer * inference->shape.stages);
+    Output out = {.session = s, .csv = options->csv, .layer = options->layer};
+    if (options->output != NULL)
+        snprintf(out.folder, sizeof out.folder, "%s", options->output);
+    if (comm_on_root(&s->comm, begin_output, &out, &s->err))
+        send_rows(s, b, logits, take_scores, &out);
+    close_with(s, end_output, &out);
+    if (out.layer > 0 && s->err.code == 0) {
+        Rows entering = model_embedding(model, out.layer * inference->shape.stages);
         out.width = entering.columns;
-        out.embedding = gather_rows(s, b, entering);
+        if (comm_on_root(&s->comm, begin_embedding, &out, &s->err))
+            send_rows(s, b, entering, take_embedding, &out);
+        close_with(s, end_embedding, &out);
     }
     mirror_free(b, weights);
-    comm_on_root(&s->comm, write_output, &out, &s->err);
-    memory_free(out.embedding);
-    memory_free(out.scores);
 }
 
-// Memory of the gathered rows and of the output. `width`: of the embedding, 0: none.
+// Memory of the rows of a rank and of the blocks that pass. `width`: of the embedding, 0: none.
 static MemoryPlan plan_output(const Session *s, int64_t width) {
     const Shard *shard = &s->shard;
     MemoryPlan plan = {0};
-    int64_t nodes = s->comm.rank == 0 ? shard->set[NODES].total : 0, classes = shard->classes;
-    int64_t widest = width > classes ? width : classes, columns = shard->multilabel ? classes : 1;
-    memory_plan_add(&plan, "rows to gather",
-                    memory_product(shard->set[NODES].own, (size_t)widest * 4));
-    memory_plan_add(&plan, "node ids", memory_product(nodes, 8));
-    memory_plan_add(&plan, "gathered rows", memory_product(nodes, (size_t)widest * 4));
-    memory_plan_add(&plan, "scores", memory_product(nodes, (size_t)classes * 4));
-    memory_plan_add(&plan, "embeddings", memory_product(nodes, (size_t)width * 4));
-    memory_plan_add(&plan, "predicted classes", memory_product(nodes, (size_t)columns * 8));
+    int64_t classes = shard->classes, widest = width > classes ? width : classes;
+    memory_plan_add(&plan, "rows to write",
+                    memory_product(shard->set[NODES].own, (size_t)widest * sizeof(float)));
+    memory_plan_add(&plan, "blocks of rows",
+                    shard_gather_bytes(shard, (size_t)(widest > 0 ? widest : 1) * sizeof(float)));
     return plan;
 }
 

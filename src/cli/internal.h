@@ -238,16 +238,24 @@ float *load_weights(Session *session, const ModelShape *shape, const Options *op
 // predict --data: checks the widths of the new graph and takes classes from the run. Collective.
 bool new_data_take(Session *session);
 // names.c: what rank 0 writes of the user's names beside predictions.
-typedef struct Predicted {
-    int64_t nodes, classes;
+typedef struct Predicted { // of some nodes, from `first` on
+    int64_t first, nodes, classes;
     bool several;
     const float *scores; // [nodes, classes]
     const int64_t *best; // [nodes] classes, or [nodes, classes] of 0 and 1; NULL: scores are all
 } Predicted;
-// ids.npy or ids.txt where ids are not 0 to n-1, class_names.txt where classes have names, and
-// the table --csv (NULL: none).
-bool names_write(const Config *config, const char *folder, const Predicted *predicted,
-                 const char *csv, Error *err);
+typedef struct PredictedNames {
+    NodeIds ids, classes; // count 0: numbers from 0
+} PredictedNames;
+bool names_open(PredictedNames *names, const Config *config, Error *err);
+void names_close(PredictedNames *names);
+// ids.npy or ids.txt where ids are not 0 to n-1, class_names.txt where classes have names.
+bool names_write(const PredictedNames *names, const char *folder, Error *err);
+// The table --csv: its first line, with the best class or without, then the lines of some nodes.
+bool names_put_head(FileWriter *table, const PredictedNames *names, int64_t classes, bool best,
+                    Error *err);
+bool names_put_rows(FileWriter *table, const PredictedNames *names, const Predicted *predicted,
+                    Error *err);
 
 // --- stop.c: INT, TERM, HUP and USR1
 

@@ -86,39 +86,52 @@ static void put_best(FILE *file, const NodeIds *names, const Predicted *p, int64
         }
 }
 
-static void put_table(FILE *file, const NodeIds *ids, const NodeIds *names, const Predicted *p) {
-    fprintf(file, p->best != NULL ? "id,class" : "id");
-    for (int64_t k = 0; k < p->classes; k++) {
-        putc(',', file);
-        put_class(file, names, k);
-    }
-    putc('\n', file);
-    for (int64_t i = 0; i < p->nodes; i++) {
-        put_id(file, ids, i);
-        if (p->best != NULL) {
-            putc(',', file);
-            put_best(file, names, p, i);
-        }
-        for (int64_t k = 0; k < p->classes; k++)
-            fprintf(file, ",%.9g", (double)p->scores[i * p->classes + k]);
-        putc('\n', file);
-    }
+typedef struct Lines { // text that is made in memory
+    FILE *file;
+    char *text;
+    size_t bytes;
+} Lines;
+
+static void lines_open(Lines *lines) {
+    lines->file = open_memstream(&lines->text, &lines->bytes);
+    CHECK(lines->file != NULL, EXIT_MEMORY, "no memory for the table of predictions");
 }
 
-static bool write_table(const NodeIds *ids, const NodeIds *names, const Predicted *p,
-                        const char *path, Error *err) {
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
-    CHECK(memory != NULL, EXIT_MEMORY, "no memory for the table of predictions");
-    put_table(memory, ids, names, p);
-    fclose(memory);
-    bool ok = file_replace(path, text, bytes, err);
-    free(text);
-    if (ok)
-        terminal_print("%s id, %s%lld %s\n", SHOWN(path), p->best != NULL ? "class, " : "",
-                       (long long)p->classes, p->best != NULL ? "scores" : "numbers");
+static bool lines_put(Lines *lines, FileWriter *table, Error *err) {
+    fclose(lines->file);
+    bool ok = file_writer_put(table, lines->text, lines->bytes, err);
+    free(lines->text);
     return ok;
+}
+
+bool names_put_head(FileWriter *table, const PredictedNames *names, int64_t classes, bool best,
+                    Error *err) {
+    Lines lines;
+    lines_open(&lines);
+    fprintf(lines.file, best ? "id,class" : "id");
+    for (int64_t k = 0; k < classes; k++) {
+        putc(',', lines.file);
+        put_class(lines.file, &names->classes, k);
+    }
+    putc('\n', lines.file);
+    return lines_put(&lines, table, err);
+}
+
+bool names_put_rows(FileWriter *table, const PredictedNames *names, const Predicted *p,
+                    Error *err) {
+    Lines lines;
+    lines_open(&lines);
+    for (int64_t i = 0; i < p->nodes; i++) {
+        put_id(lines.file, &names->ids, p->first + i);
+        if (p->best != NULL) {
+            putc(',', lines.file);
+            put_best(lines.file, &names->classes, p, i);
+        }
+        for (int64_t k = 0; k < p->classes; k++)
+            fprintf(lines.file, ",%.9g", (double)p->scores[i * p->classes + k]);
+        putc('\n', lines.file);
+    }
+    return lines_put(&lines, table, err);
 }
 
 // New data need no labels: the names of classes are then those of the data of the run, if these are
@@ -136,19 +149,22 @@ static void names_of_run(NodeIds *names, const Config *config) {
         node_ids_clear(&ids);
 }
 
-bool names_write(const Config *config, const char *folder, const Predicted *predicted,
-                 const char *csv, Error *err) {
-    NodeIds ids, names;
-    char path[PATH_BYTES];
-    if (!partition_names(config, &ids, &names, err))
+bool names_open(PredictedNames *names, const Config *config, Error *err) {
+    if (!partition_names(config, &names->ids, &names->classes, err))
         return false;
-    if (names.count == 0)
-        names_of_run(&names, config);
+    if (names->classes.count == 0)
+        names_of_run(&names->classes, config);
+    return true;
+}
+
+void names_close(PredictedNames *names) {
+    node_ids_clear(&names->ids);
+    node_ids_clear(&names->classes);
+}
+
+bool names_write(const PredictedNames *names, const char *folder, Error *err) {
+    char path[PATH_BYTES];
     path_join(path, sizeof path, folder, "class_names.txt");
-    bool ok = (ids.count == 0 || write_ids(&ids, folder, err)) &&
-              (names.count == 0 || write_lines(&names, path, err)) &&
-              (csv == NULL || write_table(&ids, &names, predicted, csv, err));
-    node_ids_clear(&ids);
-    node_ids_clear(&names);
-    return ok;
+    return (names->ids.count == 0 || write_ids(&names->ids, folder, err)) &&
+           (names->classes.count == 0 || write_lines(&names->classes, path, err));
 }

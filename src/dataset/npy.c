@@ -312,18 +312,23 @@ size_t npy_header(char out[NPY_WRITTEN], const char *descr, int rank, const int6
     return total;
 }
 
+bool npy_begin(FileWriter *writer, const char *path, const char *descr, int rank,
+               const int64_t *shape, Error *err) {
+    char header[NPY_WRITTEN];
+    size_t length = npy_header(header, descr, rank, shape);
+    if (!file_writer_beside(writer, path, err))
+        return false;
+    return file_writer_put(writer, header, length, err) ||
+           file_writer_take_place(writer, false, err);
+}
+
 bool npy_write(const char *path, const char *descr, const void *data, size_t item, int rank,
                const int64_t *shape, Error *err) {
     assert(rank >= 0 && rank <= NPY_RANK);
-    char header[NPY_WRITTEN];
     size_t bytes = item;
     for (int d = 0; d < rank; d++)
         bytes *= (size_t)shape[d];
-    size_t length = npy_header(header, descr, rank, shape);
     FileWriter writer;
-    if (!file_writer_beside(&writer, path, err))
-        return false;
-    bool whole =
-        file_writer_put(&writer, header, length, err) && file_writer_put(&writer, data, bytes, err);
-    return file_writer_take_place(&writer, whole, err);
+    return npy_begin(&writer, path, descr, rank, shape, err) &&
+           file_writer_take_place(&writer, file_writer_put(&writer, data, bytes, err), err);
 }
