@@ -23,8 +23,8 @@ static const char *in_full(const char *setting, char out[PATH_BYTES + 64]) {
 
 void new_data_settings(Settings *settings, const Options *options, const char *first) {
     static const char *const empty[] = {
-        "data.format=auto", "data.features=", "data.labels=",   "data.nodes=",
-        "data.splits=",     "data.weights=",  "data.columns={}"};
+        "data.format=auto", "data.features=", "data.labels=",    "data.nodes=",
+        "data.splits=",     "data.weights=",  "data.columns={}", "data.hyperedges=auto"};
     char full[PATH_MAX];
     settings->count = 0;
     if (first != NULL)

@@ -33,6 +33,9 @@ const Key config_own_keys[] = {
      "\"target\": 2}. Pins have node and hyperedge; data.nodes id, label, split, features."},
     {"data.ids", KEY_WORD, AT(data.ids), "\"auto\"", ANY, "auto number text", ANY,
      "What ids in text files are. auto: numbers if all are, text if none is of digits alone."},
+    {"data.hyperedges", KEY_WORD, AT(data.hyperedges), "\"auto\"", ANY, "auto columns rows", ANY,
+     "Which side of a Matrix Market file is hyperedges: its entries are then pins. auto: columns "
+     "where it is not square, else it is a graph."},
     {"data.weights", KEY_TEXT, AT(data.weights), "\"\"", ANY, ANY, ANY,
      "Weights of edges: an array of the dataset's .npz, or an .npy in the order of the input."},
     {"data.splits", KEY_TEXT, AT(data.splits), "\"\"", ANY, ANY, ANY,

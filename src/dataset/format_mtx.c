@@ -1,5 +1,7 @@
 // Matrix Market files of coordinates (NIST; mmio.c). A matrix of weights: entry (i, j) is the edge
-// from node i - 1 to node j - 1, and explicit zeros are no edges.
+// from node i - 1 to node j - 1, and explicit zeros are no edges. A matrix that is not square, or
+// any with data.hyperedges, is the incidence of a hypergraph: its entries are pins, whose values
+// are not read, and hyperedges are its columns or its rows. Those without a pin are left out.
 //
 //   %%MatrixMarket matrix coordinate real|integer|pattern general|symmetric|skew-symmetric
 //   % comments
@@ -13,9 +15,10 @@
 #include <strings.h>
 
 typedef struct Matrix {
-    bool pattern;         // no values
-    bool symmetric, skew; // only one of (i, j) and (j, i) is stored
-    int64_t rows, entries;
+    bool pattern;            // no values
+    bool symmetric, skew;    // only one of (i, j) and (j, i) is stored
+    bool incidence, by_rows; // hyperedges are rows
+    int64_t rows, columns, entries;
     int64_t above; // entries above the diagonal of a symmetric matrix
 } Matrix;
 
@@ -54,20 +57,31 @@ static void skip_blank(Scan *scan) {
         scan_next_line(scan);
 }
 
-static bool read_sizes(Matrix *m, Scan *scan, Error *err) {
-    int64_t columns = 0;
+static bool sizes_fit(const Matrix *m, const Scan *scan, Error *err) {
+    int64_t nodes = m->incidence && m->by_rows ? m->columns : m->rows;
+    if (m->incidence)
+        return hypergraph_fits(nodes, m->rows + m->columns - nodes, err) ||
+               error_prefix(err, "%s:%lld", scan->path, (long long)scan->line);
+    return (nodes >= 1 && nodes <= DATASET_MAX_NODES) ||
+           scan_error(scan, err, "%lld nodes; 1 to %d can be used", (long long)nodes,
+                      DATASET_MAX_NODES);
+}
+
+static bool read_sizes(Matrix *m, Scan *scan, const Config *config, Error *err) {
+    const char *key = config->data.hyperedges;
     skip_blank(scan);
     if (!scan_int64(scan, &m->rows, "the number of rows", err) ||
-        !scan_int64(scan, &columns, "the number of columns", err) ||
+        !scan_int64(scan, &m->columns, "the number of columns", err) ||
         !scan_int64(scan, &m->entries, "the number of entries", err))
         return false;
-    if (m->rows != columns)
+    m->by_rows = strcmp(key, "rows") == 0;
+    m->incidence = m->rows != m->columns || m->by_rows || strcmp(key, "columns") == 0;
+    if (m->incidence && m->symmetric)
         return scan_error(scan, err,
-                          "the matrix has %lld rows and %lld columns; that of a graph is square",
-                          (long long)m->rows, (long long)columns);
-    if (m->rows < 1 || m->rows > DATASET_MAX_NODES)
-        return scan_error(scan, err, "%lld nodes; 1 to %d can be used", (long long)m->rows,
-                          DATASET_MAX_NODES);
+                          "a symmetric matrix is that of a graph; remove data.hyperedges, or write "
+                          "the incidence matrix as a general one");
+    if (!sizes_fit(m, scan, err))
+        return false;
     if (m->entries < 0 || m->entries > (scan->end - scan->at) / 4 + 1)
         return scan_error(scan, err,
                           "it says that there are %lld entries, which do not fit into the rest of "
@@ -83,9 +97,10 @@ static bool read_entry(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
     for (int k = 0; k < 2; k++) {
         if (!scan_int64(scan, &end[k], k == 0 ? "a row" : "a column", err))
             return false;
-        if (end[k] < 1 || end[k] > m->rows)
+        int64_t most = k == 0 ? m->rows : m->columns;
+        if (end[k] < 1 || end[k] > most)
             return scan_error(scan, err, "%s %lld is not one of 1 to %lld",
-                              k == 0 ? "row" : "column", (long long)end[k], (long long)m->rows);
+                              k == 0 ? "row" : "column", (long long)end[k], (long long)most);
     }
     if (!m->pattern && !scan_float(scan, &value, "a value", err))
         return false;
@@ -125,12 +140,60 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
                      scan->path, (long long)entries, (long long)m->entries);
 }
 
+// Numbers those hyperedges that have pins; returns how many there are, or -1 with an error.
+static int64_t leave_out_empty(Pins *pins, int64_t hyperedges, Error *err) {
+    int32_t *number = TRY(int32_t, hyperedges, "numbers of hyperedges", err);
+    int64_t count = 0;
+    if (number == NULL)
+        return -1;
+    for (int64_t p = 0; p < pins->count; p++)
+        number[pins->hyperedge[p]] = 1;
+    for (int64_t h = 0; h < hyperedges; h++)
+        number[h] = number[h] != 0 ? (int32_t)count++ : -1;
+    for (int64_t p = 0; p < pins->count; p++)
+        pins->hyperedge[p] = number[pins->hyperedge[p]];
+    memory_free(number);
+    return count;
+}
+
+static bool make_hypergraph(Dataset *d, const Matrix *m, const Pairs *pairs, const char *path,
+                            Error *err) {
+    int64_t *of_row = pairs->source, *of_column = pairs->target;
+    Pins pins = {.count = pairs->count,
+                 .node = m->by_rows ? of_column : of_row,
+                 .hyperedge = m->by_rows ? of_row : of_column};
+    int64_t nodes = m->by_rows ? m->columns : m->rows, all = m->rows + m->columns - nodes;
+    int64_t hyperedges = leave_out_empty(&pins, all, err);
+    if (hyperedges == 0)
+        return error_set(err, EXIT_DATA, "%s: there are no pins in it", path);
+    if (hyperedges < 0 || !pins_to_rows(d, &pins, nodes, hyperedges, err))
+        return false;
+    const char *kind = m->by_rows ? "row" : "column", *other = m->by_rows ? "columns" : "rows";
+    warnings_add(&d->warnings,
+                 "read as the incidence matrix of a hypergraph: %ss are hyperedges, %s are nodes "
+                 "(data.hyperedges)",
+                 kind, other);
+    warn_of_count(d, all - hyperedges, kind, "without entries, which is no hyperedge");
+    return true;
+}
+
+static bool make_graph(Dataset *d, const Matrix *m, Pairs *pairs, Error *err) {
+    if (!pairs_to_numbered_rows(d, pairs, m->rows, false, err))
+        return false;
+    warn_of_count(d, m->above, "entry",
+                  "above the diagonal of a symmetric matrix, which stores "
+                  "those below; read as if it were below");
+    d->states_direction = m->symmetric;
+    d->split = TRY(uint8_t, d->nodes, "splits", err);
+    return d->split != NULL;
+}
+
 bool mtx_parse(Dataset *d, Text *text, const Request *request, Error *err) {
     Matrix m = {0};
     Pairs pairs = {0};
     Scan scan = scan_text(text, request->path);
     bool undirected = request->config->data.undirected;
-    bool ok = read_banner(&m, &scan, err) && read_sizes(&m, &scan, err);
+    bool ok = read_banner(&m, &scan, err) && read_sizes(&m, &scan, request->config, err);
     if (ok && undirected && m.symmetric)
         undirected = false; // both directions are there already
     if (ok && undirected)
@@ -139,16 +202,10 @@ bool mtx_parse(Dataset *d, Text *text, const Request *request, Error *err) {
                        "which data.transforms symmetrize makes undirected",
                        request->path);
     ok = ok && read_entries(&m, &pairs, &scan, err) &&
-         pairs_to_numbered_rows(d, &pairs, m.rows, false, err);
+         (m.incidence ? make_hypergraph(d, &m, &pairs, request->path, err)
+                      : make_graph(d, &m, &pairs, err));
     pairs_clear(&pairs);
-    if (!ok)
-        return false;
-    warn_of_count(d, m.above, "entry",
-                  "above the diagonal of a symmetric matrix, which stores "
-                  "those below; read as if it were below");
-    d->states_direction = m.symmetric;
-    d->split = TRY(uint8_t, d->nodes, "splits", err);
-    return d->split != NULL;
+    return ok;
 }
 
 static bool read(Dataset *d, const Request *request, Error *err) {

@@ -126,6 +126,8 @@ static void add_words(Hash *hash, const Config *config) {
         add_text(hash, "column", config->data.columns.word[i]);
     if (config->data.ids[0] != '\0' && strcmp(config->data.ids, "auto") != 0)
         add_text(hash, "ids", config->data.ids);
+    if (config->data.hyperedges[0] != '\0' && strcmp(config->data.hyperedges, "auto") != 0)
+        add_text(hash, "hyperedges", config->data.hyperedges);
     if (config->data.labels_are[0] != '\0' && strcmp(config->data.labels_are, "auto") != 0)
         add_text(hash, "labels are", config->data.labels_are);
 }

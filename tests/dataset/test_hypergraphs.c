@@ -254,7 +254,60 @@ static void every_array_is_hashed(void **state) {
     dataset_clear(&d);
 }
 
+// ---- matrices of incidence
+
+static bool load_matrix(Dataset *d, const char *text, const char *hyperedges, Error *err) {
+    Config config = {0};
+    test_write_text(test_path("i.mtx"), text);
+    snprintf(config.data.path, sizeof config.data.path, "%s", test_path("i.mtx"));
+    snprintf(config.data.hyperedges, sizeof config.data.hyperedges, "%s", hyperedges);
+    *err = (Error){0};
+    return dataset_load(d, &config, err);
+}
+
+static void assert_matrix(const char *text, const char *hyperedges, int nodes, int count,
+                          const int32_t *target, const char *warning) {
+    Dataset d;
+    Error err;
+    assert_ok(load_matrix(&d, text, hyperedges, &err), &err);
+    assert_int_equal(d.nodes, nodes);
+    assert_int_equal(d.hyperedges, count);
+    assert_int_equal(d.edges, 4);
+    assert_int32(d.target, 4, target);
+    assert_non_null(strstr(d.warnings.text, warning));
+    dataset_clear(&d);
+}
+
+// Rows 1 1 2 3 3 of columns 1 3 3 1 2; the entry (3, 2) is a zero, so column 2 has no pin.
+static void matrices_of_incidence_are_read(void **state) {
+    (void)state;
+    static const char *const wide =
+        "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 1\n1 3 2.5\n2 3 -1\n"
+        "3 1 7\n3 2 0\n";
+    static const char *const square =
+        "%%MatrixMarket matrix coordinate pattern general\n3 3 4\n1 1\n1 3\n2 3\n3 1\n";
+    const int32_t by_column[4] = {0, 1, 1, 0}, by_row[4] = {0, 2, 0, 1};
+    assert_matrix(wide, "", 3, 2, by_column, "2 columns without entries");
+    assert_matrix(wide, "columns", 3, 2, by_column, "columns are hyperedges, rows are nodes");
+    assert_matrix(wide, "rows", 4, 3, by_row, "rows are hyperedges, columns are nodes");
+    assert_matrix(square, "columns", 3, 2, by_column, "1 column without entries");
+    assert_matrix(square, "rows", 3, 3, by_row, "rows are hyperedges");
+    Dataset d;
+    Error err;
+    assert_ok(load_matrix(&d, square, "auto", &err), &err);
+    assert_int_equal(d.hyperedges, 0);
+    dataset_clear(&d);
+    assert_refused(load_matrix(&d,
+                               "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
+                               "rows", &err),
+                   &err, EXIT_DATA, "remove data.hyperedges");
+    assert_refused(
+        load_matrix(&d, "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 0\n", "", &err),
+        &err, EXIT_DATA, "no pins");
+}
+
 static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(matrices_of_incidence_are_read),
     cmocka_unit_test(the_memory_is_foreseen), // first, for the peak
     cmocka_unit_test(pins_are_sorted_and_merged),
     cmocka_unit_test(what_no_node_reads_is_dropped),
