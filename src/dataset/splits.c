@@ -1,7 +1,9 @@
-// Splits: three lists of node ids, or masks, in an npz or in .npy files.
+// Splits: three lists of rows or of the user's ids (train_ids), or masks, in an npz or in .npy
+// files.
 
 #include "internal.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *split_key(const Config *config, int which) {
@@ -140,10 +142,10 @@ static bool is_usual(const Config *config, int which) {
 }
 
 // What others call them, where the file has these instead of the default lists.
-static const char *const other_names[3][6] = {
-    {"train_mask", "train_masks", "train_index", "idx_train", NULL},
-    {"valid_idx", "val_mask", "valid_mask", "val_masks", "idx_val", NULL},
-    {"test_mask", "test_masks", "test_index", "idx_test", NULL}};
+static const char *const other_names[3][8] = {
+    {"train_mask", "train_masks", "train_index", "idx_train", "train_ids", NULL},
+    {"valid_idx", "val_mask", "valid_mask", "val_masks", "idx_val", "val_ids", "valid_ids", NULL},
+    {"test_mask", "test_masks", "test_index", "idx_test", "test_ids", NULL}};
 
 static const char *name_inside(const Config *config, const Npz *npz, int which) {
     const char *key = split_key(config, which);
@@ -160,6 +162,56 @@ bool splits_read_key(const Config *config, const Npz *npz, const char *key) {
         if (strcmp(name_inside(config, npz, which), key) == 0)
             return true;
     return false;
+}
+
+// ---- lists of the user's ids
+
+static bool names_ids(const char *key) {
+    size_t length = strlen(key);
+    return length > 4 && strcmp(key + length - 4, "_ids") == 0;
+}
+
+// The row of each id, in place; -1: of no node.
+static bool find_numbers(const NodeIds *ids, Values *values, Error *err) {
+    if (ids->count > 0 && ids->number == NULL)
+        return error_set(err, EXIT_DATA,
+                         "it holds numbers, but the ids of the nodes are text; save it as text");
+    for (int64_t k = 0; ids->count > 0 && k < values->count; k++)
+        values->value[k] = ids_find_number(ids, values->value[k]);
+    return true;
+}
+
+static bool find_texts(const NodeIds *ids, const Npy *npy, Values *values, Error *err) {
+    char *text = NULL;
+    if (ids->count == 0 || ids->number != NULL)
+        return error_set(err, EXIT_DATA,
+                         "it holds text, but the ids of the nodes are numbers; save it as numbers");
+    bool ok = npy_to_text(npy, &text, &values->value, err);
+    for (int64_t k = 0; ok && k < values->count; k++) {
+        int64_t span = values->value[k];
+        values->value[k] = ids_find_text(ids, text + (span >> SPAN_BITS), span_bytes(span));
+    }
+    memory_free(text);
+    return ok;
+}
+
+static bool put_list_of_ids(Dataset *dataset, const Npy *npy, uint8_t split, const char *key,
+                            Error *err) {
+    Values values = {.count = npy->elements};
+    char rest[100];
+    bool text = npy->kind == NPY_TEXT;
+    bool ok =
+        text ? find_texts(&dataset->ids, npy, &values, err)
+             : npy_to_int64(npy, &values.value, err) && find_numbers(&dataset->ids, &values, err);
+    int64_t known = 0, all = values.count;
+    for (int64_t k = 0; ok && k < all; k++)
+        if (values.value[k] >= 0)
+            values.value[known++] = values.value[k];
+    ok = ok && put_ids(dataset, values.value, known, split, err);
+    snprintf(rest, sizeof rest, "in '%.40s' of a node that is not in the graph", key);
+    warn_of_count(dataset, ok ? all - known : 0, "id", rest);
+    memory_free(values.value);
+    return ok;
 }
 
 // Reads one of the three: a separate file, or a member of `npz`, the file at `path`.
@@ -179,7 +231,9 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
     } else if (!npz_read(npz, key, &npy, err)) {
         return false;
     }
-    bool ok = put_split(dataset, &npy, (uint8_t)(SPLIT_TRAIN + which), config, err);
+    uint8_t split = (uint8_t)(SPLIT_TRAIN + which);
+    bool ok = names_ids(key) ? put_list_of_ids(dataset, &npy, split, key, err)
+                             : put_split(dataset, &npy, split, config, err);
     npy_clear(&npy);
     return ok || error_prefix(err, "%s: split '%s'", path, key);
 }

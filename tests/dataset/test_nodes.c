@@ -163,6 +163,37 @@ static void node_arrays(Array a[5]) {
     SET_INTS(&a[4], "test_idx", 3);
 }
 
+// data.splits that names nodes by their ids, of which some are in no edge.
+static void splits_are_lists_of_ids(void **state) {
+    (void)state;
+    static const char *const graphs[] = {"100 7\n7 20\n", "c a\na b\n"};
+    for (int text = 0; text < 2; text++) {
+        Array a[3];
+        Dataset d;
+        Error err = {0};
+        Config config = {0};
+        SET_INTS(&a[0], "train_ids", 100, 5);
+        SET_INTS(&a[1], "val_ids", 7);
+        SET_INTS(&a[2], "test_ids", 20);
+        if (text) {
+            a[0] = (Array){"train_ids", "|S1", "(2,)", "cx", 2};
+            a[1] = (Array){"val_ids", "|S1", "(1,)", "a", 1};
+            a[2] = (Array){"test_ids", "|S1", "(1,)", "b", 1};
+        }
+        test_write_text(test_path("ids.txt"), graphs[text]);
+        snprintf(config.data.path, sizeof config.data.path, "%s", test_path("ids.txt"));
+        snprintf(config.data.splits, sizeof config.data.splits, "%s",
+                 write_arrays(a, 3, "splits.npz"));
+        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_memory_equal(d.split, "\2\3\1", 3); // ids 7 20 100, or a b c
+        assert_non_null(strstr(d.warnings.text, "1 id in 'train_ids' of a node that is not in"));
+        dataset_clear(&d);
+        test_write_text(test_path("ids.txt"), graphs[1 - text]);
+        assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA,
+                       text ? "are numbers; save it" : "are text; save it");
+    }
+}
+
 static void nodes_lie_beside_any_graph(void **state) {
     (void)state;
     static const char *const graphs[][2] = {{"g.hgr", "1 4\n1 2\n"},
@@ -320,6 +351,7 @@ static const struct CMUnitTest tests[] = {
     cmocka_unit_test(node_and_hyperedge_are_read),
     cmocka_unit_test(every_defect_is_named),
     cmocka_unit_test(features_of_hyperedges_are_refused),
+    cmocka_unit_test(splits_are_lists_of_ids),
     cmocka_unit_test(nodes_lie_beside_any_graph),
     cmocka_unit_test(nodes_replace_and_are_replaced),
     cmocka_unit_test(nodes_must_fit),
