@@ -149,8 +149,9 @@ static void warn_of_one_rank(const Config *c, const Comm *comm) {
 static void print_data(const Config *config, const Shard *shard) {
     char size[SHARD_SIZE_TEXT], origin[DATASET_ORIGIN];
     dataset_origin(config, origin);
-    terminal_note("data       %s%s: %s\n", SHOWN(shard->dataset_name), dataset_look_alike(origin),
-                  shard_size_text(size, shard));
+    bool weighted = !shard_is_hypergraph(shard) && shard->relation[0].weight != NULL;
+    terminal_note("data       %s%s: %s%s\n", SHOWN(shard->dataset_name), dataset_look_alike(origin),
+                  shard_size_text(size, shard), weighted ? ", weighted" : "");
     terminal_note("           %lld features, %lld %s%s; train %lld, validation %lld, "
                   "test %lld\n",
                   (long long)shard->features, (long long)shard->classes,
