@@ -42,14 +42,32 @@ def _masks_in_order(masks):
     return [named[key] for key in SPLITS]
 
 
-def _split(masks, nodes):
-    """0 none, 1 training, 2 validation, 3 test, from three masks of n bools or three lists of node ids."""
+def _one_split(mask, nodes, name, which):
+    """One of several splits: a row of [splits, n], or a column of [n, splits] as PyG stores them."""
+    mask = np.squeeze(mask) if mask.ndim == 2 and 1 in mask.shape and which is None else mask
+    if mask.ndim < 2:
+        return mask
+    if mask.ndim > 2 or mask.shape[0] == mask.shape[1] == nodes:
+        raise ValueError(f"masks: the one of {name} is {list(mask.shape)}, which does not say which way its splits lie; "
+                         "give one of them")
+    columns = mask.shape[0] == nodes
+    if which is None:
+        raise ValueError(f"masks: the one of {name} is {list(mask.shape)}: {mask.shape[1 if columns else 0]} splits; "
+                         "say which with split=0")
+    if not 0 <= which < mask.shape[1 if columns else 0]:
+        raise ValueError(f"split: {which}, but the mask of {name} holds splits 0 to {mask.shape[1 if columns else 0] - 1}")
+    return mask[:, which] if columns else mask[which]
+
+
+def _split(masks, nodes, which=None):
+    """0 none, 1 training, 2 validation, 3 test, from three masks of n bools or three lists of node ids; which: of
+    several splits."""
     split = np.zeros(nodes, np.uint8)
     masks = _masks_in_order(masks) if isinstance(masks, dict) else masks
     if len(masks) != 3:
         raise ValueError(f"masks: expected three, [training, validation, test], found {len(masks)}")
     for number, (name, mask) in enumerate(zip(SPLITS, masks), 1):
-        mask = _array(mask)
+        mask = _one_split(_array(mask), nodes, name, which)
         if mask.ndim == 1 and len(mask) == nodes > 2 and np.isin(mask, (0, 1)).all():
             mask = mask.astype(bool)  # a mask of zeros and ones; as ids it would name a node twice
         if mask.dtype == bool and len(mask) != nodes:
@@ -108,7 +126,7 @@ def _parts_of_data(data, features, labels, masks, weights):
 
 def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = None, masks: Any = None, *,
                   weights: Any = None, nodes: Optional[int] = None, undirected: bool = False,
-                  name: Optional[str] = None) -> None:
+                  name: Optional[str] = None, split: Optional[int] = None) -> None:
     """Writes a folder that fringe reads (data.path); arrays of numpy or torch.
 
     edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or a Data object of PyG, which
@@ -118,6 +136,7 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
               not whole: numbers to predict, nan for none
     masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
               "train", "validation", "test" or PyG's names; without them fringe can predict but not train
+    split     which one, from 0, where masks are [n, splits] or [splits, n]
     weights   [E] of the edges
     undirected: each edge is given once and stands for both directions
     """
@@ -134,7 +153,7 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
               "edge_target": target.astype(np.int32)}
     if weights is not None:
         arrays["edge_weight"] = weights
-    _write_folder(folder, name, nodes, arrays, features, labels, masks, {})
+    _write_folder(folder, name, nodes, arrays, features, labels, masks, {}, split)
 
 
 def _are_numbers(labels):
@@ -153,7 +172,7 @@ def _label_array(labels):
     return labels
 
 
-def _write_folder(folder, name, nodes, arrays, features, labels, masks, more):
+def _write_folder(folder, name, nodes, arrays, features, labels, masks, more, split=None):
     """The folder, from the arrays of its edges or pins and what belongs to nodes; more: further keys of the manifest."""
     manifest = {"format": "fringe-dataset", "version": 1, "name": name or os.path.basename(os.path.abspath(folder)),
                 "nodes": nodes, "edges": len(arrays["edge_target"]), "features": 0, "classes": 0, "multilabel": False,
@@ -170,7 +189,7 @@ def _write_folder(folder, name, nodes, arrays, features, labels, masks, more):
         manifest["classes"] = labels.shape[1] if labels.ndim == 2 else int(labels.max()) + 1
         arrays["labels"] = labels.astype(np.uint8 if labels.ndim == 2 else np.int32)
     if masks is not None:
-        arrays["split"] = _split(masks, nodes)
+        arrays["split"] = _split(masks, nodes, split)
     else:
         warnings.warn("no masks: fringe cannot train on this dataset, only predict", stacklevel=3)
     for key in ("features", "labels"):

@@ -92,6 +92,15 @@ def test_dataset():
             None, {"train": [0], "best": [1]})
     refused(r"run.json does not exist", fringe.read_run, "own")
 
+    columns = [np.eye(4, dtype=bool)[:, [k, (k + 1) % 4]] for k in range(3)]  # [n, splits]
+    fringe.write_dataset("split", edges, x, None, columns, split=1)
+    assert [fringe.read_dataset("split").masks[key].tolist().index(True) for key in fringe.SPLITS] == [1, 2, 3]
+    fringe.write_dataset("split", edges, x, None, [mask.T for mask in columns], split=0)
+    assert fringe.read_dataset("split").masks["test"].tolist().index(True) == 2
+    refused(r"of train is \[4, 2\]: 2 splits; say which with split=0", fringe.write_dataset, "bad", edges, x, None, columns)
+    refused(r"splits 0 to 1", fringe.write_dataset, "bad", edges, x, None, columns, split=2)
+    refused(r"which way its splits lie", fringe.write_dataset, "bad", edges, x, None, [np.eye(4, dtype=bool)] * 3, split=0)
+
 
 class Data:
     """As PyG has it."""
