@@ -184,13 +184,16 @@ static bool is_one_of(const char *word, const char *const *list, const char *end
     return false;
 }
 
-static bool row_is_met(const Row *row, char why[4096]) {
+// `warnings`: what is said of a row that is read as the base, words of it; "": nothing.
+static bool row_is_met(const Row *row, const char *warnings, char why[4096]) {
     Dataset d;
     Error err;
     bool loaded = people_load(&d, row->data, &err), said = has_words(err.text, row->words);
     const char *apart = loaded ? apart_from_base(&d) : "it is refused";
     bool warned = loaded && has_words(d.warnings.text, row->words);
-    bool met = strcmp(row->outcome, "same") == 0     ? apart == NULL
+    bool expected = loaded && (warnings[0] == 0) == (d.warnings.text[0] == 0) &&
+                    has_words(d.warnings.text, warnings);
+    bool met = strcmp(row->outcome, "same") == 0     ? apart == NULL && expected
                : strcmp(row->outcome, "warn") == 0   ? warned
                : strcmp(row->outcome, "refuse") == 0 ? !loaded && said
                : strcmp(row->outcome, "named") == 0  ? (loaded ? apart == NULL && warned : said)

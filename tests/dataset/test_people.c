@@ -5,6 +5,19 @@
 
 #include "people.h"
 
+// What is said of a set that is read as its owner means it, words of each; of all others nothing.
+static const char *warnings_of(const Row *row) {
+    static const char *const said[][2] = {
+        {"names.csv", "ids run from user-000 to user-399; ascending order"},
+        {"cites.tsv", "ids run from 1000 to 3793 with gaps; ascending order"},
+        {"onehot.npz", "labels are classes; data.labels_are=several"},
+    };
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        if (strcmp(said[i][0], row->input) == 0)
+            return said[i][1];
+    return "";
+}
+
 static void outcomes(void **state) {
     (void)state;
     static const char *const missed[] = {NULL};
@@ -17,7 +30,7 @@ static void outcomes(void **state) {
     while (fgets(line, sizeof line, table) != NULL) {
         Row row = row_of(line);
         char why[4096] = "";
-        bool met = row_is_met(&row, why),
+        bool met = row_is_met(&row, warnings_of(&row), why),
              listed = is_one_of(row.input, missed, NULL) || is_one_of(row.data, missed, NULL);
         if (met == listed)
             print_error("%s: %s\n", row.input, met ? "is met, but listed as missed" : why);
