@@ -51,6 +51,18 @@ def write_graphs():
         json.dump({"data": {"path": "mygraph.npz"}}, f)
 
 
+def write_tables():
+    """The tutorial's: friends and people by name."""
+    names = [f"{('ada', 'ben', 'eva')[i % 3]}{i}" for i in range(NODES)]
+    with open("friends.csv", "w") as f:
+        f.write("from,to\n" + "".join(f"{names[i]},{names[j]}\n" for i, j in edges.T))
+    with open("people.csv", "w") as f:
+        f.write("name,group,split," + ",".join(f"x{k}" for k in range(8)) + "\n")
+        for i in random.permutation(NODES):
+            split = "train" if train_mask[i] else "val" if val_mask[i] else "test"
+            f.write(f"{names[i]},{('readers', 'singers', 'cooks')[labels[i]]},{split}," + ",".join(map(str, x[i])) + "\n")
+
+
 def write_hypergraphs():
     """As a file of hMETIS, and as a stream whose ids have gaps."""
     pins = [hyperedge_index[0][hyperedge_index[1] == h] for h in range(100)]
@@ -65,4 +77,5 @@ def write_hypergraphs():
 
 def write_files():
     write_graphs()
+    write_tables()
     write_hypergraphs()
