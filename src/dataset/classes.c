@@ -20,8 +20,8 @@ static bool whole_number(const Cell *cell, int64_t *out) {
     *out = -1;
     if (cell->length == 0)
         return true;
-    if (!cell_number(&plain, cell, &value) || value != (float)(int64_t)value || value < -1 ||
-        value >= (float)DATASET_MAX_CLASSES)
+    if (!cell_number(&plain, cell, &value) || value < -1 || value >= (float)DATASET_MAX_CLASSES ||
+        value != (float)(int64_t)value)
         return false;
     *out = (int64_t)value;
     return true;
