@@ -45,15 +45,6 @@ static bool read_row(Sheet *sheet, Scan *scan, Error *err) {
     return true;
 }
 
-// Names of nodes are words as those of columns are, so a word that a file of nodes has makes a
-// header.
-static bool has_word(const Table *table, const char *words) {
-    for (int c = 0; c < table->columns; c++)
-        if (column_is_word(table->name[c], words))
-            return true;
-    return false;
-}
-
 // Takes over the text.
 static bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
                         const Config *config, Error *err) {
@@ -64,7 +55,8 @@ static bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *
         return false;
     if (sheet->table.columns == 0)
         return error_set(err, EXIT_DATA, "%s: there is nothing in it", path);
-    sheet->table.header = sheet->table.header || has_word(&sheet->table, words);
+    // Names of nodes are words as those of columns are, so a word of a file of nodes is a header.
+    sheet->table.header = sheet->table.header || table_has_word(&sheet->table, words);
     int64_t lines = text_lines(&sheet->text);
     sheet->cell = TRY(Cell, lines * sheet->table.columns, "cells of a table", err);
     sheet->line = TRY(int64_t, lines, "lines of a table", err);

@@ -248,7 +248,7 @@ static void take_names(Table *table, const Cell *cell, int count) {
                  (int)(cell[c].length < 63 ? cell[c].length : 63), cell[c].at);
 }
 
-static bool has_word(const Table *table, const char *words) {
+bool table_has_word(const Table *table, const char *words) {
     for (int c = 0; c < table->columns; c++)
         if (column_is_word(table->name[c], words))
             return true;
@@ -275,10 +275,10 @@ static bool look_at_first(Table *table, const Config *config, Scan scan, Error *
         count--;
     if (count > 0) {
         take_names(table, cell, count);
-        table->header = is_named(table, config) ||
-                        (has_word(table, WORDS_SOURCE) && has_word(table, WORDS_TARGET)) ||
-                        (cell[0].length == 0 && count > 1) ||
-                        stands_above_numbers(table, cell, count, scan);
+        table->header =
+            is_named(table, config) ||
+            (table_has_word(table, WORDS_SOURCE) && table_has_word(table, WORDS_TARGET)) ||
+            (cell[0].length == 0 && count > 1) || stands_above_numbers(table, cell, count, scan);
     }
     memory_free(cell);
     return count >= 0;

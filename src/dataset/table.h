@@ -65,5 +65,7 @@ bool column_is_index(const Table *table, int column); // of pandas: no name, or 
 #define WORDS_LABEL "label labels y class classes"
 #define WORDS_SPLIT "split splits set"
 bool column_is_word(const char *name, const char *words);
+bool table_has_word(const Table *table,
+                    const char *words); // the name of one of its columns (table.c)
 
 #endif
