@@ -5,8 +5,8 @@ smoke: --sets=mushroom --splits=1
 
 On every split of HyperGCN: accuracy over the nodes that are not in training of harmonic (of those reached, and of all),
 random-walk, hgnn as configs/SET-hgnn.json has it (its last epoch), and, where numpy is there, of a direct solve of
-harmonic's equations in double. With scipy, too: k-means of the spectral vectors, where each cluster has the class that
-most of its training nodes have. Bar: harmonic is within a point of the direct solve. Writes docs/results.md.
+harmonic's equations in double. With scikit-learn, too: its k-means of the spectral vectors, where each cluster has the
+class that most of its training nodes have. Bar: harmonic is within a point of the direct solve. Writes docs/results.md.
 """
 import json
 import os
@@ -23,9 +23,9 @@ try:
 except ImportError:
     numpy = None
 try:
-    from scipy.cluster.vq import kmeans2
+    from sklearn.cluster import KMeans
 except ImportError:
-    kmeans2 = None
+    KMeans = None
 
 
 def program(name, config, split, folder):
@@ -74,7 +74,7 @@ def clustered(vectors, labels, train):
     covered, classes = numpy.abs(vectors).sum(1) > 0, labels.max() + 1
     rows = vectors[covered] / numpy.maximum(numpy.linalg.norm(vectors[covered], axis=1, keepdims=True), 1e-12)
     cluster = numpy.full(len(labels), -1)
-    cluster[covered] = kmeans2(rows.astype(float), classes, minit="++", seed=1)[1]
+    cluster[covered] = KMeans(classes, n_init=10, random_state=1).fit_predict(rows.astype(float))
     votes = numpy.zeros((classes, classes))
     numpy.add.at(votes, (cluster[train][cluster[train] >= 0], labels[train][cluster[train] >= 0]), 1)
     asked = covered.copy()
@@ -100,7 +100,7 @@ def measure(bench, name, splits):
                 nodes = numpy.load(os.path.join(root, "nodes.npz"))
                 labels, train = nodes["labels"].ravel(), nodes["train_idx"][split]
                 found["direct solve, of those reached"] = solved(incidence(os.path.join(root, "hypergraph.hgr")), labels, train)
-                if kmeans2 is not None:
+                if KMeans is not None:
                     _, out = program("spectral", config, row, folder)
                     found["spectral and k-means, of covered"] = clustered(numpy.load(os.path.join(out, "embeddings.npy")), labels, train)
             for column, value in found.items():
