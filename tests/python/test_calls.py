@@ -148,6 +148,7 @@ def test_raise():
 
 
 def test_error():
+    first()
     before = set(os.listdir("runs"))
     error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epoch": 4}})
     assert error.code == 78 and "did you mean train.epochs?" in str(error) and "fringe: " in error.output, error
@@ -156,7 +157,9 @@ def test_error():
 
     def kills(line):
         with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
-            os.kill(int(f.read().split()[0]), signal.SIGKILL)
+            child = int(f.read().split()[0])
+        assert os.getsid(child) == child  # so that Ctrl-C of a terminal reaches Python alone
+        os.kill(child, signal.SIGKILL)
 
     error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, on_epoch=kills)
     assert error.code == 128 + signal.SIGKILL, error.code
