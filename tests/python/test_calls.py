@@ -90,6 +90,8 @@ def test_run():
     assert np.array_equal(run.predict("tiny").scores, found.scores) and "4 epochs" in repr(run)
     assert np.array_equal(fringe.predict(run.folder, fringe.Data(*parts()), output="out").scores, found.scores)
     assert os.path.exists("out/scores.npy")
+    edges, x, y, masks = parts()
+    assert not np.array_equal(fringe.predict(run, fringe.Data(edges, x[::-1], y, masks)).scores, found.scores)
     if has("torch_geometric"):
         assert run.to_pyg().eval() is not None
     if has("matplotlib"):
