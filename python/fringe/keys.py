@@ -24,6 +24,7 @@ class DataSection:
     nodes: Optional[str] = None
     columns: Optional[Mapping[str, Any]] = None
     ids: Optional[Literal["auto", "number", "text"]] = None
+    hyperedges: Optional[Literal["auto", "columns", "rows"]] = None
     weights: Optional[str] = None
     splits: Optional[str] = None
     split_seed: Optional[int] = None
@@ -115,6 +116,7 @@ class Train:
     lr_patience: Optional[int] = None
     warmup: Optional[int] = None
     eval_every: Optional[int] = None
+    average: Optional[int] = None
     patience: Optional[int] = None
     loss: Optional[Literal["softmax", "bce", "hinge", "mse", "auto"]] = None
     metric: Optional[
@@ -124,6 +126,7 @@ class Train:
     positive_weight: Optional[float] = None
     label_smoothing: Optional[float] = None
     sample: Optional[str] = None
+    label_input: Optional[str] = None
     sample_period: Optional[int] = None
 
 
