@@ -331,6 +331,8 @@ static const Meaning meanings[] = {
     {"gradients.method", "randk randomk",
      "values are not chosen at random; topk:0.01 sends the largest ones"},
     {"gradients.codec", "topk top-k sparse coo", "keys"},
+    {"gradients.method", "sketch quantile quantiles minmaxsketch", "sketchml"},
+    {"gradients.codec", "clpt logarithmic powers natural naturalcompression", "log"},
     {"gradients.method",
      "powersgd powersgd_hook batched_powersgd_hook powersgdcompressor acpsgd low-rank lowrank",
      "powersgd:4"},
