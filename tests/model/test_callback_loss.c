@@ -57,7 +57,7 @@ static const Case cases[] = {
      NULL},
 };
 
-static Truth truth_of(const TestGraph *w, const ModelShape *shape, const float *p) {
+static Truth callback_truth(const TestGraph *w, const ModelShape *shape, const float *p) {
     Truth want = {.gradient = ALLOC(double, shape->parameter_count, "want")};
     double *p64 = ALLOC(double, shape->parameter_count, "p64");
     static double wanted[NODES_MOST * COLUMNS];
@@ -86,7 +86,7 @@ static void gradients_equal_the_oracle(void **unused) {
         ModelShape shape = case_shape(c, &config, &w.dataset);
         float *p = ALLOC(float, shape.parameter_count, "p");
         some_parameters(&shape, p);
-        Truth want = truth_of(&w, &shape, p);
+        Truth want = callback_truth(&w, &shape, p);
         run_schedules(c, &w, &config, p, "as published", &want);
         run_schedules(c, &w, &saving, p, "all savings", &want);
         run_savings(c, &w, &config, p, &want);
