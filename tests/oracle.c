@@ -34,6 +34,7 @@ OracleGraph oracle_graph(const Dataset *d) {
                      .x = d->x,
                      .label = d->label,
                      .labels = d->labels,
+                     .numbers = d->numbers,
                      .split = d->split};
     if (d->hyperedges > 0)
         fill_incidence(&g, d);
@@ -159,6 +160,20 @@ static double loss_and_g(const OracleGraph *graph, const ModelShape *shape, cons
             top = o[c] > top ? o[c] : top;
         for (int64_t c = 0; c < k; c++)
             sum += exp(o[c] - top);
+        bool hinge = strcmp(shape->loss->name, "hinge") == 0;
+        for (int64_t c = 0; c < k && hinge; c++) {
+            bool has = graph->labels != NULL ? graph->labels[v * k + c] : graph->label[v] == c;
+            double y = has ? 1 : -1;
+            loss += fmax(0, 1 - y * o[c]) * row / train;
+            g[v * k + c] = y * o[c] < 1 ? -y * row / train : 0;
+        }
+        for (int64_t c = 0; c < k && graph->numbers != NULL; c++) { // mse
+            double miss = o[c] - (double)graph->numbers[v * k + c];
+            loss += miss * miss * row / train / (double)k;
+            g[v * k + c] = 2 * miss * row / train / (double)k;
+        }
+        if (hinge || graph->numbers != NULL)
+            continue;
         for (int64_t c = 0; c < k && graph->labels != NULL; c++) { // bce with logits
             double y = graph->labels[v * k + c];
             double factor = row * (y > 0 && graph->positive > 0 ? graph->positive : 1) / train;

@@ -15,6 +15,7 @@ typedef struct OracleGraph {
     const float *x;        // [n, F]
     const int32_t *label;  // [n] or NULL
     const uint8_t *labels; // [n, K] or NULL
+    const float *numbers;  // [n, K] or NULL
     const uint8_t *split;  // [n]
     const double *row;     // [n] factors of the losses of rows; NULL: 1
     const double *classes; // [K] and of classes; NULL: 1

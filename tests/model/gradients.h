@@ -45,6 +45,12 @@ typedef struct Case {
 #define MULTI                                                                                      \
     { .nodes = 97, .degree = 6, .multilabel = true, .features = 13, .classes = 5 }
 
+static inline double number_of(int64_t node, int64_t column) {
+    return (double)(node % 7) / 3 - (double)column;
+}
+#define NUMBERS                                                                                    \
+    { .nodes = 97, .degree = 6, .features = 13, .classes = 5, .number = number_of }
+
 static const LossCallback *case_loss; // in place of that of the labels; NULL: none
 
 static bool weighs_rows; // model_set_row_weights may be called
@@ -83,11 +89,11 @@ static Config case_config(const Case *c) {
 static ModelShape case_shape(const Case *c, const Config *config, const Dataset *d) {
     ModelShape shape;
     Error err = {0};
-    assert_ok(
-        c->kind != NULL
-            ? model_shape_of(&shape, c->kind, config, d->features, d->classes, d->multilabel, &err)
-            : model_shape(&shape, config, d->features, d->classes, d->multilabel, &err),
-        &err);
+    assert_ok(c->kind != NULL
+                  ? model_shape_of(&shape, c->kind, config, d->features, d->classes,
+                                   dataset_labels(d), &err)
+                  : model_shape(&shape, config, d->features, d->classes, dataset_labels(d), &err),
+              &err);
     if (case_loss != NULL)
         model_shape_for_callback(&shape, *case_loss);
     return shape;

@@ -72,6 +72,11 @@ static const Case cases[] = {
      0.5, 0.3, "auto", NULL, "train.label_input=masked:0.4"},
     {"sage-mean, several labels as input", "sage-mean", "both", false, MULTI, 2, "activation", 0, 0,
      "auto", NULL, "train.label_input=masked:0.6"},
+    {"gcn, labels that are numbers", "gcn", "both", true, NUMBERS, 2, "activation", 0, 0, "auto", NULL, NULL},
+    {"gcn, hinge", "gcn", "both", true, SYMMETRIC, 2, "activation", 0, 0, "auto", NULL,
+     "train.loss=hinge"},
+    {"mlp, hinge of several labels", "mlp", "both", false, MULTI, 2, "activation", 0, 0, "auto",
+     NULL, "train.loss=hinge"},
     {"mlp on a hypergraph", "mlp", "both", false, HYPER, 2, "activation", 0, 0, "auto", NULL, NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };
