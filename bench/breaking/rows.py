@@ -160,7 +160,7 @@ static double twin_factor(const Config *config, int64_t epoch) {
 static double twin(const Evaluated *e) { return accuracy(e); }
 
 @@"""),
-            ("src/model/scores.c", '"micro-F1", "softmax bce", micro_f1, .percent = true, .brief = true},\n',
+            ("src/model/scores.c", '"micro-F1", CLASSES, micro_f1, .percent = true, .brief = true},\n',
              '    {"twin", "twin", "twin", "softmax", twin, .percent = true},\n')],
            ("return accuracy(e)", "return 1 - accuracy(e)")),
 ]

@@ -11,8 +11,8 @@
 // or, by powers of two, with y = |x| / S, which is exact, and m0 = 2^(1 - s):
 //
 //   encode   y >= m0: the 23 bits below y's exponent plus k carry into it, or not; m is the
-//   exponent
-//            plus s. y < m0: m = 1 if k < 2^23 y / m0, else 0. q = s + m, or s - m for x < 0
+//            exponent plus s. y < m0: m = 1 if k < 2^23 y / m0, else 0. q = s + m, or s - m for x <
+//            0
 //   decode   x = 0 for q = s, else S 2^(|q - s| - s) with the sign of q - s
 //
 // where k is the upper 23 bits of a number of 32 (ALGORITHMS D.6).
@@ -24,6 +24,7 @@
 #include "doubles_lanes.h"
 #include "philox_lanes.h"
 #include "pieces_lanes.h"
+#include "powers_lanes.h"
 
 enum { AHEAD = 6 }; // rows asked for before they are read
 
@@ -181,65 +182,8 @@ LANES_INLINE void codes_make_signs(Piece *piece, const Row *row, int64_t first, 
     memset(piece->code + count, 0, 8);
 }
 
-// 2^n as two factors, of which a power of two is made in floats also where it is none.
-typedef struct Power {
-    F16 factor[2];
-} Power;
-
-LANES_INLINE Power power_of(int n) {
-    int half = n / 2;
-    return (Power){{f16_set(float_of_bits((uint32_t)(half + 127) << 23)),
-                    f16_set(float_of_bits((uint32_t)(n - half + 127) << 23))}};
-}
-
-LANES_INLINE F16 times(F16 a, Power power) {
-    return f16_mul(f16_mul(a, power.factor[0]), power.factor[1]);
-}
-
-LANES_INLINE int exponent_of(float power) { // of a power of two
-    int exponent;
-    (void)__builtin_frexpf(power, &exponent);
-    return exponent - 1;
-}
-
-enum { EXPONENT_MOST = 250 }; // more are never needed: no float is below m0 S then
-
-// What magnitudes are measured in: S, and m0 S 2^-23.
-typedef struct Powers {
-    F16 scale, least; // least: m0
-    Power one, low;
-    int s;
-} Powers;
-
-LANES_INLINE Powers powers_of(const Row *row) {
-    int s = (int)row->grid.most, one = -exponent_of(row->grid.step), low = one + s - 1 + 23;
-    return (Powers){.scale = f16_set(row->scale),
-                    .least = f16_set(float_of_bits((uint32_t)(127 - (s - 1)) << 23)),
-                    .one = power_of(one),
-                    .low = power_of(low < EXPONENT_MOST ? low : EXPONENT_MOST),
-                    .s = s};
-}
-
-// 16 codes of the values at x; what lies behind the row may be anything.
-LANES_INLINE I16 codes_of_powers(const Powers *in, const float *x, const uint32_t *word) {
-    F16 value = f16_mul(f16_load(x), in->scale), size = f16_abs(value);
-    F16 y = f16_min(times(size, in->one), f16_set(1)), low = times(size, in->low);
-    I16 code;
-    F16_EACH(i) {
-        VecInt k;
-        memcpy(&k, word + i * VEC_FLOATS, sizeof k);
-        k = k >> 9 & 0x7fffff;
-        VecInt above = (((VecInt)y.part[i] + k) >> 23) - 127 + in->s;
-        VecInt below = (__builtin_convertvector(k, Vec) < low.part[i]) & 1;
-        VecInt is_below = y.part[i] < in->least.part[i];
-        VecInt m = (below & is_below) | (above & ~is_below), minus = (VecInt)value.part[i] >> 31;
-        code.part[i] = in->s + ((m ^ minus) - minus);
-    }
-    return code;
-}
-
 LANES_INLINE void codes_make_powers(Piece *piece, const Row *row, int64_t first, int64_t count) {
-    Powers in = powers_of(row);
+    Powers in = powers_of(&row->grid, row->scale);
     for (int64_t c = 0; c < count; c += 16)
         i16_store_bytes(piece->code + c,
                         codes_of_powers(&in, row->x + first + c, piece->random.word + c));

@@ -43,7 +43,9 @@ static void rows_pass_in_blocks(void **state) {
     TestGraph graph;
     Error err = {0};
     Taken taken = {.stop = NODES_OF_TEST};
-    test_graph_init(&graph, (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4}, 1, &test_comm);
+    test_graph_init(
+        &graph, (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2},
+        1, &test_comm);
     int32_t *own = rows_of(&graph.shard);
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // in use is the peak
     size_t before = memory_peak(), most = shard_gather_bytes(&graph.shard, ROW * sizeof *own);
