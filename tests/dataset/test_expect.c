@@ -180,8 +180,8 @@ static void every_file_of_the_list(void **state) {
         char *rest = line, path[2048];
         const char *name = strsep(&rest, "\t"), *reader = strsep(&rest, "\t");
         const char *verdict = strsep(&rest, "\t");
-        if (strcmp(name, "bad/snap_neg.txt") == 0)
-            continue; // ids with a sign are read, and said
+        if (strcmp(name, "bad/snap_neg.txt") == 0 || strcmp(name, "bad/mtx_rect.mtx") == 0)
+            continue; // ids with a sign, and incidence matrices, are read, and said
         bool ours;
         Error err = {0};
         size_t before = memory_in_use();
