@@ -47,7 +47,9 @@ static double exact_part(int64_t n, int tables, double bins) {
 // The parts that are exact by ALGORITHMS D.5: the mean over p of 1 - (1 - e^(-l p))^s.
 static void numbers_never_grow(void **state) {
     (void)state;
+#ifndef __SANITIZE_ADDRESS__ // half a minute
     assert_near(exact_part(1000000, 2, .3), .429, .02);
+#endif
     assert_near(exact_part(100000, 2, 1), .83, .02);
     assert_near(exact_part(100000, 3, .3), .52, .02);
     assert_near(exact_part(1, 8, .3), 1, 0);
