@@ -184,7 +184,9 @@ class Trainings:
 
     def settings(self, which, case):
         small = {**SMALL, "data.path": os.path.join(self.folder, case.data)} if case.data in GRAPHS else {}
-        settings = {**PINNED, **small, **case.settings, "run.dir": self.run(which, case)}
+        # modes bring methods of gradients along, and not the same ones in all versions
+        method = {"gradients.method": "fp32"} if self.version["old"].row("gradients.method") else {}
+        settings = {**PINNED, **method, **small, **case.settings, "run.dir": self.run(which, case)}
         if which == "new" and case.settings.get("mode") == "auto":
             settings["quantization.exchanges"] = "replay:" + self.run("old", case)
         if settings.get("run.backend") == "fenced" and self.fenced[which] is None:

@@ -15,7 +15,7 @@
 
 static struct {
     int file; // descriptor; 0: none
-    bool is_elsewhere, is_left;
+    bool is_elsewhere, reader_is_gone;
 } event_log;
 
 static bool cannot(const char *to, Error *err) {
@@ -49,12 +49,12 @@ bool event_log_is_wanted(void) { return event_log.file > 0 || event_log.is_elsew
 
 // A process that can save takes the signal as a request to stop; the keeper hands it on.
 static void leave(void) {
-    event_log.is_left = true;
+    event_log.reader_is_gone = true;
     kill(getpid(), SIGUSR1);
 }
 
 static void put(const char *text, size_t bytes) {
-    while (bytes > 0 && !event_log.is_left) {
+    while (bytes > 0 && !event_log.reader_is_gone) {
         ssize_t written = write(event_log.file, text, bytes);
         struct pollfd ready = {.fd = event_log.file, .events = POLLOUT};
         if (written < 0 && errno == EAGAIN)
