@@ -138,22 +138,37 @@ LANES_INLINE float row_factor(const LossCall *call, int64_t r) {
     return call->split[r] != call->which ? 0 : call->row != NULL ? call->row[r] : 1;
 }
 
-double LANES_NAME(softmax_rows)(const LossCall *call, int64_t begin, int64_t end) {
-    int64_t columns = call->logits.columns;
-    bool plain = call->classes == NULL && call->smoothing == 0;
+// Of a row of the logits: writes g, if any, and returns its loss without its own factor.
+typedef double RowLoss(float *g, const LossCall *call, int64_t r, float weight);
+
+// Rows begin .. end - 1, each by its factor; a row that does not count has gradient 0.
+LANES_INLINE double losses_of_rows(const LossCall *call, int64_t begin, int64_t end, RowLoss *row) {
     double loss = 0;
     for (int64_t r = begin; r < end; r++) {
         float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
-        const float *z = call->logits.at + r * call->logits.stride;
-        float factor = row_factor(call, r), weight = call->weight * factor;
+        float factor = row_factor(call, r);
         if (factor != 0)
-            loss += (double)factor *
-                    (plain ? softmax_row(g, z, columns, call->label[r], weight)
-                           : softmax_row_of_shares(g, z, call, call->label[r], weight));
+            loss += (double)factor * row(g, call, r, call->weight * factor);
         else if (g != NULL)
-            zero_row(g, columns);
+            zero_row(g, call->logits.columns);
     }
     return loss;
+}
+
+LANES_INLINE double softmax_plain(float *g, const LossCall *call, int64_t r, float weight) {
+    return softmax_row(g, call->logits.at + r * call->logits.stride, call->logits.columns,
+                       call->label[r], weight);
+}
+
+LANES_INLINE double softmax_shares(float *g, const LossCall *call, int64_t r, float weight) {
+    return softmax_row_of_shares(g, call->logits.at + r * call->logits.stride, call, call->label[r],
+                                 weight);
+}
+
+double LANES_NAME(softmax_rows)(const LossCall *call, int64_t begin, int64_t end) {
+    return call->classes == NULL && call->smoothing == 0
+               ? losses_of_rows(call, begin, end, softmax_plain)
+               : losses_of_rows(call, begin, end, softmax_shares);
 }
 
 LANES_INLINE F16 labels_load(const uint8_t *from, int64_t count) {
@@ -192,20 +207,14 @@ LANES_INLINE double bce_row(float *g, const float *x, int64_t columns, const uin
     return (double)f16_sum(sum);
 }
 
-double LANES_NAME(bce_rows)(const LossCall *call, int64_t begin, int64_t end) {
+LANES_INLINE double bce_of_row(float *g, const LossCall *call, int64_t r, float weight) {
     int64_t columns = call->logits.columns;
-    double loss = 0;
-    for (int64_t r = begin; r < end; r++) {
-        float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
-        float factor = row_factor(call, r);
-        if (factor != 0)
-            loss += (double)factor * bce_row(g, call->logits.at + r * call->logits.stride, columns,
-                                             call->labels + r * columns, call->weight * factor,
-                                             call->positive);
-        else if (g != NULL)
-            zero_row(g, columns);
-    }
-    return loss;
+    return bce_row(g, call->logits.at + r * call->logits.stride, columns,
+                   call->labels + r * columns, weight, call->positive);
+}
+
+double LANES_NAME(bce_rows)(const LossCall *call, int64_t begin, int64_t end) {
+    return losses_of_rows(call, begin, end, bce_of_row);
 }
 
 // 1 of the classes that the row has, -1 of the others.
@@ -246,16 +255,7 @@ LANES_INLINE double hinge_row(float *g, const LossCall *call, int64_t r, float w
 }
 
 double LANES_NAME(hinge_rows)(const LossCall *call, int64_t begin, int64_t end) {
-    double loss = 0;
-    for (int64_t r = begin; r < end; r++) {
-        float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
-        float factor = row_factor(call, r);
-        if (factor != 0)
-            loss += (double)factor * hinge_row(g, call, r, call->weight * factor);
-        else if (g != NULL)
-            zero_row(g, call->logits.columns);
-    }
-    return loss;
+    return losses_of_rows(call, begin, end, hinge_row);
 }
 
 LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float weight) {
@@ -274,14 +274,5 @@ LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float wei
 }
 
 double LANES_NAME(mse_rows)(const LossCall *call, int64_t begin, int64_t end) {
-    double loss = 0;
-    for (int64_t r = begin; r < end; r++) {
-        float *g = call->g.at == NULL ? NULL : call->g.at + r * call->g.stride;
-        float factor = row_factor(call, r);
-        if (factor != 0)
-            loss += (double)factor * mse_row(g, call, r, call->weight * factor);
-        else if (g != NULL)
-            zero_row(g, call->logits.columns);
-    }
-    return loss;
+    return losses_of_rows(call, begin, end, mse_row);
 }
