@@ -19,22 +19,34 @@ static void loss_weights(Case *c, DeviceFloat **row, LossForm *form) {
     memory_free(host);
 }
 
-// Plain, in place, its value alone; then weighed, and weighed in place.
-static void softmax_loss(Case *c) {
-    DeviceFloat *row = NULL;
-    LossForm form = LOSS_PLAIN;
+// What a loss takes and gives.
+typedef struct LossArguments {
+    DeviceFloat *row; // NULL: 1
+    LossForm form;
+    Rows logits, g; // g: none, the logits in place, or rows of its own
+    DeviceByte *split;
+    DeviceDouble *loss;
+} LossArguments;
+
+// Variants: a gradient of its own, in place, the value alone; then weighed, and weighed in place.
+static LossArguments loss_arguments(Case *c) {
+    LossArguments of = {.form = LOSS_PLAIN};
     if (c->variant > 2)
-        loss_weights(c, &row, &form);
-    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
-    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
-    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
-    DeviceByte *split = case_small_bytes(c, logits.count, 3);
-    DeviceDouble *loss = case_bytes(c, sizeof(double));
-    if (c->variant == 2)
-        g = (Rows){0};
-    c->b->softmax_loss(loss, g, logits, label, split, 1, 0.125f, row, form);
-    if (g.at != NULL)
-        case_keep_rows(c, g);
+        loss_weights(c, &of.row, &of.form);
+    of.logits = case_rows(c, c->shape.rows, c->shape.columns);
+    Rows apart = case_rows(c, of.logits.count, of.logits.columns);
+    of.g = c->variant == 2 ? (Rows){0} : c->variant % 3 == 1 ? of.logits : apart;
+    of.split = case_small_bytes(c, of.logits.count, 3);
+    of.loss = case_bytes(c, sizeof(double));
+    return of;
+}
+
+static void softmax_loss(Case *c) {
+    LossArguments of = loss_arguments(c);
+    DeviceInt32 *label = case_int32s(c, of.logits.count, (int32_t)of.logits.columns);
+    c->b->softmax_loss(of.loss, of.g, of.logits, label, of.split, 1, 0.125f, of.row, of.form);
+    if (of.g.at != NULL)
+        case_keep_rows(c, of.g);
 }
 
 // Its sum alone, whose logarithm is the library's.
@@ -55,59 +67,35 @@ static void softmax_value(Case *c) {
     case_put(c, &near, sizeof near);
 }
 
-static void bce_loss(Case *c) {
-    DeviceFloat *row = NULL;
-    LossForm form = LOSS_PLAIN;
-    if (c->variant > 2)
-        loss_weights(c, &row, &form);
-    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
-    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
-    DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
-    DeviceDouble *loss = case_bytes(c, sizeof(double));
-    if (c->variant == 2)
-        g = (Rows){0};
-    c->b->bce_loss(loss, g, logits, labels, case_small_bytes(c, logits.count, 3), 1, 0.125f, row,
-                   form);
-    case_keep(c, loss, sizeof(double));
-    if (g.at != NULL)
-        case_keep_rows(c, g);
+static void keep_loss(Case *c, const LossArguments *of) {
+    case_keep(c, of->loss, sizeof(double));
+    if (of->g.at != NULL)
+        case_keep_rows(c, of->g);
 }
 
-// Of one label, in place, its value alone; then of several, weighed.
+static void bce_loss(Case *c) {
+    LossArguments of = loss_arguments(c);
+    DeviceByte *labels = case_small_bytes(c, of.logits.count * of.logits.columns, 2);
+    c->b->bce_loss(of.loss, of.g, of.logits, labels, of.split, 1, 0.125f, of.row, of.form);
+    keep_loss(c, &of);
+}
+
+// Of one label; weighed, of several.
 static void hinge_loss(Case *c) {
-    DeviceFloat *row = NULL;
-    LossForm form;
-    if (c->variant > 2)
-        loss_weights(c, &row, &form);
-    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
-    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
-    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
-    DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
-    DeviceDouble *loss = case_bytes(c, sizeof(double));
-    if (c->variant == 2)
-        g = (Rows){0};
-    c->b->hinge_loss(loss, g, logits, c->variant < 3 ? label : NULL, c->variant < 3 ? NULL : labels,
-                     case_small_bytes(c, logits.count, 3), 1, 0.125f, row);
-    case_keep(c, loss, sizeof(double));
-    if (g.at != NULL)
-        case_keep_rows(c, g);
+    LossArguments of = loss_arguments(c);
+    DeviceInt32 *label = case_int32s(c, of.logits.count, (int32_t)of.logits.columns);
+    DeviceByte *labels = case_small_bytes(c, of.logits.count * of.logits.columns, 2);
+    bool several = c->variant > 2;
+    c->b->hinge_loss(of.loss, of.g, of.logits, several ? NULL : label, several ? labels : NULL,
+                     of.split, 1, 0.125f, of.row);
+    keep_loss(c, &of);
 }
 
 static void mse_loss(Case *c) {
-    DeviceFloat *row = NULL;
-    LossForm form;
-    if (c->variant > 2)
-        loss_weights(c, &row, &form);
-    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
-    Rows g = c->variant % 3 == 1 ? logits : case_rows(c, logits.count, logits.columns);
-    DeviceFloat *numbers = case_floats(c, logits.count * logits.columns);
-    DeviceDouble *loss = case_bytes(c, sizeof(double));
-    if (c->variant == 2)
-        g = (Rows){0};
-    c->b->mse_loss(loss, g, logits, numbers, case_small_bytes(c, logits.count, 3), 1, 0.125f, row);
-    case_keep(c, loss, sizeof(double));
-    if (g.at != NULL)
-        case_keep_rows(c, g);
+    LossArguments of = loss_arguments(c);
+    DeviceFloat *numbers = case_floats(c, of.logits.count * of.logits.columns);
+    c->b->mse_loss(of.loss, of.g, of.logits, numbers, of.split, 1, 0.125f, of.row);
+    keep_loss(c, &of);
 }
 
 static void count_metrics(Case *c) {
