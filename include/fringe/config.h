@@ -334,9 +334,16 @@ bool config_is_sentence(const char *meaning);
 // file may also be the run.json of a run: then its member "config" is loaded. After errors
 // *config holds defaults for wrong keys and the values of the others; if the file is no JSON, its
 // mode is "". A path that does not exist may name a config that came with the program: "villages"
-// is configs/villages.json beside it.
+// is configs/villages.json beside it. The path "-" is standard input, which is read once; paths in
+// that config begin in the current folder.
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err);
+
+// What messages call it: "standard input" for "-"; other paths are returned as they are.
+const char *config_called(const char *path);
+// Puts the text of a config that was read from standard input there again, for a process that is
+// started in the place of this one or below it. False: none was read.
+bool config_give_input_back(void);
 
 // True if the path names a file, or a config that came with the program.
 bool config_is_there(const char *path);

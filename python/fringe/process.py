@@ -16,7 +16,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import IO, Any, Callable, Dict, List, Optional, Sequence
 
 STOPPED = 75  # the exit code of a training that wrote a checkpoint because it was asked to stop
 UNAVAILABLE = 69
@@ -79,18 +79,18 @@ def environment() -> Dict[str, str]:
     return {name: value for name, value in os.environ.items() if stays(name)}
 
 
-def _config_file(text: str) -> str:
-    descriptor, path = tempfile.mkstemp(".json", ".fringe-", os.getcwd())
-    with open(descriptor, "w", encoding="utf-8") as f:
-        f.write(text)
-    return path
+def _input(text: str) -> IO[bytes]:
+    """A file without a name that holds the text."""
+    file = tempfile.TemporaryFile()
+    file.write(text.encode())
+    file.seek(0)
+    return file
 
 
 class Call:
-    """A run of the program. `words` follow its name, `config` is the text of a config that a word `-` stands for, and
-    with `events` it reports what happens as dicts.
-
-    While the program runs the text lies in a file of the current folder, where its relative paths begin."""
+    """A run of the program. `words` follow its name, `config` is the text of a config that a word `-` stands for: the
+    program reads it from its standard input, and its relative paths begin in the current folder. With `events` the
+    program reports what happens as dicts."""
 
     def __init__(self, words: Sequence[str], config: Optional[str] = None, events: bool = False) -> None:
         if not sys.platform.startswith("linux"):
@@ -100,17 +100,16 @@ class Call:
         self._queue: "queue.SimpleQueue[Optional[Dict[str, Any]]]" = queue.SimpleQueue()
         self._errors: List[bytes] = []
         self._output: List[bytes] = []
-        self._file = None if config is None else _config_file(config)
-        words = [self._file if word == "-" and self._file else word for word in words]
         reader, writer = os.pipe() if events else (-1, -1)
         try:
-            self._process = subprocess.Popen(
-                [program_path(), *words, *(["--events", str(writer)] if events else [])], env=environment(),
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(writer,) if events else (), start_new_session=True)
+            with _input(config or "") as given:
+                self._process = subprocess.Popen(
+                    [program_path(), *words, *(["--events", str(writer)] if events else [])], env=environment(),
+                    stdin=given, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                    pass_fds=(writer,) if events else ())
         except BaseException:
             if events:
                 os.close(reader)
-            self._remove_file()
             raise
         finally:
             if events:
@@ -132,10 +131,6 @@ class Call:
         with stream:
             chunks.extend(iter(lambda: stream.read1(1 << 16), b""))
 
-    def _remove_file(self) -> None:
-        if self._file is not None:
-            os.unlink(self._file)
-
     def _listen(self, descriptor: int) -> None:
         """Reads at once what is written, so that a slow callback only lags and the training never waits for it."""
         with open(descriptor, "rb") as stream:
@@ -146,7 +141,6 @@ class Call:
         self._process.wait()
         for thread in self._threads:
             thread.join(LAST_SECONDS)
-        self._remove_file()
         self._queue.put(None)
 
     def stop(self) -> None:
@@ -198,8 +192,8 @@ class Call:
 
     def error(self, code: int) -> Error:
         """The program's sentences as an exception."""
-        said = self.errors.replace(self._file, "the config") if self._file else self.errors
-        lines = [line[len("fringe: "):] for line in said.splitlines() if line.startswith("fringe: ")]
+        lines = [line[len("fringe: "):].replace("standard input", "the config")
+                 for line in self.errors.splitlines() if line.startswith("fringe: ")]
         return Error(code, "\n".join(lines) or f"the program ended with code {code} and said nothing", self.errors)
 
 

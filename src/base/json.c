@@ -9,12 +9,10 @@
 #include <cjson/cJSON.h>
 #include <math.h>
 
-static const size_t longest_text = (size_t)64 << 20;
-
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err) {
-    if (bytes > longest_text) {
-        error_set(err, EXIT_DATA, "%s: %zu bytes of JSON, more than the %zu that are read", name,
-                  bytes, longest_text);
+    if (bytes > JSON_BYTES) {
+        error_set(err, EXIT_DATA, "%s: %zu bytes of JSON, more than the %d that are read", name,
+                  bytes, JSON_BYTES);
         return NULL;
     }
     if (!json_scan(text, bytes, name, err))
@@ -27,7 +25,7 @@ Json *json_parse(const char *text, size_t bytes, const char *name, Error *err) {
 
 Json *json_read(const char *path, Error *err) {
     size_t bytes;
-    char *text = file_read(path, longest_text, &bytes, err);
+    char *text = file_read(path, JSON_BYTES, &bytes, err);
     if (text == NULL)
         return NULL;
     Json *document = json_parse(text, bytes, path, err);

@@ -33,7 +33,7 @@ static bool check(const Options *options, Error *err) {
     warn_of_doubts(&config);
     if ((options->needs & NEEDS_DATA) && !check_data_whole(&config, err))
         return false;
-    printf("%s: ok\n", SHOWN(options->argument[1]));
+    printf("%s: ok\n", SHOWN(config_called(options->argument[1])));
     return true;
 }
 

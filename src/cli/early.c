@@ -350,7 +350,7 @@ bool read_config(Config *config, const Options *options, const char *path, Error
 
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err) {
     bool whole = read_config(config, options, path, err);
-    Early early = {config, path, err};
+    Early early = {config, config_called(path), err};
     if (config->mode[0] != 0) // wrong keys have their defaults
         check_names(&early);
     if (whole && (options->needs & NEEDS_WEIGHTS) && options->weights == NULL &&

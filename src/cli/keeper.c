@@ -122,7 +122,7 @@ static void end_late_start(void) {
 _Noreturn static void become(char *const *command, const Forward *forward, sigset_t *before) {
     setpgid(0, 0);
     forward_in_child(forward);
-    int nothing = open("/dev/null", O_RDONLY);
+    int nothing = config_give_input_back() ? -1 : open("/dev/null", O_RDONLY);
     if (nothing >= 0)
         dup2(nothing, STDIN_FILENO);
     signal(SIGHUP, SIG_DFL);         // until mpirun handles it

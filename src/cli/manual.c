@@ -119,7 +119,8 @@ static void man_options(void) {
 
 static void man_keys(void) {
     put_line(".SH", "CONFIG");
-    put_line("", "One JSON file with an object per section; --set section.key=value overrides it.");
+    put_line("", "One JSON file with an object per section; --set section.key=value overrides it. "
+                 "The file - is standard input; its paths begin in the current folder.");
     const Key *key;
     for (int i = 0; (key = config_key_at(i)) != NULL; i++) {
         char expected[1024];

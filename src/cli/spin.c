@@ -42,5 +42,6 @@ void spin_restart(int threads, char **argv) {
     if (getenv(mark) != NULL || launch_inside_job() || !spin_choose(1, threads))
         return;
     setenv(mark, "1", 1);
+    config_give_input_back();
     execv("/proc/self/exe", argv); // returns only after an error: then threads spin for long
 }

@@ -74,9 +74,7 @@ bool config_next_term(const char **at, Term *term);
 bool config_member_of(const Key *key, char out[CONFIG_CONDITION]);
 bool config_is_list(KeyKind kind);
 static inline int config_list_most(KeyKind kind) {
-    return kind == KEY_PATHS   ? CONFIG_PATHS
-           : kind == KEY_WORDS ? CONFIG_LIST
-                               : CONFIG_NUMBERS;
+    return kind == KEY_PATHS ? CONFIG_PATHS : kind == KEY_WORDS ? CONFIG_LIST : CONFIG_NUMBERS;
 }
 bool config_is_text(KeyKind kind);
 
@@ -101,6 +99,10 @@ bool config_check_cache(const Config *config, Error *err);
 // The path of a config: `path` itself if it exists, else the config of that name that came with the
 // program, else `path`. False if it is too long.
 bool config_find(const char *path, char *out, size_t size);
+// The document on standard input, which is read at the first call (standard_input.c).
+// EXIT_NO_INPUT, or the errors of json_parse.
+Json *config_read_input(Error *err);
+bool config_is_input(const char *path); // the path `-`
 // A config whose name is nearly that of a path that does not exist (nearby.c). False: there is
 // none.
 bool config_nearby(const char *path, char *out, size_t size);

@@ -178,7 +178,8 @@ static const Json *json_at(const Json *object, const char *path) {
 
 // The config of a run names every key, also those that its presets set, so other presets could
 // change none.
-static bool check_presets_of_run(const Config *config, const Json *inside, Error *err) {
+static bool check_presets_of_run(const Config *config, const Json *inside, const char *name,
+                                 Error *err) {
     for (int i = 0; i < PRESET_FAMILIES; i++) {
         const char *key = preset_families[i]->key, *is = preset_word(config, preset_families[i]);
         const Json *was = json_at(inside, key);
@@ -188,17 +189,13 @@ static bool check_presets_of_run(const Config *config, const Json *inside, Error
                 "%s: this is the config of a run with %s=%s, which sets every key that "
                 "this presets; to use %s=%s, give the config file that the run was "
                 "made from",
-                config->source, key, json_string(was), key, is);
+                name, key, json_string(was), key, is);
     }
     return true;
 }
 
 static bool refuse_missing(const char *path, Error *err) {
     char nearby[2048];
-    if (strcmp(path, "-") == 0)
-        return error_set(err, EXIT_NO_INPUT,
-                         "- does not exist: a config is not read from standard input; give its "
-                         "file, or the folder of a run");
     if (config_nearby(path, nearby, sizeof nearby))
         return error_set(err, EXIT_NO_INPUT, "%s does not exist; did you mean %s?", path, nearby);
     return error_set(err, EXIT_NO_INPUT, "%s does not exist; give a config, or the folder of a run",
@@ -213,23 +210,28 @@ static Json *read_file(const char *path, Error *err) {
     return err->code == 0 ? json_read(path, err) : NULL;
 }
 
+static Json *open_file(Config *config, const char *path, Error *err) {
+    if (config_is_input(path))
+        return config_read_input(err);
+    if (config_find(path, config->source, sizeof config->source))
+        return read_file(config->source, err);
+    error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
+              sizeof config->source - 1);
+    return NULL;
+}
+
 bool config_load(Config *config, const char *path, const char *const *settings, int count,
                  Error *err) {
+    const char *name = config_called(path);
     memset(config, 0, sizeof *config);
-    Json *file = NULL;
-    if (path != NULL) {
-        if (!config_find(path, config->source, sizeof config->source))
-            return error_set(err, EXIT_CONFIG, "the path of the config is longer than %zu letters",
-                             sizeof config->source - 1);
-        Error read = {0};
-        file = read_file(config->source, &read);
-        if (file == NULL) // invalid JSON is a bad config, not bad data
-            return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
-                             read.text);
-    }
+    Error read = {0};
+    Json *file = path != NULL ? open_file(config, path, &read) : NULL;
+    if (read.code != 0) // invalid JSON is a bad config, not bad data
+        return error_set(err, read.code == EXIT_DATA ? EXIT_CONFIG : (ExitCode)read.code, "%s",
+                         read.text);
     const Json *layer = file != NULL ? config_inside(file) : NULL;
-    bool ok = load(config, layer, path, layer != file, settings, count, err) &&
-              (layer == file || check_presets_of_run(config, layer, err));
+    bool ok = load(config, layer, name, layer != file, settings, count, err) &&
+              (layer == file || check_presets_of_run(config, layer, name, err));
     json_free(file);
     return ok;
 }

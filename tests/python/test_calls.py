@@ -69,7 +69,6 @@ def test_train():
     assert run.folder == os.path.abspath("runs/tiny-1") and run.finished and run.result["best_epoch"] > 0
     assert seen == metrics_of(run) and [line["epoch"] for line in seen] == [1, 2, 3, 4]
     assert np.array_equal(run.epochs["loss"], [line["loss"] for line in seen])
-    assert not [name for name in os.listdir() if name.startswith(".fringe-")]
     again = fringe.train(fringe.Config(**CONFIG), set={"train": {"epochs": 2}, "model.norm": "none"})
     assert again.folder == os.path.abspath("runs/tiny-2") and again.config["model"]["norm"] == "none"
     assert len(again.epochs["loss"]) == 2 and len(fringe.read_run(run.folder).epochs["loss"]) == 4
@@ -77,6 +76,19 @@ def test_train():
     other = fringe.train("tiny.json", dir="named")
     assert other.folder == os.path.abspath("named-2") and other.config["mode"] == "overlap"
     assert fringe.read_run("named").record["parts"]["count"] == 2 and fringe.read_run("named").config["mode"] == "quantize"
+
+
+def test_input():
+    """A dict reaches ranks and a program that starts itself again, and leaves no file."""
+    before = set(os.listdir())
+    of_two = fringe.train(CONFIG, ranks=2, dir="input")
+    assert of_two.record["parts"]["count"] == 2 and of_two.config["data"]["path"] == os.path.abspath("tiny")
+    crowded = fringe.train(CONFIG, dir="input", set={"run.threads": os.cpu_count() + 1})  # so threads spin briefly
+    assert len(crowded.epochs["loss"]) == 4 and crowded.record["config_file"] == ""
+    assert set(os.listdir()) - before == {"input", "input-2"}
+    given = json.dumps({"data": {"path": "tiny"}, "model": {"hidden": [8]}, "train": {"epochs": 2}}).encode()
+    said = subprocess.run([FRINGE, "train", "-", "--ranks", "2", "--quiet"], input=given, capture_output=True)
+    assert said.returncode == 0 and len(fringe.read_run("runs/fringe").epochs["loss"]) == 2, said
 
 
 def test_run():
@@ -154,7 +166,7 @@ def test_error():
     before = set(os.listdir("runs"))
     error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epoch": 4}})
     assert error.code == 78 and "did you mean train.epochs?" in str(error) and "fringe: " in error.output, error
-    assert set(os.listdir("runs")) == before and not [name for name in os.listdir() if name.startswith(".fringe-")]
+    assert set(os.listdir("runs")) == before
     assert raised(fringe.Error, fringe.inspect, "not-there").code == 66
 
     def kills(line):

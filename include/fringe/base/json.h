@@ -7,6 +7,8 @@
 #include "fringe/base/error.h"
 #include <stdint.h>
 
+enum { JSON_BYTES = 64 << 20 }; // of the longest text that is read
+
 typedef struct Json Json; // a value inside a document; lives as long as the document
 typedef enum JsonType {
     JSON_NULL,
@@ -18,7 +20,7 @@ typedef enum JsonType {
 } JsonType;
 
 // Parses `bytes` of text; `name` is its name in messages ("cora.json"). NULL and an error with
-// line:column if it is not JSON, is nested deeper than 64, is longer than 64 MiB or has more than 4
+// line:column if it is not JSON, is nested deeper than 64, is longer than JSON_BYTES or has more than 4
 // million values (a value takes some 100 bytes). Free the document with json_free.
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err);
 Json *json_read(const char *path, Error *err); // file_read and json_parse
