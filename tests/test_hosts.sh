@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # once
-# If this failed, the README's way to train on several hosts (a hostfile, one cache that all see, a
-# config and a graph that only rank 0's host has) would not work, would train another model than one
+# If this failed, the README's ways to train on several hosts (--hosts, or mpirun with a hostfile; one
+# cache that all see, a config and a graph that only rank 0's host has) would not work, would train another model than one
 # host does, or could not be stopped and gone on with. Two hosts are network namespaces of
 # bench/common/netrig.sh; they need root.
 . "$(dirname "${BASH_SOURCE[0]}")/cli/lib.sh"
@@ -38,6 +38,14 @@ on_hosts() {
         "$FRINGE" train own/tiny.json $settings --set data.cache="$work/cache" \
         --set run.dir="$work/own/$1" "${@:2}"
 }
+# by_hosts HOSTS RUN OPTIONS...: fringe starts the ranks; what mpirun must know of the rig is said by
+# the variables of Open MPI
+by_hosts() {
+    env OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent="$work/agent" OMPI_MCA_oob_tcp_if_include=eth0 \
+        OMPI_MCA_btl=self,vader,tcp OMPI_MCA_btl_tcp_if_include=eth0 OMPI_MCA_orte_tmpdir_base="$work" \
+        bash "$rig" exec --name $net --host 1 -- "$FRINGE" train own/tiny.json $settings --ranks 4 \
+        --hosts "$1" --set data.cache="$work/cache" --set run.dir="$work/own/$2" "${@:3}"
+}
 ranks_on() { ip netns pids "$1" | xargs -r -I{} cat /proc/{}/comm 2>/dev/null | grep -c '^fringe$'; }
 same_run() { # NAME FOLDER
     same "$1: metrics" <(timeless one) <(timeless "own/$2")
@@ -48,8 +56,8 @@ same_run() { # NAME FOLDER
 
 expect "4 ranks on one host" 0 'result +epoch 600: ' "$FRINGE" train own/tiny.json $settings \
     --ranks 4 --set run.dir=one
-whole() { (on_hosts whole); }
-expect "2 on each of two" 0 'result +epoch 600: ' whole
+expect "2 on each of two" 0 'result +epoch 600: ' by_hosts h1,h2 whole
+grep -q '"ranks_on_first_node": 2,' own/whole/run.json || fail "--hosts h1,h2 did not spread 4 ranks evenly"
 same_run "as on one host" whole
 
 # USR1 to mpirun reaches the ranks of both

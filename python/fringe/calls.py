@@ -18,6 +18,7 @@ from .runs import Predictions, Run, read_predictions, read_run
 from .tables import Table, table_of
 
 OnEpoch = Optional[Callable[[Dict[str, Any]], Any]]
+Hosts = Union[None, str, Sequence[str]]
 
 
 def _follow(call: Call, on_epoch: OnEpoch, line: Line, several: bool) -> int:
@@ -43,8 +44,9 @@ def _follow(call: Call, on_epoch: OnEpoch, line: Line, several: bool) -> int:
         line.end()
 
 
-def _words(ranks: int, mode: Optional[str], folder: Optional[str], set: Mapping[str, Any]) -> List[str]:
-    words = ["--ranks", str(ranks)] if ranks != 1 else []
+def _words(ranks: int, hosts: Hosts, mode: Optional[str], folder: Optional[str], set: Mapping[str, Any]) -> List[str]:
+    words = ["--ranks", str(ranks)] if ranks != 1 or hosts else []
+    words += ["--hosts", hosts if isinstance(hosts, str) else ",".join(hosts)] if hosts else []
     words += ["--set", f"mode={mode}"] if mode is not None else []
     return words + settings(set) + (["--set", f"run.dir={folder}"] if folder else [])
 
@@ -75,13 +77,14 @@ def _run_in(folder: str) -> Run:
     return Run(folder, {}, {"epoch": np.zeros(0, int)}, {}, {})
 
 
-def train(config: ConfigLike, *, ranks: int = 1, mode: Optional[str] = None, dir: Optional[str] = None,
-          resume: bool = False, set: Mapping[str, Any] = {}, on_epoch: OnEpoch = None,
+def train(config: ConfigLike, *, ranks: int = 1, hosts: Hosts = None, mode: Optional[str] = None,
+          dir: Optional[str] = None, resume: bool = False, set: Mapping[str, Any] = {}, on_epoch: OnEpoch = None,
           progress: Optional[bool] = None) -> Run:
     """Trains as the config says and returns the Run.
 
     config    a dict, a fringe.Config, the path of a file, the name of a shipped config, or a Run (the same again)
     ranks     processes that train together, as `fringe train --ranks`
+    hosts     machines on which they start, ["a", "b"] or ["a:1", "b:3"], or the path of a hostfile (README, "Several hosts")
     mode      a preset such as "adaqp"
     dir       the folder of the run; without it the first free runs/NAME-N
     resume    goes on from the newest checkpoint in `dir`, of the Run, or in the last runs/NAME-N
@@ -95,31 +98,31 @@ def train(config: ConfigLike, *, ranks: int = 1, mode: Optional[str] = None, dir
     """
     given = words_of(config)
     folder = _place(given, dir, resume)
-    _training("train", given, folder, _words(ranks, mode, folder, set), resume, on_epoch, progress, several=False)
+    _training("train", given, folder, _words(ranks, hosts, mode, folder, set), resume, on_epoch, progress, several=False)
     return _run_in(folder)
 
 
 def compare(config: ConfigLike, *, modes: Optional[Sequence[str]] = None, runs: int = 1, ranks: int = 1,
-            dir: Optional[str] = None, resume: bool = False, set: Mapping[str, Any] = {}, on_epoch: OnEpoch = None,
-            progress: Optional[bool] = None) -> Table:
+            hosts: Hosts = None, dir: Optional[str] = None, resume: bool = False, set: Mapping[str, Any] = {},
+            on_epoch: OnEpoch = None, progress: Optional[bool] = None) -> Table:
     """Trains in each of the modes from the same weights, `runs` seeds each, and returns the comparison as a table with a
     row for each mode. on_epoch also gets the folder of the run, as "run"."""
     given = words_of(config)
     folder = _place(given, dir, resume, "-compare")
-    words = _words(ranks, None, folder, set) + (["--modes", ",".join(modes)] if modes else [])
+    words = _words(ranks, hosts, None, folder, set) + (["--modes", ",".join(modes)] if modes else [])
     words += ["--runs", str(runs)] if runs != 1 else []
     _training("compare", given, folder, words, resume, on_epoch, progress)
     return table_of(folder, "compare.json", "modes")
 
 
 def sweep(config: ConfigLike, values: Mapping[str, Sequence[Any]], *, runs: int = 1, ranks: int = 1,
-          mode: Optional[str] = None, dir: Optional[str] = None, resume: bool = False, set: Mapping[str, Any] = {},
-          on_epoch: OnEpoch = None, progress: Optional[bool] = None) -> Table:
+          hosts: Hosts = None, mode: Optional[str] = None, dir: Optional[str] = None, resume: bool = False,
+          set: Mapping[str, Any] = {}, on_epoch: OnEpoch = None, progress: Optional[bool] = None) -> Table:
     """Trains with every combination of the values, {"train.lr": [0.01, 0.003]}, `runs` seeds each, and returns a table
     with a row for each; table.best is the one with the best validation score."""
     given = words_of(config)
     folder = _place(given, dir, resume, "-sweep")
-    words = _words(ranks, mode, folder, set) + (["--runs", str(runs)] if runs != 1 else [])
+    words = _words(ranks, hosts, mode, folder, set) + (["--runs", str(runs)] if runs != 1 else [])
     for key, choices in values.items():
         texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices]
         words += ["--sweep", f"{key}={','.join(texts)}"]
@@ -179,13 +182,13 @@ class Arrays(Dict[str, np.ndarray]):
             raise AttributeError(f"there is no array '{name}', only {', '.join(self)}") from None
 
 
-def program(name: str, config: ConfigLike, *, ranks: int = 1, dir: Optional[str] = None, set: Mapping[str, Any] = {},
-            **keys: Any) -> Arrays:
+def program(name: str, config: ConfigLike, *, ranks: int = 1, hosts: Hosts = None, dir: Optional[str] = None,
+            set: Mapping[str, Any] = {}, **keys: Any) -> Arrays:
     """Computes on the graph without a network ("components", "random-walk", "harmonic", "label-propagation", "spectral")
     and returns its arrays; keys are those of section program: program("spectral", config, pairs=16).embeddings."""
     given = words_of(config)
     folder = run_folder(*given, dir, f"-{name}")
-    words = [*_words(ranks, None, None, set), *settings({"program": keys}), "--output", folder, "--quiet"]
+    words = [*_words(ranks, hosts, None, None, set), *settings({"program": keys}), "--output", folder, "--quiet"]
     try:
         record = json.loads(answer(["program", name, given[0], "--json", *words], given[1]))
     finally:
@@ -195,14 +198,14 @@ def program(name: str, config: ConfigLike, *, ranks: int = 1, dir: Optional[str]
 
 
 def predict(run: ConfigLike, new: Any = None, *, layer: Optional[int] = None, best: bool = False, ranks: int = 1,
-            output: Optional[str] = None, set: Mapping[str, Any] = {}) -> Predictions:
+            hosts: Hosts = None, output: Optional[str] = None, set: Mapping[str, Any] = {}) -> Predictions:
     """Ids, classes and scores, and with `layer` the rows that enter it (-1: the last), of all nodes of a run or of those
     of `new`: the path of another graph, or fringe.Data. They are also written into `output` where it is given."""
     given = words_of(run)
     if layer is not None and layer < 0:
         layer += int(read_run(given[0]).config["model"]["layers"])
     folder = output or tempfile.mkdtemp(prefix="fringe-")
-    words = [*_words(ranks, None, None, set), "--output", folder, "--quiet", *(["--best"] if best else [])]
+    words = [*_words(ranks, hosts, None, None, set), "--output", folder, "--quiet", *(["--best"] if best else [])]
     words += ["--layer", str(layer)] if layer is not None else []
     if new is not None:
         words += ["--data", new.store() if isinstance(new, Data) else os.fspath(new)]

@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence
+from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -57,15 +57,16 @@ class Run:
         assert rows is not None
         return rows
 
-    def resume(self, *, epochs: Optional[int] = None, set: Mapping[str, Any] = {},
-               on_epoch: Optional[Callable[[Dict[str, Any]], Any]] = None, progress: Optional[bool] = None) -> "Run":
+    def resume(self, *, epochs: Optional[int] = None, hosts: Union[None, str, Sequence[str]] = None,
+               set: Mapping[str, Any] = {}, on_epoch: Optional[Callable[[Dict[str, Any]], Any]] = None,
+               progress: Optional[bool] = None) -> "Run":
         """Goes on from the newest checkpoint, to `epochs` in all, on as many ranks as before; returns the Run as it then
         is. The same epochs come out as if it had never been stopped."""
         from .calls import train  # which makes runs
 
         wanted = dict(set) if epochs is None else {**set, "train.epochs": epochs}
-        return train(self.folder, ranks=int(self.record.get("parts", {}).get("count", 1)), resume=True, set=wanted,
-                     on_epoch=on_epoch, progress=progress)
+        return train(self.folder, ranks=int(self.record.get("parts", {}).get("count", 1)), hosts=hosts,
+                     resume=True, set=wanted, on_epoch=on_epoch, progress=progress)
 
     def plot(self, figures: Sequence[str] = ("loss", "validation.accuracy"), axes: Any = None) -> Any:
         """Curves of figures by epoch, drawn by matplotlib, each in a row of its own. Returns the axes."""

@@ -31,7 +31,8 @@ typedef struct Options { // the command line
     int arguments;
     const char *setting[CLI_SETTINGS]; // --set
     int settings;
-    int ranks; // 0: not given
+    int ranks;         // 0: not given
+    const char *hosts; // --hosts; NULL: this machine
     bool oversubscribe;
     int runs;    // --runs
     bool resume; // --resume auto
@@ -113,9 +114,9 @@ void help_print(void); // main.c: the text of fringe --help (stdout)
 // --- launch.c: this program under mpirun
 
 bool launch_inside_job(void);               // started by mpirun, or by srun with PMI
-bool launch_wanted(const Options *options); // --ranks above 1, and no MPI job around us
-// False with EXIT_USAGE if --ranks is beyond reason for the cores that this process may use, and
-// --oversubscribe is not given. Under Slurm the job's machines count.
+bool launch_wanted(const Options *options); // --ranks above 1 or --hosts, and no MPI job around us
+// False with EXIT_USAGE if --hosts is wrong, or if --ranks is beyond reason for the cores that this
+// process may use and --oversubscribe is not given. Under Slurm the job's machines count.
 bool launch_fits(const Options *options, Error *err);
 // Starts mpirun with this command line, forwards signals, and returns the exit code. A command that
 // trains gets INT, TERM and HUP as USR1.
@@ -131,6 +132,15 @@ bool launch_is_kept(void);         // true if a keeper started this rank and wri
 void launch_die_with_parent(void); // a rank that a keeper started ends with its mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
+
+// --- hosts.c: --hosts
+
+bool hosts_are_file(const char *hosts); // a hostfile, no list of names
+// EXIT_USAGE if it is not a list of hosts for so many ranks (0: not given), or EXIT_NO_INPUT.
+bool hosts_fit(const char *hosts, int ranks, Error *err);
+// What mpirun gets: the ranks are spread evenly over hosts that have no numbers, in blocks.
+// memory_free it.
+char *hosts_for_mpirun(const char *hosts, int ranks);
 
 // --- keeper.c
 

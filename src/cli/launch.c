@@ -32,11 +32,20 @@ bool launch_inside_job(void) {
 
 bool launch_is_kept(void) { return is_set(mark); }
 
-bool launch_wanted(const Options *options) { return options->ranks > 1 && !launch_inside_job(); }
+bool launch_wanted(const Options *options) {
+    return (options->ranks > 1 || options->hosts != NULL) && !launch_inside_job();
+}
+
+// The cores that count are not those of this machine, or not those alone.
+static bool is_elsewhere(const Options *options) {
+    return options->hosts != NULL || is_set("SLURM_JOB_ID");
+}
 
 bool launch_fits(const Options *options, Error *err) {
     int cores = threads_usable();
-    if (options->oversubscribe || is_set("SLURM_JOB_ID") || options->ranks <= RANKS_A_CORE * cores)
+    if (options->hosts != NULL)
+        return hosts_fit(options->hosts, options->ranks, err);
+    if (options->oversubscribe || is_elsewhere(options) || options->ranks <= RANKS_A_CORE * cores)
         return true;
     return error_set(err, EXIT_USAGE,
                      "--ranks %d is more than %d for each of the %d core%s that this process may "
@@ -58,6 +67,7 @@ void launch_die_with_parent(void) {
 typedef struct Words {
     char **word; // [room + 1], ends with NULL; owned
     char ranks[16];
+    char *hosts; // NULL: none; owned
     int count, room;
 } Words;
 
@@ -86,11 +96,12 @@ static void add_variables(Words *words) {
         }
 }
 
-// Under Slurm the job's machines and slots count, otherwise this machine's cores.
+// Under Slurm the job's machines and slots count, with --hosts those that it names, otherwise this
+// machine's cores.
 static void set_environment(const Options *options, int threads) {
     char text[16];
     int cores = threads_on_node();
-    bool local = !is_set("SLURM_JOB_ID");
+    bool local = !is_elsewhere(options);
     int each = threads > 0 ? threads : cores / options->ranks > 0 ? cores / options->ranks : 1;
     snprintf(text, sizeof text, "%d", each);
     if (local)
@@ -110,6 +121,16 @@ static void set_environment(const Options *options, int threads) {
     }
 }
 
+// The sessions of mpirun's daemons stay its children, by which it is seen to work (hang.c).
+static void add_hosts(Words *words, const Options *options) {
+    if (options->hosts == NULL)
+        return;
+    words->hosts = hosts_for_mpirun(options->hosts, options->ranks);
+    add(words, hosts_are_file(options->hosts) ? "--hostfile" : "--host");
+    add(words, words->hosts);
+    add(words, "--leave-session-attached");
+}
+
 static void build(Words *words, const Options *options, char *program, char **argv) {
     words->room = OWN_WORDS;
     for (int i = 1; argv[i] != NULL; i++)
@@ -124,6 +145,7 @@ static void build(Words *words, const Options *options, char *program, char **ar
         add(words, "--oversubscribe");
     add(words, "-n");
     add(words, words->ranks);
+    add_hosts(words, options);
     add_variables(words);
     add(words, program);
     for (int i = 1; argv[i] != NULL; i++)
@@ -146,6 +168,7 @@ ExitCode launch(const Options *options, int threads, char **argv) {
     set_environment(options, threads);
     build(&words, options, program, argv);
     ExitCode code = keeper_run(words.word, options->ranks, (options->needs & NEEDS_TO_FINISH) != 0);
+    memory_free(words.hosts);
     memory_free(words.word);
     return code;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const Command commands[] = {
-    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rOsneuEqv",
+    {"train", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rMOsneuEqv",
      "train a model on the whole graph, on one or many ranks",
      "Trains as CONFIG says and writes run.json, metrics.jsonl and checkpoints to run.dir.\n"
      "Prints one line per logged epoch on stderr and the result on stdout.\n"
@@ -16,7 +16,7 @@ const Command commands[] = {
      "--resume auto continues from the newest checkpoint, bit for bit. Without it a run starts\n"
      "from the beginning, and where run.dir holds a run, in run.dir-2, run.dir-3, ...",
      cmd_train},
-    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rOsnmuEjqv",
+    {"compare", "CONFIG", 1, 1, true, NEEDS_TRAINING, "rMOsnmuEjqv",
      "train in several modes and compare time and accuracy",
      "Trains CONFIG in each of --modes, one after the other, from the same initial weights, each\n"
      "in its own folder under run.dir. `alone` is a single-rank baseline with the whole graph: "
@@ -24,12 +24,12 @@ const Command commands[] = {
      "with one thread and once with all cores, while the other ranks sleep. Prints tables\n"
      "and writes them to compare.json. --resume auto continues with the mode that was interrupted.",
      cmd_compare},
-    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rOswbAEjqv",
+    {"evaluate", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS, "rMOswbAEjqv",
      "print loss and metrics of trained weights",
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
      "CONFIG may be the folder of a run: then the config in its run.json is used.",
      cmd_evaluate},
-    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rOswbloDVEqv",
+    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rMOswbloDVEqv",
      "write classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels; none where\n"
      "labels are numbers, which scores.npy then predicts),\n"
@@ -41,7 +41,7 @@ const Command commands[] = {
      "another\n"
      "graph with the weights of the run; it needs features, and no labels.",
      cmd_predict},
-    {"program", "NAME CONFIG", 2, 2, true, NEEDS_DATA | NEEDS_OUTPUT | NEEDS_TO_FINISH, "rOsoEjqv",
+    {"program", "NAME CONFIG", 2, 2, true, NEEDS_DATA | NEEDS_OUTPUT | NEEDS_TO_FINISH, "rMOsoEjqv",
      "run a learning program: random walks, labels, components, vectors",
      "NAME: components, random-walk (rw), harmonic, label-propagation (lp) or spectral\n"
      "(docs/programs.md). CONFIG is that of a training, or names a snapshot of `fringe stream`;\n"

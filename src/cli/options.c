@@ -8,6 +8,8 @@
 
 static const Option table[] = {
     {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
+    {'M', "hosts", "HOST,...|FILE",
+     "start the ranks on these machines: HOST,HOST:RANKS,... or a hostfile of Open MPI"},
     {'O', "oversubscribe", NULL, "allow more than 8 ranks for each core"},
     {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
     {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; prints mean and deviation"},
@@ -179,6 +181,8 @@ static const char **text_of(Options *options, char letter) {
         return &options->csv;
     case 'E':
         return &options->events;
+    case 'M':
+        return &options->hosts;
     default:
         return NULL;
     }

@@ -43,6 +43,10 @@ static bool check_ranks(Session *s, const Options *options) {
         error_set(&s->err, EXIT_USAGE,
                   "--ranks is %d, but this MPI job has %d ranks; drop --ranks or mpirun",
                   options->ranks, s->comm.size);
+    else if (options->hosts != NULL && !launch_is_kept())
+        error_set(&s->err, EXIT_USAGE,
+                  "--hosts %s: this MPI job has its hosts already; drop --hosts or mpirun",
+                  SHOWN(options->hosts));
     return comm_agree(&s->comm, &s->err);
 }
 

@@ -18,7 +18,7 @@
 #define WHOLE_GRAPH                                                                                \
     "fringe trains on the whole graph in every epoch, without batches, samples or loaders"
 #define RANKS "the number of parts is the number of ranks: --ranks P"
-#define STARTS_RANKS "--ranks P starts the ranks; on several machines mpirun or srun does"
+#define STARTS_RANKS "--ranks P starts the ranks, with --hosts on several machines"
 #define CLASSIFIES                                                                                 \
     "fringe classifies nodes, or predicts numbers of them where data.labels are numbers: "         \
     "train.loss and train.metric follow from the labels, and other tasks are not offered"
@@ -218,7 +218,7 @@ static const Meaning meanings[] = {
      "--set run.backend=cpu, cuda or auto chooses the kernels; messages are those of MPI"},
     {"option", "eval test inference", "fringe evaluate and fringe predict use trained weights"},
     {"option", "resume_from continue", "--resume auto continues the run in run.dir"},
-    {"option", "host hosts hostfile H", STARTS_RANKS},
+    {"--hosts", "host hostfile H machinefile", "--hosts"},
 
     {"mode", "adaqp-q", "quantize"},
     {"mode", "adaqp-p", "overlap"},

@@ -72,7 +72,8 @@ def test_train():
     again = fringe.train(fringe.Config(**CONFIG), set={"train": {"epochs": 2}, "model.norm": "none"})
     assert again.folder == os.path.abspath("runs/tiny-2") and again.config["model"]["norm"] == "none"
     assert len(again.epochs["loss"]) == 2 and len(fringe.read_run(run.folder).epochs["loss"]) == 4
-    assert fringe.train("tiny.json", ranks=2, mode="quantize", dir="named").folder == os.path.abspath("named")
+    assert raised(fringe.Error, fringe.train, CONFIG, ranks=3, hosts=["localhost:2"]).code == 64
+    assert fringe.train("tiny.json", ranks=2, hosts=["localhost"], mode="quantize", dir="named").folder == os.path.abspath("named")
     other = fringe.train("tiny.json", dir="named")
     assert other.folder == os.path.abspath("named-2") and other.config["mode"] == "overlap"
     assert fringe.read_run("named").record["parts"]["count"] == 2 and fringe.read_run("named").config["mode"] == "quantize"
