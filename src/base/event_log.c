@@ -43,6 +43,11 @@ bool event_log_open(const char *to, Error *err) {
     return event_log.file > 0 || cannot(to, err);
 }
 
+void event_log_hand_on(void) {
+    if (event_log.file > 0)
+        fcntl(event_log.file, F_SETFD, 0);
+}
+
 void event_log_is_elsewhere(void) { event_log.is_elsewhere = true; }
 
 bool event_log_is_wanted(void) { return event_log.file > 0 || event_log.is_elsewhere; }

@@ -189,8 +189,6 @@ static ExitCode launch_command(const Options *options, char **argv) {
             return fail(&err);
         threads = (int)config.run.threads;
     }
-    if (options->events != NULL && !event_log_open(options->events, &err))
-        return fail(&err);
     return launch(options, threads, argv);
 }
 
@@ -228,6 +226,9 @@ static ExitCode run(int argc, char **argv) {
         options_help(command);
         return EXIT_OK;
     }
+    bool has_log = options.events != NULL && !launch_inside_job(); // else rank 0 opens it
+    if (has_log && !event_log_open(options.events, &err))
+        return fail(&err);
     if (command->ranks && launch_wanted(&options))
         return launch_command(&options, argv);
     options.argc = &argc;

@@ -92,11 +92,11 @@ void warn_of_omp_threads(void) {
                       SHOWN(wanted), SHOWN(wanted));
 }
 
-// Of a job that no keeper draws rank 0 has the log. A descriptor of the user's own mpirun does not
-// reach the ranks.
-static bool open_events(Session *s, const char *to, bool inside_job) {
+// Rank 0 has the log of a job of the user's own mpirun, whose descriptors do not reach the ranks;
+// else the first process of this program opened it.
+static bool open_events(Session *s, const char *to) {
     bool has_it = to != NULL && s->comm.rank == 0 && !launch_is_kept();
-    if (has_it && inside_job && to[strspn(to, "0123456789")] == 0)
+    if (has_it && to[strspn(to, "0123456789")] == 0)
         error_set(&s->err, EXIT_USAGE,
                   "--events %s: mpirun passes no descriptors on; give the path of a file", to);
     else if (has_it)
@@ -119,7 +119,7 @@ bool session_start(Session *session, const Options *options) {
         spin_restart(threads_set((int)session->config.run.threads, 1), *options->argv);
     }
     comm_start(&session->comm, options->argc, options->argv);
-    if (!open_events(session, options->events, inside_job))
+    if (inside_job && !open_events(session, options->events))
         return false;
     if (session->comm.rank == 0)
         terminal_start(&session->comm);

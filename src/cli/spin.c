@@ -43,5 +43,6 @@ void spin_restart(int threads, char **argv) {
         return;
     setenv(mark, "1", 1);
     config_give_input_back();
+    event_log_hand_on();
     execv("/proc/self/exe", argv); // returns only after an error: then threads spin for long
 }

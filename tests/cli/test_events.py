@@ -98,6 +98,15 @@ for ranks in ("1", "2"):
     check(f"{ranks} rank(s): nobody reads: it stops with a checkpoint",
           code == 75 and os.path.exists(f"left{ranks}/checkpoints/LATEST"), said)
 
+# what is found before a training begins; and a program that starts itself again keeps the log
+for ranks in ("1", "2"):
+    code, said, events, _ = watched("--ranks", ranks, "--set", "train.epoch=3", "--set", f"run.dir={work}/none")
+    check(f"{ranks} rank(s): a wrong config is an event", code == 78 and
+          [event["event"] for event in events] == ["error", "end"] and events[1]["code"] == 78 and
+          events[0]["text"] in said and "train.epoch: unknown key" in events[0]["text"], (events, said))
+code, said, events, _ = watched("--set", f"run.threads={os.cpu_count() + 1}", "--set", f"run.dir={work}/again")
+check("started again: the log goes on", code == 0 and epochs_of(events) == metrics_of("again"), said)
+
 for to, expected, sentence in (("99", 64, "a descriptor above 2"), ("none/events", 73, "cannot write")):
     code, said = ended(train(to))
     check(f"--events {to}", code == expected and sentence in said, said)

@@ -162,6 +162,18 @@ def test_raise():
     assert goes_on.folder == os.path.abspath("interrupted") and goes_on.record["resumed_at_epoch"] > 0
 
 
+def children(process):
+    with open(f"/proc/{process}/task/{process}/children") as f:
+        return [int(child) for child in f.read().split()]
+
+
+def kills_a_rank(line):
+    """The last process below mpirun, which the program starts, which Python started in this thread."""
+    with contextlib.suppress(FileNotFoundError, IndexError):  # they are gone already
+        with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
+            os.kill(children(children(int(f.read().split()[0]))[0])[-1], signal.SIGKILL)
+
+
 def test_error():
     first()
     before = set(os.listdir("runs"))
@@ -178,6 +190,8 @@ def test_error():
 
     error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, on_epoch=kills)
     assert error.code == 128 + signal.SIGKILL, error.code
+    error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, ranks=2, on_epoch=kills_a_rank)
+    assert error.code == 128 + signal.SIGKILL and "a rank or mpirun was killed by signal 9" in str(error), error
     os.environ["FRINGE_PROGRAM"], path = "", os.environ["PATH"]
     module, process.__file__ = process.__file__, "/none/fringe/process.py"
     os.environ["PATH"] = "/none"

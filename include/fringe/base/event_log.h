@@ -19,6 +19,8 @@
 // `to`: the number of an open descriptor, which children do not inherit, or a file to append to.
 // EXIT_USAGE or EXIT_CANNOT_WRITE: it cannot be written.
 bool event_log_open(const char *to, Error *err);
+// A program that is started in the place of this one opens the log again.
+void event_log_hand_on(void);
 // Another process has the log: events become records of the screen.
 void event_log_is_elsewhere(void);
 // Does anybody want events?
