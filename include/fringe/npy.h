@@ -70,4 +70,21 @@ bool npy_write(const char *path, const char *descr, const void *data, size_t ite
 bool npy_begin(FileWriter *writer, const char *path, const char *descr, int rank,
                const int64_t *shape, Error *err);
 
+// An array of an npz that npz_write asks for piece by piece.
+typedef struct NpzOut {
+    const char *key, *descr; // numpy's type: "<f4"
+    size_t item;             // bytes of an element
+    int rank;                // 1 or 2
+    int64_t shape[2];
+    bool packed; // deflated, else stored
+    // Puts the elements [first, first + count) into `out`, which ascend from call to call. An array
+    // may be asked for again from its beginning. False with an error.
+    bool (*make)(void *context, int64_t first, int64_t count, void *out, Error *err);
+    void *context; // borrowed
+} NpzOut;
+// Writes an archive of `count` arrays, at most NPZ_OUT of them: complete and flushed, or not at
+// all. EXIT_CANNOT_WRITE, EXIT_IO, or what `make` says.
+enum { NPZ_OUT = 16 };
+bool npz_write(const char *path, const NpzOut *array, int count, Error *err);
+
 #endif

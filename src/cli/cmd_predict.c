@@ -14,10 +14,11 @@ typedef struct Piecewise {
 
 typedef struct Output {
     const Session *session;
-    const char *csv; // NULL: no table
+    const char *csv, *npz; // NULL: no table, no archive
     char folder[PATH_BYTES];
     Piecewise scores, classes, table, embedding;
     PredictedNames names;
+    char embedding_name[32];
     int layer;     // 0: no embedding
     int64_t width; // of the embedding
 } Output;
@@ -135,14 +136,11 @@ static void end_output(void *context, Error *err) {
     if (err->code == 0 && out->csv != NULL)
         terminal_print("%s id, %s%lld %s\n", SHOWN(out->csv), shard->numeric ? "" : "class, ",
                        (long long)shard->classes, shard->numeric ? "numbers" : "scores");
-    names_close(&out->names);
 }
 
 static void begin_embedding(void *context, Error *err) {
     Output *out = context;
-    char name[64];
-    snprintf(name, sizeof name, "embeddings-%d.npy", out->layer);
-    begin_rows(out, &out->embedding, name, "<f4", out->width, err);
+    begin_rows(out, &out->embedding, out->embedding_name, "<f4", out->width, err);
 }
 
 static void end_embedding(void *context, Error *err) {
@@ -160,6 +158,21 @@ static void close_with(Session *s, void (*end)(void *, Error *), Output *out) {
     comm_agree(&s->comm, &s->err);
 }
 
+// The archive of all that has been written. Collective.
+static void write_archive(void *context, Error *err) {
+    const Output *out = context;
+    const Shard *shard = &out->session->shard;
+    AnswerFiles files = {.folder = out->folder,
+                         .embedding = out->layer > 0 ? out->embedding_name : NULL,
+                         .names = &out->names,
+                         .nodes = shard->set[NODES].total,
+                         .classes = shard->classes,
+                         .width = out->width,
+                         .several = shard->multilabel,
+                         .numeric = shard->numeric};
+    answers_write(out->npz, &files, err);
+}
+
 // Rank 0 writes; the others only send. Collective.
 static void write_all(Session *s, const Inference *inference, const float *parameters,
                       const Options *options) {
@@ -168,7 +181,8 @@ static void write_all(Session *s, const Inference *inference, const float *param
     size_t bytes = (size_t)inference->shape.state_count * sizeof(float);
     const DeviceFloat *weights = mirror_alloc(b, parameters, bytes, "parameters");
     Rows logits = model_infer(model, weights);
-    Output out = {.session = s, .csv = options->csv, .layer = options->layer};
+    Output out = {.session = s, .csv = options->csv, .npz = options->npz, .layer = options->layer};
+    snprintf(out.embedding_name, sizeof out.embedding_name, "embeddings-%d.npy", out.layer);
     if (options->output != NULL)
         snprintf(out.folder, sizeof out.folder, "%s", options->output);
     if (comm_on_root(&s->comm, begin_output, &out, &s->err))
@@ -181,6 +195,9 @@ static void write_all(Session *s, const Inference *inference, const float *param
             send_rows(s, b, entering, take_embedding, &out);
         close_with(s, end_embedding, &out);
     }
+    if (out.npz != NULL && s->err.code == 0)
+        comm_on_root(&s->comm, write_archive, &out, &s->err);
+    names_close(&out.names);
     mirror_free(b, weights);
 }
 

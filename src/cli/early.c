@@ -243,6 +243,18 @@ static void check_folder(const Early *early, const char *key, const char *path) 
         join_of(early, key, &found);
 }
 
+// The folder that a file will lie in.
+static void check_above(const Early *early, const char *key, const char *path) {
+    char folder[PATH_BYTES];
+    if (path == NULL)
+        return;
+    Error found = {0};
+    path_folder(folder, sizeof folder, path);
+    if (!file_is_folder(folder))
+        error_set(&found, EXIT_CANNOT_WRITE, "there is no folder %s", folder);
+    join_of(early, key, &found);
+}
+
 static void check_weights(const Early *early, const Options *options) {
     const char *where = options->weights != NULL ? options->weights : early->config->run.dir;
     Error found = {0};
@@ -263,6 +275,8 @@ static void check_disk(const Early *early, const Options *options, int ranks) {
         check_folder(early, "run.dir", early->config->run.dir);
     if (options->needs & NEEDS_WEIGHTS)
         check_weights(early, options);
+    check_above(early, "--csv", options->csv);
+    check_above(early, "--npz", options->npz);
     if (options->needs & NEEDS_OUTPUT)
         check_folder(early, "--output", options->output != NULL ? options->output : predictions);
 }

@@ -44,7 +44,7 @@ typedef struct Options { // the command line
     int64_t seed;                  // --seed
     int64_t skip;                  // --skip
     const char *nodes;             // --nodes
-    const char *data, *csv;        // of predict: --data, --csv
+    const char *data, *csv, *npz;  // of predict: --data, --csv, --npz
     const char *modes;             // --modes
     const char *sweep[CLI_SWEEPS]; // --sweep
     int sweeps;
@@ -266,6 +266,15 @@ bool names_put_head(FileWriter *table, const PredictedNames *names, int64_t clas
                     Error *err);
 bool names_put_rows(FileWriter *table, const PredictedNames *names, const Predicted *predicted,
                     Error *err);
+// answers.c: rank 0 writes one npz, `id`, `class`, `scores` and what else there is, of the files
+// that predict has written.
+typedef struct AnswerFiles {
+    const char *folder, *embedding; // names; NULL: there are no embeddings
+    const PredictedNames *names;
+    int64_t nodes, classes, width; // of the embeddings
+    bool several, numeric;
+} AnswerFiles;
+bool answers_write(const char *path, const AnswerFiles *files, Error *err);
 
 // --- stop.c: INT, TERM, HUP and USR1
 

@@ -29,7 +29,7 @@ const Command commands[] = {
      "Evaluates the newest weights of run.dir, or those of --weights, on the distributed graph.\n"
      "CONFIG may be the folder of a run: then the config in its run.json is used.",
      cmd_evaluate},
-    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rMOswbloDVEqv",
+    {"predict", "CONFIG", 1, 1, true, NEEDS_DATA | NEEDS_WEIGHTS | NEEDS_OUTPUT, "rMOswbloDVZEqv",
      "write classes, scores and embeddings of every node",
      "Writes classes.npy (int64 [n, 1]; [n, K] of 0/1 where nodes have several labels; none where\n"
      "labels are numbers, which scores.npy then predicts),\n"
@@ -37,7 +37,10 @@ const Command commands[] = {
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
      "--output (default: run.dir/predictions). CONFIG may be the folder of a run. Where ids are "
      "not\n"
-     "0 to n-1 they are written, too: ids.npy, or ids.txt of ids that are text. --data NEW: "
+     "0 to n-1 they are written, too: ids.npy, or ids.txt of ids that are text. --npz FILE: all "
+     "of\n"
+     "it in one archive, id [n], class [n] or [n, K], scores [n, K] and, if there are any,\n"
+     "class_names [K] and embeddings [n, width]; names are numpy's <U. --data NEW: "
      "another\n"
      "graph with the weights of the run; it needs features, and no labels.",
      cmd_predict},

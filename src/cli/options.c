@@ -49,6 +49,9 @@ static const Option table[] = {
     {'D', "data", "NEW",
      "another graph, with nodes that training has not seen; --set data.... gives its other files"},
     {'V', "csv", "FILE", "also write id, class and the score of each class, a line for each node"},
+    {'Z', "npz", "FILE",
+     "also write one archive of numpy: id, class, scores; class_names, embeddings if there are "
+     "any"},
     {'F', "force", NULL, "replace DST if it exists"},
     {'z', "store", NULL, "do not compress the arrays of an npz"},
     {'A', "all-metrics", NULL, "also measure areas under curves (roc-auc, average-precision)"},
@@ -179,6 +182,8 @@ static const char **text_of(Options *options, char letter) {
         return &options->data;
     case 'V':
         return &options->csv;
+    case 'Z':
+        return &options->npz;
     case 'E':
         return &options->events;
     case 'M':

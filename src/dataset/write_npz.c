@@ -28,6 +28,7 @@ typedef struct Member {
     ArrayPlace place;
     Deflater *deflater; // borrowed; NULL: stored
     bool over;          // its last batch has been compressed
+    Error *err;         // of its elements
 } Member;
 
 static void member_begin(Member *m) {
@@ -43,8 +44,11 @@ static void member_begin(Member *m) {
 static void member_make(Member *m) {
     int64_t most = PIECE / (int64_t)m->array.item, rest = out_array_elements(&m->array) - m->made;
     int64_t count = rest < most ? rest : most;
-    if (count > 0)
+    if (count > 0 && m->array.out == NULL)
         m->array.make(&m->array, &m->place, count, m->piece);
+    else if (count > 0 &&
+             !m->array.out->make(m->array.out->context, m->made, count, m->piece, m->err))
+        count = 0; // member_call then ends the archive
     m->made += count;
     m->at = m->piece;
     m->left = (size_t)count * m->array.item;
@@ -75,6 +79,8 @@ static size_t read_deflated(Member *m, char *out, size_t room) {
     size_t done = deflater_take(m->deflater, out, room);
     while (done == 0 && !m->over) {
         size_t bytes = read_plain(m, deflater_room(m->deflater), DEFLATER_BATCH);
+        if (m->err->code != 0)
+            break;
         m->over = m->left == 0 && m->made == out_array_elements(&m->array);
         deflater_compress(m->deflater, bytes, m->over);
         done = deflater_take(m->deflater, out, room);
@@ -106,8 +112,10 @@ static zip_int64_t member_call(void *context, void *data, zip_uint64_t bytes,
     case ZIP_SOURCE_OPEN:
         member_begin(m);
         return 0;
-    case ZIP_SOURCE_READ:
-        return (zip_int64_t)(m->deflater != NULL ? read_deflated : read_plain)(m, data, bytes);
+    case ZIP_SOURCE_READ: {
+        size_t read = (m->deflater != NULL ? read_deflated : read_plain)(m, data, bytes);
+        return m->err->code == 0 ? (zip_int64_t)read : -1;
+    }
     case ZIP_SOURCE_STAT:
         return member_tell(m, data);
     case ZIP_SOURCE_CLOSE:
@@ -200,6 +208,7 @@ static bool add_member(zip_t *zip, const OutArray *array, Deflater *deflater, Er
         return false;
     m->array = *array;
     m->deflater = deflater;
+    m->err = err;
     m->header_bytes = npy_header(m->header, array->descr, array->rank, array->shape);
     snprintf(name, sizeof name, "%s.npy", array->key);
     zip_source_t *source = zip_source_function(zip, member_call, m);
@@ -217,12 +226,19 @@ static bool add_member(zip_t *zip, const OutArray *array, Deflater *deflater, Er
            refused_by_zip(zip, err);
 }
 
-static bool add_members(zip_t *zip, const Writing *writing, Deflater *deflater, Error *err) {
-    OutArray array[OUT_ARRAYS];
-    int count = npz_arrays(array, writing->dataset);
-    for (int i = 0; i < count; i++)
-        if (!add_member(zip, &array[i], deflater, err))
+typedef struct Members {
+    const OutArray *array; // [count]
+    int count;
+    Deflater *deflater; // NULL: all are stored
+} Members;
+
+static bool add_members(zip_t *zip, const Members *members, Error *err) {
+    for (int i = 0; i < members->count; i++) {
+        const OutArray *array = &members->array[i];
+        bool stored = array->out != NULL && !array->out->packed;
+        if (!add_member(zip, array, stored ? NULL : members->deflater, err))
             return false;
+    }
     return true;
 }
 
@@ -231,7 +247,7 @@ static void say_progress(zip_t *zip, double part, void *context) {
     stage_progress("%.0f %%", 100 * part);
 }
 
-static bool fill_archive(Archive *archive, const Writing *writing, Deflater *deflater, Error *err) {
+static bool fill_archive(Archive *archive, const Members *members, Error *err) {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *target = zip_source_function_create(archive_call, archive, &error);
@@ -244,23 +260,45 @@ static bool fill_archive(Archive *archive, const Writing *writing, Deflater *def
         return false;
     }
     zip_register_progress_callback_with_state(zip, 0.01, say_progress, NULL, NULL);
-    bool ok = add_members(zip, writing, deflater, err) &&
-              (zip_close(zip) == 0 || refused_by_zip(zip, err));
+    bool ok = add_members(zip, members, err) && (zip_close(zip) == 0 || refused_by_zip(zip, err));
     if (!ok)
         zip_discard(zip);
     return ok;
 }
 
-static bool write_archive(const Writing *writing, Error *err) {
+static bool write_members(const char *path, Members *members, bool stored, Error *err) {
     Archive archive = {.err = err};
-    if (!file_writer_beside(&archive.file, writing->path, err))
+    if (!file_writer_beside(&archive.file, path, err))
         return false;
-    Deflater *deflater = writing->to->stored ? NULL : deflater_new(LEVEL, err);
-    bool whole = err->code == 0 && fill_archive(&archive, writing, deflater, err);
-    deflater_free(deflater);
-    if (!whole && strncmp(err->text, writing->path, strlen(writing->path)) != 0)
-        error_prefix(err, "%s", writing->path);
+    members->deflater = stored ? NULL : deflater_new(LEVEL, err);
+    bool whole = err->code == 0 && fill_archive(&archive, members, err);
+    deflater_free(members->deflater);
+    if (!whole && strncmp(err->text, path, strlen(path)) != 0)
+        error_prefix(err, "%s", path);
     return file_writer_take_place(&archive.file, whole, err);
+}
+
+static bool write_archive(const Writing *writing, Error *err) {
+    OutArray array[OUT_ARRAYS];
+    Members members = {.array = array, .count = npz_arrays(array, writing->dataset)};
+    return write_members(writing->path, &members, writing->to->stored, err);
+}
+
+bool npz_write(const char *path, const NpzOut *out, int count, Error *err) {
+    OutArray array[NPZ_OUT];
+    Members members = {.array = array, .count = count};
+    bool stored = true;
+    assert(count <= NPZ_OUT);
+    for (int i = 0; i < count; i++) {
+        array[i] = (OutArray){.key = out[i].key,
+                              .descr = out[i].descr,
+                              .item = out[i].item,
+                              .rank = out[i].rank,
+                              .shape = {out[i].shape[0], out[i].shape[1]},
+                              .out = &out[i]};
+        stored = stored && !out[i].packed;
+    }
+    return write_members(path, &members, stored, err);
 }
 
 // ---- what it cannot hold

@@ -4,6 +4,8 @@
 
 #include "internal.h"
 
+#include "fringe/npy.h"
+
 typedef struct Writing { // one conversion
     const Dataset *dataset;
     const Conversion *to;
@@ -72,6 +74,7 @@ struct OutArray {
     MakeElements *make;
     const Dataset *dataset; // borrowed
     uint8_t split;          // of the lists of nodes
+    const NpzOut *out;      // of npz_write: borrowed, makes the elements in place of `make`
 };
 enum { OUT_ARRAYS = 16 };
 int npz_arrays(OutArray out[OUT_ARRAYS], const Dataset *dataset); // returns their count
