@@ -111,6 +111,7 @@ typedef struct Config {
         char labels_are[CONFIG_WORD]; // of (n,K) 0/1: "auto", "classes" or "several"
         char nodes[CONFIG_TEXT];      // .npz or csv with features, labels and splits; "" = none
         char hyperedges[CONFIG_WORD]; // of a Matrix Market file: "auto", "columns" or "rows"
+        char fitted[CONFIG_TEXT];     // what steps of transforms took from other data; "" = none
         char weights[CONFIG_TEXT]; // of edges: a .npy, or a name in the dataset's npz; "" = its own
         ConfigWords columns;       // of text files: "source=NAME", ...
         char ids[CONFIG_WORD];     // of nodes in text files: "auto", "number" or "text"

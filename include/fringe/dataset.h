@@ -39,6 +39,14 @@ enum { NODE_ID_TEXT = 96 };
 const char *node_id_text(const NodeIds *ids, int64_t i, char out[NODE_ID_TEXT]);
 void node_ids_clear(NodeIds *ids);
 
+// What a step of data.transforms took from the data that it was fitted to. Owned.
+typedef struct FittedStep {
+    int64_t columns;          // of features before the step; 0: it takes nothing from data
+    double *mean, *deviation; // [columns] of the training nodes; standardize alone
+    int64_t *begin;           // [columns+1] of the values of a column; one-hot alone
+    float *value;             // [begin[columns]] ascending inside a column
+} FittedStep;
+
 typedef struct Dataset {
     char name[DATASET_NAME];
     char origin[DATASET_ORIGIN]; // where a generated one comes from, and what is assumed of it; ""
@@ -65,7 +73,10 @@ typedef struct Dataset {
     NodeIds ids;     // of nodes
     NodeIds names;   // text: [K] names of classes; count 0: they are numbers
     uint8_t *split;  // [n] SPLIT_...; never NULL (all SPLIT_NONE without splits)
-    Tensors map;     // the arrays of an opened directory point into this mapping
+    int fitted_steps;
+    FittedStep *fitted; // [fitted_steps] of data.transforms, as they were applied; NULL: none were
+    bool fitted_before; // they come from data.fitted
+    Tensors map;        // the arrays of an opened directory point into this mapping
     bool mapped;
     bool states_direction; // its file says whether edges stand once or in both directions
     Warnings warnings;     // of the loader: "2 self-loops stored"
@@ -91,6 +102,12 @@ void dataset_plan(MemoryPlan *plan, const Config *config);
 bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, double memory_limit,
                      Error *err);
 void dataset_clear(Dataset *dataset);
+// True if a step of data.transforms takes something from the data that it is fitted to.
+bool dataset_steps_fit(const ConfigWords *steps);
+// Writes what the steps of data.transforms took from the data, for data.fitted: safetensors with
+// F64 `N.mean` and `N.deviation` [columns], or I64 `N.begin` and F32 `N.value`, of step N from 0;
+// the steps are its metadata `transforms`. Durable.
+bool fitted_write(const Dataset *dataset, const ConfigWords *steps, const char *path, Error *err);
 // False with EXIT_DATA and what to do: no node is in the training split.
 bool dataset_can_train(const Dataset *dataset, Error *err);
 bool dataset_needs_split(const char *name, Error *err); // sets that error; always false

@@ -146,6 +146,10 @@ size_t shard_gather_bytes(const Shard *shard, size_t row_bytes); // that it take
 // caller clears; count 0: there are none. Not collective.
 bool partition_names(const Config *config, NodeIds *ids, NodeIds *classes, Error *err);
 
+// Writes what the steps of data.transforms took from the data of a training into `path`, for
+// data.fitted; nothing if they take nothing. Durable. Not collective.
+bool partition_fitted(const Config *config, const char *path, Error *err);
+
 // The local part of it: makes sure that the cache holds the shards of `parts` parts, and sets
 // `folder` to theirs. Fills *warnings. Several processes may do so at once.
 bool partition_build(const Config *config, int parts, char *folder, size_t size, Warnings *warnings,
@@ -155,7 +159,13 @@ void partition_discard(const char *folder);
 
 // ---- the entries of data.cache, for `fringe cache`. Local; may take long.
 
-typedef enum CacheKind { CACHE_SOURCE, CACHE_DATASET, CACHE_PARTS, CACHE_TEMPORARY } CacheKind;
+typedef enum CacheKind {
+    CACHE_SOURCE,
+    CACHE_FITTED,
+    CACHE_DATASET,
+    CACHE_PARTS,
+    CACHE_TEMPORARY
+} CacheKind;
 typedef struct CacheEntry {
     char path[PATH_BYTES];
     CacheKind kind;             // temporary: being written, or left by a process that was killed

@@ -61,6 +61,7 @@ bool runfolder_is_locked(const char *path);
 // True if both exist and are one folder.
 bool runfolder_is_same(const char *path, const char *other);
 // "epoch-N" and `ending` ("", ".json"): the name of what is saved for epoch N. Returns `out`.
+#define RUN_FITTED "fitted.safetensors" // what the steps of data.transforms took from the data
 enum { RUNFOLDER_NAME = 64 };
 const char *runfolder_epoch_name(char out[RUNFOLDER_NAME], int64_t epoch, const char *ending);
 // The N of such a name; -1 for any other name.

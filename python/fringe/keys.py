@@ -32,6 +32,7 @@ class DataSection:
     split_row: Optional[int] = None
     undirected: Optional[bool] = None
     transforms: Optional[Union[Sequence[str], str]] = None
+    fitted: Optional[str] = None
     cache: Optional[str] = None
 
 

@@ -114,6 +114,13 @@ static void describe(const Run *run) {
     s->described = true;
 }
 
+// What the steps of data.transforms took from the data, for predict --data.
+static void keep_fitted(Run *run) {
+    char path[PATH_BYTES];
+    path_join(path, sizeof path, run->config.run.dir, RUN_FITTED);
+    partition_fitted(&run->config, path, &run->session->err);
+}
+
 static bool begin(Run *run, const Options *options) {
     Session *s = run->session;
     run->saved = -1;
@@ -143,6 +150,8 @@ static bool begin(Run *run, const Options *options) {
         return false;
     resume_trace(run);
     if (s->comm.rank == 0)
+        keep_fitted(run);
+    if (s->comm.rank == 0 && s->err.code == 0)
         run->report = report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->summary,
                                   options->resume ? trainer_epochs_done(run->trainer) : -1,
                                   &terminal_sink, &s->err);

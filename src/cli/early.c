@@ -206,6 +206,7 @@ static void check_data(const Early *early, int ranks) {
     check_file(early, "data.features", c->data.features);
     check_file(early, "data.labels", c->data.labels);
     check_file(early, "data.nodes", c->data.nodes);
+    check_file(early, "data.fitted", c->data.fitted);
     if (!config_splits_are_drawn(c))
         check_file(early, "data.splits", c->data.splits);
     if (config_weights_are_file(c))
@@ -334,8 +335,7 @@ static bool load_run(Config *config, const char *folder, const Options *options,
     path_join(path, sizeof path, folder, "run.json");
     snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
     new_data_settings(&settings, options, own_folder);
-    return config_load(config, path, settings.setting, settings.count, err) &&
-           (options->data == NULL || new_data_fits(config, err));
+    return config_load(config, path, settings.setting, settings.count, err);
 }
 
 // A graph in place of a config is no JSON, and has a name that says so.
@@ -352,7 +352,7 @@ bool read_config(Config *config, const Options *options, const char *path, Error
     static Settings settings;
     new_data_settings(&settings, options, NULL);
     if (config_load(config, path, settings.setting, settings.count, err))
-        return options->data == NULL || new_data_fits(config, err);
+        return true;
     if (!is_graph(config, path))
         return false;
     *err = (Error){0};
@@ -370,6 +370,7 @@ bool load_config(Config *config, const Options *options, const char *path, int r
     if (whole && (options->needs & NEEDS_WEIGHTS) && options->weights == NULL &&
         !file_is_folder(path))
         runfolder_find_newest(config);
+    whole = whole && (options->data == NULL || new_data_fits(config, err));
     if (whole && err->code == 0) {
         check_model(&early);
         check_gradients(&early);

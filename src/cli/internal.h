@@ -102,7 +102,9 @@ typedef struct Settings {
 } Settings;
 // The settings of the command line, after `first` (NULL: none) and what replaces the graph.
 void new_data_settings(Settings *settings, const Options *options, const char *first);
-bool new_data_fits(const Config *config, Error *err); // steps that new nodes cannot have
+// Names what the steps took from the data of the run in data.fitted. False: a step cannot serve new
+// nodes, or the run does not hold it.
+bool new_data_fits(Config *config, Error *err);
 // --- manual.c: what is printed from the tables of commands, options, exit codes and keys
 
 void exit_codes_print(void); // stdout, in lines of at most 80 columns

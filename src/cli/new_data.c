@@ -8,8 +8,8 @@
 
 // A file of the new data is looked for where the command is given, not in the folder of the run.
 static const char *in_full(const char *setting, char out[PATH_BYTES + 64]) {
-    static const char *const keys[] = {
-        "data.features=", "data.labels=", "data.nodes=", "data.splits=", "data.weights="};
+    static const char *const keys[] = {"data.features=", "data.labels=",  "data.nodes=",
+                                       "data.splits=",   "data.weights=", "data.fitted="};
     char full[PATH_MAX];
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         size_t length = strlen(keys[i]);
@@ -43,24 +43,32 @@ void new_data_settings(Settings *settings, const Options *options, const char *f
                                                    : options->setting[i];
 }
 
-// Steps whose columns depend on the data that they are made of.
-bool new_data_fits(const Config *config, Error *err) {
-    static const struct {
-        const char *step, *why;
-    } steps[] = {
-        {"random:",
-         "features of random:D are drawn for each node of the training, so they say nothing "
-         "of new nodes; train with features, or with degree"},
-        {"standardize",
-         "standardize needs the mean and deviation of the training nodes, which the run "
-         "does not store; scale the features beforehand, and train without it"},
-        {"one-hot",
-         "one-hot makes columns of the values that occur, which may be others in the new "
-         "data; make these columns beforehand, and train without it"}};
-    for (int i = 0; i < config->data.transforms.count; i++)
-        for (size_t k = 0; k < sizeof steps / sizeof *steps; k++)
-            if (strncmp(config->data.transforms.word[i], steps[k].step, strlen(steps[k].step)) == 0)
-                return error_set(err, EXIT_CONFIG, "--data: %s", steps[k].why);
+// Features that are drawn for each node have no meaning for others.
+static bool steps_serve_new_nodes(const ConfigWords *steps, Error *err) {
+    for (int i = 0; i < steps->count; i++)
+        if (strncmp(steps->word[i], "random:", 7) == 0)
+            return error_set(err, EXIT_CONFIG,
+                             "--data: features of random:D are drawn for each node of the "
+                             "training, so they say nothing of new nodes; train with features, or "
+                             "with degree");
+    return true;
+}
+
+bool new_data_fits(Config *config, Error *err) {
+    char path[PATH_BYTES];
+    if (!steps_serve_new_nodes(&config->data.transforms, err))
+        return false;
+    if (config->data.fitted[0] != '\0' || !dataset_steps_fit(&config->data.transforms) ||
+        !file_exists(config->run.dir)) // which is said elsewhere
+        return true;
+    path_join(path, sizeof path, config->run.dir, RUN_FITTED);
+    if (!file_exists(path))
+        return error_set(err, EXIT_DATA,
+                         "--data: %s, which an older version trained, does not hold the means, "
+                         "deviations or values that data.transforms took from its data (%s); "
+                         "resume it with --resume auto, which adds them, or train again",
+                         config->run.dir, RUN_FITTED);
+    snprintf(config->data.fitted, sizeof config->data.fitted, "%s", path);
     return true;
 }
 

@@ -14,6 +14,7 @@ static const struct {
     const char *keys, *condition;
 } conditions[] = {
     {"data.undirected", "data.format=auto|edges|npz|mtx|ogb"},
+    {"data.fitted", "data.transforms=standardize|one-hot"},
     {"partition.seed", "partition.method!=blocks|file"},
     {"partition.balance", "partition.method=metis"},
     {"stream.order stream.score stream.refine stream.epsilon stream.capacity stream.votes "

@@ -53,6 +53,9 @@ const Key config_own_keys[] = {
      "Edge lists: each line is an edge in both directions."},
     {"data.transforms", KEY_WORDS, AT(data.transforms), "[]", ANY, ANY, ANY,
      "Preprocessing steps, applied in order."},
+    {"data.fitted", KEY_PATH, AT(data.fitted), "\"\"", ANY, ANY, ANY,
+     "The fitted.safetensors of a run: standardize and one-hot apply its means, deviations and "
+     "values instead of those of this dataset. predict --data sets it."},
     {"data.cache", KEY_TEXT, AT(data.cache), "\"\"", ANY, ANY, ANY,
      "Folder of prepared data and partitions. Empty: $XDG_CACHE_HOME/fringe or ~/.cache/fringe; "
      "if neither variable is set, /tmp/fringe-cache-UID, which no other user may own or read."},

@@ -6,6 +6,19 @@
 #include <stdio.h>
 #include <string.h>
 
+void fitted_clear(Dataset *dataset) {
+    for (int i = 0; i < dataset->fitted_steps; i++) {
+        memory_free(dataset->fitted[i].mean);
+        memory_free(dataset->fitted[i].deviation);
+        memory_free(dataset->fitted[i].begin);
+        memory_free(dataset->fitted[i].value);
+    }
+    memory_free(dataset->fitted);
+    dataset->fitted = NULL;
+    dataset->fitted_steps = 0;
+    dataset->fitted_before = false;
+}
+
 void dataset_clear(Dataset *dataset) {
     const void *arrays[] = {dataset->offset,      dataset->target,      dataset->weight,
                             dataset->x,           dataset->label,       dataset->labels,
@@ -13,6 +26,7 @@ void dataset_clear(Dataset *dataset) {
                             dataset->node_weight, dataset->ids.number,  dataset->ids.bytes,
                             dataset->ids.offset,  dataset->names.bytes, dataset->names.offset,
                             dataset->numbers};
+    fitted_clear(dataset);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         dataset_free_arrays(dataset, arrays[i]);
     if (dataset->mapped)

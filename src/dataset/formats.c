@@ -96,6 +96,8 @@ static bool load(Dataset *dataset, const Config *config, const char *path, Besid
     dataset_finish(dataset);
     warn_of_one_direction(dataset, config);
     int64_t nodes = dataset->nodes;
+    if (!fitted_read(dataset, config, err))
+        return false;
     if (!dataset_prepare(dataset, &config->data.transforms, 0, config->run.memory_limit, err))
         return error_prefix(err, "%s: data.transforms", path);
     if (dataset->nodes != nodes && dataset->ids.count > 0) {

@@ -156,6 +156,9 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
     if (stream_is_lenient(config))
         add_text(hash, "strict", "0");
     add_text(hash, "undirected", config->data.undirected ? "1" : "0");
+    if (config->data.fitted[0] != '\0' &&
+        !add_file(hash, "fitted", config, config->data.fitted, err))
+        return false;
     for (int i = 0; i < config->data.transforms.count; i++)
         add_text(hash, "step", config->data.transforms.word[i]);
     return true;

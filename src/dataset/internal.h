@@ -300,7 +300,23 @@ typedef struct StepInput {
     const char *argument; // after the colon of the step's name
     int64_t seed;
     double memory_limit; // GiB; 0: what the machine has
+    FittedStep *fitted;  // of this step; filled by it, or, if `known`, what it applies
+    bool known;
 } StepInput;
+// What steps take from the data that they are fitted to (fitted.c).
+void fitted_clear(Dataset *dataset);
+// Empty ones for the steps, unless they are those of data.fitted.
+void fitted_begin(Dataset *dataset, int steps);
+// Takes them from the file of data.fitted, if it is set. EXIT_CONFIG: it is of other steps.
+bool fitted_read(Dataset *dataset, const Config *config, Error *err);
+static inline bool fitted_takes(const FittedStep *fitted, const Dataset *dataset, Error *err) {
+    return fitted->columns == dataset->features ||
+           error_set(err, EXIT_DATA,
+                     "the data have %lld features of a node where the training had %lld; give the "
+                     "same columns in data.features or data.nodes",
+                     (long long)dataset->features, (long long)fitted->columns);
+}
+
 // What steps that read features ask for first.
 static inline bool has_features(const Dataset *dataset, Error *err) {
     return dataset->x != NULL || error_set(err, EXIT_CONFIG,

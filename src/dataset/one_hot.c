@@ -15,7 +15,7 @@
 enum { WHOLE_MOST = 1 << 24 }; // above it, different whole numbers are the same float
 
 typedef struct Columns { // the new ones
-    const Dataset *d;
+    Dataset *d;
     bool *dropped;  // [F] old columns
     int64_t *begin; // [F + 1] the first new column of each old one
     float *value;   // [begin[F]] what each new column stands for
@@ -116,13 +116,21 @@ static int64_t column_of(const Columns *c, int64_t f, float x) {
     return low;
 }
 
-static void set_ones(const Columns *c, float *ones) {
-    int64_t columns = c->d->features, made = c->begin[columns];
-#pragma omp parallel for schedule(static)
+// A value that the training did not have gets no one; such cells are counted.
+static int64_t set_ones(const Columns *c, float *ones) {
+    int64_t columns = c->d->features, made = c->begin[columns], strange = 0;
+#pragma omp parallel for schedule(static) reduction(+ : strange)
     for (int64_t i = 0; i < c->d->nodes; i++)
-        for (int64_t f = 0; f < columns; f++)
-            if (!c->dropped[f])
-                ones[i * made + column_of(c, f, c->d->x[i * columns + f])] = 1;
+        for (int64_t f = 0; f < columns; f++) {
+            float x = c->d->x[i * columns + f];
+            if (c->dropped[f] || c->begin[f] == c->begin[f + 1])
+                continue;
+            int64_t at = column_of(c, f, x);
+            bool known = c->value[at] == x;
+            ones[i * made + at] = known;
+            strange += !known;
+        }
+    return strange;
 }
 
 static float *make_ones(const Columns *c, double memory_limit, Error *err) {
@@ -142,7 +150,7 @@ static float *make_ones(const Columns *c, double memory_limit, Error *err) {
     return NULL;
 }
 
-static bool columns_init(Columns *c, const Dataset *d, Error *err) {
+static bool columns_init(Columns *c, Dataset *d, Error *err) {
     int64_t cells = d->nodes * d->features;
     *c = (Columns){.d = d,
                    .dropped = ALLOC(bool, d->features, "columns to drop"),
@@ -158,20 +166,54 @@ static void columns_clear(Columns *c) {
     memory_free(c->dropped);
 }
 
+static bool know_values(Columns *c, const FittedStep *fit, Error *err) {
+    if (!fitted_takes(fit, c->d, err))
+        return false;
+    if (fit->begin[fit->columns] > DATASET_MAX_FEATURES)
+        return error_set(err, EXIT_DATA, "data.fitted has more than %d columns",
+                         DATASET_MAX_FEATURES);
+    size_t values = (size_t)fit->begin[fit->columns];
+    memory_free(c->value);
+    c->value =
+        memcpy(ALLOC(float, values, "values of columns"), fit->value, values * sizeof *fit->value);
+    memcpy(c->begin, fit->begin, ((size_t)fit->columns + 1) * sizeof *fit->begin);
+    return true;
+}
+
+// Hands the values over to the dataset, and with them what the columns stand for.
+static void keep_values(Columns *c, FittedStep *fit) {
+    fit->columns = c->d->features;
+    fit->begin = c->begin;
+    fit->value = c->value;
+    c->begin = NULL;
+    c->value = NULL;
+}
+
+static void take_ones(Columns *c, float *ones, const StepInput *input) {
+    Dataset *d = c->d;
+    int64_t strange = set_ones(c, ones), made = c->begin[d->features];
+    if (strange > 0)
+        warnings_add(&d->warnings,
+                     "one-hot: %lld features have a value that none of the training had; they are "
+                     "0 in all columns",
+                     (long long)strange);
+    dataset_free_arrays(d, d->x);
+    d->x = ones;
+    if (!input->known)
+        keep_values(c, input->fitted);
+    d->features = made;
+}
+
 bool one_hot(Dataset *d, const StepInput *input, Error *err) {
     Columns columns;
     float *ones = NULL;
     if (!has_features(d, err))
         return false;
     if (columns_init(&columns, d, err) && drop_columns(&columns, input->argument, err) &&
-        find_values(&columns, err))
+        (input->known ? know_values(&columns, input->fitted, err) : find_values(&columns, err)))
         ones = make_ones(&columns, input->memory_limit, err);
-    if (ones != NULL) {
-        set_ones(&columns, ones);
-        dataset_free_arrays(d, d->x);
-        d->x = ones;
-        d->features = columns.begin[d->features];
-    }
+    if (ones != NULL)
+        take_ones(&columns, ones, input);
     columns_clear(&columns);
     return ones != NULL;
 }

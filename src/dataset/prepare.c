@@ -15,6 +15,7 @@ typedef struct Step {
     StepOf of; // what it can be applied to
     bool (*known)(const char *argument,
                   Error *err); // true if the argument is valid; NULL: the step takes none
+    bool fits;                 // it takes something from the data
     bool (*apply)(Dataset *dataset, const StepInput *input, Error *err);
 } Step;
 
@@ -158,44 +159,61 @@ static bool row_normalize(Dataset *dataset, const StepInput *input, Error *err) 
     return true;
 }
 
-// Column f: (x - mean) / deviation over the training rows (population deviation, as GraphSAINT); a
-// constant column is only shifted. One thread per column block adds the rows in ascending order.
-static void standardize_columns(const Dataset *dataset, float *x, int64_t begin, int64_t end) {
-    enum { WIDTH = 16 };
-    double sum[WIDTH] = {0}, squares[WIDTH] = {0};
+// Mean and population deviation (as GraphSAINT) of the training rows in columns [begin, end). One
+// thread per column block adds the rows in ascending order.
+enum { COLUMNS_OF_BLOCK = 16 };
+
+static void fit_columns(const Dataset *dataset, FittedStep *fit, int64_t begin, int64_t end) {
+    double sum[COLUMNS_OF_BLOCK] = {0}, squares[COLUMNS_OF_BLOCK] = {0};
+    const float *x = dataset->x;
     int64_t rows = 0, columns = dataset->features;
     for (int64_t i = 0; i < dataset->nodes; i++) {
         rows += dataset->split[i] == SPLIT_TRAIN;
         for (int64_t f = begin; dataset->split[i] == SPLIT_TRAIN && f < end; f++)
             sum[f - begin] += x[i * columns + f];
     }
+    for (int64_t f = begin; f < end; f++)
+        fit->mean[f] = sum[f - begin] / (double)rows;
     for (int64_t i = 0; i < dataset->nodes; i++)
         for (int64_t f = begin; dataset->split[i] == SPLIT_TRAIN && f < end; f++) {
-            double apart = x[i * columns + f] - sum[f - begin] / (double)rows;
+            double apart = x[i * columns + f] - fit->mean[f];
             squares[f - begin] += apart * apart;
         }
-    for (int64_t i = 0; i < dataset->nodes; i++)
-        for (int64_t f = begin; f < end; f++) {
-            double deviation = sqrt(squares[f - begin] / (double)rows);
-            double shifted = x[i * columns + f] - sum[f - begin] / (double)rows;
-            x[i * columns + f] = (float)(deviation > 0 ? shifted / deviation : shifted);
-        }
+    for (int64_t f = begin; f < end; f++)
+        fit->deviation[f] = sqrt(squares[f - begin] / (double)rows);
 }
 
-static bool standardize(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
-    enum { WIDTH = 16 };
-    float *x = features(dataset, err);
-    if (x == NULL)
-        return false;
+static bool fit_standardize(const Dataset *dataset, FittedStep *fit, Error *err) {
+    int64_t columns = dataset->features;
     if (memchr(dataset->split, SPLIT_TRAIN, (size_t)dataset->nodes) == NULL)
         return error_set(err, EXIT_CONFIG,
                          "standardize needs mean and deviation of the training nodes, but there "
                          "are none; name a split in data.splits");
+    fit->mean = TRY(double, columns, "means of features", err);
+    fit->deviation = TRY(double, columns, "deviations of features", err);
+    if (fit->mean == NULL || fit->deviation == NULL)
+        return false;
+    fit->columns = columns;
 #pragma omp parallel for schedule(dynamic)
-    for (int64_t begin = 0; begin < dataset->features; begin += WIDTH)
-        standardize_columns(dataset, x, begin,
-                            begin + WIDTH < dataset->features ? begin + WIDTH : dataset->features);
+    for (int64_t begin = 0; begin < columns; begin += COLUMNS_OF_BLOCK)
+        fit_columns(dataset, fit, begin,
+                    begin + COLUMNS_OF_BLOCK < columns ? begin + COLUMNS_OF_BLOCK : columns);
+    return true;
+}
+
+// (x - mean) / deviation; a column that was constant is only shifted.
+static bool standardize(Dataset *dataset, const StepInput *input, Error *err) {
+    float *x = features(dataset, err);
+    const FittedStep *fit = input->fitted;
+    if (x == NULL || !(input->known ? fitted_takes(fit, dataset, err)
+                                    : fit_standardize(dataset, input->fitted, err)))
+        return false;
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        for (int64_t f = 0; f < fit->columns; f++) {
+            double shifted = x[i * fit->columns + f] - fit->mean[f], apart = fit->deviation[f];
+            x[i * fit->columns + f] = (float)(apart > 0 ? shifted / apart : shifted);
+        }
     return true;
 }
 
@@ -290,9 +308,9 @@ static const Step steps[] = {
     {.name = "drop-edges", .apply = drop_edges},
     {.name = "binary", .apply = binary},
     {.name = "row-normalize", .apply = row_normalize},
-    {.name = "standardize", .apply = standardize},
-    {.name = "one-hot", .apply = one_hot},
-    {.name = "one-hot:drop=I,J", .known = one_hot_known, .apply = one_hot},
+    {.name = "standardize", .fits = true, .apply = standardize},
+    {.name = "one-hot", .fits = true, .apply = one_hot},
+    {.name = "one-hot:drop=I,J", .known = one_hot_known, .fits = true, .apply = one_hot},
     {.name = "random:D", .known = random_known, .apply = random_features},
     {.name = "degree", .apply = degree_features},
     {.name = "singletons:WHICH",
@@ -310,6 +328,16 @@ bool dataset_step_fits(const char *word, Error *err) {
     return step != NULL && (step->known == NULL || step->known(argument, err));
 }
 
+bool dataset_steps_fit(const ConfigWords *words) {
+    for (int i = 0; i < words->count; i++) {
+        const char *argument;
+        const Step *step = family_find(&step_family, words->word[i], &argument, &(Error){0});
+        if (step != NULL && step->fits)
+            return true;
+    }
+    return false;
+}
+
 static bool step_applies(const Step *step, const Dataset *dataset, Error *err) {
     StepOf is = dataset->hyperedges > 0 ? OF_HYPERGRAPHS : OF_GRAPHS;
     if (step->of == OF_BOTH || step->of == is)
@@ -320,17 +348,30 @@ static bool step_applies(const Step *step, const Dataset *dataset, Error *err) {
                                        "clique or star before it makes a graph");
 }
 
+void fitted_begin(Dataset *dataset, int count) {
+    if (dataset->fitted_before)
+        return;
+    fitted_clear(dataset);
+    dataset->fitted = ALLOC(FittedStep, count, "what steps take from data");
+    dataset->fitted_steps = count;
+}
+
 bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, double memory_limit,
                      Error *err) {
     StepInput input = {.seed = seed, .memory_limit = memory_limit};
+    fitted_begin(dataset, words->count);
     for (int i = 0; i < words->count; i++)
         if (!dataset_step_fits(words->word[i], err))
             return false;
     for (int i = 0; i < words->count; i++) {
         const Step *step = family_find(&step_family, words->word[i], &input.argument, err);
         stage_begin("prepare", "%s", SHOWN(words->word[i]));
-        if (!step_applies(step, dataset, err) || !step->apply(dataset, &input, err))
-            return error_prefix(err, "%s", words->word[i]);
+        input.fitted = &dataset->fitted[i];
+        input.known = dataset->fitted_before;
+        if (step_applies(step, dataset, err) && step->apply(dataset, &input, err))
+            continue;
+        fitted_clear(dataset);
+        return error_prefix(err, "%s", words->word[i]);
     }
     return true;
 }

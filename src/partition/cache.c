@@ -1,6 +1,7 @@
 // The cache folder (data.cache) and its entries:
 //
 //   source-<hash of the files and steps>.json   -> the hash of the prepared dataset
+//   fitted-<the same hash>.safetensors          what its steps took from the data, if any does
 //   dataset-<hash>/                             the prepared dataset, as a dataset directory
 //   parts-<key>/                                shards and manifest (manifest.c);
 //                                               key = hash(dataset, method, seed, parts, ...)
@@ -15,6 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+enum { FITTED_MOST = 1 << 30 }; // bytes
 
 // ---- entries
 
@@ -60,11 +63,31 @@ static bool is_hash(const char *text) {
     return strlen(text) == 32 && strspn(text, "0123456789abcdef") == 32;
 }
 
+// The file of what the steps take from this source; false if they take nothing.
+static bool fitted_path(const Prepared *prepared, char out[PATH_BYTES]) {
+    const Config *config = prepared->config;
+    cache_entry_path(out, PATH_BYTES, prepared->cache, "fitted", prepared->source, ".safetensors");
+    return config->data.fitted[0] == '\0' && dataset_steps_fit(&config->data.transforms);
+}
+
+// Caches of earlier versions lack it: then the source is read again.
+static bool is_fitted(const Prepared *prepared) {
+    char path[PATH_BYTES];
+    Tensors map;
+    if (!fitted_path(prepared, path))
+        return true;
+    if (!tensors_open(&map, path, &(Error){0}))
+        return false;
+    tensors_close(&map);
+    cache_touch(path);
+    return true;
+}
+
 static bool read_source_entry(Prepared *prepared) {
     char path[PATH_BYTES];
     Error ignored = {0};
     cache_entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
-    if (!file_exists(path))
+    if (!file_exists(path) || !is_fitted(prepared))
         return false;
     Json *document = json_read(path, &ignored);
     const char *hash = json_get_text(document, "dataset_hash");
@@ -167,6 +190,12 @@ static bool map_saved(Prepared *prepared, Error *err) {
     return prepared->loaded;
 }
 
+static bool save_fitted(const Prepared *prepared, Error *err) {
+    char path[PATH_BYTES];
+    return !fitted_path(prepared, path) ||
+           fitted_write(&prepared->dataset, &prepared->config->data.transforms, path, err);
+}
+
 // Loads the original and caches the result. A dataset directory without steps is its own prepared
 // form and is not copied.
 static bool load_original(Prepared *prepared, Error *err) {
@@ -178,7 +207,8 @@ static bool load_original(Prepared *prepared, Error *err) {
     warnings_add_all(prepared->warnings, &prepared->dataset.warnings);
     dataset_hash(&prepared->dataset, prepared->hash);
     bool as_it_is = prepared->dataset.mapped && config->data.transforms.count == 0;
-    return (as_it_is || (save_prepared(prepared, err) && map_saved(prepared, err))) &&
+    return save_fitted(prepared, err) &&
+           (as_it_is || (save_prepared(prepared, err) && map_saved(prepared, err))) &&
            write_source_entry(prepared, err);
 }
 
@@ -223,4 +253,27 @@ bool prepared_need(Prepared *prepared, Error *err) {
         return false;
     memcpy(prepared->dataset.name, prepared->name, sizeof prepared->name);
     return true;
+}
+
+static bool copy_file(const char *from, const char *to, Error *err) {
+    size_t bytes;
+    char *data = file_read(from, FITTED_MOST, &bytes, err);
+    bool ok = data != NULL && file_replace(to, data, bytes, err);
+    memory_free(data);
+    return ok;
+}
+
+bool partition_fitted(const Config *config, const char *path, Error *err) {
+    Prepared prepared;
+    Warnings unused = {0};
+    char from[PATH_BYTES];
+    if (!dataset_steps_fit(&config->data.transforms))
+        return true;
+    if (config->data.fitted[0] != '\0')
+        return copy_file(config->data.fitted, path, err);
+    if (!prepared_init(&prepared, config, &unused, err))
+        return false;
+    bool ok = fitted_path(&prepared, from) && copy_file(from, path, err);
+    prepared_clear(&prepared);
+    return ok;
 }

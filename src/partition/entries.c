@@ -15,10 +15,9 @@ static const struct {
     const char *text;
     CacheKind kind;
 } prefixes[] = {
-    {"source-", CACHE_SOURCE},
-    {"dataset-", CACHE_DATASET},
-    {"parts-", CACHE_PARTS},
-    {"arrays-", CACHE_DATASET}, // a dataset folder of fringe.Data, which Python writes
+    {"source-", CACHE_SOURCE}, {"fitted-", CACHE_FITTED},  {"dataset-", CACHE_DATASET},
+    {"parts-", CACHE_PARTS},   {"arrays-", CACHE_DATASET}, // a dataset folder of fringe.Data, which
+                                                           // Python writes
 };
 enum { PREFIXES = sizeof prefixes / sizeof prefixes[0], DIGITS = 32 };
 
@@ -39,7 +38,9 @@ bool cache_entry_kind(const char *path, CacheKind *kind) {
     const char *name = path_name(path), *rest;
     if (!read_name(name, kind, &rest))
         return false;
-    const char *ending = *kind == CACHE_SOURCE ? ".json" : "";
+    const char *ending = *kind == CACHE_SOURCE   ? ".json"
+                         : *kind == CACHE_FITTED ? ".safetensors"
+                                                 : "";
     size_t length = strlen(ending);
     if (strcmp(rest, ending) == 0)
         return true;
@@ -90,11 +91,14 @@ static void read_parts(CacheEntry *entry) {
     manifest_clear(&manifest);
 }
 
+// A small file that nobody maps for long.
+static bool is_one_file(CacheKind kind) { return kind == CACHE_SOURCE || kind == CACHE_FITTED; }
+
 static bool is_used(const CacheEntry *entry) {
     bool used = false;
     if (entry->kind == CACHE_TEMPORARY)
         return !file_is_left_over(entry->path);
-    if (entry->kind != CACHE_SOURCE)
+    if (!is_one_file(entry->kind))
         cache_release(cache_seize(entry->path, &used));
     return used;
 }
@@ -110,7 +114,7 @@ void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind) {
     path_join(manifest, sizeof manifest, path, "dataset.json");
     if (kind == CACHE_PARTS)
         read_parts(entry);
-    else if (kind != CACHE_TEMPORARY)
+    else if (kind != CACHE_TEMPORARY && kind != CACHE_FITTED)
         read_dataset_name(entry, kind == CACHE_SOURCE ? path : manifest);
     entry->is_used = is_used(entry);
 }
@@ -152,8 +156,8 @@ void cache_list_clear(CacheList *list) {
 
 bool cache_remove(const CacheEntry *entry, Error *err) {
     bool used = false;
-    if (entry->kind == CACHE_SOURCE || entry->kind == CACHE_TEMPORARY)
-        return (entry->kind == CACHE_SOURCE || file_is_left_over(entry->path)) &&
+    if (is_one_file(entry->kind) || entry->kind == CACHE_TEMPORARY)
+        return (is_one_file(entry->kind) || file_is_left_over(entry->path)) &&
                file_remove(entry->path, err);
     CacheHold *hold = cache_seize(entry->path, &used);
     if (!used)

@@ -14,6 +14,7 @@ static const struct {
     {MARKER_NAME, "marks the folder as fringe's"},
     {LOCK_NAME, "locked while a run works here; names it"},
     {"run.json", "config, versions, machine, result"},
+    {RUN_FITTED, "what data.transforms took from the data"},
     {"metrics.jsonl", "one object per epoch"},
     {"trace.json", "events of the epochs in run.trace, for Perfetto"},
     {"runs.json", "mean and deviation over --runs"},
