@@ -445,7 +445,7 @@ double oracle_loss(const OracleGraph *graph, const ModelShape *shape, const doub
                    bool training, uint64_t seed, uint32_t epoch, double *gradient, double *logits) {
     int64_t n = graph->n, k = shape->width[shape->layers];
     OracleLayer layer[MODEL_LAYERS + 1] = {0};
-    OracleTime time = {training, training, seed, epoch};
+    OracleTime time = {training, training, seed, epoch, shape->random};
     double *stage[MODEL_LAYERS];
     for (int l = 0; l < shape->layers; l++)
         stage[l] = stage_of(graph, shape, l);

@@ -58,6 +58,7 @@ typedef struct OracleTime {
     bool training_statistics; // of norms of columns
     uint64_t seed;
     uint32_t epoch;
+    RandomKind random;
 } OracleTime;
 
 // 0 where dropout sets an element to 0, else 1 / keep.

@@ -32,6 +32,7 @@ typedef struct Job { // of bench_compare
     const char *vectors;
     int bits;
     bool nearest;
+    RandomKind kind; // of the random numbers
 } Job;
 
 static void vectors_choose(const char *vectors) {
@@ -86,18 +87,20 @@ static Quantized message_of(const Job *job) {
                        .payload = on_device(w->payload)};
 }
 
-static MessageSource source_of(const Work *w) {
-    return (MessageSource){.x = w->x,
-                           .row = on_device(w->row),
-                           .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
-                           .gid = on_device(w->gid),
-                           .peer = 1};
+static MessageSource source_of(const Job *job) {
+    const Work *w = job->work;
+    return (MessageSource){
+        .x = w->x,
+        .row = on_device(w->row),
+        .stream = random_of_kind(random_stream(2, RANDOM_ROUNDING, 0, 0, 0), job->kind),
+        .gid = on_device(w->gid),
+        .peer = 1};
 }
 
 static void quantize(void *context) {
     const Job *job = (const Job *)context;
     Quantized to = message_of(job);
-    MessageSource from = source_of(job->work);
+    MessageSource from = source_of(job);
     vectors_choose(job->vectors);
     int64_t bad = 0;
     cpu_quantize(&to, &from, on_device(&bad), NULL);
@@ -152,7 +155,9 @@ static void copy_in_order(void *context) {
 // Plain C is the reference: every byte of the message.
 static void check(Work *w) {
     for (int i = 0; i < WIDTHS; i++) {
-        Job plain = {w, "plain", widths[i], false}, vectors = {w, "auto", widths[i], false};
+        RandomKind kind = {.seven = i == 1, .narrow = i == 2};
+        Job plain = {w, "plain", widths[i], false, kind};
+        Job vectors = {w, "auto", widths[i], false, kind};
         size_t bytes = (size_t)(w->count * quantized_row_bytes(w->x.columns, widths[i]));
         quantize(&plain);
         unsigned char *payload = memory_alloc(bytes, "payload of the reference");
@@ -179,13 +184,28 @@ static void say(Bench *bench, const char *what, int bits, const char *list, doub
 
 // Everything at one width, in the same rounds.
 static void measure(Bench *bench, Work *w, int bits, const char *list, int rounds) {
-    enum { QUANTIZE, NEAREST, QUANTIZE_AVX2, DECODE, DECODE_AVX2, COPY, DECODE_COPY, CASES };
+    enum {
+        QUANTIZE,
+        SEVEN,
+        NARROW,
+        NEAREST,
+        QUANTIZE_AVX2,
+        DECODE,
+        DECODE_AVX2,
+        COPY,
+        DECODE_COPY,
+        CASES
+    };
     bool wide = vectors_there("avx512");
     const char *narrow = wide ? "avx2" : "auto";
-    Job job = {w, "auto", bits, false}, job_avx2 = {w, narrow, bits, false};
-    Job nearest = {w, "auto", bits, true};
+    Job job = {w, "auto", bits, false, {0}}, job_avx2 = {w, narrow, bits, false, {0}};
+    Job nearest = {w, "auto", bits, true, {0}};
+    Job seven = {w, "auto", bits, false, {.seven = true}};
+    Job few = {w, "auto", bits, false, {.seven = true, .narrow = true}};
     const BenchCase cases[CASES] = {
         [QUANTIZE] = {"quantize", quantize, &job},
+        [SEVEN] = {"quantize, philox7", quantize, &seven},
+        [NARROW] = {"quantize, philox7 of 8 bits", quantize, &few},
         [NEAREST] = {"nearest", quantize, &nearest},
         [QUANTIZE_AVX2] = {"quantize avx2", quantize, &job_avx2},
         [DECODE] = {"dequantize", dequantize, &job},
@@ -198,7 +218,13 @@ static void measure(Bench *bench, Work *w, int bits, const char *list, int round
     for (int i = 0; i < CASES; i++)
         rate[i] = table / rate[i];
     double bar = wide ? 0.85 : 0;
-    say(bench, "quantize", bits, list, rate[QUANTIZE], "no random numbers", rate[NEAREST], bar);
+    const char *none = "no random numbers";
+    say(bench, "quantize", bits, list, rate[QUANTIZE], none, rate[NEAREST], 0);
+    bool in_order = w->count == w->x.count;
+    say(bench, "quantize, philox7", bits, list, rate[SEVEN], none, rate[NEAREST],
+        wide && in_order ? 0.82 : 0);
+    say(bench, "quantize, philox7 of 8 bits", bits, list, rate[NARROW], none, rate[NEAREST],
+        wide && in_order ? 0.85 : 0);
     say(bench, "dequantize", bits, list, rate[DECODE],
         is_around_cache(w) ? "copy around the cache" : "memcpy in order", rate[DECODE_COPY], bar);
     if (wide) {

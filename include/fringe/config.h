@@ -261,6 +261,8 @@ typedef struct Config {
     struct {
         char dir[CONFIG_TEXT]; // folder of this run
         int64_t seed;
+        char random[CONFIG_WORD]; // of dropout and rounding: philox10 | philox7
+        int64_t random_bits;      // of rounding to 8 bits or fewer: 16 | 8
         int64_t threads;          // per rank; 0 = cores / ranks on the node
         int64_t checkpoint_every; // epochs; 0 = at the end and when stopped
         int64_t keep_checkpoints;
@@ -291,6 +293,9 @@ void config_learn_families(const Family *const *families, int count);
 void config_learn_keys(const FamilyKeys *families, int count);
 // Copies the values of a member's keys into its struct.
 void config_values(const Config *config, const MemberKeys *member, void *values);
+
+// How run.random and run.random_bits make numbers.
+RandomKind config_random(const Config *config);
 
 // Reads the numbers of a KEY_NUMBERS into out [most], and returns how many it has: 0 where it holds
 // a word.

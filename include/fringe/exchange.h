@@ -46,7 +46,8 @@ void channel_plan(MemoryPlan *plan, BufferSizes *most, const Backend *backend, c
 typedef struct ExchangeContext {
     uint64_t seed;
     uint32_t epoch;
-    bool exact; // fp32: no rounding and no range statistics
+    bool exact;        // fp32: no rounding and no range statistics
+    RandomKind random; // how the numbers that round are made
 } ExchangeContext;
 
 // The rows to send: own rows times right, and the partial aggregates of the plan.

@@ -43,6 +43,7 @@ typedef struct GradForm {
     const GradSpan *spans; // [span_count] borrowed: in order, without gaps; read during the call
     int span_count;        // 0: all is one parameter
     uint64_t seed;         // of the random numbers of coding
+    RandomKind random;     // how they are made
 } GradForm;
 
 typedef struct Compressor {
@@ -53,8 +54,8 @@ typedef struct Compressor {
 } Compressor;
 extern const Family compressor_family; // of gradients.codec
 
-// Fills in what the config says of it: options, bucket, rank, full_sums and bits. False with
-// EXIT_CONFIG.
+// Fills in what the config says of it: options, bucket, rank, full_sums, bits and random. False
+// with EXIT_CONFIG.
 bool gradsync_configure(GradForm *form, const Config *config, Error *err);
 // The most that random rounding adds to a sum that is coded, relative to it: the mean of the square
 // over the square. 0: nothing is random.

@@ -176,6 +176,7 @@ typedef struct ModelShape {
     int post_count;
     PostStep post[3];
     float keep, input_keep;
+    RandomKind random;     // of dropout and of rounding in messages
     Activation activation; // of POST_ACTIVATION
     float slope;           // of leaky-relu
     bool norm, bias;

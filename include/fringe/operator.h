@@ -116,6 +116,7 @@ typedef struct OperatorRun {
     const Schedule *schedule;
     const Poll *beside; // moved along with the exchange that runs; NULL: nothing is
     uint64_t seed;      // with the epoch chooses the random numbers of the messages
+    RandomKind random;  // how they are made
     uint32_t epoch;
     bool full_precision; // rows travel as they are, whatever the codec
 } OperatorRun;

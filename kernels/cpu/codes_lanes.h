@@ -83,21 +83,46 @@ LANES_INLINE VecInt codes_sum(VecInt fixed, VecInt k, bool signs, int s) {
     return signs ? fixed + (k ^ (fixed >> 31 & 0xffff)) + (s << 16) : fixed + k;
 }
 
-// code = (T + k) >> 16, T the integer nearest to `fixed` (halves to even), k 16-bit numbers; where
-// `signs`, that is the magnitude of a code around s.
-LANES_INLINE void codes_store(uint8_t *code, F16 fixed, const uint16_t *k, bool signs, int s) {
+// The numbers k of a piece, by column: of 16 bits, or of 8, which stand for 2^8 k + 2^7.
+typedef struct Coins {
+    const uint16_t *half;
+    const uint8_t *byte; // where not NULL
+} Coins;
+
+#if defined(__AVX512F__)
+LANES_INLINE VecInt coins_at(Coins k, int64_t c) {
+    if (k.byte == NULL)
+        return (VecInt)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)(k.half + c)));
+    return ((VecInt)_mm512_cvtepu8_epi32(_mm_loadu_si128((const void *)(k.byte + c))) << 8) + 0x80;
+}
+#elif defined(__AVX2__)
+LANES_INLINE VecInt coins_at(Coins k, int64_t c) {
+    if (k.byte == NULL)
+        return (VecInt)_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(k.half + c)));
+    return ((VecInt)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)(k.byte + c))) << 8) + 0x80;
+}
+#else
+LANES_INLINE VecInt coins_at(Coins k, int64_t c) {
+    VecInt all;
+    for (int i = 0; i < VEC_FLOATS; i++)
+        all[i] = k.byte == NULL ? k.half[c + i] : k.byte[c + i] << 8 | 0x80;
+    return all;
+}
+#endif
+
+// code = (T + k) >> 16, T the integer nearest to `fixed` (halves to even), k the numbers from
+// column c on; where `signs`, that is the magnitude of a code around s.
+LANES_INLINE void codes_store(uint8_t *code, F16 fixed, Coins k, int64_t c, bool signs, int s) {
 #if defined(__AVX512F__)
     VecInt t = (VecInt)_mm512_cvtps_epi32((__m512)fixed.part[0]);
-    VecInt u = (VecInt)_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)k));
-    __m512i sum = (__m512i)codes_sum(t, u, signs, s);
+    __m512i sum = (__m512i)codes_sum(t, coins_at(k, c), signs, s);
     _mm_storeu_si128((void *)code, _mm512_cvtepi32_epi8(_mm512_srli_epi32(sum, 16)));
 #elif defined(__AVX2__)
     __m256i whole[2];
 #pragma GCC unroll 2
     for (int i = 0; i < 2; i++) {
         VecInt t = (VecInt)_mm256_cvtps_epi32((__m256)fixed.part[i]);
-        VecInt u = (VecInt)_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)(k + 8 * i)));
-        whole[i] = _mm256_srli_epi32((__m256i)codes_sum(t, u, signs, s), 16);
+        whole[i] = _mm256_srli_epi32((__m256i)codes_sum(t, coins_at(k, c + 8 * i), signs, s), 16);
     }
     __m256i half = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole[0], whole[1]), 0xd8);
     _mm_storeu_si128((void *)code, _mm_packus_epi16(_mm256_castsi256_si128(half),
@@ -107,9 +132,7 @@ LANES_INLINE void codes_store(uint8_t *code, F16 fixed, const uint16_t *k, bool 
 #pragma GCC unroll 4
     for (int i = 0; i < 4; i++) {
         VecInt t = (VecInt)_mm_cvtps_epi32((__m128)fixed.part[i]);
-        VecInt u = (VecInt)_mm_unpacklo_epi16(_mm_loadl_epi64((const void *)(k + 4 * i)),
-                                              _mm_setzero_si128());
-        whole[i] = _mm_srli_epi32((__m128i)codes_sum(t, u, signs, s), 16);
+        whole[i] = _mm_srli_epi32((__m128i)codes_sum(t, coins_at(k, c + 4 * i), signs, s), 16);
     }
     _mm_storeu_si128((void *)code, _mm_packus_epi16(_mm_packs_epi32(whole[0], whole[1]),
                                                     _mm_packs_epi32(whole[2], whole[3])));
@@ -117,8 +140,8 @@ LANES_INLINE void codes_store(uint8_t *code, F16 fixed, const uint16_t *k, bool 
     float lane[16] __attribute__((aligned(64)));
     f16_store(lane, fixed);
     for (int i = 0; i < 16; i++) {
-        VecInt t = {(int32_t)lrintf(lane[i])}, u = {k[i]};
-        code[i] = (uint8_t)((uint32_t)codes_sum(t, u, signs, s)[0] >> 16);
+        VecInt t = {(int32_t)lrintf(lane[i])};
+        code[i] = (uint8_t)((uint32_t)codes_sum(t, coins_at(k, c + i), signs, s)[0] >> 16);
     }
 #endif
 }

@@ -1,5 +1,5 @@
 // A stream of random numbers as vector kernels take it (philox_lanes.h): the round keys of
-// philox4x32-10 worked out once, and the two words of the counter that a call does not change.
+// philox4x32 worked out once, and the two words of the counter that a call does not change.
 #ifndef FRINGE_KERNELS_PHILOX_H
 #define FRINGE_KERNELS_PHILOX_H
 
@@ -8,10 +8,11 @@
 typedef struct PhiloxKey {
     uint64_t round[10][2];
     uint32_t epoch, tag;
+    RandomKind kind;
 } PhiloxKey;
 
 static inline PhiloxKey philox_key(RandomStream stream) {
-    PhiloxKey key = {.epoch = stream.epoch, .tag = stream.tag};
+    PhiloxKey key = {.epoch = stream.epoch, .tag = stream.tag, .kind = stream.kind};
     uint32_t low = (uint32_t)stream.seed, high = (uint32_t)(stream.seed >> 32);
     for (int round = 0; round < 10; round++) {
         key.round[round][0] = low, key.round[round][1] = high;

@@ -1,5 +1,5 @@
-// The random numbers of a row (base/random.h), 16 philox4x32-10 blocks side by side: 128 columns
-// of 16 bits or 64 of 32.
+// The random numbers of a row (base/random.h), 16 philox4x32 blocks side by side: 256 columns of 8
+// bits, 128 of 16 or 64 of 32.
 //
 // The one idea: a block lives in the low halves of 64-bit lanes. The 32 x 32 -> 64 bit multiply of
 // the CPU ignores the high halves of its operands, so the low word of a product needs no masking
@@ -85,6 +85,15 @@ LANES_INLINE void philox_first_rounds(Wide word[4], const uint64_t key[3][2],
     word[3] = s;
 }
 
+LANES_INLINE void philox_rounds(Wide word[][4], int wides, const PhiloxKey *key, int begin,
+                                int end) {
+#pragma GCC unroll 4
+    for (int round = begin; round < end; round++)
+#pragma GCC unroll 4
+        for (int i = 0; i < wides; i++)
+            philox_round(word[i], key->round[round]);
+}
+
 // The four words of `wides` * WIDE_BLOCKS blocks of a row, from `block` on (a multiple of as many),
 // one block per lane. The chains of several vectors run side by side, because one chain alone waits
 // for its multiplies.
@@ -96,11 +105,9 @@ LANES_INLINE void philox_blocks(Wide word[][4], int wides, const PhiloxKey *key,
     for (int i = 0; i < wides; i++)
         philox_first_rounds(word[i], key->round, counter,
                             lane + wide_set((key->tag | block) + (uint32_t)(i * WIDE_BLOCKS)));
-#pragma GCC unroll 7
-    for (int round = 3; round < 10; round++)
-#pragma GCC unroll 4
-        for (int i = 0; i < wides; i++)
-            philox_round(word[i], key->round[round]);
+    philox_rounds(word, wides, key, 3, 7);
+    if (!key->kind.seven)
+        philox_rounds(word, wides, key, 7, 10);
 }
 
 // The low halves of the lanes of two words, side by side.
@@ -129,8 +136,9 @@ LANES_INLINE void wide_store(unsigned char *to, const Wide word[4]) {
     __builtin_memcpy(to, both, sizeof both);
 }
 
-// 16 blocks of a row, from `block` on (a multiple of 16), as they lie in memory: columns 8 block ..
-// 8 block + 127 as uint16_t, or 4 block .. 4 block + 63 as uint32_t.
+// 16 blocks of a row, from `block` on (a multiple of 16), as they lie in memory: columns 16 block
+// .. 16 block + 255 as bytes, 8 block .. 8 block + 127 as uint16_t, or 4 block .. 4 block + 63 as
+// uint32_t.
 LANES_INLINE void philox_store(void *to, const PhiloxKey *key, int64_t row, int peer,
                                uint32_t block) {
     Wide word[PHILOX_WIDES][4];

@@ -13,7 +13,7 @@
 #include "planes_lanes.h"
 #include "quantize.h"
 
-// Columns: a multiple of 128, so that only the last piece of a row has a tail.
+// Columns: a multiple of 256, so that only the last piece of a row has a tail.
 enum { BLOCK = 1024 };
 
 // What a piece of a row becomes on its way. 16 entries more: vectors write whole.
@@ -21,6 +21,7 @@ typedef struct Piece {
     union {
         uint32_t word[BLOCK];
         uint16_t half[BLOCK];
+        uint8_t byte[BLOCK];
     } random;
     uint16_t half[BLOCK + 16];
     uint8_t code[BLOCK + 16];

@@ -20,7 +20,8 @@
 // Up to 8 bits t is taken to the nearest multiple of 2^-16, T 2^-16, and u = (k + 1/2) 2^-16 with
 // the 16-bit numbers k of random.h: then q = (T + k) >> 16 is the floor of the exact sum. For 16
 // bits, where a float has no digits left for t + u, q = floor(t) + floor(fraction(t) + u) with u =
-// (k + 1/2) 2^-23, k the upper 23 bits of the 32-bit number.
+// (k + 1/2) 2^-23, k the upper 23 bits of the 32-bit number. Numbers of 8 bits (RandomKind) stand
+// for 2^8 k + 2^7: u = (k + 1/2) 2^-8, so that the mean of a step moves by at most 2^-9.
 #include "doubles_lanes.h"
 #include "philox_lanes.h"
 #include "pieces_lanes.h"
@@ -161,24 +162,22 @@ LANES_INLINE F16 fixed_of_signs(const Measure *in, const float *x, GridRule rule
 }
 
 LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_t count,
-                             bool scales, bool divide) {
-    const uint16_t *k = piece->random.half;
+                             bool scales, bool divide, Coins k) {
     const float *x = row->x + first;
     Measure in = measure_of(row);
 #pragma GCC unroll 2
     for (int64_t c = 0; c < count; c += 16)
-        codes_store(piece->code + c, fixed_of(&in, x + c, scales, divide), k + c, false, 0);
+        codes_store(piece->code + c, fixed_of(&in, x + c, scales, divide), k, c, false, 0);
     memset(piece->code + count, 0, 8); // not the codes of the padding
 }
 LANES_INLINE void codes_make_signs(Piece *piece, const Row *row, int64_t first, int64_t count,
-                                   GridRule rule, bool divide) {
-    const uint16_t *k = piece->random.half;
+                                   GridRule rule, bool divide, Coins k) {
     const float *x = row->x + first;
     Measure in = measure_of(row);
     int s = (int)row->grid.most;
 #pragma GCC unroll 2
     for (int64_t c = 0; c < count; c += 16)
-        codes_store(piece->code + c, fixed_of_signs(&in, x + c, rule, divide), k + c, true, s);
+        codes_store(piece->code + c, fixed_of_signs(&in, x + c, rule, divide), k, c, true, s);
     memset(piece->code + count, 0, 8);
 }
 
@@ -192,19 +191,19 @@ LANES_INLINE void codes_make_powers(Piece *piece, const Row *row, int64_t first,
 
 // Of a rule, of a row: which loop.
 LANES_INLINE void codes_choose(Piece *piece, const Row *row, int64_t first, int64_t count,
-                               bool scales, GridRule rule) {
+                               bool scales, GridRule rule, Coins k) {
     if (rule == GRID_LOG)
         codes_make_powers(piece, row, first, count);
     else if (rule == GRID_MEAN)
-        codes_make_signs(piece, row, first, count, GRID_MEAN, false);
+        codes_make_signs(piece, row, first, count, GRID_MEAN, false, k);
     else if (rule != GRID_MINMAX && row->divide)
-        codes_make_signs(piece, row, first, count, GRID_MAX, true);
+        codes_make_signs(piece, row, first, count, GRID_MAX, true, k);
     else if (rule != GRID_MINMAX)
-        codes_make_signs(piece, row, first, count, GRID_MAX, false);
+        codes_make_signs(piece, row, first, count, GRID_MAX, false, k);
     else if (row->divide)
-        codes_make(piece, row, first, count, scales, true);
+        codes_make(piece, row, first, count, scales, true, k);
     else
-        codes_make(piece, row, first, count, scales, false);
+        codes_make(piece, row, first, count, scales, false, k);
 }
 
 LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count,
@@ -243,15 +242,20 @@ LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row
     int64_t columns = call->from.x.columns, count = columns_here(columns, first);
     int bits = call->to.bits;
     uint8_t *payload = row->payload;
+    bool words = bits == 16 || call->to.rule == GRID_LOG;
+    bool bytes = random && !words && call->key.kind.narrow;
     if (random)
-        random_make(piece, call, row, first, count,
-                    bits == 16 || call->to.rule == GRID_LOG ? 4 : 8);
+        random_make(piece, call, row, first, count, words ? 4 : bytes ? 16 : 8);
     if (!signs && bits == 16) {
         halves_make(piece, row, first, count, scales, random);
         memcpy(payload + 2 * first, piece->half, (size_t)(2 * count));
         return;
     }
-    codes_choose(piece, row, first, count, scales, signs ? call->to.rule : GRID_MINMAX);
+    GridRule rule = signs ? call->to.rule : GRID_MINMAX;
+    if (bytes)
+        codes_choose(piece, row, first, count, scales, rule, (Coins){.byte = piece->random.byte});
+    else
+        codes_choose(piece, row, first, count, scales, rule, (Coins){.half = piece->random.half});
     for (int width = 8, shift = signs ? bits_left_out(call->to.rule) : 0; width > 0; width /= 2)
         if (bits & width) {
             plane_pack(payload + first * width / 8, piece->code, count, shift, width);

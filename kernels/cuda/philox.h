@@ -1,5 +1,5 @@
-// The random numbers of base/random.h on the device: one block of philox4x32-10, which is 8 numbers
-// of 16 bits or 4 of 32.
+// The random numbers of base/random.h on the device: one block of philox4x32, which is 16 numbers
+// of 8 bits, 8 of 16 or 4 of 32.
 //
 // The one idea: a thread computes whole blocks for the columns it owns, so none is made twice and
 // no thread waits for another's. The rounds are unrolled: words and keys stay in registers, and the
@@ -24,6 +24,8 @@ __host__ __device__ static inline void philox_block(uint32_t out[4], RandomStrea
     uint32_t k0 = (uint32_t)stream.seed, k1 = (uint32_t)(stream.seed >> 32);
 #pragma unroll
     for (int round = 0; round < 10; round++) {
+        if (round == 7 && stream.kind.seven)
+            break;
         uint32_t p0[2], p1[2];
         philox_product(p0, c0, 0xD2511F53u);
         philox_product(p1, c2, 0xCD9E8D57u);
@@ -40,6 +42,18 @@ __host__ __device__ static inline void philox_block(uint32_t out[4], RandomStrea
 // Number `lane` (0 .. 7) of 16 bits of a block.
 __host__ __device__ static inline uint32_t philox_half(const uint32_t word[4], int lane) {
     return word[lane / 2] >> (lane % 2 * 16) & 0xffff;
+}
+
+// The 8 numbers of 16 bits for which those of 8 bits stand (RandomKind), of columns `column` (a
+// multiple of 8) and on: 2^8 k + 2^7.
+__host__ __device__ static inline void philox_narrow(uint32_t out[4], RandomStream stream,
+                                                     int64_t row, int peer, int column) {
+    uint32_t word[4];
+    philox_block(word, stream, row, peer, (uint32_t)(column / 16));
+    for (int i = 0; i < 4; i++) {
+        const uint32_t two = word[column % 16 / 4 + i / 2] >> (i % 2 * 16);
+        out[i] = (two & 0xff) << 8 | (two & 0xff00) << 16 | 0x00800080;
+    }
 }
 
 #endif

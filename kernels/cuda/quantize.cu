@@ -138,7 +138,9 @@ template <bool nearest>
 __device__ static inline void octet_codes(uint32_t *to, float above[OCTET], const QuantizedRow &row,
                                           RandomStream stream, int column, int columns) {
     uint32_t random[4] = {0x80008000, 0x80008000, 0x80008000, 0x80008000}; // u = 1/2
-    if (!nearest)
+    if (!nearest && stream.kind.narrow)
+        philox_narrow(random, stream, row.gid, row.peer, column);
+    else if (!nearest)
         philox_block(random, stream, row.gid, row.peer, (uint32_t)(column / OCTET));
     if (row.divide)
 #pragma unroll

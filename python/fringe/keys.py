@@ -227,6 +227,8 @@ class RunSection:
 
     dir: Optional[str] = None
     seed: Optional[int] = None
+    random: Optional[Literal["philox10", "philox7"]] = None
+    random_bits: Optional[int] = None
     threads: Optional[int] = None
     checkpoint_every: Optional[int] = None
     checkpoint_minutes: Optional[float] = None

@@ -1,4 +1,4 @@
-// Counter-based random numbers: philox4x32-10 (Salmon, Moraes, Dror, Shaw: "Parallel random
+// Counter-based random numbers: philox4x32 (Salmon, Moraes, Dror, Shaw: "Parallel random
 // numbers: as easy as 1, 2, 3", SC 2011, section 3.3). The idea: a number is a function of where it
 // is used, so it depends neither on threads nor on ranks. The layout of the counter is in random.h.
 
@@ -6,14 +6,13 @@
 
 #include <math.h>
 
-enum { PHILOX_ROUNDS = 10 };
 static const uint32_t multiplier[2] = {0xD2511F53u, 0xCD9E8D57u};
 static const uint32_t weyl[2] = {0x9E3779B9u, 0xBB67AE85u}; // golden ratio, sqrt(3) - 1
 
-void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]) {
+void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2], int rounds) {
     uint32_t c0 = counter[0], c1 = counter[1], c2 = counter[2], c3 = counter[3];
     uint32_t k0 = key[0], k1 = key[1];
-    for (int round = 0; round < PHILOX_ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         uint64_t product0 = (uint64_t)multiplier[0] * c0;
         uint64_t product1 = (uint64_t)multiplier[1] * c2;
         c0 = (uint32_t)(product1 >> 32) ^ c1 ^ k0;
@@ -34,7 +33,7 @@ void random_block(uint32_t out[4], RandomStream stream, int64_t row, int peer, u
         stream.tag | (block & 0x7ffff),
     };
     const uint32_t key[2] = {(uint32_t)stream.seed, (uint32_t)(stream.seed >> 32)};
-    random_philox(out, counter, key);
+    random_philox(out, counter, key, random_rounds(stream.kind));
 }
 
 float random_uniform16(RandomStream stream, int64_t row, int peer, int64_t column) {
@@ -43,6 +42,15 @@ float random_uniform16(RandomStream stream, int64_t row, int peer, int64_t colum
     uint32_t lane = (uint32_t)(column % 8);
     uint32_t k = word[lane / 2] >> (lane % 2 * 16) & 0xffff;
     return ((float)k + 0.5f) * 0x1p-16f;
+}
+
+float random_rounding(RandomStream stream, int64_t row, int peer, int64_t column) {
+    if (!stream.kind.narrow)
+        return random_uniform16(stream, row, peer, column);
+    uint32_t word[4];
+    random_block(word, stream, row, peer, (uint32_t)(column / 16));
+    uint32_t k = word[column % 16 / 4] >> (column % 4 * 8) & 0xff;
+    return ((float)k + 0.5f) * 0x1p-8f;
 }
 
 double random_uniform32(RandomStream stream, int64_t row, int peer, int64_t column) {

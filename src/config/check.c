@@ -332,6 +332,9 @@ void config_check_together(const Config *config, Complaints *complaints) {
                                 "twice",
                                 post->word[i]);
     check_quantization(config, complaints);
+    if (config->run.random_bits != 8 && config->run.random_bits != 16)
+        config_complain(complaints, "run.random_bits: expected 8 or 16, found %lld",
+                        (long long)config->run.random_bits);
     const ConfigInts *trace = &config->run.trace;
     if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
         config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");

@@ -330,6 +330,13 @@ const Key config_own_keys[] = {
      "A run that starts where one is takes the first free folder of DIR-2, DIR-3, ..."},
     {"run.seed", KEY_INT, AT(run.seed), "0", "[0, 9007199254740991]", ANY, ANY,
      "Seed of initial weights, dropout and rounding; run i of --runs uses seed + i."},
+    {"run.random", KEY_WORD, AT(run.random), "\"philox10\"", ANY, "philox10 philox7", ANY,
+     "Random numbers of dropout and rounding: philox4x32 of ten rounds, or of seven, the fewest "
+     "that "
+     "pass all tests of its paper, which cost less. Results differ, as with another seed."},
+    {"run.random_bits", KEY_INT, AT(run.random_bits), "16", "[8, 16]", ANY, "bits",
+     "Of the random numbers that round values to 8 bits or fewer: 16, or 8, which cost half; then "
+     "the mean of a rounded value is off by up to 1/512 of a step."},
     {"run.threads", KEY_INT, AT(run.threads), "0", "[0, 1024]", ANY, "threads",
      "Threads per rank; 0: cores / ranks on the machine."},
     {"run.checkpoint_every", KEY_INT, AT(run.checkpoint_every), "100", "[0, 1000000000]", ANY,

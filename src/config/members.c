@@ -73,6 +73,11 @@ bool config_member_of(const Key *key, char out[CONFIG_CONDITION]) {
     return false;
 }
 
+RandomKind config_random(const Config *config) {
+    return (RandomKind){.seven = strcmp(config->run.random, "philox7") == 0,
+                        .narrow = config->run.random_bits == 8};
+}
+
 void config_values(const Config *config, const MemberKeys *keys, void *values) {
     memset(values, 0, keys->bytes);
     for (int i = 0; i < member_count; i++)

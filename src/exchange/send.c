@@ -18,15 +18,17 @@ static int64_t own_rows(const HaloPlan *plan, int group) {
 
 static MessageSource source_of(const Channel *channel, int group, const RowSource *rows,
                                ExchangeContext context) {
-    return (MessageSource){.x = rows->x,
-                           .scale = rows->right,
-                           .sums = rows->sums,
-                           .row = channel_send_list(channel, group).device_row,
-                           .stream = random_stream(context.seed, RANDOM_ROUNDING, context.epoch,
-                                                   channel->id.layer, channel->id.direction),
-                           .gid = channel->source_id,
-                           .peer = channel->ring.transfer[group][OUTGOING].peer,
-                           .sum_peer = channel->plan->rank};
+    return (MessageSource){
+        .x = rows->x,
+        .scale = rows->right,
+        .sums = rows->sums,
+        .row = channel_send_list(channel, group).device_row,
+        .stream = random_of_kind(random_stream(context.seed, RANDOM_ROUNDING, context.epoch,
+                                               channel->id.layer, channel->id.direction),
+                                 context.random),
+        .gid = channel->source_id,
+        .peer = channel->ring.transfer[group][OUTGOING].peer,
+        .sum_peer = channel->plan->rank};
 }
 
 static void encode(Channel *channel, int group, const RowSource *rows, ExchangeContext context,

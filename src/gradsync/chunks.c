@@ -35,7 +35,11 @@ static Cut cut_of(const GradForm *form) {
 }
 
 GradSync sync_of(const Comm *comm, const Backend *backend, const GradForm *form) {
-    GradSync sync = {.comm = comm, .backend = backend, .cut = cut_of(form), .seed = form->seed};
+    GradSync sync = {.comm = comm,
+                     .backend = backend,
+                     .cut = cut_of(form),
+                     .seed = form->seed,
+                     .random = form->random};
     int64_t least = form->options.codec == NULL ? SLICE : ceil_div(SLICE, form->bucket);
     sync.made = form->count;
     sync.chunks = form->rank > 0 ? 0 : chunks_of(sync.cut.units, least, comm->size);

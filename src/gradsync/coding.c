@@ -86,13 +86,14 @@ typedef struct Coded {
 static Coded encode(GradSync *sync, int way, int message, Rows rows, int64_t first) {
     Coding *c = sync->coding;
     MessageBox *box = &c->box[way][OUTGOING];
-    MessageSource source = {.x = rows,
-                            .sums = {.columns = rows.columns, .stride = rows.stride},
-                            .row = (const void *)c->row,
-                            .gid = (const void *)(c->id + first),
-                            .stream =
-                                random_stream(sync->seed, RANDOM_GRADIENT, sync->epoch, 0, way),
-                            .peer = c->rank};
+    MessageSource source = {
+        .x = rows,
+        .sums = {.columns = rows.columns, .stride = rows.stride},
+        .row = (const void *)c->row,
+        .gid = (const void *)(c->id + first),
+        .stream = random_of_kind(random_stream(sync->seed, RANDOM_GRADIENT, sync->epoch, 0, way),
+                                 sync->random),
+        .peer = c->rank};
     Coded coded = {.message = message};
     if (rows.count == 0)
         return coded;

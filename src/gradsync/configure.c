@@ -40,6 +40,7 @@ bool gradsync_configure(GradForm *form, const Config *config, Error *err) {
     const Compressor *used = family_find(&compressor_family, config->gradients.codec, NULL, err);
     form->full_sums = strcmp(config->gradients.down, "fp32") == 0;
     form->bucket = config->gradients.bucket;
+    form->random = config_random(config);
     return used != NULL && check_bucket(form->bucket, err) &&
            (used->configure == NULL || used->configure(form, config, err)) &&
            configure_bits(form, config, err);

@@ -54,6 +54,7 @@ struct GradSync {
     Chunk *chunk;
     float *received; // [size, slice] of every chunk; NULL where there is coding
     uint64_t seed;
+    RandomKind random;
     uint32_t epoch;
     int64_t sums;       // that were begun, this one included
     int64_t bytes_sent; // before this sum

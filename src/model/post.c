@@ -21,7 +21,7 @@ int post_mids(const ModelShape *shape) {
 }
 
 RandomStream layer_dropout(const Model *m, int l) {
-    return random_stream(m->seed, RANDOM_DROPOUT, m->epoch, l, 0);
+    return random_of_kind(random_stream(m->seed, RANDOM_DROPOUT, m->epoch, l, 0), m->shape.random);
 }
 
 static Post layer_post(const LayerRun *run) {

@@ -201,6 +201,7 @@ void propagate(Model *m, OperatorCall call) {
     operator_run(&(OperatorRun){.schedule = m->training ? m->parts.schedule : m->blocking,
                                 .beside = gradient_poll(m),
                                 .seed = m->seed,
+                                .random = m->shape.random,
                                 .epoch = m->epoch,
                                 .full_precision = !m->training},
                  &call);

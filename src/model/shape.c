@@ -193,7 +193,8 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
                           .weighs_rows = strcmp(config->train.sample, "all") != 0,
                           .gain = config->model.gain,
                           .keep = (float)(1 - config->model.dropout),
-                          .input_keep = (float)(1 - config->model.input_dropout)};
+                          .input_keep = (float)(1 - config->model.input_dropout),
+                          .random = config_random(config)};
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);
     if (shape->loss == NULL)

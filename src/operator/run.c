@@ -108,6 +108,9 @@ void operator_run(const OperatorRun *run, const OperatorCall *call) {
         return;
     }
     RowSource rows = sent_rows(&running);
-    ExchangeContext when = {.seed = run->seed, .epoch = run->epoch, .exact = run->full_precision};
+    ExchangeContext when = {.seed = run->seed,
+                            .epoch = run->epoch,
+                            .exact = run->full_precision,
+                            .random = run->random};
     run->schedule->run(over->channel, &rows, when, &(ExchangeWork){run_own, run_halo, &running});
 }

@@ -289,7 +289,8 @@ static inline void exchange(const AssignerFixture *fixture, int which, uint32_t 
     int64_t before = channel_count(channel).bytes_sent, takes = memory_allocs();
     schedule_find(names[epoch % 3], &err)
         ->run(channel, &(RowSource){x, on_device(fixture->right), sums},
-              (ExchangeContext){9, epoch, exact}, &(ExchangeWork){no_own_part, halo_part, &look});
+              (ExchangeContext){.seed = 9, .epoch = epoch, .exact = exact},
+              &(ExchangeWork){no_own_part, halo_part, &look});
     assert_int_equal(memory_allocs(), takes);
     if (!exact) {
         assert_int_equal(channel_count(channel).bytes_sent - before,

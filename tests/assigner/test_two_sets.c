@@ -111,7 +111,7 @@ static void aggregate(Way *way, uint32_t epoch, bool exact) {
                              NULL);
     RowSource rows = {.x = way->in, .right = on_device(way->block.right), .sums = way->partials};
     schedule_find("overlap", &err)
-        ->run(way->channel, &rows, (ExchangeContext){3, epoch, exact},
+        ->run(way->channel, &rows, (ExchangeContext){.seed = 3, .epoch = epoch, .exact = exact},
               &(ExchangeWork){own_part, halo_part, way});
 }
 

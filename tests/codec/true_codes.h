@@ -37,7 +37,7 @@ static inline int true_code(const RoundTrip *t, Truth g, float x, int bits, int6
     float steps = divide ? (x - g.zero) / g.step : (x - g.zero) * (1 / g.step);
     const MessageSource *s = &t->source;
     if (bits < 16) {
-        double u = nearest ? 0.5 : (double)random_uniform16(s->stream, t->gid[r], s->peer, c);
+        double u = nearest ? 0.5 : (double)random_rounding(s->stream, t->gid[r], s->peer, c);
         return (int)fmin(floor(rint((double)steps * 0x1p16) * 0x1p-16 + u), (double)g.most);
     }
     double number = random_uniform32(s->stream, t->gid[r], s->peer, c);

@@ -12,7 +12,7 @@ static inline uint32_t ring_mix(uint64_t a, uint64_t b) {
     uint32_t out[4],
         counter[4] = {(uint32_t)a, (uint32_t)(a >> 32), (uint32_t)b, (uint32_t)(b >> 32)},
         key[2] = {17, 4};
-    random_philox(out, counter, key);
+    random_philox(out, counter, key, 10);
     return out[0];
 }
 

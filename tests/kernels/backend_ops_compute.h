@@ -198,7 +198,9 @@ static void dropout(Case *c) {
     Rows x = case_rows(c, c->shape.rows, c->shape.columns);
     Rows out = c->variant & 1 ? x : case_rows(c, x.count, x.columns);
     c->b->dropout(far_rows(c, out), far_range(c, range_of(c, x.count)), far_rows(c, x),
-                  keep[c->variant / 2], random_stream(5, RANDOM_DROPOUT, 9, 2, 0),
+                  keep[c->variant / 2],
+                  random_of_kind(random_stream(5, RANDOM_DROPOUT, 9, 2, 0),
+                                 (RandomKind){.seven = c->shape.columns % 2 == 1}),
                   far_ids(c, case_ids(c, x.count)), NULL);
     case_keep_rows(c, out);
 }

@@ -185,7 +185,9 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     source->sums = case_rows(c, sums, s.columns);
     source->scale = scaled ? case_floats(c, own) : NULL;
     source->row = far_list(c, sending.count, (int32_t)(s.rows > 0 ? s.rows : 1));
-    source->stream = random_stream(11, RANDOM_ROUNDING, 7, 1, 1);
+    source->stream =
+        random_of_kind(random_stream(11, RANDOM_ROUNDING, 7, 1, 1),
+                       (RandomKind){.seven = s.rows % 2 == 1, .narrow = s.columns % 2 == 1});
     source->gid = far_ids(c, case_ids(c, s.rows));
     source->peer = 3;
     source->sum_peer = 5;

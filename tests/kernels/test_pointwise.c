@@ -116,6 +116,7 @@ static Case case_new(int64_t rows, int64_t columns, const int order[4], float ke
     c.saved.positive = on_device(ALLOC(uint8_t, rows * c.z.stride / 8, "positive"));
     c.post = (Post){.count = order[0], .keep = keep, .training = true};
     c.post.stream = random_stream(0x123456789abcdefu, RANDOM_DROPOUT, 5, 2, 1);
+    c.post.stream.kind.seven = columns % 2 == 1;
     c.post.gamma = on_device(c.gamma), c.post.beta = on_device(c.beta);
     for (int i = 0; i < order[0]; i++)
         c.post.step[i] = (PostStep)order[i + 1];

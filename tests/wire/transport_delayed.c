@@ -60,7 +60,7 @@ static bool reaches_no_device(void) { return false; } // the second half lies at
 static int draw(const Endpoint *e, int below) {
     static uint32_t draws;
     uint32_t out[4], counter[4] = {draws++, (uint32_t)e->comm.rank}, key[2] = {2, 71};
-    random_philox(out, counter, key);
+    random_philox(out, counter, key, 10);
     return (int)(out[0] % (uint32_t)below);
 }
 

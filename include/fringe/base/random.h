@@ -1,4 +1,5 @@
-// Counter-based random numbers: philox4x32-10 (Salmon et al., SC 2011). A number is a function of
+// Counter-based random numbers: philox4x32 (Salmon et al., SC 2011), of ten rounds or, where a
+// RandomKind says so, of seven, the fewest that passed BigCrush there. A number is a function of
 // (seed, purpose, epoch, layer, direction, global row id, peer, column) only, so it does not depend
 // on ranks, threads or parts. The layout of the counter never changes (ALGORITHMS 0):
 //
@@ -10,10 +11,12 @@
 //
 // A block holds 8 numbers of 16 bits, low half of word 0 first, for columns 8b .. 8b+7;
 // u = (k + 1/2) / 2^16. Users that need 32 bits take the four words of block b for columns 4b ..
-// 4b+3.
+// 4b+3. Of numbers of 8 bits (RandomKind) a block holds 16, low byte of word 0 first, for columns
+// 16b .. 16b+15; u = (k + 1/2) / 2^8.
 #ifndef FRINGE_BASE_RANDOM_H
 #define FRINGE_BASE_RANDOM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef enum RandomPurpose { // 4 bits
@@ -35,27 +38,45 @@ typedef enum RandomPurpose { // 4 bits
     RANDOM_TRAIN_SAMPLE = 11, // train.sample: which training nodes count in an epoch; row = node
 } RandomPurpose;
 
+// How the numbers of dropout and of rounding are made (run.random, run.random_bits).
+typedef struct RandomKind {
+    bool seven;  // rounds, in the place of ten
+    bool narrow; // values are rounded to 8 bits or fewer by numbers of 8 bits, in the place of 16
+} RandomKind;
+
 typedef struct RandomStream {
     uint64_t seed;
     uint32_t epoch;
-    uint32_t tag; // purpose << 28 | layer << 20 | direction << 19
+    uint32_t tag;    // purpose << 28 | layer << 20 | direction << 19
+    RandomKind kind; // of random_stream: ten rounds, 16 bits
 } RandomStream;
 
 static inline RandomStream random_stream(uint64_t seed, RandomPurpose purpose, uint32_t epoch,
                                          int layer, int direction) {
-    return (RandomStream){seed, epoch,
-                          (uint32_t)purpose << 28 | (uint32_t)(layer & 0xff) << 20 |
-                              (uint32_t)(direction & 1) << 19};
+    return (RandomStream){.seed = seed,
+                          .epoch = epoch,
+                          .tag = (uint32_t)purpose << 28 | (uint32_t)(layer & 0xff) << 20 |
+                                 (uint32_t)(direction & 1) << 19,
+                          .kind = {.seven = false, .narrow = false}};
 }
+
+static inline RandomStream random_of_kind(RandomStream stream, RandomKind kind) {
+    stream.kind = kind;
+    return stream;
+}
+
+static inline int random_rounds(RandomKind kind) { return kind.seven ? 7 : 10; }
 
 // The four words of one block. block < 2^19.
 void random_block(uint32_t out[4], RandomStream stream, int64_t row, int peer, uint32_t block);
 
-// One philox4x32-10 permutation of a counter under a key (for tests against known vectors).
-void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2]);
+// One philox4x32 permutation of a counter under a key (for tests against known vectors).
+void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2], int rounds);
 
 // Uniform in (0,1): 16-bit number k of column `column` as (k + 1/2) / 2^16.
 float random_uniform16(RandomStream stream, int64_t row, int peer, int64_t column);
+// The number that rounds a value to 8 bits or fewer: with 8 bits where the kind is narrow, else 16.
+float random_rounding(RandomStream stream, int64_t row, int peer, int64_t column);
 // Uniform in (0,1) with 32 bits: (k + 1/2) / 2^32.
 double random_uniform32(RandomStream stream, int64_t row, int peer, int64_t column);
 // Standard normal (Box-Muller on the 32-bit numbers of columns 2c and 2c+1).
