@@ -12,9 +12,9 @@
 #include <cstdio>
 
 enum {
-    PARTS = 32,      // partial sums of aT g, at most
-    PART_ROWS = 512, // rows of a part, at least
-    THREADS = 256,   // of a block of the kernels here
+    WEIGHT_PARTS = 32, // partial sums of aT g, at most
+    PART_ROWS = 512,   // rows of a part, at least
+    THREADS = 256,     // of a block of the kernels here
     WORKSPACE = 32 << 20
 };
 
@@ -96,7 +96,7 @@ struct Parts {
     int64_t count, rows, rest;
 };
 static Parts parts_of(int64_t rows) {
-    int64_t count = least(rows / PART_ROWS, PARTS);
+    int64_t count = least(rows / PART_ROWS, WEIGHT_PARTS);
     if (count == 0)
         return Parts{0, 0, rows};
     return Parts{count, rows / count, rows % (rows / count)};
@@ -106,7 +106,8 @@ int64_t cuda_dense_gradient_scratch(int64_t rows, int64_t a_columns, int64_t g_c
     return (parts_of(rows).count + 1) * a_columns * g_columns;
 }
 
-__global__ static void add_parts(float *dw, const float *part, int64_t parts, int64_t count) {
+__global__ static void add_weight_parts(float *dw, const float *part, int64_t parts,
+                                        int64_t count) {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
         float sum = 0;
@@ -135,6 +136,6 @@ void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, 
                                  parts.rest, &one, y.at + whole * y.stride, y.stride,
                                  x.at + whole * x.stride, x.stride, &zero,
                                  part + parts.count * count, y.columns));
-    LAUNCH(add_parts, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
+    LAUNCH(add_weight_parts, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
            floats_of(dw), part, parts.count + (parts.rest > 0), count);
 }

@@ -10,7 +10,7 @@
 
 #include <cusparse.h>
 
-static constexpr int MATRICES = 16, THREADS = 256;
+static constexpr int MATRICES = 16, FILL_THREADS = 256;
 
 #define SPARSE_CALL(call)                                                                          \
     do {                                                                                           \
@@ -64,8 +64,8 @@ Spmm *spmm_new(const DeviceCsr *csr, const int64_t *offset, int64_t sources, int
     s->scaled = (float *)cuda_alloc((size_t)(sources * stride) * sizeof(float), "scaled rows");
     if (csr->weight == NULL) {
         s->ones = (float *)cuda_alloc((size_t)csr->entries * sizeof(float), "weights of 1");
-        LAUNCH(fill, cuda_blocks(csr->entries, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-               s->ones, 1.0f, csr->entries);
+        LAUNCH(fill, cuda_blocks(csr->entries, FILL_THREADS), FILL_THREADS, 0,
+               cuda_stream(STREAM_COMPUTE), s->ones, 1.0f, csr->entries);
     }
     return s;
 }
@@ -105,8 +105,8 @@ static bool make_matrix(Spmm *s, RangeMatrix *made, Range range, int64_t stride)
         return false;
     *made = RangeMatrix{range, stride, NULL, NULL, NULL};
     made->offset = (int32_t *)cuda_alloc((size_t)(rows + 1) * sizeof(int32_t), "offsets");
-    LAUNCH(rebase, cuda_blocks(rows + 1, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           made->offset, s->csr->offset + range.begin, rows + 1);
+    LAUNCH(rebase, cuda_blocks(rows + 1, FILL_THREADS), FILL_THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), made->offset, s->csr->offset + range.begin, rows + 1);
     float *values = s->ones != NULL ? s->ones : s->csr->weight;
     SPARSE_CALL(cusparseCreateCsr(&made->matrix, rows, s->sources, entries, made->offset,
                                   s->csr->column + first, values + first, CUSPARSE_INDEX_32I,
@@ -177,7 +177,7 @@ static void multiply(RangeMatrix *m, const float *x, float *out, int64_t sources
 
 void spmm_prepare(Spmm *s, const DeviceRows *x, const float *right) {
     if (right != NULL)
-        LAUNCH(scale_rows, cuda_blocks(x->count * x->stride, THREADS), THREADS, 0,
+        LAUNCH(scale_rows, cuda_blocks(x->count * x->stride, FILL_THREADS), FILL_THREADS, 0,
                cuda_stream(STREAM_COMPUTE), s->scaled, x->at, right, x->count, x->stride);
 }
 
@@ -189,7 +189,7 @@ bool spmm_rows(Spmm *s, const AggregateTask *task, Range range) {
     const float *x = task->right != NULL ? s->scaled : task->x;
     multiply(matrix, x, task->out, s->sources);
     if (task->self || task->left != NULL)
-        LAUNCH(finish_rows, cuda_blocks(rows * stride, THREADS), THREADS, 0,
+        LAUNCH(finish_rows, cuda_blocks(rows * stride, FILL_THREADS), FILL_THREADS, 0,
                cuda_stream(STREAM_COMPUTE), task->out, x, task->left, task->self, range.begin, rows,
                stride);
     return true;

@@ -7,20 +7,20 @@
 
 // ---- sums of columns
 
-static constexpr int COLUMN_THREADS = 128, AHEAD = 16;
+static constexpr int COLUMN_THREADS = 128, ROWS_AHEAD = 16;
 
 // sum[c] of the rows begin .. end - 1 of one column, `stride` floats apart.
 __device__ static inline float add_rows(const float *at, int64_t begin, int64_t end,
                                         int64_t stride) {
     float sum = 0;
-    for (int64_t r = begin; r < end; r += AHEAD) {
-        float some[AHEAD];
+    for (int64_t r = begin; r < end; r += ROWS_AHEAD) {
+        float some[ROWS_AHEAD];
 #pragma unroll
-        for (int a = 0; a < AHEAD; a++)
+        for (int a = 0; a < ROWS_AHEAD; a++)
             if (r + a < end)
                 some[a] = at[(r + a) * stride];
 #pragma unroll
-        for (int a = 0; a < AHEAD; a++)
+        for (int a = 0; a < ROWS_AHEAD; a++)
             if (r + a < end)
                 sum += some[a];
     }

@@ -35,8 +35,8 @@ if [ -e "$plugin" ]; then
 fi
 
 nvcc=$(sed -n 's/^CMAKE_CUDA_COMPILER:[A-Z]*=//p' "$FRINGE_BUILD/CMakeCache.txt")
-objects=$FRINGE_BUILD/CMakeFiles/fringe-cuda.dir/kernels/cuda
-if [ ! -x "${nvcc:-}" ] || [ ! -e "$objects/sums.cu.o" ]; then
+objects=$FRINGE_BUILD/CMakeFiles/fringe-cuda.dir/cuda
+if [ ! -x "${nvcc:-}" ] || [ ! -e "$objects/columns.cu.o" ]; then
     [ $failed -eq 0 ] && echo "skipped: the search for fused multiply-adds needs the objects of a CUDA compiler"
     exit $((failed ? 1 : 77))
 fi
@@ -45,9 +45,12 @@ trap 'rm -rf "$folder"' EXIT
 # An object of the plug-in holds its PTX as text (cmake/cuda.cmake).
 fused() { grep -m 1 -aoE '(fma|mad)(\.rn|\.rz)?(\.ftz)?\.f(32|64)' "$1"; }
 for source in message quantize pointwise post_backward sums aggregate_rows aggregate_long; do
-    [ -e kernels/cuda/$source.cu ] || continue
-    grep -aq '^\.entry ' "$objects/$source.cu.o" || { echo "FAILED: $source.cu.o holds no PTX"; failed=1; }
-    fused "$objects/$source.cu.o" && { echo "FAILED: $source.cu has a fused multiply-add"; failed=1; }
+    cat "$FRINGE_BUILD"/cuda/{rows,columns}.cu | grep -q "/$source.cu\"" ||
+        { echo "FAILED: $source.cu is in neither of the two objects that are searched"; failed=1; }
+done
+for object in rows columns; do
+    grep -aq '^\.entry ' "$objects/$object.cu.o" || { echo "FAILED: $object.cu.o holds no PTX"; failed=1; }
+    fused "$objects/$object.cu.o" && { echo "FAILED: a source of $FRINGE_BUILD/cuda/$object.cu has a fused multiply-add"; failed=1; }
 done
 # The search finds what it looks for.
 echo '__global__ void axpy(float *y, float a, float x) { *y += a * x; }' >"$folder/fused.cu"
