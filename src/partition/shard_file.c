@@ -211,6 +211,7 @@ static bool put_features(TensorsWriter *writer, const Shard *s, const float *x, 
     enum { BLOCK = 1 << 18 };
     const RowSet *nodes = &s->set[NODES];
     int64_t rows = s->features < BLOCK ? BLOCK / s->features : 1;
+    rows = rows < nodes->own ? rows : nodes->own;
     float *block = ALLOC(float, rows * s->features, "block of features");
     size_t row_bytes = (size_t)s->features * sizeof(float);
     bool ok = true;
