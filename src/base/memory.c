@@ -6,6 +6,7 @@
 #include "fringe/base/quantity.h"
 #include "internal.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,17 +41,25 @@ static void count_taken(size_t bytes) {
         ;
 }
 
+// AddressSanitizer maps each of its large blocks anew: calloc touches none of its pages and aligns
+// it.
+static Block *block_of_heap(size_t all) {
+    void *memory = NULL;
+    if (map_from == SIZE_MAX && all >= (size_t)1 << 18) {
+        memory = calloc(1, all);
+        assert((uintptr_t)memory % 64 == 0);
+        return memory;
+    }
+    return posix_memalign(&memory, 64, all) == 0 ? memset(memory, 0, all) : NULL;
+}
+
 // A new zeroed block with its head, or NULL.
 static Block *block_new(size_t bytes) {
     if (bytes > SIZE_MAX - sizeof(Block) - page)
         return NULL;
     size_t all = bytes + sizeof(Block);
-    if (all < map_from) {
-        void *memory = NULL;
-        if (posix_memalign(&memory, 64, all) != 0)
-            return NULL;
-        return memset(memory, 0, all);
-    }
+    if (all < map_from)
+        return block_of_heap(all);
     all = (all + page - 1) / page * page;
     Block *block = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (block == MAP_FAILED)
