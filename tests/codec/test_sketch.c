@@ -88,28 +88,35 @@ typedef struct Written {
     size_t count;
 } Written;
 
+// Scratch for a message, which holds what the last one left in it, where it had as much.
+static void *scratch_for(const SketchOptions *options, int64_t n) {
+    static void *scratch;
+    static size_t held;
+    size_t bytes = sketch_scratch(options, n);
+    if (bytes != held) {
+        memory_free(scratch);
+        scratch = memory_alloc(bytes, "test");
+        memset(scratch, 0xff, bytes);
+        held = bytes;
+    }
+    return scratch;
+}
+
 static Written write_message(const float *from, int64_t n, SketchOptions options) {
     size_t most = sketch_most(&options, n);
-    void *scratch = memory_alloc(sketch_scratch(&options, n), "test");
     unsigned char *out = memory_alloc(most, "test");
-    memset(scratch, 0xff, sketch_scratch(&options, n));
-    size_t bytes = sketch_write(out, from, n, &options, 1234567, scratch);
+    size_t bytes = sketch_write(out, from, n, &options, 1234567, scratch_for(&options, n));
     if (bytes > most)
         fail_msg("%d of %d bytes", (int)bytes, (int)most);
     Written written = {memory_alloc(bytes, "test"), bytes};
     memcpy(written.bytes, out, bytes);
     memory_free(out);
-    memory_free(scratch);
     return written;
 }
 
 static bool read_message(float *to, int64_t n, SketchOptions options, const unsigned char *in,
                          size_t bytes) {
-    void *scratch = memory_alloc(sketch_scratch(&options, n), "test");
-    memset(scratch, 0xff, sketch_scratch(&options, n));
-    bool read = sketch_read(to, n, &options, in, bytes, scratch);
-    memory_free(scratch);
-    return read;
+    return sketch_read(to, n, &options, in, bytes, scratch_for(&options, n));
 }
 
 // Returns the bytes. Twice, so that what scratch held does not show.
