@@ -6,15 +6,18 @@
 #include <math.h>
 #include <stdlib.h>
 
+static double dense_arity(const OracleGraph *g, int h) {
+    double arity = 0;
+    for (int p = 0; p < g->n; p++)
+        arity += g->source[p * g->m + h];
+    return arity;
+}
+
 static double dense_weight(const OracleGraph *g, int v, int u) {
     double sum = g->m == 0 ? g->a[v * g->n + u] : 0;
-    for (int h = 0; h < g->m; h++) {
-        double arity = 0;
-        for (int p = 0; p < g->n; p++)
-            arity += g->source[p * g->m + h];
+    for (int h = 0; h < g->m; h++)
         if (g->target[v * g->m + h] != 0 && g->source[u * g->m + h] != 0)
-            sum += g->w[h] / arity;
-    }
+            sum += g->w[h] / dense_arity(g, h);
     return sum;
 }
 
