@@ -14,14 +14,14 @@ foreach(row IN LISTS fuzzer_rows)
     string(REPLACE "," ";" defects_of_${CMAKE_MATCH_1} "${defects}")
 endforeach()
 
-# The rooms that read; those above them need the kernels, which clang does not compile.
+# The modules that read; those above them need the kernels, which clang does not compile.
 if(FRINGE_FUZZ OR FRINGE_COVER)
     set(fuzzed fringe_base,fringe_config,fringe_runfolder,fringe_events,fringe_dataset)
     string(APPEND fuzzed ,fringe_partition,fringe_codec,fringe_checkpoint)
     add_custom_target(fuzzers)
     foreach(name IN LISTS fuzzers)
         add_executable(fuzz_${name} EXCLUDE_FROM_ALL tests/fuzz/fuzz_${name}.c)
-        room_settings(fuzz_${name})
+        module_settings(fuzz_${name})
         target_include_directories(fuzz_${name} PRIVATE src)
         target_link_libraries(fuzz_${name} PRIVATE $<LINK_GROUP:RESCAN,${fuzzed}>)
         if(FRINGE_COVER)

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Which doors each room opens: a source of a room may include the doors of the rooms below it, its
-# own door and its own private headers; a library from outside is known to one room (DESIGN 2). And
-# only cli prints: the files below it put their lines into a sink (fringe/base/sink.h), but for five
-# of base, which draw them or say the last words of a process.
-# Prints every breach and fails.   usage: doors.sh SOURCE_FOLDER
+# Which headers each module includes: a source of a module may include the public headers of the modules
+# below it, its own public header and its own private ones; a library from outside belongs to one module
+# (DESIGN 2). And only cli prints: the files below it put their lines into a sink (fringe/base/sink.h),
+# but for five of base, which draw them or say the last words of a process.
+# Prints every breach and fails.   usage: includes.sh SOURCE_FOLDER
 cd "$1" || exit 70
 
 files=$(find src kernels include solver \( -name '*.[ch]' -o -name '*.cu' \) 2>/dev/null | sort)
@@ -23,17 +23,17 @@ printed=$?
 grep -HnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*[<"]' $files |
     sed -E 's|^([^:]*):([0-9]+):[^<"]*([<"][^>"]*).*|\1 \2 \3|' | awk '
 BEGIN {
-    while ((getline line < "cmake/rooms.txt") > 0)
+    while ((getline line < "cmake/modules.txt") > 0)
         if (line ~ /^[a-z]/) {
             height++
             split(line, beside, " ")
             for (i in beside)
                 floor[beside[i]] = height
         }
-    owner["npy"] = owner["dataset_events"] = "dataset" # smaller doors
+    owner["npy"] = owner["dataset_events"] = "dataset" # smaller public headers
     owner["operations.def"] = "backend"
     owner["metis_job"] = "solver" # of fringe-metis
-    # header from outside -> files that may open it
+    # header from outside -> files that may include it
     only["metis.h"] = "^(src/partition/metis|solver/metis/)"
     only["cJSON.h"] = "^src/base/json\\.c$"
     only["cjson/cJSON.h"] = "^src/base/json\\.c$"
@@ -52,7 +52,7 @@ function breach(text) {
     print $1 ":" $2 ": " text
     failed = 1
 }
-function room_of(path, part) {
+function module_of(path, part) {
     split(path, part, "/")
     if (part[1] == "kernels")
         return "backend"
@@ -60,34 +60,34 @@ function room_of(path, part) {
         return part[2]
     if (part[1] == "solver")
         return "solver"
-    sub(/\.h$/, "", part[3]) # include/fringe/<room>.h or include/fringe/<room>/x.h
+    sub(/\.h$/, "", part[3]) # include/fringe/<module>.h or include/fringe/<module>/x.h
     return part[3] in owner ? owner[part[3]] : part[3]
 }
 {
     kind = substr($3, 1, 1)
     name = substr($3, 2)
-    room = room_of($1)
-    if (!(room in floor))
-        breach("the room \"" room "\" is not in cmake/rooms.txt")
+    module = module_of($1)
+    if (!(module in floor))
+        breach("the module \"" module "\" is not in cmake/modules.txt")
     if (name in only && $1 !~ only[name])
-        breach("<" name "> belongs to another room (" only[name] ")")
+        breach("<" name "> belongs to another module (" only[name] ")")
     if (kind == "<")
         next
     if (name ~ /^fringe\//) {
-        door = room_of("include/" name)
-        if (!(door in floor))
-            breach("\"" name "\" is no door")
-        else if (door != room && floor[door] >= floor[room])
-            breach("\"" name "\": the room \"" room "\" may only open doors below it")
-        else if (name ~ /^fringe\/.*\/.*/ && door != room && door != "base")
-            breach("\"" name "\" is a private header of \"" door "\"")
+        header_of = module_of("include/" name)
+        if (!(header_of in floor))
+            breach("\"" name "\" is no public header")
+        else if (header_of != module && floor[header_of] >= floor[module])
+            breach("\"" name "\": the module \"" module "\" may only include public headers of modules below it")
+        else if (name ~ /^fringe\/.*\/.*/ && header_of != module && header_of != "base")
+            breach("\"" name "\" is a private header of \"" header_of "\"")
         next
     }
     if (name ~ /\.\.\//) {
         if (!($1 ~ /^kernels\// && name ~ /^\.\.\/[a-z0-9_]+\.h$/))
-            breach("\"" name "\": private headers of other rooms stay closed")
+            breach("\"" name "\": private headers of other modules are not included")
     } else if (name ~ /\// && $1 !~ /^include\//)
-        breach("\"" name "\": private headers lie in the room itself")
+        breach("\"" name "\": private headers lie in the module itself")
 }
 END { exit failed }
 ' && exit $printed

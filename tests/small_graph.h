@@ -1,5 +1,5 @@
-// A small graph spread over the ranks of a test, built through the real doors: dataset -> shards on
-// disk -> Patterns.
+// A small graph spread over the ranks of a test, built through the public functions: dataset ->
+// shards on disk -> Patterns.
 #ifndef FRINGE_TESTS_WORLD_H
 #define FRINGE_TESTS_WORLD_H
 

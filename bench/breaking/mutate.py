@@ -1,5 +1,5 @@
 """Would the tests notice? Changes one place of the program at a time (an operator, a constant, a dropped statement, a split),
-builds it, and runs the tests of that room until one fails. What no test notices has survived and is named in the log.
+builds it, and runs the tests of that module until one fails. What no test notices has survived and is named in the log.
 
 The places are those of the files below; which of them are tried follows from --seed and from their own lines alone, so that
 a change elsewhere leaves the choice as it is. A mutation that does not build, or whose machine code is that of the program,
@@ -30,7 +30,7 @@ LONG = ["test_resume.sh", "test_adaqp.sh"]
 ASSIGN = ["test_link-3", "test_assigner-3", "test_link-2", "test_assigner-1", "test_assigner-8", "test_rules",
           "test_state-3", "test_asked"]
 # files, and their tests: those that most likely notice first, a list at a time
-ROOMS = [
+MODULES = [
     ("src/trainer/trainer.c", [TRAIN, SAVE, RUNS, LONG]),
     ("src/trainer/evaluate.c", [TRAIN, SAVE, RUNS]),
     ("src/trainer/optimizer.c", [TRAIN, SAVE, RUNS]),
@@ -168,7 +168,7 @@ def rank_of(mutant, seed, seen):
 
 def choose(seed, only):
     found, seen, done = [], {}, set()
-    for pattern, stages in ROOMS:
+    for pattern, stages in MODULES:
         for path in sorted(ROOT.glob(pattern)):
             name = str(path.relative_to(ROOT))
             if name in done or (only and name != only):
@@ -215,8 +215,8 @@ class Tree:
         """The machine code of a source file, without what only a debugger reads; of kernels, which are compiled several times, the text."""
         if not name.startswith("src/"):
             return (self.source / name).read_text()
-        room = name.split("/")[1]
-        target = "fringe" if room == "cli" else f"fringe_{room}"
+        module = name.split("/")[1]
+        target = "fringe" if module == "cli" else f"fringe_{module}"
         objects = self.build / "CMakeFiles" / f"{target}.dir" / f"{name}.o"
         if not self.make([str(objects.relative_to(self.build))]):
             return None

@@ -5,7 +5,7 @@
 
 What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the replicas
 and homes of hyperedges from their pins, the parts of a small stream from its events, the time bars from durations and
-the order of the steps, the floats of an exchange from the widths of a model, the floors from cmake/rooms.txt and the
+the order of the steps, the floats of an exchange from the widths of a model, the floors from cmake/modules.txt and the
 #include lines of the sources, accuracies from their table in results.md. bench/run.sh stream_pictures and noise measure and draw more.
 """
 import glob
@@ -92,7 +92,7 @@ class Picture:
 
 def pipeline():
     p = Picture("pipeline", "From a dataset file to a report", 940, 420)
-    step = {  # name: x, y, what happens there, room
+    step = {  # name: x, y, what happens there, module
         "dataset": (150, 70, ["read and", "check"], "dataset"),
         "prepare": (350, 70, ["data.transforms:", "symmetrize, …"], "dataset"),
         "parts": (550, 70, ["cut: METIS,", "random, file"], "partition"),
@@ -105,11 +105,11 @@ def pipeline():
     width, height = 118, 76
     p.text(20, 30, "once, on rank 0; each result stays in data.cache", 13, "grey", "start")
     p.text(72, 236, "on every rank; the report on rank 0", 13, "grey", "start")
-    for name, (x, y, words, room) in step.items():
+    for name, (x, y, words, module) in step.items():
         p.box(x, y, width, height, "bluebox" if y < 200 else "greenbox", "blue" if y < 200 else "green")
         p.text(x + width / 2, y + 20, name, 14, bold=True)
         p.lines(x + width / 2, y + 39, words, 11)
-        p.text(x + width / 2, y + height + 14, f"src/{room}", 10, "grey", mono=True)
+        p.text(x + width / 2, y + height + 14, f"src/{module}", 10, "grey", mono=True)
 
     def between(a, b, above, below=()):
         ax, ay, bx = step[a][0] + width, step[a][1] + height / 2, step[b][0]
@@ -156,7 +156,7 @@ def readers(node):
 
 
 def numbering(rank):
-    """Own rows, central ones first, and halo rows: law 1 where every node is a training node."""
+    """Own rows, central ones first, and halo rows: invariant 1 where every node is a training node."""
     own = [v for v, at in NODES.items() if at[0] == rank]
     marginal = [v for v in own if any(NODES[u][0] != rank for u in readers(v))]
     halo = sorted({u for v in own for u in readers(v) if NODES[u][0] != rank})
@@ -210,8 +210,8 @@ def two_ranks():
         other = sides[1 - rank]
         sent = sorted(v for v in other[2])
         p.text(left, bottom, f"receives rows {halo} and sends {sent}, in this order", 11.5, "grey", "start")
-    p.text(20, 548, "Central rows come first (numbering law 1), so work that needs no message is a range of rows; "
-           "messages carry no ids (law 6).", 11.5, "grey", "start")
+    p.text(20, 548, "Central rows come first (invariant 1), so work that needs no message is a range of rows; "
+           "messages carry no ids (invariant 6).", 11.5, "grey", "start")
     return p
 
 
@@ -590,11 +590,11 @@ def stream():
     p.arrow((20, top + 35), (128, top + 35))
     p.lines(74, top, ["file, FIFO", "or -"], 11, 14)
     p.text(74, top + 53, "events", 11, "grey")
-    for name, words, room, colour in steps:
+    for name, words, module, colour in steps:
         p.box(left[name], top, width, height, colour + "box", colour)
         p.text(left[name] + width / 2, top + 21, name, 14, bold=True)
         p.lines(left[name] + width / 2, top + 40, words, 11)
-        p.text(left[name] + width / 2, top - 8, room, 10, "grey", mono=True)
+        p.text(left[name] + width / 2, top - 8, module, 10, "grey", mono=True)
     for a, b in zip(steps, steps[1:]):
         p.arrow((left[a[0]] + width, top + 35), (left[b[0]] - 2, top + 35))
     y = 160
@@ -655,13 +655,13 @@ def stream():
     return p
 
 
-# ---- 8: the floors of rooms
+# ---- 8: the modules
 
 PROGRAMS = {"cli": "the program fringe: arguments in, exit status out",
             "solver": "fringe-solver, the only program that links GLPK"}
 
 
-def room_of(path):
+def module_of(path):
     part = path.split("/")
     if part[0] == "kernels":
         return "backend"
@@ -673,51 +673,51 @@ def room_of(path):
 
 
 def opened():
-    """Rooms from the ground up, and (room, room whose door it opens)."""
-    rooms = [r for line in open(os.path.join(ROOT, "cmake/rooms.txt")) if line[:1].islower() for r in line.split()]
+    """Modules from the ground up, and ((module, module whose public header it includes))."""
+    modules = [r for line in open(os.path.join(ROOT, "cmake/modules.txt")) if line[:1].islower() for r in line.split()]
     found = set()
     for folder in "src", "kernels", "solver", "include":
         for path in glob.glob(os.path.join(ROOT, folder, "**", "*.[ch]"), recursive=True):
-            room = room_of(os.path.relpath(path, ROOT))
-            for door in re.findall(r'^\s*#\s*include\s*"(fringe/[^"]+)"', open(path).read(), re.M):
-                found.add((room, room_of("include/" + door)))
-    return rooms, {(a, b) for a, b in found if a != b}
+            module = module_of(os.path.relpath(path, ROOT))
+            for header in re.findall(r'^\s*#\s*include\s*"(fringe/[^"]+)"', open(path).read(), re.M):
+                found.add((module, module_of("include/" + header)))
+    return modules, {(a, b) for a, b in found if a != b}
 
 
-def reduced(rooms, edges):
+def reduced(modules, edges):
     """Without the arrows that longer ways already say."""
     below = {}
-    for room in rooms:
-        below[room] = set().union(*({b} | below[b] for a, b in edges if a == room))
-    return {(a, b) for a, b in edges if not any((a, c) in edges and b in below[c] for c in rooms if c != b)}
+    for module in modules:
+        below[module] = set().union(*({b} | below[b] for a, b in edges if a == module))
+    return {(a, b) for a, b in edges if not any((a, c) in edges and b in below[c] for c in modules if c != b)}
 
 
-def heights(rooms, edges):
-    """As high as who opens a room allows; a program stands right above what it opens."""
+def heights(modules, edges):
+    """As high as who opens a module allows; a program stands right above what it opens."""
     height, top = {}, {}
-    for room in rooms:
-        top[room] = 1 + max([top[b] for a, b in edges if a == room], default=-1)
+    for module in modules:
+        top[module] = 1 + max([top[b] for a, b in edges if a == module], default=-1)
     most = max(top.values())
-    for room in reversed(rooms):
-        above = [height[a] for a, b in edges if b == room and a not in PROGRAMS or (a, b) == (rooms[-1], room)]
-        height[room] = min(above) - 1 if above else most
-    for room in rooms:
-        if room in PROGRAMS and room != rooms[-1]:
-            height[room] = 1 + max(height[b] for a, b in edges if a == room)
+    for module in reversed(modules):
+        above = [height[a] for a, b in edges if b == module and a not in PROGRAMS or (a, b) == (modules[-1], module)]
+        height[module] = min(above) - 1 if above else most
+    for module in modules:
+        if module in PROGRAMS and module != modules[-1]:
+            height[module] = 1 + max(height[b] for a, b in edges if a == module)
     return height
 
 
-def sentence(room):
-    if room in PROGRAMS:
-        return PROGRAMS[room]
+def sentence(module):
+    if module in PROGRAMS:
+        return PROGRAMS[module]
     head = " ".join(line[3:].strip() for line in itertools.takewhile(
-        lambda line: line.startswith("// "), open(os.path.join(ROOT, f"include/fringe/{room}.h"))))
+        lambda line: line.startswith("// "), open(os.path.join(ROOT, f"include/fringe/{module}.h"))))
     first = re.split(r"[.;:]", re.sub(r" *\([^)]*\)", "", head.split(": ", 1)[1]) + ".")[0]
     return first.replace("->", "→").replace("<→", "↔").strip()
 
 
 def placed(rows, links, widths):
-    """x of every room and bend: again and again the middle of its neighbours, kept apart in each row."""
+    """x of every module and bend: again and again the middle of its neighbours, kept apart in each row."""
     x = {n: 470 + (i - (len(row) - 1) / 2) * 240 for row in rows for i, n in enumerate(row)}
     for turn in range(60):
         for row in rows if turn % 2 else rows[::-1]:
@@ -736,16 +736,16 @@ def placed(rows, links, widths):
 
 
 def floors():
-    rooms, edges = opened()
-    ground = rooms[0]
-    arrows, height = reduced(rooms, edges), heights(rooms, reduced(rooms, edges))
+    modules, edges = opened()
+    ground = modules[0]
+    arrows, height = reduced(modules, edges), heights(modules, reduced(modules, edges))
     arrows = {(a, b) for a, b in arrows if b != ground}
     most = max(height.values())
     rows = [[] for _ in range(most + 1)]
     widths, links, ways = {}, [], []
-    for room in rooms[1:]:
-        rows[height[room]].append(room)
-        widths[room] = 196
+    for module in modules[1:]:
+        rows[height[module]].append(module)
+        widths[module] = 196
     for a, b in sorted(arrows):  # an arrow past other floors bends on each of them
         way = [a] + [(a, b, h) for h in range(height[a] - 1, height[b], -1)] + [b]
         for bend in way[1:-1]:
@@ -757,20 +757,20 @@ def floors():
     left = min(x[r] - widths[r] / 2 for r in x) - 20
     width = max(x[r] + widths[r] / 2 for r in x) + 20 - left
     gap, tall = 96, 68
-    p = Picture("floors", "The rooms and the doors they open", round(width), 76 + gap * (most + 1))
+    p = Picture("modules", "The modules and the public headers they include", round(width), 76 + gap * (most + 1))
 
     def y_of(row):
         return 64 + gap * (most - row)
 
-    def room_box(room, middle, wide):
-        y = y_of(height[room])
-        kind = "purple" if room in PROGRAMS else "blue"
+    def module_box(module, middle, wide):
+        y = y_of(height[module])
+        kind = "purple" if module in PROGRAMS else "blue"
         p.box(middle - wide / 2, y, wide, tall, kind + "box", kind)
-        p.text(middle, y + 18, room, 14, bold=True)
-        p.lines(middle, y + 34, textwrap.wrap(sentence(room), wide // 6)[:3], 10, 13, colour="grey")
+        p.text(middle, y + 18, module, 14, bold=True)
+        p.lines(middle, y + 34, textwrap.wrap(sentence(module), wide // 6)[:3], 10, 13, colour="grey")
 
-    p.lines(20, 26, [f"An arrow says: opens the door of. The door of {ground}, on which all rooms stand, and doors "
-                     "that a longer way", "of arrows implies are not drawn."],
+    p.lines(20, 26, [f"An arrow says: includes the public header of. Arrows to {ground}, on which all modules stand, and "
+                     "arrows that a longer way implies", "are not drawn."],
             11, 16, colour="grey", anchor="start")
     for way in ways:
         points = []
@@ -786,9 +786,9 @@ def floors():
         leave = max(-70, min(70, (points[1][0] - points[0][0]) * 0.35))
         points[0] = (points[0][0] + leave, points[0][1])
         p.arrow(*points)
-    for room in rooms[1:]:
-        room_box(room, x[room] - left, 196)
-    room_box(ground, width / 2, round(width) - 40)
+    for module in modules[1:]:
+        module_box(module, x[module] - left, 196)
+    module_box(ground, width / 2, round(width) - 40)
     return p
 
 

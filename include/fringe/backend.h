@@ -150,7 +150,8 @@ static inline int64_t quantized_row_bytes(int64_t columns, int bits) {
     return bytes;
 }
 
-// Where the rows of a message come from: own rows, and after them partial sums (halo.h, law 5).
+// Where the rows of a message come from: own rows, and after them partial sums (halo.h, invariant
+// 5).
 typedef struct MessageSource {
     Rows x;                   // row r < x.count is scale[r] * x[r]
     const DeviceFloat *scale; // NULL: 1

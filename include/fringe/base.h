@@ -1,7 +1,7 @@
-// base: the foundation of all rooms. Opens no other door.
+// base: the foundation of all modules. Includes no other public header.
 //
 // Errors, memory, the communicator, counter-based random numbers, clocks, sparse rows, strict JSON,
-// safetensors, sections of state and durable files. The pieces are independent; a room includes
+// safetensors, sections of state and durable files. The pieces are independent; a module includes
 // this one header.
 #ifndef FRINGE_BASE_H
 #define FRINGE_BASE_H

@@ -3,8 +3,8 @@
 // A checkpoint is a folder <run>/checkpoints/epoch-N that appears whole or not at all: a file
 // NAME.safetensors for each section of state that the trainer and its parts have registered
 // (trainer_sections), and checkpoint.json with the counters, the identity of the training, and the
-// hashes of all files. This room knows names of sections, not their contents. Every checkpoint has
-// two of them, "model" and "best", with PyG's names and layout, so that other programs can read
+// hashes of all files. This module knows names of sections, not their contents. Every checkpoint
+// has two of them, "model" and "best", with PyG's names and layout, so that other programs can read
 // them.
 //
 // A new section is a StateSection (base/state.h) that its owner registers; nothing here changes.

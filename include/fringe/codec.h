@@ -1,6 +1,6 @@
 // codec: rows of floats <-> bytes. A family as a table; fp32 is the smallest member and the one to
-// copy. A message holds the rows of one send list (law 5), tight, without ids (law 6): both ends
-// know everything about it but the values.
+// copy. A message holds the rows of one send list (invariant 5), tight, without ids (invariant 6):
+// both ends know everything about it but the values.
 //
 // A message of a codec with widths (ALGORITHMS A.1):
 //

@@ -283,7 +283,7 @@ typedef struct Config {
 } Config;
 
 // Registers the families whose members a config can name, by Family.key. Called once, before the
-// first config is loaded, by the room that knows them all; until then such keys accept any word.
+// first config is loaded, by the module that knows them all; until then such keys accept any word.
 // Borrowed.
 void config_learn_families(const Family *const *families, int count);
 

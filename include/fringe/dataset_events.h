@@ -1,5 +1,6 @@
 // dataset_events: a Dataset made of what a stream of events has left, and a Dataset given as
-// events. A door of its own of the room dataset, so that who opens dataset.h knows no events.
+// events. A public header of its own of the module dataset, so that who includes dataset.h knows no
+// events.
 #ifndef FRINGE_DATASET_EVENTS_H
 #define FRINGE_DATASET_EVENTS_H
 

@@ -3,8 +3,8 @@
 // A stream comes from a file, a FIFO or standard input, as text or in a binary twin of it
 // (docs/stream.md draws both). The reader takes one event after the other and holds only the
 // current one. A LiveHypergraph applies them: it has the pins in both directions, and a place for
-// every node and hyperedge. Nobody else knows what an event means; the partitioner of the room srp
-// and the reader of finished streams in the room dataset follow the changes it reports.
+// every node and hyperedge. Nobody else knows what an event means; the partitioner of the module
+// srp and the reader of finished streams in the module dataset follow the changes it reports.
 //
 // Ids are those of the user: any 64-bit numbers, of nodes and of hyperedges apart. Inside, both are
 // slots: small numbers that are free again when their node or hyperedge is gone. No function is

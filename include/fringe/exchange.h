@@ -70,7 +70,7 @@ void channel_pack_some(Channel *channel, const RowSource *rows, ExchangeContext 
 const double *channel_measure(Channel *channel, const RowSource *rows, ExchangeContext context);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: wire_progress for its ranks
-// Waits for group g of the ring (law 4), checks, decodes.
+// Waits for group g of the ring (invariant 4), checks, decodes.
 void channel_receive(Channel *channel, int group);
 // [H, columns] received rows. Valid until the channel's next receive, and no longer than until
 // another channel packs into these buffers or is made for them.

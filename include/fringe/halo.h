@@ -7,7 +7,7 @@
 // The sender scales a halo row by R before it sends it. So entries of halo columns are 1 (or the
 // stored edge weight), and each rank needs the diagonals of its own rows only.
 //
-// The numbering law (pattern_is_valid asserts it; code cites it by number):
+// The invariants of numbering (pattern_is_valid asserts it; code cites it by number):
 //  1. the own rows of a set have one order for every Pattern: by hops from the training nodes; at
 //  each distance forward-central rows first, then forward-marginal ones; inside those, cluster by
 //  cluster for locality;
@@ -85,8 +85,8 @@ typedef struct Pattern {
 Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
                      const Comm *comm);
 void pattern_free(Pattern *pattern);
-// Checks laws 1 to 7 on this rank; with `deep` also across ranks (collective). For pattern_new and
-// tests.
+// Checks invariants 1 to 7 on this rank; with `deep` also across ranks (collective). For
+// pattern_new and tests.
 bool pattern_is_valid(const Pattern *pattern, bool deep);
 // Upper bounds on the memory of pattern_new, computed before it is called: `kept` is the memory of
 // the Pattern; `most` is the peak during the call, `kept` included (boundary, work space of the

@@ -1,4 +1,4 @@
-// npy and npz arrays (numpy.lib.format); part of the door of the dataset room. libzip opens the
+// npy and npz arrays (numpy.lib.format); part of what the module dataset shows. libzip opens the
 // archives; the header of each array is read here. Object arrays (pickles) are refused, or skipped
 // where a reader does not need them.
 #ifndef FRINGE_NPY_H

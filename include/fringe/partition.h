@@ -6,7 +6,7 @@
 // safetensors file; a rank maps only its own. The cache key is made of content hashes, not of
 // names.
 //
-// The order of a part's own rows is fixed here (numbering law 1, halo.h): by hops from the training
+// The order of a part's own rows is fixed here (invariant 1, halo.h): by hops from the training
 // nodes; at each distance forward-central rows first, then forward-marginal ones; inside those,
 // cluster by cluster for locality.
 //
@@ -42,8 +42,8 @@ typedef struct RowSet {
 // One direction of edges: row i of the set `to` reads columns, which are rows of the set `from`.
 // Column c < set[from].own is own row c. Column set[from].own + h is remote row h of the
 // `remote_...` arrays. Remote rows are grouped by owner in ring order: group 0 belongs to part-1,
-// group 1 to part-2, ... (mod parts); inside a group they ascend by their row at the owner (law 4).
-// Inside a row columns ascend.
+// group 1 to part-2, ... (mod parts); inside a group they ascend by their row at the owner
+// (invariant 4). Inside a row columns ascend.
 typedef struct ShardRelation {
     int to, from;  // sets
     int transpose; // the relation with reversed edges; this one if it is symmetric

@@ -1,7 +1,7 @@
 // The halo part of the sparse aggregate: the edges whose columns have arrived continue the stored,
 // unscaled own sums.
 //
-// Columns are grouped by sender in the order of arrival (the numbering law, 4), and ascend inside a
+// Columns are grouped by sender in the order of arrival (invariant 4), and ascend inside a
 // row; so a call per sender and one call for all add the same terms in the same order.
 #include "aggregate.h"
 #include "cpu.h"

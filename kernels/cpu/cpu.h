@@ -2,7 +2,7 @@
 // what its files share. Only kernels/cpu opens it.
 //
 // A file X_lanes.c is compiled three times, once per vector width (lanes.h); X.c picks the version
-// with LANES_PICK at the door of an operation, outside its loops.
+// with LANES_PICK at the beginning of an operation, outside its loops.
 #ifndef FRINGE_KERNELS_CPU_H
 #define FRINGE_KERNELS_CPU_H
 

@@ -2,8 +2,8 @@
 // such a message. All are bound by memory.
 //
 // The one idea: blocks of rows are spread over the threads, and rows of the gather are asked for
-// some time before they are read (send lists ascend, law 5, but with gaps that the hardware does
-// not guess).
+// some time before they are read (send lists ascend, invariant 5, but with gaps that the hardware
+// does not guess).
 #include "../bf16.h"
 #include "../checksum.h"
 #include "cpu.h"

@@ -62,7 +62,7 @@ void cuda_dense_start(void);           // dense.cu, once
 const char *cuda_dense_describe(void); // dense.cu: "cuBLAS 13.0.2"
 
 // A flat block of the device that belongs to the backend itself, at least `bytes` large, kept until
-// the end: scratch of operations of one stream that their door gives none for. It grows (waiting
+// the end: scratch of operations of one stream that their header gives none for. It grows (waiting
 // for both streams) and never shrinks; `slot` names the user.
 enum ScratchSlot { SCRATCH_LOSS, SCRATCH_SUMS, SCRATCH_BLAS, SCRATCH_DISTANCE, SCRATCH_SLOTS };
 void *cuda_scratch(ScratchSlot slot, size_t bytes);

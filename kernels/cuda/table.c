@@ -1,4 +1,4 @@
-// The CUDA backend: the table, and the door of the plug-in. The same file makes the plug-in
+// The CUDA backend: the table, and what the plug-in shows. The same file makes the plug-in
 // "emulated" of the tests, which no config can name.
 #include "../timed.h"
 #include "cuda.h"

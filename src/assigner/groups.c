@@ -95,7 +95,7 @@ void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config,
 }
 
 // Adds a row's coefficients to its halo columns. Copies of an edge are neighbours, because columns
-// ascend inside a row (law 3).
+// ascend inside a row (invariant 3).
 static void add_row(const Csr *halo, int64_t row, float left, bool safe, float *read) {
     int64_t end = halo->offset[row + 1];
     for (int64_t e = halo->offset[row], next; e < end; e = next) {

@@ -1,6 +1,6 @@
 // Shared by the files of the assigner. A ChannelAssignment is one channel with the data for its
-// assignment. Lists of rows and groups are in ring order (law 4) on each rank, and in rank order on
-// rank 0.
+// assignment. Lists of rows and groups are in ring order (invariant 4) on each rank, and in rank
+// order on rank 0.
 #ifndef FRINGE_SRC_ASSIGNER_INTERNAL_H
 #define FRINGE_SRC_ASSIGNER_INTERNAL_H
 

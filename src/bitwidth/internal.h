@@ -1,4 +1,4 @@
-// Shared by the files of this room. Costs are whole numbers in doubles, so that sums are exact in
+// Shared by the files of this module. Costs are whole numbers in doubles, so that sums are exact in
 // any order and equal times compare equal. If a link has one theta, costs are in bytes; otherwise
 // they are multiples (quanta) of 2^-40 of the link's longest time, rounded up.
 #ifndef FRINGE_BITWIDTH_INTERNAL_H

@@ -2,7 +2,7 @@
 // and the table entry last. A codec says where rows lie in the message; the backend's operations
 // move them.
 //
-//   payload   row 0: its floats | row 1: its floats | ...     no padding, no ids (law 6)
+//   payload   row 0: its floats | row 1: its floats | ...     no padding, no ids (invariant 6)
 
 #include "internal.h"
 

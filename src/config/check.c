@@ -297,6 +297,15 @@ static void check_quantization(const Config *config, Complaints *complaints) {
             hidden ? " and those that computation hides" : "", config->quantization.link.count);
 }
 
+static void check_run(const Config *config, Complaints *complaints) {
+    if (config->run.random_bits != 8 && config->run.random_bits != 16)
+        config_complain(complaints, "run.random_bits: expected 8 or 16, found %lld",
+                        (long long)config->run.random_bits);
+    const ConfigInts *trace = &config->run.trace;
+    if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
+        config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");
+}
+
 // Layers with weights: gcn2 has a linear one at both ends, model.jk one on top.
 static int64_t convolutions(const Config *config) {
     return config->model.layers + 2 * (strcmp(config->model.layer, "gcn2") == 0) +
@@ -332,12 +341,7 @@ void config_check_together(const Config *config, Complaints *complaints) {
                                 "twice",
                                 post->word[i]);
     check_quantization(config, complaints);
-    if (config->run.random_bits != 8 && config->run.random_bits != 16)
-        config_complain(complaints, "run.random_bits: expected 8 or 16, found %lld",
-                        (long long)config->run.random_bits);
-    const ConfigInts *trace = &config->run.trace;
-    if (trace->count != 0 && (trace->count != 2 || trace->value[0] > trace->value[1]))
-        config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");
+    check_run(config, complaints);
     if (config->train.l1 > 0 && strcmp(config->train.optimizer, "sgd") != 0)
         config_complain(complaints,
                         "train.l1: its proximal step is that of sgd, and train.optimizer is %s; "

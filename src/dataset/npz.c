@@ -247,7 +247,7 @@ bool npz_is_all_one(Npz *npz, const char *key) {
     return ok;
 }
 
-// ---- the door
+// ---- what the public header shows
 
 static bool read_array(Npz *npz, const char *key, bool head, Npy *out, Error *err) {
     *out = (Npy){0};

@@ -1,5 +1,5 @@
-// What the files of this room share: the forms of events, the parsers of the text and of its binary
-// twin, which know only memory, and the source that brings the bytes there.
+// What the files of this module share: the forms of events, the parsers of the text and of its
+// binary twin, which know only memory, and the source that brings the bytes there.
 #ifndef FRINGE_EVENTS_INTERNAL_H
 #define FRINGE_EVENTS_INTERNAL_H
 

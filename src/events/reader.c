@@ -222,7 +222,7 @@ static EventNext begin_and_step(EventReader *reader, Event *event) {
     return next == EVENT_READ ? reader->step(reader, event) : next;
 }
 
-// --- the door
+// --- what the public header shows
 
 static EventReader *reader_new(void) {
     EventReader *reader = ALLOC(EventReader, 1, "reader of a stream");

@@ -106,7 +106,7 @@ static bool put_record(EventWriter *writer, const Event *event, Error *err) {
            put(writer, event->other, (size_t)event->count * sizeof(uint64_t), err);
 }
 
-// --- the door
+// --- what the public header shows
 
 static bool put_head(EventWriter *writer, Error *err) {
     uint32_t version = EVENT_VERSION;

@@ -1,4 +1,4 @@
-// The contents of a Channel, for this room and for tests that damage messages.
+// The contents of a Channel, for this module and for tests that damage messages.
 #ifndef FRINGE_SRC_EXCHANGE_CHANNEL_H
 #define FRINGE_SRC_EXCHANGE_CHANNEL_H
 

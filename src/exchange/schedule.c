@@ -1,5 +1,6 @@
 // The schedules of one epoch: the same named steps in different orders (DESIGN 4). They give the
-// same bits: rows add their halo columns in the same order (law 4), whatever message arrives first.
+// same bits: rows add their halo columns in the same order (invariant 4), whatever message arrives
+// first.
 
 #include "channel.h"
 #include "schedules.h"

@@ -168,7 +168,8 @@ static void put_entry(Csr *csr, int64_t *at, int32_t column, float weight) {
     ++*at;
 }
 
-// Writes the entries group by group, rows before partial aggregates, so columns ascend (law 3).
+// Writes the entries group by group, rows before partial aggregates, so columns ascend (invariant
+// 3).
 static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column,
                       int64_t *entries) {
     for (int g = 0; g < b->groups; g++) {
@@ -201,7 +202,7 @@ static void build_halo(Pattern *pattern, const Boundary *b, const ShardRelation 
     memory_free(column);
 }
 
-// Finds the ascending ranges of rows without halo columns (law 2). If there are more than
+// Finds the ascending ranges of rows without halo columns (invariant 2). If there are more than
 // PATTERN_RANGES, the shortest are left out: their rows wait for the halo, which changes no bit.
 static void find_central(Pattern *pattern) {
     int64_t begin = 0; // of the range between two halo rows

@@ -1,6 +1,6 @@
 // Readers request rows and partial aggregates from owners; a partial aggregate is requested with
-// the rows that it sums (its members). From the requests an owner builds its send lists (law 5) and
-// the edges of the partial aggregates.
+// the rows that it sums (its members). From the requests an owner builds its send lists (invariant
+// 5) and the edges of the partial aggregates.
 //
 // A request is one list of 4-byte words, so all requests need two collective calls: one for the
 // lengths and one for the lists. There may be a word for every boundary edge, so words are small:

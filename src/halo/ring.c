@@ -1,6 +1,6 @@
-// Lists between ranks. Send and receive lists are in ring order (law 4), but the collectives need
-// rank order. So the groups of a list are copied into rank order, sent, and copied back into ring
-// order.
+// Lists between ranks. Send and receive lists are in ring order (invariant 4), but the collectives
+// need rank order. So the groups of a list are copied into rank order, sent, and copied back into
+// ring order.
 #include "fringe/halo.h"
 #include <string.h>
 

@@ -1,10 +1,10 @@
-// Checks the numbering law of halo.h. On this rank: sizes, offsets and order. Across ranks (deep):
+// Checks the invariants of halo.h. On this rank: sizes, offsets and order. Across ranks (deep):
 // every owner sends the global ids of its send lists, and the reader compares them with the ids of
-// its halo rows, which checks laws 4 and 5 together.
+// its halo rows, which checks invariants 4 and 5 together.
 #include "fringe/halo.h"
 #include <string.h>
 
-// Law 7.
+// Invariant 7.
 static bool offsets_are_valid(const int64_t *offset, int64_t groups, int64_t end) {
     if (offset[0] != 0 || offset[groups] != end)
         return false;
@@ -25,7 +25,7 @@ static bool halo_rows_are_valid(const Pattern *pattern) {
     return true;
 }
 
-// Law 2: ranges ascend, do not touch, and name no row with halo columns.
+// Invariant 2: ranges ascend, do not touch, and name no row with halo columns.
 static bool ranges_are_valid(const Pattern *pattern) {
     int64_t k = 0, before = -1;
     if (pattern->range_count < 0 || pattern->range_count > PATTERN_RANGES)
@@ -43,7 +43,7 @@ static bool ranges_are_valid(const Pattern *pattern) {
     return true;
 }
 
-// Law 5, this rank's half: each send list ascends.
+// Invariant 5, this rank's half: each send list ascends.
 static bool send_lists_are_valid(const HaloPlan *plan) {
     for (int g = 0; g + 1 < plan->size; g++)
         for (int64_t k = plan->send_offset[g]; k < plan->send_offset[g + 1]; k++) {

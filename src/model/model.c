@@ -1,4 +1,4 @@
-// The model with data: made from a shape, planned, freed, and its door.
+// The model with data: made from a shape, planned, freed, and its public functions.
 #include "internal.h"
 #include <math.h>
 #include <stdio.h>
@@ -100,7 +100,7 @@ void model_free(Model *m) {
     memory_free(m);
 }
 
-// ---- the door
+// ---- what the public header shows
 
 // All channels, one after the other; NULL after the last.
 static Channel *channel_at(const Model *m, int i) {

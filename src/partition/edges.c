@@ -1,6 +1,6 @@
 // The edges of one part as its rows read them (ShardRelation, partition.h), one relation at a time:
-// remote rows listed once, grouped by owner in ring order and ascending inside a group (law 4),
-// columns ascending inside a row.
+// remote rows listed once, grouped by owner in ring order and ascending inside a group (invariant
+// 4), columns ascending inside a row.
 #include "internal.h"
 #include <string.h>
 
@@ -22,8 +22,8 @@ static int64_t mark_remote(const PartReads *r) {
     return count;
 }
 
-// The distinct marked vertices as numbers that sort by law 4: the group in the high bits, the row
-// at the owner in the low bits. Clears the marks.
+// The distinct marked vertices as numbers that sort by invariant 4: the group in the high bits, the
+// row at the owner in the low bits. Clears the marks.
 static int64_t *sorted_remote(const PartReads *r, int64_t count) {
     const PartOrder *order = r->order;
     const int32_t *rows = order_rows(order, r->to, r->p);

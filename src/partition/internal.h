@@ -93,7 +93,7 @@ bool cut_is_possible(const char *name, int64_t nodes, int parts, Error *err);
 bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int parts,
                const Config *config, Warnings *warnings, Error *err);
 
-// ---- order.c: law 1
+// ---- order.c: invariant 1
 typedef struct PartOrder {
     int parts, sets;
     int64_t nodes;    // vertices before the hyperedges

@@ -1,11 +1,11 @@
-// The order of a part's own rows (law 1, halo.h): by hops from the training nodes, so that a layer
-// needs only the first rows; at each distance forward-central rows, then forward-marginal ones;
-// inside those by cluster. Rows of nodes and of hyperedges are ordered alike. Clusters are a METIS
-// cut of the part's own induced subgraph into groups of about 1000 rows: a group of 256-wide rows
-// then is 1 MiB and stays in the cache while its rows read each other (LIMITS 2, worth 1.6 to 1.9
-// times). METIS numbers parts by recursive halving, so groups with near numbers are near in the
-// graph. Inside a cluster rows keep the order of their ids. A part that METIS cannot hold is one
-// cluster.
+// The order of a part's own rows (invariant 1, halo.h): by hops from the training nodes, so that a
+// layer needs only the first rows; at each distance forward-central rows, then forward-marginal
+// ones; inside those by cluster. Rows of nodes and of hyperedges are ordered alike. Clusters are a
+// METIS cut of the part's own induced subgraph into groups of about 1000 rows: a group of 256-wide
+// rows then is 1 MiB and stays in the cache while its rows read each other (LIMITS 2, worth 1.6
+// to 1.9 times). METIS numbers parts by recursive halving, so groups with near numbers are near in
+// the graph. Inside a cluster rows keep the order of their ids. A part that METIS cannot hold is
+// one cluster.
 #include "internal.h"
 
 enum { CLUSTER_ROWS = 1000, CLUSTER_FROM = 2000 };

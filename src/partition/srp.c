@@ -1,6 +1,6 @@
 // srp: replays the dataset as a stream of events and keeps the homes that the streaming partitioner
-// has given at its end (the room srp). It cuts nodes and hyperedges; of a graph, whose nodes stand
-// for hyperedges of themselves and all that read their rows, only the nodes are kept.
+// has given at its end (the module srp). It cuts nodes and hyperedges; of a graph, whose nodes
+// stand for hyperedges of themselves and all that read their rows, only the nodes are kept.
 #include "fringe/srp.h"
 #include "fringe/dataset_events.h"
 #include "internal.h"

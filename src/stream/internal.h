@@ -1,4 +1,4 @@
-// Inside the room of streams.
+// Inside the module of streams.
 #ifndef FRINGE_STREAM_INTERNAL_H
 #define FRINGE_STREAM_INTERNAL_H
 

@@ -1,6 +1,6 @@
 // An AssignerFixture: three channels as a model of two layers has them, messages by arithmetic, and
 // exchanges that check themselves (cells.h tells the same densely). Static functions: only tests of
-// this room need it.
+// this module need it.
 #ifndef FRINGE_TESTS_ASSIGNER_NET_H
 #define FRINGE_TESTS_ASSIGNER_NET_H
 

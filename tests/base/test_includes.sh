@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # once
-# If this failed, a room could open a door above it, a library leave its room, or a room below cli
+# If this failed, a module could include a header above it, a library leave its module, or a module below cli
 # print, and the build would say nothing.
 set -u
 failed=0
@@ -8,12 +8,12 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 mkdir -p "$folder"/src/{base,halo,wire,exchange,gradsync,assigner,model,trainer} "$folder"/kernels/cpu "$folder"/include/fringe/base \
     "$folder"/solver "$folder"/cmake
-cp "$FRINGE_SOURCE/cmake/rooms.txt" "$folder/cmake/"
+cp "$FRINGE_SOURCE/cmake/modules.txt" "$folder/cmake/"
 
 # refuse FILE LINE EXPECTED: a file with this include must be named
 refuse() {
     echo "$2" >"$folder/$1"
-    output=$(sh "$FRINGE_SOURCE/cmake/doors.sh" "$folder")
+    output=$(sh "$FRINGE_SOURCE/cmake/includes.sh" "$folder")
     if [ $? -eq 0 ] || ! grep -qF "$1:1: $3" <<<"$output"; then
         echo "FAILED: $1 with $2 should be refused; said: $output"
         failed=1
@@ -22,16 +22,16 @@ refuse() {
 }
 accept() {
     echo "$2" >"$folder/$1"
-    if ! output=$(sh "$FRINGE_SOURCE/cmake/doors.sh" "$folder"); then
+    if ! output=$(sh "$FRINGE_SOURCE/cmake/includes.sh" "$folder"); then
         echo "FAILED: $1 with $2 should be fine; said: $output"
         failed=1
     fi
     rm "$folder/$1"
 }
 
-refuse src/halo/a.c '#include "fringe/model.h"' '"fringe/model.h": the room "halo"'
-refuse src/assigner/a.c '#include "fringe/records.h"' '"fringe/records.h": the room "assigner"'
-refuse src/trainer/a.c '#include "fringe/runfolder.h"' '"fringe/runfolder.h": the room "trainer"'
+refuse src/halo/a.c '#include "fringe/model.h"' '"fringe/model.h": the module "halo"'
+refuse src/assigner/a.c '#include "fringe/records.h"' '"fringe/records.h": the module "assigner"'
+refuse src/trainer/a.c '#include "fringe/runfolder.h"' '"fringe/runfolder.h": the module "trainer"'
 refuse src/halo/a.h '  #  include "fringe/trainer.h" // why' '"fringe/trainer.h"'
 refuse src/exchange/a.c '#include "fringe/gradsync.h"' '"fringe/gradsync.h"'
 refuse src/gradsync/a.c '#include "fringe/exchange.h"' '"fringe/exchange.h"'
@@ -49,9 +49,9 @@ refuse src/model/a.c '#include "fringe/base/mpi.h"' '<fringe/base/mpi.h>'
 refuse src/model/a.c '#include <cjson/cJSON.h>' '<cjson/cJSON.h>'
 refuse src/base/a.c '#include <dnnl.h>' '<dnnl.h>'
 refuse src/model/a.c '#include <glpk.h>' '<glpk.h>'
-refuse src/base/a.c '#include "fringe/bitwidth.h"' '"fringe/bitwidth.h": the room "base"'
-refuse solver/a.c '#include "fringe/trainer.h"' '"fringe/trainer.h": the room "solver"'
-refuse src/model/a.c '#include "fringe/attic.h"' '"fringe/attic.h" is no door'
+refuse src/base/a.c '#include "fringe/bitwidth.h"' '"fringe/bitwidth.h": the module "base"'
+refuse solver/a.c '#include "fringe/trainer.h"' '"fringe/trainer.h": the module "solver"'
+refuse src/model/a.c '#include "fringe/attic.h"' '"fringe/attic.h" is no public header'
 refuse src/model/a.c '#include "fringe/base/terminal.h"' '<fringe/base/terminal.h>'
 refuse src/model/a.c '    printf("%d", rows);' 'only cli prints'
 refuse kernels/cpu/a.c 'fprintf(stderr, "rows");' 'only cli prints'
@@ -70,5 +70,5 @@ accept solver/a.c '#include "fringe/bitwidth.h"'
 accept kernels/cpu/dense.c '#include <dnnl.h>'
 accept kernels/cpu/a.c '#include "../scalar.h"'
 
-sh "$FRINGE_SOURCE/cmake/doors.sh" "$FRINGE_SOURCE" || failed=1
+sh "$FRINGE_SOURCE/cmake/includes.sh" "$FRINGE_SOURCE" || failed=1
 exit $failed

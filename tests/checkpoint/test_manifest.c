@@ -9,7 +9,7 @@
 static char *manifest;
 static size_t manifest_bytes;
 
-// What the door of the file says: the hash of the text whose 32 digits are zeros.
+// What the head of the file says: the hash of the text whose 32 digits are zeros.
 static void seal(char *text, size_t bytes) {
     char hash[33], *digits = strstr(text, "\"checksum\": \"");
     assert_non_null(digits);

@@ -137,7 +137,7 @@ static bool load_in_set(const SetOf *set, const char *path, const char *verdict,
     return false;
 }
 
-// Sets *ours to false if the reader is not in this room.
+// Sets *ours to false if the reader is not in this module.
 static bool read_as(const char *reader, const char *path, const char *verdict, bool *ours,
                     Error *err) {
     *ours = true;

@@ -1,7 +1,7 @@
 // A halo by arithmetic: which rows each rank sends to which is a function of (seed, ranks, row)
 // that every rank can compute for all others, so a test knows what must arrive without asking
 // anyone. Lists are unsymmetric, some are empty, some ranks have no rows at all. Static functions,
-// because only the tests of this room (and its bench) need it.
+// because only the tests of this module (and its bench) need it.
 #ifndef FRINGE_TESTS_EXCHANGE_RING_H
 #define FRINGE_TESTS_EXCHANGE_RING_H
 

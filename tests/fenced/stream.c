@@ -1,4 +1,4 @@
-// Streams of the fenced backend: two queues of commands, which run as late as the backend's door
+// Streams of the fenced backend: two queues of commands, which run as late as the backend's header
 // allows.
 //
 // Places of a queue are counted from 0 and never again: a command's place is the number of commands

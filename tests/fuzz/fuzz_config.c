@@ -14,7 +14,7 @@ static void check_lines(const Error *err) {
     }
 }
 
-// Words of some families are checked; the others are of rooms above those that are fuzzed.
+// Words of some families are checked; the others are of modules above those that are fuzzed.
 static void learn(void) {
     static const Family *const families[] = {&format_family, &step_family, &replay_family};
     static bool learnt;

@@ -5,7 +5,7 @@
 
 #include "checkpoint/internal.h"
 
-// What the writer of manifests calls in rooms that are not linked with the fuzzer
+// What the writer of manifests calls in modules that are not linked with the fuzzer
 // (cmake/fuzz.cmake).
 #define NOT_LINKED __attribute__((weak))
 NOT_LINKED int64_t trainer_epochs_done(const Trainer *trainer) { return trainer == NULL; }

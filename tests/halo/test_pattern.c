@@ -118,7 +118,7 @@ static void sums_are_those_of_the_graph(const TestGraph *graph, const Pattern *p
     int64_t k = 0, wanted = 0;
     for (int64_t i = 0; i < graph->shard.set[NODES].own; i++)
         wanted += within(hops, graph->shard.set[NODES].gid[i], p->kind.target_hops);
-    assert_int_equal(p->rows, wanted); // law 2: they are the first ones
+    assert_int_equal(p->rows, wanted); // invariant 2: they are the first ones
     for (int64_t i = 0; i < p->rows; i++) {
         int64_t v = graph->shard.set[NODES].gid[i];
         assert_true(within(hops, v, p->kind.target_hops));
@@ -165,7 +165,7 @@ static bool reads_remote(const Dataset *d, const int32_t *owner, int64_t v, bool
     return false;
 }
 
-// Law 1: by hops; at each distance rows that read nothing remote come first.
+// Invariant 1: by hops; at each distance rows that read nothing remote come first.
 static void rows_are_in_order(const TestGraph *graph, const int *hops, const int32_t *owner) {
     int before = -1;
     for (int64_t i = 0; i < graph->shard.set[NODES].own; i++) {

@@ -39,7 +39,7 @@ static inline void cut_close(Cut *cut) {
 }
 
 // Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each
-// is read (law 4).
+// is read (invariant 4).
 static inline void assert_remote_obeys_the_law(const Cut *cut, const Shard *s,
                                                const ShardRelation *w) {
     int64_t own = s->set[w->from].own;

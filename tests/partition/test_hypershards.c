@@ -1,6 +1,6 @@
 // ranks: 1
 // If this fails, the shards of a hypergraph do not hold its pins, or their rows lie in another
-// order than law 1 says.
+// order than invariant 1 says.
 #include "cut.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 // ranks: 1
 // If this fails, a shard is not what its part of the graph is, or its rows lie in another order
-// than law 1 says.
+// than invariant 1 says.
 #include "cut.h"
 #include "fringe/base/terminal.h"
 #include <math.h>

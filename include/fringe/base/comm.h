@@ -1,4 +1,4 @@
-// The ranks. Wraps one MPI communicator. Only this room starts and stops MPI.
+// The ranks. Wraps one MPI communicator. Only this module starts and stops MPI.
 //
 // No wait lasts forever. Every wait of fringe goes through comm_wait or a collective below. These
 // poll and, well before comm.timeout seconds have passed, send all ranks a heartbeat request. A

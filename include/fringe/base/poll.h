@@ -1,6 +1,6 @@
 // MPI moves TCP data only while it is called (LIMITS 4), and the kernels lie below the exchange. So
 // a long operation takes a Poll, and its thread 0 calls it between panels, about every millisecond.
-// This is the only upward call between rooms.
+// This is the only upward call between modules.
 #ifndef FRINGE_BASE_POLL_H
 #define FRINGE_BASE_POLL_H
 

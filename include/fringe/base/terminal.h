@@ -2,7 +2,7 @@
 // terminal_stop a writer thread prints (writer.h), so that a stopped terminal or an unread pipe
 // does not stop the training. Up to a megabyte of lines is queued; a caller that exceeds it waits
 // and answers heartbeats while it waits. Nothing is lost, and stdout and stderr keep their common
-// order. Before terminal_start and after terminal_stop everything is printed at once. Rooms below
+// order. Before terminal_start and after terminal_stop everything is printed at once. Modules below
 // cli do not open this header: they get a sink.
 #ifndef FRINGE_BASE_TERMINAL_H
 #define FRINGE_BASE_TERMINAL_H

@@ -1,8 +1,8 @@
-// The random numbers of dropout and rounding as endless bytes, for batteries of tests (random.py):
+// The random numbers of dropout and rounding as endless bytes, for batteries of tests (battery.py):
 // one word of the counter (base/random.h) runs as it does in a training, and what it leaves alone
 // follows when it has gone round.
 //
-// bench_random column|row|peer|epoch|layer ROUNDS: columns of a row of 256, then the next row; the
+// bench_battery column|row|peer|epoch|layer ROUNDS: columns of a row of 256, then the next row; the
 // first 8 columns of one row after the other; of 8 readers, of 200 epochs, of 8 layers in both
 // directions.
 //

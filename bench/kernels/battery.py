@@ -1,11 +1,11 @@
 """Random numbers of dropout and rounding in the tests of dieharder (Debian: dieharder), by each word of their counter.
 
-usage: bench/run.sh random [--axes=column,row,peer,epoch,layer] [--rounds=7,10] [--tests=0,2,100,...] [--hours=3] [--strict]
+usage: bench/run.sh battery [--axes=column,row,peer,epoch,layer] [--rounds=7,10] [--tests=0,2,100,...] [--hours=3] [--strict]
 smoke: --axes=row --rounds=7 --tests=100
 
-An axis (random.c) is the word that runs, as a training makes it run. Of about 110 p-values of a generator without fault one
+An axis (battery.c) is the word that runs, as a training makes it run. Of about 110 p-values of a generator without fault one
 is below .005 or above .995 ("weak") in the mean, and none below 1e-6 ("failed"). Numbers of 8 bits are the same bytes as
-those of 16. Cells are kept in bench/results/random.json and not run again. Writes docs/results.md.
+those of 16. Cells are kept in bench/results/battery.json and not run again. Writes docs/results.md.
 """
 import os
 import shutil
@@ -17,8 +17,8 @@ from figures import ROOT, Bench, kept, option, skip, write_section
 AXES = {"column": "columns of a row of 256, then the next row", "row": "8 columns of one row after the other",
         "peer": "8 readers of a row", "epoch": "200 epochs", "layer": "8 layers in both directions"}
 ROUNDS = ("7", "10")
-KNOWN = kept("random")
-PROGRAM = os.path.join(os.environ.get("FRINGE_BUILD", os.path.join(ROOT, "build")), "bench_random")
+KNOWN = kept("battery")
+PROGRAM = os.path.join(os.environ.get("FRINGE_BUILD", os.path.join(ROOT, "build")), "bench_battery")
 
 
 def judged(axis, rounds):
@@ -46,7 +46,7 @@ def show(table, bench):
                          f"{cell['failed']} |")
     write_section("Random numbers", "\n".join(lines) + """
 
-`bench/run.sh random`: dieharder reads the numbers in the order in which a training uses them, one word of the counter after
+`bench/run.sh battery`: dieharder reads the numbers in the order in which a training uses them, one word of the counter after
 the other. weak: p below .005 or above .995, one of a hundred by chance. `run.random=philox7` has seven rounds; numbers of 8
 bits (`run.random_bits=8`) are the same bytes.""")
 
@@ -58,6 +58,6 @@ if __name__ == "__main__":
             for rounds in ROUNDS for axis in AXES if names_wanted("axes", axis) and names_wanted("rounds", rounds)]
     cells = known_cells(KNOWN)
     measure_cells(KNOWN, cells, todo)
-    b = Bench("random")
+    b = Bench("battery")
     show(cells, b)
     b.end()
