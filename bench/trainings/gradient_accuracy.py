@@ -39,7 +39,9 @@ METHODS = {"fp32": Method(["method=fp32"], NEVER, ""),
            "signsgd": Method(["method=signsgd"], NEVER, "mean 1", "nearest"),
            "terngrad": Method(["method=terngrad"], NEVER, "max 2"),
            "powersgd:4": Method(["method=powersgd:4"], NEVER, ""),
-           "topk:0.05": Method(["method=topk:0.05"], NEVER, "")}
+           "topk:0.05": Method(["method=topk:0.05"], NEVER, ""),
+           "clpt": Method(["method=clpt"], NEVER, "log 5"),
+           "sketchml": Method(["method=sketchml"], NEVER, "sketch 256", "nearest")}
 KNOWN = kept("gradient_accuracy")
 
 
