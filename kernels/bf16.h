@@ -15,6 +15,11 @@ ON_BOTH static inline uint32_t bf16_rounded(uint32_t bits) {
     return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : finite;
 }
 
+// The same with denormals as zeros, as dense products take them: all of vcvtneps2bf16.
+ON_BOTH static inline uint32_t bf16_flushed(uint32_t bits) {
+    return (bits & 0x7f800000) == 0 ? bits >> 16 & 0x8000 : bf16_rounded(bits);
+}
+
 // Whether a float with these bits has no bf16.
 ON_BOTH static inline bool bf16_is_bad(uint32_t bits) {
     return (bf16_rounded(bits) & 0x7f80) == 0x7f80;

@@ -3,7 +3,7 @@
 // The choice is made once, at run time, by what the CPU says of itself: the program is built for
 // the plainest x86-64 and carries each vector kernel three times (lanes.h).
 #include "../timed.h"
-#include "cpu.h"
+#include "products.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -62,13 +62,29 @@ bool cpu_choose_lanes(const char *vectors, Error *err) {
     return true;
 }
 
+static bool bf16;
+bool cpu_is_bf16(void) { return bf16; }
+
+static bool choose_precision(const char *precision, Error *err) {
+    bf16 = precision != NULL && strcmp(precision, "bf16") == 0;
+    if (bf16 || precision == NULL || strcmp(precision, "fp32") == 0)
+        return true;
+    return error_set(err, EXIT_UNAVAILABLE,
+                     "run.precision '%s': three products of bf16 for one of fp32 are faster than "
+                     "fp32 with AMX alone, for which there are no kernels yet; take fp32 or bf16",
+                     precision);
+}
+
 static bool start(const BackendStart *how, Error *err) {
+    if (!choose_precision(how->precision, err))
+        return false;
     return cpu_choose_lanes(how->vectors != NULL ? how->vectors : "auto", err);
 }
 
 const char *cpu_describe(void) {
     static char text[160];
-    snprintf(text, sizeof text, "%s, %s", cpu_lanes_names[cpu_lanes()], cpu_dense_describe());
+    snprintf(text, sizeof text, "%s, %s%s%s", cpu_lanes_names[cpu_lanes()], cpu_dense_describe(),
+             bf16 ? ", products of bf16 by " : "", bf16 ? product_kernels()->name : "");
     return text;
 }
 

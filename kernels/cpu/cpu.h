@@ -49,6 +49,7 @@ extern const char *const cpu_lanes_names[LANES_COUNT]; // "plain", "avx2", "avx5
 #endif
 
 bool cpu_choose_lanes(const char *vectors, Error *err);
+bool cpu_is_bf16(void); // dense products take bf16 inputs (products.h)
 const char *cpu_describe(void);
 const char *cpu_dense_describe(void); // dense.c: the library and its version, "oneDNN 2.6.3"
 

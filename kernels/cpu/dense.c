@@ -5,7 +5,9 @@
 // the panels run in our own parallel loop; inside it oneDNN sees that it is called from a parallel
 // region and stays on one thread. The long thin product aT g is a fixed number of partial sums over
 // fixed ranges of rows, added in order.
-#include "cpu.h"
+//
+// Where the backend was started with bf16, products are those of products.h instead.
+#include "products.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -62,12 +64,11 @@ static void library_single(void) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-// While the panel is in the cache: the bias, and zeros into the padding.
-static void finish_panel(CpuRows out, int64_t begin, int64_t end, const float *bias) {
+void dense_finish(CpuRows out, Range range, const float *bias) {
     int64_t columns = out.columns, padding = rows_stride(columns) - columns;
     if (bias == NULL && padding == 0)
         return;
-    for (int64_t r = begin; r < end; r++) {
+    for (int64_t r = range.begin; r < range.end; r++) {
         float *row = out.at + r * out.stride;
         if (bias != NULL)
             for (int64_t c = 0; c < columns; c++)
@@ -90,7 +91,7 @@ static void panels(CpuRows out, Range range, CpuRows a, char w_op, const float *
             int64_t end = least(r + PANEL_ROWS, range.end);
             product('N', w_op, end - r, out.columns, a.columns, a.at + r * a.stride, a.stride, w,
                     ldw, add ? 1.0f : 0.0f, out.at + r * out.stride, out.stride);
-            finish_panel(out, r, end, bias);
+            dense_finish(out, (Range){r, end}, bias);
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }
@@ -99,12 +100,19 @@ static void panels(CpuRows out, Range range, CpuRows a, char w_op, const float *
 
 void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
                bool add, const Poll *poll) {
-    panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
+    if (cpu_is_bf16())
+        products_dense(cpu_rows(out), range, cpu_rows(a), false, cpu_floats(w), cpu_floats(bias),
+                       add, poll);
+    else
+        panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
 }
 
 void cpu_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                           const Poll *poll) {
-    panels(cpu_rows(out), range, cpu_rows(g), 'T', cpu_floats(w), NULL, add, poll);
+    if (cpu_is_bf16())
+        products_dense(cpu_rows(out), range, cpu_rows(g), true, cpu_floats(w), NULL, add, poll);
+    else
+        panels(cpu_rows(out), range, cpu_rows(g), 'T', cpu_floats(w), NULL, add, poll);
 }
 
 // --- the weight gradient
@@ -146,6 +154,8 @@ static void make_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace)
 void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll) {
     assert(a.count == g.count);
     int64_t parts = part_count(a.count), count = a.columns * g.columns;
+    void (*make)(float *, CpuRows, CpuRows, Range, Pace *) =
+        cpu_is_bf16() ? products_part : make_part;
     library_single();
 #pragma omp parallel
     {
@@ -153,7 +163,7 @@ void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, c
 #pragma omp for schedule(dynamic)
         for (int64_t p = 0; p < parts; p++) {
             Range rows = {a.count * p / parts, a.count * (p + 1) / parts};
-            make_part(cpu_floats(scratch) + p * count, cpu_rows(a), cpu_rows(g), rows, &pace);
+            make(cpu_floats(scratch) + p * count, cpu_rows(a), cpu_rows(g), rows, &pace);
         }
     }
     add_parts(cpu_floats(dw), cpu_floats(scratch), parts, count);

@@ -105,11 +105,16 @@ static void keep_choices(const BackendStart *how) {
     static char spmm[16];
     snprintf(spmm, sizeof spmm, "%s", how->spmm != nullptr ? how->spmm : "");
     cuda_how = *how;
-    cuda_how.vectors = nullptr;
+    cuda_how.vectors = cuda_how.precision = nullptr;
     cuda_how.spmm = how->spmm != nullptr ? spmm : nullptr;
 }
 
 bool cuda_start(const BackendStart *how, Error *err) {
+    if (how->precision != nullptr && strcmp(how->precision, "fp32") != 0)
+        return cuda_host->error_set(err, EXIT_UNAVAILABLE,
+                                    "run.precision '%s': the backend cuda multiplies in fp32 alone; "
+                                    "take fp32, or set run.backend to cpu",
+                                    how->precision);
     keep_choices(how);
     if (device.is_open)
         return true;

@@ -1,0 +1,256 @@
+// The tiles of bf16 products, and how their inputs are packed (products.h defines the bits).
+//
+// The one idea: a tile of c stays in registers over a whole block of the depth. A pair of the left
+// factor is broadcast, 16 pairs of the right one are a vector, and one instruction takes both steps
+// of 16 sums; where there is none, two fused multiply-adds of the halves do, with FTZ and DAZ.
+#include "lanes.h"
+#include "products.h"
+
+#if defined(__AVX512BF16__)
+#define KERNELS product_kernels_bf16
+#define STEPS "vdpbf16ps"
+#else
+#define KERNELS LANES_NAME(product_kernels)
+#if defined(__AVX2__)
+#define STEPS "fused multiply-adds"
+#else
+#define STEPS "plain steps"
+#endif
+#endif
+#define UNROLL _Pragma("GCC unroll 24")
+
+typedef uint32_t VecBits __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
+typedef uint16_t VecHalf __attribute__((vector_size(VEC_FLOATS * 2), may_alias, aligned(2)));
+
+// ---- one step of 16 sums, twice
+
+// A pair of the left factor for 16 lanes, and 16 pairs of the right one.
+#if defined(__AVX512BF16__)
+enum { STRIP = 4 }; // units of a strip, at most
+typedef __m512bh Left;
+typedef __m512bh Right;
+LANES_INLINE Left left_pair(const uint32_t *at) {
+    return (__m512bh)_mm512_set1_epi32((int32_t)*at);
+}
+LANES_INLINE Right right_pairs(const uint32_t *at) { return (__m512bh)_mm512_load_si512(at); }
+LANES_INLINE F16 two_steps(F16 sum, Left a, Right w) {
+    return (F16){{(Vec)_mm512_dpbf16_ps((__m512)sum.part[0], w, a)}};
+}
+#elif defined(__AVX2__)
+#if defined(__AVX512F__)
+enum { STRIP = 2 };
+#define FUSED(a, w, c) (Vec) _mm512_fmadd_ps((__m512)(a), (__m512)(w), (__m512)(c))
+#else
+enum { STRIP = 1 };
+#define FUSED(a, w, c) (Vec) _mm256_fmadd_ps((__m256)(a), (__m256)(w), (__m256)(c))
+#endif
+typedef struct Left {
+    Vec low, high;
+} Left;
+typedef struct Right {
+    F16 low, high;
+} Right;
+LANES_INLINE Left left_pair(const uint32_t *at) {
+    VecBits pair = *at - (VecBits){0};
+    return (Left){(Vec)(pair << 16), (Vec)(pair & 0xffff0000u)};
+}
+LANES_INLINE Right right_pairs(const uint32_t *at) {
+    Right w;
+    F16_EACH(i) {
+        VecBits pairs = ((const VecBits *)at)[i];
+        w.low.part[i] = (Vec)(pairs << 16);
+        w.high.part[i] = (Vec)(pairs & 0xffff0000u);
+    }
+    return w;
+}
+LANES_INLINE F16 two_steps(F16 sum, Left a, Right w) {
+    F16_EACH(i) {
+        sum.part[i] = FUSED(a.high, w.high.part[i], sum.part[i]);
+        sum.part[i] = FUSED(a.low, w.low.part[i], sum.part[i]);
+    }
+    return sum;
+}
+#else
+enum { STRIP = 1 };
+typedef uint32_t Left;
+typedef const uint32_t *Right;
+LANES_INLINE Left left_pair(const uint32_t *at) { return *at; }
+LANES_INLINE Right right_pairs(const uint32_t *at) { return at; }
+static float half_of(uint32_t bits) {
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+static F16 two_steps(F16 sum, Left a, Right w) {
+    for (int i = 0; i < 16; i++) {
+        float *c = (float *)&sum + i;
+        *c = product_step(*c, half_of(a & 0xffff0000u), half_of(w[i] & 0xffff0000u));
+        *c = product_step(*c, half_of(a << 16), half_of(w[i] << 16));
+    }
+    return sum;
+}
+#endif
+
+// ---- tiles
+
+// c (+)= sum, at the first n columns; a whole unit is 16. Without a call: across one, no vector
+// stays in its register.
+#if defined(__AVX512F__)
+LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
+    __mmask16 some = (__mmask16)(n < 16 ? (1u << n) - 1 : 0xffffu);
+    if (add)
+        sum.part[0] = (Vec)_mm512_maskz_loadu_ps(some, c) + sum.part[0];
+    _mm512_mask_storeu_ps(c, some, (__m512)sum.part[0]);
+}
+#elif defined(__AVX2__)
+LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
+    static const int32_t window[32] = {-1, -1, -1, -1, -1, -1, -1, -1,
+                                       -1, -1, -1, -1, -1, -1, -1, -1}; // then zeros
+    F16_EACH(i) {
+        __m256i some = _mm256_loadu_si256((const __m256i *)(window + 16 - (n < 16 ? n : 16)) + i);
+        if (add)
+            sum.part[i] = (Vec)_mm256_maskload_ps(c + 8 * i, some) + sum.part[i];
+        _mm256_maskstore_ps(c + 8 * i, some, (__m256)sum.part[i]);
+    }
+}
+#else
+LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
+    float *each = (float *)&sum;
+    for (int64_t i = 0; i < n && i < 16; i++)
+        c[i] = add ? product_step(c[i], each[i], 1) : each[i];
+}
+#endif
+
+// Rows [r, r + HEIGHT), of which those below `rows` are stored, by the units from `unit` on.
+LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int64_t unit,
+                       const int HEIGHT, const int UNITS, const int ROW, const int PAIR) {
+    F16 sum[24][STRIP]; // of fixed size, or they would not become registers
+    UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] =
+        f16_set(0);
+    const uint32_t *b = k->b + unit * k->pairs * 16;
+    for (int64_t p = 0; p < k->pairs; p++) {
+        Right w[STRIP];
+        UNROLL for (int u = 0; u < UNITS; u++) w[u] = right_pairs(b + (u * k->pairs + p) * 16);
+        UNROLL for (int i = 0; i < HEIGHT; i++) {
+            Left x = left_pair(a + i * ROW + p * PAIR);
+            UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] = two_steps(sum[i][u], x, w[u]);
+        }
+    }
+    UNROLL for (int i = 0; i < HEIGHT; i++) if (r + i < k->rows)
+        UNROLL for (int u = 0; u < UNITS; u++) {
+        int64_t column = (unit + u) * 16;
+        put(k->c + (r + i) * k->c_stride + column, sum[i][u], k->columns - column, k->add);
+    }
+}
+
+// All rows by a strip of units.
+LANES_INLINE void strip(const ProductBlock *k, int64_t unit, const int HEIGHT, const int UNITS) {
+    if (k->by_rows)
+        for (int64_t r = 0; r < k->rows; r += HEIGHT)
+            tile(k, k->a + r * PRODUCT_PITCH, r, unit, HEIGHT, UNITS, PRODUCT_PITCH, 1);
+    else
+        for (int64_t r = 0; r < k->rows; r += HEIGHT)
+            tile(k, k->a + r / PRODUCT_PANEL * k->pairs * PRODUCT_PANEL + r % PRODUCT_PANEL, r,
+                 unit, HEIGHT, UNITS, 1, PRODUCT_PANEL);
+}
+
+// A strip of so many units, by the height that its registers leave.
+LANES_INLINE void strip_of(const ProductBlock *k, int64_t unit, int64_t units) {
+    switch (units) {
+#if defined(__AVX512BF16__)
+    case 4:
+        return strip(k, unit, 6, 4);
+    case 3:
+        return strip(k, unit, 8, 3);
+#endif
+#if defined(__AVX512F__)
+    case 2:
+        return strip(k, unit, 12, 2);
+    default:
+        return strip(k, unit, 24, 1);
+#elif defined(__AVX2__)
+    default:
+        return strip(k, unit, 4, 1);
+#else
+    default:
+        return strip(k, unit, 2, 1);
+#endif
+    }
+}
+
+static __attribute__((noinline)) void strips(const ProductBlock *k) {
+    int64_t units = (k->columns + 15) / 16;
+    for (int64_t unit = 0; unit < units; unit += STRIP)
+        strip_of(k, unit, units - unit < STRIP ? units - unit : STRIP);
+}
+
+static void block(const ProductBlock *k) {
+#if defined(__AVX2__)
+    enum { FLUSH = 0x8040 }; // FTZ and DAZ
+    unsigned was = _mm_getcsr();
+    _mm_setcsr(was | FLUSH);
+    strips(k);
+    _mm_setcsr(was);
+#else
+    strips(k);
+#endif
+}
+
+// ---- packing
+
+LANES_INLINE F16 load_some(const float *from, int64_t n) {
+    if (n >= 16)
+        return f16_load_loose(from);
+    float some[16] __attribute__((aligned(64))) = {0};
+    memcpy(some, from, (size_t)n * sizeof *from);
+    return f16_load(some);
+}
+
+// bf16_flushed, in the upper halves.
+LANES_INLINE VecBits rounded(Vec x) {
+    VecBits bits = (VecBits)x, size = bits & 0x7fffffffu;
+    VecBits finite = bits + 0x7fffu + (bits >> 16 & 1);
+    VecBits nan = (VecBits)((VecInt)size > 0x7f800000), small = (VecBits)((VecInt)size < 0x800000);
+    VecBits whole = (nan & (bits | 0x400000u)) | (~nan & finite);
+    return ((small & bits & 0x80000000u) | (~small & whole)) & 0xffff0000u;
+}
+
+static void by_rows(uint32_t *a, const ProductInput *in) {
+    for (int64_t r = 0; r < in->rows; r++)
+        for (int64_t c = 0; c < in->columns; c += 16) {
+            uint16_t *to = (uint16_t *)(a + r * PRODUCT_PITCH) + c;
+            F16 x = load_some(in->at + r * in->stride + c, in->columns - c);
+            F16_EACH(i)
+            ((VecHalf *)to)[i] = __builtin_convertvector(rounded(x.part[i]) >> 16, VecHalf);
+        }
+}
+
+static void by_columns(uint32_t *b, const ProductInput *in, int unit) {
+    int64_t pairs = (in->rows + 1) / 2;
+    for (int64_t p = 0; p < pairs; p++)
+        for (int64_t c = 0; c < in->columns; c += 16) {
+            const float *from = in->at + 2 * p * in->stride + c;
+            F16 even = load_some(from, in->columns - c), odd = f16_set(0);
+            if (2 * p + 1 < in->rows)
+                odd = load_some(from + in->stride, in->columns - c);
+            uint32_t *to = b + (c / unit * pairs + p) * unit + c % unit;
+            F16_EACH(i)
+            ((VecBits *)to)[i] = rounded(odd.part[i]) | rounded(even.part[i]) >> 16;
+        }
+}
+
+static void transposed(uint32_t *b, const ProductInput *in) {
+    uint32_t row[16 * PRODUCT_PITCH] __attribute__((aligned(64)));
+    int64_t pairs = (in->columns + 1) / 2;
+    for (int64_t j = 0; j < in->rows; j += 16) {
+        int64_t rows = in->rows - j < 16 ? in->rows - j : 16;
+        ProductInput some = {in->at + j * in->stride, rows, in->columns, in->stride};
+        by_rows(row, &some);
+        memset(row + rows * PRODUCT_PITCH, 0, (size_t)(16 - rows) * PRODUCT_PITCH * sizeof *row);
+        for (int64_t p = 0; p < pairs; p++)
+            for (int i = 0; i < 16; i++)
+                b[(j / 16 * pairs + p) * 16 + i] = row[i * PRODUCT_PITCH + p];
+    }
+}
+
+const ProductKernels KERNELS = {STEPS, block, by_rows, by_columns, transposed};

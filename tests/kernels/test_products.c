@@ -1,0 +1,180 @@
+// ranks: 1
+// Without it: a bf16 product could have other bits than its definition, with a vector width, an
+// instruction, a number of threads or a range of its own; or rounding to bf16 could be wrong.
+#include "kernels.h"
+#include "products.h"
+#include "products_truth.h"
+
+static RandomStream inputs(int which) {
+    return random_stream(9, RANDOM_FEATURES, (uint32_t)which, 0, 0);
+}
+
+static Rows tried_rows(int64_t count, int64_t columns, int which) {
+    Rows rows = rows_alloc(device(), count, columns, "rows of a test");
+    for (int64_t r = 0; r < count; r++)
+        for (int64_t c = 0; c < columns; c++)
+            floats(rows)[r * rows.stride + c] = truth_input(inputs(which), r, c);
+    return rows;
+}
+
+static float *tried_floats(int64_t rows, int64_t columns, int which) {
+    float *at = ALLOC(float, rows *columns, "numbers of a test");
+    for (int64_t i = 0; i < rows * columns; i++) // rows without infinities, or all sums had one
+        at[i] = truth_input(inputs(which), i / columns * 8 + 3 * (i / columns % 2), i % columns);
+    return at;
+}
+
+static void use(const char *precision, const char *vectors) {
+    Error err = {0};
+    assert_ok(backend_cpu.start(&(BackendStart){.vectors = vectors, .precision = precision}, &err),
+              &err);
+}
+
+// out[r] = before[r] (if add) + a[r] op(w) + bias in the range, every bit.
+static void product_is_true(Rows out, Rows before, Rows a, const float *w, const float *bias,
+                            bool transposed, bool add, Range range) {
+    int64_t depth = a.columns;
+    for (int64_t r = range.begin; r < range.end; r++)
+        for (int64_t c = 0; c < out.columns; c++) {
+            float truth =
+                truth_sum(floats(before)[r * before.stride + c], add, floats(a) + r * a.stride, 1,
+                          transposed ? w + c * depth : w + c, transposed ? 1 : out.columns, depth);
+            if (bias != NULL)
+                truth += bias[c];
+            float is = floats(out)[r * out.stride + c];
+            if (!truth_same(is, truth))
+                fail_msg("row %lld, column %lld: %a, by definition %a", (long long)r, (long long)c,
+                         (double)is, (double)truth);
+        }
+}
+
+static void product_of(int64_t rows, int64_t depth, int64_t columns, bool add) {
+    Rows a = tried_rows(rows, depth, 1), out = rows_alloc(device(), rows, columns, "out");
+    Rows before = tried_rows(rows, columns, 2);
+    float *w = tried_floats(depth, columns, 3), *bias = random_floats(columns, 4);
+    Range range = {rows / 5, rows - rows / 7};
+    for (int transposed = 0; transposed < 2; transposed++) {
+        memcpy(floats(out), floats(before), rows_bytes(rows, columns));
+        if (transposed)
+            cpu_dense_transposed(out, range, a, on_device(w), add, NULL);
+        else
+            cpu_dense(out, range, a, on_device(w), on_device(bias), add, NULL);
+        assert_true(padding_is_zero(out));
+        product_is_true(out, before, a, w, transposed ? NULL : bias, transposed, add, range);
+    }
+    memory_free(w);
+    memory_free(bias);
+    rows_free(device(), &a);
+    rows_free(device(), &out);
+    rows_free(device(), &before);
+}
+
+static void gradient_of(int64_t rows, int64_t m, int64_t n) {
+    Rows a = tried_rows(rows, m, 1), g = tried_rows(rows, n, 2);
+    float *dw = ALLOC(float, m *n, "dw");
+    float *scratch = ALLOC(float, cpu_dense_gradient_scratch(rows, m, n), "scratch");
+    int64_t parts = cpu_dense_gradient_scratch(rows, 1, 1);
+    cpu_dense_gradient(on_device(dw), a, g, on_device(scratch), NULL);
+    for (int64_t i = 0; i < m; i++)
+        for (int64_t j = 0; j < n; j++) {
+            float truth = 0;
+            for (int64_t p = 0; p < parts; p++) {
+                int64_t begin = rows * p / parts, end = rows * (p + 1) / parts;
+                float part = truth_sum(0, false, floats(a) + begin * a.stride + i, a.stride,
+                                       floats(g) + begin * g.stride + j, g.stride, end - begin);
+                truth = p == 0 ? part : truth + part;
+            }
+            if (!truth_same(dw[i * n + j], truth))
+                fail_msg("dw[%lld, %lld]: %a, by definition %a", (long long)i, (long long)j,
+                         (double)dw[i * n + j], (double)truth);
+        }
+    memory_free(dw);
+    memory_free(scratch);
+    rows_free(device(), &a);
+    rows_free(device(), &g);
+}
+
+static void every_width_has_the_bits_of_the_definition(void **state) {
+    (void)state;
+    for (Way way = {0}; way_next(&way);) {
+        use("bf16", cpu_lanes_names[way.lanes]);
+        int64_t step = way.threads > 1 ? 23 : 5;
+        for (int64_t columns = 1 + way.threads; columns <= 70; columns += step) {
+            product_of(29, 21, columns, columns % 2);
+            product_of(29, columns, 18, columns % 2);
+            gradient_of(40 + columns, columns, 19);
+            gradient_of(33, 13, columns);
+        }
+        product_of(1000, 5, 3, true); // three panels
+        product_of(9, 602, 290, true);
+        product_of(1, 1, 1, false);
+        product_of(0, 5, 5, true);
+        gradient_of(0, 3, 5);
+        gradient_of(1100, 7, 3);
+    }
+    use("fp32", "auto");
+}
+
+// Of the kernels that the CPU has, also those that it would not choose: fused multiply-adds on a
+// CPU with an instruction for bf16.
+static void every_kernel_has_the_bits_of_the_definition(void **state) {
+    (void)state;
+    const ProductKernels *kernels[] = {
+        &product_kernels_plain,
+        product_kernels(),
+#if defined(__x86_64__)
+        __builtin_cpu_supports("avx512bw") ? &product_kernels_avx512 : NULL,
+        __builtin_cpu_supports("fma") ? &product_kernels_avx2 : NULL
+#endif
+    };
+    enum { ROWS = 50, DEPTH = 61, COLUMNS = 67 };
+    Rows a = tried_rows(ROWS, DEPTH, 5);
+    float *w = tried_floats(DEPTH, COLUMNS, 6);
+    uint32_t *left = ALLOC(uint32_t, PRODUCT_ROWS * PRODUCT_PITCH, "left");
+    uint32_t *right = ALLOC(uint32_t, PRODUCT_PAIRS * PRODUCT_COLUMNS, "right");
+    float *c = ALLOC(float, ROWS *COLUMNS, "c");
+    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+        if (kernels[k] == NULL)
+            continue;
+        kernels[k]->by_rows(left, &(ProductInput){floats(a), ROWS, DEPTH, a.stride});
+        kernels[k]->by_columns(right, &(ProductInput){w, DEPTH, COLUMNS, COLUMNS}, 16);
+        kernels[k]->block(&(ProductBlock){.a = left,
+                                          .b = right,
+                                          .rows = ROWS,
+                                          .columns = COLUMNS,
+                                          .pairs = (DEPTH + 1) / 2,
+                                          .c = c,
+                                          .c_stride = COLUMNS,
+                                          .by_rows = true});
+        for (int64_t r = 0; r < ROWS; r++)
+            for (int64_t j = 0; j < COLUMNS; j++)
+                assert_true(
+                    truth_same(c[r * COLUMNS + j], truth_sum(0, false, floats(a) + r * a.stride, 1,
+                                                             w + j, COLUMNS, DEPTH)));
+    }
+    rows_free(device(), &a);
+    memory_free(w);
+    memory_free(left);
+    memory_free(right);
+    memory_free(c);
+}
+
+static void rounding_is_to_the_nearest(void **state) {
+    (void)state;
+    for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 4093) {
+        float x = truth_float((uint32_t)bits), is = truth_float(bf16_flushed((uint32_t)bits) << 16);
+        assert_true(truth_same(is, truth_rounded(x)));
+    }
+    assert_int_equal(bf16_flushed(0x7f800001), 0x7fc0); // a NaN that is quiet
+    assert_int_equal(bf16_flushed(0xff800000), 0xff80);
+    assert_int_equal(bf16_flushed(0x80000001), 0x8000);
+    assert_int_equal(bf16_flushed(0x3f808000), 0x3f80); // halves to even, down and up
+    assert_int_equal(bf16_flushed(0x3f818000), 0x3f82);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_width_has_the_bits_of_the_definition),
+    cmocka_unit_test(every_kernel_has_the_bits_of_the_definition),
+    cmocka_unit_test(rounding_is_to_the_nearest),
+};
+TEST_MAIN(tests)
