@@ -266,17 +266,18 @@ typedef struct Config {
         int64_t threads;          // per rank; 0 = cores / ranks on the node
         int64_t checkpoint_every; // epochs; 0 = at the end and when stopped
         int64_t keep_checkpoints;
-        double checkpoint_minutes; // wall clock between two; 0 = only by epochs
-        double lock_wait;          // seconds that a resume waits for the run before
-        double stop_after;         // wall-clock seconds, then checkpoint and exit 75; 0 = never
-        int64_t log_every;         // epochs
-        double memory_limit;       // GiB per rank; 0 = what the machine has / ranks on the node
-        ConfigInts trace;          // first and last epoch of trace.json; none: no trace
-        char backend[CONFIG_WORD]; // of a family
-        char simd[CONFIG_WORD];    // auto | plain | avx2 | avx512
-        char spmm[CONFIG_WORD];    // of a device: own | cusparse | auto (measured)
-        bool device_messages;      // MPI reads and writes the device's memory where it can
-        char panels[CONFIG_WORD];  // sparse kernel: auto (measured) | rows | 128 | 64 | 32
+        double checkpoint_minutes;   // wall clock between two; 0 = only by epochs
+        double lock_wait;            // seconds that a resume waits for the run before
+        double stop_after;           // wall-clock seconds, then checkpoint and exit 75; 0 = never
+        int64_t log_every;           // epochs
+        double memory_limit;         // GiB per rank; 0 = what the machine has / ranks on the node
+        ConfigInts trace;            // first and last epoch of trace.json; none: no trace
+        char backend[CONFIG_WORD];   // of a family
+        char simd[CONFIG_WORD];      // auto | plain | avx2 | avx512
+        char spmm[CONFIG_WORD];      // of a device: own | cusparse | auto (measured)
+        char precision[CONFIG_WORD]; // of dense products: fp32 | bf16 | bf16x3
+        bool device_messages;        // MPI reads and writes the device's memory where it can
+        char panels[CONFIG_WORD];    // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
     _Alignas(max_align_t) unsigned char member[CONFIG_MEMBERS]; // values of MemberKeys
     bool said[CONFIG_KEYS];                                     // see config_is_said

@@ -6,6 +6,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 // ---- what is written
@@ -148,6 +149,7 @@ static void run_program(Session *s, const Options *options) {
                           .progress = progress};
     ProgramResult result = {0};
     MemoryPlan plan = {0};
+    snprintf(s->config.run.precision, sizeof s->config.run.precision, "fp32");
     parts.backend = backend_of(&s->config, &s->comm, &s->err);
     if (!comm_agree(&s->comm, &s->err))
         return;

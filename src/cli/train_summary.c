@@ -120,6 +120,13 @@ static void print_gradients(const Config *c, const Comm *comm) {
         print_coding(c);
 }
 
+static void print_precision(const Config *c) {
+    if (strcmp(c->run.precision, "fp32") != 0)
+        terminal_note(
+            "precision  %s: dense products round their inputs to bf16 and add up in fp32\n",
+            c->run.precision);
+}
+
 // Warns if the training is too short for the first assignment.
 static void warn_of_period(const Config *c, const RunSummary *summary) {
     int64_t first = assigner_first_epoch(c);
@@ -212,6 +219,7 @@ void print_training(const Config *config, const Shard *shard, const Comm *comm,
     print_norm(summary);
     print_halo(config, comm);
     print_gradients(config, comm);
+    print_precision(config);
     print_memory(trainer, summary);
     terminal_detail("kernels    %s\n", trainer_kernels(trainer));
     print_baseline(shard, score, summary);

@@ -33,7 +33,7 @@ static bool counts(const Key *key, const void *context) {
     if (strcmp(key->path, "train.epochs") == 0)
         return strcmp(learned->config->train.lr_schedule, "cosine") == 0 ||
                strcmp(learned->config->gradients.bits_rule, "fixed") != 0;
-    if (strcmp(key->path, "comm.sample") == 0)
+    if (strcmp(key->path, "comm.sample") == 0 || strcmp(key->path, "run.precision") == 0)
         return true;
     if (learned->also != NULL &&
         (strcmp(key->path, learned->also) == 0 || comes_with(key, learned)))

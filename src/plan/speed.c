@@ -301,8 +301,10 @@ static bool measure_messages(Bench *b, PlanSpeed *speed, Error *err) {
 }
 
 bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Error *err) {
-    const BackendStart how = {
-        .vectors = config->run.simd, .spmm = config->run.spmm, .node_size = 1};
+    const BackendStart how = {.vectors = config->run.simd,
+                              .spmm = config->run.spmm,
+                              .precision = config->run.precision,
+                              .node_size = 1};
     ModelShape *shape = ALLOC(ModelShape, 1, "shape of a model"); // too large for the stack
     int threads = threads_set(0, 1);
     int64_t rows = shard->set[NODES].own;

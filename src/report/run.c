@@ -39,7 +39,7 @@ static void put_machine(JsonWriter *writer, const Report *report) {
     json_end_object(writer);
 }
 
-static void put_backend(JsonWriter *writer, const Trainer *trainer) {
+static void put_backend(JsonWriter *writer, const Trainer *trainer, const char *precision) {
     const Backend *backend = trainer_backend(trainer);
     KernelChoice choice = trainer_kernel_choice(trainer);
     json_begin_object(writer, "backend");
@@ -47,6 +47,7 @@ static void put_backend(JsonWriter *writer, const Trainer *trainer) {
     json_put_string(writer, "describe", backend->describe());
     json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
     json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
+    json_put_string(writer, "precision", precision);
     json_put_bool(writer, "device_messages", wire_uses_device_memory(backend));
     json_end_object(writer);
 }
@@ -231,7 +232,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     report_versions(&writer, NULL, trainer_backend(report->trainer));
     json_end_object(&writer);
     put_machine(&writer, report);
-    put_backend(&writer, report->trainer);
+    put_backend(&writer, report->trainer, report->config->run.precision);
     put_data(&writer, report);
     put_parts(&writer, report);
     put_exchanges(&writer, report);

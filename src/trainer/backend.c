@@ -39,6 +39,7 @@ int device_ranks(const Backend *backend, const Comm *comm) {
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
     BackendStart how = {.vectors = config->run.simd,
                         .spmm = config->run.spmm,
+                        .precision = config->run.precision,
                         .node_rank = comm->node_rank,
                         .node_size = comm->node_size};
     const Backend *backend = backend_open(config->run.backend, &how, err);
