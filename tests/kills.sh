@@ -14,7 +14,7 @@ die() {
 
 kills_begin() {
     exec 3>&2 # bash tells of every killed job on 2
-    work=$(mktemp -d)
+    work=$(mktemp -d -p /var/tmp) # a disk: in memory a training would end before it is killed
     trap 'kill -9 $(alive "$work/killed") 2>/dev/null; rm -rf "$work"' EXIT
     trap 'exit 130' INT TERM HUP
     export XDG_CACHE_HOME=$work/cache OMP_NUM_THREADS=1
