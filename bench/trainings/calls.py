@@ -16,15 +16,30 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, look_alike, option, write_section
+from figures import FRINGE, ROOT, SMOKE, Bench, flowing, look_alike, option, write_section
+from rig import FIRST
 
 CALLED = os.path.join(ROOT, "bench", "common", "called.py")
 RIG = os.path.join(ROOT, "bench", "common", "netrig.sh")
 SOON = 0.1  # seconds
 
 
+def write_program(work, name, line):
+    with open(os.open(os.path.join(work, name), os.O_CREAT | os.O_WRONLY, 0o755), "w") as file:
+        file.write("#!/bin/sh\n" + line + "\n")
+    return os.path.join(work, name)
+
+
+def programs(work):
+    """The command and fringe.train as programs. fringe.train gives its program a session of its own, for which the kernel
+    shares out the cores, so the command gets one, too; both go before whatever else runs here."""
+    first = write_program(work, "first", f'set -- "{os.path.abspath(FRINGE)}" "$@"\n{FIRST}')
+    return (write_program(work, "command", f'exec setsid -w "{first}" "$@"'),
+            write_program(work, "called", f'FRINGE_PROGRAM="{first}" exec "{sys.executable}" "{CALLED}" "$@"'))
+
+
 def environment(report, **more):
-    return dict(os.environ, FRINGE_PROGRAM=os.path.abspath(FRINGE), FRINGE_CALLED=report, OMPI_ALLOW_RUN_AS_ROOT="1",
+    return dict(os.environ, FRINGE_CALLED=report, OMPI_ALLOW_RUN_AS_ROOT="1",
                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **more)
 
 
@@ -40,13 +55,10 @@ def reports(path):
         return [json.loads(line) for line in lines]
 
 
-def epochs_by_turns(bench, work, pairs, epochs):
+def epochs_by_turns(bench, work, command, called, pairs, epochs):
     """The ratio to the command's epochs, and what Python took in each training."""
     report, cell = os.path.join(work, "turns"), "tiny-2" if SMOKE else "reddit-small-4"
-    program = os.path.join(work, "called")  # by this very Python
-    with open(os.open(program, os.O_CREAT | os.O_WRONLY, 0o755), "w") as file:
-        file.write(f'#!/bin/sh\nexec "{sys.executable}" "{CALLED}" "$@"\n')
-    said = started(["sh", os.path.join(ROOT, "bench", "turns.sh"), FRINGE, program, "--cells", cell, "--epochs", str(epochs),
+    said = started(["sh", os.path.join(ROOT, "bench", "turns.sh"), command, called, "--cells", cell, "--epochs", str(epochs),
                     "--pairs", str(pairs), "--most", str(pairs), "--bar", "1.03"], env=environment(report))
     print(said.splitlines()[0], flush=True)
     (turn,) = json.loads(said.splitlines()[-1])["figures"]
@@ -75,12 +87,12 @@ def on_the_rig(work, words, report):
     return True
 
 
-def late(bench, work, graph, epochs):
+def late(bench, work, called, graph, epochs):
     """{where: seconds of each epoch}"""
     found = {}
     for where, ranks in (("1 rank", "1"), ("4 ranks", "4"), ("2 hosts", "2")):
         report = os.path.join(work, "late" + where[0] + where[-1])
-        words = [sys.executable, CALLED, "train", os.path.join(ROOT, "configs", f"{graph}-gcn.json"), "--ranks", ranks]
+        words = [called, "train", os.path.join(ROOT, "configs", f"{graph}-gcn.json"), "--ranks", ranks]
         for setting in (f"train.epochs={epochs}", "run.threads=1", f"run.dir={work}/run{ranks}-{where[-1]}"):
             words += ["--set", setting]
         if where != "2 hosts":
@@ -98,11 +110,12 @@ def main():
     epochs, pairs = option("epochs", 30), option("pairs", 10)
     look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-calls-") as work:
-        turn, cpu = epochs_by_turns(bench, work, pairs, epochs)
-        found = late(bench, work, graph, epochs)
+        command, called = programs(work)
+        turn, cpu = epochs_by_turns(bench, work, command, called, pairs, epochs)
+        found = late(bench, work, called, graph, epochs)
     table = "\n".join(f"| {where} | {1000 * statistics.median(seconds):.0f} | {1000 * max(seconds):.0f} "
                       f"| {sum(s <= SOON for s in seconds)} of {len(seconds)} |" for where, seconds in found.items())
-    write_section("Trainings called from Python", f"""\
+    write_section("Trainings called from Python", flowing(f"""\
 `bench/run.sh calls`: `fringe.train` with a callback every epoch beside the command, {turn["name"]}, {epochs} epochs,
 {pairs} pairs by turns: an epoch takes {turn["value"]:.3f} times as long ({turn["unit"].split(", ")[1]}; the command
 against itself {turn["limit"]:.3f}; bar 1.03: {turn["verdict"]}). Python itself, its start and imports included, takes
@@ -111,7 +124,7 @@ against itself {turn["limit"]:.3f}; bar 1.03: {turn["verdict"]}). Python itself,
 
 | | median ms | largest ms | within {1000 * SOON:.0f} ms |
 |---|---|---|---|
-{table}""")
+{table}"""))
     bench.end()
 
 

@@ -211,7 +211,7 @@ def predict(run: ConfigLike, new: Any = None, *, layer: Optional[int] = None, be
         words += ["--data", new.store() if isinstance(new, Data) else os.fspath(new)]
     try:
         answer(["predict", given[0], *words], given[1])
-        return read_predictions(folder, layer=layer)
+        return read_predictions(folder, layer=layer, numeric=not os.path.exists(os.path.join(folder, "classes.npy")))
     finally:
         if output is None:
             shutil.rmtree(folder)

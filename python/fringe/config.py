@@ -83,7 +83,7 @@ def _pieces(value: Any) -> Iterator[Any]:
 def _hash(data: Data) -> str:
     """32 hexadecimal digits of all that is written."""
     digest = hashlib.sha256()
-    for piece in _pieces([getattr(data, field.name) for field in dataclasses.fields(data)]):
+    for piece in (piece for field in dataclasses.fields(data) for piece in _pieces(getattr(data, field.name))):
         if piece is None or isinstance(piece, (str, bool, int)):
             digest.update(repr(piece).encode())
         else:

@@ -23,8 +23,8 @@ class Dataset:
     name: str
     edges: np.ndarray
     weights: Optional[np.ndarray]
-    features: Optional[np.ndarray]
-    labels: Optional[np.ndarray]
+    features: Any  # float32 [n, F]; None: there are none
+    labels: Any  # int32 [n] classes, -1 for none; uint8 [n, K] of 0 and 1; float32 [n, K] numbers; None
     masks: Dict[str, np.ndarray]
     hyperedges: int = 0  # 0: a graph
     hyperedge_weight: Optional[np.ndarray] = None

@@ -3,11 +3,12 @@
 SPDX-License-Identifier: Apache-2.0
 """
 import re
+from typing import Any
 
 import numpy as np
 
 from .tensors import _array, write_tensors
-from .runs import weights
+from .runs import Run, weights
 
 
 def _with_loops(edge_index, nodes, torch):
@@ -102,7 +103,7 @@ def _norms(settings, array):
     return torch.nn.ModuleList((BatchNorm if batch else torch.nn.LayerNorm)(shape[0]) for shape in _width_of(array, name))
 
 
-def to_pyg(run, best=False):
+def to_pyg(run: Run, best: bool = False) -> Any:
     """A torch module of PyG's layers with the run's weights, in evaluation mode: model(x, edge_index, edge_weight=None)
     gives the scores of fringe predict. x and edges must be those that the run trained on, after data.transforms; of hgnn
     with model.norm_hyper=row edge_index is hyperedge_index, and all hyperedges weigh 1, for PyG's HypergraphConv computes
@@ -208,7 +209,7 @@ KNOWN = re.compile(r"convs\.\d+\.(lin\.weight|lin\.bias|bias|lin_[lr]\.weight|li
                    r"|norms\.\d+\.module\.(weight|bias|running_mean|running_var|num_batches_tracked)")
 
 
-def from_pyg(model, path):
+def from_pyg(model: Any, path: str) -> None:
     """Writes the weights of a torch model of PyG's layers as a file for model.weights. The layers are named
     convs.0, convs.1, ... (PyG's own models GCN, GraphSAGE, GIN; to_pyg) or conv1, conv2, ..., norms alike; those without
     edges lins.0, lins.1, ... (PyG's MLP), lin1, lin2, ... before APPNP, and lin behind JumpingKnowledge."""

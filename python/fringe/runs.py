@@ -5,7 +5,7 @@ SPDX-License-Identifier: Apache-2.0
 import json
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
@@ -30,9 +30,10 @@ class Run:
         return bool(self.result)
 
     def __repr__(self) -> str:
-        epochs, score = len(self.epochs.get("epoch", ())), self.result.get("test_accuracy")
-        return (f"<fringe.Run {self.folder}: {'finished' if self.finished else 'stopped'} after {epochs} epochs"
-                + (f", test accuracy {score:.4f}>" if score is not None else ">"))
+        epochs = len(self.epochs.get("epoch", ()))
+        score = next((f", {name.replace('_', ' ')} {value:.4f}" for name, value in self.result.items()
+                      if name.startswith("test_")), "")
+        return f"<fringe.Run {self.folder}: {'finished' if self.finished else 'stopped'} after {epochs} epochs{score}>"
 
     def weights(self, best: bool = False) -> Dict[str, np.ndarray]:
         """Arrays by PyG's names, of the newest checkpoint, or of the best epoch."""
@@ -53,8 +54,7 @@ class Run:
 
     def embeddings(self, layer: int = -1, *, new: Any = None, best: bool = False, ranks: int = 1) -> np.ndarray:
         """The input rows of a layer, float32 [n, width]; -1 is the last layer, 1 the first that has any."""
-        rows = self.predict(new, layer=layer, best=best, ranks=ranks).embeddings
-        assert rows is not None
+        rows: np.ndarray = self.predict(new, layer=layer, best=best, ranks=ranks).embeddings
         return rows
 
     def resume(self, *, epochs: Optional[int] = None, hosts: Union[None, str, Sequence[str]] = None,
@@ -68,8 +68,19 @@ class Run:
         return train(self.folder, ranks=int(self.record.get("parts", {}).get("count", 1)), hosts=hosts,
                      resume=True, set=wanted, on_epoch=on_epoch, progress=progress)
 
-    def plot(self, figures: Sequence[str] = ("loss", "validation.accuracy"), axes: Any = None) -> Any:
-        """Curves of figures by epoch, drawn by matplotlib, each in a row of its own. Returns the axes."""
+    def _curves(self) -> Sequence[str]:
+        """The loss, and the validation score that train.metric names, or else the first."""
+        scores = [name for name in self.epochs if name.startswith("validation.") and not name.endswith((".loss", ".rows"))]
+        metric = f"validation.{self.config['train']['metric']}".replace("-", "_")
+        return ["loss", *([metric] if metric in scores else scores[:1])]
+
+    def plot(self, figures: Optional[Sequence[str]] = None, axes: Any = None) -> Any:
+        """Curves of run.epochs, drawn by matplotlib, each in a row of its own, or in `axes`: those that are named, or the
+        loss and a validation score. Returns the axes."""
+        figures = figures or self._curves()
+        for name in figures:
+            if name not in self.epochs:
+                raise ValueError(f"there is no figure '{name}' in this run, only {', '.join(self.epochs)}")
         if axes is None:
             from matplotlib import pyplot
 
@@ -130,10 +141,19 @@ def _predicted(folder, name, command):
 
 @dataclass
 class Predictions:
-    classes: Optional[np.ndarray]  # int64 [n, 1], or [n, K] zeros and ones; None: labels are numbers
+    classes: Any  # int64 [n, 1], or [n, K] zeros and ones; None: labels are numbers
     scores: np.ndarray  # float32 [n, K], before softmax or sigmoid
     ids: Any = None  # int64 [n], or a list of texts, as the input names its nodes
-    embeddings: Optional[np.ndarray] = None  # float32 [n, width], where a layer was asked for
+    embeddings: Any = None  # float32 [n, width], where a layer was asked for
+    class_names: Optional[List[str]] = None  # of class 0, 1, ..., where the input names its classes
+
+
+def _lines(folder: str, name: str) -> Optional[List[str]]:
+    """Those of a file, None where there is none."""
+    if not os.path.exists(os.path.join(folder, name)):
+        return None
+    with open(os.path.join(folder, name), encoding="utf-8") as f:
+        return f.read().split("\n")[:-1]
 
 
 def read_predictions(folder: str, command: str = "fringe predict", layer: Optional[int] = None,
@@ -141,14 +161,11 @@ def read_predictions(folder: str, command: str = "fringe predict", layer: Option
     """What `fringe predict` wrote into a folder; ids are 0 to n-1 where it wrote none. numeric: there are no classes."""
     scores = _predicted(folder, "scores.npy", command)
     classes = None if numeric else _predicted(folder, "classes.npy", command)
-    ids: Any = np.arange(len(scores))
+    ids: Any = _lines(folder, "ids.txt") or np.arange(len(scores))
     if os.path.exists(os.path.join(folder, "ids.npy")):
         ids = np.load(os.path.join(folder, "ids.npy"))
-    elif os.path.exists(os.path.join(folder, "ids.txt")):
-        with open(os.path.join(folder, "ids.txt"), encoding="utf-8") as f:
-            ids = f.read().split("\n")[:len(scores)]
     rows = None if layer is None else _predicted(folder, f"embeddings-{layer}.npy", f"{command} --layer {layer}")
-    return Predictions(classes, scores, ids, rows)
+    return Predictions(classes, scores, ids, rows, _lines(folder, "class_names.txt"))
 
 
 def predictions(run: Run) -> Predictions:

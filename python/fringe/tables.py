@@ -6,7 +6,7 @@ import json
 import os
 import re
 from dataclasses import dataclass
-from typing import Any, Dict, List, Optional
+from typing import Any, Dict, List
 
 from .runs import Run, read_run
 
@@ -25,8 +25,8 @@ class Table:
         return bool(self.record)
 
     @property
-    def best(self) -> Optional[Dict[str, Any]]:
-        """Of a sweep the row with the best validation score."""
+    def best(self) -> Any:
+        """Of a sweep the row with the best validation score, a dict; None of others."""
         return next((row for row in self.rows if row["name"] == self.record.get("winner")), None)
 
     def runs(self, name: str) -> List[Run]:

@@ -163,4 +163,4 @@ with tempfile.TemporaryDirectory() as folder:
 print("all pages:", told(total))
 assert total["run"] > 40, "blocks are not found"
 assert fingerprint() == before, "the pages have changed files of docs/"
-sys.exit(total["failed"] > 0)
+sys.exit(int(total["failed"] > 0))

@@ -28,7 +28,7 @@ sys.path.insert(0, os.path.join(ROOT, "python"))
 import fringe
 from fringe import process
 
-os.environ["FRINGE_PROGRAM"] = FRINGE
+os.environ.update(FRINGE_PROGRAM=FRINGE, MPLBACKEND="Agg")
 LONG = 1_000_000  # epochs that no test waits for
 CONFIG = {"data": {"path": "tiny"}, "model": fringe.Model(layer="gcn", hidden=[8]),
           "train": {"epochs": 4, "eval_every": 2}, "run": {"threads": 1}}
@@ -105,11 +105,12 @@ def test_run():
     assert os.path.exists("out/scores.npy")
     edges, x, y, masks = parts()
     assert not np.array_equal(fringe.predict(run, fringe.Data(edges, x[::-1], y, masks)).scores, found.scores)
+    early = fringe.train(CONFIG, set={"train.lr": 1.0, "train.epochs": 9, "train.eval_every": 1})  # the best is not the last
+    assert not np.array_equal(early.predict(best=True).scores, early.predict().scores)
+    assert not np.array_equal(early.weights(best=True)["convs.0.bias"], early.weights()["convs.0.bias"])
     if has("torch_geometric"):
         assert run.to_pyg().eval() is not None
     if has("matplotlib"):
-        import matplotlib
-        matplotlib.use("Agg")
         assert [axis.get_ylabel() for axis in run.plot()] == ["loss", "validation.accuracy"]
 
 
@@ -129,6 +130,22 @@ def test_ids():
     run = fringe.train({**CONFIG, "data": {"path": "named.csv", "nodes": "named-nodes.csv", "ids": "text"}})
     found = run.predict()
     assert sorted(found.ids) == sorted(f"n{i}" for i in range(600)) and len(found.scores) == 600
+    of_node = dict(zip(found.ids, (found.class_names[label] for label in found.classes.ravel())))
+    right = sum(of_node[f"n{i}"] == f"c{i % 2}" for i in range(600) if i % 3 == 1 and i % 2 == 0)
+    assert sorted(found.class_names) == ["c0", "c1"] and right / 100 == run.result["last"]["test"]["accuracy"], right
+
+
+def test_numbers():
+    """Labels that are numbers: scores without classes, and their own curves."""
+    edges, x, y, masks = parts()
+    run = fringe.train({**CONFIG, "data": {"path": fringe.Data(edges, x, y + 0.5, masks)}}, dir="numbers")
+    found = run.predict()
+    assert found.classes is None and found.scores.shape == (600, 1) and "test rmse" in repr(run), run
+    error = np.sqrt(np.mean((found.scores.ravel() - y - 0.5)[masks["test"]] ** 2))
+    assert abs(error - run.result["last"]["test"]["rmse"]) < 1e-5
+    if has("matplotlib"):
+        assert [axis.get_ylabel() for axis in run.plot()] == ["loss", "validation.rmse"]
+        assert "only epoch, loss" in str(raised(ValueError, run.plot, ["accuracy"]))
 
 
 def test_stop():
@@ -156,10 +173,15 @@ def test_raise():
             timers.append(threading.Timer(0.05, os.kill, (os.getpid(), signal.SIGINT)))
             timers[0].start()
 
-    raised(KeyboardInterrupt, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, dir="interrupted", on_epoch=interrupts)
+    raised(KeyboardInterrupt, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, ranks=2, dir="interrupted",
+           on_epoch=interrupts)
     assert has_checkpoint("interrupted") and fringe.read_run("interrupted").result == {}
-    goes_on = fringe.train({**CONFIG, "train": {"epochs": LONG}}, dir="interrupted", resume=True, on_epoch=lambda line: False)
-    assert goes_on.folder == os.path.abspath("interrupted") and goes_on.record["resumed_at_epoch"] > 0
+    goes_on = fringe.read_run("interrupted").resume(on_epoch=lambda line: False)
+    assert os.path.samefile(goes_on.folder, "interrupted") and goes_on.record["resumed_at_epoch"] > 0
+    assert goes_on.record["parts"]["count"] == 2
+    again = fringe.train({**CONFIG, "train": {"epochs": LONG}}, ranks=2, dir="interrupted", resume=True,
+                         on_epoch=lambda line: False)
+    assert again.record["resumed_at_epoch"] > goes_on.record["resumed_at_epoch"]
 
 
 def children(process):
@@ -249,10 +271,32 @@ def test_commands():
     assert fringe.inspect(first().folder)["kind"] == "run" and fringe.inspect(first())["epochs"] == 4
     folder = fringe.generate("planted:nodes=300,edges=2000,features=8,communities=4", seed=3)
     assert len(fringe.read_dataset(folder).features) == 300 and os.path.basename(folder).startswith("planted")
+    other = fringe.read_dataset(fringe.generate("planted:nodes=300,edges=2000,features=8,communities=4", "other", seed=4))
+    assert not np.array_equal(other.features, fringe.read_dataset(folder).features) and os.path.isdir("other")
+    assert fringe.program("components", CONFIG, ranks=2).record["ranks"] == 2
     found = fringe.program("spectral", CONFIG, pairs=3)
     assert found.embeddings.shape == (600, 3) and found.record["pairs"] == 3
     assert "only eigenvalues" in str(raised(AttributeError, lambda: found.nothing))
     assert fringe.convert("tiny", "tiny-copy.npz") == "tiny-copy.npz" and fringe.inspect("tiny-copy.npz")["nodes"] == 600
+
+
+class Graph:
+    """What PyG's Data is to others: attributes, a dict of them, and pairs when it is iterated."""
+
+    def __init__(self, **arrays):
+        self.__dict__.update(arrays)
+
+    def to_dict(self):
+        return dict(self.__dict__)
+
+    def __iter__(self):
+        return iter(self.__dict__.items())
+
+    def __len__(self):
+        return len(self.__dict__)
+
+    def __getitem__(self, name):
+        return self.__dict__[name]
 
 
 def stored_arrays():
@@ -267,6 +311,10 @@ def test_data():
     folder = fringe.Data(*parts()).store()
     assert folder == run.config["data"]["path"] and os.path.dirname(folder) == os.environ["XDG_CACHE_HOME"] + "/fringe"
     edges, x, y, masks = parts()
+    graph = Graph(edge_index=edges, x=x, y=y, **{f"{key}_mask": masks[split] for key, split in
+                                                (("train", "train"), ("val", "validation"), ("test", "test"))})
+    of_graph = fringe.train({**CONFIG, "data": {"path": graph}})
+    assert np.array_equal(of_graph.epochs["loss"], run.epochs["loss"]) and of_graph.config["data"]["path"] != folder
     before, others = stored_arrays(), [fringe.Data(edges, x + 1, y, masks), fringe.Data(edges, x, y, masks, name="b")]
     made = {os.path.basename(one.store()) for one in others}
     assert len(made) == 2 and stored_arrays() - before == made
@@ -309,16 +357,21 @@ def test_keys():
         assert made.stdout == f.read(), "run: build/fringe config schema | python3 python/write_keys.py > python/fringe/keys.py"
     assert raised(TypeError, fringe.Model, layr="gcn")
     if has("mypy"):
-        with open("typed.py", "w") as f:
-            f.write("import fringe\nrun = fringe.train(fringe.Config(model=fringe.Model(layer='gcn', hidden=[8])), ranks=2)\n"
-                    "score: float = run.result['test_accuracy']\nloss = run.epochs['loss'].min()\n")
-        with open("wrong.py", "w") as f:
-            f.write("import fringe\nfringe.Model(layer='gnc')\nfringe.train({}, rank=2)\n")
-        for name, expected in (("typed.py", 0), ("wrong.py", 2)):
-            done = subprocess.run([sys.executable, "-m", "mypy", "--strict", name], capture_output=True, text=True,
-                                  env={**os.environ, "MYPYPATH": os.path.join(ROOT, "python")})
-            ours = [line for line in done.stdout.splitlines() if line.startswith(name)]
-            assert len([line for line in ours if ": error:" in line]) == expected, done.stdout
+        check_types()
+
+
+def check_types():
+    """The examples of docs/python.md have no mistakes of types by mypy --strict, and mistakes are found."""
+    with open(os.path.join(ROOT, "docs/python.md")) as page, open("examples.py", "w") as f:
+        f.write("\n".join(re.findall(r"```python\n(.*?)```", page.read(), re.S)))
+    with open("wrong.py", "w") as f:
+        f.write("import fringe\nfringe.Model(layer='gnc')\nfringe.train({}, rank=2)\nfringe.to_pyg('runs/x')\n"
+                "fringe.train('x').epochs['loss'].minimum()\n")
+    done = subprocess.run([sys.executable, "-m", "mypy", "--strict", "--ignore-missing-imports", "examples.py", "wrong.py"],
+                          capture_output=True, text=True, env={**os.environ, "MYPYPATH": os.path.join(ROOT, "python")})
+    found = [line for line in done.stdout.splitlines() if re.match(r"(examples|wrong)\.py:\d+: error:", line)]
+    ours = [line for line in found if line.startswith("examples") and "no-untyped-def" not in line and "happenings" not in line]
+    assert not ours and sum(line.startswith("wrong") for line in found) == 4, found
 
 
 if __name__ == "__main__":
