@@ -182,6 +182,7 @@ def flowing(text):
 def write_section(title, text):
     """Replaces the section "## title" of docs/results.md by text, or adds it; with --results=FOLDER that of its page."""
     path = os.path.join(SMOKE or option("results", "") or os.path.join(ROOT, "docs"), "results.md")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
     page = open(path).read() if os.path.exists(path) else "# Results\n\nEvery table names the command that makes it.\n"
     begin = page.find(f"## {title}\n")
     end = page.find("\n## ", begin + 1) + 1 if begin >= 0 else -1

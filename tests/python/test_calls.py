@@ -8,6 +8,7 @@ import importlib.util
 import io
 import json
 import os
+import pickle
 import re
 import signal
 import subprocess
@@ -203,6 +204,8 @@ def test_error():
     assert error.code == 78 and "did you mean train.epochs?" in str(error) and "fringe: " in error.output, error
     assert set(os.listdir("runs")) == before
     assert raised(fringe.Error, fringe.inspect, "not-there").code == 66
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.code, str(again), again.output) == (error.code, str(error), error.output)
 
     def kills(line):
         with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:

@@ -65,6 +65,8 @@ def test_tensors():
     for key, array in arrays.items():
         assert back[key].dtype == array.dtype and np.array_equal(back[key], array), key
     assert re.search(r"a +I64 +\[2, 3\]", command("inspect", "t.safetensors"))
+    with open("t.safetensors", "rb") as file:
+        assert struct.unpack("<Q", file.read(8))[0] % 8 == 0, "arrays are not aligned"
 
 
 def test_dataset():
