@@ -378,6 +378,7 @@ def check_types():
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
     with tempfile.TemporaryDirectory() as work:
         os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
         os.chdir(work)
