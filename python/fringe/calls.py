@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from .config import ConfigLike, Data, last_folder, run_folder, settings, words_of
+from .config import ConfigLike, last_folder, path_of, run_folder, settings, words_of
 from .process import STOPPED, Call, answer
 from .progress import Line
 from .runs import Predictions, Run, read_predictions, read_run
@@ -200,7 +200,8 @@ def program(name: str, config: ConfigLike, *, ranks: int = 1, hosts: Hosts = Non
 def predict(run: ConfigLike, new: Any = None, *, layer: Optional[int] = None, best: bool = False, ranks: int = 1,
             hosts: Hosts = None, output: Optional[str] = None, set: Mapping[str, Any] = {}) -> Predictions:
     """Ids, classes and scores, and with `layer` the rows that enter it (-1: the last), of all nodes of a run or of those
-    of `new`: the path of another graph, or fringe.Data. They are also written into `output` where it is given."""
+    of `new`: another graph, as a path, fringe.Data or a Data object of PyG. They are also written into `output` where it
+    is given."""
     given = words_of(run)
     if layer is not None and layer < 0:
         layer += int(read_run(given[0]).config["model"]["layers"])
@@ -208,7 +209,7 @@ def predict(run: ConfigLike, new: Any = None, *, layer: Optional[int] = None, be
     words = [*_words(ranks, hosts, None, None, set), "--output", folder, "--quiet", *(["--best"] if best else [])]
     words += ["--layer", str(layer)] if layer is not None else []
     if new is not None:
-        words += ["--data", new.store() if isinstance(new, Data) else os.fspath(new)]
+        words += ["--data", path_of(new)]
     try:
         answer(["predict", given[0], *words], given[1])
         return read_predictions(folder, layer=layer, numeric=not os.path.exists(os.path.join(folder, "classes.npy")))

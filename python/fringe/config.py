@@ -65,13 +65,24 @@ def cache_folder() -> str:
     return os.path.join(home, "fringe") if home else f"/tmp/fringe-cache-{os.getuid()}"
 
 
+def is_of_pyg(value: Any) -> bool:
+    """A Data object of PyG."""
+    return hasattr(value, "edge_index") or hasattr(value, "hyperedge_index")
+
+
+def path_of(graph: Any) -> str:
+    """Of a path, of fringe.Data or of a Data object of PyG."""
+    graph = Data(graph) if is_of_pyg(graph) else graph
+    return graph.store() if isinstance(graph, Data) else os.fspath(graph)
+
+
 def _pieces(value: Any) -> Iterator[Any]:
     """The arrays and other values of `value`, in an order that does not change."""
     if isinstance(value, Mapping):
         for key in sorted(value, key=str):
             yield key
             yield from _pieces(value[key])
-    elif hasattr(value, "edge_index") or hasattr(value, "hyperedge_index"):  # of PyG
+    elif is_of_pyg(value):
         yield from _pieces(value.to_dict())
     elif isinstance(value, (list, tuple)) and any(np.ndim(one) for one in value):
         for one in value:
@@ -102,7 +113,7 @@ def _plain(value: Any) -> Any:
         return {name: _plain(inner) for name, inner in named.items() if inner is not None}
     if isinstance(value, Mapping):
         return {str(name): _plain(inner) for name, inner in value.items()}
-    if hasattr(value, "edge_index") or hasattr(value, "hyperedge_index"):
+    if is_of_pyg(value):
         return Data(value)
     if isinstance(value, (list, tuple)):
         return [_plain(inner) for inner in value]
