@@ -206,6 +206,19 @@ LANES_INLINE F16 load_some(const float *from, int64_t n) {
     return f16_load(some);
 }
 
+// Sixteen floats as bf16, side by side; and pairs of an even and an odd one.
+#if defined(__AVX512BF16__)
+LANES_INLINE void put_halves(uint16_t *to, F16 x) {
+    _mm256_storeu_si256((__m256i *)to, (__m256i)_mm512_cvtneps_pbh((__m512)x.part[0]));
+}
+LANES_INLINE void put_pairs(uint32_t *to, F16 even, F16 odd) {
+    static const uint16_t woven[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
+                                       21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
+                                       11, 27, 12, 28, 13, 29, 14, 30, 15, 31};
+    __m512i both = (__m512i)_mm512_cvtne2ps_pbh((__m512)odd.part[0], (__m512)even.part[0]);
+    _mm512_store_si512(to, _mm512_permutexvar_epi16(_mm512_loadu_si512(woven), both));
+}
+#else
 // bf16_flushed, in the upper halves.
 LANES_INLINE VecBits rounded(Vec x) {
     VecBits bits = (VecBits)x, size = bits & 0x7fffffffu;
@@ -215,13 +228,19 @@ LANES_INLINE VecBits rounded(Vec x) {
     return ((small & bits & 0x80000000u) | (~small & whole)) & 0xffff0000u;
 }
 
+LANES_INLINE void put_halves(uint16_t *to, F16 x) {
+    F16_EACH(i)((VecHalf *)to)[i] = __builtin_convertvector(rounded(x.part[i]) >> 16, VecHalf);
+}
+LANES_INLINE void put_pairs(uint32_t *to, F16 even, F16 odd) {
+    F16_EACH(i)((VecBits *)to)[i] = rounded(odd.part[i]) | rounded(even.part[i]) >> 16;
+}
+#endif
+
 static void by_rows(uint32_t *a, const ProductInput *in) {
     for (int64_t r = 0; r < in->rows; r++)
         for (int64_t c = 0; c < in->columns; c += 16) {
             uint16_t *to = (uint16_t *)(a + r * PRODUCT_PITCH) + c;
-            F16 x = load_some(in->at + r * in->stride + c, in->columns - c);
-            F16_EACH(i)
-            ((VecHalf *)to)[i] = __builtin_convertvector(rounded(x.part[i]) >> 16, VecHalf);
+            put_halves(to, load_some(in->at + r * in->stride + c, in->columns - c));
         }
 }
 
@@ -233,9 +252,7 @@ static void by_columns(uint32_t *b, const ProductInput *in, int unit) {
             F16 even = load_some(from, in->columns - c), odd = f16_set(0);
             if (2 * p + 1 < in->rows)
                 odd = load_some(from + in->stride, in->columns - c);
-            uint32_t *to = b + (c / unit * pairs + p) * unit + c % unit;
-            F16_EACH(i)
-            ((VecBits *)to)[i] = rounded(odd.part[i]) | rounded(even.part[i]) >> 16;
+            put_pairs(b + (c / unit * pairs + p) * unit + c % unit, even, odd);
         }
 }
 
