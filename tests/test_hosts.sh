@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # once
-# If this failed, the README's ways to train on several hosts (--hosts, or mpirun with a hostfile; one
+# If this failed, the ways of docs/cluster.md to train on several hosts (--hosts, or mpirun with a hostfile; one
 # cache that all see, a config and a graph that only rank 0's host has) would not work, would train another model than one
 # host does, or could not be stopped and gone on with. Two hosts are network namespaces of
 # bench/common/netrig.sh; they need root.
@@ -27,7 +27,7 @@ exec "$work/netrig-$net/enter" "\$host" sh -c "mount -t tmpfs none '$work/own' &
 AGENT
 chmod 755 agent
 
-# on_hosts RUN OPTIONS...: becomes the README's line on the first host
+# on_hosts RUN OPTIONS...: becomes the page's line on the first host
 settings="--set train.epochs=600 --set train.eval_every=100 --set run.checkpoint_every=100"
 settings+=" --set comm.timeout=20 --set run.threads=1"
 on_hosts() {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The README's Slurm script on a Slurm of this machine's own: Debian's slurmctld with as many slurmd as
+# The Slurm script of docs/cluster.md on a Slurm of this machine's own: Debian's slurmctld with as many slurmd as
 # the script wants nodes, in a folder that goes when it ends. The script runs as it stands, but for the
 # config, the cores of a task and a time limit of one minute, so that --signal comes soon. It must be
 # stopped by USR1 at least once, leave with 75, be requeued, go on and end with the bytes of a training
@@ -121,10 +121,10 @@ end_daemons() {
 
 # --- what is run
 
-# The README's script: the indented lines after "Under Slurm:".
+# The script of docs/cluster.md: the indented lines after "Under Slurm:".
 readme_script() {
     awk '/^Under Slurm:/ {on = 1; next} on && /^    / {print substr($0, 5); next} on && NF {exit}' \
-        "$root/README.md"
+        "$root/docs/cluster.md"
 }
 readme_number() { sed -n "s/.*--$1=\([0-9]*\).*/\1/p" "$work/readme.sh" | head -n 1; }
 
@@ -171,7 +171,7 @@ work=$(mktemp -d)
 install_slurm
 readme_script >"$work/readme.sh"
 nodes=$(readme_number nodes)
-[ -n "$nodes" ] || failed "README.md has no script under \"Under Slurm:\""
+[ -n "$nodes" ] || failed "docs/cluster.md has no script under \"Under Slurm:\""
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 unset FRINGE_DATA
 export XDG_CACHE_HOME=$work/cache
@@ -196,7 +196,7 @@ for plugin in pmix pmi2; do
 done
 if [ -n "$how" ]; then
     adapt $how >job.sh
-else # README's second way
+else # the page's second way
     how="fringe --ranks in the batch script"
     adapt none | sed -e "s/srun --mpi=none//" -e "s/train config/train --ranks $nodes config/" >job.sh
 fi

@@ -84,7 +84,7 @@ def train(config: ConfigLike, *, ranks: int = 1, hosts: Hosts = None, mode: Opti
 
     config    a dict, a fringe.Config, the path of a file, the name of a shipped config, or a Run (the same again)
     ranks     processes that train together, as `fringe train --ranks`
-    hosts     machines on which they start, ["a", "b"] or ["a:1", "b:3"], or the path of a hostfile (README, "Several hosts")
+    hosts     machines on which they start, ["a", "b"] or ["a:1", "b:3"], or the path of a hostfile (docs/cluster.md)
     mode      a preset such as "adaqp"
     dir       the folder of the run; without it the first free runs/NAME-N
     resume    goes on from the newest checkpoint in `dir`, of the Run, or in the last runs/NAME-N

@@ -67,8 +67,8 @@ for flag in --oversubscribe --allow-run-as-root ${bridge:+btl_tcp_if_include}; d
     grep -q -e "$flag" out || fail "doctor does not name $flag: $(cat out)"
 done
 for flag in --oversubscribe --allow-run-as-root btl_tcp_if_include; do
-    sed -n '/^## Several hosts/,/^## /p' "$FRINGE_SOURCE/README.md" | grep -q -e "$flag" ||
-        fail "README does not name $flag where mpirun is called"
+    sed -n '/^## Several hosts/,/^## /p' "$FRINGE_SOURCE/docs/cluster.md" | grep -q -e "$flag" ||
+        fail "docs/cluster.md does not name $flag where mpirun is called"
 done
 [ -n "${bridge-}" ] || echo "skipped: the row of bridges, because no network can be made here"
 finish
