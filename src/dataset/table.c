@@ -229,8 +229,14 @@ static bool holds_numbers(const Table *table, Scan scan, int c, Cell *cell) {
     return lines > 0;
 }
 
+// A line of the text has no more cells than this.
+static int most_cells(const Scan *scan) {
+    int64_t bytes = scan->end - scan->at;
+    return bytes < TABLE_COLUMNS ? (int)bytes + 1 : TABLE_COLUMNS;
+}
+
 static bool stands_above_numbers(const Table *table, const Cell *cell, int count, Scan scan) {
-    Cell *other = ALLOC(Cell, TABLE_COLUMNS, "cells of a line");
+    Cell *other = ALLOC(Cell, most_cells(&scan), "cells of a line");
     float number;
     bool any = false, data = cell_number(table, &cell[0], &number); // "0 1 s" names no columns
     for (int c = 0; c < count && !data && !any; c++)
@@ -268,7 +274,7 @@ static bool is_named(const Table *table, const Config *config) {
 }
 
 static bool look_at_first(Table *table, const Config *config, Scan scan, Error *err) {
-    Cell *cell = ALLOC(Cell, TABLE_COLUMNS, "cells of a line");
+    Cell *cell = ALLOC(Cell, most_cells(&scan), "cells of a line");
     Scan at = scan;
     int count = table_cells(table, &at, cell, TABLE_COLUMNS, err);
     while (count > 2 && cell[count - 1].length == 0) // a separator at the end of the line
