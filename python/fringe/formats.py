@@ -278,6 +278,8 @@ def _from_json(networkx, path):
 
 def _from_networkx(path, reader):
     networkx = _need("networkx", "a graph in this format")
+    if reader == "read_adjlist":
+        _say("a list of neighbours does not say whether it is directed; it is read as undirected, as networkx does")
     return _of_networkx(_from_json(networkx, path) if reader == "json" else getattr(networkx, reader)(path))
 
 

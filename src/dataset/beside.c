@@ -18,10 +18,14 @@ struct Beside {
     bool signs; // ids are not those of a stream
 };
 
+// A table of text, under any name but those of numpy: what begins neither as an archive nor as an
+// array.
 static bool is_table(const char *path) {
     static const char *const endings[] = {".csv",    ".tsv",    ".txt", ".csv.gz",
                                           ".tsv.gz", ".txt.gz", NULL};
-    return format_file_ends(path, endings);
+    static const char *const arrays[] = {".npy", ".npz", NULL};
+    return format_file_ends(path, endings) ||
+           (!format_file_ends(path, arrays) && format_begins_as_text(path));
 }
 
 // Reads an .npy, or its header, or a table, that the config names; *npy stays empty if it names
@@ -32,8 +36,10 @@ static bool open_array(Beside *beside, Npy *npy, const char *path, bool labels, 
     if (path[0] == '\0')
         return true;
     dataset_path(beside->config, path, resolved);
+    if (format_is_refused(resolved, err))
+        return false;
     if (!is_table(resolved))
-        return !format_is_refused(resolved, err) && npy_read(npy, resolved, err);
+        return npy_read(npy, resolved, err);
     Text text = {0};
     return text_read(&text, resolved, err) &&
            (labels ? labels_from_csv(npy, &beside->names, &text, resolved, beside->config, err)
@@ -57,8 +63,10 @@ static bool open_nodes(Beside *beside, Error *err) {
     if (beside->config->data.nodes[0] == '\0')
         return true;
     dataset_path(beside->config, beside->config->data.nodes, beside->path);
+    if (format_is_refused(beside->path, err))
+        return false;
     if (!is_table(beside->path))
-        return !format_is_refused(beside->path, err) && open_npz(beside, err);
+        return open_npz(beside, err);
     beside->has_roster = true;
     return roster_read_csv(&beside->roster, beside->path, beside->config, err);
 }

@@ -106,12 +106,31 @@ static bool by_names(LinkColumns *columns, const Table *table, const Config *con
 
 // ---- without names
 
-static bool looks_like_hypergraph(const Table *table, Error *err) {
+// As many lines as columns, if these are many: numpy.savetxt of a dense adjacency.
+static bool looks_dense(const Table *table, const Text *text) {
+    enum { MANY = 8 };
+    return table->columns >= MANY && text_lines(text) >= table->columns &&
+           text_lines(text) <= table->columns + 1;
+}
+
+static bool looks_like_hypergraph(const Table *table, const Text *text, Error *err) {
+    if (looks_dense(table, text))
+        return error_set(err, EXIT_DATA,
+                         "%s: it has as many lines as columns, so it looks like a dense matrix; "
+                         "write its edges: numpy.save('edges.npy', numpy.stack(numpy.nonzero("
+                         "numpy.loadtxt('%s', delimiter=%s))))",
+                         table->path, path_name(table->path),
+                         table->separator == ' '    ? "None"
+                         : table->separator == '\t' ? "'\\t'"
+                         : table->separator == ';'  ? "';'"
+                         : table->separator == '|'  ? "'|'"
+                                                    : "','");
     if (table->columns == 1)
         return error_set(err, EXIT_DATA,
                          "%s: a line holds one column where an edge has two, source and target; %s",
                          table->path,
-                         "the separators known are tab, semicolon, bar, comma and blank");
+                         "the separators known are tab, semicolon, bar, comma and blank, one of "
+                         "which must stand in every line");
     return error_set(
         err, EXIT_DATA,
         "%s: its first line has %d columns without names. If lines list the members of "
@@ -164,7 +183,7 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
         return true;
     }
     if (table->columns < 2 || table->columns > 3)
-        return looks_like_hypergraph(table, err);
+        return looks_like_hypergraph(table, text, err);
     columns->end[0] = 0;
     columns->end[1] = 1;
     if (table->columns == 3 && !is_number(table, 2) && table->name[2][0] != '{')

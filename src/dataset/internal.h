@@ -60,6 +60,8 @@ const Format *format_find(const char *name, const char *path, Error *err);
 // True with EXIT_DATA if the file is of a known kind that is not read; the sentence says how to
 // convert it. (refusals.c)
 bool format_is_refused(const char *path, Error *err);
+// True if it begins neither as an archive nor as an array; a packed file is inflated.
+bool format_begins_as_text(const char *path);
 void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
 // Resolves a path of the config: as written if it exists, else through config_resolve.
 static inline void dataset_path(const Config *config, const char *path, char out[PATH_BYTES]) {

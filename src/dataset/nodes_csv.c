@@ -6,70 +6,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-typedef struct Sheet { // a whole table
-    Text text;
-    Table table;
-    int64_t rows, room;
-    Cell *cell;    // [rows, columns]
-    int64_t *line; // [rows]
-} Sheet;
-
-static void sheet_close(Sheet *sheet) {
-    text_clear(&sheet->text);
-    table_clear(&sheet->table);
-    memory_free(sheet->cell);
-    memory_free(sheet->line);
-    *sheet = (Sheet){0};
-}
-
-static bool read_row(Sheet *sheet, Scan *scan, Error *err) {
-    int columns = sheet->table.columns;
-    Cell *row = sheet->cell + sheet->rows * columns, extra;
-    bool last = false;
-    int c = 0;
-    for (; c < columns && !last; c++) {
-        if (!table_cell(&sheet->table, scan, &row[c], &last, err))
-            return false;
-        cell_unquote(&row[c]);
-    }
-    while (!last) {
-        if (!table_cell(&sheet->table, scan, &extra, &last, err))
-            return false;
-        c += extra.length > 0;
-    }
-    if (c != columns)
-        return scan_error(scan, err, "%d column%s where the first line has %d", c,
-                          c == 1 ? "" : "s", columns);
-    sheet->line[sheet->rows++] = scan->line;
-    return true;
-}
-
-// Takes over the text.
-static bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
-                        const Config *config, Error *err) {
-    bool first = true;
-    *sheet = (Sheet){.text = *text};
-    *text = (Text){0};
-    if (!table_open(&sheet->table, &sheet->text, config, path, err))
-        return false;
-    if (sheet->table.columns == 0)
-        return error_set(err, EXIT_DATA, "%s: there is nothing in it", path);
-    // Names of nodes are words as those of columns are, so a word of a file of nodes is a header.
-    sheet->table.header = sheet->table.header || table_has_word(&sheet->table, words);
-    int64_t lines = text_lines(&sheet->text);
-    sheet->cell = TRY(Cell, lines * sheet->table.columns, "cells of a table", err);
-    sheet->line = TRY(int64_t, lines, "lines of a table", err);
-    Scan scan = scan_text(&sheet->text, path);
-    for (; err->code == 0 && table_next(&sheet->table, &scan, &first); scan_next_line(&scan))
-        read_row(sheet, &scan, err);
-    return err->code == 0 &&
-           (sheet->rows > 0 || error_set(err, EXIT_DATA, "%s: there are no rows in it", path));
-}
-
-static const Cell *cell_at(const Sheet *sheet, int64_t row, int column) {
-    return &sheet->cell[row * sheet->table.columns + column];
-}
+enum { OF_ID, OF_LABEL, OF_SPLIT };
+typedef struct NodeColumns { // -1: there is none
+    int own[3];              // id, label, split
+    int mask[3];             // training, validation, test
+} NodeColumns;
+static const NodeColumns no_columns = {{-1, -1, -1}, {-1, -1, -1}};
 
 // ---- features
 
@@ -118,16 +62,16 @@ static float *numbers_of(const Sheet *sheet, const int *column, int count, Error
     return x;
 }
 
-// All columns that are not `taken` and hold numbers alone; says which ones do not.
-static int find_features(const Sheet *sheet, const int *taken, int *column, Warnings *warnings,
-                         Error *err) {
+// All columns that are not those and hold numbers alone; says which ones do not.
+static int find_features(const Sheet *sheet, const NodeColumns *columns, int *column,
+                         Warnings *warnings, Error *err) {
     char words[300] = "", name[TABLE_NAME];
     int count = 0, left = 0;
     for (int c = 0; c < sheet->table.columns; c++) {
         bool skip = column_is_index(&sheet->table, c);
         int64_t hole = -1;
         for (int k = 0; k < 3; k++)
-            skip = skip || c == taken[k];
+            skip = skip || c == columns->own[k] || c == columns->mask[k];
         Numbers are = skip ? WORDS : numbers_in(sheet, c, &hole);
         if (!skip && are == HOLES && has_hole(sheet, c, hole, err))
             return -1;
@@ -179,9 +123,15 @@ static void list_features(const Sheet *sheet, const int *column, int count, Warn
 
 // ---- data.nodes
 
-typedef struct NodeColumns {
-    int id, label, split;
-} NodeColumns;
+// Masks as PyG and DGL call them.
+static void find_masks(NodeColumns *columns, const Table *table) {
+    static const char *const words[] = {"trainmask", "valmask validmask validationmask devmask",
+                                        "testmask"};
+    for (int c = 0; table->header && c < table->columns; c++)
+        for (int k = 0; k < 3; k++)
+            if (column_is_word(table->name[c], words[k]))
+                columns->mask[k] = c;
+}
 
 static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config *config,
                          Error *err) {
@@ -191,11 +141,13 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config 
                          "%s: its first line must name its columns, one of them 'id'; or set "
                          "data.columns={\"id\": 1, \"label\": 2}",
                          t->path);
-    if (!column_find(&columns->id, t, config, "id", WORDS_ID, err) ||
-        !column_find(&columns->label, t, config, "label", WORDS_LABEL, err) ||
-        !column_find(&columns->split, t, config, "split", WORDS_SPLIT, err))
+    *columns = no_columns;
+    if (!column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err) ||
+        !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||
+        !column_find(&columns->own[OF_SPLIT], t, config, "split", WORDS_SPLIT, err))
         return false;
-    return columns->id >= 0 ||
+    find_masks(columns, t);
+    return columns->own[OF_ID] >= 0 ||
            error_set(err, EXIT_DATA,
                      "%s: none of its columns is called id, node, name or nodeid; set "
                      "data.columns={\"id\": \"...\"}",
@@ -284,13 +236,54 @@ static bool take_split(Roster *roster, const Sheet *sheet, int column, Error *er
     return err->code == 0;
 }
 
+// 1, 0, or -1: it is neither.
+static int truth_of(const Cell *cell) {
+    static const char *const words[2][3] = {{"0", "0.0", "false"}, {"1", "1.0", "true"}};
+    char word[8];
+    if (cell->length == 0)
+        return 0;
+    snprintf(word, sizeof word, "%.*s", (int)(cell->length < 7 ? cell->length : 7), cell->at);
+    for (int k = 0; k < 6; k++)
+        if (strcasecmp(words[k / 3][k % 3], word) == 0)
+            return k / 3;
+    return -1;
+}
+
+static bool take_masks(Roster *roster, const Sheet *sheet, const int mask[3], Error *err) {
+    roster->data.split = TRY(uint8_t, sheet->rows, "splits", err);
+    roster->has_split = true;
+    for (int64_t r = 0; err->code == 0 && r < sheet->rows; r++)
+        for (int k = 0; k < 3; k++) {
+            int is = mask[k] >= 0 ? truth_of(cell_at(sheet, r, mask[k])) : 0;
+            if (is < 0 || (is == 1 && roster->data.split[r] != SPLIT_NONE))
+                return error_set(err, EXIT_DATA, "%s:%lld: column '%s' %s", sheet->table.path,
+                                 (long long)sheet->line[r], SHOWN(sheet->table.name[mask[k]]),
+                                 is < 0 ? "is a mask, but holds neither true, false, 1 nor 0"
+                                        : "has a node that another mask has, too");
+            if (is == 1)
+                roster->data.split[r] = (uint8_t)(SPLIT_TRAIN + k);
+        }
+    return err->code == 0;
+}
+
+// A column of splits wins over masks.
+static bool take_splits(Roster *roster, const Sheet *sheet, const NodeColumns *columns,
+                        Error *err) {
+    bool masks = columns->mask[0] >= 0 || columns->mask[1] >= 0 || columns->mask[2] >= 0;
+    if (columns->own[OF_SPLIT] < 0)
+        return !masks || take_masks(roster, sheet, columns->mask, err);
+    if (masks)
+        warnings_add(&roster->warnings, "%s: masks are not read beside the column of splits",
+                     path_name(sheet->table.path));
+    return take_split(roster, sheet, columns->own[OF_SPLIT], err);
+}
+
 static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *columns,
                           const Config *config, Error *err) {
-    const int taken[3] = {columns->id, columns->label, columns->split};
     int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
     bool said = config_column(config, "features", 0) != NULL;
     int count = said ? said_features(sheet, config, column, err)
-                     : find_features(sheet, taken, column, &roster->warnings, err);
+                     : find_features(sheet, columns, column, &roster->warnings, err);
     if (count > 0) {
         roster->data.x = numbers_of(sheet, column, count, err);
         roster->data.features = count;
@@ -307,11 +300,12 @@ bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config
     *roster = (Roster){.path = path};
     bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               find_columns(&columns, &sheet, config, err) &&
-              take_ids(roster, &sheet, columns.id, config, err);
+              take_ids(roster, &sheet, columns.own[OF_ID], config, err);
     roster->data.nodes = sheet.rows;
     ok = ok && take_features(roster, &sheet, &columns, config, err) &&
-         (columns.label < 0 || take_labels(&roster->data, &sheet, columns.label, config, err)) &&
-         (columns.split < 0 || take_split(roster, &sheet, columns.split, err));
+         (columns.own[OF_LABEL] < 0 ||
+          take_labels(&roster->data, &sheet, columns.own[OF_LABEL], config, err)) &&
+         take_splits(roster, &sheet, &columns, err);
     sheet_close(&sheet);
     return ok;
 }
@@ -335,13 +329,12 @@ static bool refuse_ids(const Sheet *sheet, const char *key, Error *err) {
 }
 
 bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err) {
-    static const int none[3] = {-1, -1, -1};
     Sheet sheet;
     Warnings warnings = {0};
     int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
     bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               !refuse_ids(&sheet, "data.features", err);
-    int count = ok ? find_features(&sheet, none, column, &warnings, err) : 0;
+    int count = ok ? find_features(&sheet, &no_columns, column, &warnings, err) : 0;
     if (ok && warnings.text[0] != 0)
         ok = error_set(err, EXIT_DATA, "%s; features are numbers", warnings.text);
     *npy = (Npy){.kind = NPY_FLOAT, .item = 4, .rank = 2};

@@ -47,6 +47,8 @@ static const Kind kinds[] = {
     {".jsonl", NULL, "JSON"},
     {".svmlight", NULL, "a file of svmlight"},
     {".libsvm", NULL, "a file of svmlight"},
+    {".svm", NULL, "a file of svmlight"},
+    {".adjlist", NULL, "a list of neighbours of networkx"},
 };
 
 // The beginning of a file, inflated if it is packed.
@@ -57,6 +59,13 @@ static size_t read_head(const char *path, char head[64]) {
     if (file != NULL)
         gzclose(file);
     return got > 0 ? (size_t)got : 0;
+}
+
+bool format_begins_as_text(const char *path) {
+    char head[64];
+    size_t bytes = read_head(path, head);
+    return bytes > 0 && memchr(head, '\0', bytes) == NULL && strncmp(head, "PK", 2) != 0 &&
+           strncmp(head + 1, "NUMPY", 5) != 0;
 }
 
 static bool begins_with(const char *head, size_t bytes, const char *magic) {
@@ -98,6 +107,17 @@ static bool is_planetoid(const char *path, char name[64]) {
     return found;
 }
 
+// The folder of DGL's CSVDataset, whose meta.yaml names its files.
+static bool is_dgl_folder(const char *path, Error *err) {
+    char meta[PATH_BYTES];
+    path_join(meta, sizeof meta, path, "meta.yaml");
+    return file_exists(meta) &&
+           !error_set(err, EXIT_DATA,
+                      "%s is a folder of DGL's CSVDataset, which is not read as a whole; name the "
+                      "files of its meta.yaml: data.path=%s/edges.csv and data.nodes=%s/nodes.csv",
+                      path, path, path);
+}
+
 // A command that runs in a tree and where the program is installed.
 static const char *command_for(const char *path, char out[2 * PATH_BYTES + 128]) {
     char script[PATH_BYTES];
@@ -117,7 +137,7 @@ bool format_is_refused(const char *path, Error *err) {
             "%s is a folder of Planetoid's pickles, which are not read; convert them: %s", path,
             command_for(path, command));
     if (file_is_folder(path))
-        return false;
+        return is_dgl_folder(path, err);
     bool ours = strcmp(path_name(path), "dataset.json") == 0;
     const char *what = ours ? NULL : kind_of(path);
     if (what == NULL && has_ending(path, ".zip"))

@@ -45,6 +45,22 @@ bool roster_keys_fit(const Npz *npz, Error *err);
 bool roster_join(Dataset *dataset, const NodeIds *ids, Roster *roster, const char *where,
                  Error *err);
 
+// ---- sheet.c: a whole table
+typedef struct Sheet { // a whole table
+    Text text;
+    Table table;
+    int64_t rows, room;
+    Cell *cell;    // [rows, columns]
+    int64_t *line; // [rows]
+} Sheet;
+// Takes over the text. words: a first line that has one of them names the columns.
+bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
+                 const Config *config, Error *err);
+void sheet_close(Sheet *sheet); // also after an error
+static inline const Cell *cell_at(const Sheet *sheet, int64_t row, int column) {
+    return &sheet->cell[row * sheet->table.columns + column];
+}
+
 // ---- nodes_csv.c: features and labels in text, a row for each node in their order. Both take over
 // the text.
 bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *config, Error *err);

@@ -314,6 +314,12 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
 static bool read_own(Dataset *dataset, const Config *config, Error *err) {
     char path[PATH_BYTES];
     dataset_path(config, config->data.splits, path);
+    if (format_begins_as_text(path))
+        return error_set(err, EXIT_DATA,
+                         "%s: data.splits is an .npz with train_idx, val_idx and test_idx (or "
+                         "train_ids, ...), and this is text; give the split as a column of "
+                         "data.nodes, which may be a .csv",
+                         path);
     SplitSource own = {npz_open(path, err), path};
     bool ok = own.npz != NULL && read_all(dataset, config, &own, err);
     npz_close(own.npz);

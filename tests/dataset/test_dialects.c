@@ -5,6 +5,8 @@
 
 #include "loading.h"
 
+#include "dataset/internal.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -85,6 +87,15 @@ static void lists_of_edges(void **state) {
         {"anna,ben\ncarl,dora\n", "", "is read as an edge although neither", 4, 2, {1, 3}},
         {"Source,Target,Type\n0,1,Undirected\n", "", "Undirected, so each edge", 2, 2, {1, 0}},
         {"Source,Target,Type\n0,1,Undirected\n1,2,Directed\n", "", "of 1 of 2 edges", 0, 0, {0}},
+        {"0\t1\n1,0\n", "", "list.csv:2: 1 column where the lines before have 2", 0, 0, {0}},
+        {"0,1\n1\t0\n", "", "one of which must stand in every line", 0, 0, {0}},
+        {"0 1 0 0 0 0 0 0\n1 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0\n"
+         "0 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0\n0 0 0 0 0 0 0 0\n",
+         "",
+         "looks like a dense matrix; write its edges: numpy.save",
+         0,
+         0,
+         {0}},
         // ids
         {"7 007\n", "", "'007' is not written as a number", 0, 0, {0}},
         {"7 007\n8 7\n", ", \"ids\": \"number\"", "", 2, 2, {0, 0}},
@@ -111,6 +122,15 @@ static void files_of_nodes(void **state) {
          "\1\2\3\0",
          {0, 1, 1, -1}},
         {"name;class;y2\nb;1;5\na;0;5\n", NULL, "\0\0\0\0", {0, 1, -1, -1}},
+        {"id,label,train_mask,valid_mask,test_mask\na,1,True,False,\nb,0,false,1,0\nc,0,0,0,1.0\n",
+         NULL,
+         "\1\2\3\0",
+         {1, 0, 0, -1}},
+        {"id,train_mask,test_mask\na,1,0\nb,1,1\n",
+         "nodes.csv:3: column 'test_mask' has a node that another mask has, too",
+         "",
+         {0}},
+        {"id,train_mask\na,maybe\n", "neither true, false, 1 nor 0", "", {0}},
         {"id,label\na,x\na,y\n", "nodes.csv:3: the id 'a' stands in line 2 already", "", {0}},
         {"id,label\na,p\nb,q\nc,r\nd,s\n", "names rather than classes", "", {0}},
         {"label,split\nx,train\n", "one of them 'id'", "", {0}},
@@ -136,10 +156,47 @@ static void files_of_nodes(void **state) {
         assert_memory_equal(d.split, cases[i].split, (size_t)d.nodes);
         assert_string_equal(node_id_text(&d.ids, 1, id), "b");
         assert_int_equal(d.names.count, i == 0 ? 2 : 0);
+        assert_int_equal(d.features, i < 2); // masks are no features
         if (i == 0)
             assert_memory_equal(d.x, ((float[]){1, 2, 3, 4}), 16);
         dataset_clear(&d);
     }
+}
+
+// Files beside the graph: the content of a file says that it is a table, whatever its name; what is
+// not read has a sentence with the cure.
+static void files_under_other_names(void **state) {
+    (void)state;
+    static const struct {
+        const char *name, *key, *text, *words; // words: of the refusal; NULL: it is read
+    } cases[] = {
+        {"people", "nodes", "id,x\na,1\nb,2\nc,3\n", NULL},
+        {"people.content", "nodes", "a 0 1 red\n", "must name its columns, one of them 'id'"},
+        {"rows.data", "features", "1,2\n3,4\n5,6\n", NULL},
+        {"rows.svm", "features", "1 1:2 3:4\n", "is a file of svmlight"},
+        {"people.svm", "nodes", "1 1:2 3:4\n", "is a file of svmlight"},
+        {"split.csv", "splits", "id,split\na,train\n", "give the split as a column of data.nodes"},
+    };
+    static const char edges[] = "a b\nb c\nc a\n";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Dataset d;
+        Error err;
+        char data[128];
+        test_write_text(test_path(cases[i].name), cases[i].text);
+        snprintf(data, sizeof data, ", \"%s\": \"%s\"", cases[i].key, cases[i].name);
+        bool loaded = load_section(&d, "e.txt", edges, strlen(edges), data, &err);
+        if (loaded != (cases[i].words == NULL) ||
+            (!loaded && strstr(err.text, cases[i].words) == NULL))
+            fail_msg("%s: '%s'", cases[i].name, loaded ? "was not refused" : err.text);
+        if (loaded)
+            assert_int_equal(d.features, strcmp(cases[i].key, "nodes") == 0 ? 1 : 2);
+        dataset_clear(&d);
+    }
+    Error err = {0};
+    assert_true(file_make_folder(test_path("dgl"), &err));
+    test_write_text(test_path("dgl/meta.yaml"), "dataset_name: mini\n");
+    assert_true(format_is_refused(test_path("dgl"), &err));
+    assert_non_null(strstr(err.text, "DGL's CSVDataset"));
 }
 
 // A column of numbers to predict; the nodes of a graph and rows in their order.
@@ -228,8 +285,8 @@ static void splits_are_drawn(void **state) {
 }
 
 static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists_of_edges),     cmocka_unit_test(files_of_nodes),
-    cmocka_unit_test(numbers_to_predict), cmocka_unit_test(names_are_stored),
-    cmocka_unit_test(splits_are_drawn),
+    cmocka_unit_test(lists_of_edges),          cmocka_unit_test(files_of_nodes),
+    cmocka_unit_test(files_under_other_names), cmocka_unit_test(numbers_to_predict),
+    cmocka_unit_test(names_are_stored),        cmocka_unit_test(splits_are_drawn),
 };
 TEST_MAIN(tests)

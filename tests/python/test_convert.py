@@ -225,6 +225,9 @@ def graphs_of_networkx():
     assert len(program_reads("out.npz").masks["train"]) == NODES
     os.replace("g.graphml", "g.xml")  # told by its first bytes
     same_edges(converted("g.xml")[0], weights=WEIGHTS)
+    networkx.write_adjlist(graph, "g.adjlist")
+    found, said = converted("g.adjlist")
+    assert "it is read as undirected" in said and found["num_nodes"] == NODES, said
     forms = {"new": networkx.node_link_data(graph), "old": networkx.node_link_data(graph, edges="links"),
              "adjacency": networkx.adjacency_data(graph), "cytoscape": networkx.cytoscape_data(graph)}
     for name, form in forms.items():

@@ -1,0 +1,54 @@
+// A whole table of text in memory: what a .csv says about nodes. See roster.h.
+
+#include "roster.h"
+
+void sheet_close(Sheet *sheet) {
+    text_clear(&sheet->text);
+    table_clear(&sheet->table);
+    memory_free(sheet->cell);
+    memory_free(sheet->line);
+    *sheet = (Sheet){0};
+}
+
+static bool read_row(Sheet *sheet, Scan *scan, Error *err) {
+    int columns = sheet->table.columns;
+    Cell *row = sheet->cell + sheet->rows * columns, extra;
+    bool last = false;
+    int c = 0;
+    for (; c < columns && !last; c++) {
+        if (!table_cell(&sheet->table, scan, &row[c], &last, err))
+            return false;
+        cell_unquote(&row[c]);
+    }
+    while (!last) {
+        if (!table_cell(&sheet->table, scan, &extra, &last, err))
+            return false;
+        c += extra.length > 0;
+    }
+    if (c != columns)
+        return scan_error(scan, err, "%d column%s where the first line has %d", c,
+                          c == 1 ? "" : "s", columns);
+    sheet->line[sheet->rows++] = scan->line;
+    return true;
+}
+
+bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
+                 const Config *config, Error *err) {
+    bool first = true;
+    *sheet = (Sheet){.text = *text};
+    *text = (Text){0};
+    if (!table_open(&sheet->table, &sheet->text, config, path, err))
+        return false;
+    if (sheet->table.columns == 0)
+        return error_set(err, EXIT_DATA, "%s: there is nothing in it", path);
+    // Names of nodes are words as those of columns are, so a word of a file of nodes is a header.
+    sheet->table.header = sheet->table.header || table_has_word(&sheet->table, words);
+    int64_t lines = text_lines(&sheet->text);
+    sheet->cell = TRY(Cell, lines * sheet->table.columns, "cells of a table", err);
+    sheet->line = TRY(int64_t, lines, "lines of a table", err);
+    Scan scan = scan_text(&sheet->text, path);
+    for (; err->code == 0 && table_next(&sheet->table, &scan, &first); scan_next_line(&scan))
+        read_row(sheet, &scan, err);
+    return err->code == 0 &&
+           (sheet->rows > 0 || error_set(err, EXIT_DATA, "%s: there are no rows in it", path));
+}
