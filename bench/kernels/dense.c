@@ -4,10 +4,16 @@
 // Panels cost nothing where they reach the whole call; the bits, unlike the whole call's, do not
 // depend on the number of threads.
 //
-// smoke: --rows=300 --rounds=1
+// Products of bf16 stand beside a loop of vdpbf16ps on registers in the same run, and beside
+// torch's where PYTHON names an interpreter that has it. Before, the bits of every kernel that this
+// CPU can run are compared with the definition, on --bits rows.
+//
+// smoke: --rows=300 --rounds=1 --bits=200
 #include "bench.h"
 #include "device.h"
 #include "internal.h"
+#include "kernels/products_truth.h"
+#include "products.h"
 #include <omp.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,6 +64,20 @@ static void gradient(void *context) {
     Work *k = (Work *)context;
     backend_cpu.dense_gradient(on_device(k->dw), k->x, k->out, on_device(k->scratch), NULL);
 }
+
+static void use(const char *precision) {
+    Error err = {0};
+    CHECK(backend_cpu.start(&(BackendStart){.precision = precision}, &err), EXIT_BUG, "%s",
+          err.text);
+}
+static void in_bf16(void (*run)(void *), void *context) {
+    use("bf16");
+    run(context);
+    use("fp32");
+}
+static void forward_bf16(void *context) { in_bf16(forward, context); }
+static void backward_bf16(void *context) { in_bf16(backward, context); }
+static void gradient_bf16(void *context) { in_bf16(gradient, context); }
 
 // The library in one call, which spreads it over the threads itself.
 #if defined(HAVE_DNNL)
@@ -153,6 +173,123 @@ static void peak(void *context) {
     }
 }
 
+// ---- the limit of bf16: the same with vdpbf16ps, of two products a lane
+
+#if defined(__x86_64__) && __GNUC__ >= 10
+#include <immintrin.h>
+static bool has_limit(void) { return __builtin_cpu_supports("avx512bf16"); }
+__attribute__((target("avx512f,avx512bf16"))) static void limit_bf16(float out[16]) {
+    __m512 sum[CHAINS];
+    __m512bh a = (__m512bh)_mm512_set1_epi32(0x3f003f00),
+             b = (__m512bh)_mm512_set1_epi32(0x3c003c00);
+    for (int c = 0; c < CHAINS; c++)
+        sum[c] = _mm512_set1_ps((float)c);
+    for (int i = 0; i < STEPS; i++) {
+        _Pragma("GCC unroll 12") for (int c = 0; c < CHAINS; c++) sum[c] =
+            _mm512_dpbf16_ps(sum[c], a, b);
+        __asm__ volatile("" ::"x"(sum[0])); // the steps stay
+    }
+    for (int c = 1; c < CHAINS; c++)
+        sum[0] = _mm512_add_ps(sum[0], sum[c]);
+    _mm512_storeu_ps(out, sum[0]);
+}
+#else
+static bool has_limit(void) { return false; }
+static void limit_bf16(float out[16]) { (void)out; }
+#endif
+
+static void limit(void *context) {
+    float *factor = (float *)context;
+#pragma omp parallel
+    {
+        float out[16] = {0};
+        limit_bf16(out);
+        if (out[0] > 1e30f) // never
+            factor[0] = 0;
+    }
+}
+
+// ---- torch's bf16: GFLOP/s of the three products, in a process of its own
+
+static bool torch_bf16(double out[3], int64_t rows, int64_t depth, int64_t columns, int rounds) {
+    char command[1600];
+    const char *python = getenv("PYTHON");
+    if (python == NULL || getenv("FRINGE_SMOKE") != NULL)
+        return false;
+    snprintf(command, sizeof command,
+             "%s -c \"import torch, time, statistics; torch.set_num_threads(%d); "
+             "x = torch.rand(%lld, %lld).bfloat16(); y = torch.rand(%lld, %lld).bfloat16(); "
+             "w = torch.rand(%lld, %lld).bfloat16()\n"
+             "for f in (lambda: x @ w, lambda: y @ w.t(), lambda: x.t() @ y):\n"
+             "    f(); s = []\n"
+             "    for _ in range(%d): t = time.perf_counter(); f(); s.append(time.perf_counter() - "
+             "t)\n"
+             "    print(2e-9 * %lld * %lld * %lld / statistics.median(s))\" 2>/dev/null",
+             python, omp_get_max_threads(), (long long)rows, (long long)depth, (long long)rows,
+             (long long)columns, (long long)depth, (long long)columns, rounds, (long long)rows,
+             (long long)depth, (long long)columns);
+    FILE *pipe = popen(command, "r");
+    int read = pipe != NULL ? fscanf(pipe, "%lf %lf %lf", &out[0], &out[1], &out[2]) : 0;
+    if (pipe != NULL)
+        pclose(pipe);
+    return read == 3;
+}
+
+// ---- the bits of bf16 products
+
+enum { BITS_DEPTH = 63, BITS_COLUMNS = 17, BITS_ROWS = 400 };
+
+static void check_block(const ProductKernels *kernels, const float *x, const float *w,
+                        const float *truth) {
+    static uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
+    static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
+    static float c[BITS_ROWS * BITS_COLUMNS];
+    kernels->by_rows(a, &(ProductInput){x, BITS_ROWS, BITS_DEPTH, BITS_DEPTH});
+    kernels->by_columns(b, &(ProductInput){w, BITS_DEPTH, BITS_COLUMNS, BITS_COLUMNS}, 16);
+    kernels->block(&(ProductBlock){.a = a,
+                                   .b = b,
+                                   .rows = BITS_ROWS,
+                                   .columns = BITS_COLUMNS,
+                                   .pairs = (BITS_DEPTH + 1) / 2,
+                                   .c = c,
+                                   .c_stride = BITS_COLUMNS,
+                                   .by_rows = true});
+    for (int i = 0; i < BITS_ROWS * BITS_COLUMNS; i++)
+        CHECK(truth_same(c[i], truth[i]), EXIT_BUG, "%s: element %d is %a, by definition %a",
+              kernels->name, i, (double)c[i], (double)truth[i]);
+}
+
+// Every kernel that this CPU can run, on so many rows of inputs that try them.
+static void check_bits(int64_t rows) {
+    const ProductKernels *kernels[] = {
+        &product_kernels_plain,
+        product_kernels(),
+#if defined(__x86_64__)
+        __builtin_cpu_supports("avx512bw") ? &product_kernels_avx512 : NULL,
+        __builtin_cpu_supports("fma") ? &product_kernels_avx2 : NULL
+#endif
+    };
+    static float x[BITS_ROWS * BITS_DEPTH], w[BITS_DEPTH * BITS_COLUMNS];
+    static float truth[BITS_ROWS * BITS_COLUMNS];
+    RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
+    for (int i = 0; i < BITS_DEPTH * BITS_COLUMNS; i++)
+        w[i] = truth_input(stream, i / BITS_COLUMNS * 8 + 3 * (i % 2), i % BITS_COLUMNS);
+    for (int64_t done = 0; done < rows; done += BITS_ROWS) {
+        for (int r = 0; r < BITS_ROWS; r++) {
+            for (int k = 0; k < BITS_DEPTH; k++)
+                x[r * BITS_DEPTH + k] = truth_input(stream, 1000 + done + r, k);
+            for (int c = 0; c < BITS_COLUMNS; c++)
+                truth[r * BITS_COLUMNS + c] =
+                    truth_sum(0, false, x + r * BITS_DEPTH, 1, w + c, BITS_COLUMNS, BITS_DEPTH);
+        }
+        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+            if (kernels[k] != NULL)
+                check_block(kernels[k], x, w, truth);
+    }
+    printf("bits of bf16 products: those of the definition on %lld rows of %d x %d, by %s too\n",
+           (long long)rows, BITS_DEPTH, BITS_COLUMNS, product_kernels()->name);
+}
+
 // Both ways of the forward product agree to rounding.
 static void check(Work *work) {
     whole_forward(work);
@@ -169,29 +306,61 @@ static void check(Work *work) {
     memory_free(kept);
 }
 
+enum { FP32, WHOLE = 3, BF16 = 6, PEAK = 9, LIMIT, CASES };
+static const char *const product_names[3] = {"x w", "y wT", "xT y"};
+
+// What the bars of bf16 ask of its limit: 41 columns have one in the product that is deep in them.
+static double bar_of(int product, int64_t columns) {
+    static const double wide[] = {0.8, 0.8, 0.72}, narrow[] = {0, 0.6, 0};
+    return !has_limit() ? 0 : columns >= 256 ? wide[product] : narrow[product];
+}
+
+static void say(Bench *bench, Figure f, const char *precision, int product, const Work *work) {
+    f.unit = "GFLOP/s";
+    f.ratio = f.value / f.limit;
+    snprintf(f.name, sizeof f.name, "%s %s, %lld x %lld, %d threads", precision,
+             product_names[product], (long long)work->x.columns, (long long)work->out.columns,
+             omp_get_max_threads());
+    bench_figure(bench, &f);
+}
+
 static void measure(Bench *bench, int64_t rows, int64_t depth, int64_t columns, int rounds) {
     Work work = work_new(rows, depth, columns);
     float factor[2] = {0.5f, 1e-3f};
     check(&work);
-    const BenchCase cases[] = {{"x w", forward, &work},   {"x w", whole_forward, &work},
-                               {"y wT", backward, &work}, {"y wT", whole_backward, &work},
-                               {"xT y", gradient, &work}, {"xT y", whole_gradient, &work},
-                               {"FMA peak", peak, factor}};
-    double seconds[7];
-    bench_compare(cases, 7, rounds, seconds);
+    const BenchCase cases[CASES] = {
+        {"x w", forward, &work},         {"y wT", backward, &work},
+        {"xT y", gradient, &work},       {"x w", whole_forward, &work},
+        {"y wT", whole_backward, &work}, {"xT y", whole_gradient, &work},
+        {"x w", forward_bf16, &work},    {"y wT", backward_bf16, &work},
+        {"xT y", gradient_bf16, &work},  {"FMA peak", peak, factor},
+        {"bf16 limit", limit, factor}};
+    double seconds[CASES], torch[3];
+    bench_compare(cases, has_limit() ? CASES : LIMIT, rounds, seconds);
     double work_done = 2e-9 * (double)rows * (double)depth * (double)columns;
-    double most = 32e-9 * CHAINS * STEPS * omp_get_max_threads() / seconds[6];
-    for (int i = 0; i < 6; i += 2) {
-        Figure f = {.value = work_done / seconds[i],
-                    .unit = "GFLOP/s",
-                    .against = "whole call",
-                    .limit = work_done / seconds[i + 1],
-                    .bar = 0.95};
-        f.ratio = f.value / f.limit;
-        snprintf(f.name, sizeof f.name, "%s, %lld x %lld, %d threads (%.0f %% of peak)",
-                 cases[i].name, (long long)depth, (long long)columns, omp_get_max_threads(),
-                 100 * f.value / most);
-        bench_figure(bench, &f);
+    double loop = 32e-9 * CHAINS * STEPS * omp_get_max_threads(), most = loop / seconds[PEAK];
+    double limit = has_limit() ? 2 * loop / seconds[LIMIT] : most;
+    bool beside = torch_bf16(torch, rows, depth, columns, rounds);
+    for (int i = 0; i < 3; i++) {
+        double fp32 = work_done / seconds[FP32 + i], bf16 = work_done / seconds[BF16 + i];
+        say(bench,
+            (Figure){.value = fp32,
+                     .against = "whole call",
+                     .limit = work_done / seconds[WHOLE + i],
+                     .bar = 0.95},
+            "fp32", i, &work);
+        say(bench, (Figure){.value = fp32, .against = "FMA peak", .limit = most}, "fp32", i, &work);
+        Figure f = {.value = bf16, .limit = limit, .bar = bar_of(i, columns)};
+        snprintf(f.against, sizeof f.against, "%s",
+                 has_limit() ? "vdpbf16ps on registers" : "FMA peak");
+        say(bench, f, "bf16", i, &work);
+        if (beside)
+            say(bench,
+                (Figure){.value = bf16,
+                         .against = "torch's bf16",
+                         .limit = torch[i],
+                         .bar = columns >= 256 ? 0.95 : 0},
+                "bf16", i, &work);
     }
     work_free(&work);
 }
@@ -202,6 +371,7 @@ int main(int argc, char **argv) {
     int64_t rows = bench_option(argc, argv, "--rows", 100000);
     int rounds = (int)bench_option(argc, argv, "--rounds", 7);
     printf("%lld rows, %s\n", (long long)rows, backend_cpu.describe());
+    check_bits(bench_option(argc, argv, "--bits", 1000000));
     for (int threads = 1; threads <= 2; threads++) {
         omp_set_num_threads(threads);
         measure(&bench, rows, 602, 256, rounds);
