@@ -5,7 +5,6 @@ then stops the program with a checkpoint (USR1). A crash of the program never en
 
 SPDX-License-Identifier: Apache-2.0
 """
-import importlib.metadata
 import json
 import os
 import queue
@@ -16,7 +15,7 @@ import sys
 import tempfile
 import threading
 import time
-from typing import IO, Any, Callable, Dict, List, Optional, Sequence
+from typing import IO, Any, Callable, Dict, Iterator, List, Optional, Sequence
 
 STOPPED = 75  # the exit code of a training that wrote a checkpoint because it was asked to stop
 UNAVAILABLE = 69
@@ -38,6 +37,8 @@ class Error(Exception):
 
 def _in_wheel(module: str) -> Optional[str]:
     """The program that was installed with this very module by pip."""
+    import importlib.metadata  # takes as long as a tenth of all else that is imported
+
     try:
         files = importlib.metadata.distribution("fringe-gnn").files or []
     except importlib.metadata.PackageNotFoundError:
@@ -48,14 +49,19 @@ def _in_wheel(module: str) -> Optional[str]:
     return next((path for name, path in found.items() if name.endswith("/bin/fringe")), None)
 
 
+def _places(module: str) -> Iterator[Optional[str]]:
+    """Where the program may be: FRINGE_PROGRAM, in the same wheel, beside the module, in the same prefix, in the source
+    tree's build folder, or on PATH."""
+    yield os.environ.get("FRINGE_PROGRAM")
+    yield _in_wheel(module)
+    for place in ("fringe", "../../../../bin/fringe", "../../build/fringe"):
+        yield os.path.join(module, place)
+    yield shutil.which("fringe")
+
+
 def program_path() -> str:
-    """The program: FRINGE_PROGRAM, that of the same wheel, beside the module, that of the same prefix, that of the
-    source tree's build folder, or on PATH."""
-    module = os.path.dirname(os.path.realpath(__file__))
-    places = [os.environ.get("FRINGE_PROGRAM"), _in_wheel(module), os.path.join(module, "fringe"),
-              os.path.join(module, "../../../../bin/fringe"), os.path.join(module, "../../build/fringe"),
-              shutil.which("fringe")]
-    for place in places:
+    """The program, in the first place where there is one."""
+    for place in _places(os.path.dirname(os.path.realpath(__file__))):
         if place and os.path.isfile(place) and os.access(place, os.X_OK):
             return os.path.normpath(place)
     raise Error(UNAVAILABLE, "the program fringe is not found beside the module, in its environment or on PATH; install "

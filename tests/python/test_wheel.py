@@ -92,7 +92,8 @@ with open(wheel) as file:
 # --- the README's lines, from another folder
 with open(os.path.join(ROOT, "README.md")) as file:
     (lines,) = [block for block in re.findall(r"```python\n(.*?)```", file.read(), re.S) if "fringe.train" in block]
-lines += "\nprint(fringe.__file__, run.record['sessions'][0]['command'][0], len(run.epochs['loss']))"
+names = f"import sys; sys.path.append({os.path.join(ROOT, 'tests/docs')!r}); import own; globals().update(own.arrays())\n"
+lines = names + lines + "\nprint(fringe.__file__, run.record['sessions'][0]['command'][0], len(run.epochs['loss']))"
 said = output(python, "-c", lines, folder=work).split("\n")[-2].split()
 assert said[0] == os.path.join(site, "fringe/__init__.py") and said[1] == os.path.join(env, "bin/fringe"), said
 for words in ([os.path.join(env, "bin", "fringe")], [python, "-m", "fringe"]):
