@@ -2,7 +2,7 @@
 
 smoke: --old=BUILD/ --new=BUILD/ --benches=csv_rate --pairs=1 --most=1 --rows=200
 
-    bench/run.sh read_turns --old=BUILD --new=BUILD [--pairs=20] [--most=40] [--percent=4] [--rows=30000] [--bar=1.03]
+    bench/run.sh read_turns --old=BUILD --new=BUILD [--pairs=20] [--most=40] [--percent=8] [--rows=30000] [--bar=1.03]
                             [--benches=npz_rate,csv_rate]
 
 OLD and NEW are build folders with bench_npz_rate and bench_csv_rate, which read archives of arrays and a folder of OGB.
@@ -64,7 +64,7 @@ def main():
     parser.add_argument("--new", required=True)
     parser.add_argument("--pairs", type=int, default=20)
     parser.add_argument("--most", type=int, default=40)
-    parser.add_argument("--percent", type=int, default=4, help="of Reddit's look-alike")
+    parser.add_argument("--percent", type=int, default=8, help="of Reddit's look-alike")
     parser.add_argument("--rows", type=int, default=30000, help="of the text")
     parser.add_argument("--benches", default="npz_rate,csv_rate")
     parser.add_argument("--bar", type=float, default=1.03)
