@@ -98,6 +98,25 @@ static int draw_label(const TestGraphKind *k, uint64_t seed, int64_t node, int64
     return k->multilabel ? u < 0.3 : (int)((double)k->classes * u);
 }
 
+// Leaves a third of the features, none in every eighth row or in the last column, and the same as
+// CSR beside the rows of floats, which oracles read.
+static void make_sparse(Dataset *d, uint64_t seed) {
+    csr_alloc(&d->sparse, d->nodes, d->nodes * d->features, true, "sparse features");
+    int64_t at = 0;
+    for (int64_t i = 0; i < d->nodes; i++) {
+        for (int64_t c = 0; c < d->features; c++) {
+            float *x = d->x + i * d->features + c;
+            bool stays = uniform(seed, 9, i, c) < 1.0 / 3 && i % 8 != 0 && c + 1 < d->features;
+            *x = stays ? *x : 0;
+            if (*x == 0)
+                continue;
+            d->sparse.column[at] = (int32_t)c;
+            d->sparse.weight[at++] = *x;
+        }
+        d->sparse.offset[i + 1] = at;
+    }
+}
+
 static void add_rows(Dataset *d, const TestGraphKind *k, uint64_t seed) {
     int64_t n = k->nodes;
     d->features = k->features;
@@ -110,6 +129,8 @@ static void add_rows(Dataset *d, const TestGraphKind *k, uint64_t seed) {
             d->x[i * k->features + c] = (float)(2 * uniform(seed, 3, i, c) - 1);
         d->split[i] = (uint8_t)(k->split != NULL ? k->split(i) : (int)(4 * uniform(seed, 4, i, 0)));
     }
+    if (k->sparse)
+        make_sparse(d, seed);
     if (k->number != NULL) {
         d->numeric = true;
         d->numbers = ALLOC(float, n * k->classes, "labels");

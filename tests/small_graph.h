@@ -24,6 +24,8 @@ typedef struct TestGraphKind {
     bool (*edge)(int64_t i, int64_t j);
     // The class of a node (column 0; -1: none), or whether it has that of the column; NULL: random.
     int (*label)(int64_t node, int64_t column);
+    // Two thirds of the features are 0, and shards have them as CSR.
+    bool sparse;
     // What a regression predicts of a node, `classes` columns; NULL: nodes have classes.
     double (*number)(int64_t node, int64_t column);
 } TestGraphKind;

@@ -104,19 +104,19 @@ typedef struct Config {
     char mode[CONFIG_WORD];  // "mode": preset of quantization.*, comm.* and lossless.*
 
     struct {
-        char path[CONFIG_TEXT];       // dataset: file or folder; resolved
-        char format[CONFIG_WORD];     // of a family
-        char features[CONFIG_TEXT];   // .npy beside graphs that have none; "" = none
-        char labels[CONFIG_TEXT];     // .npy: (n) integer classes or (n,K) 0/1
-        char labels_are[CONFIG_WORD]; // of (n,K) 0/1: "auto", "classes" or "several"
-        char nodes[CONFIG_TEXT];      // .npz or csv with features, labels and splits; "" = none
-        char hyperedges[CONFIG_WORD]; // of a Matrix Market file: "auto", "columns" or "rows"
-        char fitted[CONFIG_TEXT];     // what steps of transforms took from other data; "" = none
+        char path[CONFIG_TEXT];        // dataset: file or folder; resolved
+        char format[CONFIG_WORD];      // of a family
+        char features[CONFIG_TEXT];    // .npy beside graphs that have none; "" = none
+        char features_as[CONFIG_WORD]; // "auto", "dense" or "sparse"
+        char labels[CONFIG_TEXT];      // .npy: (n) integer classes or (n,K) 0/1
+        char labels_are[CONFIG_WORD];  // of (n,K) 0/1: "auto", "classes" or "several"
+        char nodes[CONFIG_TEXT];       // .npz or csv with features, labels and splits; "" = none
+        char hyperedges[CONFIG_WORD];  // of a Matrix Market file: "auto", "columns" or "rows"
+        char fitted[CONFIG_TEXT];      // what steps of transforms took from other data; "" = none
         char weights[CONFIG_TEXT]; // of edges: a .npy, or a name in the dataset's npz; "" = its own
         ConfigWords columns;       // of text files: "source=NAME", ...
         char ids[CONFIG_WORD];     // of nodes in text files: "auto", "number" or "text"
-        char splits[CONFIG_TEXT];  // .npz with the three index arrays, or "random:..." and others
-                                   // that draw them; "" = inside the dataset
+        char splits[CONFIG_TEXT];  // .npz of the index arrays, or "random:..."; "" = the dataset's
         int64_t split_seed;        // of splits that are drawn
         ConfigPaths split_keys;    // [train_idx, val_idx, test_idx]; what ends in .npy is a path
         int64_t split_row;         // which row of an array of splits [splits, T]

@@ -63,6 +63,8 @@ typedef struct Dataset {
                              // NULL: all 1
     int64_t features;        // F, 0 if there are none
     float *x;                // [n, F] or NULL
+    Csr sparse;              // [n] rows: features in place of x (data.features_as), columns ascend,
+                             // none is 0; offset NULL: they are dense
     int64_t classes;         // K, 0 if there are no labels; of numbers how many a node has
     bool multilabel;
     bool numeric; // labels are numbers

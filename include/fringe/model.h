@@ -167,6 +167,8 @@ typedef struct ModelShape {
         LAYER0_ONCE,      // aggregates of the constant features are made at set-up, nothing is sent
         LAYER0_KEPT       // features are dropped out: halo rows are kept and masked at both ends
     } layer0;             // lossless.input_features
+    bool sparse;          // features are multiplied as CSR (sparse.c)
+    const char *dense_why; // why sparse features are made dense here; NULL: they are not
     int leading; // layers whose aggregates are functions of the features alone, where these are not
                  // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
     bool train_rows;         // receptive-field pruning (lossless.receptive_field)
@@ -202,6 +204,8 @@ extern const Family layer_family;
 FamilyKeys layer_keys(void); // the config keys of the layer kinds
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,
                  LabelKind labels, Error *err);
+// The same of a shard's data, whose features may be sparse.
+bool model_shape_of_shard(ModelShape *shape, const Config *config, const Shard *shard, Error *err);
 void model_shape_for_inference(ModelShape *shape);
 // Training makes this loss smaller, and computes all rows (lossless.receptive_field=all). Nothing
 // is measured of a split. Before Patterns are made or planned.

@@ -82,6 +82,9 @@ typedef struct Shard {
     int64_t features, classes;       // classes: of labels that are numbers how many a node has
     bool multilabel, numeric;        // as of a Dataset
     const float *x;                  // [own nodes, features], rows as the file has them
+    bool is_sparse;                  // features are the next two in place of x (data.features_as)
+    Csr sparse;                      // [own nodes] rows; arrays lie in the file, NULL in an outline
+    int64_t feature_entries;         // of these rows
     const int32_t *label;            // [own nodes] or NULL
     const uint8_t *labels;           // [own nodes, classes] or NULL
     const float *numbers;            // [own nodes, classes] or NULL

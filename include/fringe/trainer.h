@@ -90,6 +90,8 @@ typedef struct RunSummary {
     double halo_ratio;           // halo rows / own rows, mean over ranks
     size_t predicted;            // bytes of the largest MemoryPlan
     size_t device_predicted;     // of a device; 0 where device memory is the host's
+    bool sparse;                 // features are multiplied as CSR
+    const char *dense_why;       // why sparse features are not; NULL
     int exchanges;
     ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]
     double norm_bytes[2];                       // of model_norm_bytes; 0: no norm of columns

@@ -39,7 +39,8 @@ struct Aggregate {
     Tuned tuned[TUNED];
     int tuned_count;
 
-    CpuRows x; // of the last prepare; borrowed
+    const float *weight; // NULL: the Csr's
+    CpuRows x;           // of the last prepare; borrowed
     const float *right;
 };
 
@@ -120,6 +121,10 @@ void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *righ
     poll_call(poll);
 }
 
+void cpu_aggregate_weights(Aggregate *aggregate, const DeviceFloat *weight) {
+    aggregate->weight = cpu_floats(weight);
+}
+
 // Rows per piece of work: blocks of 64, smaller where the range would not feed the threads.
 static int64_t block_rows(int64_t rows) {
     int64_t share = rows / (8 * (int64_t)omp_get_max_threads()) + 1;
@@ -191,7 +196,7 @@ static AggregateTask whole_task(const Aggregate *aggregate, CpuRows out, bool se
                            .begin = csr->offset,
                            .end = csr->offset + 1,
                            .column = csr->column,
-                           .weight = csr->weight,
+                           .weight = aggregate->weight != NULL ? aggregate->weight : csr->weight,
                            .left = left,
                            .right = aggregate->right,
                            .self = self,

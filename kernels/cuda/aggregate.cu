@@ -70,10 +70,15 @@ struct Aggregate {
     Spmm *spmm;                          // where run.spmm is not own
     int32_t *long_row, *device_long_row; // ascending; one copy for each side
     int64_t long_rows;
-    int lanes;    // of AggregateTask; 0: not measured
+    const float *weight; // NULL: the Csr's; cuSPARSE knows these alone
+    int lanes;           // of AggregateTask; 0: not measured
     DeviceRows x; // of the last prepare; borrowed
     const float *right;
 };
+
+static bool uses_spmm(const Aggregate *a) {
+    return a->spmm != NULL && a->weight == NULL && spmm_is_used();
+}
 
 static int64_t count_long(const Csr *csr, int32_t *list) {
     int64_t count = 0;
@@ -121,15 +126,19 @@ void cuda_aggregate_free(Aggregate *a) {
 
 const char *cuda_aggregate_describe(const Aggregate *a, int64_t columns) {
     (void)columns;
-    return a->spmm != NULL && spmm_is_used() ? "cuSPARSE" : "own kernel";
+    return uses_spmm(a) ? "cuSPARSE" : "own kernel";
 }
 
 void cuda_aggregate_prepare(Aggregate *a, Rows x, const DeviceFloat *right, const Poll *poll) {
     a->x = device_rows(x);
     a->right = floats_of(right);
-    if (a->spmm != NULL && spmm_is_used())
+    if (uses_spmm(a))
         spmm_prepare(a->spmm, &a->x, a->right);
     poll_call(poll);
+}
+
+void cuda_aggregate_weights(Aggregate *a, const DeviceFloat *weight) {
+    a->weight = floats_of(weight);
 }
 
 void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const DeviceFloat *left,
@@ -144,14 +153,14 @@ void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const D
     task.begin = a->csr.offset;
     task.end = a->csr.offset + 1;
     task.column = a->csr.column;
-    task.weight = a->csr.weight;
+    task.weight = a->weight != NULL ? a->weight : a->csr.weight;
     task.left = floats_of(left);
     task.right = a->right;
     task.self = self;
     task.longest = LONG_ROW;
     task.lanes = a->lanes;
     if (range.begin >= range.end ||
-        (a->spmm != NULL && spmm_is_used() && spmm_rows(a->spmm, &task, range)))
+        (uses_spmm(a) && spmm_rows(a->spmm, &task, range)))
         return;
     // long rows first: they take the longest
     const int32_t *list = a->long_row, *end = list + a->long_rows;

@@ -19,6 +19,7 @@ class DataSection:
                 "auto"]
     ] = None
     features: Optional[str] = None
+    features_as: Optional[Literal["auto", "dense", "sparse"]] = None
     labels: Optional[str] = None
     labels_are: Optional[Literal["auto", "classes", "several", "numbers"]] = None
     nodes: Optional[str] = None
@@ -188,7 +189,7 @@ class Lossless:
     """Section "lossless"."""
 
     input_features: Optional[Literal["exchange", "auto"]] = None
-    order: Optional[Literal["aggregate-first", "auto"]] = None
+    order: Optional[Literal["aggregate-first", "auto", "transform-first"]] = None
     receptive_field: Optional[Literal["all", "auto"]] = None
     cover: Optional[Literal["sources", "targets", "replicas", "min"]] = None
 

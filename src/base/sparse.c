@@ -121,3 +121,10 @@ bool csr_is_symmetric(const Csr *csr) {
     memory_free(next);
     return same;
 }
+
+void sparse_put_rows(const Csr *csr, int64_t columns, float *x) {
+#pragma omp parallel for schedule(static)
+    for (int64_t i = 0; i < csr->rows; i++)
+        for (int64_t e = csr->offset[i]; e < csr->offset[i + 1]; e++)
+            x[i * columns + csr->column[e]] = csr->weight[e];
+}

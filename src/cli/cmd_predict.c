@@ -214,10 +214,8 @@ static MemoryPlan plan_output(const Session *s, int64_t width) {
 }
 
 static int64_t width_of(const Session *s, int layer) {
-    const Shard *shard = &s->shard;
     ModelShape shape;
-    return layer > 0 && model_shape(&shape, &s->config, shard->features, shard->classes,
-                                    shard_labels(shard), &(Error){0})
+    return layer > 0 && model_shape_of_shard(&shape, &s->config, &s->shard, &(Error){0})
                ? shape.width[layer * shape.stages]
                : 0;
 }

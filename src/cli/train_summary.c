@@ -169,6 +169,35 @@ static void print_data(const Config *config, const Shard *shard) {
                   (long long)shard->val_nodes, (long long)shard->test_nodes);
 }
 
+// The share of dense features that are not 0, of some of the rows.
+static double share_not_zero(const Shard *shard) {
+    enum { LOOKED_AT = 1 << 20 };
+    int64_t all = shard->set[NODES].own * shard->features, count = 0;
+    int64_t some = all < LOOKED_AT ? all : LOOKED_AT;
+    for (int64_t k = 0; shard->x != NULL && k < some; k++)
+        count += shard->x[k] != 0;
+    return some > 0 ? (double)count / (double)some : 1;
+}
+
+// Says how sparse features are kept, or that they could be: where few of many are not 0.
+static void print_features(const Shard *shard, const RunSummary *summary) {
+    enum { LARGE = 64 << 20 };
+    char now[QUANTITY], then[QUANTITY];
+    double all = (double)shard->set[NODES].total * (double)shard->features;
+    double own = (double)shard->set[NODES].own * (double)shard->features;
+    double share = shard->is_sparse ? (double)shard->feature_entries / (own > 0 ? own : 1)
+                                    : share_not_zero(shard);
+    if (shard->is_sparse)
+        terminal_note("           %.2g %% of the features are not 0: kept as CSR%s%s\n",
+                      100 * share, summary->sparse ? "" : ", but made dense here, for ",
+                      summary->sparse ? "" : summary->dense_why);
+    else if (share < 0.1 && 4 * all > LARGE)
+        terminal_note("           %.2g %% of the features are not 0: data.features_as=auto would "
+                      "keep them in %s instead of %s\n",
+                      100 * share, quantity_memory(now, 8 * share * all),
+                      quantity_memory(then, 4 * all));
+}
+
 // "12 MiB", or "12 MiB, 3.1 GiB on its device"
 static void say_memory(char *out, size_t size, const RunSummary *summary) {
     char host[QUANTITY], device[QUANTITY];
@@ -214,6 +243,7 @@ void print_training(const Config *config, const Shard *shard, const Comm *comm,
                     const Trainer *trainer, const RunSummary *summary) {
     const Score *score = score_shown(config->train.metric, shard_labels(shard));
     print_data(config, shard);
+    print_features(shard, summary);
     print_parts(config, shard, comm->size, trainer_threads(trainer), summary);
     print_exchanges(comm, summary);
     print_norm(summary);

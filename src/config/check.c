@@ -306,6 +306,16 @@ static void check_run(const Config *config, Complaints *complaints) {
         config_complain(complaints, "run.trace: expected nothing, or a first and a last epoch");
 }
 
+// Steps after which few features are 0.
+static void check_features(const Config *config, Complaints *complaints) {
+    for (int i = 0; i < config->data.transforms.count; i++)
+        if (strcmp(config->data.transforms.word[i], "standardize") == 0 &&
+            strcmp(config->data.features_as, "sparse") == 0)
+            config_complain(complaints,
+                            "data.features_as: standardize (data.transforms) leaves no feature "
+                            "0, so sparse would keep all of them; use auto or dense");
+}
+
 // Layers with weights: gcn2 has a linear one at both ends, model.jk one on top.
 static int64_t convolutions(const Config *config) {
     return config->model.layers + 2 * (strcmp(config->model.layer, "gcn2") == 0) +
@@ -342,6 +352,7 @@ void config_check_together(const Config *config, Complaints *complaints) {
                                 post->word[i]);
     check_quantization(config, complaints);
     check_run(config, complaints);
+    check_features(config, complaints);
     if (config->train.l1 > 0 && strcmp(config->train.optimizer, "sgd") != 0)
         config_complain(complaints,
                         "train.l1: its proximal step is that of sgd, and train.optimizer is %s; "

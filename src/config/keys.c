@@ -18,6 +18,10 @@ const Key config_own_keys[] = {
      "Format of data.path; auto: detected from the file's name or first bytes."},
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
      "Features of a graph whose file has none: .npy [n, F]."},
+    {"data.features_as", KEY_WORD, AT(data.features_as), "\"dense\"", ANY, "auto dense sparse", ANY,
+     "How features are kept, on disk and in memory. dense: all their numbers. sparse: those that "
+     "are not 0, as CSR; the first layer then multiplies before it aggregates, and other sums "
+     "round otherwise. auto: sparse where less than a tenth is not 0."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
      "Labels in a file beside the graph: .npy, [n] whole numbers or [n, K] 0/1; or .csv."},
     {"data.labels_are", KEY_WORD, AT(data.labels_are), "\"auto\"", ANY,
@@ -275,9 +279,11 @@ const Key config_own_keys[] = {
      "auto: exchanges input features once and computes the first aggregate once; with input "
      "dropout both ranks apply the same seeded mask to cached halo features instead. exchange: "
      "every epoch. The mode sets the default."},
-    {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY, "aggregate-first auto", ANY,
+    {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY,
+     "aggregate-first auto transform-first", ANY,
      "auto: a layer multiplies by its weights before it aggregates if that makes rows narrower. "
-     "aggregate-first: never. The mode sets the default."},
+     "aggregate-first: never. transform-first: layer 0, too, where its features are dropped out, "
+     "whose rows are then sent in every epoch. The mode sets the default."},
     {"lossless.receptive_field", KEY_WORD, AT(lossless.receptive_field), "\"auto\"", ANY,
      "all auto", ANY,
      "auto: training neither computes nor sends rows outside the receptive field of the training "

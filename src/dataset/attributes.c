@@ -24,7 +24,7 @@ bool features_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     float *x = NULL;
     if (!npy_take_float(npy, &x, err))
         return false;
-    dataset_free_arrays(dataset, dataset->x);
+    features_drop(dataset);
     dataset->x = x;
     dataset->features = npy->shape[1];
     return true;

@@ -20,12 +20,25 @@ void fitted_clear(Dataset *dataset) {
 }
 
 void dataset_clear(Dataset *dataset) {
-    const void *arrays[] = {dataset->offset,      dataset->target,      dataset->weight,
-                            dataset->x,           dataset->label,       dataset->labels,
-                            dataset->split,       dataset->pin_role,    dataset->hyperedge_weight,
-                            dataset->node_weight, dataset->ids.number,  dataset->ids.bytes,
-                            dataset->ids.offset,  dataset->names.bytes, dataset->names.offset,
-                            dataset->numbers};
+    const void *arrays[] = {dataset->offset,
+                            dataset->target,
+                            dataset->weight,
+                            dataset->x,
+                            dataset->label,
+                            dataset->labels,
+                            dataset->split,
+                            dataset->pin_role,
+                            dataset->hyperedge_weight,
+                            dataset->node_weight,
+                            dataset->ids.number,
+                            dataset->ids.bytes,
+                            dataset->ids.offset,
+                            dataset->names.bytes,
+                            dataset->names.offset,
+                            dataset->numbers,
+                            dataset->sparse.offset,
+                            dataset->sparse.column,
+                            dataset->sparse.weight};
     fitted_clear(dataset);
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         dataset_free_arrays(dataset, arrays[i]);
@@ -81,6 +94,8 @@ static bool check_edges(const Dataset *d, Error *err) {
 
 bool features_check(const Dataset *d, Error *err) {
     int64_t bad = INT64_MAX; // the first element that is not finite
+    if (d->sparse.offset != NULL)
+        return sparse_check(d, err);
     if (d->x == NULL)
         return true;
 #pragma omp parallel for schedule(static) reduction(min : bad) if (d->nodes * d->features > 65536)
@@ -145,7 +160,7 @@ static bool check_split(const Dataset *d, Error *err) {
 
 bool dataset_check(const Dataset *dataset, const char *name, Error *err) {
     assert(dataset->offset != NULL && dataset->target != NULL && dataset->split != NULL);
-    assert((dataset->features > 0) == (dataset->x != NULL));
+    assert((dataset->features > 0) == (dataset->x != NULL || dataset->sparse.offset != NULL));
     bool ok = check_sizes(dataset, err) && check_offsets(dataset, err) &&
               (dataset->hyperedges > 0 ? hypergraph_check : check_edges)(dataset, err) &&
               features_check(dataset, err) && check_labels(dataset, err) &&

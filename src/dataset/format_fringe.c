@@ -39,6 +39,7 @@ static int64_t bytes_of(const NodeIds *text) {
 
 static bool write_arrays(const Dataset *d, const char *path, Error *err) {
     int64_t n = d->nodes, e = d->edges, f = d->features, k = d->classes;
+    int64_t entries = d->sparse.offset != NULL ? csr_entries(&d->sparse) : 0;
     const Tensor all[] = {
         // bytes last, so that all others are aligned
         {"edge_offset", TENSOR_I64, 1, {n + 1}, d->offset},
@@ -50,6 +51,9 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
         {"id_offset", TENSOR_I64, 1, {d->ids.count + 1}, d->ids.offset},
         {"class_offset", TENSOR_I64, 1, {d->names.count + 1}, d->names.offset},
         {"features", TENSOR_F32, 2, {n, f}, d->x},
+        {"feature_offset", TENSOR_I64, 1, {n + 1}, d->sparse.offset},
+        {"feature_column", TENSOR_I32, 1, {entries}, d->sparse.column},
+        {"feature_value", TENSOR_F32, 1, {entries}, d->sparse.weight},
         {"labels", TENSOR_F32, 2, {n, k}, d->numbers},
         {"labels", TENSOR_I32, 1, {n}, d->label},
         {"labels", TENSOR_U8, 2, {n, k}, d->labels},
@@ -227,6 +231,27 @@ static void bind_ids(Dataset *d, Error *err) {
     bind_text(&d->names, &d->map, "class", d->classes, err);
 }
 
+// Rows of floats, or their CSR.
+static void bind_features(Dataset *d, Error *err) {
+    const Tensors *map = &d->map;
+    const Tensor *column = tensors_find(map, "feature_column");
+    if (column == NULL || d->features == 0) {
+        d->x =
+            find_array(map, "features", d->features > 0, TENSOR_F32, 2, d->nodes, d->features, err);
+        return;
+    }
+    int64_t entries = column->rank == 1 ? column->shape[0] : 0;
+    d->sparse = (Csr){
+        .rows = d->nodes,
+        .offset = find_array(map, "feature_offset", true, TENSOR_I64, 1, d->nodes + 1, 0, err),
+        .column = find_array(map, "feature_column", true, TENSOR_I32, 1, entries, 0, err),
+        .weight = find_array(map, "feature_value", true, TENSOR_F32, 1, entries, 0, err)};
+    if (err->code == 0 && d->sparse.offset[d->nodes] != entries)
+        error_set(err, EXIT_DATA,
+                  "'feature_offset' does not end with the length of "
+                  "'feature_column'");
+}
+
 // The arrays point into the mapping; what the manifest says and what is there must agree.
 static bool bind_arrays(Dataset *d, Error *err) {
     const Tensors *map = &d->map;
@@ -237,7 +262,7 @@ static bool bind_arrays(Dataset *d, Error *err) {
         bind_hypergraph(d, err);
     else
         d->weight = find_array(map, "edge_weight", false, TENSOR_F32, 1, d->edges, 0, err);
-    d->x = find_array(map, "features", d->features > 0, TENSOR_F32, 2, n, d->features, err);
+    bind_features(d, err);
     if (d->numeric)
         d->numbers = find_array(map, "labels", true, TENSOR_F32, 2, n, d->classes, err);
     else if (d->multilabel)

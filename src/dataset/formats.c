@@ -100,6 +100,8 @@ static bool load(Dataset *dataset, const Config *config, const char *path, Besid
         return false;
     if (!dataset_prepare(dataset, &config->data.transforms, 0, config->run.memory_limit, err))
         return error_prefix(err, "%s: data.transforms", path);
+    if (!features_settle(dataset, config, err))
+        return error_prefix(err, "%s", path);
     if (dataset->nodes != nodes && dataset->ids.count > 0) {
         warnings_add(&dataset->warnings,
                      "the new nodes have no ids, so nodes are named by numbers");

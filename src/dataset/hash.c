@@ -45,6 +45,12 @@ void dataset_hash(const Dataset *d, char text[33]) {
     add_array(hash, "target", d->target, edges * sizeof *d->target);
     add_array(hash, "weight", d->weight, edges * sizeof *d->weight);
     add_array(hash, "x", d->x, n * (size_t)d->features * sizeof *d->x);
+    if (d->sparse.offset != NULL) { // else datasets keep their hash
+        size_t entries = (size_t)csr_entries(&d->sparse);
+        add_array(hash, "x offset", d->sparse.offset, (n + 1) * sizeof *d->sparse.offset);
+        add_array(hash, "x column", d->sparse.column, entries * sizeof *d->sparse.column);
+        add_array(hash, "x value", d->sparse.weight, entries * sizeof *d->sparse.weight);
+    }
     add_array(hash, "label", d->label, n * sizeof *d->label);
     add_array(hash, "labels", d->labels, n * (size_t)d->classes);
     if (d->numeric) // else datasets keep their hash
@@ -128,6 +134,8 @@ static void add_words(Hash *hash, const Config *config) {
         add_text(hash, "ids", config->data.ids);
     if (config->data.hyperedges[0] != '\0' && strcmp(config->data.hyperedges, "auto") != 0)
         add_text(hash, "hyperedges", config->data.hyperedges);
+    if (config->data.features_as[0] != '\0' && strcmp(config->data.features_as, "dense") != 0)
+        add_text(hash, "features as", config->data.features_as);
     if (config->data.labels_are[0] != '\0' && strcmp(config->data.labels_are, "auto") != 0)
         add_text(hash, "labels are", config->data.labels_are);
 }

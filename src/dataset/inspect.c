@@ -6,6 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+// How many are not 0, where that is few and d is loaded.
+static void print_features(const Sink *out, const Dataset *d) {
+    bool loaded = d->x != NULL || d->sparse.offset != NULL;
+    double all = (double)d->nodes * (double)d->features;
+    double share = loaded ? (double)features_entries(d) / all : 1;
+    sink_print(out, "features    %lld", (long long)d->features);
+    if (share < 0.1)
+        sink_print(out, ", %.2g %% of them not 0 (data.features_as)", 100 * share);
+    sink_print(out, "\n");
+}
+
 // d: name and sizes.
 static void print_sizes(const Sink *out, const char *format, const Dataset *d) {
     sink_print(out, "dataset     %s (%s)\n", SHOWN(d->name), format);
@@ -17,7 +28,7 @@ static void print_sizes(const Sink *out, const char *format, const Dataset *d) {
                    (long long)d->edges);
     else
         sink_print(out, "edges       %lld stored\n", (long long)d->edges);
-    sink_print(out, "features    %lld\n", (long long)d->features);
+    print_features(out, d);
     sink_print(out, "%s%lld%s\n", d->numeric ? "labels      " : "classes     ",
                (long long)d->classes,
                d->numeric      ? d->classes == 1 ? " number" : " numbers"

@@ -260,6 +260,16 @@ void dataset_set_csr(Dataset *dataset, Csr *csr);
 int64_t csr_loops(const Csr *csr);      // entries (i, i)
 int64_t csr_duplicates(const Csr *csr); // entries equal to the previous one; rows must ascend
 
+// ---- sparse_features.c
+// Does data.features_as want as CSR what has so many entries?
+bool sparse_is_wanted(const Config *config, int64_t rows, int64_t columns, int64_t entries);
+void features_drop(Dataset *dataset); // dense or sparse; how many there are is left as it is
+int64_t features_entries(const Dataset *dataset); // that are not 0
+bool features_make_dense(Dataset *dataset, Error *err);
+// Keeps features as data.features_as says.
+bool features_settle(Dataset *dataset, const Config *config, Error *err);
+bool sparse_check(const Dataset *dataset, Error *err); // columns in range, values finite
+
 // ---- check.c
 bool features_check(const Dataset *dataset, Error *err); // all finite
 // Sorts rows and drops weights that are all 1. Call it after dataset_check.
@@ -321,9 +331,10 @@ static inline bool fitted_takes(const FittedStep *fitted, const Dataset *dataset
 
 // What steps that read features ask for first.
 static inline bool has_features(const Dataset *dataset, Error *err) {
-    return dataset->x != NULL || error_set(err, EXIT_CONFIG,
-                                           "the dataset has no features; create them with random:D "
-                                           "or degree, or name a file in data.features");
+    return dataset->features > 0 ||
+           error_set(err, EXIT_CONFIG,
+                     "the dataset has no features; create them with random:D "
+                     "or degree, or name a file in data.features");
 }
 // The dataset is a graph from now on; *graph is empty afterwards.
 void become_graph(Dataset *dataset, Csr *graph);

@@ -75,7 +75,7 @@ static bool take_features(const Join *join, const Dataset *rows, Error *err) {
     if (x == NULL)
         return false;
     put_rows(join, x, rows->x, (size_t)rows->features * sizeof *x);
-    dataset_free_arrays(d, d->x);
+    features_drop(d);
     d->x = x;
     d->features = rows->features;
     return true;
@@ -198,7 +198,7 @@ static bool join_random(Dataset *dataset, const uint64_t *id, const char *width,
     if (x == NULL)
         return false;
     random_rows(x, dataset->nodes, columns, seed, id);
-    dataset_free_arrays(dataset, dataset->x);
+    features_drop(dataset);
     dataset->x = x;
     dataset->features = columns;
     return true;

@@ -54,6 +54,10 @@ bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
                     Error *err); // only rows and columns
 void file_csr_clear(FileCsr *csr);
 
+// ---- sparse_features.c
+// The dataset's features become those of the file, which has a row for each node.
+bool sparse_from_file(Dataset *dataset, const FileCsr *file, Error *err);
+
 // ---- npz_matrix.c
 // Sets the edges of a dataset from a matrix of scipy.sparse.save_npz, COO or CSR, whose values are
 // not read: they say that there is an edge. nodes: its rows, -1: any. Memory beyond the edges: none

@@ -4,8 +4,9 @@
 
 #include <string.h>
 
-// Sparse features become dense float32 rows; duplicate entries are added.
-static bool alloc_features(Dataset *dataset, const FileCsr *csr, Error *err) {
+// Sparse features become dense float32 rows, unless data.features_as wants them as they are;
+// duplicate entries are added.
+static bool take_sparse(Dataset *dataset, const FileCsr *csr, const Config *config, Error *err) {
     if (!rows_fit(dataset, "features ('attr_shape')", csr->rows, err))
         return false;
     if (csr->columns > DATASET_MAX_FEATURES)
@@ -13,7 +14,9 @@ static bool alloc_features(Dataset *dataset, const FileCsr *csr, Error *err) {
                          (long long)csr->columns, DATASET_MAX_FEATURES);
     if (csr->columns == 0)
         return true;
-    dataset_free_arrays(dataset, dataset->x);
+    if (sparse_is_wanted(config, csr->rows, csr->columns, csr->entries))
+        return sparse_from_file(dataset, csr, err);
+    features_drop(dataset);
     dataset->features = 0;
     dataset->x = TRY(float, csr->rows * csr->columns, "features as dense float32 rows", err);
     if (dataset->x == NULL)
@@ -25,7 +28,8 @@ static bool alloc_features(Dataset *dataset, const FileCsr *csr, Error *err) {
     return true;
 }
 
-static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, Error *err) {
+static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
+                          Error *err) {
     static const char *const parts[] = {"attr_data", "attr_indices", "attr_indptr", "attr_shape"};
     bool sparse = false;
     for (int i = 0; i < 4; i++)
@@ -34,7 +38,7 @@ static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, E
         FileCsr csr;
         if (!file_csr_read(&csr, npz, "attr_", false, err))
             return false;
-        bool ok = alloc_features(dataset, &csr, err);
+        bool ok = take_sparse(dataset, &csr, config, err);
         file_csr_clear(&csr);
         return ok;
     }
@@ -62,7 +66,7 @@ static bool read_labels(Dataset *dataset, Npz *npz, const NpzLayout *layout, Err
 
 bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
                     Error *err) {
-    return (config->data.features[0] != '\0' || read_features(dataset, npz, layout, err)) &&
+    return (config->data.features[0] != '\0' || read_features(dataset, npz, layout, config, err)) &&
            (config->data.labels[0] != '\0' || read_labels(dataset, npz, layout, err));
 }
 

@@ -12,7 +12,8 @@ typedef enum StepOf { OF_BOTH, OF_GRAPHS, OF_HYPERGRAPHS } StepOf;
 
 typedef struct Step {
     const char *name;
-    StepOf of; // what it can be applied to
+    StepOf of;   // what it can be applied to
+    bool sparse; // leaves features alone, or knows them as CSR; else they are made dense before it
     bool (*known)(const char *argument,
                   Error *err); // true if the argument is valid; NULL: the step takes none
     bool fits;                 // it takes something from the data
@@ -130,8 +131,20 @@ static float *features(Dataset *dataset, Error *err) {
     return dataset->x;
 }
 
+static float *sparse_values(Dataset *dataset) {
+    size_t bytes = (size_t)csr_entries(&dataset->sparse) * sizeof(float);
+    return dataset->sparse.weight =
+               dataset_writable(dataset, dataset->sparse.weight, bytes, "features");
+}
+
 static bool binary(Dataset *dataset, const StepInput *input, Error *err) {
     (void)input;
+    if (dataset->sparse.offset != NULL) {
+        float *value = sparse_values(dataset);
+        for (int64_t e = 0; e < csr_entries(&dataset->sparse); e++)
+            value[e] = 1;
+        return true;
+    }
     float *x = features(dataset, err);
     if (x == NULL)
         return false;
@@ -141,20 +154,27 @@ static bool binary(Dataset *dataset, const StepInput *input, Error *err) {
     return true;
 }
 
-// x[i, :] / sum |x[i, :]|; a row of zeros stays unchanged.
+static void normalize_row(float *row, int64_t columns) {
+    double sum = 0;
+    for (int64_t f = 0; f < columns; f++)
+        sum += fabs((double)row[f]);
+    for (int64_t f = 0; sum > 0 && f < columns; f++)
+        row[f] = (float)(row[f] / sum);
+}
+
+// x[i, :] / sum |x[i, :]|; a row of zeros stays unchanged. Zeros change no sum.
 static bool row_normalize(Dataset *dataset, const StepInput *input, Error *err) {
     (void)input;
-    float *x = features(dataset, err);
+    const Csr *sparse = &dataset->sparse;
+    float *x = sparse->offset != NULL ? sparse_values(dataset) : features(dataset, err);
     if (x == NULL)
         return false;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < dataset->nodes; i++) {
-        float *row = x + i * dataset->features;
-        double sum = 0;
-        for (int64_t f = 0; f < dataset->features; f++)
-            sum += fabs((double)row[f]);
-        for (int64_t f = 0; sum > 0 && f < dataset->features; f++)
-            row[f] = (float)(row[f] / sum);
+        if (sparse->offset != NULL)
+            normalize_row(x + sparse->offset[i], sparse->offset[i + 1] - sparse->offset[i]);
+        else
+            normalize_row(x + i * dataset->features, dataset->features);
     }
     return true;
 }
@@ -221,7 +241,7 @@ static bool standardize(Dataset *dataset, const StepInput *input, Error *err) {
 
 // Memory for new features; an error if there are any, which would be lost silently.
 static float *new_features(Dataset *dataset, int64_t columns, Error *err) {
-    if (dataset->x != NULL) {
+    if (dataset->features > 0) {
         error_set(err, EXIT_CONFIG, "the dataset already has %lld features; remove this step",
                   (long long)dataset->features);
         return NULL;
@@ -302,12 +322,12 @@ static bool degree_features(Dataset *dataset, const StepInput *input, Error *err
 // --- the family
 
 static const Step steps[] = {
-    {.name = "symmetrize", .of = OF_GRAPHS, .apply = symmetrize},
-    {.name = "drop-loops", .of = OF_GRAPHS, .apply = drop_loops},
-    {.name = "drop-duplicates", .of = OF_GRAPHS, .apply = drop_duplicates},
-    {.name = "drop-edges", .apply = drop_edges},
-    {.name = "binary", .apply = binary},
-    {.name = "row-normalize", .apply = row_normalize},
+    {.name = "symmetrize", .of = OF_GRAPHS, .sparse = true, .apply = symmetrize},
+    {.name = "drop-loops", .of = OF_GRAPHS, .sparse = true, .apply = drop_loops},
+    {.name = "drop-duplicates", .of = OF_GRAPHS, .sparse = true, .apply = drop_duplicates},
+    {.name = "drop-edges", .sparse = true, .apply = drop_edges},
+    {.name = "binary", .sparse = true, .apply = binary},
+    {.name = "row-normalize", .sparse = true, .apply = row_normalize},
     {.name = "standardize", .fits = true, .apply = standardize},
     {.name = "one-hot", .fits = true, .apply = one_hot},
     {.name = "one-hot:drop=I,J", .known = one_hot_known, .fits = true, .apply = one_hot},
@@ -315,9 +335,10 @@ static const Step steps[] = {
     {.name = "degree", .apply = degree_features},
     {.name = "singletons:WHICH",
      .of = OF_HYPERGRAPHS,
+     .sparse = true,
      .known = singletons_known,
      .apply = add_singletons},
-    {.name = "clique", .of = OF_HYPERGRAPHS, .apply = expand_cliques},
+    {.name = "clique", .of = OF_HYPERGRAPHS, .sparse = true, .apply = expand_cliques},
     {.name = "star", .of = OF_HYPERGRAPHS, .apply = expand_star},
 };
 const Family step_family = FAMILY("data.transforms", NULL, steps);
@@ -368,7 +389,9 @@ bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, d
         stage_begin("prepare", "%s", SHOWN(words->word[i]));
         input.fitted = &dataset->fitted[i];
         input.known = dataset->fitted_before;
-        if (step_applies(step, dataset, err) && step->apply(dataset, &input, err))
+        if (step_applies(step, dataset, err) &&
+            (step->sparse || features_make_dense(dataset, err)) &&
+            step->apply(dataset, &input, err))
             continue;
         fitted_clear(dataset);
         return error_prefix(err, "%s", words->word[i]);

@@ -216,6 +216,11 @@ bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warni
     const FormatWriter *writer = writer_of(conversion, err);
     if (writer == NULL)
         return false;
+    if (dataset->sparse.offset != NULL && writer != &writer_fringe)
+        return error_set(err, EXIT_CONFIG,
+                         "the format %s is written from dense features; leave data.features_as at "
+                         "dense (which writes an .npz of sparse features, too)",
+                         writer->name);
     plain_path(path, conversion->path);
     path_folder(folder, sizeof folder, path);
     file_sweep(folder); // files left by ended processes

@@ -23,7 +23,7 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     const ModelShape *shape = &m->shape;
     Layer *layer = &m->layer[l];
     int64_t n = own_rows(m, l + 1), in = shape->width[l], out = shape->width[l + 1];
-    bool dropped = l == 0 && shape->input_keep < 1;
+    bool dropped = l == 0 && shape->input_keep < 1 && !shape->sparse;
     if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
         layer->h = alloc_rows(allocator, own_rows(m, l), in,
                               dropped ? "features after dropout" : "layer inputs");
@@ -48,7 +48,10 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
 static void alloc_features(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
     const char *what = "aggregated features";
-    m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
+    if (shape->sparse)
+        m->x = (Rows){NULL, own_rows(m, 0), shape->width[0], rows_stride(shape->width[0])};
+    else
+        m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
     if (shape->leading > 0)
         m->features = alloc_rows(allocator, own_rows(m, shape->leading), shape->width[0], what);
     if (shape->mixes > 0 && shape->layer0 != LAYER0_ONCE)
@@ -200,6 +203,7 @@ void alloc_buffers(Model *m, const Allocator *allocator) {
     alloc_mirrors(m, allocator);
     alloc_features(m, allocator);
     alloc_kept(m, allocator);
+    alloc_sparse(m, allocator);
     alloc_label_input(m, allocator);
     for (int l = first_layer(&m->shape); l < m->shape.layers; l++)
         alloc_layer(m, allocator, l);
@@ -279,6 +283,7 @@ void free_buffers(Model *m) {
     for (int l = m->shape.layers - 1; l >= 0; l--)
         free_layer(m, l);
     free_label_input(m);
+    free_sparse(m);
     rows_free(b, &m->masked);
     rows_free(b, &m->kept);
     rows_free(b, &m->entering);

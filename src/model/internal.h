@@ -3,6 +3,7 @@
 #define FRINGE_MODEL_INTERNAL_H
 
 #include "label_input.h"
+#include "sparse.h"
 
 static inline int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
 
@@ -122,7 +123,8 @@ struct Model {
         Labels labels;
         const DeviceInt64 *halo_id; // [H] node ids of kept halo features
     } on;
-    Rows x;        // [nodes, F] features
+    Rows x; // [nodes, F] features; without memory where they are sparse
+    SparseFeatures sparse;
     Rows features; // [rows of its level, F] aggregate of the last leading layer, if precomputed
     Rows entering; // [rows of its level, F] input of that aggregate, if it is not x
     Rows kept;     // [H, F] cached features of the halo; H of that layer's Pattern

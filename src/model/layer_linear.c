@@ -88,7 +88,7 @@ void linear_buffers(Model *m, const Allocator *allocator, int l) {
 
 int64_t linear_scratch(const Model *m, int l) {
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-    int64_t matrix = matrix_gradient_scratch(m, in, out);
+    int64_t matrix = l == 0 && m->shape.sparse ? 0 : matrix_gradient_scratch(m, in, out);
     int64_t vector = m->parts.backend->column_sums_scratch(m->rows, out);
     if (l == 0 && m->shape.label_rate > 0)
         matrix = max64(matrix, matrix_gradient_scratch(m, m->shape.width[m->shape.layers], out));
@@ -102,9 +102,9 @@ void linear_forward(const LayerRun *run, Range rows, const Poll *poll) {
     const DeviceFloat *bias = weights_of(run, ROLE_BIAS), *ws = weights_of(run, ROLE_SELF_WEIGHT);
     Rows z = run->layer->z;
     if (!run->transformed)
-        b->dense(z, rows, run->a, weights_of(run, ROLE_WEIGHT), bias, false, poll);
+        input_times(run, z, rows, run->a, weights_of(run, ROLE_WEIGHT), bias, false, poll);
     if (ws != NULL)
-        b->dense(z, rows, run->h, ws, run->transformed ? bias : NULL, true, poll);
+        input_times(run, z, rows, run->h, ws, run->transformed ? bias : NULL, true, poll);
     else if (run->transformed && bias != NULL)
         b->add_bias(z, rows, bias, poll);
 }

@@ -69,9 +69,8 @@ static void forward_rows(void *context, Range rows, const Poll *poll) {
 
 // Y = H W of all rows.
 static Rows transform(const LayerRun *run) {
-    Model *m = run->m;
-    m->parts.backend->dense(run->layer->y, (Range){0, run->h.count}, run->h,
-                            weights_of(run, ROLE_WEIGHT), NULL, false, NULL);
+    input_times(run, run->layer->y, (Range){0, run->h.count}, run->h, weights_of(run, ROLE_WEIGHT),
+                NULL, false, NULL);
     return rows_first(run->layer->y, run->h.count);
 }
 
@@ -133,7 +132,9 @@ static void drop_features(Model *m) {
 }
 
 void model_forward(Model *m) {
-    if (m->training && m->shape.input_keep < 1)
+    if (m->shape.sparse)
+        sparse_begin(m);
+    else if (m->training && m->shape.input_keep < 1)
         drop_features(m);
     if (m->shape.label_rate > 0)
         draw_label_input(m);
@@ -182,6 +183,10 @@ void matrix_gradient_from(const Model *m, const Parameter *p, int64_t first, Row
 }
 
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll) {
+    if (m->shape.sparse && p->layer == 0 && p->role != ROLE_LABEL) {
+        sparse_gradient(m, p, g, poll);
+        return;
+    }
     matrix_gradient_from(m, p, 0, a, g, poll);
 }
 

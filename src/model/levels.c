@@ -17,7 +17,7 @@ bool features_ready(const Model *m, int l) {
 }
 
 Rows level_at(const Model *m, int level) {
-    bool dropped = m->training && m->shape.input_keep < 1;
+    bool dropped = m->training && m->shape.input_keep < 1 && !m->shape.sparse;
     Rows h = level == 0                                  ? (dropped ? m->layer[0].h : m->x)
              : features_ready(m, level)                  ? m->entering
              : m->training && m->shape.posted[level - 1] ? m->layer[level].h

@@ -67,7 +67,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     alloc_buffers(m, &(Allocator){.backend = parts->backend});
     propagations_make(m);
     agree_on_spmm(m);
-    parts->backend->upload_rows(m->x, parts->shard->x);
+    upload_features(m);
     propagations_features(m);
     make_loss_weights(m, config);
     make_label_input(m);

@@ -157,6 +157,25 @@ static void transform_first(ModelShape *shape, int l) {
     }
 }
 
+// Does layer 0 multiply before it aggregates though its features are dropped out? They would be
+// kept and aggregated in every epoch otherwise.
+static bool multiplies_dropped(const ModelShape *shape, const Config *config) {
+    int l = 0;
+    while (!shape->weights[l])
+        l++;
+    return shape->layer0 == LAYER0_KEPT && shape->width[l + 1] < shape->width[0] &&
+           strcmp(config->lossless.order, "transform-first") == 0 && first_may_multiply(shape);
+}
+
+// Layer 0 of sparse features multiplies first even where that does not make rows narrower.
+static void transform_sparse(ModelShape *shape) {
+    int l = 0;
+    while (!shape->weights[l])
+        l++;
+    if (shape->aggregates[0])
+        transform_first(shape, l);
+}
+
 static void choose_savings(ModelShape *shape, const Config *config) {
     bool conv = strcmp(config->quantization.before, "conv") == 0;
     for (int l = 1; l < shape->layers; l++)
@@ -164,6 +183,8 @@ static void choose_savings(ModelShape *shape, const Config *config) {
     bool auto_features = strcmp(config->lossless.input_features, "auto") == 0;
     if (shape->aggregates[0] && (auto_features || (conv && shape->input_keep < 1)))
         shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
+    if (shape->sparse || multiplies_dropped(shape, config))
+        shape->layer0 = LAYER0_EXCHANGED;
     while (shape->layer0 != LAYER0_EXCHANGED && shape->leading < shape->layers &&
            shape->aggregates[shape->leading] &&
            (shape->leading == 0 || !shape->weights[shape->leading - 1]))
@@ -177,15 +198,18 @@ static void choose_savings(ModelShape *shape, const Config *config) {
                  shape->stages);
     // what is made once, or masked at both ends, are aggregates of the features
     int first = shape->layer0 == LAYER0_ONCE ? shape->leading : shape->layer0 == LAYER0_KEPT;
-    bool may = strcmp(config->lossless.order, "auto") == 0 && shape->mixes == 0 &&
+    bool may = strcmp(config->lossless.order, "aggregate-first") != 0 && shape->mixes == 0 &&
                shape->kind->may_transform_first;
+    if (shape->sparse)
+        transform_sparse(shape);
     for (int l = first; l < shape->layers; l++)
         if (may && may_transform_first(shape, l))
             transform_first(shape, l);
 }
 
-bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
-                    int64_t features, int64_t classes, LabelKind labels, Error *err) {
+static bool make_shape(ModelShape *shape, const LayerKind *kind, const Config *config,
+                       int64_t features, int64_t classes, LabelKind labels, bool sparse,
+                       Error *err) {
     *shape = (ModelShape){.kind = kind,
                           .stages = kind->stages,
                           .bias = config->model.bias,
@@ -204,6 +228,8 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
         !read_post(shape, config, err) || !read_levels(shape, config, err) ||
         !read_label_input(shape, config, labels, err))
         return false;
+    shape->dense_why = sparse ? why_not_sparse(shape, config) : NULL;
+    shape->sparse = sparse && shape->dense_why == NULL;
     snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(shape));
     choose_savings(shape, config);
     for (int l = 0; l < shape->layers; l++) {
@@ -216,6 +242,17 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
     }
     norm_statistics(shape);
     return true;
+}
+
+bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *config,
+                    int64_t features, int64_t classes, LabelKind labels, Error *err) {
+    return make_shape(shape, kind, config, features, classes, labels, false, err);
+}
+
+bool model_shape_of_shard(ModelShape *shape, const Config *config, const Shard *shard, Error *err) {
+    const LayerKind *kind = family_find(&layer_family, config->model.layer, NULL, err);
+    return kind != NULL && make_shape(shape, kind, config, shard->features, shard->classes,
+                                      shard_labels(shard), shard->is_sparse, err);
 }
 
 bool model_shape(ModelShape *shape, const Config *config, int64_t features, int64_t classes,

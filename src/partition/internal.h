@@ -324,7 +324,7 @@ void figures_of_edges(PartFigures *figures, const Shard *shard); // of a graph
 void figures_of_cut(Manifest *manifest, const Graph *graph, const int32_t *part, PartRange mine);
 
 // ---- shard_file.c: the file of one shard. x: [nodes, features] of the whole dataset, or NULL.
-bool shard_write(const Shard *shard, const float *x, const char *path, Error *err);
+bool shard_write(const Shard *shard, const Dataset *dataset, const char *path, Error *err);
 // Sets the sets and the relations of a shard as the table in partition.h has them. Rows of an odd
 // relation are those of graph->out, of an even one those of graph->in.
 void shard_set_relations(Shard *shard, int sets, bool symmetric);

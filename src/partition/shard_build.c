@@ -46,6 +46,7 @@ typedef struct PartRows {
     int32_t *label;
     uint8_t *labels, *split;
     float *numbers;
+    Csr sparse;
 } PartRows;
 
 static void set_rows_init(SetRows *rows, RowSet *set, const ShardMaker *maker, int s, int p) {
@@ -99,6 +100,28 @@ static void labels_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
     shard->split = rows->split;
 }
 
+// The own rows of sparse features: as the part has them.
+static void sparse_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
+    const RowSet *nodes = &shard->set[NODES];
+    const Csr *from = &dataset->sparse;
+    if (from->offset == NULL)
+        return;
+    int64_t entries = 0, at = 0;
+    for (int64_t i = 0; i < nodes->own; i++)
+        entries += from->offset[nodes->gid[i] + 1] - from->offset[nodes->gid[i]];
+    csr_alloc(&rows->sparse, nodes->own, entries, true, "sparse features of a part");
+    for (int64_t i = 0; i < nodes->own; i++) {
+        int64_t first = from->offset[nodes->gid[i]];
+        int64_t count = from->offset[nodes->gid[i] + 1] - first;
+        memcpy(rows->sparse.column + at, from->column + first, (size_t)count * sizeof(int32_t));
+        memcpy(rows->sparse.weight + at, from->weight + first, (size_t)count * sizeof(float));
+        rows->sparse.offset[i + 1] = at += count;
+    }
+    shard->is_sparse = true;
+    shard->sparse = rows->sparse;
+    shard->feature_entries = entries;
+}
+
 static void part_rows_clear(PartRows *rows) {
     for (int s = 0; s < SHARD_SETS; s++) {
         memory_free(rows->set[s].gid);
@@ -106,6 +129,7 @@ static void part_rows_clear(PartRows *rows) {
         memory_free(rows->set[s].degree_out);
         memory_free(rows->set[s].weight);
     }
+    csr_free(&rows->sparse);
     memory_free(rows->label);
     memory_free(rows->labels);
     memory_free(rows->numbers);
@@ -118,7 +142,7 @@ static Shard shard_of_graph(const Dataset *dataset, const Graph *graph, const Ma
                    .edges = dataset->edges,
                    .set[NODES].total = dataset->nodes,
                    .set[HYPEREDGES].total = dataset->hyperedges,
-                   .features = dataset->x != NULL ? dataset->features : 0,
+                   .features = dataset->features,
                    .classes = dataset->classes,
                    .multilabel = dataset->multilabel,
                    .numeric = dataset->numeric,
@@ -158,7 +182,7 @@ static bool write_shard(const ShardMaker *maker, const Shard *shard, int p, Erro
     PartFigures *figures = &maker->manifest->part[p];
     char path[PATH_BYTES];
     shard_path(path, sizeof path, maker->folder, p, shard->parts);
-    bool ok = shard_write(shard, maker->dataset->x, path, err);
+    bool ok = shard_write(shard, maker->dataset, path, err);
     ok = ok && hash_file(path, figures->hash, err);
     figures->bytes = file_size(path);
     return ok;
@@ -178,6 +202,7 @@ static bool write_part(const ShardMaker *maker, Shard shard, int p, int32_t *slo
     for (int s = 0; s < shard.sets; s++)
         set_rows_init(&rows.set[s], &shard.set[s], maker, s, p);
     labels_init(&rows, &shard, maker->dataset);
+    sparse_init(&rows, &shard, maker->dataset);
     count_messages(maker->manifest, edges, &shard, p);
     figures_of_part(&maker->manifest->part[p], &shard, maker->part, maker->graph);
     if (!shard_is_hypergraph(&shard))

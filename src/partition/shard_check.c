@@ -81,11 +81,18 @@ static bool check_labels(const Shard *shard, Error *err) {
            shard_damaged(shard, err, "majority");
 }
 
+static bool check_sparse(const Shard *shard, Error *err) {
+    const Csr *csr = &shard->sparse;
+    bool ok = csr->offset == NULL || (csr->offset[csr->rows] == shard->feature_entries &&
+                                      csr_is_valid(csr, shard->features));
+    return ok || shard_damaged(shard, err, "sparse features");
+}
+
 bool shard_check(Shard *shard, Error *err) {
     for (int i = 0; i < shard->sets; i++)
         if (!check_set(shard, &shard->set[i], err))
             return false;
-    if (!check_labels(shard, err))
+    if (!check_labels(shard, err) || !check_sparse(shard, err))
         return false;
     for (int r = 0; r < shard->relations; r++)
         if (!check_edges(shard, &shard->relation[r], err))

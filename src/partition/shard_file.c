@@ -135,7 +135,7 @@ typedef struct Field {
     int64_t shape[2];
     void *at; // address of the Shard's pointer to the data
 } Field;
-enum { FIELDS = 36 };
+enum { FIELDS = 38 };
 typedef struct Fields {
     int count;
     Field field[FIELDS];
@@ -175,6 +175,19 @@ static void set_fields(Fields *fields, const char *prefix, RowSet *set) {
     field_add(fields, prefix, "reach", TENSOR_I64, SHARD_HOPS + 1, -1, &set->reach);
 }
 
+static void sparse_fields(Fields *fields, Shard *s, bool wide) {
+    if (!s->is_sparse)
+        return;
+    Csr *x = &s->sparse;
+    x->rows = s->set[NODES].own;
+    if (wide)
+        field_add(fields, "feature_", "offset", TENSOR_I64, x->rows + 1, -1, &x->offset);
+    else {
+        field_add(fields, "feature_", "column", TENSOR_I32, s->feature_entries, -1, &x->column);
+        field_add(fields, "feature_", "value", TENSOR_F32, s->feature_entries, -1, &x->weight);
+    }
+}
+
 static void shard_fields(Fields *fields, Shard *s, const Weights *weights) {
     static const char *const prefixes[SHARD_SETS] = {"", "hyperedge."};
     RowSet *hyperedges = &s->set[HYPEREDGES];
@@ -182,13 +195,15 @@ static void shard_fields(Fields *fields, Shard *s, const Weights *weights) {
     fields->count = 0;
     for (int i = 0; i < s->sets; i++)
         set_fields(fields, prefixes[i], &s->set[i]);
+    sparse_fields(fields, s, true);
     edge_fields(fields, s, weights->edges, true);
     edge_fields(fields, s, weights->edges, false);
     if (s->classes > 0 && shard_labels(s) == LABEL_CLASS)
         field_add(fields, "", "label", TENSOR_I32, own, -1, &s->label);
     if (s->classes > 0 && s->numeric)
         field_add(fields, "", "numbers", TENSOR_F32, own, s->classes, &s->numbers);
-    if (s->features > 0)
+    sparse_fields(fields, s, false);
+    if (s->features > 0 && !s->is_sparse)
         field_add(fields, "", "features", TENSOR_F32, own, s->features, &s->x);
     if (weights->hyperedges)
         field_add(fields, prefixes[HYPEREDGES], "weight", TENSOR_F32, hyperedges->own, -1,
@@ -238,7 +253,7 @@ static bool put_fields(TensorsWriter *writer, const Fields *fields, const Tensor
     return true;
 }
 
-bool shard_write(const Shard *shard, const float *x, const char *path, Error *err) {
+bool shard_write(const Shard *shard, const Dataset *dataset, const char *path, Error *err) {
     Shard copy = *shard; // the list of fields points into it
     Fields fields;
     Weights weights = {shard->relation[IN_EDGES].weight != NULL,
@@ -266,7 +281,7 @@ bool shard_write(const Shard *shard, const float *x, const char *path, Error *er
     TensorsWriter writer;
     if (!tensors_writer_open(&writer, path, tensor, fields.count, metadata, err))
         return false;
-    bool ok = put_fields(&writer, &fields, tensor, &copy, x, err);
+    bool ok = put_fields(&writer, &fields, tensor, &copy, dataset->x, err);
     return tensors_writer_close(&writer, false, err) && ok;
 }
 
@@ -290,6 +305,9 @@ static bool read_facts(Shard *shard, Weights *weights, Error *err) {
     if (!facts_in_range(&facts))
         return shard_damaged(shard, err, "sizes out of range");
     facts_apply(&facts, shard, weights);
+    const Tensor *column = tensors_find(&shard->map, "feature_column");
+    shard->is_sparse = column != NULL;
+    shard->feature_entries = column != NULL ? column->shape[0] : 0;
     if (!sets_in_range(shard))
         return shard_damaged(shard, err, "sizes out of range");
     if (tensors_metadata(&shard->map, "dataset_name", shard->dataset_name,

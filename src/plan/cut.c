@@ -97,6 +97,11 @@ static void outline_shard(Shard *shard, const PlanCut *cut) {
     shard->part = 0;
     shard->hold = NULL;
     shard->map = (Tensors){0};
+    shard->sparse = (Csr){0};
+    shard->feature_entries = 0;
+    for (int p = 0; p < cut->base->held; p++)
+        shard->feature_entries += cut->base->shard[p].feature_entries;
+    shard->feature_entries /= cut->parts;
     for (int s = 0; s < shard->sets; s++)
         outline_set(shard, cut, s);
     for (int r = 0; r < shard->relations; r++) {

@@ -22,8 +22,7 @@ static bool planning_init(Planning *p) {
     p->schedule = schedule_find(c->comm.schedule, p->err);
     if (p->err->code != 0 || !codec_configure(p->codec, c, &p->values, p->err) ||
         !gradsync_configure(&p->gradients, c, p->err) ||
-        !model_shape(&p->shape, c, shard->features, shard->classes, shard_labels(shard), p->err) ||
-        !model_fits(&p->shape, shard, p->err))
+        !model_shape_of_shard(&p->shape, c, shard, p->err) || !model_fits(&p->shape, shard, p->err))
         return false;
     model_kinds(&p->kinds, &p->shape, shard, p->cut->held);
     for (int k = 0; k < p->kinds.count; k++) {

@@ -314,8 +314,7 @@ bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Er
                .shape = shape,
                .rows = rows < ROWS_MOST ? rows : ROWS_MOST,
                .other = ALLOC(char, EVICTED, "measuring")};
-    bool ok = b.backend != NULL &&
-              model_shape(shape, config, shard->features, shard->classes, shard_labels(shard), err);
+    bool ok = b.backend != NULL && model_shape_of_shard(shape, config, shard, err);
     if (ok) {
         speed->flops = measure_dense(&b) / threads;
         speed->gather = measure_gather(&b) / threads;

@@ -72,6 +72,13 @@ static void add_aggregate(Work *w, const Planning *p, int rank, int l, int d) {
     w->unpack += row * received + all_messages(p, l, d, c->received, c->size);
 }
 
+// The share of a layer's input that its products read: of sparse features what is not 0.
+static double filled(const Planning *p, int rank, int l) {
+    const Shard *shard = &p->cut->shard[rank];
+    double all = (double)shard->set[NODES].own * (double)shard->features;
+    return l == 0 && p->shape.sparse && all > 0 ? (double)shard->feature_entries / all : 1;
+}
+
 // Products with matrices: forward, the gradient of the matrix, and that of its input unless nothing
 // below has weights.
 static void add_dense(Work *w, const Planning *p, int rank, int l, int d) {
@@ -81,7 +88,7 @@ static void add_dense(Work *w, const Planning *p, int rank, int l, int d) {
             continue;
         bool before = p->shape.transform_first[l] && q->role == ROLE_WEIGHT;
         double rows = (double)level_rows(p, rank, before ? l : l + 1);
-        double product = 2 * rows * (double)q->rows * (double)q->columns;
+        double product = 2 * rows * (double)q->rows * (double)q->columns * filled(p, rank, l);
         if (d == FORWARD) {
             w->flops += product;
             continue;
@@ -109,7 +116,7 @@ static void add_pointwise(Work *w, const Planning *p, int rank, int l, int d) {
     if (l > 0 || d == BACKWARD)
         return;
     if (p->shape.input_keep < 1) // dropout of the features, and of those that are kept of others
-        w->point += 8 * (double)p->shape.width[0] *
+        w->point += 8 * filled(p, rank, 0) * (double)p->shape.width[0] *
                     ((double)level_rows(p, rank, 0) +
                      (p->shape.layer0 == LAYER0_KEPT ? halo_rows(p, rank, 0) : 0));
     w->point += 5 * 4 * (double)p->shape.parameter_count; // the optimizer's step

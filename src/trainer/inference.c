@@ -7,8 +7,7 @@ static bool find_parts(Inference *inference, ModelParts *parts, const Config *co
     parts->backend = backend_of(config, parts->comm, err);
     parts->options = (CodecOptions){.codec = codec_find("fp32", err), .chunk = config->comm.chunk};
     parts->schedule = schedule_find("blocking", err);
-    if (err->code == 0 && model_shape(&inference->shape, config, shard->features, shard->classes,
-                                      shard_labels(shard), err))
+    if (err->code == 0 && model_shape_of_shard(&inference->shape, config, shard, err))
         model_shape_for_inference(&inference->shape);
     return comm_agree(parts->comm, err);
 }

@@ -96,6 +96,8 @@ RunSummary trainer_summary(const Trainer *t) {
     memory_free(all);
     summarize_exchanges(&summary, t);
     summary.left_out = t->left_out;
+    summary.sparse = t->shape.sparse;
+    summary.dense_why = t->shape.dense_why;
     summary.host = gather_hosts(t->comm);
     model_baseline(shard, t->comm, summary.baseline);
     if (t->shape.columns && t->comm->size > 1)

@@ -133,9 +133,7 @@ bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *s
     comm_self(&alone); // finding a backend asks all ranks
     alone.node_size = comm->node_size;
     *t = (Trainer){.config = config, .shard = shard, .comm = &alone};
-    bool ok =
-        find_families(t, &parts, err) &&
-        model_shape(&t->shape, config, shard->features, shard->classes, shard_labels(shard), err);
+    bool ok = find_families(t, &parts, err) && model_shape_of_shard(&t->shape, config, shard, err);
     t->comm = comm;
     t->patterns = *patterns;
     model_parts(t, &parts);
@@ -179,8 +177,7 @@ static bool build_assigner(Trainer *t, const ModelParts *parts, Error *err) {
 static bool build(Trainer *t, Error *err) {
     ModelParts parts = {0};
     if (find_families(t, &parts, err) && check_data(t, err))
-        model_shape(&t->shape, t->config, t->shard->features, t->shard->classes,
-                    shard_labels(t->shard), err);
+        model_shape_of_shard(&t->shape, t->config, t->shard, err);
     if (!comm_agree(t->comm, err))
         return false;
     if (!score_is_defined(t->judge, t->shard, t->comm, &t->left_out, err)) // on all ranks alike

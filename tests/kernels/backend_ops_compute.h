@@ -89,6 +89,23 @@ static void aggregate(Case *c, int64_t longest) {
 }
 
 static void aggregate_rows(Case *c) { aggregate(c, 0); }
+
+// Other weights than the Csr's, and these again.
+static void aggregate_weights(Case *c) {
+    Shape s = c->shape;
+    Csr csr = random_csr(c, s.rows, s.rows, true, 0);
+    Aggregate *a = c->b->aggregate_new(&csr, c->far + s.rows, s.columns, "rows");
+    Rows x = case_rows(c, s.rows, s.columns), out = case_dirty_rows(c, s.rows, s.columns);
+    DeviceFloat *other = case_floats(c, csr_entries(&csr));
+    for (int time = 0; time < 2; time++) {
+        c->b->aggregate_weights(a, time == 0 ? other : NULL);
+        c->b->aggregate_prepare(a, far_rows(c, x), NULL, NULL);
+        c->b->aggregate_rows(a, out, range_of(c, s.rows), false, NULL, NULL);
+        case_keep_rows(c, out);
+    }
+    c->b->aggregate_free(a);
+    csr_free(&csr);
+}
 static void aggregate_long_row(Case *c) { aggregate(c, 5000); }
 
 // In one call, in three, and with one that has no new column.
@@ -205,6 +222,31 @@ static void dropout(Case *c) {
     case_keep_rows(c, out);
 }
 
+// In place, too.
+static void dropout_entries(Case *c) {
+    static const float keep[] = {0.5f, 0.9f, 1, 0x1p-17f};
+    Shape s = c->shape;
+    int64_t count = s.rows * s.columns;
+    DeviceInt32 *row = case_int32s(c, count, (int32_t)(s.rows > 0 ? s.rows : 1));
+    DeviceInt32 *column = case_int32s(c, count, (int32_t)s.columns);
+    DeviceFloat *value = case_floats(c, count);
+    DeviceFloat *out = c->variant & 1 ? value : case_floats(c, count);
+    c->b->dropout_entries(out, value, count, row, column, keep[c->variant / 2],
+                          random_stream(5, RANDOM_DROPOUT, 9, 2, 0), case_ids(c, s.rows), NULL);
+    case_keep(c, out, (size_t)count * sizeof(float));
+}
+
+// And back.
+static void pad_rows(Case *c) {
+    Rows out = case_dirty_rows(c, c->shape.rows, c->shape.columns);
+    int64_t count = out.count * out.columns;
+    DeviceFloat *tight = case_floats(c, count);
+    c->b->pad_rows(out, case_floats(c, count));
+    c->b->unpad_rows(tight, out);
+    case_keep_rows(c, out);
+    case_keep(c, tight, (size_t)count * sizeof(float));
+}
+
 static void add_bias(Case *c) {
     Rows out = case_rows(c, c->shape.rows, c->shape.columns);
     c->b->add_bias(far_rows(c, out), far_range(c, range_of(c, out.count)),
@@ -302,6 +344,9 @@ static void dot(Case *c) {
         {"column_sums", column_sums, 1, 0, 0, {{9000, 3}, {17000, 1}, {600, 256}, {5000, 41}}},    \
         {"aggregate_rows", aggregate_rows, 16, 0, 8, {{1500, 16}, {300, 602}}},                    \
         {"aggregate_rows of a long row", aggregate_long_row, 16, 0, 8, {{600, 256}}},              \
+        {"aggregate_weights", aggregate_weights, 2, 0, 2, {{1500, 16}}},                           \
+        {"dropout_entries", dropout_entries, 8, 0, 0, {{300, 602}}},                               \
+        {"pad_rows", pad_rows, 1, 0, 0, {{1500, 16}, {300, 602}}},                                 \
         {"aggregate_halo", aggregate_halo, 4, 0, 4, {{9000, 3}, {300, 602}}},                      \
         {"post", post, 20, 0, 20, {{1500, 16}, {300, 602}, {9000, 3}, {17000, 1}}},                \
         {"dropout", dropout, 8, 0, 8, {{1500, 16}, {300, 602}}},                                   \

@@ -78,6 +78,21 @@ static const Case cases[] = {
      "train.loss=hinge"},
     {"mlp, hinge of several labels", "mlp", "both", false, MULTI, 2, "activation", 0, 0, "auto",
      NULL, "train.loss=hinge"},
+    {"gcn, sparse features", "gcn", "both", false, SPARSE, 3, "norm,activation,dropout", 0.5, 0.3,
+     "auto", NULL, NULL},
+    {"gcn, sparse features, labels as input", "gcn", "both", false, SPARSE_DIRECTED_WEIGHTED, 2,
+     "activation", 0, 0, "auto", NULL, "train.label_input=masked:0.4"},
+    {"sage-mean, sparse features", "sage-mean", "both", false, SPARSE_DIRECTED_WEIGHTED, 2,
+     "activation,dropout", 0.5, 0.3, "auto", NULL, NULL},
+    {"mlp, sparse features", "mlp", "both", false, SPARSE, 2, "activation", 0, 0.3, "auto", NULL,
+     NULL},
+    // as published dense, with savings sparse: the oracle has W at the second layer
+    {"hgnn, sparse features", "hgnn", "both", false, SPARSE_HYPER, 2, "activation,dropout", 0.5,
+     0.3, "aggregate-first", NULL, NULL},
+    {"gin, sparse features made dense", "gin", "both", false, SPARSE, 2, "activation", 0, 0.3,
+     "auto", NULL, "model.gin_learn_epsilon=true"},
+    {"gcn, dropped features multiplied first", "gcn", "both", false, SYMMETRIC, 2, "activation", 0,
+     0.3, "transform-first", NULL, NULL},
     {"mlp on a hypergraph", "mlp", "both", false, HYPER, 2, "activation", 0, 0, "auto", NULL, NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };

@@ -49,6 +49,8 @@ bool csr_from_pairs(Csr *out, int64_t rows, int64_t count, const int32_t *row,
 bool csr_is_ascending(const Csr *csr); // inside each row; equal columns are allowed
 // Offsets begin at 0 and never fall; columns ascend inside each row and are in [0, columns).
 bool csr_is_valid(const Csr *csr, int64_t columns);
+// Its entries into x [rows, columns], tight, which is zero.
+void sparse_put_rows(const Csr *csr, int64_t columns, float *x);
 // True if a square matrix equals its transpose (weights compared as numbers). Columns are in [0,
 // rows). False also if a row does not ascend. Takes 8 bytes per row meanwhile.
 bool csr_is_symmetric(const Csr *csr);

@@ -1,0 +1,58 @@
+// Single entries of rows (kernels/cpu/entries.c): dropout, a thread an entry, and padding of rows.
+#include "pointwise.h"
+
+static constexpr int THREADS = 256;
+
+__device__ static inline int64_t first_of(void) {
+    return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
+}
+
+__global__ static void drop_entries(float *out, const float *value, int64_t count,
+                                    const int32_t *row, const int32_t *column, DropoutKey key,
+                                    const int64_t *gid) {
+    for (int64_t k = first_of(); k < count; k += (int64_t)gridDim.x * blockDim.x) {
+        uint32_t word[4];
+        philox_block(word, key.stream, gid[row[k]], 0, (uint32_t)column[k] / 8);
+        const bool kept = philox_half(word, column[k] % 8) < key.threshold;
+        const float scaled = value[k] * key.scale;
+        out[k] = kept ? scaled : 0.0f;
+    }
+}
+
+void cuda_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t count,
+                          const DeviceInt32 *row, const DeviceInt32 *column, float keep,
+                          RandomStream stream, const DeviceInt64 *gid, const Poll *poll) {
+    (void)poll;
+    if (keep >= 1) { // nothing is dropped
+        if (count > 0)
+            cuda_copy(out, value, (size_t)count * sizeof(float));
+        return;
+    }
+    LAUNCH(drop_entries, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
+           floats_of(out), floats_of(value), count, int32s_of(row), int32s_of(column),
+           dropout_key(keep, stream), int64s_of(gid));
+}
+
+__global__ static void pad(DeviceRows out, const float *w) {
+    const int64_t all = out.count * out.stride, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = first_of(); i < all; i += step) {
+        const int64_t r = i / out.stride, c = i % out.stride;
+        out.at[i] = c < out.columns ? w[r * out.columns + c] : 0.0f;
+    }
+}
+
+void cuda_pad_rows(Rows out, const DeviceFloat *w) {
+    LAUNCH(pad, cuda_blocks(out.count * out.stride, THREADS), THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), device_rows(out), floats_of(w));
+}
+
+__global__ static void unpad(float *w, DeviceRows rows) {
+    const int64_t all = rows.count * rows.columns, step = (int64_t)gridDim.x * blockDim.x;
+    for (int64_t i = first_of(); i < all; i += step)
+        w[i] = rows.at[i / rows.columns * rows.stride + i % rows.columns];
+}
+
+void cuda_unpad_rows(DeviceFloat *w, Rows rows) {
+    LAUNCH(unpad, cuda_blocks(rows.count * rows.columns, THREADS), THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), floats_of(w), device_rows(rows));
+}
