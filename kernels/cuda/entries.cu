@@ -1,7 +1,7 @@
 // Single entries of rows (kernels/cpu/entries.c): dropout, a thread an entry, and padding of rows.
 #include "pointwise.h"
 
-static constexpr int THREADS = 256;
+static constexpr int ENTRY_THREADS = 256;
 
 __device__ static inline int64_t first_of(void) {
     return (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -28,7 +28,7 @@ void cuda_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t co
             cuda_copy(out, value, (size_t)count * sizeof(float));
         return;
     }
-    LAUNCH(drop_entries, cuda_blocks(count, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
+    LAUNCH(drop_entries, cuda_blocks(count, ENTRY_THREADS), ENTRY_THREADS, 0, cuda_stream(STREAM_COMPUTE),
            floats_of(out), floats_of(value), count, int32s_of(row), int32s_of(column),
            dropout_key(keep, stream), int64s_of(gid));
 }
@@ -42,7 +42,7 @@ __global__ static void pad(DeviceRows out, const float *w) {
 }
 
 void cuda_pad_rows(Rows out, const DeviceFloat *w) {
-    LAUNCH(pad, cuda_blocks(out.count * out.stride, THREADS), THREADS, 0,
+    LAUNCH(pad, cuda_blocks(out.count * out.stride, ENTRY_THREADS), ENTRY_THREADS, 0,
            cuda_stream(STREAM_COMPUTE), device_rows(out), floats_of(w));
 }
 
@@ -53,6 +53,6 @@ __global__ static void unpad(float *w, DeviceRows rows) {
 }
 
 void cuda_unpad_rows(DeviceFloat *w, Rows rows) {
-    LAUNCH(unpad, cuda_blocks(rows.count * rows.columns, THREADS), THREADS, 0,
+    LAUNCH(unpad, cuda_blocks(rows.count * rows.columns, ENTRY_THREADS), ENTRY_THREADS, 0,
            cuda_stream(STREAM_COMPUTE), floats_of(w), device_rows(rows));
 }
