@@ -160,20 +160,15 @@ static void transform_first(ModelShape *shape, int l) {
 // Does layer 0 multiply before it aggregates though its features are dropped out? They would be
 // kept and aggregated in every epoch otherwise.
 static bool multiplies_dropped(const ModelShape *shape, const Config *config) {
-    int l = 0;
-    while (!shape->weights[l])
-        l++;
+    int l = first_with_weights(shape);
     return shape->layer0 == LAYER0_KEPT && shape->width[l + 1] < shape->width[0] &&
            strcmp(config->lossless.order, "transform-first") == 0 && first_may_multiply(shape);
 }
 
 // Layer 0 of sparse features multiplies first even where that does not make rows narrower.
 static void transform_sparse(ModelShape *shape) {
-    int l = 0;
-    while (!shape->weights[l])
-        l++;
     if (shape->aggregates[0])
-        transform_first(shape, l);
+        transform_first(shape, first_with_weights(shape));
 }
 
 static void choose_savings(ModelShape *shape, const Config *config) {

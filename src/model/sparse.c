@@ -13,14 +13,6 @@
 
 static const char *const what = "sparse features";
 
-// The layer that ends the first convolution.
-static int first_with_weights(const ModelShape *shape) {
-    int l = 0;
-    while (!shape->weights[l])
-        l++;
-    return l;
-}
-
 bool first_may_multiply(const ModelShape *shape) {
     int l = first_with_weights(shape);
     if (!shape->aggregates[0])
