@@ -28,6 +28,7 @@ trap 'rm -rf "$files" "$closing"' EXIT
 memory=$(df --output=avail -k /dev/shm 2>/dev/null | tail -n 1) || memory=0
 if [ -z "${TMPDIR:-}" ] && [ "${memory:-0}" -gt $((8 << 20)) ]; then
     files=$(mktemp -d /dev/shm/fringe-tests-XXXXXX)
+    chmod 755 "$files" # other users, as which some tests run the program, enter it
     export TMPDIR=$files
 fi
 
