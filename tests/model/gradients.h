@@ -324,20 +324,13 @@ static Truth truth_of(const Case *c, const TestGraph *w, const Config *config, f
     return want;
 }
 
-// A unit of ReLU whose sum bf16 rounds to the other side of 0 has another gradient, and so has a
-// maximum of levels: bf16 goes with a smooth activation, and without the latter. Hypergraphs have
-// it in test_hyper_combinations.c.
-static void run_bf16(const Case *c, const TestGraph *w, const Config *config) {
-    Config coded = with_savings(*config, ALL_SAVINGS, "min");
-    float *p;
-    if (test_comm.size == 1 || w->dataset.hyperedges > 0 || strcmp(config->model.jk, "max") == 0)
+static void run_bf16_messages(const Case *c, const TestGraph *w, const Config *saving,
+                              const float *p, const Truth *want) {
+    Config coded = *saving;
+    if (test_comm.size == 1 || w->dataset.hyperedges > 0) // those: test_hyper_combinations.c
         return;
     snprintf(coded.quantization.codec, CONFIG_WORD, "bf16");
-    snprintf(coded.model.activation, CONFIG_WORD, "gelu");
-    Truth want = truth_of(c, w, &coded, &p);
-    run_schedules(c, w, &coded, p, "bf16", &want);
-    memory_free(want.gradient);
-    memory_free(p);
+    run_schedules(c, w, &coded, p, "bf16", want);
 }
 
 static void use_precision(const char *precision) {
@@ -347,32 +340,42 @@ static void use_precision(const char *precision) {
 
 // Products of bf16 have inputs of 8 bits: 2e-2 of the whole gradient, 5e-2 of each matrix; twice
 // that for gin, whose sums nothing divides, and on hypergraphs, where a norm of four products' rows
-// comes to 2.3e-2. With a smooth activation, as above.
-static void run_bf16_products(const Case *c, const TestGraph *w, const Config *config) {
-    Config smooth = *config, coded;
+// comes to 2.3e-2.
+static void run_bf16_products(const Case *c, const TestGraph *w, const Config *saving,
+                              const float *p, const Truth *want) {
     double times = strcmp(c->layer, "gin") == 0 || w->dataset.hyperedges > 0 ? 2 : 1;
-    float *p;
     Made made;
-    if (strcmp(config->model.jk, "max") == 0)
+    if (test_comm.size > 4)
         return;
-    snprintf(smooth.model.activation, CONFIG_WORD, "gelu");
-    Truth want = truth_of(c, w, &smooth, &p);
-    coded = with_savings(smooth, ALL_SAVINGS, "min");
     use_precision("bf16");
-    make(&made, c, w, &coded, "overlap");
+    make(&made, c, w, saving, "overlap");
     float *g = ALLOC(float, made.shape.parameter_count, "g");
-    compare_loss(c, "products of bf16", distributed(&made, p, g), &want, 1e-2);
-    compare_range(c, "all parameters", g, want.gradient, 0, made.shape.parameter_count,
+    compare_loss(c, "products of bf16", distributed(&made, p, g), want, 1e-2);
+    compare_range(c, "all parameters", g, want->gradient, 0, made.shape.parameter_count,
                   2e-2 * times);
     for (int i = 0; i < made.shape.parameter_windows; i++) {
         const Parameter *of = &made.shape.parameter[i];
         if (of->matrix)
-            compare_range(c, of->name, g, want.gradient, of->begin,
+            compare_range(c, of->name, g, want->gradient, of->begin,
                           of->begin + of->rows * of->columns, 5e-2 * times);
     }
     memory_free(g);
     unmake(&made);
     use_precision("fp32");
+}
+
+// A unit of ReLU whose sum bf16 rounds to the other side of 0 has another gradient, and so has a
+// maximum of levels: bf16 goes with a smooth activation, and without the latter.
+static void run_bf16(const Case *c, const TestGraph *w, const Config *config) {
+    Config smooth = *config;
+    float *p;
+    if (strcmp(config->model.jk, "max") == 0)
+        return;
+    snprintf(smooth.model.activation, CONFIG_WORD, "gelu");
+    Truth want = truth_of(c, w, &smooth, &p);
+    Config saving = with_savings(smooth, ALL_SAVINGS, "min");
+    run_bf16_messages(c, w, &saving, p, &want);
+    run_bf16_products(c, w, &saving, p, &want);
     memory_free(want.gradient);
     memory_free(p);
 }
@@ -390,7 +393,6 @@ static inline void run_case(const Case *c, int hidden) {
     run_schedules(c, &w, &saving, p, "all savings", &want);
     run_savings(c, &w, &config, p, &want);
     run_bf16(c, &w, &config);
-    run_bf16_products(c, &w, &config);
     memory_free(want.gradient);
     memory_free(p);
     test_graph_clear(&w);
