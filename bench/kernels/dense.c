@@ -241,19 +241,8 @@ enum { BITS_DEPTH = 63, BITS_COLUMNS = 17, BITS_ROWS = 400 };
 
 static void check_block(const ProductKernels *kernels, const float *x, const float *w,
                         const float *truth) {
-    static uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
-    static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
     static float c[BITS_ROWS * BITS_COLUMNS];
-    kernels->by_rows(a, &(ProductInput){x, BITS_ROWS, BITS_DEPTH, BITS_DEPTH});
-    kernels->by_columns(b, &(ProductInput){w, BITS_DEPTH, BITS_COLUMNS, BITS_COLUMNS}, 16);
-    kernels->block(&(ProductBlock){.a = a,
-                                   .b = b,
-                                   .rows = BITS_ROWS,
-                                   .columns = BITS_COLUMNS,
-                                   .pairs = (BITS_DEPTH + 1) / 2,
-                                   .c = c,
-                                   .c_stride = BITS_COLUMNS,
-                                   .by_rows = true});
+    tried_block(kernels, c, x, BITS_DEPTH, w, BITS_ROWS, BITS_DEPTH, BITS_COLUMNS);
     for (int i = 0; i < BITS_ROWS * BITS_COLUMNS; i++)
         CHECK(truth_same(c[i], truth[i]), EXIT_BUG, "%s: element %d is %a, by definition %a",
               kernels->name, i, (double)c[i], (double)truth[i]);
@@ -261,17 +250,11 @@ static void check_block(const ProductKernels *kernels, const float *x, const flo
 
 // Every kernel that this CPU can run, on so many rows of inputs that try them.
 static void check_bits(int64_t rows) {
-    const ProductKernels *kernels[] = {
-        &product_kernels_plain,
-        product_kernels(),
-#if defined(__x86_64__)
-        __builtin_cpu_supports("avx512bw") ? &product_kernels_avx512 : NULL,
-        __builtin_cpu_supports("fma") ? &product_kernels_avx2 : NULL
-#endif
-    };
+    const ProductKernels *kernels[TRIED_KERNELS];
     static float x[BITS_ROWS * BITS_DEPTH], w[BITS_DEPTH * BITS_COLUMNS];
     static float truth[BITS_ROWS * BITS_COLUMNS];
     RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
+    tried_kernels(kernels);
     for (int i = 0; i < BITS_DEPTH * BITS_COLUMNS; i++)
         w[i] = truth_input(stream, i / BITS_COLUMNS * 8 + 3 * (i % 2), i % BITS_COLUMNS);
     for (int64_t done = 0; done < rows; done += BITS_ROWS) {
@@ -282,7 +265,7 @@ static void check_bits(int64_t rows) {
                 truth[r * BITS_COLUMNS + c] =
                     truth_sum(0, false, x + r * BITS_DEPTH, 1, w + c, BITS_COLUMNS, BITS_DEPTH);
         }
-        for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++)
+        for (int k = 0; k < TRIED_KERNELS; k++)
             if (kernels[k] != NULL)
                 check_block(kernels[k], x, w, truth);
     }

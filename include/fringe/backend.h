@@ -171,8 +171,7 @@ static inline int64_t split_counts(int64_t classes) { return 2 + 3 * classes; } 
 typedef struct BackendStart {
     const char *vectors; // cpu: auto | plain | avx2 | avx512 (the widest allowed that the CPU has)
     const char *spmm;    // cuda: own | cusparse | auto (aggregate_tune measures both)
-    const char
-        *precision;   // of dense products: fp32 | bf16 (inputs rounded, sums of floats); NULL: fp32
+    const char *precision; // of dense products: fp32 (or NULL) | bf16: rounded inputs, fp32 sums
     int node_rank;    // this rank among those of its machine takes device node_rank mod devices
     int node_size;    // ranks of the machine
     int device_ranks; // ranks that share its device (device_id); 0: as many as node_size says

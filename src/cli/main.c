@@ -35,14 +35,11 @@ const Command commands[] = {
      "labels are numbers, which scores.npy then predicts),\n"
      "scores.npy (float32 [n, K], before softmax or sigmoid) and with --layer L also\n"
      "embeddings-L.npy (float32 [n, width]), all in the order of the original nodes, into\n"
-     "--output (default: run.dir/predictions). CONFIG may be the folder of a run. Where ids are "
-     "not\n"
-     "0 to n-1 they are written, too: ids.npy, or ids.txt of ids that are text. --npz FILE: all "
-     "of\n"
-     "it in one archive, id [n], class [n] or [n, K], scores [n, K] and, if there are any,\n"
-     "class_names [K] and embeddings [n, width]; names are numpy's <U. --data NEW: "
-     "another\n"
-     "graph with the weights of the run; it needs features, and no labels.",
+     "--output (default: run.dir/predictions). CONFIG may be the folder of a run. Where ids are\n"
+     "not 0 to n-1 they are written, too: ids.npy, or ids.txt of ids that are text.\n"
+     "--npz FILE: all of it in one archive, id [n], class [n] or [n, K], scores [n, K] and, if\n"
+     "there are any, class_names [K] and embeddings [n, width]; names are numpy's <U.\n"
+     "--data NEW: another graph with the weights of the run; it needs features, and no labels.",
      cmd_predict},
     {"program", "NAME CONFIG", 2, 2, true, NEEDS_DATA | NEEDS_OUTPUT | NEEDS_TO_FINISH, "rMOsoEjqv",
      "run a learning program: random walks, labels, components, vectors",

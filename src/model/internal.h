@@ -193,13 +193,6 @@ bool model_shape_of(ModelShape *shape, const LayerKind *kind, const Config *conf
                     int64_t features, int64_t classes, LabelKind labels, Error *err);
 // True if a layer below uses weights, so that the gradient of this layer's input is needed.
 bool wants_input_gradient(const ModelShape *shape, int l);
-// The layer that ends the first convolution.
-static inline int first_with_weights(const ModelShape *shape) {
-    int l = 0;
-    while (!shape->weights[l])
-        l++;
-    return l;
-}
 // The layer multiplies its input by W before the aggregates of its convolution.
 static inline bool multiplies_first(const ModelShape *shape, int l) {
     assert(l >= 0);

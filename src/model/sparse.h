@@ -27,6 +27,13 @@ typedef struct SparseFeatures {
     Rows sum;                            // [rows of level 1, out] X W where it is added to rows
 } SparseFeatures;
 
+// The layer that ends the first convolution.
+static inline int first_with_weights(const ModelShape *shape) {
+    int l = 0;
+    while (!shape->weights[l])
+        l++;
+    return l;
+}
 // The first layers may multiply the features by their weights before they aggregate.
 bool first_may_multiply(const ModelShape *shape);
 // NULL: this model can take sparse features as they are.

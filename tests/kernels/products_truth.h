@@ -3,7 +3,7 @@
 #ifndef FRINGE_TESTS_PRODUCTS_TRUTH_H
 #define FRINGE_TESTS_PRODUCTS_TRUTH_H
 
-#include "fringe/base.h"
+#include "products.h"
 #include <math.h>
 #include <string.h>
 
@@ -61,8 +61,39 @@ static inline bool truth_same(float a, float b) {
     return truth_bits(a) == truth_bits(b) || (isnan(a) && isnan(b));
 }
 
-// Number `at` of the inputs: one row of eight has infinities and NaNs, one huge numbers, one has
-// numbers whose products are denormal or nearly so, one denormals; all have ties.
+// The kernels that this CPU can run, also those that it would not choose: fused multiply-adds on a
+// CPU with an instruction for bf16. NULL: it lacks that one.
+enum { TRIED_KERNELS = 4 };
+static inline void tried_kernels(const ProductKernels *out[TRIED_KERNELS]) {
+    memset(out, 0, TRIED_KERNELS * sizeof *out);
+    out[0] = &product_kernels_plain;
+    out[1] = product_kernels();
+#if defined(__x86_64__)
+    out[2] = __builtin_cpu_supports("avx512bw") ? &product_kernels_avx512 : NULL;
+    out[3] = __builtin_cpu_supports("fma") ? &product_kernels_avx2 : NULL;
+#endif
+}
+
+// c [rows, columns], tight, = x w of one block, whose rows of x are `stride` floats apart.
+static inline void tried_block(const ProductKernels *kernels, float *c, const float *x,
+                               int64_t stride, const float *w, int64_t rows, int64_t depth,
+                               int64_t columns) {
+    static uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
+    static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
+    kernels->by_rows(a, &(ProductInput){x, rows, depth, stride});
+    kernels->by_columns(b, &(ProductInput){w, depth, columns, columns}, 16);
+    kernels->block(&(ProductBlock){.a = a,
+                                   .b = b,
+                                   .rows = rows,
+                                   .columns = columns,
+                                   .pairs = (depth + 1) / 2,
+                                   .c = c,
+                                   .c_stride = columns,
+                                   .by_rows = true});
+}
+
+// The inputs, by row and column: one row of eight has infinities and NaNs, one huge numbers, one
+// has numbers whose products are denormal or nearly so, one denormals; all have ties.
 static inline float truth_input(RandomStream stream, int64_t row, int64_t column) {
     uint32_t word = (uint32_t)(0x1p32 * random_uniform32(stream, row, 0, column)),
              kind = (uint32_t)row % 8;

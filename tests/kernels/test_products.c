@@ -115,37 +115,17 @@ static void every_width_has_the_bits_of_the_definition(void **state) {
     use("fp32", "auto");
 }
 
-// Of the kernels that the CPU has, also those that it would not choose: fused multiply-adds on a
-// CPU with an instruction for bf16.
 static void every_kernel_has_the_bits_of_the_definition(void **state) {
     (void)state;
-    const ProductKernels *kernels[] = {
-        &product_kernels_plain,
-        product_kernels(),
-#if defined(__x86_64__)
-        __builtin_cpu_supports("avx512bw") ? &product_kernels_avx512 : NULL,
-        __builtin_cpu_supports("fma") ? &product_kernels_avx2 : NULL
-#endif
-    };
+    const ProductKernels *kernels[TRIED_KERNELS];
     enum { ROWS = 50, DEPTH = 61, COLUMNS = 67 };
     Rows a = tried_rows(ROWS, DEPTH, 5);
-    float *w = tried_floats(DEPTH, COLUMNS, 6);
-    uint32_t *left = ALLOC(uint32_t, PRODUCT_ROWS * PRODUCT_PITCH, "left");
-    uint32_t *right = ALLOC(uint32_t, PRODUCT_PAIRS * PRODUCT_COLUMNS, "right");
-    float *c = ALLOC(float, ROWS *COLUMNS, "c");
-    for (size_t k = 0; k < sizeof kernels / sizeof *kernels; k++) {
+    float *w = tried_floats(DEPTH, COLUMNS, 6), c[ROWS * COLUMNS];
+    tried_kernels(kernels);
+    for (int k = 0; k < TRIED_KERNELS; k++) {
         if (kernels[k] == NULL)
             continue;
-        kernels[k]->by_rows(left, &(ProductInput){floats(a), ROWS, DEPTH, a.stride});
-        kernels[k]->by_columns(right, &(ProductInput){w, DEPTH, COLUMNS, COLUMNS}, 16);
-        kernels[k]->block(&(ProductBlock){.a = left,
-                                          .b = right,
-                                          .rows = ROWS,
-                                          .columns = COLUMNS,
-                                          .pairs = (DEPTH + 1) / 2,
-                                          .c = c,
-                                          .c_stride = COLUMNS,
-                                          .by_rows = true});
+        tried_block(kernels[k], c, floats(a), a.stride, w, ROWS, DEPTH, COLUMNS);
         for (int64_t r = 0; r < ROWS; r++)
             for (int64_t j = 0; j < COLUMNS; j++)
                 assert_true(
@@ -154,9 +134,6 @@ static void every_kernel_has_the_bits_of_the_definition(void **state) {
     }
     rows_free(device(), &a);
     memory_free(w);
-    memory_free(left);
-    memory_free(right);
-    memory_free(c);
 }
 
 static void rounding_is_to_the_nearest(void **state) {
