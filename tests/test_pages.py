@@ -94,6 +94,29 @@ def check_command(page, number, line):
             fail(page, number, f"{config} is not there")
 
 
+def check_results():
+    """Each row of a table of results.md stands, but for its first cell, in a row of a file that the text before it links;
+    the last table has all files."""
+    page, files, folder = "docs/results.md", [], os.path.join(ROOT, "bench", "results", "tables")
+    lines, checked, listed = open(os.path.join(ROOT, page), encoding="utf-8").read().split("\n"), 0, set()
+    for number, line in enumerate(lines, 1):
+        found = re.findall(r"tables/(\w+)\.json\)", line)
+        if line.startswith("| [") or not line.startswith("|"):
+            files, listed = ([], listed) if line.startswith("#") else (files + found, listed | set(found))
+            continue
+        if number < len(lines) and lines[number].startswith("|---") or line.startswith("|---"):
+            continue
+        rows = [row for name in files for parts in json.load(open(f"{folder}/{name}.json", encoding="utf-8")).values()
+                for part in parts if isinstance(part, dict) for row in part["rows"]]
+        cells, checked = {cell.strip() for cell in line.strip("| ").split("|")[1:]} - {""}, checked + 1
+        if not any(cells <= set(row) for row in rows):
+            fail(page, number, f"no row of {', '.join(files) or 'a file'} has these figures")
+    missing = {os.path.splitext(name)[0] for name in os.listdir(folder)} - listed
+    if missing:
+        fail(page, len(lines), f"does not name {', '.join(sorted(missing))}")
+    assert checked > 60, "the tables could not be read"
+
+
 assert "train.epochs" in KEYS and "train" in COMMANDS, "neither keys nor commands could be read"
 for page in PAGES:
     text = open(os.path.join(ROOT, page), encoding="utf-8").read()
@@ -107,6 +130,7 @@ for page in PAGES:
     for number, line in enumerate(joined.split("\n"), 1):
         check_command(page, number, line)
 
+check_results()
 drawn = subprocess.run([sys.executable, os.path.join(ROOT, "docs/pictures/draw.py"), "--check"], capture_output=True,
                        text=True)
 if drawn.returncode != 0:

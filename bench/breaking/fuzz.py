@@ -5,7 +5,7 @@ the defect corpus of FRINGE_DATA. A fuzzer that finds something ends the bench w
 file to tests/fuzz/corpus/READER (fuzz_READER -minimize_crash=1 makes it smaller). Then zip bombs are refused, and timed.
 
 Each reader's row is kept in bench/results/fuzz.json until it is measured again, and the table is written into
-docs/results.md. Bars: 20,000 executions a second, 90 % of the lines, 0.1 s for a bomb.
+bench/results/tables/fuzz.json. Bars: 20,000 executions a second, 90 % of the lines, 0.1 s for a bomb.
 
 smoke: --table
 """
@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 
-from figures import ROOT, kept, write_section
+from figures import ROOT, kept, write_tables
 
 BUILD, KEPT = os.path.join(ROOT, "build-fuzz"), kept("fuzz")
 RATE, LINES, REFUSAL = 20000, 90, 0.1
@@ -120,11 +120,11 @@ def write(kept):
     bombs = ["| zip bomb | bytes | s to its sentence | peak MiB | |", "|---|---|---|---|---|"]
     for name, row in kept["bombs"].items():
         bombs.append(f"| {name} | {row['bytes']:,} | {row['seconds']:.3f} | {row['mib']} | {verdict(row['seconds'] < REFUSAL)} |")
-    write_section("Fuzzing the readers",
-                  f"`bench/fuzz.sh` (libFuzzer of {kept['clang']}, AddressSanitizer and UndefinedBehaviorSanitizer, one thread; the seconds "
-                  "are those of the run with its corpus; bars: 20,000 executions/s, 90 % of the lines of the reader, 0.1 s for a bomb). "
-                  "`lines`: of the sources that tests/fuzz/readers.txt names, without the functions that write or look for files.\n\n" +
-                  "\n".join(table) + "\n\n" + "\n".join(bombs))
+    write_tables("Fuzzing the readers",
+                 f"`bench/fuzz.sh` (libFuzzer of {kept['clang']}, AddressSanitizer and UndefinedBehaviorSanitizer, one thread; the seconds "
+                 "are those of the run with its corpus; bars: 20,000 executions/s, 90 % of the lines of the reader, 0.1 s for a bomb). "
+                 "`lines`: of the sources that tests/fuzz/readers.txt names, without the functions that write or look for files.\n\n" +
+                 "\n".join(table) + "\n\n" + "\n".join(bombs))
 
 
 def main():

@@ -5,11 +5,11 @@ import importlib
 import json
 import math
 import os
+import re
 import shutil
 import statistics
 import subprocess
 import sys
-import textwrap
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FRINGE = os.environ.get("FRINGE", os.path.join(ROOT, "build", "fringe"))
@@ -167,29 +167,51 @@ def keep(path, table):
         out.write("{\n" + ",\n".join(lines) + "\n}\n")
 
 
-def wrapped(text):
-    """Lines of at most 120 columns, but for those of tables."""
-    return "\n".join(line if line.startswith("|") else
-                     textwrap.fill(line, 120, break_long_words=False, break_on_hyphens=False)
-                     for line in text.split("\n"))
+def cells_of(row):
+    """Of a row of a Markdown table; \\| is a bar of a cell's own."""
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", row.strip()[1:-1])]
 
 
-def flowing(text):
-    """Paragraphs as one line each, so that what stands in them breaks no lines; tables as they are."""
-    return "\n\n".join(part if part.startswith("|") else " ".join(part.split()) for part in text.strip().split("\n\n"))
+def parts_of(text):
+    """Paragraphs, each a string, and tables, each {columns, rows}, in their order."""
+    for part in re.split(r"\n\s*\n", text.strip()):
+        lines = part.split("\n")
+        first = next((i for i, line in enumerate(lines) if line.startswith("|")), len(lines))
+        if first > 0:
+            yield " ".join(" ".join(lines[:first]).split())
+        if first < len(lines):
+            rows = [cells_of(line) for line in lines[first:]]
+            yield {"columns": rows[0], "rows": rows[2:]}
 
 
-def write_section(title, text):
-    """Replaces the section "## title" of docs/results.md by text, or adds it; with --results=FOLDER that of its page."""
-    path = os.path.join(SMOKE or option("results", "") or os.path.join(ROOT, "docs"), "results.md")
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    page = open(path).read() if os.path.exists(path) else "# Results\n\nEvery table names the command that makes it.\n"
-    begin = page.find(f"## {title}\n")
-    end = page.find("\n## ", begin + 1) + 1 if begin >= 0 else -1
-    section = f"## {title}\n\n{wrapped(text.strip())}\n"
-    if begin < 0:
-        page = page.rstrip("\n") + "\n\n" + section
-    else:
-        page = page[:begin] + section + ("\n" + page[end:] if end > 0 else "")
-    with open(path, "w") as out:
-        out.write(page)
+def tables_path(bench):
+    folder = SMOKE or option("results", "") or os.path.join(ROOT, "bench", "results")
+    return os.path.join(folder, "tables", f"{bench}.json")
+
+
+def read_tables(bench):
+    """What it has written: {title: [paragraphs and tables]}."""
+    path = tables_path(bench)
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
+def as_lines(part, indent):
+    """JSON with one row of a table a line."""
+    if isinstance(part, str):
+        return indent + json.dumps(part, ensure_ascii=False)
+    rows = ",\n".join(f"{indent} {json.dumps(row, ensure_ascii=False)}" for row in part["rows"])
+    return f'{indent}{{"columns": {json.dumps(part["columns"], ensure_ascii=False)}, "rows": [\n{rows}]}}'
+
+
+def write_tables(title, text, bench=""):
+    """Puts what the text says (Markdown: paragraphs and tables) under the title in bench/results/tables/BENCH.json."""
+    bench = bench or os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    table = {**read_tables(bench), title: list(parts_of(text))}
+    os.makedirs(os.path.dirname(tables_path(bench)), exist_ok=True)
+    sections = [f"{json.dumps(name)}: [\n" + ",\n".join(as_lines(part, " ") for part in parts) + "]"
+                for name, parts in table.items()]
+    with open(tables_path(bench), "w", encoding="utf-8") as out:
+        out.write("{\n" + ",\n".join(sections) + "\n}\n")

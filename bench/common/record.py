@@ -1,9 +1,9 @@
-"""Writes the figures that a bench prints into docs/results.md: bench/run.sh NAME | python3 bench/common/record.py "TITLE"."""
+"""Writes the figures that a bench prints into bench/results/tables/NAME.json: bench/run.sh NAME | python3 bench/common/record.py "TITLE"."""
 import json
 import os
 import sys
 
-from figures import write_section
+from figures import write_tables
 
 
 def cpu():
@@ -27,9 +27,9 @@ def main():
     print("\n".join(lines))
     found = json.loads(lines[-1])
     table = ["| figure | value | limit or peer | ratio | bar | |", "|---|---|---|---|---|---|"]
-    write_section(sys.argv[1],
-                  f"`bench/run.sh {found['bench']} | python3 bench/common/record.py \"{sys.argv[1]}\"` ({cpu()}). `short`: the bar was missed.\n\n" +
-                  "\n".join(table + [row(figure) for figure in found["figures"]]))
+    write_tables(sys.argv[1],
+                 f"`bench/run.sh {found['bench']} | python3 bench/common/record.py \"{sys.argv[1]}\"` ({cpu()}). `short`: the bar was missed.\n\n" +
+                 "\n".join(table + [row(figure) for figure in found["figures"]]), found["bench"])
 
 
 main()

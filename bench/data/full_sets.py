@@ -7,7 +7,7 @@ The look-alikes of Reddit and ogbn-products (fringe generate) are written as DGL
 reddit_graph.npz; edge.csv.gz (one direction of each edge, in random order), node-feat.csv.gz and so on. fringe reads
 these, cuts them into 4 parts with METIS and trains a 3-layer GCN with 4 ranks on this machine. Each step has its
 seconds and its most memory (of its largest process); beside reading stands what remains of it in memory. Where fringe
-plan says that the four ranks need more than 22 GiB, the model is half as wide. Needs numpy. Writes docs/results.md;
+plan says that the four ranks need more than 22 GiB, the model is half as wide. Needs numpy. Writes bench/results/tables/full_sets.json;
 rows of earlier calls stay (bench/results/full_sets.json).
 """
 import gzip
@@ -23,7 +23,7 @@ import tempfile
 import time
 import zipfile
 
-from figures import FRINGE, Bench, fringe, keep, kept, needs_module, option, write_section
+from figures import FRINGE, Bench, fringe, keep, kept, needs_module, option, write_tables
 
 numpy = needs_module("numpy")
 
@@ -177,12 +177,12 @@ def write_table(kept):
         table.append(f"| {name} | {r['read_gib']:.3f} | {r['held_gib']:.3f} | {r['cut_s']:.0f} | {r['cut_gib']:.2f} | "
                      f"{r['asked_gib']:.1f} ({r['asked']} wide) | 3 x {r['hidden']} | {r['epoch_s']:.2f} | "
                      f"{r['planned_gib']:.3f} | {r['taken_gib']:.3f} | {r['loss'][0]:.2f} to {r['loss'][1]:.2f} |")
-    write_section("Sets of full size in their own files",
-                  "`bench/run.sh full_sets`: look-alikes of Reddit and ogbn-products in the files of DGL (npz) and of OGB "
-                  "(csv.gz, one direction of each edge) are read, cut into 4 by METIS and trained, GCN of 3 layers, 4 ranks "
-                  "on 2 cores. Memory: of the largest process; while cutting METIS is a process of its own. Bars: reading "
-                  f"its arrays and 64 MiB, training {OF_PLAN} of its plan. Where the plan of 4 ranks is above {ROOM} GiB "
-                  "the model is half as wide.\n\n" + "\n".join(table))
+    write_tables("Sets of full size in their own files",
+                 "`bench/run.sh full_sets`: look-alikes of Reddit and ogbn-products in the files of DGL (npz) and of OGB "
+                 "(csv.gz, one direction of each edge) are read, cut into 4 by METIS and trained, GCN of 3 layers, 4 ranks "
+                 "on 2 cores. Memory: of the largest process; while cutting METIS is a process of its own. Bars: reading "
+                 f"its arrays and 64 MiB, training {OF_PLAN} of its plan. Where the plan of 4 ranks is above {ROOM} GiB "
+                 "the model is half as wide.\n\n" + "\n".join(table))
 
 
 def main():

@@ -6,7 +6,7 @@ The distribution is counted from the lists of halo rows in the shards that `frin
 stands in the lists of other parts, it is read. Multiplicity is the mean over the rows that any other part reads; halo /
 own, the remote-neighbour ratio, is the mean over all rows. Real graphs are looked for in FRINGE_DATA, and those that
 are not there are left out, which is said. Bar of look-alikes with a wanted multiplicity: at most 10 % off for the
-parts that it is wanted for. Writes docs/results.md unless --sets or --parts is given.
+parts that it is wanted for. Writes bench/results/tables/multiplicity.json unless --sets or --parts is given.
 smoke: --sets=cora+tiny --parts=2
 """
 import array
@@ -17,7 +17,7 @@ import os
 import struct
 import tempfile
 
-from figures import Bench, fringe, option, write_section
+from figures import Bench, fringe, option, write_tables
 
 REAL = {"citeseer": "citeseer/citeseer.npz", "cora": "cora/cora.npz", "pubmed": "pubmed/pubmed.npz",
         "coauthor_cs": "coauthor_cs/ms_academic_cs.npz", "coauthor_physics": "coauthor_physics/ms_academic_phy.npz",
@@ -99,7 +99,7 @@ def main():
     chosen = names.split("+") if names else [*REAL, *ALIKE, *WANTED]
     table = measure(bench, chosen, [int(k) for k in (parts or "4,8").split(",")])
     if not names and not parts:
-        write_section(TITLE, f"""
+        write_tables(TITLE, f"""
 `bench/run.sh multiplicity`: how many parts other than its own read a row, for METIS parts. Multiplicity is the mean over
 the rows that another part reads, halo / own (the remote-neighbour ratio) the mean over all rows. A multiplicity that a
 look-alike is asked for is met within {100 * ALLOWED:.0f} % for its number of parts.

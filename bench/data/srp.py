@@ -10,7 +10,7 @@ seconds no other follows. Every method runs on one thread in a process of its ow
 partition.method=file:PATH, and `fringe partition` measures them. Nothing is printed before replicas and connectivity
 have been counted again here, from the pins and the parts. Cuts are kept in bench/results/srp.json as soon as they are
 known and not made again, but for those of tests/data/srp.tsv, the bars of --strict (--again: all are made again).
-Writes docs/results.md from all that is kept.
+Writes bench/results/tables/srp.json from all that is kept.
 """
 import glob
 import json
@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, Bench, fringe, keep, kept, option, settings, skip, write_section
+from figures import BUILD, ROOT, Bench, fringe, keep, kept, option, settings, skip, write_tables
 
 SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
         "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
@@ -306,7 +306,7 @@ def write_page(known, sizes):
         rows = all_figures(known, name, sizes[name]) if name in sizes else []
         if len(rows) > 2:
             text += [f"{name}: {sizes[name][0]:,} nodes, {sizes[name][1]:,} hyperedges.", "", *rows, ""]
-    write_section("Streams against offline partitioners", "\n".join(text))
+    write_tables("Streams against offline partitioners", "\n".join(text))
 
 
 def sizes_of(name):

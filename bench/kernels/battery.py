@@ -5,14 +5,14 @@ smoke: --axes=row --rounds=7 --tests=100
 
 An axis (battery.c) is the word that runs, as a training makes it run. Of about 110 p-values of a generator without fault one
 is below .005 or above .995 ("weak") in the mean, and none below 1e-6 ("failed"). Numbers of 8 bits are the same bytes as
-those of 16. Cells are kept in bench/results/battery.json and not run again. Writes docs/results.md.
+those of 16. Cells are kept in bench/results/battery.json and not run again. Writes bench/results/tables/battery.json.
 """
 import os
 import shutil
 import subprocess
 
 from cells import known_cells, measure_cells, names_wanted
-from figures import ROOT, Bench, kept, option, skip, write_section
+from figures import ROOT, Bench, kept, option, skip, write_tables
 
 AXES = {"column": "columns of a row of 256, then the next row", "row": "8 columns of one row after the other",
         "peer": "8 readers of a row", "epoch": "200 epochs", "layer": "8 layers in both directions"}
@@ -44,7 +44,7 @@ def show(table, bench):
             bench.figure(f"{axis}, {rounds} rounds: failed", cell["failed"], f"of {cell['tests']}")
             lines.append(f"| {AXES[axis]} | {rounds} | {cell['tests']} | {'; '.join(cell['not good']) or 'none'} | "
                          f"{cell['failed']} |")
-    write_section("Random numbers", "\n".join(lines) + """
+    write_tables("Random numbers", "\n".join(lines) + """
 
 `bench/run.sh battery`: dieharder reads the numbers in the order in which a training uses them, one word of the counter after
 the other. weak: p below .005 or above .995, one of a hundred by chance. `run.random=philox7` has seven rounds; numbers of 8

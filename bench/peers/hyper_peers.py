@@ -6,7 +6,7 @@ smoke: --epochs=1 --rounds=1
 walmart with the features random:64, 2 convolutions, 256 wide (configs/walmart-hgnn.json with model.norm_hyper=row, which
 is what HypergraphConv computes). bench/peers/systems/setup.sh pyg makes the environment first. The systems take turns, and the
 figures are ratios of medians. Mode vanilla computes in every epoch what PyG computes; overlap is fringe's default.
-Writes docs/results.md.
+Writes bench/results/tables/hyper_peers.json.
 """
 import glob
 import json
@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, epoch_seconds, fringe, option, peer_python, settings, skip, write_section
+from figures import ROOT, Bench, epoch_seconds, fringe, option, peer_python, settings, skip, write_tables
 
 CONFIG = os.path.join(ROOT, "configs", "walmart-hgnn.json")
 BARS = {"vanilla": 3.0, "overlap": 3.0}
@@ -64,7 +64,7 @@ def main():
                      median["pyg"] / median[mode], bar)
         lines.append(f"| fringe, {mode} | {median[mode]:.3f} | {median['pyg'] / median[mode]:.2f} |")
     lines.append(f"| PyG | {median['pyg']:.3f} | 1 |")
-    write_section("HGNN against PyG's HypergraphConv", "\n".join(lines))
+    write_tables("HGNN against PyG's HypergraphConv", "\n".join(lines))
     bench.end()
 
 

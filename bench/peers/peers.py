@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, epoch_seconds, fringe, kept, option, peer_python, skip, write_section
+from figures import ROOT, Bench, epoch_seconds, fringe, kept, option, peer_python, skip, write_tables
 
 PEERS = ("dgl", "pyg")
 GENERATOR = {"reddit-small": "reddit-small", "reddit-half": "planted:nodes=116000,edges=13400000,communities=128"}
@@ -91,7 +91,7 @@ def write_table(table, threads, rounds):
                      f"{t['pyg']:.3f} | {t['dgl'] / t['fringe']:.2f} | {t['pyg'] / t['fringe']:.2f} | "
                      f"{t['dgl'] / saving:.2f} | {t['pyg'] / saving:.2f} |")
         lines.append(line.replace("nan", "-"))
-    write_section("One process against DGL and PyG", "\n".join(lines))
+    write_tables("One process against DGL and PyG", "\n".join(lines))
 
 
 main()

@@ -11,7 +11,7 @@ max(compute, quantized exchange), its parts measured in the same run: compute is
 (summing weight gradients, too: only the blocking schedule hides none of it, so the ideal may be passed), the exchange
 is what the same messages make it wait under that schedule. What packing and unpacking must take is their bytes of
 floats at the rates of bench/run.sh message, every core busy, measured anew for each cell. Published speed-ups: 2.19 to
-3.01. Writes docs/results.md.
+3.01. Writes bench/results/tables/adaqp.json.
 """
 import json
 import os
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, kept, look_alike, needs_rig, option, write_section
+from figures import BUILD, ROOT, SMOKE, Bench, kept, look_alike, needs_rig, option, write_tables
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {66.8: 2.5, 75.2: 3.0, 78.2: 3.4}  # of gcn; times vanilla
@@ -101,8 +101,8 @@ def write_table(graph, rows):
                "AdaQP does), `overlap` behind the whole own part; assignment: of a training with the published period of 100 epochs. "
                f"Bars: speed-up of gcn {', '.join(f'{bar} at {share} %' for share, bar in BARS.items())}; of the ideal "
                f"{OF_IDEAL}; pack {PACK_SHARE} % and {PACK_OF_BYTES} of bytes / rate; assignment {ASSIGNMENT_SHARE} %.")
-    write_section(f"AdaQP on the network rig, {graph}",
-                  caption + "\n\n" + "\n".join(head + [f"{row} {missed(row)} |" for row in rows.values()]))
+    write_tables(f"AdaQP on the network rig, {graph}",
+                 caption + "\n\n" + "\n".join(head + [f"{row} {missed(row)} |" for row in rows.values()]))
 
 
 def main():

@@ -7,7 +7,7 @@ smoke: --layouts=2x1 --epochs=8 --repeats=1 --kinds=vanilla,adaptive
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla spends --share percent of its epoch
 on communication. There every kind of widths trains --epochs epochs with --repeats seeds, by turns: adaptive, random and
 uniform widths of mode adaqp-published, and mode adaqp, whose savings and widths are fringe's own. Printed and written to
-docs/results.md:
+bench/results/tables/adaqp_totals.json:
 
   - the wall clock of a training: epochs, assignment of bit widths, evaluation, and the rest (set-up, files);
   - test accuracy and epochs per second (training with assignment), as AdaQP's Table 4 has them;
@@ -21,7 +21,7 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, look_alike, needs_rig, option, paired_difference, write_section
+from figures import ROOT, SMOKE, Bench, look_alike, needs_rig, option, paired_difference, write_tables
 from rig import run, search
 
 PUBLISHED_CUT = 79.98
@@ -180,8 +180,8 @@ def main():
                        f"every {PERIOD}. Medians over seeds; accuracy: the mean, and the mean of paired differences ± its "
                        "standard error. Rest: set-up and files. Of each part: seconds of an epoch on central rows while "
                        "messages travel, and of the messages, under the schedule `central`; a ratio of 1 hides them.")
-            write_section(f"AdaQP's whole trainings, {graph}",
-                          caption + "\n\n" + "\n".join(text).strip())
+            write_tables(f"AdaQP's whole trainings, {graph}",
+                         caption + "\n\n" + "\n".join(text).strip())
     bench.end()
 
 

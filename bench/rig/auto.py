@@ -9,7 +9,7 @@ shared memory). A short training of every fixed mode finds those that come near 
 these and auto train --epochs epochs in every round, in an order that turns. The figure is auto's seconds by those of
 the fixed mode with the best median, both of one round: its median over the rounds, and the 95 % interval of that
 median by bootstrap. Seconds are those of all epochs but the first, with the assignment of bit widths, so the epochs in
-which auto tries fp32 count. Writes docs/results.md.
+which auto tries fp32 count. Writes bench/results/tables/auto.json.
 """
 import json
 import os
@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, look_alike, needs_rig, option, write_section
+from figures import FRINGE, ROOT, Bench, look_alike, needs_rig, option, write_tables
 
 BAR, BAR_LOWER = 1.05, 1.03
 FIXED = "vanilla,lossless,overlap,quantize,adaqp"
@@ -108,7 +108,7 @@ def main():
             seconds, choices = measure(work, config, layout, link, rounds, epochs)
             rows.append(judge(bench, link, seconds, choices, epochs))
             print(rows[-1], flush=True)
-    write_section("Mode auto on every link", "\n".join([
+    write_tables("Mode auto on every link", "\n".join([
         f"`bench/run.sh auto`: {graph}, GCN 3 x 256, {layout} hosts x ranks with one core each on the network rig, or as "
         f"many ranks of one machine (loopback). {rounds} rounds of {epochs} epochs, by turns. Seconds of an epoch with the "
         "trials and the assignment of widths, medians; the ratio is auto's to the best fixed mode's of the same round, "

@@ -7,12 +7,12 @@ smoke: --layouts=2x1 --epochs=1 --repeats=1
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla communicates --share percent of its
 epoch; there mode adaqp runs --repeats times with gradients in fp32 and with gradients.codec=max, bits=4, by turns. The
 part of adaqp's epoch that the sum of gradients and the rest (what no kind of time names) take could fall to 1/7.7, by its
-bytes; the bar is 0.85 of that: 1 - 0.85 x part x (1 - 1/7.7) of adaqp's epoch. Writes docs/results.md.
+bytes; the bar is 0.85 of that: 1 - 0.85 x part x (1 - 1/7.7) of adaqp's epoch. Writes bench/results/tables/coded_sums.json.
 """
 import os
 import tempfile
 
-from figures import ROOT, Bench, look_alike, needs_rig, option, write_section
+from figures import ROOT, Bench, look_alike, needs_rig, option, write_tables
 from rig import assigned, gains, in_turns, middle, ranged, search
 
 FEWER, SHARE_OF_GAIN = 7.7, 0.85
@@ -43,7 +43,7 @@ def main():
                                 option("epochs", 5)))
     head = ["| hosts x ranks | Mbit/s | adaqp s | sum s | sum and rest % | with 4 bits s | sum s | times adaqp | ratio "
             "| at most |", "|" + "---|" * 10]
-    write_section(f"Gradients in 4 bits on the network rig, {graph}", (
+    write_tables(f"Gradients in 4 bits on the network rig, {graph}", (
         f"`bench/run.sh coded_sums --config={name} --share={share}`: seconds per epoch of mode adaqp with the sum of weight "
         "gradients in fp32 and in 4 bits (codec max), at the link rate at which vanilla communicates that share; medians of "
         "repeats by turns, the gain with its range. at most: 1 - 0.85 x (sum and rest) x (1 - 1/7.7).\n\n"

@@ -7,14 +7,14 @@ For each layout (hosts x ranks of each) the link rate is searched at which vanil
 lossless.cover=replicas) spends that share of its epoch packing, sending and unpacking walmart's rows (configs/
 adaqp-walmart-hgnn.json, with parts of equal numbers of nodes and of pins: waiting for a larger part is no communication);
 there vanilla, the same rows in few bits (adaqp-published) and fewer rows in few bits (adaqp) take turns. Bars: 2 hosts 2.5 and 3 times as fast as vanilla, 4 hosts 2.2 and 2.7. The ideal is the epoch without any
-communication. Writes docs/results.md.
+communication. Writes bench/results/tables/hyper_rig.json.
 """
 import json
 import os
 import statistics
 import tempfile
 
-from figures import ROOT, Bench, needs_rig, option, write_section
+from figures import ROOT, Bench, needs_rig, option, write_tables
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {"2x1": {"adaqp-published": 2.5, "adaqp": 3.0}, "4x1": {"adaqp-published": 2.2, "adaqp": 2.7}}
@@ -68,8 +68,8 @@ def main():
                "METIS into parts of equal nodes and pins; medians over repeats by turns, with their range. The rate is the one at which vanilla, which sends "
                f"the 2 R rows of the replicas in fp32, comes nearest to {share} % communication; the share is that of its "
                "repeats. Without communication: how many times as fast vanilla's epoch would be.")
-    write_section("AdaQP on a hypergraph on the network rig",
-                  caption + "\n\n" + "\n".join(HEAD + rows))
+    write_tables("AdaQP on a hypergraph on the network rig",
+                 caption + "\n\n" + "\n".join(HEAD + rows))
     bench.end()
 
 

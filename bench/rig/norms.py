@@ -5,13 +5,13 @@ smoke: --layout=2x1 --epochs=1 --repeats=1
 
 The configuration of bench/run.sh adaqp (gcn) at the link rate where vanilla with LayerNorm spends that share of its epoch
 communicating; both norms by turns in vanilla and overlap. Medians over the repeats. Both modes compute all rows
-(lossless.receptive_field=all), so that both norms send the same rows. Writes docs/results.md.
+(lossless.receptive_field=all), so that both norms send the same rows. Writes bench/results/tables/norms.json.
 """
 import os
 import statistics
 import tempfile
 
-from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, write_section
+from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, write_tables
 from rig import WARM, gains, in_turns, middle, ranged, run, search, times
 
 ALL = "lossless.receptive_field=all"
@@ -40,7 +40,7 @@ def main():
     keep(kept("norms"), rows)
     table = "\n".join(f"| {mode} | {a:.3f} | {b:.3f} | {ratio} | {x / 1e6:.1f} | {y / 1e6:.1f} |"
                       for mode, (a, b, ratio, x, y) in rows.items())
-    write_section("BatchNorm beside LayerNorm on the network rig", f"""\
+    write_tables("BatchNorm beside LayerNorm on the network rig", f"""\
 `bench/run.sh norms`: gcn on {graph}, {layout} (hosts x ranks of each), {rate} Mbit/s, where vanilla with LayerNorm
 communicates {share} % of its epoch; all rows. Medians of {option("repeats", 3)} turns of {epochs} epochs. BatchNorm adds
 up its columns over the ranks once a layer and direction, and no layer begins before.

@@ -10,13 +10,13 @@ under the schedule blocking run --repeats times, by turns. The limit of pipegcn,
 is the longer of two parts of the epoch of that last one: what ranks compute, pack and unpack, and what halo messages and
 the sum of the weight gradients hold the link, for blocking hides them behind nothing. Bar: an epoch of pipegcn is at most
 1.10 of it (1.08 with 2x1). Published, layer 0 kept: PipeGCN 1.43 to 3.96 times vanilla, SANCUS 0.27 to 1.31. Rows stay
-in bench/results/pipegcn.json; writes docs/results.md.
+in bench/results/pipegcn.json; writes bench/results/tables/pipegcn.json.
 """
 import json
 import os
 import tempfile
 
-from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, write_section
+from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, write_tables
 from rig import WARM, gains, in_turns, middle, ranged, run, search, times, vanilla
 
 BARS = {"2x1": 1.08}
@@ -53,7 +53,7 @@ def write_table(graph, rows):
                "hold the link. The limit of pipegcn is the longer one. Bar: 1.10 of the limit, 1.08 with 2x1. Published, "
                "layer 0 kept: PipeGCN 1.43 to 3.96 times vanilla, SANCUS 0.27 to 1.31. sancus: hybrid:.05,10.")
     lines = ["| " + " | ".join(key.split()) + " " + row for key, row in rows.items()]
-    write_section(f"Late messages on the network rig, {graph}", caption + "\n\n" + "\n".join(head + lines))
+    write_tables(f"Late messages on the network rig, {graph}", caption + "\n\n" + "\n".join(head + lines))
 
 
 def main():

@@ -12,7 +12,7 @@ its streaming partitioner up to 2.6 times as fast as those of offline ones. Byte
 partition: if each hyperedge's nodes sent their rows there and back, 2 R rows would travel. The part with most pins, in
 parts of the mean, says how long the others wait for it. Before that, on one core of one rank, what an iteration of
 random-walk takes beside its aggregates (bar: 1.25 times), and what spectral does besides aggregates, dense products and
-the small eigenproblem (bar: .2 of the time, and no more than .2 for that). Writes docs/results.md.
+the small eigenproblem (bar: .2 of the time, and no more than .2 for that). Writes bench/results/tables/programs.json.
 """
 import json
 import os
@@ -23,7 +23,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, fringe, needs_rig, npy, option, settings, write_section
+from figures import FRINGE, ROOT, SMOKE, Bench, fringe, needs_rig, npy, option, settings, write_tables
 from rig import FIRST
 from streams import by_hyperedges, planted, write
 
@@ -170,7 +170,7 @@ def main():
         for name, config in configs.items():
             more, why = compare(bench, work, name, config, methods, programs)
             rows, reasons = rows + more, reasons + why
-    write_section("Programs on parts of different methods", (
+    write_tables("Programs on parts of different methods", (
         f"`bench/run.sh programs --layout={LAYOUT} --rate={option('rate', 100)}`: medians of repeats by turns on the network rig, "
         f"on walmart and on the hypergraph at the end of a planted stream ({option('stream', 40000):,} nodes and as many hyperedges of 2 to "
         f"10 pins, {COMMUNITIES} communities, nine pins in ten of the own one), where srp's parts are those that the stream "

@@ -4,7 +4,7 @@ usage: bench/run.sh accuracy [--strict] [--only=cora-gcn,...] [--runs=10] [--ran
 smoke: --only=cora-gcn --runs=2 --ranks=2
 
 Reads bench/results/reference.json (made by bench/peers/systems/reference.py), trains configs/<set>-<model>.json with
-the same recipe and splits, and writes the table into docs/results.md. A row agrees if the means differ by at most
+the same recipe and splits, and writes the table into bench/results/tables/accuracy.json. A row agrees if the means differ by at most
 max(1.0 point, 3 combined standard errors).
 """
 import glob
@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, allowed_difference, fringe, kept, option, write_section
+from figures import ROOT, Bench, allowed_difference, fringe, kept, option, write_tables
 
 ROWS = ["cora-gcn", "cora-sage", "citeseer-gcn", "citeseer-sage", "amazon_photo-gcn", "amazon_photo-sage",
         "amazon_computers-gcn", "coauthor_cs-gcn", "coauthor_cs-sage", "coauthor_physics-gcn", "coauthor_physics-sage",
@@ -82,8 +82,8 @@ def main():
         with open(table_path, "w") as out:
             json.dump(measured, out, indent=1)
     caption = f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation)."
-    write_section("Accuracy against a PyTorch reference",
-                  caption + "\n\n" + table(ROWS, measured, reference))
+    write_tables("Accuracy against a PyTorch reference",
+                 caption + "\n\n" + table(ROWS, measured, reference))
     bench.end()
 
 

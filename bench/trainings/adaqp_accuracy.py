@@ -9,7 +9,7 @@ evaluations. A mode agrees if the means differ by at most max(0.3 points, 2 stan
 until the standard error of the difference is at most 0.15 points; the other modes take `least` seeds. Beside it stands
 the noise that the mode's messages add to the gradient of vanilla's last weights, without dropout:
 |g_mode - g_fp32| / |g_fp32|, root mean square over seeds. Scores are kept in bench/results/adaqp_accuracy.json as
-soon as they are known and not measured again (remove a case there to do so). Writes docs/results.md.
+soon as they are known and not measured again (remove a case there to do so). Writes bench/results/tables/adaqp_accuracy.json.
 """
 import glob
 import json
@@ -21,7 +21,7 @@ import tempfile
 from array import array
 
 from cells import records_of, score_of
-from figures import ROOT, SMOKE, Bench, fringe, keep, kept, option, paired_difference, settings, write_section
+from figures import ROOT, SMOKE, Bench, fringe, keep, kept, option, paired_difference, settings, write_tables
 
 NARROW = "lossless.order=auto"  # hundreds of seeds of products with up to 8,415 features would take days
 SETS = {"cora-gcn": [NARROW], "amazon-computers-gcn": [NARROW], "coauthor-physics-gcn": [NARROW],
@@ -162,8 +162,8 @@ def write_table(table):
                f"adaqp-published, quantization.period={PERIOD}, group_size={GROUP}, widths 2, 4, 8; on all sets but "
               "reddit-small with lossless.order=auto, in vanilla too: what travels in layer 0 is not the features but "
               "their product with the weights, where that is narrower.")
-    write_section("AdaQP's accuracy against vanilla",
-                  caption + "\n\n" + "\n".join("| " + " | ".join(cells) + " |" for cells in lines))
+    write_tables("AdaQP's accuracy against vanilla",
+                 caption + "\n\n" + "\n".join("| " + " | ".join(cells) + " |" for cells in lines))
 
 
 def main():

@@ -7,7 +7,7 @@ smoke: --epochs=5 --pairs=1
 Epochs: bench/turns.sh, four ranks, with common/called.py as NEW; time.epoch of metrics.jsonl. CPU: all of the Python
 process, its start and imports too, of cores x seconds; the median over the trainings. Late: from the end of the epoch (its
 time.clock) to the callback, on one rank, on four, and on two hosts of the network rig (hosts=), where it can be had; the rig
-needs root. Writes docs/results.md.
+needs root. Writes bench/results/tables/calls.json.
 """
 import json
 import os
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, flowing, look_alike, option, write_section
+from figures import FRINGE, ROOT, SMOKE, Bench, look_alike, option, write_tables
 from rig import FIRST
 
 CALLED = os.path.join(ROOT, "bench", "common", "called.py")
@@ -115,7 +115,7 @@ def main():
         found = late(bench, work, called, graph, epochs)
     table = "\n".join(f"| {where} | {1000 * statistics.median(seconds):.0f} | {1000 * max(seconds):.0f} "
                       f"| {sum(s <= SOON for s in seconds)} of {len(seconds)} |" for where, seconds in found.items())
-    write_section("Trainings called from Python", flowing(f"""\
+    write_tables("Trainings called from Python", f"""\
 `bench/run.sh calls`: `fringe.train` with a callback every epoch beside the command, {turn["name"]}, {epochs} epochs,
 {pairs} pairs by turns: an epoch takes {turn["value"]:.3f} times as long ({turn["unit"].split(", ")[1]}; the command
 against itself {turn["limit"]:.3f}; bar 1.03: {turn["verdict"]}). Python itself, its start and imports included, takes
@@ -124,7 +124,7 @@ against itself {turn["limit"]:.3f}; bar 1.03: {turn["verdict"]}). Python itself,
 
 | | median ms | largest ms | within {1000 * SOON:.0f} ms |
 |---|---|---|---|
-{table}"""))
+{table}""")
     bench.end()
 
 

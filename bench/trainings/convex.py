@@ -11,14 +11,14 @@ Weights in floats end about 2e-11 away, because steps shorter than half of their
 in double. models: a support-vector machine, linear regression and logistic regression with l1, of mushroom's 112 columns and of cora's
 words without edges, one column, all nodes in training, on 1 and 4 ranks (alone, --only=models): their objective above that of scikit-learn's
 solution (LinearSVC, Ridge, LogisticRegression; needs sklearn). Rows with a bar must come near (at most) or stay away (at
-least). Writes docs/results.md.
+least). Writes bench/results/tables/convex.json.
 """
 import json
 import os
 import tempfile
 
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, one_column, trained, weights_of
-from figures import ROOT, SMOKE, Bench, flowing, fringe as program, needs_module, option, settings, write_section
+from figures import ROOT, SMOKE, Bench, fringe as program, needs_module, option, settings, write_tables
 
 import fringe
 
@@ -183,21 +183,21 @@ def models(bench, work):
 
 def write_models(bench):
     rows = [f"| {f['name'].rsplit(',', 1)[0]} | {f['value']:.1e} | {f.get('verdict', '')} |" for f in bench.figures]
-    write_section("Optima of linear models beside scikit-learn", flowing(f"""\
+    write_tables("Optima of linear models beside scikit-learn", f"""\
 `bench/run.sh convex --only=models`: a support-vector machine (hinge, steps of 1 / ({LAMBDA} t)), linear regression (mse) and
 logistic regression with l1 {L1} (l1, proximal steps), one column, decay {LAMBDA}, all nodes in training: the objective above
 that of scikit-learn's LinearSVC, Ridge and LogisticRegression; at most 1e-4.
 
 | data, model, ranks | objective above scikit-learn's | |
 |---|---|---|
-""" + "\n".join(rows)))
+""" + "\n".join(rows))
 
 
 def write(bench):
     words = {"at most": "≤ {:.0e}", "at least": "≥ {:.0e}", None: ""}
     bars = [words[f.get("against")].format(f.get("limit", 0)) for f in bench.figures]
     rows = [f"| {f['name']} | {f['value']:.2g} | {bar} | {f.get('verdict', '')} |" for f, bar in zip(bench.figures, bars)]
-    write_section("Optima of convex problems", f"""\
+    write_tables("Optima of convex problems", f"""\
 `bench/run.sh convex`. cora: `cora-sgc-convex` on {RANKS} ranks, ‖W - W*‖ / ‖W*‖ after {EPOCHS} epochs. mushroom:
 DIANA's second figure, logistic regression of `mushroom-logistic` with one column and all nodes in training on {PARTS}
 ranks that hold equal ranges of the nodes by label, ‖w - w*‖² / ‖w*‖² after {STEPS:,} epochs. As in the paper, rounding

@@ -11,14 +11,14 @@ fp32 rows and lets each arm go the same way with coded ones: noise is |g - g_fp3
 --train. On the way back rows are fp32; with --layer=1, so are those of all layers but that. Scenes are kept in
 bench/results/differences.json and not measured again (remove one there to do so); what this program does not know is
 left out. A memory pays at a width where it has less noise than the rows themselves at the same bytes. Bar, with 2 layers:
-differences of 2 bits, rows before post, have at most the noise of 4 bits of the rows after post. Writes docs/results.md.
+differences of 2 bits, rows before post, have at most the noise of 4 bits of the rows after post. Writes bench/results/tables/differences.json.
 """
 import json
 import os
 import tempfile
 from collections import namedtuple
 
-from figures import ROOT, SMOKE, Bench, keep, kept, look_alike, on_ranks, option, write_section
+from figures import ROOT, SMOKE, Bench, keep, kept, look_alike, on_ranks, option, write_tables
 from noise import noise_at
 from versions import Version
 
@@ -158,7 +158,7 @@ def not_run(known):
 
 
 def write(known):
-    write_section("Memories of halo rows", "\n\n".join(filter(None, (CAPTION, table(known), SAY, not_run(known)))))
+    write_tables("Memories of halo rows", "\n\n".join(filter(None, (CAPTION, table(known), not_run(known)))))
 
 
 CAPTION = """\
@@ -168,20 +168,6 @@ the way forward have; on the way back they are fp32, in the bytes too. All arms 
 training with fp32 rows. Differences and ef21 take the bytes of the rows; anchor sends fp32 rows once in 10 epochs. A
 memory pays at a width where its noise is below that of the rows at the same bytes; an anchor with 8 bits takes more
 than they do at any width."""
-SAY = """\
-On cora (140 training nodes; one training and ten epochs a number, so that factors below 1.5 say little): without
-dropout differences and ef21 pay at every width, and 2 bits of differences have less noise than 4 bits of the rows. With
-dropout rows after post change with its masks: with 2 layers differences pay a little (0.7 to 1.0 of the noise), with 3
-layers only at 4 bits, and an anchor never. Rows before post do not have the masks: differences then halve the noise at
-every width, ef21 from 2 bits on, but such rows are wider than those of the default order. 2 bits of differences before
-post have 1.4 times the noise of 4 bits of rows after post in 7 times the bytes (2 layers), 1.6 times in 1.7 times (3
-layers): with dropout, more bits are the better buy on cora. 1 bit of ef21 does not pay with dropout. On
-reddit-small (2 layers, dropout; widths 1, 2, 3, 4, 8) differences have 0.5 to 0.8 of the noise of the rows at every
-width and at either place. Yet there, too, 2 bits of differences before post have four times the noise of 4 bits of rows
-after post, in one and a half times the bytes. On coauthor_physics (3 layers, dropout, 60 % of the nodes train; widths
-2, 4) a memory before dropout pays: 2 bits of differences have the noise of 4 bits of the rows at either place, and a
-thirtieth of that of 2 bits; but these rows take 7.5 MB, and 4 bits of the rows after post 4.2 MB. At equal noise the
-default order has fewer bytes on both sets."""
 
 
 def main():

@@ -8,7 +8,7 @@ A cell is a case (config, ranks, optimizer) and a method: runs with the same see
 mean of its last ten evaluations. A method with a bar may be below fp32 by at most max(0.3 points, 2 standard errors of
 the paired difference). Cells are kept in bench/results/gradient_accuracy.json as soon as they are known and not run
 again (remove one there to do so); none is begun after so many hours. sgd: with momentum, a rate at which fp32 learns,
-and twice the epochs. Writes docs/results.md.
+and twice the epochs. Writes bench/results/tables/gradient_accuracy.json.
 """
 import json
 import os
@@ -17,7 +17,7 @@ from collections import namedtuple
 from functools import partial
 
 from cells import mean_of, measure_cells, names_wanted, not_run, score_of, train_seeds
-from figures import Bench, kept, option, paired_difference, write_section
+from figures import Bench, kept, option, paired_difference, write_tables
 
 # config: ranks, optimizers, seeds, settings of all its runs
 SETS = {"cora-gcn": ((4, 8), ("adam", "sgd"), 10, []),
@@ -121,7 +121,7 @@ def write(table):
         lines.append([method, *cells, *beside(table, method), errors.get(method, "")])
     text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
     every = [(case.name, method) for case, method in all_cells()]
-    write_section("Accuracy of coded weight gradients", "\n\n".join(filter(None, (CAPTION, text, SAY, not_run(table, every)))))
+    write_tables("Accuracy of coded weight gradients", "\n\n".join(filter(None, (CAPTION, text, not_run(table, every)))))
 
 
 CAPTION = """\
@@ -131,17 +131,6 @@ coauthor-physics). max and minmax at 4 and 8 bits, dq-sgd and ef21 may be below 
 standard errors), diana with Adam alone; the others have no bar. sgd: momentum 0.9, rate 0.2, 400 epochs. dq-sgd
 chooses bits every 25 epochs. memory: what it left of gradients, ‖g - h‖ / ‖g‖, or what feedback added to them,
 ‖e‖ / ‖g‖; mean over epochs. error of a share: of the codec on cora, from "Codecs on weight gradients"."""
-SAY = """\
-The papers, of sampled batches: QSGD trains to the accuracy of floats in 4 to 8 bits; TernGrad loses nothing with
-AlexNet and less than 2 points with GoogLeNet; EF21 and signs with feedback come to where floats come. In full-graph
-training of cora's GCN with Adam this holds for 4 and 8 bits, with and without a memory, and for QSGD in 36 times fewer
-bytes. Signs with feedback cost half a point, as what feedback adds is several times the gradient, and TernGrad two
-points. With plain descent TernGrad and signs with feedback do not train: their noise is as large as the gradient, and
-nothing shortens the steps, as Adam does where there is noise. There minmax in 4 bits, which mode adaqp
-uses, and EF21, whose memory takes errors up again, lose nothing; max in 4 bits is a point below fp32, within two
-standard errors at either number of ranks, and QSGD's steps of the 2-norm lose 4 points, DIANA in 2 bits 7 to 13, with a
-second memory 48. Dropout makes each epoch's gradient another one: half of it is left to send to memories that follow
-it."""
 
 
 def main():

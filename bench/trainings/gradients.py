@@ -14,7 +14,7 @@ bits: DQ-SGD's, and the two rules after its baselines, against fixed bits on the
 ranks by label, steps of 1 / L: mean bits of 600 epochs, chosen anew every 25, and the gap to the optimum, F - F*, over
 that of fixed bits; also with fp32's own gap taken off both, which has a bar where that is not nearly all. With coded
 sums nothing has a bar. --seeds=1 --rules=fixed,dq is the short form. Keeps bench/results/gradients.json; bits that are
-there with as many seeds are not run again. Writes docs/results.md.
+there with as many seeds are not run again. Writes bench/results/tables/gradients.json.
 """
 import json
 import math
@@ -22,7 +22,7 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, keep, kept, on_ranks, option, write_section
+from figures import ROOT, SMOKE, Bench, keep, kept, on_ranks, option, write_tables
 
 SETS = {"cora-gcn": [], "reddit-small-gcn": [], "coauthor-physics-gcn": ["lossless.order=auto"]}
 RANKS = 2 if SMOKE else 4
@@ -174,9 +174,9 @@ def bits_table(known):
 
 def write(known):
     if any(name in known for name in SETS):
-        write_section("Codecs on weight gradients", "\n\n".join((CODECS, codec_table(known), CODECS_SAY)))
+        write_tables("Codecs on weight gradients", "\n\n".join((CODECS, codec_table(known))))
     if "fp32 4 fixed" in known:
-        write_section("Bits over time", "\n\n".join((BITS, bits_table(known), BITS_SAY)))
+        write_tables("Bits over time", "\n\n".join((BITS, bits_table(known))))
 
 
 CODECS = """\
@@ -185,29 +185,11 @@ of 512 and messages of 16 rows as they travel. Errors ‖Q(g) - g‖² / ‖g‖
 greatest of ranks and epochs; bits a value, packed (scales included) and with entropy codes (tables included), beside
 the entropy of the codes alone. max 2 is TernGrad's, l2 4 QSGD's, mean 1 SignSGD's, log 5 C-LPT's without its anchor;
 sketch is SketchML's with so many quantiles, all values in their code. Nanoseconds a value are printed."""
-CODECS_SAY = """\
-A program in numpy of its own found on cora's shares, at random: max 4 .015 to .023, max 8 5e-5 to 8e-5, minmax 4 .010
-to .012, l2 4 .05 to .08, max 2 .77 to .91; with entropy codes max 4 1.0 to 1.6 bits, max 8 2.9 to 4.9, minmax 4 2.7 to
-3.1, max 2 .26 to .44. The same is found here. Where few nodes train (cora: 140 of 2,708) most values are small beside
-the greatest of their row, and entropy codes save two thirds of the bits. On reddit-small values are nearer to normal
-ones: errors are 3 to 30 times as large, entropy codes save a third of 4 bits, and rounding at random to 2 bits, or by
-the 2-norm to 4, adds more noise than there is gradient. The nearest value halves the error; its bias does not average
-out over epochs unless a memory takes it up. Powers of two err by .05 to .13 in any bits from 4 on, and take 2.9 bits.
-Quantiles have as many values each, so those few that make up most of the square of a message share one: their error is
-.3 to .8 with 256 of them, as that of even steps in 2 bits, and those in 8 have next to none."""
 BITS = """\
 `bench/run.sh gradients --only=bits`: DQ-SGD's choice of bits against fixed bits of the same worth: logistic regression
 of mushroom on twelve ranks by label, 600 steps of 1 / L, bits chosen every 25; means over seeds. sums: fp32, where
 shares alone are coded, or the same codec. F - F* is the gap to the optimum, ratio that to fixed bits; beyond fp32's:
 the gap of the same steps in fp32 (last column) taken off both, where it is not nearly all."""
-BITS_SAY = """\
-As the paper has it, chosen bits are fewer at an end as good, where shares alone are coded, which is what it derives
-them for: 6, 11 and 16 % fewer than 4, 6 and 8 bits, at a gap 1 to 4 % larger. The rules after its baselines know
-nothing of the end. In the place of 4 bits rms spends 26 % fewer and ends more than twice as far from the optimum, and
-adaqs spends 64 % more and ends 1.7 times as far; in the place of 8 both end as fixed bits do, rms with 23 % fewer.
-Where sums are coded too, fewer late bits are felt. In full-graph training the gradient does not shrink as the loss
-does: on cora with Adam dq-sgd takes 6.3 bits in the mean of all epochs instead of 6 ("Accuracy of coded weight
-gradients")."""
 
 
 def main():

@@ -7,7 +7,7 @@ For every hypergraph of FRINGE_DATA: its pins, the edges of the clique expansion
 for 2 convolutions, 64 wide, on the features random:64, the seconds of an epoch and the resident memory of hgnn on the
 hypergraph, gcn on the clique expansion and gcn on the star; one process of two threads, mode vanilla, so that every arm
 makes all of its aggregates in every epoch. Arms take turns; small sets run more epochs. Next to the times: what reading the sources and the index and
-writing the results of all aggregates once takes at this machine's rate of copying. Writes docs/results.md.
+writing the results of all aggregates once takes at this machine's rate of copying. Writes bench/results/tables/hyper.json.
 """
 import json
 import os
@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import BUILD, FRINGE, SMOKE, Bench, epoch_seconds, npy, option, skip, write_section
+from figures import BUILD, FRINGE, SMOKE, Bench, epoch_seconds, npy, option, skip, write_tables
 
 SETS = {"cora-cocite": "hg_cora_cocite", "cora-coauthor": "hg_cora_coauthor", "citeseer-cocite": "hg_citeseer_cocite",
         "pubmed-cocite": "hg_pubmed_cocite", "dblp-coauthor": "hg_dblp_coauthor", "house": "hg_house", "zoo": "hg_zoo",
@@ -142,7 +142,7 @@ def main():
                "Least: reading the sources and the index of every aggregate once and writing its rows once, at the rate of "
                f"copying tables of 256 MB, measured in the same run ({rate:.1f} GB/s, read and write counted); dense products, norms and the "
                "optimizer come on top.")
-    write_section("Why two Blocks", caption + "\n\n" + "\n".join(head + rows))
+    write_tables("Why two Blocks", caption + "\n\n" + "\n".join(head + rows))
     bench.end()
 
 

@@ -7,7 +7,7 @@ Trains configs/<set>-hgnn.json: every split of HyperGCN with a seed of its own, 
 reference values come from a program in numpy, not part of fringe, with the same splits and the same recipe: 2 convolutions, dropout of both inputs,
 Adam at 0.01, decay of the first matrix, 200 epochs, a hyperedge for every node that has none. A set agrees if the means
 differ by at most max(1.5 points, 3 combined standard errors) on one rank and on --ranks, and if the means of these two
-differ by at most 0.3 points over the same splits and seeds. Writes docs/results.md.
+differ by at most 0.3 points over the same splits and seeds. Writes bench/results/tables/hyper_accuracy.json.
 """
 import json
 import os
@@ -16,7 +16,7 @@ import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, allowed_difference, fringe, option, settings, write_section
+from figures import ROOT, Bench, allowed_difference, fringe, option, settings, write_tables
 
 REFERENCE = {  # mean, standard deviation, runs; the runs are splits, but of mushroom seeds
     "cora-cocite": (69.7, 1.5, 10),
@@ -87,8 +87,8 @@ def write_table(rows, ranks):
                "not part of fringe. Allowed: "
                f"max({AT_LEAST_ALLOWED} points, 3 combined standard errors). The last column is the mean over pairs of "
                f"the same split and seed ± their standard deviation; at most {BETWEEN_RANKS} points are allowed.")
-    write_section("Accuracy on hypergraphs against a reference",
-                  caption + "\n\n" + "\n".join(head + rows))
+    write_tables("Accuracy on hypergraphs against a reference",
+                 caption + "\n\n" + "\n".join(head + rows))
 
 
 main()

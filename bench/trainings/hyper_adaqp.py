@@ -9,7 +9,7 @@ evaluations. A mode agrees if the means differ by at most max(0.3 points, 2 stan
 is at least 5 points above the share of the most frequent class. Seeds are added until the standard errors are at most
 0.15 points. Messages must have at least 4 times fewer bytes per epoch than vanilla's, in the epochs after the first
 assignment. Scores are kept in bench/results/hyper_adaqp.json and not measured again (remove the file to do so).
-Writes docs/results.md.
+Writes bench/results/tables/hyper_adaqp.json.
 """
 import array
 import ast
@@ -21,7 +21,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, settings, skip, write_section
+from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, settings, skip, write_tables
 
 MODES = ("vanilla", "adaqp-published", "adaqp")
 CONFIG = os.path.join(ROOT, "configs", "adaqp-walmart-hgnn.json")
@@ -114,8 +114,8 @@ def write_table(rows, known, vanilla, sent, majority, epochs, ranks):
                "`adaqp` sends fewer rows, too.")
     head = ["| mode | seeds | accuracy | difference | allowed | MB | times fewer |", "|" + "---|" * 7,
             f"| vanilla | {len(known['vanilla'])} | {vanilla:.2f} | | | {sent / 1e6:.1f} | |"]
-    write_section("AdaQP's accuracy on a hypergraph",
-                  caption + "\n\n" + "\n".join(head + rows))
+    write_tables("AdaQP's accuracy on a hypergraph",
+                 caption + "\n\n" + "\n".join(head + rows))
 
 
 main()

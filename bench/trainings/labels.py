@@ -5,7 +5,7 @@ smoke: --sets=yelp-small --seeds=1 --epochs=3
 
 A GCN of 3 x 128 (LayerNorm, standardized features) on 4 ranks. The MLP is the same model on the same nodes without
 their edges. Mode adaqp is compared with vanilla over paired seeds; it agrees if the means differ by at most max(0.3 points, 2
-standard errors). Micro-F1 of the test nodes after the last epoch. Writes docs/results.md.
+standard errors). Micro-F1 of the test nodes after the last epoch. Writes bench/results/tables/labels.json.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import shutil
 import statistics
 import tempfile
 
-from figures import SMOKE, Bench, fringe, option, paired_difference, settings, write_section
+from figures import SMOKE, Bench, fringe, option, paired_difference, settings, write_tables
 
 CONFIG = {"data": {"transforms": ["standardize"]},
           "model": {"layer": "gcn", "layers": 3, "hidden": [128], "post": ["dropout", "norm", "activation"],
@@ -56,7 +56,7 @@ def main():
                      abs(difference) / allowed + 1e-9, 1.0, at_most=True)
         lines.append(f"| {name} | {mlp:.1f} | {gcn:.2f} | {difference:+.2f} ± {error:.2f} | {allowed:.2f} |")
     table = "\n".join(lines)
-    write_section("Several labels a node", f"""\
+    write_tables("Several labels a node", f"""\
 `bench/run.sh labels`: micro-F1 of the test nodes in percent after {epochs} epochs of a 3 × 128 GCN on 4 ranks, {seeds}
 paired seeds, on the look-alikes of Yelp and AmazonProducts (20,000 nodes). The MLP is the same model without edges.
 

@@ -6,14 +6,14 @@ smoke: --sets=reddit-small --samples=2
 bench/trainings/noise.c measures each arm at one set of trained weights on 4 ranks: noise is the distance of the gradient from
 that of fp32 messages, root mean square over epochs, over its length. Curves are compared at equal bytes, between
 neighbouring points of the other curve, on logarithmic scales. Adaptive widths have a point for each lambda; below
-LEAST_LAMBDA nearly every row gets the smallest width, so that nothing is left to choose. Writes docs/results.md and
+LEAST_LAMBDA nearly every row gets the smallest width, so that nothing is left to choose. Writes bench/results/tables/noise.json and
 docs/pictures/noise.svg.
 """
 import math
 import os
 import tempfile
 
-from figures import SMOKE, Bench, on_ranks, option, write_section
+from figures import SMOKE, Bench, on_ranks, option, write_tables
 from plots import Panel, Picture, legend, save
 
 SETS = {
@@ -126,19 +126,13 @@ def main():
             judge(bench, name, results[name])
     if list(results) == list(SETS):
         draw(results)
-        write_section("Noise against bytes", f"""\
+        write_tables("Noise against bytes", f"""\
 `bench/run.sh noise`: {option("samples", 12)} epochs of 3 × 256 GCN with LayerNorm on 4 ranks at one set of trained
 weights, mode `adaqp-published`, a fixed link of 1 Gbit/s and 50 µs. Noise is the distance of the gradient from that of
 fp32 messages, root mean square, over its length. All epochs of an arm do the same work, so the last column shows what
 the widths cost in packing.
 
-![Noise of the gradient against the bytes of an epoch, on three sets](pictures/noise.svg)
-
-{table(results)}
-
-Adaptive widths pay and random ones do not. 1 to 8 bits pay more than 2, 4, 8, and λ = {DEFAULT} takes fewer bytes for
-less noise than 2, 4, 8 at λ = {PUBLISHED} on all three sets. These are the defaults of the modes `adaqp` and
-`quantize`; `adaqp-published` keeps 2, 4, 8 and λ = {PUBLISHED}.""")
+{table(results)}""")
     bench.end()
 
 

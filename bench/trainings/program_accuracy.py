@@ -6,7 +6,7 @@ smoke: --sets=mushroom --splits=1
 On every split of HyperGCN: accuracy over the nodes that are not in training of harmonic (of those reached, and of all),
 random-walk, hgnn as configs/SET-hgnn.json has it (its last epoch), and, where numpy is there, of a direct solve of
 harmonic's equations in double. With scikit-learn, too: its k-means of the spectral vectors, where each cluster has the
-class that most of its training nodes have. Bar: harmonic is within a point of the direct solve. Writes docs/results.md.
+class that most of its training nodes have. Bar: harmonic is within a point of the direct solve. Writes bench/results/tables/program_accuracy.json.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import shutil
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, fringe, option, settings, write_section
+from figures import ROOT, SMOKE, Bench, fringe, option, settings, write_tables
 
 SOLVED = 10  # splits that are solved and clustered, too: 15 s each
 
@@ -127,7 +127,7 @@ def main():
     rows = ["| set | " + " | ".join(heads) + " |", "|" + "---|" * (1 + len(heads))]
     rows += [f"| {name} | " + " | ".join(said(columns[head]) if head in columns else "" for head in heads) + " |"
              for name, columns in table.items()]
-    write_section("Programs beside HGNN", (
+    write_tables("Programs beside HGNN", (
         f"`bench/run.sh program_accuracy`: accuracy in percent over {splits} splits of HyperGCN, mean ± standard deviation. What "
         "hgnn has beyond harmonic comes from features, and from the nodes that no label reaches.\n\n" + "\n".join(rows)))
     bench.end()

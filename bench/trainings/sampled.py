@@ -9,7 +9,7 @@ is 0 where none of its nodes has the word. messages: bytes of the shares for eac
 follows from the words of each rank's nodes, and the relative error of one sum. trainings: Adam, sums coded too. workers:
 bytes of 2 to 8 ranks. rig: 4 hosts on slow links. diana: mushroom with l1, and with sampled nodes and decreasing steps, on
 twelve ranks. clpt, sampling, iaga: what C-LPT compares, the last in numpy. Cells that bench/results/sampled.json has are not
-run again. Writes docs/results.md.
+run again. Writes bench/results/tables/sampled.json.
 """
 import json
 import os
@@ -18,7 +18,7 @@ import tempfile
 
 from cells import measure_cells, names_wanted
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
-from figures import SMOKE, flowing, fringe as program, keep, kept, settings, write_section
+from figures import SMOKE, fringe as program, keep, kept, settings, write_tables
 
 import fringe
 
@@ -362,7 +362,7 @@ SHARES = ("0", "0.5", "1", "mse")
 
 
 def write(found):
-    write_section("Gradients of few training nodes", flowing(f"""\
+    write_tables("Gradients of few training nodes", f"""\
 `bench/run.sh sampled`: linear models on words of documents ({WORDS}'s features, 0 or 1, without edges), one column, {RANKS}
 ranks, about 24 training nodes of each in a step unless another number stands there. Bytes are those of the shares alone,
 without headers; expected values that are not 0 follow from the words of each rank's nodes.
@@ -398,7 +398,7 @@ time (4.8); shares of the master of .5 gain .2 to 1.4 points (4.4).
 {rest_table(found)}
 
 {verdicts(found)}
-"""))
+""")
 
 
 def verdicts(found):

@@ -9,7 +9,7 @@ and at half of it, 6,000 epochs from w* (found by Newton's method in double). Th
 importance: cora, its features 0 and 1, two steps of sgc, Adam 0.2, 20 of the training nodes an epoch: the variance of
 the gradient over 2,000 draws at the weights of epoch 20, beside a uniform draw's; and the epochs until the loss of all
 training nodes is below a target. The same on row-normalised features, where rows of nodes are as long as each other.
-Writes docs/results.md.
+Writes bench/results/tables/sampling.json.
 """
 import json
 import os
@@ -17,7 +17,7 @@ import statistics
 import tempfile
 
 from convex_problems import dataset_of, fringe, np, program
-from figures import ROOT, SMOKE, Bench, keep, kept, option, settings, write_section
+from figures import ROOT, SMOKE, Bench, keep, kept, option, settings, write_tables
 
 SIZE, DECAY, APART = 8 if SMOKE else 64, 1e-3, 10
 EPOCHS, LAST = (60, 20) if SMOKE else (6000, 2000)
@@ -172,7 +172,7 @@ def write(bench):
             table = json.load(file)
     table.update({f["name"]: f["value"] for f in bench.figures})
     keep(kept("sampling"), table)
-    write_section("A sample of the training nodes", f"""\
+    write_tables("A sample of the training nodes", f"""\
 `bench/run.sh sampling`. Floor: logistic regression of mushroom with weight decay {DECAY:g} from its optimum w*,
 `train.sample=uniform:{SIZE}`, SGD at η = 0.1/λ_max (of the Hessian at w*) and at half of it; L(w_t) − L(w*) in the mean
 over the last {LAST:,} of {EPOCHS:,} epochs, over (η/4) tr C; bars: within 20 %. Importance: cora's features behind two

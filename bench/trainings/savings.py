@@ -9,7 +9,7 @@ long planning them takes next to METIS; how many floats are left of layers 1 and
 where rows that training cannot feel stay behind, too; what that does to an epoch on one rank.
 rig: vanilla and AdaQP, each as published and with the savings, at the link rates at which published vanilla
 communicates as much as AdaQP's paper says (bench/run.sh adaqp), --repeats times by turns: medians with their range. alone: one rank, all cores, as published and with them.
-Writes docs/results.md.
+Writes bench/results/tables/savings.json.
 """
 import json
 import os
@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, fringe, kept, needs_rig, option, write_section
+from figures import BUILD, ROOT, SMOKE, Bench, fringe, kept, needs_rig, option, write_tables
 import rig as on_rig
 
 SAVED = {"cora": 20, "pubmed": 23, "amazon_photo": 38, "amazon_computers": 37, "coauthor_cs": 27,
@@ -205,13 +205,13 @@ def main():
     with tempfile.TemporaryDirectory(prefix="fringe-savings-") as work:
         if "graphs" in parts:
             text = "\n\n".join([covers(bench, work), left(bench, work), computing(bench, work)])
-            write_section("Rows that need not travel", "`bench/run.sh savings --parts=graphs`.\n\n" + text)
+            write_tables("Rows that need not travel", "`bench/run.sh savings --parts=graphs`.\n\n" + text)
         if "alone" in parts:
-            write_section(f"One rank with the savings, {graph}",
-                          f"`bench/run.sh savings --parts=alone --graph={graph}`. " + alone(bench, work, graph))
+            write_tables(f"One rank with the savings, {graph}",
+                         f"`bench/run.sh savings --parts=alone --graph={graph}`. " + alone(bench, work, graph))
         if "rig" in parts:
-            write_section(f"The savings on the network rig, {graph}",
-                          f"`bench/run.sh savings --parts=rig --graph={graph}`. " + rig(bench, work))
+            write_tables(f"The savings on the network rig, {graph}",
+                         f"`bench/run.sh savings --parts=rig --graph={graph}`. " + rig(bench, work))
     bench.end()
 
 

@@ -5,7 +5,7 @@ smoke: --sets=words --repeats=1 --epochs=4 --nodes=300
 
 Each set is trained on one rank, all cores, on CSR and on rows of floats by turns; these are multiplied before they are
 aggregated where that is faster (the faster of lossless.order=auto and transform-first, measured in the first round).
-words: a bag of words over a random graph, half a percent of 6,000 columns, made here. Writes docs/results.md.
+words: a bag of words over a random graph, half a percent of 6,000 columns, made here. Writes bench/results/tables/sparse_features.json.
 """
 import json
 import os
@@ -13,7 +13,7 @@ import shutil
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, epoch_seconds, fringe, needs_module, option, settings, write_section
+from figures import ROOT, SMOKE, Bench, epoch_seconds, fringe, needs_module, option, settings, write_tables
 
 numpy = needs_module("numpy")
 SHARE60 = "data.splits=random:0.6,0.2"
@@ -95,9 +95,9 @@ def main():
             "|---|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory(prefix="fringe-sparse-") as work:
         rows += [measure(bench, work, *case) for case in cases(work)]
-    write_section("Sparse features", "`bench/run.sh sparse_features`: one rank, GCN of two layers, rounds by turns; "
-                  "losses apart: the largest relative difference in ten epochs; memory: resident, at the most.\n\n"
-                  + "\n".join(rows))
+    write_tables("Sparse features", "`bench/run.sh sparse_features`: one rank, GCN of two layers, rounds by turns; "
+                 "losses apart: the largest relative difference in ten epochs; memory: resident, at the most.\n\n"
+                 + "\n".join(rows))
     bench.end()
 
 

@@ -11,7 +11,7 @@ the seconds of epochs are kept too: the median epoch, and seconds of epochs to t
 pipeadaqp may be below vanilla by at most max(0.3 points, 2 standard errors of the paired difference); the others have
 no bar; lossless shows which bytes are saved without any of this. Modes that the program does not know are left out.
 Cells are kept in bench/results/stale.json as soon as they are known and not run again (remove one there to do so); none
-is begun after so many hours. Writes docs/results.md.
+is begun after so many hours. Writes bench/results/tables/stale.json.
 """
 import json
 import os
@@ -23,7 +23,7 @@ from functools import partial
 from itertools import accumulate
 
 from cells import mean_of, measure_cells, names_wanted, not_run, score_of, tests_of, train_seeds
-from figures import FRINGE, SMOKE, Bench, kept, look_alike, option, paired_difference, write_section
+from figures import FRINGE, SMOKE, Bench, kept, look_alike, option, paired_difference, write_tables
 from versions import Version
 
 # With their own splits few nodes train, and nothing that they need travels.
@@ -162,8 +162,8 @@ def table_of(table):
 def write(table):
     left = not_run(table, [(name_of(case), mode) for case, mode in all_cells()])
     left += "" if any("epoch" in cell for cells in table.values() for cell in cells.values()) else " Seconds: not measured."
-    write_section("Late, skipped, sampled and coded rows",
-                  "\n\n".join(filter(None, (CAPTION, table_of(table), SAY, left))))
+    write_tables("Late, skipped, sampled and coded rows",
+                 "\n\n".join(filter(None, (CAPTION, table_of(table), left))))
 
 
 CAPTION = """\
@@ -172,13 +172,6 @@ the standard error, bytes of messages in training (without gradients), the test 
 and the epoch of the first evaluation (every fifth is one) at which a seed has 99 % of vanilla's score. Modes as they
 are, with quantization.period=20 and delay=1. All but vanilla, sancus and pipegcn-published also leave out what training
 does not need, as lossless does alone: its bytes are those to hold theirs against."""
-SAY = """\
-On cora, where 140 nodes train and few rows matter, and on reddit-small and products-small no mode is apart from vanilla
-by more than 0.2 points, and all learn at the same pace. On amazon_computers, where 8,251 nodes train and every row is
-needed, late rows cost pipegcn and pipeadaqp 4 points, sampled ones bns 1.6, skipped ones sancus 0.9; adaqp, whose rows
-are of this epoch, 0.1, with a quarter of the bytes of pipegcn. On cora and products-small sancus left no message out:
-its bytes are those of every message (the input's rows are kept); on coauthor_physics it left out a twelfth of its
-messages, and lost nothing, where late rows cost pipegcn .09."""
 
 
 def main():

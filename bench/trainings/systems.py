@@ -4,14 +4,14 @@ usage: bench/run.sh systems
 smoke:
 
 Measures nothing: figures are those of bench/results/gradients.json, gradient_accuracy.json, sampled.json and of the tables
-"Optima of convex problems" in docs/results.md; what is not there is said to be not measured. Writes docs/results.md.
+"Optima of convex problems" in bench/results/tables/convex.json; what is not there is said to be not
+measured. Writes bench/results/tables/systems.json.
 """
 import json
 import os
-import re
 import statistics
 
-from figures import ROOT, flowing, write_section
+from figures import ROOT, write_tables
 
 NOT = "not measured"
 
@@ -25,8 +25,8 @@ def read(name):
 
 
 BITS, ACCURACY, SAMPLED = read("gradients"), read("gradient_accuracy"), read("sampled")
-with open(os.path.join(ROOT, "docs", "results.md"), encoding="utf-8") as page:
-    OPTIMA = dict(re.findall(r"^\| ((?:cora|mushroom), [^|]*?) \| ([^|]*?) \|", page.read(), re.M))
+OPTIMA = {row[0]: row[1] for part in read("tables/convex").get("Optima of convex problems", []) if isinstance(part, dict)
+          for row in part["rows"]}
 
 
 def optimum(name, what):
@@ -131,14 +131,14 @@ ROWS = [
 
 def main():
     rows = "\n".join(f"| {name} | {here} | {figure()} | {published} |" for name, here, figure, published in ROWS)
-    write_section("Every system of the papers", flowing(f"""\
+    write_tables("Every system of the papers", f"""\
 `bench/run.sh systems` puts this table together from what the benches of coded gradients have measured ("Optima of convex
 problems", "Bits over time", "Accuracy of coded weight gradients", "Gradients of few training nodes"). Published figures are
 those of sampled batches and other models: they stand beside ours in kind, not in size.
 
 | system | here | its figure in kind | published |
 |---|---|---|---|
-{rows}"""))
+{rows}""")
 
 
 main()

@@ -12,7 +12,7 @@ and says what all would take, instead of training, by the clock and in seconds o
 
 Cells are kept in bench/results/tuned.json as soon as they are known and not run again (remove one there to do so); none is
 begun after so many hours. --results keeps them in another folder, --merge takes in what such folders have, so that cells
-can be run on several machines. Writes docs/results.md.
+can be run on several machines. Writes bench/results/tables/tuned.json.
 """
 import json
 import os
@@ -24,7 +24,7 @@ import time
 from functools import partial
 
 from cells import known_cells, measure_cells, names_wanted, not_run
-from figures import (ROOT, SMOKE, Bench, fringe, kept, option, paired_difference, settings, write_section)
+from figures import (ROOT, SMOKE, Bench, fringe, kept, option, paired_difference, settings, write_tables)
 
 PUBLISHED = {"amazon_computers": 93.99, "amazon_photo": 96.10, "coauthor_cs": 96.17, "coauthor_physics": 97.46}
 METHODS = {"vanilla-1": ("vanilla", 1), "vanilla-4": ("vanilla", 4), "adaqp-4": ("adaqp", 4)}
@@ -128,7 +128,7 @@ def write(table):
                "the norm, and ends in a linear layer; fringe's recipes end in a convolution, and with model.skip=residual "
                "add the input itself, behind the norm.")
     every = [(name, method) for name in PUBLISHED for method in METHODS]
-    write_section("tunedGNN's recipes", "\n\n".join(filter(None, (caption, text, not_run(table, every)))))
+    write_tables("tunedGNN's recipes", "\n\n".join(filter(None, (caption, text, not_run(table, every)))))
 
 
 def main():

@@ -46,7 +46,7 @@ CELLS = {  # name: (generator, or a config of configs/; config; ranks; epochs; s
     "reddit-half-1": ("planted:nodes=116000,edges=13400000,communities=128",
                       {"model": {"layers": 2, "hidden": [256]}}, 1, 5, []),
     "walmart-1": ("walmart-hgnn.json", None, 1, 10, []),  # 2 hgnn layers, 256 wide
-    # two hosts of the network rig at the rate where vanilla communicates 75.2 % of an epoch (docs/results.md)
+    # two hosts of the network rig at the rate where vanilla communicates 75.2 % of an epoch (bench/results/tables/adaqp.json)
     "rig-adaqp-2x1": ("reddit-small-gcn.json", None, 2, 24,
                       ["mode=adaqp-published", "quantization.period=10", "quantization.link=[2.5e-8,1e-4]",
                        "quantization.solver=exact", "run.threads=1"]),

@@ -11,7 +11,7 @@ of the best validation score. The means may differ by at most max(0.5 points, 3 
 
 Cells are kept in bench/results/zoo_accuracy.json as soon as they are known and not run again (remove one there to do so);
 none is begun after so many hours. --results keeps them in another folder, --merge takes in what such folders have, so
-that cells can be run on several machines. Writes docs/results.md.
+that cells can be run on several machines. Writes bench/results/tables/zoo_accuracy.json.
 """
 import json
 import os
@@ -22,7 +22,7 @@ import tempfile
 from functools import partial
 
 from cells import known_cells, measure_cells, names_wanted, not_run
-from figures import (ROOT, Bench, allowed_difference, fringe, kept, option, peer_python, settings, write_section)
+from figures import (ROOT, Bench, allowed_difference, fringe, kept, option, peer_python, settings, write_tables)
 
 SIXTY = 'data.split_keys=["train60_idx","val20_idx","test20_idx"]'
 BATCH = ["model.norm=batch", 'model.post=["norm","activation","dropout"]']
@@ -137,8 +137,8 @@ def write(table):
                "splits; the others: 20 training nodes a class. Allowed: max(0.5 points, 3 combined standard errors).")
     text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
     every = [(case, side) for case in CASES for side in SIDES]
-    write_section("The zoo's kinds against PyG with the same recipe",
-                  "\n\n".join(filter(None, (caption, text, not_run(table, every)))))
+    write_tables("The zoo's kinds against PyG with the same recipe",
+                 "\n\n".join(filter(None, (caption, text, not_run(table, every)))))
 
 
 def main():

@@ -6,11 +6,12 @@
 What can be computed is computed: the numbering of rows and the vertex cover from a graph of a few nodes, the replicas
 and homes of hyperedges from their pins, the parts of a small stream from its events, the time bars from durations and
 the order of the steps, the floats of an exchange from the widths of a model, the floors from cmake/modules.txt and the
-#include lines of the sources, accuracies from their table in results.md. bench/run.sh stream_pictures and noise measure and draw more.
+#include lines of the sources, accuracies from bench/results/tables. bench/run.sh stream_pictures and noise measure and draw more.
 """
 import glob
 import html
 import itertools
+import json
 import os
 import re
 import sys
@@ -794,13 +795,12 @@ def floors():
 
 # ---- 9: accuracy of programs
 
-def measured(title):
-    """The table of a section of results.md: {first column: {head: (mean, deviation)}}."""
-    with open(os.path.join(ROOT, "docs", "results.md"), encoding="utf-8") as page:
-        section = page.read().split(f"## {title}\n")[1].split("\n## ")[0]
-    lines = [[cell.strip() for cell in line.strip("| ").split("|")] for line in section.splitlines() if line.startswith("|")]
-    return {cells[0]: {head: tuple(map(float, cell.split(" ± "))) for head, cell in zip(lines[0][1:], cells[1:]) if cell}
-            for cells in lines[2:]}
+def measured(bench, title):
+    """The table of that title: {first column: {head: (mean, deviation)}}."""
+    with open(os.path.join(ROOT, "bench", "results", "tables", f"{bench}.json"), encoding="utf-8") as file:
+        table = next(part for part in json.load(file)[title] if isinstance(part, dict))
+    return {row[0]: {head: tuple(map(float, cell.split(" ± "))) for head, cell in zip(table["columns"][1:], row[1:]) if cell}
+            for row in table["rows"]}
 
 
 PROGRAM_BARS = [  # words, colour, its column of all nodes, and that of the nodes it can say something of
@@ -818,7 +818,7 @@ def program_accuracy():
         y = bottom - scale * percent
         p.path([(60, y), (740, y)], weight=0.4)
         p.text(52, y + 4, f"{percent} %", 11, "grey", "end")
-    for i, (name, columns) in enumerate(measured("Programs beside HGNN").items()):
+    for i, (name, columns) in enumerate(measured("program_accuracy", "Programs beside HGNN").items()):
         left = 84 + 224 * i
         p.text(left + 2 * wide, bottom + 20, name, 13, bold=True)
         for k, (_, colour, of_all, of_some) in enumerate(PROGRAM_BARS):

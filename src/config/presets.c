@@ -17,7 +17,7 @@
 
 // At equal bytes the gradient has less noise with all widths from 1 to 8 than with 2, 4, 8; with
 // this lambda there are fewer bytes and less noise than with 2, 4, 8 and the published lambda
-// (bench/run.sh noise, docs/results.md).
+// (bench/results/tables/noise.json).
 #define ASSIGNS_ALL_WIDTHS "quantization.bits=[1, 2, 3, 4, 5, 6, 7, 8]", "quantization.lambda=0.9"
 
 static const Preset modes[] = {
