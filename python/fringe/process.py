@@ -23,7 +23,7 @@ LAST_SECONDS = 5  # between a signal that ends the program at once and the one t
 
 
 class Error(Exception):
-    """What the program refused or could not do: `code` is its exit code (docs/symptoms.md), the text its sentence,
+    """What the program refused or could not do: `code` is its exit code (docs/exit-codes.md), the text its sentence,
     and `output` all that it wrote on stderr."""
 
     def __init__(self, code: int, sentence: str, output: str = "") -> None:

@@ -133,9 +133,10 @@ const Command commands[] = {
      "and the cores and memory that it takes on --ranks ranks. Exits with 0, or with 69 if\n"
      "something must be repaired first.",
      cmd_doctor},
-    {"help", "[COMMAND|man|bash|zsh]", 0, 1, false, 0, "",
+    {"help", "[COMMAND|exit-codes|man|bash|zsh]", 0, 1, false, 0, "",
      "explain a command; print the manual or a completion script",
      "COMMAND   prints the same as fringe COMMAND --help\n"
+     "exit-codes  prints the page docs/exit-codes.md\n"
      "man       prints the manual page; read it with: fringe help man | man -l -\n"
      "bash, zsh  prints a script that completes command lines in that shell",
      cmd_help},

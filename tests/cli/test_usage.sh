@@ -83,6 +83,8 @@ for config in "$FRINGE_SOURCE"/configs/*.json; do
 done
 "$FRINGE" config markdown >config.md
 same "docs/config.md is what the table says" config.md "$FRINGE_SOURCE/docs/config.md"
+"$FRINGE" help exit-codes >exit-codes.md
+same "docs/exit-codes.md is what the table says" exit-codes.md "$FRINGE_SOURCE/docs/exit-codes.md"
 if command -v python3 >/dev/null; then
     "$FRINGE" config schema | python3 -c '
 import json, sys
