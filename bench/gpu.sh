@@ -4,7 +4,7 @@
 #   bench/gpu.sh check [FILE]      there, at most 8 minutes: is it right? FILE: an archive, unpacked beside first
 #   bench/gpu.sh speed [FILE]      at most 9 minutes: against the device's own memory, cuSPARSE, torch, PyG and DGL
 #   bench/gpu.sh sanitize [FILE]   at most 9 minutes: compute-sanitizer on every operation
-#   bench/gpu.sh table ROWS        turns the rows of those stages into the table of docs/gpu.md
+#   bench/gpu.sh table ROWS        turns the rows of those stages into a table, for bench/common/record.py TITLE gpu
 # Every stage writes its rows (stage, row, value, unit, bar, met) at once to $OUT (a folder or a file), or else to
 # ./gpu-rows.tsv. What did not run is a row that says so; met is yes, no, or skipped where a test's case for the device
 # skipped. Exit status: 0, 1 if a bar was missed, 69 without a device, 77 if nothing was missed but a case skipped.

@@ -94,27 +94,24 @@ def check_command(page, number, line):
             fail(page, number, f"{config} is not there")
 
 
-def check_results():
-    """Each row of a table of results.md stands, but for its first cell, in a row of a file that the text before it links;
-    the last table has all files."""
-    page, files, folder = "docs/results.md", [], os.path.join(ROOT, "bench", "results", "tables")
-    lines, checked, listed = open(os.path.join(ROOT, page), encoding="utf-8").read().split("\n"), 0, set()
+def check_results(page):
+    """The cells of each row of a table below a link to a file of results stand in a row of that file. The names of all
+    such files that the page links, and the number of rows."""
+    files, folder, checked, listed = [], os.path.join(ROOT, "bench", "results", "tables"), 0, set()
+    lines = open(os.path.join(ROOT, page), encoding="utf-8").read().split("\n")
     for number, line in enumerate(lines, 1):
         found = re.findall(r"tables/(\w+)\.json\)", line)
         if line.startswith("| [") or not line.startswith("|"):
             files, listed = ([], listed) if line.startswith("#") else (files + found, listed | set(found))
             continue
-        if number < len(lines) and lines[number].startswith("|---") or line.startswith("|---"):
+        if not files or number < len(lines) and lines[number].startswith("|---") or line.startswith("|---"):
             continue
         rows = [row for name in files for parts in json.load(open(f"{folder}/{name}.json", encoding="utf-8")).values()
                 for part in parts if isinstance(part, dict) for row in part["rows"]]
-        cells, checked = {cell.strip() for cell in line.strip("| ").split("|")[1:]} - {""}, checked + 1
+        cells, checked = {cell.strip() for cell in re.split(r"(?<!\\)\|", line.strip("| "))} - {""}, checked + 1
         if not any(cells <= set(row) for row in rows):
-            fail(page, number, f"no row of {', '.join(files) or 'a file'} has these figures")
-    missing = {os.path.splitext(name)[0] for name in os.listdir(folder)} - listed
-    if missing:
-        fail(page, len(lines), f"does not name {', '.join(sorted(missing))}")
-    assert checked > 60, "the tables could not be read"
+            fail(page, number, f"no row of {', '.join(files)} has these figures")
+    return listed, checked
 
 
 assert "train.epochs" in KEYS and "train" in COMMANDS, "neither keys nor commands could be read"
@@ -130,7 +127,11 @@ for page in PAGES:
     for number, line in enumerate(joined.split("\n"), 1):
         check_command(page, number, line)
 
-check_results()
+listed, checked = check_results("docs/results.md")
+assert checked > 60 and check_results("docs/gpu.md")[1] > 9, "the tables of results could not be read"
+for name in os.listdir(os.path.join(ROOT, "bench", "results", "tables")):
+    if os.path.splitext(name)[0] not in listed:
+        fail("docs/results.md", 1, f"does not name {name}")
 drawn = subprocess.run([sys.executable, os.path.join(ROOT, "docs/pictures/draw.py"), "--check"], capture_output=True,
                        text=True)
 if drawn.returncode != 0:

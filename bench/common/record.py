@@ -1,4 +1,5 @@
-"""Writes the figures that a bench prints into bench/results/tables/NAME.json: bench/run.sh NAME | python3 bench/common/record.py "TITLE"."""
+"""Writes the figures that a bench prints into bench/results/tables/NAME.json: bench/run.sh NAME | python3 bench/common/record.py "TITLE".
+With a second argument, NAME, it takes any text with a table: bench/gpu.sh table ROWS | python3 bench/common/record.py "TITLE" gpu."""
 import json
 import os
 import sys
@@ -21,9 +22,12 @@ def row(figure):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) not in (2, 3):
         sys.exit(__doc__)
     lines = [line.rstrip("\n") for line in sys.stdin]
+    if len(sys.argv) == 3:
+        write_tables(sys.argv[1], "\n".join(lines), sys.argv[2])
+        return
     print("\n".join(lines))
     found = json.loads(lines[-1])
     table = ["| figure | value | limit or peer | ratio | bar | |", "|---|---|---|---|---|---|"]
