@@ -1,7 +1,7 @@
 #!/bin/sh
 # Which headers each module includes: a source of a module may include the public headers of the modules
 # below it, its own public header and its own private ones; a library from outside belongs to one module
-# (DESIGN 2). And only cli prints: the files below it put their lines into a sink (fringe/base/sink.h),
+# (docs/architecture.md). And only cli prints: the files below it put their lines into a sink (fringe/base/sink.h),
 # but for five of base, which draw them or say the last words of a process.
 # Prints every breach and fails.   usage: includes.sh SOURCE_FOLDER
 cd "$1" || exit 70

@@ -1,6 +1,7 @@
 // Collectives, made of nonblocking point-to-point messages, so that every wait is a comm_wait.
 // Every rank adds in rank order, since MPI_Allreduce changes bits with its algorithm (TRAPS 8).
-// Large data goes in a ring: in step r rank i sends to i+r and receives from i-r (DESIGN 4).
+// Large data goes in a ring: in step r rank i sends to i+r and receives from i-r
+// (docs/exchange.md).
 
 #include "fringe/base/mpi.h"
 #include "internal.h"

@@ -1,5 +1,6 @@
 // fringe: one program with verbs. A command is a row of this table; adding one is a row and a
-// cmd_*.c file. Only this module prints errors, once, after the ranks have agreed (DESIGN 11).
+// cmd_*.c file. Only this module prints errors, once, after the ranks have agreed
+// (docs/architecture.md).
 
 #include "internal.h"
 

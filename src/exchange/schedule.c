@@ -1,6 +1,6 @@
-// The schedules of one epoch: the same named steps in different orders (DESIGN 4). They give the
-// same bits: rows add their halo columns in the same order (invariant 4), whatever message arrives
-// first.
+// The schedules of one epoch: the same named steps in different orders (docs/exchange.md). They
+// give the same bits: rows add their halo columns in the same order (invariant 4), whatever message
+// arrives first.
 
 #include "channel.h"
 #include "schedules.h"

@@ -1,7 +1,7 @@
 // Reports a run while it trains. metrics.jsonl grows by one object per epoch, written with one
 // call, so that a crash leaves complete lines. The same command gives the same text, except for
-// `time` (DESIGN 7). A resume cuts the file back to the checkpoint's epoch; the epochs left in it
-// count in the result.
+// `time` (docs/architecture.md). A resume cuts the file back to the checkpoint's epoch; the epochs
+// left in it count in the result.
 
 #include "internal.h"
 

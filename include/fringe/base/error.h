@@ -1,7 +1,7 @@
-// Three kinds of failure (DESIGN 11). A bug of ours: assert. A failure of the machine: CHECK, which
-// prints rank, file, line and a sentence once and aborts all ranks. A mistake in the input or the
-// environment: a function returns false and fills an Error with a sentence that says what, where
-// and what to do; only the command line prints it.
+// Three kinds of failure (docs/architecture.md). A bug of ours: assert. A failure of the machine:
+// CHECK, which prints rank, file, line and a sentence once and aborts all ranks. A mistake in the
+// input or the environment: a function returns false and fills an Error with a sentence that says
+// what, where and what to do; only the command line prints it.
 #ifndef FRINGE_BASE_ERROR_H
 #define FRINGE_BASE_ERROR_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// Exit codes of the program (DESIGN 10); an Error carries the one it leads to.
+// Exit codes of the program (docs/exit-codes.md); an Error carries the one it leads to.
 typedef enum ExitCode {
     EXIT_OK = 0,
     EXIT_USAGE = 64,
