@@ -1,4 +1,4 @@
-// The sparse aggregate, 256 wide, against the best of the hand-written variants of LIMITS 2 and 7
+// The sparse aggregate, 256 wide, against the best of the hand-written variants of LIMITS 2
 // in the same run: on a random graph, on a clustered graph with shuffled ids and in cluster order,
 // with 1 and 2 threads. The time of the aggregate includes copying panels. Every variant must give
 // the bits of the naive loop before it is timed (all add in the order of the list).

@@ -1,4 +1,4 @@
-// The hand-written aggregates of LIMITS 2 and 7, kept to be beaten. Included once per vector width
+// The hand-written aggregates of LIMITS 2, kept to be beaten. Included once per vector width
 // by sparse.c, with V (a vector type), LANES (its floats) and VARIANT(name) defined and the compiler
 // told of the target. No weights, no factors: out[i] = sum_j x[j].
 

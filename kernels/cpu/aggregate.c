@@ -2,8 +2,8 @@
 //
 // Without locality the aggregate is bound by fetching rows of the table x at random. If the table
 // is much larger than the cache it can pay to copy one group of columns after the other into a
-// compact panel [sources][width] first: the panel then fits where the table does not (LIMITS 7: up
-// to twice as fast on one machine, a loss on another: LIMITS 2). So aggregate_tune measures the
+// compact panel [sources][width] first: the panel then fits where the table does not (LIMITS 2: up
+// to twice as fast on one machine, a loss on another). So aggregate_tune measures the
 // widths on the real Csr. A column adds its edges in the same order whatever the panel, so the
 // width is free: each call takes the cheapest for its number of rows, as copying costs the same for
 // few rows as for many. All panels use the same memory, which so stays in the cache.
