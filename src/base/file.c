@@ -114,12 +114,10 @@ FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
 
 // The nearest folder above `path` that may not be entered, if that hides the path.
 static void locked_folder(char *out, size_t size, const char *path) {
-    char above[PATH_BYTES];
     struct stat status;
     snprintf(out, size, "%s", path);
     do {
-        path_folder(above, sizeof above, out);
-        snprintf(out, size, "%s", above);
+        snprintf(out, size, "%s", FOLDER_OF(out));
     } while (stat(out, &status) != 0 && errno == EACCES && strcmp(out, "/") != 0);
 }
 
@@ -255,19 +253,15 @@ bool file_rename_unsynced(const char *from, const char *to, Error *err) {
 }
 
 bool file_rename(const char *from, const char *to, Error *err) {
-    char folder[PATH_BYTES];
-    path_folder(folder, sizeof folder, to);
-    return file_rename_unsynced(from, to, err) && file_sync(folder, err);
+    return file_rename_unsynced(from, to, err) && file_sync(FOLDER_OF(to), err);
 }
 
 bool file_exchange(const char *one, const char *other, bool *done, Error *err) {
-    char folder[PATH_BYTES];
     *done = renameat2(AT_FDCWD, one, AT_FDCWD, other, RENAME_EXCHANGE) == 0;
     if (!*done)
         return true;
     step();
-    path_folder(folder, sizeof folder, other);
-    return file_sync(folder, err);
+    return file_sync(FOLDER_OF(other), err);
 }
 
 bool file_writer_take_place(FileWriter *writer, bool whole, Error *err) {
@@ -298,7 +292,6 @@ static bool no_folder(Error *err, const char *path) {
 // Makes one level and flushes the folder that holds it, unless that folder cannot be read: then it
 // cannot be opened for the flush.
 static bool make_level(const char *path, Error *err) {
-    char parent[PATH_BYTES];
     if (mkdir(path, 0777) != 0) {
         int reason = errno;
         if (file_is_folder(path))
@@ -308,7 +301,7 @@ static bool make_level(const char *path, Error *err) {
                                : cannot(err, EXIT_CANNOT_WRITE, "make the folder", path);
     }
     step();
-    path_folder(parent, sizeof parent, path);
+    const char *parent = FOLDER_OF(path);
     return access(parent, R_OK) != 0 || file_sync(parent, err);
 }
 
@@ -332,23 +325,21 @@ bool file_make_folder(const char *path, Error *err) {
 
 // The path itself if it exists, else the nearest existing folder above it.
 static void nearest(char *out, size_t size, const char *path) {
-    char above[PATH_BYTES];
     struct stat status;
     snprintf(out, size, "%s", path);
     while (lstat(out, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)) {
-        path_folder(above, sizeof above, out);
-        snprintf(out, size, "%s", above);
+        snprintf(out, size, "%s", FOLDER_OF(out));
     }
 }
 
 bool file_check_folder(const char *path, Error *err) {
-    char there[PATH_BYTES], probe[PATH_BYTES];
+    char there[PATH_BYTES];
     if (path[0] == 0 || strlen(path) >= sizeof there)
         return error_set(err, EXIT_CANNOT_WRITE, "'%s' cannot be the name of a folder", path);
     nearest(there, sizeof there, path);
     if (!file_is_folder(there))
         return no_folder(err, there);
-    path_join(probe, sizeof probe, there, ".fringe-XXXXXX");
+    char *probe = PATH_IN(there, ".fringe-XXXXXX");
     if (mkdtemp(probe) == NULL)
         return strcmp(there, path) == 0
                    ? cannot(err, EXIT_CANNOT_WRITE, "write in it", path)
@@ -366,9 +357,7 @@ static bool remove_contents(const char *path, Error *err) {
     for (struct dirent *entry; ok && (entry = readdir(folder)) != NULL;) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        char inside[PATH_BYTES];
-        path_join(inside, sizeof inside, path, entry->d_name);
-        ok = file_remove(inside, err);
+        ok = file_remove(PATH_IN(path, entry->d_name), err);
     }
     closedir(folder);
     return ok;
@@ -389,9 +378,8 @@ bool file_remove(const char *path, Error *err) {
 void file_sweep(const char *folder) {
     DIR *open_folder = opendir(folder);
     for (struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
-        char path[PATH_BYTES];
         Error ignored = {0};
-        path_join(path, sizeof path, folder, entry->d_name);
+        const char *path = PATH_IN(folder, entry->d_name);
         if (file_is_left_over(path))
             file_remove(path, &ignored);
     }

@@ -7,16 +7,17 @@
 #include <string.h>
 #include <unistd.h>
 
-void path_join(char *out, size_t size, const char *folder, const char *name) {
+char *path_join(char *out, size_t size, const char *folder, const char *name) {
     size_t length = strlen(folder);
     const char *slash = length > 0 && folder[length - 1] != '/' ? "/" : "";
     int used = name[0] == '/' ? snprintf(out, size, "%s", name)
                               : snprintf(out, size, "%s%s%s", folder, slash, name);
     CHECK(used >= 0 && (size_t)used < size, EXIT_CANNOT_WRITE,
           "the path '%s/%s' is longer than %zu bytes", folder, name, size - 1);
+    return out;
 }
 
-void path_folder(char *out, size_t size, const char *path) {
+char *path_folder(char *out, size_t size, const char *path) {
     const char *slash = strrchr(path, '/');
     size_t length = slash == NULL ? 0 : (size_t)(slash - path);
     if (slash == path)
@@ -25,6 +26,7 @@ void path_folder(char *out, size_t size, const char *path) {
         slash == NULL ? snprintf(out, size, ".") : snprintf(out, size, "%.*s", (int)length, path);
     CHECK(used >= 0 && (size_t)used < size, EXIT_CANNOT_WRITE,
           "the folder of '%s' is longer than %zu bytes", path, size - 1);
+    return out;
 }
 
 const char *path_name(const char *path) {
@@ -42,11 +44,10 @@ void path_program_folder(char *out, size_t size) {
 }
 
 bool path_shipped(char *out, size_t size, const char *name) {
-    char program[PATH_BYTES], above[PATH_BYTES], place[PATH_BYTES];
+    char program[PATH_BYTES];
     path_program_folder(program, sizeof program);
-    path_folder(above, sizeof above, program);
-    path_join(place, sizeof place, above, "share/fringe");
-    path_join(out, size, place, name);
+    const char *above = FOLDER_OF(program);
+    path_join(out, size, PATH_IN(above, "share/fringe"), name);
     if (access(out, F_OK) != 0)
         path_join(out, size, above, name);
     return program[0] != 0 && access(out, F_OK) == 0;

@@ -38,13 +38,11 @@ static bool is_there(const char *folder, const char *temporary) {
 
 // Renames the folder before removing it, so that no checkpoint is ever seen partly removed.
 static bool remove_checkpoint(const char *folder, Error *err) {
-    char parent[PATH_BYTES], plain[PATH_BYTES], away[PATH_BYTES];
+    char away[PATH_BYTES];
     if (!file_exists(folder))
         return true;
-    path_folder(parent, sizeof parent, folder);
-    path_join(plain, sizeof plain, parent, ".removing");
-    return file_temporary(away, sizeof away, plain, err) && file_rename(folder, away, err) &&
-           file_remove(away, err);
+    return file_temporary(away, sizeof away, PATH_IN(FOLDER_OF(folder), ".removing"), err) &&
+           file_rename(folder, away, err) && file_remove(away, err);
 }
 
 // Replaces a folder of that name that is damaged or has other contents. The two are exchanged in
@@ -68,9 +66,7 @@ static bool write_latest(const char *run_dir, const char *folder, Error *err) {
 // ---- existing folders
 
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err) {
-    char folder[PATH_BYTES];
-    path_join(folder, sizeof folder, run_dir, "checkpoints");
-    return runfolder_epochs(list, folder, "", err);
+    return runfolder_epochs(list, PATH_IN(run_dir, "checkpoints"), "", err);
 }
 
 // Removes all but the `keep` newest up to the epoch just written, and those of later epochs: these
@@ -101,9 +97,8 @@ typedef struct Writing {
 
 static void make_temporary(void *context, Error *err) {
     Writing *w = context;
-    char parent[PATH_BYTES], plain[PATH_BYTES];
-    path_folder(parent, sizeof parent, w->folder);
-    path_join(plain, sizeof plain, parent, ".writing");
+    const char *parent = FOLDER_OF(w->folder);
+    const char *plain = PATH_IN(parent, ".writing");
     file_sweep(parent);
     file_sweep(w->run_dir);
     if (file_temporary(w->temporary, sizeof w->temporary, plain, err) &&

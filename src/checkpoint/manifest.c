@@ -108,8 +108,7 @@ static void put_files(JsonWriter *w, const StateSections *sections, const char *
 bool checkpoint_manifest_write(const Training *t, const char *folder, Error *err) {
     TrainerCounters counters = trainer_counters(t->trainer);
     JsonWriter w;
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, checkpoint_manifest);
+    const char *path = PATH_IN(folder, checkpoint_manifest);
     json_writer_begin(&w, true);
     json_put_string(&w, "format", "fringe-checkpoint");
     json_put_int(&w, "version", CHECKPOINT_VERSION);
@@ -311,9 +310,8 @@ static bool read_members(Manifest *m, const char *folder, const char *path, Erro
 
 bool checkpoint_manifest_parse(Manifest *m, char *text, size_t bytes, const char *folder,
                                Error *err) {
-    char path[PATH_BYTES];
     *m = (Manifest){0};
-    path_join(path, sizeof path, folder, checkpoint_manifest);
+    const char *path = PATH_IN(folder, checkpoint_manifest);
     m->document = json_parse(text, bytes, path, err);
     bool ok = m->document != NULL && check_version(m, text, bytes, path, err) &&
               read_members(m, folder, path, err) && take_files(m, folder, err);
@@ -323,8 +321,8 @@ bool checkpoint_manifest_parse(Manifest *m, char *text, size_t bytes, const char
 }
 
 static bool check_file(const char *folder, const char *name, const char *said, Error *err) {
-    char path[PATH_BYTES], hash[33];
-    path_join(path, sizeof path, folder, name);
+    char hash[33];
+    const char *path = PATH_IN(folder, name);
     if (!hash_file(path, hash, err))
         return false;
     return strcmp(hash, said) == 0 ||
@@ -334,11 +332,9 @@ static bool check_file(const char *folder, const char *name, const char *said, E
 }
 
 bool checkpoint_manifest_read(Manifest *m, const char *folder, Error *err) {
-    char path[PATH_BYTES];
     size_t bytes;
     *m = (Manifest){0};
-    path_join(path, sizeof path, folder, checkpoint_manifest);
-    char *text = file_read(path, MANIFEST_BYTES, &bytes, err);
+    char *text = file_read(PATH_IN(folder, checkpoint_manifest), MANIFEST_BYTES, &bytes, err);
     if (text == NULL)
         return false;
     bool ok = checkpoint_manifest_parse(m, text, bytes, folder, err);

@@ -154,10 +154,9 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
     if (!checkpoint_list(&list, run_dir, &(Error){0}))
         return false;
     for (int i = list.count; i-- > 0 && !found;) {
-        char folder[PATH_BYTES], path[PATH_BYTES];
+        char folder[PATH_BYTES];
         checkpoint_path(folder, run_dir, list.epoch[i]);
-        path_join(path, sizeof path, folder, checkpoint_manifest);
-        Json *document = json_read(path, &(Error){0});
+        Json *document = json_read(PATH_IN(folder, checkpoint_manifest), &(Error){0});
         found = document != NULL;
         if (found)
             checkpoint_read_kernels(choice, document);
@@ -171,10 +170,8 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
 
 bool checkpoint_check_named(const char *file, Error *err) {
     Manifest manifest;
-    char folder[PATH_BYTES], path[PATH_BYTES];
-    path_folder(folder, sizeof folder, file);
-    path_join(path, sizeof path, folder, checkpoint_manifest);
-    if (!file_exists(path))
+    const char *folder = FOLDER_OF(file);
+    if (!file_exists(PATH_IN(folder, checkpoint_manifest)))
         return true;
     if (!checkpoint_manifest_read(&manifest, folder, err))
         return false;
@@ -211,10 +208,8 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
 }
 
 static bool print_tensors(const Sink *out, const char *folder, const char *name, Error *err) {
-    char path[PATH_BYTES];
     Tensors file;
-    path_join(path, sizeof path, folder, name);
-    if (!tensors_open(&file, path, err))
+    if (!tensors_open(&file, PATH_IN(folder, name), err))
         return false;
     tensors_print(out, &file, name);
     tensors_close(&file);
@@ -242,11 +237,11 @@ static void print_manifest(const Sink *out, const Manifest *m, const char *folde
 }
 
 bool checkpoint_inspect(const Sink *out, const char *where, Error *err) {
-    char weights[PATH_BYTES], folder[PATH_BYTES];
+    char weights[PATH_BYTES];
     Manifest manifest;
     if (!checkpoint_weights_path(where, false, weights, sizeof weights, err))
         return false;
-    path_folder(folder, sizeof folder, weights);
+    const char *folder = FOLDER_OF(weights);
     if (!checkpoint_manifest_read(&manifest, folder, err))
         return false;
     print_manifest(out, &manifest, folder);

@@ -6,10 +6,10 @@
 // The folder where configs find it by its name: <cache>/generated/<name>, or <name>-seed-N.
 static bool default_folder(char *out, size_t size, const char *name, int64_t seed, Error *err) {
     Config config;
-    char folder[PATH_BYTES], file[256];
+    char file[256];
     if (!config_load(&config, NULL, NULL, 0, err) || !config_make_cache(&config, err))
         return false;
-    path_join(folder, sizeof folder, config.data.cache, "generated");
+    const char *folder = PATH_IN(config.data.cache, "generated");
     if (seed == 1)
         snprintf(file, sizeof file, "%s", name);
     else
@@ -31,8 +31,7 @@ void print_made(const Dataset *dataset, const char *folder) {
 
 static bool generate(const Options *options, const char *folder, Error *err) {
     Dataset dataset = {0};
-    char parent[PATH_BYTES];
-    path_folder(parent, sizeof parent, folder);
+    const char *parent = FOLDER_OF(folder);
     bool ok = file_check_folder(parent, err) &&
               dataset_generate(&dataset, options->argument[0], options->seed, err);
     stage_begin("write", "the dataset");

@@ -40,9 +40,7 @@ static int64_t *classes_of(const float *scores, int64_t nodes, int64_t classes, 
 
 static bool begin_rows(Output *out, Piecewise *file, const char *name, const char *descr,
                        int64_t columns, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, out->folder, name);
-    file->open = npy_begin(&file->writer, path, descr, 2,
+    file->open = npy_begin(&file->writer, PATH_IN(out->folder, name), descr, 2,
                            (int64_t[]){out->session->shard.set[NODES].total, columns}, err);
     return file->open;
 }

@@ -67,8 +67,7 @@ static bool write_array(const Output *out, int i, const char *folder, Error *err
     const Session *s = out->session;
     const ProgramArray *array = &out->result->array[i];
     int64_t shape[2] = {array->rows > 0 ? array->rows : s->shard.set[NODES].total, array->columns};
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, array->file);
+    const char *path = PATH_IN(folder, array->file);
     return npy_write(path, array->type, out->rows[i], array->item, array->columns > 0 ? 2 : 1,
                      shape, err);
 }
@@ -76,19 +75,14 @@ static bool write_array(const Output *out, int i, const char *folder, Error *err
 static void write_folder(void *context, Error *err) {
     const Output *out = context;
     const Session *s = out->session;
-    const char *folder = out->given;
-    char within[PATH_BYTES], path[PATH_BYTES];
-    if (folder == NULL) { // marks run.dir as a folder of fringe
-        path_join(within, sizeof within, s->config.run.dir, out->name);
-        folder = runfolder_mark(&s->config, err) ? within : NULL;
-    }
-    bool ok = folder != NULL && file_make_folder(folder, err);
+    const char *folder = out->given != NULL ? out->given : PATH_IN(s->config.run.dir, out->name);
+    bool ok =
+        (out->given != NULL || runfolder_mark(&s->config, err)) && file_make_folder(folder, err);
     for (int i = 0; ok && i < out->result->arrays; i++)
         ok = write_array(out, i, folder, err);
     if (!ok)
         return;
-    path_join(path, sizeof path, folder, "program.json");
-    if (file_replace(path, out->json.text, out->json.bytes, err))
+    if (file_replace(PATH_IN(folder, "program.json"), out->json.text, out->json.bytes, err))
         terminal_note("folder     %s\n", SHOWN(folder));
 }
 

@@ -21,9 +21,8 @@ static bool write_page(const Options *options, const char *path, Error *err) {
 // --- of a comparison or a sweep that has ended
 
 bool report_folder(const char *folder, Error *err) {
-    char path[PATH_BYTES];
     RunRecords records = {0};
-    path_join(path, sizeof path, folder, "report.html");
+    const char *path = PATH_IN(folder, "report.html");
     stage_begin("report", "reading runs");
     bool ok = records_add(&records, folder, &terminal_sink, err) && page_write(path, &records, err);
     records_clear(&records);

@@ -88,9 +88,7 @@ static void resume_trace(Run *run) {
     int64_t done = trainer_epochs_done(run->trainer);
     if (asked->count != 2 || done < asked->value[0])
         return;
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, run->config.run.dir, "trace.json");
-    bool kept = file_exists(path);
+    bool kept = file_exists(PATH_IN(run->config.run.dir, "trace.json"));
     comm_broadcast(&s->comm, &kept, sizeof kept, 0);
     run->traced = kept || done >= asked->value[1];
     if (s->comm.rank == 0)
@@ -116,9 +114,7 @@ static void describe(const Run *run) {
 
 // What the steps of data.transforms took from the data, for predict --data.
 static void keep_fitted(Run *run) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, run->config.run.dir, RUN_FITTED);
-    partition_fitted(&run->config, path, &run->session->err);
+    partition_fitted(&run->config, PATH_IN(run->config.run.dir, RUN_FITTED), &run->session->err);
 }
 
 static bool begin(Run *run, const Options *options) {
@@ -316,13 +312,11 @@ typedef struct Runs {
 static void summarize(void *context, Error *err) {
     const Runs *runs = context;
     const Session *s = runs->session;
-    char path[PATH_BYTES];
     JsonWriter writer;
     json_writer_init(&writer, true);
     report_runs(&writer, score_shown(s->config.train.metric, shard_labels(&s->shard)),
                 s->config.run.seed, runs->result, runs->count, &terminal_sink, !s->compares);
-    path_join(path, sizeof path, s->config.run.dir, "runs.json");
-    json_writer_store(&writer, path, err);
+    json_writer_store(&writer, PATH_IN(s->config.run.dir, "runs.json"), err);
 }
 
 static Run run_number(Session *s, int number, int runs) {

@@ -130,12 +130,10 @@ static bool can_be_made(const char *name) {
 // Says how to make the dataset; with -o if `fringe generate` would store it elsewhere.
 static bool tell_how_to_make(const Config *config, const char *name, Error *err) {
     Config plain;
-    char folder[PATH_BYTES], into[PATH_BYTES + 64] = "";
+    char into[PATH_BYTES + 64] = "";
     if (config_load(&plain, NULL, NULL, 0, &(Error){0}) &&
-        strcmp(plain.data.cache, config->data.cache) != 0) {
-        path_join(folder, sizeof folder, config->data.cache, "generated");
-        snprintf(into, sizeof into, " -o %s/%s", folder, name);
-    }
+        strcmp(plain.data.cache, config->data.cache) != 0)
+        snprintf(into, sizeof into, " -o %s/%s", PATH_IN(config->data.cache, "generated"), name);
     return error_set(err, EXIT_NO_INPUT, "%s does not exist; make it with: fringe generate %s%s",
                      config->data.path, name, into);
 }
@@ -161,8 +159,7 @@ static bool is_file(const char *path, Error *err) {
 }
 
 static bool check_folder_of_graph(const char *path, Error *err) {
-    char manifest[PATH_BYTES];
-    path_join(manifest, sizeof manifest, path, "dataset.json");
+    const char *manifest = PATH_IN(path, "dataset.json");
     if (dataset_is_foreign(path))
         return true;
     if (!dataset_format_fits("auto", path, err)) // it is known, and not read
@@ -246,11 +243,10 @@ static void check_folder(const Early *early, const char *key, const char *path) 
 
 // The folder that a file will lie in.
 static void check_above(const Early *early, const char *key, const char *path) {
-    char folder[PATH_BYTES];
     if (path == NULL)
         return;
     Error found = {0};
-    path_folder(folder, sizeof folder, path);
+    const char *folder = FOLDER_OF(path);
     if (!file_is_folder(folder))
         error_set(&found, EXIT_CANNOT_WRITE, "there is no folder %s", folder);
     join_of(early, key, &found);
@@ -266,8 +262,7 @@ static void check_weights(const Early *early, const Options *options) {
 }
 
 static void check_disk(const Early *early, const Options *options, int ranks) {
-    char predictions[PATH_BYTES];
-    path_join(predictions, sizeof predictions, early->config->run.dir, "predictions");
+    const char *predictions = PATH_IN(early->config->run.dir, "predictions");
     if (options->needs & NEEDS_DATA)
         check_data(early, ranks);
     if (options->needs & NEEDS_START)
@@ -285,9 +280,7 @@ static void check_disk(const Early *early, const Options *options, int ranks) {
 // ---- loading
 
 static bool holds(const char *folder, const char *name) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, name);
-    return file_exists(path);
+    return file_exists(PATH_IN(folder, name));
 }
 
 // "run-1, run-2, ..."
@@ -327,12 +320,12 @@ static bool tell_what_folder(const char *folder, Error *err) {
 // Loads the config in the run.json of a run's folder, with that folder as run.dir.
 static bool load_run(Config *config, const char *folder, const Options *options, Error *err) {
     static Settings settings;
-    char path[PATH_BYTES], own_folder[PATH_BYTES + 16];
+    char own_folder[PATH_BYTES + 16];
     *config = (Config){0};
     if (file_is_denied(folder, err) ||
         (!holds(folder, "run.json") && !tell_what_folder(folder, err)))
         return false;
-    path_join(path, sizeof path, folder, "run.json");
+    const char *path = PATH_IN(folder, "run.json");
     snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
     new_data_settings(&settings, options, own_folder);
     return config_load(config, path, settings.setting, settings.count, err);

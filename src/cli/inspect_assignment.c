@@ -87,14 +87,13 @@ bool inspect_assignment(const char *path, Error *err) {
 }
 
 bool inspect_assignments(const char *run_dir, Error *err) {
-    char folder[PATH_BYTES], path[PATH_BYTES];
     EpochList list;
-    path_join(folder, sizeof folder, run_dir, "assignments");
+    const char *folder = PATH_IN(run_dir, "assignments");
     bool ok = runfolder_epochs(&list, folder, ".json", err);
     for (int i = 0; i < list.count && ok; i++) {
         char name[RUNFOLDER_NAME];
-        path_join(path, sizeof path, folder, runfolder_epoch_name(name, list.epoch[i], ".json"));
-        ok = inspect_assignment(path, err);
+        ok = inspect_assignment(PATH_IN(folder, runfolder_epoch_name(name, list.epoch[i], ".json")),
+                                err);
     }
     memory_free(list.epoch);
     return ok;

@@ -20,12 +20,11 @@ static bool is_checkpoint(const char *path) {
 
 // The folder of the checkpoint: for checkpoints/ that of the newest undamaged one.
 static bool find_checkpoint(char folder[PATH_BYTES], const char *path, Error *err) {
-    char run[PATH_BYTES], weights[PATH_BYTES];
+    char weights[PATH_BYTES];
     inspect_folder(folder, path);
     if (!inspect_holds(path, "LATEST"))
         return true;
-    path_join(run, sizeof run, path, "..");
-    if (!checkpoint_weights_path(run, false, weights, sizeof weights, err))
+    if (!checkpoint_weights_path(PATH_IN(path, ".."), false, weights, sizeof weights, err))
         return false;
     path_folder(folder, PATH_BYTES, weights);
     return true;
@@ -37,10 +36,8 @@ static bool print_checkpoint(const char *path, Error *err) {
 }
 
 static bool put_file(JsonWriter *w, const char *folder, const char *name, Error *err) {
-    char path[PATH_BYTES];
     Tensors map;
-    path_join(path, sizeof path, folder, name);
-    if (!tensors_open(&map, path, err))
+    if (!tensors_open(&map, PATH_IN(folder, name), err))
         return false;
     json_begin_object(w, NULL);
     json_put_string(w, "name", name);
@@ -106,11 +103,9 @@ static bool print_assignments(const char *path, Error *err) {
 
 static bool put_one(const char *path, void *context) {
     const Visit *visit = context;
-    char folder[PATH_BYTES];
     if (!is_assignment(path))
         return true;
-    path_folder(folder, sizeof folder, path);
-    Json *document = inspect_read(folder, path_name(path), visit->err);
+    Json *document = inspect_read(FOLDER_OF(path), path_name(path), visit->err);
     if (document != NULL)
         json_put_value(visit->writer, NULL, document);
     json_free(document);
@@ -138,8 +133,7 @@ typedef struct TraceFacts {
 static bool is_trace(const char *path) { return inspect_is_named(path, "trace.json"); }
 
 static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    path_folder(folder, sizeof folder, path);
+    const char *folder = FOLDER_OF(path);
     *facts = (TraceFacts){.first = NAN, .last = NAN};
     Json *document = inspect_read(folder, "trace.json", err);
     const Json *events = json_get_of(document, "traceEvents", JSON_ARRAY);

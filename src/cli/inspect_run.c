@@ -241,10 +241,9 @@ static bool is_metrics(const char *path) { return inspect_is_named(path, "metric
 // Without run.json the labels are not known: micro-F1 is the accuracy where nodes have one.
 static RecordedEpoch *read_metrics(const char *path, const Score **score, int64_t *count,
                                    Error *err) {
-    char folder[PATH_BYTES];
     RunRecord run;
     Error none = {0};
-    path_folder(folder, sizeof folder, path);
+    const char *folder = FOLDER_OF(path);
     if (record_read(&run, folder, &none)) { // also while the run writes its last line
         RecordedEpoch *of_run = run.epoch;
         *count = run.epochs;

@@ -61,13 +61,11 @@ static bool is_snapshot(const char *path) {
 
 // Also one that was stopped, or killed before its first checkpoint.
 static bool is_stream(const char *path) {
-    char inside[PATH_BYTES];
     Search search;
     if (has_format(path, "stream.json", "fringe-stream"))
         return true;
-    path_join(inside, sizeof inside, path, "checkpoints");
     return file_is_folder(path) && inspect_holds(path, ".fringe") &&
-           (find_newest(&search, inside) ||
+           (find_newest(&search, PATH_IN(path, "checkpoints")) ||
             (inspect_holds(path, "snapshots") && !inspect_holds(path, "run.json")));
 }
 
@@ -131,8 +129,8 @@ static Json *read_checkpoint(char folder[PATH_BYTES], const char *path, Error *e
     Json *document = inspect_read(folder, "checkpoint.json", err);
     const Json *files = json_get_of(document, "files", JSON_OBJECT);
     for (const Json *f = json_first(files); f != NULL && err->code == 0; f = json_next(f)) {
-        char file[PATH_BYTES], hash[33];
-        path_join(file, sizeof file, folder, json_key(f));
+        char hash[33];
+        const char *file = PATH_IN(folder, json_key(f));
         if (hash_file(file, hash, err) && strcmp(hash, json_get_text(files, json_key(f))) != 0)
             error_set(err, EXIT_DATA, "%s is damaged: its bytes have changed since it was written",
                       file);

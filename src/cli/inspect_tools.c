@@ -8,9 +8,7 @@
 #include <string.h>
 
 bool inspect_holds(const char *folder, const char *name) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, name);
-    return file_is_folder(folder) && file_exists(path);
+    return file_is_folder(folder) && file_exists(PATH_IN(folder, name));
 }
 
 bool inspect_is_named(const char *path, const char *name) {
@@ -31,8 +29,7 @@ const char *inspect_folder(char out[PATH_BYTES], const char *path) {
 }
 
 Json *inspect_read(const char *folder, const char *name, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, name);
+    const char *path = PATH_IN(folder, name);
     Json *document = json_read(path, err);
     if (document == NULL || json_type(document) == JSON_OBJECT)
         return document;
@@ -49,12 +46,10 @@ static int is_inside(const struct dirent *entry) {
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
                   void *context) {
     struct dirent **entry;
-    char path[PATH_BYTES];
     bool ok = true;
     int count = scandir(folder, &entry, is_inside, versionsort);
     for (int i = 0; i < count; i++) {
-        path_join(path, sizeof path, folder, entry[i]->d_name);
-        ok = ok && visit(path, context);
+        ok = ok && visit(PATH_IN(folder, entry[i]->d_name), context);
         free(entry[i]);
     }
     if (count >= 0)

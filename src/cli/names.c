@@ -23,8 +23,7 @@ static bool write_lines(const NodeIds *names, const char *path, Error *err) {
 }
 
 static bool write_ids(const NodeIds *ids, const char *folder, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, ids->number != NULL ? "ids.npy" : "ids.txt");
+    const char *path = PATH_IN(folder, ids->number != NULL ? "ids.npy" : "ids.txt");
     bool ok = ids->number == NULL ? write_lines(ids, path, err)
                                   : npy_write(path, ids->is_unsigned ? "<u8" : "<i8", ids->number,
                                               8, 1, &ids->count, err);
@@ -138,10 +137,9 @@ bool names_put_rows(FileWriter *table, const PredictedNames *names, const Predic
 // still there.
 static void names_of_run(NodeIds *names, const Config *config) {
     static Config trained;
-    char path[PATH_BYTES];
     NodeIds ids;
     Error ignored = {0};
-    path_join(path, sizeof path, config->run.dir, "run.json");
+    const char *path = PATH_IN(config->run.dir, "run.json");
     if (!config_load(&trained, path, NULL, 0, &ignored) ||
         strcmp(trained.data.path, config->data.path) == 0 || !file_exists(trained.data.path))
         return;
@@ -163,8 +161,7 @@ void names_close(PredictedNames *names) {
 }
 
 bool names_write(const PredictedNames *names, const char *folder, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, "class_names.txt");
     return (names->ids.count == 0 || write_ids(&names->ids, folder, err)) &&
-           (names->classes.count == 0 || write_lines(&names->classes, path, err));
+           (names->classes.count == 0 ||
+            write_lines(&names->classes, PATH_IN(folder, "class_names.txt"), err));
 }

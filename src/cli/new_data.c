@@ -55,13 +55,12 @@ static bool steps_serve_new_nodes(const ConfigWords *steps, Error *err) {
 }
 
 bool new_data_fits(Config *config, Error *err) {
-    char path[PATH_BYTES];
     if (!steps_serve_new_nodes(&config->data.transforms, err))
         return false;
     if (config->data.fitted[0] != '\0' || !dataset_steps_fit(&config->data.transforms) ||
         !file_exists(config->run.dir)) // which is said elsewhere
         return true;
-    path_join(path, sizeof path, config->run.dir, RUN_FITTED);
+    const char *path = PATH_IN(config->run.dir, RUN_FITTED);
     if (!file_exists(path))
         return error_set(err, EXIT_DATA,
                          "--data: %s, which an older version trained, does not hold the means, "
@@ -80,8 +79,7 @@ typedef struct Trained {
 
 static void read_trained(void *context, Error *err) {
     Trained *trained = context;
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, trained->folder, "run.json");
+    const char *path = PATH_IN(trained->folder, "run.json");
     Json *run = json_read(path, err);
     const Json *data = run != NULL ? json_get_of(run, "data", JSON_OBJECT) : NULL;
     const Json *several = data != NULL ? json_get_of(data, "multilabel", JSON_BOOL) : NULL;

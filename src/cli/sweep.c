@@ -246,7 +246,6 @@ static void report_table(void *context, Error *err) {
     ResultTable table = {.what = "setting", .score = w->score, .when = "best"};
     ResultRow *row = ALLOC(ResultRow, w->grid.points, "points of a sweep");
     JsonWriter out;
-    char path[PATH_BYTES];
     json_writer_begin(&out, true);
     json_put_string(&out, "metric", w->score->title);
     json_put_int(&out, "runs", w->options->runs);
@@ -255,8 +254,7 @@ static void report_table(void *context, Error *err) {
     table.winner = result_winner(row, table.rows, w->score);
     json_put_string(&out, "winner", table.winner >= 0 ? row[table.winner].name : NULL);
     json_end_object(&out);
-    path_join(path, sizeof path, w->base, "sweep.json");
-    if (table.rows > 0 && file_replace(path, out.text, out.bytes, err) &&
+    if (table.rows > 0 && file_replace(PATH_IN(w->base, "sweep.json"), out.text, out.bytes, err) &&
         result_table_write(&table, w->base, "sweep", err))
         result_table_print(&table);
     if (err->code == 0)

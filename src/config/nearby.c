@@ -42,10 +42,9 @@ static const char *closest_of(const Names *names, const char *path) {
 }
 
 bool config_nearby(const char *path, char *out, size_t size) {
-    char folder[PATH_BYTES], shipped[8192];
+    char shipped[8192];
     Names names = {.count = 0};
-    path_folder(folder, sizeof folder, path);
-    add_configs(&names, folder);
+    add_configs(&names, FOLDER_OF(path));
     const char *closest = closest_of(&names, path);
     if (closest != NULL) {
         int before = (int)(path_name(path) - path);

@@ -22,17 +22,16 @@ static void absolute(char *out, size_t size, const char *path) {
 }
 
 void config_resolve(const Config *config, const char *path, char *out, size_t size) {
-    char folder[PATH_BYTES] = ".", generated[PATH_BYTES], first[PATH_BYTES], found[PATH_BYTES];
+    char folder[PATH_BYTES] = ".", found[PATH_BYTES];
     if (config->source[0] != 0)
         path_folder(folder, sizeof folder, config->source);
-    path_join(first, sizeof first, folder, path);
+    const char *first = PATH_IN(folder, path);
     snprintf(found, sizeof found, "%s", first);
     const char *data = getenv("FRINGE_DATA");
     if (!file_exists(found) && data != NULL && data[0] != 0)
         path_join(found, sizeof found, data, path);
     if (!file_exists(found)) {
-        path_join(generated, sizeof generated, config->data.cache, "generated");
-        path_join(found, sizeof found, generated, path);
+        path_join(found, sizeof found, PATH_IN(config->data.cache, "generated"), path);
     }
     absolute(out, size, file_exists(found) ? found : first);
 }

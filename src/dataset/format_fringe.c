@@ -83,11 +83,11 @@ static bool take_place(const char *made, const char *folder, Error *err) {
 }
 
 bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
-    char plain[CONFIG_TEXT], made[PATH_BYTES], path[PATH_BYTES], above[PATH_BYTES];
+    char plain[CONFIG_TEXT], made[PATH_BYTES], path[PATH_BYTES];
     snprintf(plain, sizeof plain, "%s", folder);
     for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/';)
         plain[--length] = '\0';
-    path_folder(above, sizeof above, plain);
+    const char *above = FOLDER_OF(plain);
     file_sweep(above); // files left by ended processes
     if (!file_make_folder(above, err) || !file_temporary(made, sizeof made, plain, err))
         return false;

@@ -17,10 +17,8 @@ static const char *const names[] = {"adj_full.npz", "feats.npy", "class_map.json
 enum { GRAPH, FEATURES, CLASSES, ROLES, FILES };
 
 static bool holds_all(const char *folder) {
-    char path[PATH_BYTES];
     for (int i = 0; i < FILES; i++) {
-        path_join(path, sizeof path, folder, names[i]);
-        if (!file_exists(path))
+        if (!file_exists(PATH_IN(folder, names[i])))
             return false;
     }
     return true;
@@ -55,8 +53,7 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
 // ---- the files
 
 static bool read_classes(Dataset *d, const char *folder, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, names[CLASSES]);
+    const char *path = PATH_IN(folder, names[CLASSES]);
     stage_begin("read", "%s", names[CLASSES]);
     JsonPull *pull = json_pull_open(path, err);
     bool ok = pull != NULL && graphsaint_classes(d, pull, err);
@@ -65,8 +62,7 @@ static bool read_classes(Dataset *d, const char *folder, Error *err) {
 }
 
 static bool read_roles(Dataset *d, const char *folder, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, names[ROLES]);
+    const char *path = PATH_IN(folder, names[ROLES]);
     d->split = TRY(uint8_t, d->nodes, "splits", err);
     JsonPull *pull = d->split != NULL ? json_pull_open(path, err) : NULL;
     bool ok = pull != NULL && graphsaint_roles(d, pull, err);
@@ -75,9 +71,8 @@ static bool read_roles(Dataset *d, const char *folder, Error *err) {
 }
 
 static bool read_features(Dataset *d, const char *folder, Error *err) {
-    char path[PATH_BYTES];
     Npy npy;
-    path_join(path, sizeof path, folder, names[FEATURES]);
+    const char *path = PATH_IN(folder, names[FEATURES]);
     stage_begin("read", "%s", names[FEATURES]);
     if (!npy_read(&npy, path, err))
         return false;

@@ -190,9 +190,8 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
 
 // "zoo/hypergraph.hgr" -> "zoo".
 static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
-    char folder[PATH_BYTES];
     (void)err;
-    path_folder(folder, sizeof folder, path);
+    const char *folder = FOLDER_OF(path);
     const char *last = path_name(folder);
     if (strncmp(path_name(path), "hypergraph.hgr", 14) == 0 && last[0] != '.' && last[0] != '\0')
         dataset_name_of(name, folder);

@@ -18,9 +18,8 @@
 // ---- tables
 
 static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Error *err) {
-    char path[PATH_BYTES];
     int64_t lines;
-    path_join(path, sizeof path, f->raw, name);
+    const char *path = PATH_IN(f->raw, name);
     stage_begin("read", "%s", name);
     if (!text_blocks(path, ogb_take_rows, table, &lines, err))
         return false;
@@ -46,9 +45,7 @@ static bool count_read(const OgbFolder *f, const char *name, int64_t *count, int
 // An edge takes at least four bytes of text, which gzip makes at most DEFLATE_EXPANDS times
 // smaller.
 static int64_t most_edges(const OgbFolder *f) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, f->raw, "edge.csv.gz");
-    int64_t bytes = file_size(path);
+    int64_t bytes = file_size(PATH_IN(f->raw, "edge.csv.gz"));
     return bytes < 0 ? INT64_MAX / 16 : bytes * DEFLATE_EXPANDS / 4 + 1;
 }
 
@@ -69,8 +66,7 @@ static bool read_edges(Dataset *d, const OgbFolder *f, const Config *config, Err
 
 static bool columns_of(const OgbFolder *f, const char *name, int64_t most, int64_t *columns,
                        Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, f->raw, name);
+    const char *path = PATH_IN(f->raw, name);
     *columns = text_columns(path, err);
     return *columns >= 0 && ((*columns >= 1 && *columns <= most) ||
                              error_set(err, EXIT_DATA, "%s: its first line has %lld columns", path,
@@ -139,9 +135,7 @@ static const char *const split_names[] = {"train.csv.gz", "valid.csv.gz", "test.
 static bool read_splits(Dataset *d, const OgbFolder *f, Error *err) {
     d->split = TRY(uint8_t, d->nodes, "splits", err);
     for (int s = 0; d->split != NULL && f->split[0] != '\0' && s < 3; s++) {
-        char path[PATH_BYTES];
-        path_join(path, sizeof path, f->split, split_names[s]);
-        if (!read_ids(d, path, (uint8_t)(SPLIT_TRAIN + s), err))
+        if (!read_ids(d, PATH_IN(f->split, split_names[s]), (uint8_t)(SPLIT_TRAIN + s), err))
             return false;
     }
     return d->split != NULL;

@@ -49,9 +49,8 @@ static bool array_of_npz(Dataset *d, Npz *npz, const char *key,
 }
 
 bool ogb_read_binary(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
-    char data[PATH_BYTES], label[PATH_BYTES];
-    path_join(data, sizeof data, f->raw, "data.npz");
-    path_join(label, sizeof label, f->raw, "node-label.npz");
+    const char *data = PATH_IN(f->raw, "data.npz");
+    const char *label = PATH_IN(f->raw, "node-label.npz");
     Npz *npz = npz_open(data, err);
     bool ok = npz != NULL && edges_of_npz(d, npz, f, config, err) &&
               (config->data.features[0] != '\0' ||

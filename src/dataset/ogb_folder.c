@@ -6,11 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-bool ogb_has(const char *folder, const char *name) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, name);
-    return file_exists(path);
-}
+bool ogb_has(const char *folder, const char *name) { return file_exists(PATH_IN(folder, name)); }
 
 static bool holds_tables(const char *folder) {
     return ogb_has(folder, "num-node-list.csv.gz") || ogb_has(folder, "num-node-dict.csv.gz") ||
@@ -84,8 +80,7 @@ static bool find_type(const char *splits, char out[PATH_BYTES], Error *err) {
     struct dirent *entry;
     out[0] = '\0';
     while (folder != NULL && err->code == 0 && (entry = readdir(folder)) != NULL) {
-        char path[PATH_BYTES];
-        path_join(path, sizeof path, splits, entry->d_name);
+        const char *path = PATH_IN(splits, entry->d_name);
         if (entry->d_name[0] == '.' || !file_is_folder(path))
             continue;
         if (out[0] != '\0')
@@ -99,14 +94,13 @@ static bool find_type(const char *splits, char out[PATH_BYTES], Error *err) {
 }
 
 bool ogb_find(OgbFolder *f, const char *path, Error *err) {
-    char splits[PATH_BYTES];
     *f = (OgbFolder){0};
     if (!find_raw(path, f->raw))
         return error_set(err, EXIT_DATA,
                          "%s: there is no raw/num-node-list.csv.gz and no raw/data.npz in it",
                          path);
     root_of(f->raw, f->root);
-    path_join(splits, sizeof splits, f->root, "split");
+    const char *splits = PATH_IN(f->root, "split");
     f->binary = ogb_has(f->raw, "data.npz");
     if (!is_readable(f->raw, err) || !find_type(splits, f->split, err))
         return false;

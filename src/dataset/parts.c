@@ -35,13 +35,12 @@ static void add(Parts *parts, const char *path) {
 
 // False: one of its files is no text.
 static bool find_in_folder(Parts *parts, const char *folder) {
-    char path[PATH_BYTES];
     DIR *open_folder = opendir(folder);
     bool ok = open_folder != NULL;
     for (struct dirent *entry; ok && (entry = readdir(open_folder)) != NULL;) {
         if (entry->d_name[0] == '.' || entry->d_name[0] == '_')
             continue;
-        path_join(path, sizeof path, folder, entry->d_name);
+        const char *path = PATH_IN(folder, entry->d_name);
         ok = file_is_folder(path) || is_text(entry->d_name);
         if (ok)
             add(parts, path);

@@ -109,8 +109,7 @@ static bool is_planetoid(const char *path, char name[64]) {
 
 // The folder of DGL's CSVDataset, whose meta.yaml names its files.
 static bool is_dgl_folder(const char *path, Error *err) {
-    char meta[PATH_BYTES];
-    path_join(meta, sizeof meta, path, "meta.yaml");
+    const char *meta = PATH_IN(path, "meta.yaml");
     return file_exists(meta) &&
            !error_set(err, EXIT_DATA,
                       "%s is a folder of DGL's CSVDataset, which is not read as a whole; name the "

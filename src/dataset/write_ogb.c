@@ -100,9 +100,8 @@ static char *put_split(const void *context, int64_t begin, int64_t end, char *ou
 // One file in the folder that is being made.
 static bool write_table(const char *folder, const char *name, const TextPieces *pieces,
                         Error *err) {
-    char path[PATH_BYTES];
     TextFile text = {.packed = true, .total = pieces->count};
-    path_join(path, sizeof path, folder, name);
+    const char *path = PATH_IN(folder, name);
     stage_begin("write", "%s", path_name(name));
     return file_writer_open(&text.file, path, err) &&
            (text_put(&text, pieces, err), file_writer_close(&text.file, true, err));
@@ -146,9 +145,7 @@ static bool write_splits(const Dataset *d, const char *folder, Error *err) {
 // ---- what ogb must be told
 
 static bool write_text(const char *folder, const char *name, const char *text, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, name);
-    return file_replace(path, text, strlen(text), err);
+    return file_replace(PATH_IN(folder, name), text, strlen(text), err);
 }
 
 // All values are texts, as in the table of its own sets that ogb has.
@@ -224,9 +221,7 @@ static const char *const entries[] = {"RELEASE_v1.txt",
 static bool make_folders(const char *made, bool splits, Error *err) {
     static const char *const names[] = {"raw", "mapping", "processed", "split/random"};
     for (int i = 0; i < (splits ? 4 : 3) && err->code == 0; i++) {
-        char path[PATH_BYTES];
-        path_join(path, sizeof path, made, names[i]);
-        file_make_folder(path, err);
+        file_make_folder(PATH_IN(made, names[i]), err);
     }
     return err->code == 0;
 }
@@ -235,9 +230,7 @@ static bool make_folders(const char *made, bool splits, Error *err) {
 static bool flush_folders(const char *made, bool splits, Error *err) {
     static const char *const names[] = {"", "raw", "mapping", "processed", "split", "split/random"};
     for (int i = 0; i < (splits ? 6 : 4) && err->code == 0; i++) {
-        char path[PATH_BYTES];
-        path_join(path, sizeof path, made, names[i]);
-        file_sync(path, err);
+        file_sync(PATH_IN(made, names[i]), err);
     }
     return err->code == 0;
 }
@@ -265,9 +258,7 @@ static bool write_folder(const Writing *writing, Error *err) {
 
 // A set that was downloaded has no meta_dict.json.
 static bool may_replace(const char *path, Error *err) {
-    char meta[PATH_BYTES];
-    path_join(meta, sizeof meta, path, "meta_dict.json");
-    if (!file_exists(meta))
+    if (!file_exists(PATH_IN(path, "meta_dict.json")))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s exists and is not a folder that fringe convert wrote; remove it or "
                          "choose another one",

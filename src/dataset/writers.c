@@ -93,8 +93,7 @@ static bool place_is_free(const FormatWriter *writer, const char *path, bool rep
 }
 
 static bool folder_is_there(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    path_folder(folder, sizeof folder, path);
+    const char *folder = FOLDER_OF(path);
     if (!file_exists(folder))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s: there is no such folder, so %s cannot be written in it", folder,
@@ -212,7 +211,7 @@ void remark_classes(const Writing *writing) {
 
 bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warnings *remarks,
                      Error *err) {
-    char path[PATH_BYTES], folder[PATH_BYTES];
+    char path[PATH_BYTES];
     const FormatWriter *writer = writer_of(conversion, err);
     if (writer == NULL)
         return false;
@@ -222,8 +221,7 @@ bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warni
                          "dense (which writes an .npz of sparse features, too)",
                          writer->name);
     plain_path(path, conversion->path);
-    path_folder(folder, sizeof folder, path);
-    file_sweep(folder); // files left by ended processes
+    file_sweep(FOLDER_OF(path)); // files left by ended processes
     Writing writing = {dataset, conversion, path, remarks};
     if (writer->fits != NULL && !writer->fits(&writing, err))
         return false;

@@ -183,9 +183,9 @@ static void put_rows(JsonWriter *w, const Json *part) {
 }
 
 static void put_assignment(JsonWriter *w, const char *folder, int64_t epoch) {
-    char path[PATH_BYTES], name[RUNFOLDER_NAME];
-    path_join(path, sizeof path, folder, runfolder_epoch_name(name, epoch, ".json"));
-    Json *assignment = json_read(path, &(Error){0}); // a torn file is as good as none
+    char name[RUNFOLDER_NAME];
+    Json *assignment = json_read(PATH_IN(folder, runfolder_epoch_name(name, epoch, ".json")),
+                                 &(Error){0}); // a torn file is as good as none
     const Json *parts = json_get_of(assignment, "parts", JSON_ARRAY);
     if (parts != NULL) {
         json_begin_object(w, NULL);
@@ -200,9 +200,8 @@ static void put_assignment(JsonWriter *w, const char *folder, int64_t epoch) {
 }
 
 static void put_assignments(JsonWriter *w, const RunRecord *run) {
-    char folder[PATH_BYTES];
     EpochList list;
-    path_join(folder, sizeof folder, run->folder, "assignments");
+    const char *folder = PATH_IN(run->folder, "assignments");
     runfolder_epochs(&list, folder, ".json", &(Error){0}); // what cannot be read is left out
     json_begin_array(w, "assignments");
     for (int i = 0; i < list.count; i++)

@@ -82,10 +82,10 @@ static bool parts_are_whole(const char *folder) {
 // source's name. Training does not need it, so a read-only cache is no error.
 static void name_part_file(const Prepared *prepared, const Manifest *manifest, int set,
                            const char *folder) {
-    char there[PART_FILE_NAME], wanted[PART_FILE_NAME], path[PATH_BYTES];
+    char there[PART_FILE_NAME], wanted[PART_FILE_NAME];
     part_file_name(there, manifest->dataset_name, set, manifest->parts);
     part_file_name(wanted, prepared->name, set, manifest->parts);
-    path_join(path, sizeof path, folder, wanted);
+    const char *path = PATH_IN(folder, wanted);
     if (!file_exists(path) && symlink(there, path) != 0 && errno != EEXIST)
         warnings_add(prepared->warnings, "%s: cannot be made: %s; the part file is %s", path,
                      strerror(errno), there);

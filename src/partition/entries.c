@@ -65,11 +65,9 @@ static double bytes_of(const char *path) {
     DIR *folder = opendir(path);
     double bytes = 0;
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        char inside[PATH_BYTES];
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
-        path_join(inside, sizeof inside, path, entry->d_name);
-        bytes += bytes_of(inside);
+        bytes += bytes_of(PATH_IN(path, entry->d_name));
     }
     if (folder != NULL)
         closedir(folder);
@@ -105,13 +103,12 @@ static bool is_used(const CacheEntry *entry) {
 
 void cache_entry_read(CacheEntry *entry, const char *path, CacheKind kind) {
     struct stat status;
-    char manifest[PATH_BYTES];
     *entry = (CacheEntry){.kind = kind, .bytes = bytes_of(path)};
     snprintf(entry->path, sizeof entry->path, "%s", path);
     if (lstat(path, &status) == 0)
         entry->age = difftime(time(NULL), status.st_mtime);
     entry->age = entry->age > 0 ? entry->age : 0;
-    path_join(manifest, sizeof manifest, path, "dataset.json");
+    const char *manifest = PATH_IN(path, "dataset.json");
     if (kind == CACHE_PARTS)
         read_parts(entry);
     else if (kind != CACHE_TEMPORARY && kind != CACHE_FITTED)
@@ -137,9 +134,8 @@ bool cache_list(CacheList *list, const char *cache, Error *err) {
                                             cache, strerror(errno));
     list->entry = ALLOC(CacheEntry, count + 1, "entries of the cache");
     for (int i = 0; i < count; i++) {
-        char path[PATH_BYTES];
         CacheKind kind;
-        path_join(path, sizeof path, cache, names[i]->d_name);
+        const char *path = PATH_IN(cache, names[i]->d_name);
         if (cache_entry_kind(path, &kind))
             cache_entry_read(&list->entry[list->count++], path, kind);
         free(names[i]);

@@ -88,9 +88,7 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
     json_put_string(&out, "remarks", warnings_join(warnings, &manifest->warnings));
     put_summary(&out, manifest);
     json_end_object(&out);
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, manifest_name);
-    return json_writer_store(&out, path, err);
+    return json_writer_store(&out, PATH_IN(folder, manifest_name), err);
 }
 
 bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
@@ -168,8 +166,7 @@ static bool manifest_parse(Manifest *manifest, const Json *document) {
 
 bool manifest_read(Manifest *manifest, const char *folder, Error *err) {
     *manifest = (Manifest){0};
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, manifest_name);
+    const char *path = PATH_IN(folder, manifest_name);
     Json *document = json_read(path, err);
     if (document == NULL)
         return false;

@@ -130,8 +130,7 @@ bool part_file_write(const char *path, const int32_t *part, int64_t rows, Error 
 
 bool partition_write_part_file(const char *folder, const char *name, int set, const int32_t *part,
                                int64_t rows, int parts, Error *err) {
-    char file[PART_FILE_NAME], path[PATH_BYTES];
+    char file[PART_FILE_NAME];
     part_file_name(file, name, set, parts);
-    path_join(path, sizeof path, folder, file);
-    return part_file_write(path, part, rows, err);
+    return part_file_write(PATH_IN(folder, file), part, rows, err);
 }

@@ -27,10 +27,8 @@ const char *record_state_name(RecordState state) {
 static double since_written(const RunRecord *record) {
     static const char *const names[] = {"metrics.jsonl", "run.json"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        char path[PATH_BYTES];
         struct stat status;
-        path_join(path, sizeof path, record->folder, names[i]);
-        if (stat(path, &status) == 0)
+        if (stat(PATH_IN(record->folder, names[i]), &status) == 0)
             return difftime(time(NULL), status.st_mtime);
     }
     return NAN;

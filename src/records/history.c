@@ -81,8 +81,7 @@ static bool read_lines(FILE *file, const char *path, const Score *score, Recorde
 
 bool record_history(const char *run_dir, const Score *score, RecordedEpoch *epoch, int64_t most,
                     int64_t *count, Error *err) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, run_dir, "metrics.jsonl");
+    const char *path = PATH_IN(run_dir, "metrics.jsonl");
     *count = 0;
     int64_t size;
     FILE *file = file_stream(path, &size, err);

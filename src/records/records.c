@@ -58,14 +58,13 @@ static bool is_true(const RunRecord *record, const char *path) {
 }
 
 static bool read_epochs(RunRecord *record, Error *err) {
-    char path[PATH_BYTES];
     const Json *metric = record_member(record, "config.train.metric");
     record->score =
         score_shown(metric != NULL && json_type(metric) == JSON_STRING ? json_string(metric) : "",
                     is_true(record, "data.numeric")      ? LABEL_NUMBERS
                     : is_true(record, "data.multilabel") ? LABEL_CLASSES
                                                          : LABEL_CLASS);
-    path_join(path, sizeof path, record->folder, "metrics.jsonl");
+    const char *path = PATH_IN(record->folder, "metrics.jsonl");
     int64_t most = file_exists(path) ? lines_of(path) : 0;
     record->epoch = ALLOC(RecordedEpoch, most + 1, "epochs of a run");
     return most == 0 ||
@@ -79,10 +78,9 @@ static RecordState state_of(const RunRecord *record) {
 }
 
 bool record_read(RunRecord *record, const char *folder, Error *err) {
-    char path[PATH_BYTES];
     *record = (RunRecord){0};
     snprintf(record->folder, sizeof record->folder, "%s", folder);
-    path_join(path, sizeof path, folder, "run.json");
+    const char *path = PATH_IN(folder, "run.json");
     record->json = json_read(path, err);
     if (record->json != NULL && json_type(record->json) != JSON_OBJECT)
         error_set(err, EXIT_DATA, "%s: expected an object", path);

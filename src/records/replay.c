@@ -49,10 +49,9 @@ bool replay_read_widths(Replay *replay, const Config *config, Error *err) {
 }
 
 static bool open_widths(const Replay *replay, int64_t epoch, Tensors *file, Error *err) {
-    char name[RUNFOLDER_NAME], path[PATH_BYTES];
+    char name[RUNFOLDER_NAME];
     runfolder_epoch_name(name, epoch, ".safetensors");
-    path_join(path, sizeof path, replay->folder, name);
-    return tensors_open(file, path, err);
+    return tensors_open(file, PATH_IN(replay->folder, name), err);
 }
 
 // ---- the exact exchanges

@@ -71,9 +71,9 @@ typedef struct Assigned {
 
 static bool write_assigned(const Report *report, const Assigned *assigned, Error *err) {
     const Assignment *assignment = &assigned->assignment;
-    char folder[PATH_BYTES], path[PATH_BYTES];
+    char path[PATH_BYTES];
     JsonWriter w;
-    path_join(folder, sizeof folder, report->folder, "assignments");
+    const char *folder = PATH_IN(report->folder, "assignments");
     if (!file_make_folder(folder, err))
         return false;
     assignment_path(path, folder, assignment->applied, ".safetensors");

@@ -92,9 +92,7 @@ static bool cut_back(Report *report, int64_t last, Error *err) {
 
 // Removes the assignments that this run made after the epoch at which it resumes.
 static bool cut_assignments(const Report *report, Error *err) {
-    char assignments[PATH_BYTES];
-    path_join(assignments, sizeof assignments, report->folder, "assignments");
-    return report_cut_assignments(assignments, report->resumed_at, err);
+    return report_cut_assignments(PATH_IN(report->folder, "assignments"), report->resumed_at, err);
 }
 
 // The part of report_open in a helper thread, because disks may be slow and there is no writer yet.
@@ -105,9 +103,8 @@ typedef struct Opening {
 
 // The processes that worked on the run before a resume. A damaged run.json costs only their times.
 static void read_before(Report *report) {
-    char path[PATH_BYTES];
     Error ignored = {0};
-    path_join(path, sizeof path, report->folder, "run.json");
+    const char *path = PATH_IN(report->folder, "run.json");
     report->before = file_exists(path) ? json_read(path, &ignored) : NULL;
 }
 

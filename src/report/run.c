@@ -214,11 +214,9 @@ static void put_config(JsonWriter *writer, const Config *config) {
 
 static void replace(void *context, const void *payload, size_t bytes, Error *err) {
     const Report *report = context;
-    char path[PATH_BYTES];
     JsonWriter text;
     memcpy(&text, payload, bytes);
-    path_join(path, sizeof path, report->folder, "run.json");
-    json_writer_store(&text, path, err);
+    json_writer_store(&text, PATH_IN(report->folder, "run.json"), err);
 }
 
 bool report_write_run(Report *report, const RunResult *result, Error *err) {

@@ -102,12 +102,10 @@ static void store(void *context, const void *payload, size_t bytes, Error *err) 
     const Report *report = context;
     Traced traced;
     JsonWriter w;
-    char path[PATH_BYTES];
     memcpy(&traced, payload, bytes);
     json_writer_init(&w, false);
     put_trace(&w, &traced, report->comm->size);
-    path_join(path, sizeof path, report->folder, "trace.json");
-    json_writer_store(&w, path, err);
+    json_writer_store(&w, PATH_IN(report->folder, "trace.json"), err);
     memory_free(traced.offset);
     memory_free(traced.event);
 }

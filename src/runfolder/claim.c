@@ -17,10 +17,8 @@ static bool holds_a_file(const char *path) {
     DIR *folder = opendir(path);
     bool found = folder == NULL;
     for (struct dirent *entry; !found && (entry = readdir(folder)) != NULL;) {
-        char inside[PATH_BYTES];
-        path_join(inside, sizeof inside, path, entry->d_name);
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            found = holds_a_file(inside);
+            found = holds_a_file(PATH_IN(path, entry->d_name));
     }
     if (folder != NULL)
         closedir(folder);
@@ -29,8 +27,7 @@ static bool holds_a_file(const char *path) {
 
 // A start that was killed may have left a marked folder, or a lock without a marker.
 static bool is_in_the_way(const char *folder, const char *name, bool marked) {
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, name);
+    const char *path = PATH_IN(folder, name);
     if (strcmp(name, MARKER_NAME) == 0)
         return !marked;
     if (strcmp(name, LOCK_NAME) == 0)

@@ -223,9 +223,8 @@ LockAnswer lock_try(RunLock **out, const char *folder, char *holder, size_t size
 
 // Asks without taking the lock. A file system without locks has the file only while a run holds it.
 bool runfolder_is_locked(const char *path) {
-    char file_path[PATH_BYTES];
     struct flock whole = {.l_type = F_RDLCK, .l_whence = SEEK_SET};
-    path_join(file_path, sizeof file_path, path, LOCK_NAME);
+    const char *file_path = PATH_IN(path, LOCK_NAME);
     int file = open(file_path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0)
         return false;

@@ -33,9 +33,8 @@ static bool is_of(const Json *marker, const Config *config) {
 }
 
 bool marker_read(Marker *marker, const char *folder, const Config *config) {
-    char path[PATH_BYTES];
     struct stat status;
-    path_join(path, sizeof path, folder, MARKER_NAME);
+    const char *path = PATH_IN(folder, MARKER_NAME);
     bool is_file = lstat(path, &status) == 0 && S_ISREG(status.st_mode);
     Json *document = is_file ? json_read(path, &(Error){0}) : NULL;
     bool found = strcmp(json_get_text(document, "format"), format) == 0;
@@ -50,9 +49,9 @@ bool marker_read(Marker *marker, const char *folder, const Config *config) {
 }
 
 bool marker_write(const char *folder, RunKind kind, const Config *config, Error *err) {
-    char path[PATH_BYTES], start[CLOCK_UTC];
+    char start[CLOCK_UTC];
     JsonWriter w;
-    path_join(path, sizeof path, folder, MARKER_NAME);
+    const char *path = PATH_IN(folder, MARKER_NAME);
     json_writer_begin(&w, true);
     json_put_string(&w, "format", format);
     json_put_int(&w, "version", 1);

@@ -57,8 +57,7 @@ static int number_of(const char *name, const char *base) {
 static bool has_ended(const char *folder, RunKind kind) {
     static const char *const last[] = {"run.json", "runs.json", "compare.json", "sweep.json",
                                        "stream.json"};
-    char path[PATH_BYTES];
-    path_join(path, sizeof path, folder, last[kind]);
+    const char *path = PATH_IN(folder, last[kind]);
     Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
     bool ended = document != NULL &&
                  (kind != RUN_SINGLE || json_get_of(document, "result", JSON_OBJECT) != NULL);
@@ -79,11 +78,10 @@ static bool is_newer(const Numbered *a, const Numbered *b) {
 
 bool numbers_newest(char out[CONFIG_TEXT], const char *path, RunKind kind, const Config *config,
                     bool unfinished) {
-    char name[CONFIG_TEXT], parent[PATH_BYTES];
+    char name[CONFIG_TEXT];
     Numbered newest = {0};
     plain(name, path);
-    path_folder(parent, sizeof parent, name);
-    DIR *folder = opendir(parent);
+    DIR *folder = opendir(FOLDER_OF(name));
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
         Numbered found = {.number = number_of(entry->d_name, path_name(name))};
         if (found.number > 0 && numbers_name(found.path, path, found.number, &(Error){0}) &&

@@ -21,7 +21,6 @@ static int32_t *homes_of(const Srp *srp, int side) {
 }
 
 static bool write_homes(const Srp *srp, const char *folder, Error *err) {
-    char path[PATH_BYTES];
     int64_t number[STATE_NUMBERS];
     int32_t *home[LIVE_SIDES] = {homes_of(srp, SIDE_NODE), homes_of(srp, SIDE_HYPEREDGE)};
     numbers_of(srp, number);
@@ -40,19 +39,17 @@ static bool write_homes(const Srp *srp, const char *folder, Error *err) {
          {srp->changed[SIDE_HYPEREDGE].count},
          slot_list_at(&srp->changed[SIDE_HYPEREDGE])},
         {"numbers", TENSOR_I64, 1, {STATE_NUMBERS}, number}};
-    path_join(path, sizeof path, folder, "homes.safetensors");
-    bool ok = tensors_write(path, tensor, STATE, NULL, true, err);
+    bool ok = tensors_write(PATH_IN(folder, "homes.safetensors"), tensor, STATE, NULL, true, err);
     memory_free(home[SIDE_NODE]);
     memory_free(home[SIDE_HYPEREDGE]);
     return ok;
 }
 
 bool srp_write(Srp *srp, const char *folder, Error *err) {
-    char path[PATH_BYTES];
     assert(!srp->settled);
     window_close_gaps(srp);
-    path_join(path, sizeof path, folder, "hypergraph.safetensors");
-    return live_write(&srp->live, path, err) && write_homes(srp, folder, err);
+    return live_write(&srp->live, PATH_IN(folder, "hypergraph.safetensors"), err) &&
+           write_homes(srp, folder, err);
 }
 
 // ---- reading

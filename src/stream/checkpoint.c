@@ -34,9 +34,8 @@ static void put_options(JsonWriter *out, const char *name, const SrpOptions *o) 
 static void put_hashes(JsonWriter *out, const char *folder, Error *err) {
     json_begin_object(out, "files");
     for (int i = 0; err->code == 0 && i < FILES; i++) {
-        char path[PATH_BYTES], hash[33];
-        path_join(path, sizeof path, folder, files[i]);
-        if (hash_file(path, hash, err))
+        char hash[33];
+        if (hash_file(PATH_IN(folder, files[i]), hash, err))
             json_put_string(out, files[i], hash);
     }
     json_end_object(out);
@@ -45,7 +44,7 @@ static void put_hashes(JsonWriter *out, const char *folder, Error *err) {
 static bool write_manifest(const Stream *stream, const EventPlace *place, const char *folder,
                            Error *err) {
     JsonWriter out;
-    char path[PATH_BYTES], before[32];
+    char before[32];
     snprintf(before, sizeof before, "%016" PRIx64, place->before);
     json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream-checkpoint");
@@ -57,8 +56,7 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
     put_options(&out, "options", &stream->options);
     put_hashes(&out, folder, err);
     json_end_object(&out);
-    path_join(path, sizeof path, folder, "checkpoint.json");
-    return json_writer_store(&out, path, err);
+    return json_writer_store(&out, PATH_IN(folder, "checkpoint.json"), err);
 }
 
 static void checkpoints_folder(char *out, size_t size, const Stream *stream) {
@@ -84,7 +82,7 @@ static int64_t events_of(const char *name) {
 
 // Removes all but the one after `events` events.
 static bool remove_others(const Stream *stream, int64_t events, Error *err) {
-    char above[PATH_BYTES], path[PATH_BYTES];
+    char above[PATH_BYTES];
     checkpoints_folder(above, sizeof above, stream);
     DIR *folder = opendir(above);
     bool ok = true;
@@ -92,8 +90,7 @@ static bool remove_others(const Stream *stream, int64_t events, Error *err) {
         int64_t other = events_of(entry->d_name);
         if (other < 0 || other == events)
             continue;
-        path_join(path, sizeof path, above, entry->d_name);
-        ok = file_remove(path, err);
+        ok = file_remove(PATH_IN(above, entry->d_name), err);
     }
     if (folder != NULL)
         closedir(folder);
@@ -139,8 +136,8 @@ static int64_t newest(const Stream *stream) {
 static bool hashes_match(const Json *manifest, const char *folder, Error *err) {
     const Json *hashes = json_get(manifest, "files");
     for (int i = 0; i < FILES; i++) {
-        char path[PATH_BYTES], hash[33];
-        path_join(path, sizeof path, folder, files[i]);
+        char hash[33];
+        const char *path = PATH_IN(folder, files[i]);
         if (!hash_file(path, hash, err))
             return false;
         if (strcmp(json_get_text(hashes, files[i]), hash) != 0)
@@ -222,15 +219,14 @@ static bool restore_from(Stream *stream, const Json *manifest, const char *folde
 }
 
 bool stream_restore(Stream *stream, bool *found, Error *err) {
-    char folder[PATH_BYTES], path[PATH_BYTES];
+    char folder[PATH_BYTES];
     int64_t events = newest(stream);
     *found = events >= 0;
     if (!*found)
         return true;
     stage_begin("resume", "after event %lld", (long long)events);
     checkpoint_path(folder, sizeof folder, stream, events);
-    path_join(path, sizeof path, folder, "checkpoint.json");
-    Json *manifest = json_read(path, err);
+    Json *manifest = json_read(PATH_IN(folder, "checkpoint.json"), err);
     bool ok = manifest != NULL && restore_from(stream, manifest, folder, err);
     json_free(manifest);
     stage_end("");

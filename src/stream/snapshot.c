@@ -17,9 +17,8 @@ typedef struct Snapshot {
 
 // The number of events after which the snapshot there was made; -1: not known.
 static int64_t events_of_snapshot(const char *folder) {
-    char path[PATH_BYTES];
     int64_t events = -1;
-    path_join(path, sizeof path, folder, "stream.json");
+    const char *path = PATH_IN(folder, "stream.json");
     Json *document = file_exists(path) ? json_read(path, &(Error){0}) : NULL;
     json_get_int(document, "events", &events);
     json_free(document);
@@ -29,8 +28,7 @@ static int64_t events_of_snapshot(const char *folder) {
 // A resumed stream makes a snapshot again in its old place.
 static void find_place(Snapshot *s, const char *name) {
     const Stream *stream = s->stream;
-    char above[PATH_BYTES];
-    path_join(above, sizeof above, stream->request->folder, "snapshots");
+    const char *above = PATH_IN(stream->request->folder, "snapshots");
     for (int number = 1;; number++) {
         if (number == 1)
             snprintf(s->name, sizeof s->name, "%s", name);
@@ -47,10 +45,9 @@ static void find_place(Snapshot *s, const char *name) {
 
 static bool write_ids(const Snapshot *s, int side, const char *name, uint64_t *id, Error *err) {
     const LiveHypergraph *live = srp_live(s->stream->srp);
-    char path[PATH_BYTES];
     live_ids(live, side, s->order[side], id);
-    path_join(path, sizeof path, s->writing, name);
-    return npy_write(path, "<u8", id, sizeof *id, 1, &live->side[side].count, err);
+    return npy_write(PATH_IN(s->writing, name), "<u8", id, sizeof *id, 1, &live->side[side].count,
+                     err);
 }
 
 static bool write_parts(const Snapshot *s, int side, Error *err) {
@@ -67,7 +64,6 @@ static bool write_parts(const Snapshot *s, int side, Error *err) {
 static bool write_facts(const Snapshot *s, Error *err) {
     StreamSummary summary = {0};
     JsonWriter out;
-    char path[PATH_BYTES];
     summary_fill(&summary, s->stream);
     json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream-snapshot");
@@ -78,8 +74,7 @@ static bool write_facts(const Snapshot *s, Error *err) {
     json_put_int(&out, "offset", event_reader_place(s->stream->reader).offset);
     stream_put(&out, &summary, false);
     json_end_object(&out);
-    path_join(path, sizeof path, s->writing, "stream.json");
-    return json_writer_store(&out, path, err);
+    return json_writer_store(&out, PATH_IN(s->writing, "stream.json"), err);
 }
 
 static void say_warnings(const Snapshot *s, const Dataset *dataset) {

@@ -131,11 +131,10 @@ static bool snapshot_if_due(Stream *s, Error *err) {
 
 // One that was due at the checkpoint and could not be written then.
 static bool make_up_snapshot(Stream *s, Error *err) {
-    char name[EVENT_NAME], above[PATH_BYTES], path[PATH_BYTES];
+    char name[EVENT_NAME];
     name_snapshot(s, name);
-    path_join(above, sizeof above, s->request->folder, "snapshots");
-    path_join(path, sizeof path, above, name);
-    return !s->resumed || file_exists(path) || snapshot_if_due(s, err);
+    return !s->resumed || file_exists(PATH_IN(PATH_IN(s->request->folder, "snapshots"), name)) ||
+           snapshot_if_due(s, err);
 }
 
 static bool checkpoint_if_due(Stream *s, Error *err) {
@@ -271,7 +270,6 @@ static void say_remarks(const Stream *s) {
 
 static bool write_summary(const Stream *s, Error *err) {
     JsonWriter out;
-    char path[PATH_BYTES];
     json_writer_begin(&out, true);
     json_put_string(&out, "format", "fringe-stream");
     json_put_int(&out, "version", 1);
@@ -280,8 +278,7 @@ static bool write_summary(const Stream *s, Error *err) {
     json_put_string(&out, "score", s->options.score);
     stream_put(&out, s->summary, true);
     json_end_object(&out);
-    path_join(path, sizeof path, s->request->folder, "stream.json");
-    return json_writer_store(&out, path, err);
+    return json_writer_store(&out, PATH_IN(s->request->folder, "stream.json"), err);
 }
 
 static bool finish(Stream *s, Error *err) {

@@ -66,9 +66,12 @@ void file_sweep(const char *folder);
 bool file_is_left_over(const char *path);
 // "folder/name" into `out` of `size` bytes; an absolute name is copied alone. Aborts if it does not
 // fit.
-void path_join(char *out, size_t size, const char *folder, const char *name);
-void path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b" -> "."
-const char *path_name(const char *path);                    // "a/b" -> "b"
+char *path_join(char *out, size_t size, const char *folder, const char *name); // returns out
+char *path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b" -> "."; out
+// The same as expressions; the text lives as long as the block that they stand in.
+#define PATH_IN(folder, name) path_join((char[PATH_BYTES]){0}, PATH_BYTES, (folder), (name))
+#define FOLDER_OF(path) path_folder((char[PATH_BYTES]){0}, PATH_BYTES, (path))
+const char *path_name(const char *path); // "a/b" -> "b"
 // The folder of the running program, without links; "" if it is unknown.
 void path_program_folder(char *out, size_t size);
 // The file or folder `name` that came with the program: PREFIX/share/fringe/NAME of an installed
