@@ -112,6 +112,17 @@ FILE *file_stream(const char *path, int64_t *bytes, Error *err) {
     return file;
 }
 
+size_t file_head(const char *path, char *head, size_t size) {
+    int64_t ignored;
+    int descriptor = file_open(path, &ignored, &(Error){0});
+    ssize_t got = descriptor < 0 ? 0 : read(descriptor, head, size - 1);
+    if (descriptor >= 0)
+        close(descriptor);
+    got = got > 0 ? got : 0;
+    head[got] = 0;
+    return (size_t)got;
+}
+
 // The nearest folder above `path` that may not be entered, if that hides the path.
 static void locked_folder(char *out, size_t size, const char *path) {
     struct stat status;

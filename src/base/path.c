@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 char *path_join(char *out, size_t size, const char *folder, const char *name) {
@@ -32,6 +33,16 @@ char *path_folder(char *out, size_t size, const char *path) {
 const char *path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;
+}
+
+bool path_ends(const char *path, const char *endings) {
+    size_t length = strlen(path);
+    for (size_t bytes; *endings != 0; endings += bytes + strspn(endings + bytes, " ")) {
+        bytes = strcspn(endings, " ");
+        if (length >= bytes && strncasecmp(path + length - bytes, endings, bytes) == 0)
+            return true;
+    }
+    return false;
 }
 
 void path_program_folder(char *out, size_t size) {

@@ -211,14 +211,9 @@ const Inspected inspected_predictions = {"predictions", is_predictions, print_pr
 // ---- the kind "report"
 
 static bool is_page(const char *path) {
-    char head[1024] = "";
-    FILE *file = inspect_ends(path, ".html") ? fopen(path, "r") : NULL;
-    if (file == NULL)
-        return false;
-    size_t bytes = fread(head, 1, sizeof head - 1, file);
-    fclose(file);
-    head[bytes] = 0;
-    return strstr(head, "<title>fringe report</title>") != NULL;
+    char head[1024];
+    return inspect_ends(path, ".html") && file_head(path, head, sizeof head) > 0 &&
+           strstr(head, "<title>fringe report</title>") != NULL;
 }
 
 static bool print_page(const char *path, Error *err) {

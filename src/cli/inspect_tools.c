@@ -16,8 +16,7 @@ bool inspect_is_named(const char *path, const char *name) {
 }
 
 bool inspect_ends(const char *path, const char *ending) {
-    size_t length = strlen(path), tail = strlen(ending);
-    return length >= tail && strcmp(path + length - tail, ending) == 0 && !file_is_folder(path);
+    return path_ends(path, ending) && !file_is_folder(path);
 }
 
 const char *inspect_folder(char out[PATH_BYTES], const char *path) {

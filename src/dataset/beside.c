@@ -21,11 +21,8 @@ struct Beside {
 // A table of text, under any name but those of numpy: what begins neither as an archive nor as an
 // array.
 static bool is_table(const char *path) {
-    static const char *const endings[] = {".csv",    ".tsv",    ".txt", ".csv.gz",
-                                          ".tsv.gz", ".txt.gz", NULL};
-    static const char *const arrays[] = {".npy", ".npz", NULL};
-    return format_file_ends(path, endings) ||
-           (!format_file_ends(path, arrays) && format_begins_as_text(path));
+    return text_ends(path, ".csv .tsv .txt") ||
+           (!path_ends(path, ".npy .npz") && format_begins_as_text(path));
 }
 
 // Reads an .npy, or its header, or a table, that the config names; *npy stays empty if it names

@@ -8,8 +8,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
-#include <zlib.h>
 
 // Gephi's column Type: all Undirected says that each edge stands once.
 static bool check_types(const Links *links, bool *undirected, Warnings *warnings, Error *err) {
@@ -49,10 +47,6 @@ static void warn_of_undirected(Dataset *dataset, const Text *text, const Config 
         warnings_add(&dataset->warnings,
                      "the file calls itself undirected; set data.undirected if each "
                      "line stands for both directions");
-}
-
-static bool is_npy(const char *path) {
-    return format_file_ends(path, (const char *const[]){".npy", NULL});
 }
 
 static bool make_konect(Dataset *dataset, const Konect *konect, Links *links, Pairs *pairs,
@@ -96,7 +90,7 @@ static bool find_columns(Links *links, const Konect *konect, const Text *text,
                : edge_columns(&links->columns, &links->table, text, request->config, warnings, err);
 }
 
-bool edges_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
+static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
     Links links = {0};
     Konect konect = {0};
     const Config *config = request->config;
@@ -144,34 +138,29 @@ static bool read_array(Dataset *dataset, const Request *request, Error *err) {
     return ok;
 }
 
-static bool read_parts(Dataset *dataset, const Request *request, Error *err) {
+static bool read_edges(Dataset *dataset, const Request *request, Error *err) {
     Text text = {0};
-    bool ok = parts_read(&text, request->path, request->config, err) &&
-              edges_parse(dataset, &text, request, err);
+    const char *path = request->path;
+    if (path_ends(path, ".npy") && !file_is_folder(path))
+        return read_array(dataset, request, err);
+    bool ok = (parts_are(path) ? parts_read(&text, path, request->config, err)
+                               : text_read(&text, path, err)) &&
+              parse(dataset, &text, request, err);
     text_clear(&text);
     return ok;
 }
 
-static bool read_edges(Dataset *dataset, const Request *request, Error *err) {
-    if (is_npy(request->path))
-        return read_array(dataset, request, err);
-    return parts_are(request->path) ? read_parts(dataset, request, err)
-                                    : text_parse(edges_parse, dataset, request, err);
-}
+enum { LOOKED_AT = 4096 }; // bytes
 
 // Two numbers in the first line, names of both ends, or what KONECT begins with.
 static bool looks_like_edges(const char *path) {
     static const Config nothing;
-    Text text = {ALLOC(char, 4097, "the beginning of a file"), 0};
+    Text text = {ALLOC(char, LOOKED_AT + 1, "the beginning of a file"), 0};
     Table table = {0};
-    gzFile file = file_is_regular(path) ? gzopen(path, "rb") : NULL;
-    int got = file != NULL ? gzread(file, text.data, 4096) : 0;
-    if (file != NULL)
-        gzclose(file);
-    char *last = got > 0 ? memrchr(text.data, '\n', (size_t)got) : NULL;
-    text.bytes = last != NULL && got == 4096 ? (size_t)(last + 1 - text.data)
-                 : got > 0                   ? (size_t)got
-                                             : 0;
+    text.bytes = text_head(path, text.data, LOOKED_AT + 1);
+    char *last = memrchr(text.data, '\n', text.bytes);
+    if (last != NULL && text.bytes == LOOKED_AT)
+        text.bytes = (size_t)(last + 1 - text.data);
     text.data[text.bytes] = '\0';
     bool looks =
         text.bytes > 0 && memchr(text.data, 0, text.bytes) == NULL &&
@@ -185,11 +174,12 @@ static bool looks_like_edges(const char *path) {
 }
 
 static bool matches(const char *path) {
-    static const char *const endings[] = {".txt",      ".txt.gz",      ".tsv",   ".tsv.gz",
-                                          ".csv",      ".csv.gz",      ".edges", ".edges.gz",
-                                          ".edgelist", ".edgelist.gz", ".npy",   NULL};
-    return format_file_ends(path, endings) || parts_are(path) || looks_like_edges(path);
+    bool named = text_ends(path, ".txt .tsv .csv .edges .edgelist") || path_ends(path, ".npy");
+    return (named && !file_is_folder(path)) || parts_are(path) || looks_like_edges(path);
 }
 
-const Format format_edges = {
-    .name = "edges", .matches = matches, .read = read_edges, .factor = {.word = 24, .number = 32}};
+const Format format_edges = {.name = "edges",
+                             .matches = matches,
+                             .read = read_edges,
+                             .parse = parse,
+                             .factor = {.word = 24, .number = 32}};

@@ -88,19 +88,11 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
 
 // --- the format
 
-static bool begins_a_stream(const char *path) {
-    char first[14] = "";
-    int64_t bytes;
-    FILE *file = file_stream(path, &bytes, &(Error){0});
-    if (file == NULL)
-        return false;
-    bool whole = fread(first, 1, sizeof first - 1, file) == sizeof first - 1;
-    fclose(file);
-    return (whole && strcmp(first, "fringe-stream") == 0) || strncmp(first, "FRNGSTRM", 8) == 0;
-}
-
 static bool matches(const char *path) {
-    return format_file_ends(path, (const char *const[]){".events", NULL}) || begins_a_stream(path);
+    char head[14];
+    file_head(path, head, sizeof head);
+    return (path_ends(path, ".events") && !file_is_folder(path)) ||
+           strcmp(head, "fringe-stream") == 0 || strncmp(head, "FRNGSTRM", 8) == 0;
 }
 
 const Format format_events = {

@@ -168,7 +168,7 @@ static bool read_lines(Dataset *dataset, Pins *pins, const Header *header, Scan 
            (!header->vertex_weights || read_vertices(dataset->node_weight, header, scan, err));
 }
 
-bool hgr_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
+static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
     Scan scan = scan_text(text, request->path);
     Header header;
     Pins pins = {0};
@@ -184,10 +184,6 @@ bool hgr_parse(Dataset *dataset, Text *text, const Request *request, Error *err)
     return ok;
 }
 
-static bool read(Dataset *dataset, const Request *request, Error *err) {
-    return text_parse(hgr_parse, dataset, request, err);
-}
-
 // "zoo/hypergraph.hgr" -> "zoo".
 static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
     (void)err;
@@ -198,9 +194,8 @@ static bool name_inside(const char *path, char name[DATASET_NAME], Error *err) {
     return true;
 }
 
-static bool matches(const char *path) {
-    return format_file_ends(path, (const char *const[]){".hgr", ".hgr.gz", NULL});
-}
-
-const Format format_hgr = {
-    .name = "hgr", .matches = matches, .name_inside = name_inside, .read = read, .factor.word = 40};
+const Format format_hgr = {.name = "hgr",
+                           .endings = ".hgr",
+                           .name_inside = name_inside,
+                           .parse = parse,
+                           .factor.word = 40};

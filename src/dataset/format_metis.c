@@ -172,7 +172,7 @@ static bool check_symmetry(const Csr *rows, const char *path, Error *err) {
     return ok;
 }
 
-bool metis_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
+static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
     Scan scan = scan_text(text, request->path);
     Header header;
     Csr rows;
@@ -192,12 +192,5 @@ bool metis_parse(Dataset *dataset, Text *text, const Request *request, Error *er
     return dataset->split != NULL;
 }
 
-static bool read(Dataset *dataset, const Request *request, Error *err) {
-    return text_parse(metis_parse, dataset, request, err);
-}
-
-static bool matches(const char *path) {
-    return format_file_ends(path, (const char *const[]){".graph", ".graph.gz", NULL});
-}
-
-const Format format_metis = {.name = "metis", .matches = matches, .read = read, .factor.word = 16};
+const Format format_metis = {
+    .name = "metis", .endings = ".graph", .parse = parse, .factor.word = 16};

@@ -188,7 +188,7 @@ static bool make_graph(Dataset *d, const Matrix *m, Pairs *pairs, Error *err) {
     return d->split != NULL;
 }
 
-bool mtx_parse(Dataset *d, Text *text, const Request *request, Error *err) {
+static bool parse(Dataset *d, Text *text, const Request *request, Error *err) {
     Matrix m = {0};
     Pairs pairs = {0};
     Scan scan = scan_text(text, request->path);
@@ -208,12 +208,4 @@ bool mtx_parse(Dataset *d, Text *text, const Request *request, Error *err) {
     return ok;
 }
 
-static bool read(Dataset *d, const Request *request, Error *err) {
-    return text_parse(mtx_parse, d, request, err);
-}
-
-static bool matches(const char *path) {
-    return format_file_ends(path, (const char *const[]){".mtx", ".mtx.gz", NULL});
-}
-
-const Format format_mtx = {.name = "mtx", .matches = matches, .read = read, .factor.word = 32};
+const Format format_mtx = {.name = "mtx", .endings = ".mtx", .parse = parse, .factor.word = 32};

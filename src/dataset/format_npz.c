@@ -82,19 +82,10 @@ static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
 }
 
 // A zip archive begins with PK.
-static bool begins_like_zip(const char *path) {
-    char head[2] = "";
-    int64_t size;
-    int descriptor = file_open(path, &size, &(Error){0});
-    if (descriptor < 0)
-        return false;
-    bool zip = read(descriptor, head, 2) == 2 && head[0] == 'P' && head[1] == 'K';
-    close(descriptor);
-    return zip;
-}
-
 static bool matches(const char *path) {
-    return format_file_ends(path, (const char *const[]){".npz", NULL}) || begins_like_zip(path);
+    char head[3];
+    file_head(path, head, sizeof head);
+    return (path_ends(path, ".npz") && !file_is_folder(path)) || strcmp(head, "PK") == 0;
 }
 
 const Format format_npz = {.name = "npz",

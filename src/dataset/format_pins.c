@@ -149,7 +149,7 @@ static bool make(Dataset *dataset, Links *l, const Text *text, const Request *re
     return ok;
 }
 
-bool pins_parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
+static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
     Links l = {0};
     const Config *config = request->config;
     bool ok = table_open(&l.table, text, config, request->path, err) &&
@@ -163,15 +163,7 @@ bool pins_parse(Dataset *dataset, Text *text, const Request *request, Error *err
     return ok;
 }
 
-static bool read(Dataset *dataset, const Request *request, Error *err) {
-    return text_parse(pins_parse, dataset, request, err);
-}
-
-static bool matches(const char *path) {
-    static const char *const endings[] = {".pins",        ".pins.gz",     ".pins.tsv",
-                                          ".pins.tsv.gz", ".pins.csv",    ".pins.csv.gz",
-                                          ".pins.txt",    ".pins.txt.gz", NULL};
-    return format_file_ends(path, endings);
-}
-
-const Format format_pins = {.name = "pins", .matches = matches, .read = read, .factor.word = 48};
+const Format format_pins = {.name = "pins",
+                            .endings = ".pins .pins.tsv .pins.csv .pins.txt",
+                            .parse = parse,
+                            .factor.word = 48};

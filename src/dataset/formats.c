@@ -16,8 +16,10 @@ const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
 // The first format that matches the path; NULL if none does.
 static const Format *guess(const char *path) {
+    bool folder = file_is_folder(path);
     for (int i = 0; i < format_family.count; i++)
-        if (formats[i]->matches(path))
+        if (formats[i]->endings != NULL ? !folder && text_ends(path, formats[i]->endings)
+                                        : formats[i]->matches(path))
             return formats[i];
     return NULL;
 }
@@ -80,6 +82,15 @@ bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
     return format->name_inside == NULL || format->name_inside(path, out, err);
 }
 
+static bool parse_file(Dataset *dataset, const Format *format, const Request *request, Error *err) {
+    Text text;
+    if (!text_read(&text, request->path, err))
+        return false;
+    bool ok = format->parse(dataset, &text, request, err);
+    text_clear(&text);
+    return ok;
+}
+
 static bool load(Dataset *dataset, const Config *config, const char *path, Beside *beside,
                  Error *err) {
     Request request = {config, path, beside_rows(beside), beside};
@@ -89,7 +100,8 @@ static bool load(Dataset *dataset, const Config *config, const char *path, Besid
     dataset_name_of(dataset->name, path);
     labels_are(dataset, config);
     if ((format->name_inside != NULL && !format->name_inside(path, dataset->name, err)) ||
-        !format->read(dataset, &request, err) ||
+        !(format->read != NULL ? format->read(dataset, &request, err)
+                               : parse_file(dataset, format, &request, err)) ||
         !beside_take(dataset, beside, format->holds_splits ? path : NULL, err) ||
         !dataset_check(dataset, path, err))
         return false;

@@ -19,6 +19,10 @@ enum {
 
 // ---- formats.c: the family
 typedef struct Beside Beside; // the files beside the graph that the config names
+typedef struct Text {         // a whole text (text_scanner.c)
+    char *data;               // 0-terminated; owned
+    size_t bytes;
+} Text;
 typedef struct Request {
     const Config *config; // never NULL
     const char *path;     // resolved
@@ -37,6 +41,7 @@ typedef struct FormatFile { // one of the files of a dataset
 enum { FORMAT_FILES = 16 };
 typedef struct Format {
     const char *name;
+    const char *endings; // of the names of its texts, which gzip may pack; NULL: `matches` tells
     // True if `path` has this format, by its name or contents. Members are asked in table order.
     bool (*matches)(const char *path);
     bool holds_splits; // the file is an npz, which may also hold the splits
@@ -49,6 +54,9 @@ typedef struct Format {
     // Fills nodes, edges, offset, target, weight and whatever else the file holds. Edges may be in
     // any order. On failure the caller clears *dataset.
     bool (*read)(Dataset *dataset, const Request *request, Error *err);
+    // The same of a text in memory; request->path is for messages. May clear the text as soon as it
+    // is read; the caller clears it anyway. NULL: `read` reads the files.
+    bool (*parse)(Dataset *dataset, Text *text, const Request *request, Error *err);
     Factor factor; // of the memory that `read` takes; nothing where it `maps` the arrays
     bool maps;
     bool streams; // texts are read piece by piece
@@ -70,9 +78,6 @@ static inline void dataset_path(const Config *config, const char *path, char out
     else
         config_resolve(config, path, out, PATH_BYTES);
 }
-// True if it is a file whose name has one of `endings` (the last is NULL), in any case of letters.
-// (endings.c)
-bool format_file_ends(const char *path, const char *const *endings);
 
 // ---- attributes.c: features and labels
 // True if an array has one row for each node.
@@ -108,11 +113,11 @@ bool splits_draw(Dataset *dataset, const Config *config, Error *err);
 const char *split_key(const Config *config, int which);
 
 // ---- text_scanner.c: a whole text file, plain or gzip, and a parser of its numbers
-typedef struct Text {
-    char *data; // 0-terminated; owned
-    size_t bytes;
-} Text;
 bool text_read(Text *text, const char *path, Error *err);
+// The first bytes of a text, inflated if it is packed: `size` - 1 at most, and a 0. How many.
+size_t text_head(const char *path, char *head, size_t size);
+// True if it ends in one of the words, or in one of them and ".gz": ".csv .tsv".
+bool text_ends(const char *path, const char *endings);
 void text_clear(Text *text);
 int64_t text_lines(const Text *text);
 typedef struct Scan { // a position in a text
@@ -215,14 +220,6 @@ static inline uint8_t pin_role(const Dataset *dataset, int64_t pin) {
 
 // ---- format_events.c
 bool stream_is_lenient(const Config *config); // stream.strict=false is said
-
-// ---- formats of one text, from memory: format_edges.c, _hgr.c, _metis.c, _mtx.c, _pins.c
-// Fills the dataset as Format.read does; request->path is for messages. May clear the text as soon
-// as it is read; the caller clears it anyway.
-typedef bool TextReader(Dataset *dataset, Text *text, const Request *request, Error *err);
-TextReader edges_parse, hgr_parse, metis_parse, mtx_parse, pins_parse;
-// The same of the file at request->path (text_scanner.c).
-bool text_parse(TextReader *parse, Dataset *dataset, const Request *request, Error *err);
 
 // ---- beside.c
 typedef struct IdKind IdKind;

@@ -8,19 +8,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 static int compare(const void *a, const void *b) { return strcmp(a, b); }
 
 static bool is_text(const char *name) {
-    static const char *const endings[] = {".csv",    ".tsv",    ".txt",    ".edges", ".edgelist",
-                                          ".csv.gz", ".tsv.gz", ".txt.gz", NULL};
-    for (const char *const *ending = endings; *ending != NULL; ending++) {
-        size_t length = strlen(name), wanted = strlen(*ending);
-        if (length > wanted && strcasecmp(name + length - wanted, *ending) == 0)
-            return true;
-    }
-    return strncmp(name, "part-", 5) == 0 && strstr(name, ".parquet") == NULL;
+    return text_ends(name, ".csv .tsv .txt .edges .edgelist") ||
+           (strncmp(name, "part-", 5) == 0 && strstr(name, ".parquet") == NULL);
 }
 
 static void add(Parts *parts, const char *path) {

@@ -8,8 +8,6 @@
 
 #include "parts.h"
 
-#include <zlib.h>
-
 enum {
     PACKED = 4,           // bytes of a text for one of gzip
     OF_CELL = 48,         // factor.word of tables about nodes
@@ -37,19 +35,17 @@ static size_t text_bytes(const char *path, bool *packed) {
 
 // Words for each byte of its beginning.
 static double word_density(const char *path) {
-    gzFile file = file_is_regular(path) ? gzopen(path, "rb") : NULL;
     char *text = ALLOC(char, BEGINNING, "the beginning of a text");
-    int got = file != NULL ? gzread(file, text, BEGINNING) : 0, words = 0;
+    size_t got = text_head(path, text, BEGINNING);
+    int words = 0;
     bool inside = false;
-    for (int i = 0; i < got; i++) {
+    for (size_t i = 0; i < got; i++) {
         bool letter = (unsigned char)text[i] > ' ' && strchr(",;|", text[i]) == NULL;
         words += letter && !inside;
         inside = letter;
     }
-    if (file != NULL)
-        gzclose(file);
     memory_free(text);
-    return got > 0 ? (double)words / got : 0;
+    return got > 0 ? (double)words / (double)got : 0;
 }
 
 // A plain text is read into one block; one of gzip grows by half each time, with a copy.
@@ -80,15 +76,12 @@ static size_t bound_of_archive(const char *path, int of_number) {
 
 static size_t bound_of_file(const char *path, const Format *format, Factor factor) {
     Npy npy;
-    char head[2] = "";
-    FILE *file = file_is_regular(path) ? fopen(path, "rbe") : NULL;
-    if (file == NULL)
+    char head[3];
+    if (file_head(path, head, sizeof head) == 0)
         return 0;
-    bool zip = fread(head, 1, 2, file) == 2 && head[0] == 'P' && head[1] == 'K';
-    fclose(file);
-    if (zip)
+    if (strcmp(head, "PK") == 0)
         return bound_of_archive(path, factor.number);
-    if (format_file_ends(path, (const char *const[]){".npy", NULL}))
+    if (path_ends(path, ".npy"))
         return npy_look(&npy, path, &(Error){0}) ? bound_of_array(&npy, factor.number) : 0;
     return bound_of_text(path, format, factor.word);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
 
 typedef struct Kind {
     const char *ending, *magic; // either may be NULL
@@ -51,19 +50,9 @@ static const Kind kinds[] = {
     {".adjlist", NULL, "a list of neighbours of networkx"},
 };
 
-// The beginning of a file, inflated if it is packed.
-static size_t read_head(const char *path, char head[64]) {
-    memset(head, 0, 64);
-    gzFile file = file_is_regular(path) ? gzopen(path, "rb") : NULL;
-    int got = file == NULL ? 0 : gzread(file, head, 63);
-    if (file != NULL)
-        gzclose(file);
-    return got > 0 ? (size_t)got : 0;
-}
-
 bool format_begins_as_text(const char *path) {
     char head[64];
-    size_t bytes = read_head(path, head);
+    size_t bytes = text_head(path, head, sizeof head);
     return bytes > 0 && memchr(head, '\0', bytes) == NULL && strncmp(head, "PK", 2) != 0 &&
            strncmp(head + 1, "NUMPY", 5) != 0;
 }
@@ -73,23 +62,15 @@ static bool begins_with(const char *head, size_t bytes, const char *magic) {
     return length > 0 && bytes >= length && strncasecmp(head, magic, length) == 0;
 }
 
-static bool has_ending(const char *path, const char *ending) {
-    size_t length = strlen(path), wanted = ending != NULL ? strlen(ending) : 0;
-    if (length > 3 && strcasecmp(path + length - 3, ".gz") == 0)
-        length -= 3;
-    return wanted > 0 && length > wanted &&
-           strncasecmp(path + length - wanted, ending, wanted) == 0;
-}
-
 static const char *kind_of(const char *path) {
     char head[64];
-    size_t bytes = read_head(path, head);
+    size_t bytes = text_head(path, head, sizeof head);
     size_t skip = strspn(head, " \t\r\n");
     for (size_t i = 0; bytes > 0 && i < sizeof kinds / sizeof *kinds; i++)
         if (begins_with(head + skip, bytes - skip, kinds[i].magic))
             return kinds[i].what;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (has_ending(path, kinds[i].ending))
+        if (kinds[i].ending != NULL && text_ends(path, kinds[i].ending))
             return kinds[i].what;
     return NULL;
 }
@@ -139,7 +120,7 @@ bool format_is_refused(const char *path, Error *err) {
         return is_dgl_folder(path, err);
     bool ours = strcmp(path_name(path), "dataset.json") == 0;
     const char *what = ours ? NULL : kind_of(path);
-    if (what == NULL && has_ending(path, ".zip"))
+    if (what == NULL && path_ends(path, ".zip"))
         return !error_set(
             err, EXIT_DATA,
             "%s is an archive as it was downloaded; unzip it and name the folder that it "

@@ -72,7 +72,7 @@ static bool source_begin(Source *s, const char *path, Error *err) {
     static const unsigned char magic[2] = {0x1f, 0x8b};
     s->over = s->bytes == 0;
     s->packed = s->bytes >= 2 && memcmp(s->input, magic, 2) == 0;
-    if (!s->packed && format_file_ends(path, (const char *const[]){".gz", NULL}))
+    if (!s->packed && path_ends(path, ".gz"))
         return error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
     if (s->packed && inflateInit2(&s->stream, 15 + 16) != Z_OK)
         return error_set(err, EXIT_MEMORY, "no memory to inflate it");

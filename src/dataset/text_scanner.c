@@ -15,9 +15,21 @@
 #include <unistd.h>
 #include <zlib.h>
 
-static bool ends_in(const char *path, const char *ending) {
-    size_t length = strlen(path), wanted = strlen(ending);
-    return length >= wanted && strcmp(path + length - wanted, ending) == 0;
+bool text_ends(const char *path, const char *endings) {
+    char plain[PATH_BYTES];
+    int packed = path_ends(path, ".gz") ? 3 : 0;
+    snprintf(plain, sizeof plain, "%.*s", (int)strlen(path) - packed, path);
+    return path_ends(plain, endings);
+}
+
+size_t text_head(const char *path, char *head, size_t size) {
+    gzFile file = file_is_regular(path) ? gzopen(path, "rb") : NULL;
+    int got = file == NULL ? 0 : gzread(file, head, (unsigned)size - 1);
+    if (file != NULL)
+        gzclose(file);
+    got = got > 0 ? got : 0;
+    head[got] = '\0';
+    return (size_t)got;
 }
 
 // Makes room for at least `wanted` bytes: exactly that at first, then half as much again.
@@ -73,7 +85,7 @@ bool text_read(Text *text, const char *path, Error *err) {
     if (file == NULL)
         return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
     gzbuffer(file, 1 << 18);
-    bool ok = !(gzdirect(file) && ends_in(path, ".gz")) ||
+    bool ok = !(gzdirect(file) && path_ends(path, ".gz")) ||
               error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
     ok = ok && read_stream(text, file, (size_t)size + 1, err);
     gzclose(file);
@@ -86,15 +98,6 @@ bool text_read(Text *text, const char *path, Error *err) {
 void text_clear(Text *text) {
     memory_free(text->data);
     *text = (Text){0};
-}
-
-bool text_parse(TextReader *parse, Dataset *dataset, const Request *request, Error *err) {
-    Text text;
-    if (!text_read(&text, request->path, err))
-        return false;
-    bool ok = parse(dataset, &text, request, err);
-    text_clear(&text);
-    return ok;
 }
 
 int64_t text_lines(const Text *text) {

@@ -166,15 +166,9 @@ static bool hypergraph_fits_hgr(const Writing *writing, Error *err) {
     return weights_fit(writing, d->hyperedge_weight, d->hyperedges, true, err);
 }
 
-static bool has_ending(const Writing *writing, const char *ending) {
-    const char *found = strstr(path_name(writing->path), ending);
-    return found != NULL &&
-           (found[strlen(ending)] == '\0' || strcmp(found + strlen(ending), ".gz") == 0);
-}
-
 static bool fits(const Writing *writing, Error *err) {
     bool hypergraph = writing->dataset->hyperedges > 0;
-    if (has_ending(writing, hypergraph ? ".graph" : ".hgr"))
+    if (text_ends(writing->path, hypergraph ? ".graph" : ".hgr"))
         return error_set(err, EXIT_DATA,
                          hypergraph ? "it is a hypergraph, which is written as .hgr; \"clique\" or "
                                       "\"star\" in data.transforms make a graph of it"
@@ -282,15 +276,14 @@ static bool put_hypergraph(const Dataset *d, TextFile *text, Error *err) {
 
 static bool write_lines(const Writing *writing, Error *err) {
     const Dataset *d = writing->dataset;
-    TextFile text = {.packed = format_file_ends(writing->path, (const char *const[]){".gz", NULL})};
+    TextFile text = {.packed = path_ends(writing->path, ".gz")};
     if (!file_writer_beside(&text.file, writing->path, err))
         return false;
     bool whole = (d->hyperedges > 0 ? put_hypergraph : put_graph)(d, &text, err);
     return file_writer_take_place(&text.file, whole, err);
 }
 
-const FormatWriter writer_metis = {
-    .name = "metis",
-    .endings = (const char *const[]){".graph", ".hgr", ".graph.gz", ".hgr.gz", NULL},
-    .fits = fits,
-    .write = write_lines};
+const FormatWriter writer_metis = {.name = "metis",
+                                   .endings = ".graph .hgr .graph.gz .hgr.gz",
+                                   .fits = fits,
+                                   .write = write_lines};

@@ -309,7 +309,5 @@ static bool fits(const Writing *writing, Error *err) {
     return true;
 }
 
-const FormatWriter writer_npz = {.name = "npz",
-                                 .endings = (const char *const[]){".npz", NULL},
-                                 .fits = fits,
-                                 .write = write_archive};
+const FormatWriter writer_npz = {
+    .name = "npz", .endings = ".npz", .fits = fits, .write = write_archive};

@@ -33,16 +33,6 @@ static const FormatWriter *const writers[] = {&writer_npz, &writer_metis, &write
                                               &writer_fringe};
 const Family writer_family = FAMILY_OF_POINTERS("--to", NULL, writers);
 
-static bool ends_with(const char *path, const char *const *endings) {
-    size_t length = strlen(path);
-    for (; endings != NULL && *endings != NULL; endings++) {
-        size_t wanted = strlen(*endings);
-        if (length > wanted && strcmp(path + length - wanted, *endings) == 0)
-            return true;
-    }
-    return false;
-}
-
 // A path that ends in a slash, a folder that is there, or a name without an ending.
 static bool is_folder_path(const char *path) {
     size_t length = strlen(path);
@@ -54,8 +44,9 @@ static const FormatWriter *writer_of(const Conversion *conversion, Error *err) {
     char list[FAMILY_WORDS];
     const char *name = conversion->format;
     for (int i = 0; i < writer_family.count; i++)
-        if (name != NULL ? strcmp(name, writers[i]->name) == 0
-                         : ends_with(conversion->path, writers[i]->endings))
+        if (name != NULL
+                ? strcmp(name, writers[i]->name) == 0
+                : writers[i]->endings != NULL && path_ends(conversion->path, writers[i]->endings))
             return writers[i];
     if (name == NULL && is_folder_path(conversion->path))
         return &writer_fringe;

@@ -15,7 +15,7 @@ typedef struct Writing { // one conversion
 
 typedef struct FormatWriter {
     const char *name;
-    const char *const *endings; // of its files, the last is NULL; NULL: it is a folder
+    const char *endings; // of its files; NULL: it is a folder
     // False with a sentence about what must be mended if the format cannot hold the dataset; adds a
     // remark on what it leaves out.
     bool (*fits)(const Writing *writing, Error *err);

@@ -7,6 +7,7 @@
 #include "fringe/base/terminal.h"
 
 #include "dataset/internal.h"
+#include "dataset/npy_input.h"
 
 #include <stdlib.h>
 
@@ -137,7 +138,7 @@ static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count
     Dataset dataset = {0};
     Text text = {ALLOC(char, count + 1, "text"), count};
     memcpy(text.data, bytes, count);
-    bool ok = hgr_parse(&dataset, &text, &(Request){&config, path, .rows = -1}, err) &&
+    bool ok = format_hgr.parse(&dataset, &text, &(Request){&config, path, .rows = -1}, err) &&
               dataset_check(&dataset, path, err);
     if (ok)
         dataset_finish(&dataset);

@@ -18,7 +18,7 @@ static inline void fuzz_dataset(Dataset *dataset, bool ok, Error *err) {
 
 // Texts of odd length are read with data.undirected, every fourth pair of lengths with 6 rows of
 // features beside them.
-static inline void fuzz_text_with(TextReader *parse, Config *config, const uint8_t *bytes,
+static inline void fuzz_text_with(const Format *format, Config *config, const uint8_t *bytes,
                                   size_t count) {
     Dataset dataset = {0};
     Error err = {0};
@@ -28,14 +28,14 @@ static inline void fuzz_text_with(TextReader *parse, Config *config, const uint8
     if (count > 0)
         memcpy(text.data, bytes, count);
     Request request = {.config = config, .path = "fuzz", .rows = count / 2 % 4 == 3 ? 6 : -1};
-    bool ok = parse(&dataset, &text, &request, &err);
+    bool ok = format->parse(&dataset, &text, &request, &err);
     text_clear(&text);
     fuzz_dataset(&dataset, ok, &err);
     fuzz_end();
 }
-static inline void fuzz_text_format(TextReader *parse, const uint8_t *bytes, size_t count) {
+static inline void fuzz_text_format(const Format *format, const uint8_t *bytes, size_t count) {
     static Config config;
-    fuzz_text_with(parse, &config, bytes, count);
+    fuzz_text_with(format, &config, bytes, count);
 }
 
 #endif

@@ -13,6 +13,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     for (int i = 0; i < 3 && way > 0 && columns[way - 1][i] != NULL; i++)
         snprintf(config.data.columns.word[config.data.columns.count++], CONFIG_WORD, "%s",
                  columns[way - 1][i]);
-    fuzz_text_with(edges_parse, &config, bytes, count);
+    fuzz_text_with(&format_edges, &config, bytes, count);
     return 0;
 }

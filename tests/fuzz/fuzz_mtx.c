@@ -3,6 +3,6 @@
 #include "fuzz_dataset.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
-    fuzz_text_format(mtx_parse, bytes, count);
+    fuzz_text_format(&format_mtx, bytes, count);
     return 0;
 }

@@ -39,6 +39,8 @@ bool file_exists(const char *path);
 bool file_is_folder(const char *path);
 bool file_is_regular(const char *path); // no folder, pipe or device; to open it waits for nobody
 int64_t file_size(const char *path);    // -1 if it does not exist
+// The first bytes of a regular file, `size` - 1 at most, and a 0. Returns how many.
+size_t file_head(const char *path, char *head, size_t size);
 // Removes a file, or a folder with all its contents. A missing one is no error.
 bool file_remove(const char *path, Error *err);
 // Flushes a file or a folder to the disk.
@@ -72,6 +74,8 @@ char *path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b
 #define PATH_IN(folder, name) path_join((char[PATH_BYTES]){0}, PATH_BYTES, (folder), (name))
 #define FOLDER_OF(path) path_folder((char[PATH_BYTES]){0}, PATH_BYTES, (path))
 const char *path_name(const char *path); // "a/b" -> "b"
+// True if it ends in one of the words, in any case of letters: ".npz .npy".
+bool path_ends(const char *path, const char *endings);
 // The folder of the running program, without links; "" if it is unknown.
 void path_program_folder(char *out, size_t size);
 // The file or folder `name` that came with the program: PREFIX/share/fringe/NAME of an installed
