@@ -47,7 +47,7 @@ list(FILTER support_sources EXCLUDE REGEX "/(test|helper)_[^/]*$")
 if(support_sources)
     add_library(fringe_support STATIC ${support_sources})
     module_settings(fringe_support)
-    target_include_directories(fringe_support PUBLIC tests)
+    target_include_directories(fringe_support PUBLIC tests src)
     target_link_libraries(fringe_support PUBLIC PkgConfig::CMOCKA)
 endif()
 

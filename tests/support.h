@@ -10,6 +10,7 @@
 
 #include <cmocka.h>
 
+#include "base/testing.h"
 #include "fringe/base.h"
 
 // On several ranks cmocka would end the process at a skip as it does at a failure. test.sh counts

@@ -7,6 +7,7 @@
 //
 // Taken is what the kernel says of resident memory: its peak less what was there before.
 #include "bench.h"
+#include "base/testing.h"
 #include "fringe/halo.h"
 
 #include <malloc.h>

@@ -119,10 +119,6 @@ bool dataset_needs_split(const char *name, Error *err); // sets that error; alwa
 bool dataset_check(const Dataset *dataset, const char *name, Error *err);
 // Pattern and weights are symmetric; of a hypergraph: every pin is source and target.
 bool dataset_is_symmetric(const Dataset *dataset);
-// What its labels are; LABEL_CLASS also where it has none.
-static inline LabelKind dataset_labels(const Dataset *dataset) {
-    return dataset->numeric ? LABEL_NUMBERS : dataset->multilabel ? LABEL_CLASSES : LABEL_CLASS;
-}
 // False where it has labels and that node has none.
 bool dataset_is_labelled(const Dataset *dataset, int64_t node);
 Csr dataset_csr(const Dataset *dataset); // its edges by source, or pins; borrowed, read-only

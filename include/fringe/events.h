@@ -13,6 +13,7 @@
 #define FRINGE_EVENTS_H
 
 #include "fringe/base.h"
+#include "fringe/growing.h"
 
 // ---- one event
 

@@ -27,8 +27,6 @@ typedef struct Npy {
     bool trailing;       // bytes after the data (a warning)
 } Npy;
 
-bool npy_parse(Npy *npy, const char *name, const unsigned char *bytes, size_t size,
-               Error *err); // copies the data
 bool npy_read(Npy *npy, const char *path, Error *err);
 bool npy_look(Npy *npy, const char *path, Error *err); // its type and shape, without its data
 void npy_clear(Npy *npy);
@@ -45,8 +43,6 @@ bool npy_take_below(Npy *npy, const char *nouns, int64_t below, int32_t **out, E
 
 typedef struct Npz Npz; // an open archive
 Npz *npz_open(const char *path, Error *err);
-// The same of a file's bytes in memory, which are lent until npz_close; `path` is for messages.
-Npz *npz_parse(const void *bytes, size_t count, const char *path, Error *err);
 void npz_close(Npz *npz);
 int npz_count(const Npz *npz);
 const char *npz_key(const Npz *npz, int index);

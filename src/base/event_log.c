@@ -1,6 +1,6 @@
 #include "fringe/base/event_log.h"
 #include "fringe/base/json.h"
-#include "fringe/base/screen.h"
+#include "fringe/base/terminal.h"
 #include "fringe/base/text.h"
 #include "internal.h"
 

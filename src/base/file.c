@@ -4,6 +4,7 @@
 
 #include "fringe/base/file.h"
 #include "fringe/base/memory.h"
+#include "testing.h"
 
 #include <dirent.h>
 #include <errno.h>

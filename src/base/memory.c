@@ -5,6 +5,7 @@
 #include "fringe/base/memory.h"
 #include "fringe/base/quantity.h"
 #include "internal.h"
+#include "testing.h"
 
 #include <assert.h>
 #include <stdatomic.h>

@@ -3,11 +3,11 @@
 // One lock protects everything here. It is held while a stopped terminal blocks, so callers that
 // must not wait print through a writer thread (terminal.h).
 
-#include "fringe/base/screen.h"
 #include "fringe/base/clock.h"
 #include "fringe/base/event_log.h"
 #include "fringe/base/memory.h"
 #include "fringe/base/quantity.h"
+#include "fringe/base/terminal.h"
 
 #include <errno.h>
 #include <poll.h>

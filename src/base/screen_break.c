@@ -1,6 +1,6 @@
 // Breaks a line at words.
 
-#include "fringe/base/screen.h"
+#include "fringe/base/terminal.h"
 
 #include <string.h>
 

@@ -11,6 +11,7 @@
 #include "fringe/base/memory.h"
 #include "fringe/base/text.h"
 #include "internal.h"
+#include "testing.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "fringe/base/terminal.h"
 #include "fringe/base/event_log.h"
 #include "fringe/base/memory.h"
-#include "fringe/base/screen.h"
 #include "fringe/base/writer.h"
 #include "internal.h"
 

@@ -4,7 +4,6 @@
 #define FRINGE_CLI_INTERNAL_H
 
 #include "fringe/base/event_log.h"
-#include "fringe/base/screen.h"
 #include "fringe/base/terminal.h"
 #include "fringe/checkpoint.h"
 #include "fringe/report.h"

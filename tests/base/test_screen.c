@@ -3,7 +3,7 @@
 
 #include "support.h"
 
-#include "fringe/base/screen.h"
+#include "fringe/base/terminal.h"
 
 #include <string.h>
 

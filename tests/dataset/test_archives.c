@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "fringe/npy.h"
+#include "dataset/npy_input.h"
 
 #include <math.h>
 #include <stdio.h>

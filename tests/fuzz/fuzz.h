@@ -6,7 +6,7 @@
 #ifndef FRINGE_TESTS_FUZZ_H
 #define FRINGE_TESTS_FUZZ_H
 
-#include "fringe/base.h"
+#include "base/testing.h"
 
 #include <stdint.h>
 #include <stdio.h>

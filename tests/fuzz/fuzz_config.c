@@ -3,7 +3,7 @@
 
 #include "fuzz.h"
 
-#include "fringe/config.h"
+#include "config/internal.h"
 #include "fringe/dataset_events.h"
 
 // Each line is a mistake, and none is the rest of one, after a line break that the file holds.

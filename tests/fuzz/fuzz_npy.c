@@ -2,7 +2,7 @@
 
 #include "fuzz.h"
 
-#include "fringe/npy.h"
+#include "dataset/npy_input.h"
 
 // Each conversion leaves numbers or a sentence; the last two may take the array over.
 static void convert(Npy *npy) {

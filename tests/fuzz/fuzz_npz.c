@@ -3,6 +3,7 @@
 
 #include "fuzz_dataset.h"
 
+#include "dataset/npy_input.h"
 #include "dataset/npz_layout.h"
 
 static void read_arrays(Npz *npz) {

@@ -98,10 +98,12 @@ static Config case_config(const Case *c) {
 static ModelShape case_shape(const Case *c, const Config *config, const Dataset *d) {
     ModelShape shape;
     Error err = {0};
+    LabelKind labels = d->numeric      ? LABEL_NUMBERS
+                       : d->multilabel ? LABEL_CLASSES
+                                       : LABEL_CLASS;
     assert_ok(c->kind != NULL
-                  ? model_shape_of(&shape, c->kind, config, d->features, d->classes,
-                                   dataset_labels(d), &err)
-                  : model_shape(&shape, config, d->features, d->classes, dataset_labels(d), &err),
+                  ? model_shape_of(&shape, c->kind, config, d->features, d->classes, labels, &err)
+                  : model_shape(&shape, config, d->features, d->classes, labels, &err),
               &err);
     if (case_loss != NULL)
         model_shape_for_callback(&shape, *case_loss);

@@ -6,7 +6,7 @@
 //   {"event": "warning" | "error", "text": "..."}              what stderr says of these
 //   {"event": "end", "code": 0}                                the exit code, last
 //
-// The process that draws the screen (screen.h) writes it; what other processes know reaches it as
+// The process that draws the screen (terminal.h) writes it; what other processes know reaches it as
 // records of the screen. A reader that does not read blocks like a terminal that is stopped. Where
 // the reader goes away, a command that can save is asked to stop, and others end.
 #ifndef FRINGE_BASE_EVENT_LOG_H

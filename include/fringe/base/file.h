@@ -83,11 +83,6 @@ void path_program_folder(char *out, size_t size);
 // none.
 bool path_shipped(char *out, size_t size, const char *name);
 
-// Every write, sync and rename counts as one step. A test can have the process killed right after
-// the n-th step from now (0: never); FRINGE_TEST_STOP_STEP=n in the environment does the same from
-// the start.
-void file_test_stop_after(int64_t steps);
-
 // An open file being written in order.
 typedef struct FileWriter {
     int descriptor;

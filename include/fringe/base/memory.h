@@ -1,5 +1,5 @@
 // Counted memory. Every array of fringe is allocated here, 64-byte aligned. So tests can prove that
-// the epoch loop allocates none (memory_allocs stays) and compare the plan with the actual use.
+// the epoch loop allocates none and compare the plan with the actual use.
 #ifndef FRINGE_BASE_MEMORY_H
 #define FRINGE_BASE_MEMORY_H
 
@@ -34,13 +34,9 @@ size_t memory_product(int64_t count, size_t size);
 #define ALLOC(type, count, what)                                                                   \
     ((type *)memory_alloc(memory_product((int64_t)(count), sizeof(type)), (what)))
 
-int64_t memory_allocs(void);   // number of allocations since the start
 size_t memory_in_use(void);    // bytes
 size_t memory_peak(void);      // bytes, the most ever in use
 size_t memory_available(void); // bytes this process may still use: cgroup limit or MemAvailable
-// A test can have memory_available say what is left of so many bytes (0: of the machine's), and
-// memory_try refuse more.
-void memory_test_limit(size_t bytes);
 
 // The memory that a rank will need, item by item, known before anything large is allocated: that of
 // the host, and, apart from it, that of a device with its own memory.
@@ -68,6 +64,5 @@ bool memory_plan_check_device(const MemoryPlan *plan, size_t limit, const char *
 // memory_plan_check for memory in addition to the memory in use. Together they may use `limit` GiB;
 // if `limit` is 0, the plan is checked against memory_available.
 bool memory_plan_fits(const MemoryPlan *further, double limit, const char *advice, Error *err);
-size_t memory_foreseen(void); // largest use of memory that memory_plan_fits has predicted, in bytes
 
 #endif

@@ -1,5 +1,5 @@
 // Stages: what a command is doing now. One stage at a time; the next one ends the one before. A
-// terminal shows the stage as a live line with its seconds (screen.h). A process has one, which any
+// terminal shows the stage as a live line with its seconds (terminal.h). A process has one, which any
 // function may begin: unlike a sentence (sink.h) it is a state, and is gone when the next one
 // begins.
 #ifndef FRINGE_BASE_STAGE_H
@@ -12,7 +12,7 @@ void stage_begin(const char *label, const char *format, ...) __attribute__((form
 void stage_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void stage_end(const char *result);
 void stage_drop(void); // it ends without a line
-// Tells the process that draws this one's records that the set-up is over (screen.h), at any level.
+// Tells the process that draws this one's records that the set-up is over (terminal.h), at any level.
 void stage_work_begins(void);
 
 #endif

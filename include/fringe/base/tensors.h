@@ -45,8 +45,6 @@ typedef struct Tensors { // a mapped file
 // Maps a file and checks its header: types, shapes, offsets that tile the data exactly.
 // EXIT_NO_INPUT if it does not exist, EXIT_DATA if it is damaged.
 bool tensors_open(Tensors *tensors, const char *path, Error *err);
-// The same of a file's bytes in memory, which are lent until tensors_close; `path` is for messages.
-bool tensors_parse(Tensors *tensors, const void *bytes, size_t count, const char *path, Error *err);
 void tensors_close(Tensors *tensors);
 // Prints name, type and shape of each tensor under `title`.
 void tensors_print(const Sink *out, const Tensors *tensors, const char *title);

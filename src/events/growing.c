@@ -1,8 +1,7 @@
 // Growing arrays: PROT_NONE addresses become memory from the front. The kernel gives pages when
 // they are touched first, so what is usable and never touched takes no memory.
-#include "fringe/base/growing.h"
+#include "fringe/growing.h"
 
-#include "fringe/base/memory.h"
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>

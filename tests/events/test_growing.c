@@ -2,6 +2,8 @@
 // If this fails, an array of a stream moves, or two of its lists share memory.
 #include "support.h"
 
+#include "fringe/growing.h"
+
 #include <stdlib.h>
 #include <string.h>
 

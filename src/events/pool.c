@@ -1,6 +1,6 @@
 // Lists in blocks of two sizes per power of two. A free block begins with 1 + the place of the next
 // free one.
-#include "fringe/base/pool.h"
+#include "fringe/growing.h"
 
 #include <string.h>
 
