@@ -6,14 +6,14 @@
 #ifndef FRINGE_KERNELS_ACTIVATIONS_H
 #define FRINGE_KERNELS_ACTIVATIONS_H
 
-#include "both.h"
 #include "expressions.h"
 #include "fringe/backend.h"
+#include "host_device.h"
 
 #include <string.h>
 
 // 2^n; `shifted` is n + 1.5 2^23 (expressions.h).
-ON_BOTH static inline float activation_power2(float shifted) {
+HOST_DEVICE static inline float activation_power2(float shifted) {
     const float zero = 0x1.8p23f;
     uint32_t n, bits;
     float power;
@@ -23,12 +23,12 @@ ON_BOTH static inline float activation_power2(float shifted) {
     memcpy(&power, &n, sizeof power);
     return power;
 }
-DEFINE_EXP(ON_BOTH static inline, float, activation_exp_near, activation_power2)
-ON_BOTH static inline float activation_exp(float x) { // x <= 0
+DEFINE_EXP(HOST_DEVICE static inline, float, activation_exp_near, activation_power2)
+HOST_DEVICE static inline float activation_exp(float x) { // x <= 0
     return x < -87.0f ? 0.0f : activation_exp_near(x);
 }
 
-ON_BOTH static inline float normal_below(float x) {
+HOST_DEVICE static inline float normal_below(float x) {
     const float y = (x < 0 ? -x : x) * 0.70710678f, t = 1.0f / (1.0f + 0.5f * y);
     float p = t * 0.17087277f - 0.82215223f;
     p = p * t + 1.48851587f;
@@ -43,7 +43,7 @@ ON_BOTH static inline float normal_below(float x) {
     return x < 0 ? tail : 1.0f - tail;
 }
 
-ON_BOTH static inline float activation_of(int function, float slope, float x) {
+HOST_DEVICE static inline float activation_of(int function, float slope, float x) {
     if (function == ACTIVATION_GELU)
         return x * normal_below(x);
     if (!(x < 0)) // a NaN stays
@@ -53,7 +53,7 @@ ON_BOTH static inline float activation_of(int function, float slope, float x) {
                                                : 0.0f;
 }
 
-ON_BOTH static inline float activation_slope(int function, float slope, float x) {
+HOST_DEVICE static inline float activation_slope(int function, float slope, float x) {
     if (function == ACTIVATION_GELU)
         return normal_below(x) + x * (0.39894228f * activation_exp(-0.5f * (x * x)));
     if (x > 0)

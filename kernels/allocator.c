@@ -4,26 +4,26 @@
 // On the side where alloc takes it from.
 static void plan_block(const Allocator *allocator, size_t bytes, const char *what) {
     if (allocator->backend->device_free != NULL)
-        memory_plan_add_device(allocator->plan, what, bytes);
+        forecast_add_device(allocator->forecast, what, bytes);
     else
-        memory_plan_add(allocator->plan, what, bytes);
+        forecast_add(allocator->forecast, what, bytes);
 }
 
 void *alloc_host(const Allocator *allocator, size_t bytes, const char *what) {
-    return memory_or_plan(allocator->plan, bytes, what);
+    return memory_or_forecast(allocator->forecast, bytes, what);
 }
 
 void *alloc_device(const Allocator *allocator, size_t bytes, const char *what) {
-    if (allocator->plan == NULL)
+    if (allocator->forecast == NULL)
         return allocator->backend->alloc(bytes, what);
     plan_block(allocator, bytes, what);
     return NULL;
 }
 
 void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what) {
-    if (allocator->plan == NULL)
+    if (allocator->forecast == NULL)
         return allocator->backend->alloc_pinned(bytes, what);
-    memory_plan_add(allocator->plan, what, bytes);
+    forecast_add(allocator->forecast, what, bytes);
     return NULL;
 }
 
@@ -33,7 +33,7 @@ void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, 
 
 const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
                          const char *what) {
-    if (allocator->plan == NULL)
+    if (allocator->forecast == NULL)
         return mirror_alloc(allocator->backend, host, bytes, what);
     if (host != NULL && !allocator->backend->host_is_device)
         plan_block(allocator, bytes, what);
@@ -41,14 +41,14 @@ const void *alloc_mirror(const Allocator *allocator, const void *host, size_t by
 }
 
 Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what) {
-    if (allocator->plan == NULL)
+    if (allocator->forecast == NULL)
         return rows_alloc(allocator->backend, count, columns, what);
     plan_block(allocator, rows_bytes(count, columns), what);
     return (Rows){NULL, count, columns, rows_stride(columns)};
 }
 
-bool device_fits(const MemoryPlan *plan, const Backend *backend, Error *err) {
+bool device_fits(const MemoryForecast *forecast, const Backend *backend, Error *err) {
     return backend->device_free == NULL ||
-           memory_plan_check_device(plan, backend->device_free(),
-                                    "use more ranks on more devices, or a narrower model", err);
+           forecast_check_device(forecast, backend->device_free(),
+                                 "use more ranks on more devices, or a narrower model", err);
 }

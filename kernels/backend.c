@@ -57,29 +57,29 @@ void rows_free(const Backend *backend, Rows *rows) {
     *rows = (Rows){0};
 }
 
-DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats) {
+DeviceFloat *flat_at(const DeviceFloat *at, int64_t floats) {
     return (DeviceFloat *)((uintptr_t)at + (uintptr_t)floats * sizeof(float));
 }
 
-DeviceByte *byte_window(const DeviceByte *at, int64_t bytes) {
+DeviceByte *byte_at(const DeviceByte *at, int64_t bytes) {
     return (DeviceByte *)((uintptr_t)at + (uintptr_t)bytes);
 }
 
-DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers) {
+DeviceInt32 *int32_at(const DeviceInt32 *at, int64_t numbers) {
     return (DeviceInt32 *)((uintptr_t)at + (uintptr_t)numbers * sizeof(int32_t));
 }
 
-DeviceInt64 *int64_window(const DeviceInt64 *at, int64_t numbers) {
+DeviceInt64 *int64_at(const DeviceInt64 *at, int64_t numbers) {
     return (DeviceInt64 *)((uintptr_t)at + (uintptr_t)numbers * sizeof(int64_t));
 }
 
-DeviceDouble *double_window(const DeviceDouble *at, int64_t numbers) {
+DeviceDouble *double_at(const DeviceDouble *at, int64_t numbers) {
     return (DeviceDouble *)((uintptr_t)at + (uintptr_t)numbers * sizeof(double));
 }
 
 Rows rows_range(Rows rows, Range range) {
     assert(range.begin >= 0 && range.begin <= range.end && range.end <= rows.count);
-    return (Rows){flat_window(rows.at, range.begin * rows.stride), range.end - range.begin,
+    return (Rows){flat_at(rows.at, range.begin * rows.stride), range.end - range.begin,
                   rows.columns, rows.stride};
 }
 
@@ -87,7 +87,7 @@ Rows rows_first(Rows rows, int64_t count) { return rows_range(rows, (Range){0, c
 
 Rows rows_columns(Rows rows, Range columns) {
     assert(columns.begin >= 0 && columns.end <= rows.columns);
-    return (Rows){flat_window(rows.at, columns.begin), rows.count, columns.end - columns.begin,
+    return (Rows){flat_at(rows.at, columns.begin), rows.count, columns.end - columns.begin,
                   rows.stride};
 }
 

@@ -7,21 +7,21 @@
 #ifndef FRINGE_KERNELS_CHECKSUM_H
 #define FRINGE_KERNELS_CHECKSUM_H
 
-#include "both.h"
+#include "host_device.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 enum { CHECKSUM_WORD = sizeof(uint64_t) };
 
-ON_BOTH static inline uint64_t checksum_term(uint64_t word, uint64_t place) {
+HOST_DEVICE static inline uint64_t checksum_term(uint64_t word, uint64_t place) {
     const uint64_t mixed = word ^ (place + 1) * 0x9e3779b97f4a7c15u;
     return (mixed & 0xffffffffu) * (mixed >> 32) + word;
 }
 
 // Word `place` of a payload of `bytes` bytes; zeros follow its end. Little-endian.
-ON_BOTH static inline uint64_t checksum_word(const unsigned char *payload, uint64_t bytes,
-                                             uint64_t place) {
+HOST_DEVICE static inline uint64_t checksum_word(const unsigned char *payload, uint64_t bytes,
+                                                 uint64_t place) {
     const uint64_t begin = place * CHECKSUM_WORD;
     if (begin + CHECKSUM_WORD <= bytes)
         return ((const uint64_t *)(const void *)payload)[place];

@@ -21,12 +21,12 @@ typedef struct Grid {
     float most;       // the largest q; s, where 0 is a value
 } Grid;
 
-ON_BOTH static inline uint32_t float_bits(float value) {
+HOST_DEVICE static inline uint32_t float_bits(float value) {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     return bits;
 }
-ON_BOTH static inline float float_of_bits(uint32_t bits) {
+HOST_DEVICE static inline float float_of_bits(uint32_t bits) {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -34,10 +34,10 @@ ON_BOTH static inline float float_of_bits(uint32_t bits) {
 
 // A bf16 is the upper half of a float, so both forms are floats whose bits are a multiple of a
 // grain, and neighbours of one sign differ by it.
-ON_BOTH static inline uint32_t grid_grain(bool bf16) { return bf16 ? 1u << 16 : 1u; }
+HOST_DEVICE static inline uint32_t grid_grain(bool bf16) { return bf16 ? 1u << 16 : 1u; }
 
 // The largest number of that form that is not above `value`.
-ON_BOTH static inline float grid_below(float value, uint32_t grain) {
+HOST_DEVICE static inline float grid_below(float value, uint32_t grain) {
     uint32_t bits = float_bits(value);
     if (bits >> 31) // a larger magnitude is below
         bits += grain - 1;
@@ -46,8 +46,8 @@ ON_BOTH static inline float grid_below(float value, uint32_t grain) {
 
 // False if the grid cannot be written: a parameter or the grid's end overflows. The row's values
 // are finite.
-ON_BOTH static inline bool grid_make(Grid *grid, float minimum, float maximum, int bits,
-                                     bool bf16) {
+HOST_DEVICE static inline bool grid_make(Grid *grid, float minimum, float maximum, int bits,
+                                         bool bf16) {
     uint32_t grain = grid_grain(bf16);
     grid->most = (float)((1 << bits) - 1);
     grid->step = 0;
@@ -102,7 +102,7 @@ static inline bool grid_power(Grid *grid, float most, int bits, bool bf16) {
 
 // 1 / S is as good as S only where both are normal numbers, and a product with it cannot overflow
 // on the way; beyond these bounds values are divided.
-ON_BOTH static inline bool grid_divides(const Grid *grid) {
+HOST_DEVICE static inline bool grid_divides(const Grid *grid) {
     return !(grid->step >= 0x1p-100f && grid->step <= 0x1p100f);
 }
 

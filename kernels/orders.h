@@ -6,8 +6,8 @@
 #ifndef FRINGE_KERNELS_ORDERS_H
 #define FRINGE_KERNELS_ORDERS_H
 
-#include "both.h"
 #include "fringe/backend.h"
+#include "host_device.h"
 
 enum { DO_DROPOUT = 1, DO_ACTIVATION = 2, DO_NORM = 3 };
 
@@ -16,7 +16,7 @@ enum { DO_DROPOUT = 1, DO_ACTIVATION = 2, DO_NORM = 3 };
 #define ORDERS_TRAINED(X) X(0231) X(012) X(0123) X(0132) X(02)
 #define ORDERS_EVALUATED(X) X(023) X(02) X(032)
 
-#define ORDER_INLINE ON_BOTH static inline __attribute__((always_inline, unused))
+#define ORDER_INLINE HOST_DEVICE static inline __attribute__((always_inline, unused))
 
 ORDER_INLINE bool order_has(int order, int step) {
     return (order & 7) == step || (order >> 3 & 7) == step || (order >> 6 & 7) == step;

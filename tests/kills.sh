@@ -44,7 +44,7 @@ resumed_from() {
 
 epochs() { cat "$work/killed/metrics.jsonl" 2>/dev/null | wc -l; }
 
-# One of those alive: a rank (6 of 9), mpirun (2 of 9) or the keeper; none of an attempt before, which
+# One of those alive: a rank (6 of 9), mpirun (2 of 9) or the supervisor; none of an attempt before, which
 # may be dying still.
 victim() { # KEEPER
     local pid wanted=$((RANDOM % 9)) list=()
@@ -62,7 +62,7 @@ victim() { # KEEPER
 name_of() { # PID KEEPER
     local rank
     if [ "$1" = "$2" ]; then
-        echo keeper
+        echo supervisor
     elif is_mpirun "$1"; then
         echo mpirun
     else
@@ -79,7 +79,7 @@ moment() { # WAY KEEPER
     local from=0 span=0.6
     if [ "$1" = start ]; then
         from=0.2 span=0.8
-    else # one process looks again and again; it ends with the keeper
+    else # one process looks again and again; it ends with the supervisor
         timeout "$limit" grep -qm1 '^baseline' \
             < <(exec tail -n +1 -s 0.01 --pid="$2" -F "$work/log" 2>/dev/null)
     fi
@@ -92,7 +92,7 @@ read_files=(checkpoint.json model.safetensors best.safetensors optimizer.safeten
 
 # Starts or resumes, kills, and every other time waits until nobody is left; *what: who was killed and when, empty where the training ended before.
 attempt() { # WAY
-    local way=$1 began=$EPOCHREALTIME keeper pid who step=0 left least slow=()
+    local way=$1 began=$EPOCHREALTIME supervisor pid who step=0 left least slow=()
     what= least=$(newest)
     rm -f "$work/log" # what is looked for must not be found in the log before
     [ "$way" != step ] || step=$((1 + RANDOM % 120))
@@ -103,16 +103,16 @@ attempt() { # WAY
         OMPI_MCA_odls_base_sigkill_timeout=$((RANDOM % 4 == 0)) \
         "$fringe" train "$work/config.json" --ranks "$ranks" "${settings[@]}" \
         --set run.dir="$work/killed" --resume auto >"$work/log" 2>&1 </dev/null &
-    keeper=$!
+    supervisor=$!
     if [ "$way" != step ]; then
-        moment "$way" $keeper
-        pid=$(victim $keeper)
-        who=${pid:+$(name_of "$pid" $keeper)}
+        moment "$way" $supervisor
+        pid=$(victim $supervisor)
+        who=${pid:+$(name_of "$pid" $supervisor)}
         [ -n "$who" ] && kill -9 "$pid" 2>/dev/null && what=$who
     fi
-    timeout "$limit" tail -s 0.05 --pid=$keeper -f /dev/null ||
+    timeout "$limit" tail -s 0.05 --pid=$supervisor -f /dev/null ||
         die "$name: an attempt ($way${what:+, $what killed}) hangs: $(cat "$work/log")"
-    wait $keeper
+    wait $supervisor
     status=$?
     if [ $((RANDOM % 2)) -eq 0 ] && [ $status -ne 0 ]; then
         dying=$(alive "$work/killed" | xargs) # the next attempt starts at once, as a requeue does

@@ -74,7 +74,7 @@ typedef struct OracleLayer {
 
 static OracleWindows windows(const ModelShape *shape, const double *p, double *g, int layer) {
     OracleWindows out = {.running = p + shape->statistics[layer]};
-    for (int i = 0; i < shape->parameter_windows; i++) {
+    for (int i = 0; i < shape->parameter_spans; i++) {
         const Parameter *q = &shape->parameter[i];
         const double *at = p + q->begin;
         double *d = g != NULL ? g + q->begin : NULL;
@@ -104,7 +104,7 @@ static OracleWindows windows(const ModelShape *shape, const double *p, double *g
 
 // Whether a parameter of the layer has a name that begins so.
 static bool has_named(const ModelShape *shape, int layer, const char *begin) {
-    for (int i = 0; i < shape->parameter_windows; i++)
+    for (int i = 0; i < shape->parameter_spans; i++)
         if (shape->parameter[i].layer == layer &&
             strncmp(shape->parameter[i].name, begin, strlen(begin)) == 0)
             return true;

@@ -91,7 +91,7 @@ double *oracle_hyper_stages(const OracleGraph *g, const char *name) {
 
 bool oracle_is_input(const OracleGraph *graph, const ModelShape *shape, const OracleTime *time,
                      int64_t v) {
-    RandomStream s = random_stream(time->seed, RANDOM_LABEL_INPUT, time->epoch, 0, 0);
+    RandomKey s = random_key(time->seed, RANDOM_LABEL_INPUT, time->epoch, 0, 0);
     if (shape->label_rate == 0 || graph->split[v] != SPLIT_TRAIN)
         return false;
     return !time->training || random_uniform32(s, v, 0, 0) < shape->label_rate;

@@ -5,8 +5,8 @@
 #include <string.h>
 
 double oracle_mask(double keep, const OracleTime *time, int layer, int64_t row, int64_t column) {
-    RandomStream s = random_of_kind(
-        random_stream(time->seed, RANDOM_DROPOUT, time->epoch, layer, 0), time->random);
+    RandomKey s =
+        random_of_kind(random_key(time->seed, RANDOM_DROPOUT, time->epoch, layer, 0), time->random);
     return (double)random_uniform16(s, row, 0, column) < keep ? 1 / keep : 0;
 }
 

@@ -1,6 +1,6 @@
 # For scripts that kill, stop or watch the processes of a training: who they are, by its run.dir.
 
-# alive FOLDER: keeper, mpirun and ranks of the training whose command line says run.dir=FOLDER.
+# alive FOLDER: supervisor, mpirun and ranks of the training whose command line says run.dir=FOLDER.
 # Brackets keep grep from finding itself.
 alive() { grep -lsaz "run[.]dir=$1\$" /proc/[0-9]*/cmdline | cut -d/ -f3; }
 is_mpirun() { [ "$(cat "/proc/$1/comm" 2>/dev/null)" = mpirun ]; }

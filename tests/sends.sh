@@ -19,7 +19,7 @@ start_alone() {
 reached() {
     local process
     case $1 in
-    keeper) echo $pid ;;
+    supervisor) echo $pid ;;
     group) echo -$pid ;;
     all) alive "$2" ;;
     session) ps -o pid= -s $pid ;;

@@ -5,7 +5,7 @@
 #include <string.h>
 
 static double uniform(uint64_t seed, int draw, int64_t row, int64_t column) {
-    return random_uniform32(random_stream(seed, RANDOM_GENERATE, 0, draw, 0), row, 0, column);
+    return random_uniform32(random_key(seed, RANDOM_GENERATE, 0, draw, 0), row, 0, column);
 }
 
 static bool has_edge(const TestGraphKind *k, uint64_t seed, int64_t i, int64_t j) {

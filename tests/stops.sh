@@ -36,7 +36,7 @@ JSON
 # until_true COMMAND...: it is true, or the training has ended; false after `limit` seconds
 until_true() {
     local began=$EPOCHREALTIME
-    until "$@" || ! kill -0 $keeper 2>/dev/null; do
+    until "$@" || ! kill -0 $supervisor 2>/dev/null; do
         [ "${EPOCHREALTIME%.*}" -le $((${began%.*} + limit)) ] || return 1
         sleep 0.005
     done
@@ -48,14 +48,14 @@ begin() {
     [ "$1" = warm ] || rm -rf "$work/cache"
     "$fringe" train "$work/config.json" --ranks $ranks --set run.dir="$run" >"$work/log" 2>&1 \
         </dev/null &
-    keeper=$!
+    supervisor=$!
     until_true [ -e "$run/.fringe" ] || die "no rank starts: $(cat "$work/log")"
     started=$EPOCHREALTIME
 }
 
 # The training has ended by itself.
 end_well() {
-    wait $keeper || die "the training fails by itself: $(cat "$work/log")"
+    wait $supervisor || die "the training fails by itself: $(cat "$work/log")"
 }
 
 # measure cold|warm: *setup, the time until the last line before the epochs, and *span, until the result
@@ -87,7 +87,7 @@ stop() {
     until_true is_named || die "$when, is not named: $(tail -n 5 "$work/log")"
     took=$(seconds_since "$stopped")
     left=$(wait_for_none "$run" 10) || die "$when, left behind: $left"
-    wait $keeper || status=$?
+    wait $supervisor || status=$?
     if [ $status -ne 81 ] || [ "$(silent)" != "rank $1 of $ranks does not answer" ]; then
         die "$when: exit $status: $(tail -n 8 "$work/log")"
     fi

@@ -3,11 +3,11 @@
 # tini -g, killall, Slurm), its session, its group, mpirun alone, the ranks alone, one rank. Each must end with
 # exit 75 and the newest epoch saved, and nobody left.
 #
-#   bench/run.sh sends [--count=20] [--to="all session mpirun ranks one keeper group"] [--program=build/fringe]
+#   bench/run.sh sends [--count=20] [--to="all session mpirun ranks one supervisor group"] [--program=build/fringe]
 #
 # smoke: --count=1 --to=all
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-count=20 to="all session mpirun ranks one keeper group" program=${FRINGE:-$root/build/fringe}
+count=20 to="all session mpirun ranks one supervisor group" program=${FRINGE:-$root/build/fringe}
 . "$root/bench/common/options.sh"
 options count to program -- "$@"
 FRINGE=$program

@@ -199,9 +199,9 @@ static void tables_fill(Tables *t) {
         t->from[i] = t->to[i] = (uint64_t)i;
     for (int64_t r = 0; r < t->rows; r++)
         t->order[r] = (int32_t)r;
-    RandomStream stream = random_stream(1, RANDOM_GENERATE, 0, 0, 0);
+    RandomKey key = random_key(1, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t r = t->rows - 1; r > 0; r--) {
-        int64_t other = (int64_t)(random_uniform32(stream, r, 0, 0) * (double)(r + 1));
+        int64_t other = (int64_t)(random_uniform32(key, r, 0, 0) * (double)(r + 1));
         int32_t swap = t->order[r];
         t->order[r] = t->order[other];
         t->order[other] = swap;

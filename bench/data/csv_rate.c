@@ -38,7 +38,7 @@ static void write_features(int64_t rows) {
         int at = 0;
         for (int c = 0; c < COLUMNS; c++)
             at += sprintf(line + at, "%.7g%c",
-                          random_normal(random_stream(1, RANDOM_FEATURES, 0, 0, 0), r, 0, c),
+                          random_normal(random_key(1, RANDOM_FEATURES, 0, 0, 0), r, 0, c),
                           c + 1 < COLUMNS ? ',' : '\n');
         text_bytes += at;
         CHECK(gzwrite(file, line, (unsigned)at) == at, EXIT_CANNOT_WRITE, "the disk is full");

@@ -6,8 +6,8 @@
 //   mpirun bench_memory FOLDER    makes the Patterns of each, every rank those of its part
 //
 // Taken is what the kernel says of resident memory: its peak less what was there before.
-#include "bench.h"
 #include "base/testing.h"
+#include "bench.h"
 #include "fringe/halo.h"
 
 #include <malloc.h>
@@ -124,13 +124,13 @@ static void load_graph(const Graph *graph, const char *folder, Pair *out) {
     Config config;
     Dataset dataset;
     Error err = {0};
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     config_of(&config, graph, folder, "partition.method=metis");
     double before = begin();
     need(dataset_load(&dataset, &config, &err), &err);
     out->taken = status("VmHWM:") - before;
-    dataset_plan(&plan, &config);
-    out->foreseen = (double)memory_plan_total(&plan);
+    dataset_forecast(&forecast, &config);
+    out->foreseen = (double)forecast_total(&forecast);
 }
 
 static void cut_graph(const Graph *graph, const char *folder, Pair *out) {

@@ -21,13 +21,13 @@ typedef enum Betas { PLAIN, PARETO, DECADES, BETAS } Betas;
 static const char *const betas_name[BETAS] = {"plain beta", "Pareto beta", "12 decades of beta"};
 
 typedef struct Draws {
-    RandomStream stream;
+    RandomKey random;
     int64_t next;
 } Draws;
 
 static double draw(Draws *d) {
     int64_t k = d->next++;
-    return random_uniform32(d->stream, k >> 8, 0, k & 255);
+    return random_uniform32(d->random, k >> 8, 0, k & 255);
 }
 
 static double draw_beta(Draws *d, Betas betas) {
@@ -41,7 +41,7 @@ static int descending(const void *a, const void *b) {
 }
 
 static Problem problem_new(int which, Betas betas, bool by_sender) {
-    Draws d = {random_stream(1, RANDOM_GENERATE, (uint32_t)which, 0, 0), 0};
+    Draws d = {random_key(1, RANDOM_GENERATE, (uint32_t)which, 0, 0), 0};
     int rounds = by_sender ? 1 : RANKS - 1, pairs = by_sender ? RANKS - 1 : 1;
     Problem p;
     problem_init(&p, rounds, rounds * RANKS, (int64_t)RANKS * (RANKS - 1) * GROUPS);

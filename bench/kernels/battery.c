@@ -32,9 +32,9 @@ static void block_of(uint32_t out[4], const Axis *axis, uint64_t at, RandomKind 
     int64_t row = (int64_t)(at / axis->count);
     bool layer = strcmp(axis->name, "layer") == 0;
     uint32_t epoch = strcmp(axis->name, "epoch") == 0 ? step : 7;
-    RandomStream stream = random_stream(0, RANDOM_ROUNDING, epoch, layer ? (int)step / 2 : 1,
-                                        layer ? (int)step % 2 : 0);
-    random_block(out, random_of_kind(stream, kind), row,
+    RandomKey key =
+        random_key(0, RANDOM_ROUNDING, epoch, layer ? (int)step / 2 : 1, layer ? (int)step % 2 : 0);
+    random_block(out, random_of_kind(key, kind), row,
                  strcmp(axis->name, "peer") == 0 ? (int)step : 1,
                  strcmp(axis->name, "column") == 0 ? step : 0);
 }

@@ -24,10 +24,10 @@ typedef struct Work {
 } Work;
 
 static void fill(float *at, int64_t count) {
-    RandomStream stream = random_stream(1, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(1, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for
     for (int64_t i = 0; i < count; i++)
-        at[i] = random_uniform16(stream, i / 512, 0, i % 512) - 0.5f;
+        at[i] = random_uniform16(key, i / 512, 0, i % 512) - 0.5f;
 }
 
 // Padding is filled too; the products do not read it.
@@ -253,14 +253,14 @@ static void check_bits(int64_t rows) {
     const ProductKernels *kernels[TRIED_KERNELS];
     static float x[BITS_ROWS * BITS_DEPTH], w[BITS_DEPTH * BITS_COLUMNS];
     static float truth[BITS_ROWS * BITS_COLUMNS];
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(3, RANDOM_FEATURES, 0, 0, 0);
     tried_kernels(kernels);
     for (int i = 0; i < BITS_DEPTH * BITS_COLUMNS; i++)
-        w[i] = truth_input(stream, i / BITS_COLUMNS * 8 + 3 * (i % 2), i % BITS_COLUMNS);
+        w[i] = truth_input(key, i / BITS_COLUMNS * 8 + 3 * (i % 2), i % BITS_COLUMNS);
     for (int64_t done = 0; done < rows; done += BITS_ROWS) {
         for (int r = 0; r < BITS_ROWS; r++) {
             for (int k = 0; k < BITS_DEPTH; k++)
-                x[r * BITS_DEPTH + k] = truth_input(stream, 1000 + done + r, k);
+                x[r * BITS_DEPTH + k] = truth_input(key, 1000 + done + r, k);
             for (int c = 0; c < BITS_COLUMNS; c++)
                 truth[r * BITS_COLUMNS + c] =
                     truth_sum(0, false, x + r * BITS_DEPTH, 1, w + c, BITS_COLUMNS, BITS_DEPTH);

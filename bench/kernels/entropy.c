@@ -52,7 +52,7 @@ static void halo_start(Work *w) {
     unsigned char *message = memory_alloc((size_t)(w->n + 8 * w->x.count), "message");
     w->source = (MessageSource){.x = w->x,
                                 .row = on_device(row),
-                                .stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0),
+                                .random = random_key(2, RANDOM_ROUNDING, 0, 0, 0),
                                 .gid = on_device(gid),
                                 .peer = 1};
     w->halo = (Quantized){.count = w->x.count,
@@ -86,22 +86,22 @@ static Work work_new(int64_t values) {
     return w;
 }
 
-static double draw(bool laplace, RandomStream stream, int64_t r, int64_t c) {
-    double u = random_uniform32(stream, r, 1, c);
+static double draw(bool laplace, RandomKey key, int64_t r, int64_t c) {
+    double u = random_uniform32(key, r, 1, c);
     if (laplace)
         return u < 0.5 ? log(2 * u) : -log(2 - 2 * u);
-    return random_normal(stream, r, 0, c);
+    return random_normal(key, r, 0, c);
 }
 
 static void fill(Work *w, bool laplace) {
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(3, RANDOM_FEATURES, 0, 0, 0);
     w->values = laplace ? "Laplace" : "normal";
     for (int64_t i = 0; i < w->n; i++)
-        floats(w->x)[i] = (float)draw(laplace, stream, i / COLUMNS, i % COLUMNS);
+        floats(w->x)[i] = (float)draw(laplace, key, i / COLUMNS, i % COLUMNS);
 }
 
 static void make_codes(Work *w) {
-    RandomStream stream = random_stream(4, RANDOM_ROUNDING, 0, 0, 0);
+    RandomKey key = random_key(4, RANDOM_ROUNDING, 0, 0, 0);
     int s = zero_of(w->bits);
     for (int64_t r = 0; r < w->x.count; r++) {
         const float *x = floats(w->x) + r * COLUMNS;
@@ -109,7 +109,7 @@ static void make_codes(Work *w) {
         for (int c = 0; c < COLUMNS; c++)
             most = fmaxf(most, fabsf(x[c]));
         for (int c = 0; c < COLUMNS; c++) {
-            int m = (int)(fabsf(x[c]) / most * (float)s + random_uniform16(stream, r, 0, c));
+            int m = (int)(fabsf(x[c]) / most * (float)s + random_uniform16(key, r, 0, c));
             w->code[r * COLUMNS + c] = (uint8_t)(x[c] < 0 ? s - m : s + m);
         }
     }

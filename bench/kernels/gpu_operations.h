@@ -1,5 +1,5 @@
-// The operations that bench/kernels/gpu.c measures one by one: each first compares its result with the
-// CPU's, then says its time against the bytes or operations that it needs.
+// The operations that bench/kernels/gpu.c measures one by one: each first compares its result with
+// the CPU's, then says its time against the bytes or operations that it needs.
 #ifndef FRINGE_BENCH_GPU_OPERATIONS_H
 #define FRINGE_BENCH_GPU_OPERATIONS_H
 
@@ -104,11 +104,11 @@ static double measure(const Job *job, DeviceStream stream, Call *call, void *con
 static Rows filled_rows(const Backend *b, int64_t count, int64_t columns, int number) {
     Rows rows = rows_alloc(b, count, columns, "rows of the bench");
     float *host = ALLOC(float, count *columns, "rows of the bench");
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, number, 0);
+    RandomKey key = random_key(3, RANDOM_FEATURES, 0, number, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < count; i++)
         for (int64_t c = 0; c < columns; c++)
-            host[i * columns + c] = random_uniform16(stream, i, 0, c) - 0.5F;
+            host[i * columns + c] = random_uniform16(key, i, 0, c) - 0.5F;
     b->upload_rows(rows, host);
     b->finish(NULL);
     memory_free(host);
@@ -287,7 +287,7 @@ static void message_init(MessageJob *m, const Backend *b, int64_t rows, int bits
     m->q.step = b->alloc(numbers, "step");
     m->q.payload = b->alloc((size_t)(count * quantized_row_bytes(WIDTH, bits)), "payload");
     m->source = (MessageSource){.x = m->x, .row = on_device_too(b, row, numbers), .peer = 1};
-    m->source.stream = random_stream(2, RANDOM_ROUNDING, 0, 0, 0);
+    m->source.random = random_key(2, RANDOM_ROUNDING, 0, 0, 0);
     m->source.gid = on_device_too(b, gid, (size_t)rows * sizeof *gid);
     memory_free(gid);
     memory_free(place);

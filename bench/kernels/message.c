@@ -56,23 +56,23 @@ static Work work_new(int64_t rows, int64_t columns) {
               .minimum = ALLOC(unsigned char, rows * 4, "minimum"),
               .step = ALLOC(unsigned char, rows * 4, "step"),
               .payload = ALLOC(unsigned char, rows *columns, "payload")};
-    RandomStream stream = random_stream(1, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(1, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for
     for (int64_t r = 0; r < rows; r++) {
         w.gid[r] = 3 * r;
         w.place[r] = (int32_t)r;
         for (int64_t c = 0; c < columns; c++)
-            floats(w.x)[r * w.x.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+            floats(w.x)[r * w.x.stride + c] = random_uniform16(key, r, 0, c) * 2 - 1;
     }
     return w;
 }
 
 // Each row with that chance, ascending.
 static void list_make(Work *w, float share) {
-    RandomStream stream = random_stream(2, RANDOM_GENERATE, 0, 0, 0);
+    RandomKey key = random_key(2, RANDOM_GENERATE, 0, 0, 0);
     w->count = 0;
     for (int64_t r = 0; r < w->x.count; r++)
-        if (random_uniform16(stream, r, 0, 0) < share)
+        if (random_uniform16(key, r, 0, 0) < share)
             w->row[w->count++] = (int32_t)r;
 }
 
@@ -89,12 +89,12 @@ static Quantized message_of(const Job *job) {
 
 static MessageSource source_of(const Job *job) {
     const Work *w = job->work;
-    return (MessageSource){
-        .x = w->x,
-        .row = on_device(w->row),
-        .stream = random_of_kind(random_stream(2, RANDOM_ROUNDING, 0, 0, 0), job->kind),
-        .gid = on_device(w->gid),
-        .peer = 1};
+    return (MessageSource){.x = w->x,
+                           .row = on_device(w->row),
+                           .random =
+                               random_of_kind(random_key(2, RANDOM_ROUNDING, 0, 0, 0), job->kind),
+                           .gid = on_device(w->gid),
+                           .peer = 1};
 }
 
 static void quantize(void *context) {

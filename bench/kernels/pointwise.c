@@ -22,11 +22,11 @@ typedef struct Work {
 
 static Rows rows_random(int64_t count, int64_t columns, uint32_t which) {
     Rows rows = rows_alloc(device(), count, columns, "rows of the bench");
-    RandomStream stream = random_stream(1, RANDOM_FEATURES, which, 0, 0);
+    RandomKey key = random_key(1, RANDOM_FEATURES, which, 0, 0);
 #pragma omp parallel for
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
-            floats(rows)[r * rows.stride + c] = random_uniform16(stream, r, 0, c) * 2 - 1;
+            floats(rows)[r * rows.stride + c] = random_uniform16(key, r, 0, c) * 2 - 1;
     return rows;
 }
 
@@ -53,7 +53,7 @@ static Work work_new(int64_t rows, int64_t columns) {
                     .training = true,
                     .gamma = on_device(gamma),
                     .beta = on_device(beta)};
-    w.post.stream = random_stream(2, RANDOM_DROPOUT, 0, 0, 0);
+    w.post.random = random_key(2, RANDOM_DROPOUT, 0, 0, 0);
     return w;
 }
 

@@ -102,14 +102,14 @@ static Csr graph_make(int64_t nodes, int64_t edges, int64_t clusters, double ins
                .column = ALLOC(int32_t, nodes * degree, "columns")};
     for (int64_t i = 0; i <= nodes; i++)
         csr.offset[i] = i * degree;
-    RandomStream stream = random_stream(7, RANDOM_GENERATE, 0, 1, 0);
+    RandomKey key = random_key(7, RANDOM_GENERATE, 0, 1, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < nodes; i++) {
         int32_t *column = csr.column + name[i] * degree;
         int64_t first = i / size * size, own = first + size < nodes ? size : nodes - first;
         for (int64_t d = 0; d < degree; d++) {
-            double u = random_uniform32(stream, i, 0, 2 * d);
-            double v = random_uniform32(stream, i, 0, 2 * d + 1);
+            double u = random_uniform32(key, i, 0, 2 * d);
+            double v = random_uniform32(key, i, 0, 2 * d + 1);
             int64_t j =
                 u < inside ? first + (int64_t)(v * (double)own) : (int64_t)(v * (double)nodes);
             column[d] = name[j];
@@ -128,9 +128,9 @@ static int32_t *names_make(int64_t nodes, bool is_shuffled) {
     int32_t *name = ALLOC(int32_t, nodes, "names of nodes");
     for (int64_t i = 0; i < nodes; i++)
         name[i] = (int32_t)i;
-    RandomStream stream = random_stream(9, RANDOM_GENERATE, 0, 2, 0);
+    RandomKey key = random_key(9, RANDOM_GENERATE, 0, 2, 0);
     for (int64_t i = nodes - 1; is_shuffled && i > 0; i--) {
-        int64_t other = (int64_t)(random_uniform32(stream, i, 0, 0) * (double)(i + 1));
+        int64_t other = (int64_t)(random_uniform32(key, i, 0, 0) * (double)(i + 1));
         int32_t swap = name[i];
         name[i] = name[other];
         name[other] = swap;
@@ -226,11 +226,11 @@ static void bed_make(Bed *bed) {
     bed->tiled_16 = rows_alloc(device(), bed->nodes, WIDTH, "features in tiles of 16");
     bed->out = rows_alloc(device(), bed->nodes, WIDTH, "result");
     bed->scratch = rows_alloc(device(), bed->nodes, WIDTH, "copied panels");
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(3, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < bed->nodes; i++)
         for (int64_t c = 0; c < WIDTH; c++)
-            floats(bed->x)[i * WIDTH + c] = random_uniform16(stream, i, 0, c) - 0.5F;
+            floats(bed->x)[i * WIDTH + c] = random_uniform16(key, i, 0, c) - 0.5F;
     tile_fill(bed->tiled_64, bed->x, 64);
     tile_fill(bed->tiled_16, bed->x, 16);
 }

@@ -54,7 +54,7 @@ def all_cells():
                 yield from ((case, method) for method in METHODS)
 
 
-def is_wanted(case, method):
+def is_selected(case, method):
     return (names_wanted("only", case.config) and names_wanted("ranks", case.ranks) and
             names_wanted("optimizers", case.optimizer) and (method == "fp32" or names_wanted("methods", method)))
 
@@ -76,7 +76,7 @@ class Case:
 def judge(bench, table):
     for case, method in all_cells():
         known = table.get(case.name, {})
-        if method == "fp32" or method not in known or not is_wanted(case, method):
+        if method == "fp32" or method not in known or not is_selected(case, method):
             continue
         mean, _, allowed = paired_difference(known[method]["scores"], known["fp32"]["scores"])
         has_bar = case.optimizer in METHODS[method].bars
@@ -137,7 +137,7 @@ def main():
     bench = Bench("gradient_accuracy")
     table = json.load(open(KNOWN)) if os.path.exists(KNOWN) else {}
     measure_cells(KNOWN, table, [(case.name, method, partial(case.run, method)) for case, method in all_cells()
-                                 if is_wanted(case, method)])
+                                 if is_selected(case, method)])
     judge(bench, table)
     write(table)
     bench.end()

@@ -155,7 +155,7 @@ static void encode(const Share *s, const Arm *arm, int round, int64_t first,
                             .sums = {.columns = s->x.columns, .stride = s->x.stride},
                             .row = on_device(s->row),
                             .gid = on_device(s->id + first),
-                            .stream = random_stream(1, RANDOM_GRADIENT, s->epoch, round, UP),
+                            .random = random_key(1, RANDOM_GRADIENT, s->epoch, round, UP),
                             .peer = s->comm->rank};
     layout->bytes =
         arm->codec->encode(device(), on_device(s->bytes), layout, &source, on_device(&bad), NULL);

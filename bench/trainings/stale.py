@@ -67,7 +67,7 @@ def all_cells():
             yield from ((case, mode) for mode in MODES)
 
 
-def is_wanted(case, mode):
+def is_selected(case, mode):
     return names_wanted("only", case.config) and (mode == "vanilla" or names_wanted("modes", mode))
 
 
@@ -178,7 +178,7 @@ def main():
     bench = Bench("stale")
     table = json.load(open(KNOWN)) if os.path.exists(KNOWN) and not SMOKE else {}
     modes = known_modes()
-    cells = [(case, mode) for case, mode in all_cells() if is_wanted(case, mode) and mode in modes]
+    cells = [(case, mode) for case, mode in all_cells() if is_selected(case, mode) and mode in modes]
     measure_cells(KNOWN, table, [(name_of(case), mode, partial(run_cell, case, mode)) for case, mode in cells])
     judge(bench, table, cells)
     write(table)

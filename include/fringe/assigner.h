@@ -73,7 +73,8 @@ Assigner *assigner_new(const Config *config, const Comm *comm, uint64_t seed, co
 void assigner_free(Assigner *assigner);
 // Adds the memory for a channel over that plan; on rank 0 also for tables of the groups of all
 // ranks. The problems that it solves are not counted.
-void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config, const Comm *comm);
+void assigner_forecast(MemoryForecast *forecast, const HaloPlan *halo, const Config *config,
+                       const Comm *comm);
 
 // Call before epoch `epoch` (from 1): requests and applies an assignment when due. Collective.
 bool assigner_before(Assigner *assigner, int64_t epoch, Error *err);

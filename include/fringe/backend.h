@@ -53,11 +53,11 @@ void rows_free(const Backend *backend, Rows *rows);
 Rows rows_first(Rows rows, int64_t count);
 Rows rows_range(Rows rows, Range range);
 Rows rows_columns(Rows rows, Range columns);
-DeviceFloat *flat_window(const DeviceFloat *at, int64_t floats); // at + floats
-DeviceByte *byte_window(const DeviceByte *at, int64_t bytes);
-DeviceInt32 *int32_window(const DeviceInt32 *at, int64_t numbers);
-DeviceInt64 *int64_window(const DeviceInt64 *at, int64_t numbers);
-DeviceDouble *double_window(const DeviceDouble *at, int64_t numbers);
+DeviceFloat *flat_at(const DeviceFloat *at, int64_t floats); // at + floats
+DeviceByte *byte_at(const DeviceByte *at, int64_t bytes);
+DeviceInt32 *int32_at(const DeviceInt32 *at, int64_t numbers);
+DeviceInt64 *int64_at(const DeviceInt64 *at, int64_t numbers);
+DeviceDouble *double_at(const DeviceDouble *at, int64_t numbers);
 
 // The sparse aggregate over one Csr, whose columns ascend inside a row, with its scratch for
 // repacked column panels. Made once per Csr.
@@ -70,9 +70,9 @@ typedef enum PostStep { POST_DROPOUT, POST_NORM, POST_ACTIVATION } PostStep;
 typedef struct Post {
     int count;
     PostStep step[3];
-    float keep;          // probability that dropout keeps an element; kept ones are divided by it
-    RandomStream stream; // of dropout: row = global id, column
-    bool training;       // false: dropout does nothing
+    float keep;       // probability that dropout keeps an element; kept ones are divided by it
+    RandomKey random; // of dropout: row = global id, column
+    bool training;    // false: dropout does nothing
     const DeviceFloat *gamma; // [D] LayerNorm
     const DeviceFloat *beta;  // [D]
 } Post;
@@ -157,7 +157,7 @@ typedef struct MessageSource {
     const DeviceFloat *scale; // NULL: 1
     Rows sums;                // row r >= x.count is sums[r - x.count]
     const DeviceInt32 *row;   // the send list: which row, by place
-    RandomStream stream;      // of rounding: row = gid[r], peer, column
+    RandomKey random;         // of rounding: row = gid[r], peer, column
     const DeviceInt64 *gid;
     int peer;           // who reads the message
     int sum_peer;       // in its place for sums: who sends them; their ids say who reads them
@@ -228,7 +228,7 @@ void *host_side(const Backend *backend, void *device, void *pinned);
 // plans, blocks are NULL: such a walk reads and writes none of them.
 typedef struct Allocator {
     const Backend *backend;
-    MemoryPlan *plan; // NULL: allocate
+    MemoryForecast *forecast; // NULL: allocate
 } Allocator;
 void *alloc_host(const Allocator *allocator, size_t bytes, const char *what); // memory_free
 void *alloc_device(const Allocator *allocator, size_t bytes, const char *what);
@@ -239,7 +239,7 @@ const void *alloc_mirror(const Allocator *allocator, const void *host, size_t by
 Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what);
 // Has the device room for what is planned there? EXIT_MEMORY, with the three largest items. True
 // where device memory is the host's: there, blocks of the device are planned as blocks of the host.
-bool device_fits(const MemoryPlan *plan, const Backend *backend, Error *err);
+bool device_fits(const MemoryForecast *forecast, const Backend *backend, Error *err);
 
 // A StreamTimer adds the time of each operation to Timers, by the kind that the list of operations
 // says. Operations may run long after their call, so time is taken at events: one before the

@@ -153,7 +153,7 @@ void top_keep(const Backend *backend, Rows rows, const int32_t *length, double p
 // An end that remembers has one block of memory for each message: [bytes(rows, columns, end)], zero
 // at first, 64-byte aligned, on the device. All hooks work on STREAM_MESSAGE, as codecs do, and use
 // operations of the backend alone. Exchanges of evaluation, and those that are not coded
-// (channel_set_exact), call none.
+// (channel_set_full_precision), call none.
 typedef enum ResidualEnd { RESIDUAL_SENDER, RESIDUAL_READER } ResidualEnd;
 
 typedef struct ResidualStep {

@@ -98,7 +98,7 @@ bool dataset_load(Dataset *dataset, const Config *config, Error *err);
 // A bound of the memory that dataset_load will have in use, without data.transforms: the bytes of
 // the files that config.data names times a factor of their format. Nothing is added for an
 // unreadable file (dataset_load then reports it). Headers and the beginnings of texts are read.
-void dataset_plan(MemoryPlan *plan, const Config *config);
+void dataset_forecast(MemoryForecast *forecast, const Config *config);
 // Only applies the steps (data.transforms). memory_limit: in GiB, as run.memory_limit; 0: what the
 // machine has. EXIT_MEMORY if a step needs more.
 bool dataset_prepare(Dataset *dataset, const ConfigWords *steps, int64_t seed, double memory_limit,
@@ -160,7 +160,7 @@ extern const Family writer_family; // --to
 // EXIT_CANNOT_WRITE.
 bool dataset_conversion_fits(const Conversion *conversion, const Config *config, Error *err);
 // The memory that writing takes beside the dataset.
-void dataset_conversion_plan(MemoryPlan *plan, const Dataset *dataset);
+void dataset_conversion_forecast(MemoryForecast *forecast, const Dataset *dataset);
 // Writes it: complete and flushed, or not at all. Says in `remarks` what the format leaves out.
 // EXIT_DATA with the step of data.transforms that helps if the format cannot hold the dataset;
 // EXIT_CANNOT_WRITE, EXIT_IO.

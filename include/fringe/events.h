@@ -80,7 +80,7 @@ EventPlace event_reader_place(const EventReader *reader);
 // The place before the last event, or before the record that was wrong.
 EventPlace event_reader_place_before(const EventReader *reader);
 // Puts the place of the last event before a sentence about it: "PATH:17: ...". Returns false.
-bool event_reader_blame(const EventReader *reader, Error *err);
+bool event_reader_error(const EventReader *reader, Error *err);
 // Goes to a place of an earlier reader of the same stream, before anything is read. EXIT_DATA if
 // the bytes there are others, or if a last line without an end has been continued since. Only of
 // what event_reader_can_seek.

@@ -29,7 +29,8 @@ typedef struct BufferSizes {     // bytes
 } BufferSizes;
 ExchangeBuffers *exchange_buffers_new(const Backend *backend); // borrowed
 void exchange_buffers_free(ExchangeBuffers *buffers);          // after its channels
-void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size);
+void exchange_buffers_forecast(MemoryForecast *forecast, const Backend *backend,
+                               const BufferSizes *size);
 
 // A channel for rows of `columns` floats over the plan's send and receive lists. Both the plan
 // and the buffers are borrowed. The buffers are enlarged if necessary: no exchange may be running
@@ -39,8 +40,8 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
                      int64_t columns, ExchangeId id);
 void channel_free(Channel *channel); // drains it first, so collective if it is in flight
 // Plans the memory of the channel alone; enlarges `most`, the sizes of buffers that channels share.
-void channel_plan(MemoryPlan *plan, BufferSizes *most, const Backend *backend, const HaloPlan *halo,
-                  const CodecOptions *options, int64_t columns);
+void channel_forecast(MemoryForecast *forecast, BufferSizes *most, const Backend *backend,
+                      const HaloPlan *halo, const CodecOptions *options, int64_t columns);
 
 // When an exchange happens: seed and epoch choose the random numbers that round its rows.
 typedef struct ExchangeContext {
@@ -99,8 +100,8 @@ bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Err
 // Makes all exchanges of the channel exact from now on, or lets them use its codec again, as
 // ExchangeContext.exact says. Drains the channel. All ranks must set the same before the same
 // exchange.
-void channel_set_exact(Channel *channel, bool exact);
-bool channel_is_exact(const Channel *channel);
+void channel_set_full_precision(Channel *channel, bool exact);
+bool channel_is_full_precision(const Channel *channel);
 
 // Lets rows go as they are from the next training exchange on, though what is remembered of them
 // (`difference`) goes on following them, or lets differences go again. All ranks must set the same.

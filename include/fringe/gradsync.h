@@ -66,8 +66,8 @@ typedef struct GradSync GradSync;
 GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm *form);
 void gradsync_free(GradSync *sync); // collective; not before a sum is finished
 // Of this rank: where there is coding, ranks differ. Of `comm` it reads rank and size only.
-void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form,
-                   const Comm *comm);
+void gradsync_forecast(MemoryForecast *forecast, const Backend *backend, const GradForm *form,
+                       const Comm *comm);
 // The epoch of the next sum, before the first gradsync_made: it names messages and random numbers.
 // fp32 needs none of it.
 void gradsync_begin(GradSync *sync, uint32_t epoch);

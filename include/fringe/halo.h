@@ -96,7 +96,8 @@ typedef struct PatternBytes {
     size_t kept, most;
 } PatternBytes;
 PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool share_with);
-void pattern_plan(MemoryPlan *plan, const Pattern *pattern); // adds the memory of `pattern`
+void pattern_forecast(MemoryForecast *forecast,
+                      const Pattern *pattern); // adds the memory of `pattern`
 
 // ---- Patterns in outline: their sizes without their arrays, for planning without ranks
 
@@ -120,9 +121,9 @@ void pattern_count(PatternCounts *counts, const Shard *shard, int parts, const P
 void pattern_counts_init(PatternCounts *counts, int size); // allocates the groups, zeroed
 void pattern_counts_clear(PatternCounts *counts);
 // A Pattern of these sizes whose columns, weights and ids are NULL and whose offsets are zero but
-// for the last: the planning functions (pattern_plan, channel_plan, ...) need no more. share_with:
-// the Pattern whose own edges it has if counts->own says so. comm: rank and size only; borrowed.
-// Free it with pattern_free. Local.
+// for the last: the planning functions (pattern_forecast, channel_forecast, ...) need no more.
+// share_with: the Pattern whose own edges it has if counts->own says so. comm: rank and size only;
+// borrowed. Free it with pattern_free. Local.
 Pattern *pattern_outline(const PatternCounts *counts, const PatternKind *kind, const Shard *shard,
                          const Pattern *share_with, const Comm *comm);
 

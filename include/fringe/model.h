@@ -169,8 +169,9 @@ typedef struct ModelShape {
     } layer0;             // lossless.input_features
     bool sparse;          // features are multiplied as CSR (sparse.c)
     const char *dense_why; // why sparse features are made dense here; NULL: they are not
-    int leading; // layers whose aggregates are functions of the features alone, where these are not
-                 // dropped out: up to the first one with weights; 0 if layer 0 is exchanged
+    int feature_layers; // layers whose aggregates are functions of the features alone, where these
+                        // are not dropped out: up to the first one with weights; 0 if layer 0 is
+                        // exchanged
     bool train_rows;         // receptive-field pruning (lossless.receptive_field)
     Cover cover[SHARD_SETS]; // lossless.cover, by the set that is written
     bool sampled;            // comm.sample < 1
@@ -189,7 +190,7 @@ typedef struct ModelShape {
                            // gives layer 0; 0: it reads none
     bool weighs_rows;      // in training: model_set_row_weights may be called
     double gain;
-    int parameter_windows;
+    int parameter_spans;
     Parameter parameter[MODEL_PARAMETERS];
     int64_t parameter_count;
     bool columns; // the norm is one of columns, over the rows of all ranks (BatchNorm); then each
@@ -217,7 +218,7 @@ void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PA
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters);
 // Reads weights in PyG's names and layout from a safetensors file, and checks every shape.
 bool model_read(const ModelShape *shape, float *parameters, const char *path, Error *err);
-// Fills in the tensors of such a file and returns their number: parameter_windows, and for
+// Fills in the tensors of such a file and returns their number: parameter_spans, and for
 // hypergraphs one that names the operator; `turned` [state_count] receives the data that they
 // point to, and the shape is lent. Both are [state_count].
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor);
@@ -264,10 +265,10 @@ void model_patterns_clear(ModelPatterns *patterns);
 void model_norm_bytes(double bytes[2], const ModelShape *shape, const ModelPatterns *patterns,
                       const Shard *shard, const Comm *comm);
 // An upper bound of the memory for making them. Collective.
-void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
+void model_patterns_bound(MemoryForecast *forecast, const ModelShape *shape, const Shard *shard,
                           const Comm *comm);
-void model_patterns_plan(MemoryPlan *plan,
-                         const ModelPatterns *patterns); // the memory of Patterns that are made
+void model_patterns_forecast(MemoryForecast *forecast,
+                             const ModelPatterns *patterns); // the memory of Patterns that are made
 
 // ---- the same without ranks, for planning
 
@@ -306,8 +307,8 @@ typedef struct ModelParts {
 Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config *config,
                  Error *err);
 void model_free(Model *model);
-void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
-                const Config *config);
+void model_forecast(MemoryForecast *forecast, const ModelShape *shape, const ModelParts *parts,
+                    const Config *config);
 // Receives and finishes what messages of training are in flight; then the bytes and seconds that
 // follow are those of other exchanges. Collective.
 void model_drain(Model *model);
@@ -345,7 +346,7 @@ Rows model_infer(Model *model, const DeviceFloat *parameters);
 // batch, of which nothing is dropped out. Only where shape.columns. Collective.
 void model_renew_statistics(Model *model, DeviceFloat *parameters);
 // The rows of a level (1..layers-1) of the last model_infer (embeddings); level == layers: the
-// logits. Layers below shape.leading - 1 ran at set-up only, and their rows are not kept.
+// logits. Layers below shape.feature_layers - 1 ran at set-up only, and their rows are not kept.
 Rows model_embedding(const Model *model, int level);
 
 // The scores of one split, in the order of their table. With several labels a row is accurate where

@@ -35,9 +35,9 @@ typedef struct SparseOperator {
 typedef struct OperatorForm {
     Block block;
     const DeviceFloat *left, *right; // the block's on the device; NULL: 1
-    const Pattern *whole; // the one with the most rows among the Patterns with these own edges
-    int64_t sources;      // the most that one of these has
-    int64_t columns;      // of the widest rows that it will see
+    const Pattern *largest; // the one with the most rows among the Patterns with these own edges
+    int64_t sources;        // the most that one of these has
+    int64_t columns;        // of the widest rows that it will see
 } OperatorForm;
 
 // The operators of one user, of which one runs at a time: those on the same own edges (a symmetric
@@ -54,7 +54,7 @@ typedef struct Operators {
 // Local.
 SparseOperator *operator_find(Operators *operators, const OperatorForm *form);
 // Plans the memory of operator_find, and enters the operator unmade.
-void operator_plan(Operators *operators, MemoryPlan *plan, const OperatorForm *form);
+void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form);
 void operators_clear(Operators *operators); // not of operators that were planned only
 
 // ---- with its messages
@@ -78,8 +78,8 @@ typedef struct PropagationForm {
 void propagation_init(Propagation *over, SparseOperator *op, const PropagationForm *form,
                       ExchangeBuffers *shared);
 // Plans the memory of all but the operator; enlarges `shared`.
-void propagation_plan(MemoryPlan *plan, BufferSizes *shared, const Backend *backend,
-                      const PropagationForm *form);
+void propagation_forecast(MemoryForecast *forecast, BufferSizes *shared, const Backend *backend,
+                          const PropagationForm *form);
 void propagation_clear(const Backend *backend, Propagation *over); // collective if in flight
 
 // ---- methods

@@ -4,8 +4,8 @@
 // A PlanCut holds the sizes of a cut. That of a cut in the cache is counted from its shards and is
 // exact; for another number of parts the sizes are estimated from those of a smaller cut and a
 // PlanGrowth. The memory is what the trainer's own planning functions say about these sizes
-// (trainer_plan_outline), so there is no second list of items. The time is a sum of work divided by
-// speeds (docs/plan.md has the formulas). No function is collective, and none uses MPI.
+// (trainer_forecast_outline), so there is no second list of items. The time is a sum of work
+// divided by speeds (docs/plan.md has the formulas). No function is collective, and none uses MPI.
 #ifndef FRINGE_PLAN_H
 #define FRINGE_PLAN_H
 
@@ -102,8 +102,8 @@ typedef struct PlanTime { // seconds of an epoch
 double plan_time_total(const PlanTime *time);
 
 typedef struct PlanEstimate {
-    MemoryPlan memory; // of the rank that takes most
-    size_t least;      // of the rank that takes least
+    MemoryForecast memory; // of the rank that takes most
+    size_t least;          // of the rank that takes least
     PlanTime time;
     double bytes, reduce_bytes; // sent by all ranks in an epoch
     double rows;                // sent by all ranks in an epoch

@@ -50,9 +50,10 @@ typedef struct ProgramResult {
 bool program_fits(const char *name, const Config *config, Error *err);
 // What a run takes beside the shard, at most: the largest of its phases. False with an error that
 // all ranks share: EXIT_DATA where the data do not suit the program. Collective.
-bool program_plan(MemoryPlan *plan, const char *name, const ProgramParts *parts, Error *err);
+bool program_forecast(MemoryForecast *forecast, const char *name, const ProgramParts *parts,
+                      Error *err);
 // Runs it. False with an error that all ranks share: EXIT_STOPPED when it was asked to stop, or as
-// program_plan. program_result_clear in any case. Collective.
+// program_forecast. program_result_clear in any case. Collective.
 bool program_run(const char *name, const ProgramParts *parts, ProgramResult *result, Error *err);
 void program_result_clear(ProgramResult *result);
 

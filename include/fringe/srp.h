@@ -83,7 +83,7 @@ typedef struct SrpBound {
 // That of hyperedges of so many pins, which it sorts.
 SrpBound srp_bound(const SrpOptions *options, int64_t *pins_of, int64_t hyperedges);
 // The sentence for a promise that cannot be kept; it names the epsilon that can.
-void srp_bound_told(char *out, size_t size, const SrpOptions *options, const SrpBound *bound);
+void srp_bound_text(char *out, size_t size, const SrpOptions *options, const SrpBound *bound);
 
 // Makes the homes final for a snapshot: further passes, then the refinement of all nodes, then what
 // is needed until no part is above the bound, which it returns. No event may come until

@@ -57,9 +57,9 @@ void trainer_free(Trainer *trainer);
 // The same plan without ranks, data or training: what trainer_new would plan on a rank with these
 // Patterns, which may be outlines (halo.h). `comm` needs rank, size, node_rank and node_size. Of
 // `shard` the sizes and the degrees are read. False with an error in the config. Local.
-bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *shard,
-                          const ModelPatterns *patterns, const Comm *comm, Error *err);
-const MemoryPlan *trainer_plan(const Trainer *trainer);
+bool trainer_forecast_outline(MemoryForecast *forecast, const Config *config, const Shard *shard,
+                              const ModelPatterns *patterns, const Comm *comm, Error *err);
+const MemoryForecast *trainer_forecast(const Trainer *trainer);
 const ModelShape *trainer_shape(const Trainer *trainer);
 const Backend *trainer_backend(const Trainer *trainer); // started
 const Model *trainer_model(const Trainer *trainer);
@@ -88,7 +88,7 @@ typedef struct RunSummary {
     int64_t own_least, own_most; // rows of a rank
     int64_t central, halo;       // rows, over all ranks
     double halo_ratio;           // halo rows / own rows, mean over ranks
-    size_t predicted;            // bytes of the largest MemoryPlan
+    size_t predicted;            // bytes of the largest MemoryForecast
     size_t device_predicted;     // of a device; 0 where device memory is the host's
     bool sparse;                 // features are multiplied as CSR
     const char *dense_why;       // why sparse features are not; NULL
@@ -134,12 +134,12 @@ typedef struct Inference {
     ModelPatterns patterns;
     const Backend *backend;
     Model *model; // owned: model_infer, model_embedding, model_metrics
-    MemoryPlan plan;
+    MemoryForecast forecast;
 } Inference;
 // `beside`: memory that the caller will allocate itself; checked with the rest (EXIT_MEMORY).
 // *inference must stay where it is. Collective.
 bool inference_open(Inference *inference, const Config *config, const Shard *shard,
-                    const Comm *comm, const MemoryPlan *beside, Error *err);
+                    const Comm *comm, const MemoryForecast *beside, Error *err);
 void inference_close(Inference *inference);
 
 // The trace of the epochs of run.trace, complete after the last of them (or of all): NULL before.
@@ -184,7 +184,7 @@ bool trainer_replicas_agree(Trainer *trainer, Error *err);
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err);
 // Do all ranks have the memory that they plan to take, also on their devices (backend NULL: none is
 // planned there)? EXIT_MEMORY. Collective.
-bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
+bool memory_fits(const MemoryForecast *forecast, const Backend *backend, const Config *config,
                  const Comm *comm, Error *err);
 
 #endif

@@ -55,7 +55,7 @@ struct Endpoint {
     void *state; // [slots] of transport->slot_bytes, owned
 };
 // Allocates or plans an endpoint of so many slots; endpoint_open makes it ready.
-void endpoint_alloc(Endpoint *endpoint, MemoryPlan *plan, int slots);
+void endpoint_alloc(Endpoint *endpoint, MemoryForecast *forecast, int slots);
 void endpoint_open(Endpoint *endpoint, const Comm *comm); // collective
 void endpoint_clear(Endpoint *endpoint);                  // collective
 
@@ -135,15 +135,15 @@ typedef struct Transfer {
 
 // What a RingTransfer needs to know beforehand.
 typedef struct RingForm {
-    int64_t piece; // most bytes of a payload in one piece
-    int window;    // most rounds in flight
-    int in_flight; // most pieces of a message in flight
+    int64_t piece;        // most bytes of a payload in one piece
+    int rounds_in_flight; // most rounds in flight
+    int in_flight;        // most pieces of a message in flight
     bool headers;  // a message is a header and its payload; false: the payload alone, in one piece,
                    // whose length is the only thing that tells the messages of two steps apart
     int tag, tags; // pieces have the tags from `tag` on in turn, `tags` of them
 } RingForm;
 
-// A message to every other rank and one from each, in a ring of rounds: a window of rounds in
+// A message to every other rank and one from each, in a ring of rounds: so many rounds in
 // flight, each message cut into pieces.
 //
 //   round g        0         1         2       ...      (ring.h)
@@ -167,7 +167,7 @@ typedef struct RingTransfer {
 
 int ring_slots(const RingForm *form, int size); // that a transfer between `size` ranks takes
 // Allocates or plans the table of a transfer between `size` ranks.
-void ring_transfer_alloc(RingTransfer *ring, MemoryPlan *plan, int size, RingForm form);
+void ring_transfer_alloc(RingTransfer *ring, MemoryForecast *forecast, int size, RingForm form);
 // Makes one that is allocated ready, in the slots of the endpoint from `slot` on. The owner fills
 // in payload, bytes and headers of its transfers before ring_transfer_post.
 void ring_transfer_open(RingTransfer *ring, Endpoint *endpoint, int slot);

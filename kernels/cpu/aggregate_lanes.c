@@ -26,9 +26,9 @@ enum { WEIGHT = 1, RIGHT = 2, GAPS = 4, KINDS = 6 }; // RIGHT and GAPS do not me
 #define EACH_UNIT(u) _Pragma("GCC unroll 16") for (int u = 0; u < units; u++)
 
 // Where the prefetch stands in lists with gaps: `edge` of row `k`.
-typedef struct Scout {
+typedef struct Prefetch {
     int64_t k, edge;
-} Scout;
+} Prefetch;
 
 LANES_INLINE void fetch(const AggregateTask *task, int64_t edge, int64_t at, const int units) {
     const float *x = task->x + task->column[edge] * task->x_stride + at;
@@ -36,13 +36,13 @@ LANES_INLINE void fetch(const AggregateTask *task, int64_t edge, int64_t at, con
 }
 
 // Fetches the next edge of the rows up to last, if there is one.
-LANES_INLINE void scout_step(Scout *scout, const AggregateTask *task, int64_t last, int64_t at,
-                             const int units) {
-    while (scout->k < last && scout->edge >= task->end[scout->k])
-        if (++scout->k < last)
-            scout->edge = task->begin[scout->k];
-    if (scout->k < last)
-        fetch(task, scout->edge++, at, units);
+LANES_INLINE void prefetch_step(Prefetch *fetching, const AggregateTask *task, int64_t last,
+                                int64_t at, const int units) {
+    while (fetching->k < last && fetching->edge >= task->end[fetching->k])
+        if (++fetching->k < last)
+            fetching->edge = task->begin[fetching->k];
+    if (fetching->k < last)
+        fetch(task, fetching->edge++, at, units);
 }
 
 // sum = what row i of the task starts from.
@@ -80,10 +80,10 @@ LANES_INLINE void add_edge(F16 *sum, const AggregateTask *task, int64_t edge, in
 LANES_INLINE void tile(const AggregateTask *task, int64_t first, int64_t last, int64_t at,
                        const int units, const int kind) {
     const int64_t ahead = task->ahead, limit = task->end[last - 1];
-    Scout scout = {first, task->begin[first]};
+    Prefetch fetching = {first, task->begin[first]};
     if (kind & GAPS)
         for (int64_t n = 0; n < ahead; n++)
-            scout_step(&scout, task, last, at, units);
+            prefetch_step(&fetching, task, last, at, units);
     for (int64_t k = first; k < last; k++) {
         int64_t i = task->row != NULL ? task->row[k] : k;
         if (task->resume && task->left == NULL && task->begin[k] == task->end[k])
@@ -92,7 +92,7 @@ LANES_INLINE void tile(const AggregateTask *task, int64_t first, int64_t last, i
         start_row(sum, task, i, at, units, kind & RIGHT);
         for (int64_t edge = task->begin[k]; edge < task->end[k]; edge++) {
             if (kind & GAPS)
-                scout_step(&scout, task, last, at, units);
+                prefetch_step(&fetching, task, last, at, units);
             else if (edge + ahead < limit)
                 fetch(task, edge + ahead, at, units);
             add_edge(sum, task, edge, at, units, kind);

@@ -10,7 +10,7 @@ static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 void cpu_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t count,
                          const DeviceInt32 *row, const DeviceInt32 *column, float keep,
-                         RandomStream stream, const DeviceInt64 *gid, const Poll *poll) {
+                         RandomKey key, const DeviceInt64 *gid, const Poll *poll) {
     if (keep >= 1) { // nothing is dropped
         cpu_copy(out, value, (size_t)count * sizeof(float));
         return;
@@ -20,7 +20,7 @@ void cpu_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t cou
                               .row = cpu_int32s(row),
                               .column = cpu_int32s(column),
                               .gid = cpu_int64s(gid),
-                              .key = dropout_key(keep, stream)};
+                              .key = dropout_key(keep, key)};
     EntriesLoop *drop = LANES_PICK(dropout_entries);
 #pragma omp parallel
     {

@@ -11,9 +11,9 @@ typedef struct PhiloxKey {
     RandomKind kind;
 } PhiloxKey;
 
-static inline PhiloxKey philox_key(RandomStream stream) {
-    PhiloxKey key = {.epoch = stream.epoch, .tag = stream.tag, .kind = stream.kind};
-    uint32_t low = (uint32_t)stream.seed, high = (uint32_t)(stream.seed >> 32);
+static inline PhiloxKey philox_key(RandomKey random) {
+    PhiloxKey key = {.epoch = random.epoch, .tag = random.tag, .kind = random.kind};
+    uint32_t low = (uint32_t)random.seed, high = (uint32_t)(random.seed >> 32);
     for (int round = 0; round < 10; round++) {
         key.round[round][0] = low, key.round[round][1] = high;
         low += 0x9E3779B9u, high += 0xBB67AE85u;

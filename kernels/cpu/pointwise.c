@@ -17,9 +17,9 @@ static int64_t chunk_rows(Rows rows) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-DropoutKey dropout_key(float keep, RandomStream stream) {
+DropoutKey dropout_key(float keep, RandomKey key) {
     assert(keep > 0 && keep <= 1);
-    return (DropoutKey){.philox = philox_key(stream),
+    return (DropoutKey){.philox = philox_key(key),
                         .threshold = (uint32_t)lroundf(keep * 65536.0f),
                         .scale = 1.0f / keep};
 }
@@ -54,7 +54,7 @@ static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved sav
                           .gamma = cpu_floats(post->gamma),
                           .beta = cpu_floats(post->beta)};
     if (order_has(call.order, DO_DROPOUT))
-        call.key = dropout_key(post->keep, post->stream);
+        call.key = dropout_key(post->keep, post->random);
     return call;
 }
 
@@ -127,8 +127,8 @@ void cpu_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
 
 // --- rows by themselves
 
-void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
-                 const DeviceInt64 *gid, const Poll *poll) {
+void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const DeviceInt64 *gid,
+                 const Poll *poll) {
     assert(out.columns == x.columns);
     if (keep >= 1) { // nothing is dropped
         cpu_copy(rows_range(out, range).at, rows_range(x, range).at,
@@ -138,7 +138,7 @@ void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
     PointwiseCall call = {.out = cpu_rows(out),
                           .z = cpu_rows(x),
                           .gid = cpu_int64s(gid),
-                          .key = dropout_key(keep, stream)};
+                          .key = dropout_key(keep, key)};
     call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, out.stride);
     each_chunk(LANES_PICK(dropout_rows), &call, range, chunk_rows(x), poll);
 }

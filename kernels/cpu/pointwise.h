@@ -13,7 +13,7 @@ typedef struct DropoutKey {
     float scale;        // 1 / keep
 } DropoutKey;
 
-DropoutKey dropout_key(float keep, RandomStream stream);
+DropoutKey dropout_key(float keep, RandomKey key);
 
 // One call of an operation: what its loop over rows reads and writes.
 typedef struct PointwiseCall {

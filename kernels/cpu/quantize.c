@@ -30,7 +30,7 @@ void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 
     assert(to->rule == GRID_MINMAX || (to->rule == GRID_MEAN ? to->bits == 1 : to->bits <= 8));
     QuantizeCall call = {.to = *to,
                          .from = *source,
-                         .key = philox_key(source->stream),
+                         .key = philox_key(source->random),
                          .row_bytes = quantized_row_bytes(source->x.columns, to->bits)};
     int64_t bad = NO_PLACE, chunk = chunk_rows(source->x);
 #pragma omp parallel reduction(min : bad) if (to->count * source->x.columns > PARALLEL)

@@ -12,7 +12,7 @@ __global__ static void drop_entries(float *out, const float *value, int64_t coun
                                     const int64_t *gid) {
     for (int64_t k = first_of(); k < count; k += (int64_t)gridDim.x * blockDim.x) {
         uint32_t word[4];
-        philox_block(word, key.stream, gid[row[k]], 0, (uint32_t)column[k] / 8);
+        philox_block(word, key.random, gid[row[k]], 0, (uint32_t)column[k] / 8);
         const bool kept = philox_half(word, column[k] % 8) < key.threshold;
         const float scaled = value[k] * key.scale;
         out[k] = kept ? scaled : 0.0f;
@@ -21,16 +21,16 @@ __global__ static void drop_entries(float *out, const float *value, int64_t coun
 
 void cuda_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t count,
                           const DeviceInt32 *row, const DeviceInt32 *column, float keep,
-                          RandomStream stream, const DeviceInt64 *gid, const Poll *poll) {
+                          RandomKey key, const DeviceInt64 *gid, const Poll *poll) {
     (void)poll;
     if (keep >= 1) { // nothing is dropped
         if (count > 0)
             cuda_copy(out, value, (size_t)count * sizeof(float));
         return;
     }
-    LAUNCH(drop_entries, cuda_blocks(count, ENTRY_THREADS), ENTRY_THREADS, 0, cuda_stream(STREAM_COMPUTE),
-           floats_of(out), floats_of(value), count, int32s_of(row), int32s_of(column),
-           dropout_key(keep, stream), int64s_of(gid));
+    LAUNCH(drop_entries, cuda_blocks(count, ENTRY_THREADS), ENTRY_THREADS, 0,
+           cuda_stream(STREAM_COMPUTE), floats_of(out), floats_of(value), count, int32s_of(row),
+           int32s_of(column), dropout_key(keep, key), int64s_of(gid));
 }
 
 __global__ static void pad(DeviceRows out, const float *w) {

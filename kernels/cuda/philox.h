@@ -16,15 +16,15 @@ __host__ __device__ static inline void philox_product(uint32_t half[2], uint32_t
 }
 
 // The four words of one block: what random_block gives. block < 2^19.
-__host__ __device__ static inline void philox_block(uint32_t out[4], RandomStream stream,
-                                                    int64_t row, int peer, uint32_t block) {
+__host__ __device__ static inline void philox_block(uint32_t out[4], RandomKey key, int64_t row,
+                                                    int peer, uint32_t block) {
     uint32_t c0 = (uint32_t)row;
     uint32_t c1 = (uint32_t)((uint64_t)row >> 32 & 0xffff) | (uint32_t)peer << 16;
-    uint32_t c2 = stream.epoch, c3 = stream.tag | (block & 0x7ffff);
-    uint32_t k0 = (uint32_t)stream.seed, k1 = (uint32_t)(stream.seed >> 32);
+    uint32_t c2 = key.epoch, c3 = key.tag | (block & 0x7ffff);
+    uint32_t k0 = (uint32_t)key.seed, k1 = (uint32_t)(key.seed >> 32);
 #pragma unroll
     for (int round = 0; round < 10; round++) {
-        if (round == 7 && stream.kind.seven)
+        if (round == 7 && key.kind.seven)
             break;
         uint32_t p0[2], p1[2];
         philox_product(p0, c0, 0xD2511F53u);
@@ -46,10 +46,10 @@ __host__ __device__ static inline uint32_t philox_half(const uint32_t word[4], i
 
 // The 8 numbers of 16 bits for which those of 8 bits stand (RandomKind), of columns `column` (a
 // multiple of 8) and on: 2^8 k + 2^7.
-__host__ __device__ static inline void philox_narrow(uint32_t out[4], RandomStream stream,
-                                                     int64_t row, int peer, int column) {
+__host__ __device__ static inline void philox_narrow(uint32_t out[4], RandomKey key, int64_t row,
+                                                     int peer, int column) {
     uint32_t word[4];
-    philox_block(word, stream, row, peer, (uint32_t)(column / 16));
+    philox_block(word, key, row, peer, (uint32_t)(column / 16));
     for (int i = 0; i < 4; i++) {
         const uint32_t two = word[column % 16 / 4 + i / 2] >> (i % 2 * 16);
         out[i] = (two & 0xff) << 8 | (two & 0xff00) << 16 | 0x00800080;

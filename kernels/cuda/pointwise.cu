@@ -8,8 +8,8 @@
 
 #include <cmath>
 
-DropoutKey dropout_key(float keep, RandomStream stream) {
-    return DropoutKey{stream, (uint32_t)lroundf(keep * 65536.0f), 1.0f / keep};
+DropoutKey dropout_key(float keep, RandomKey key) {
+    return DropoutKey{key, (uint32_t)lroundf(keep * 65536.0f), 1.0f / keep};
 }
 
 // ---- after a convolution
@@ -27,7 +27,7 @@ PostTask post_task(Rows out, Rows z, const Post *post, PostSaved saved) {
     task.gamma = floats_of(post->gamma);
     task.beta = floats_of(post->beta);
     if (order_has(task.order, DO_DROPOUT))
-        task.key = dropout_key(post->keep, post->stream);
+        task.key = dropout_key(post->keep, post->random);
     return task;
 }
 
@@ -185,8 +185,8 @@ __global__ __launch_bounds__(ROW_THREADS) static void dropout_rows(DeviceRows ou
         }
 }
 
-void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream,
-                  const DeviceInt64 *gid, const Poll *poll) {
+void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const DeviceInt64 *gid,
+                  const Poll *poll) {
     (void)poll;
     const int64_t rows = range.end - range.begin;
     DeviceRows to = device_rows(out), from = device_rows(x);
@@ -197,7 +197,7 @@ void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomStream stream
         return;
     }
     LAUNCH_PIECES(dropout_rows, rows, lanes_for(divide_up(x.columns, OCTET)), to, from,
-                  dropout_key(keep, stream), int64s_of(gid), range.begin, range.end);
+                  dropout_key(keep, key), int64s_of(gid), range.begin, range.end);
 }
 
 __global__ __launch_bounds__(ROW_THREADS) static void add_bias_rows(DeviceRows out,

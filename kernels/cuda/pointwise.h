@@ -18,17 +18,17 @@ static constexpr int ANY_ORDER = -1; // of a kernel whose order is a variable
 
 // Dropout of one stream: an element is kept iff its 16-bit number is below threshold.
 struct DropoutKey {
-    RandomStream stream;
+    RandomKey random;
     uint32_t threshold; // round(keep 2^16), 0 .. 2^16
     float scale;        // 1 / keep
 };
-DropoutKey dropout_key(float keep, RandomStream stream);
+DropoutKey dropout_key(float keep, RandomKey key);
 
 // The bits of columns 8 block .. 8 block + 7 of a row.
 __device__ static inline unsigned kept_byte(const DropoutKey &key, int64_t gid, int block) {
     uint32_t word[4];
     unsigned byte = 0;
-    philox_block(word, key.stream, gid, 0, (uint32_t)block);
+    philox_block(word, key.random, gid, 0, (uint32_t)block);
 #pragma unroll
     for (int i = 0; i < 8; i++)
         byte |= (unsigned)(philox_half(word, i) < key.threshold) << i;

@@ -136,12 +136,12 @@ __device__ static inline uint32_t codes_kept(uint32_t codes, int left) {
 
 template <bool nearest>
 __device__ static inline void octet_codes(uint32_t *to, float above[OCTET], const QuantizedRow &row,
-                                          RandomStream stream, int column, int columns) {
+                                          RandomKey key, int column, int columns) {
     uint32_t random[4] = {0x80008000, 0x80008000, 0x80008000, 0x80008000}; // u = 1/2
-    if (!nearest && stream.kind.narrow)
-        philox_narrow(random, stream, row.gid, row.peer, column);
+    if (!nearest && key.kind.narrow)
+        philox_narrow(random, key, row.gid, row.peer, column);
     else if (!nearest)
-        philox_block(random, stream, row.gid, row.peer, (uint32_t)(column / OCTET));
+        philox_block(random, key, row.gid, row.peer, (uint32_t)(column / OCTET));
     if (row.divide)
 #pragma unroll
         for (int j = 0; j < OCTET; j++)
@@ -162,11 +162,10 @@ __device__ static inline uint32_t wide_code(const QuantizedRow &row, float above
 
 template <bool nearest>
 __device__ static inline void octet_wide_codes(uint32_t *to, const float above[OCTET],
-                                               const QuantizedRow &row, RandomStream stream,
-                                               int column) {
+                                               const QuantizedRow &row, RandomKey key, int column) {
     uint32_t random[OCTET], code[OCTET];
-    philox_block(random, stream, row.gid, row.peer, (uint32_t)(column / 4));
-    philox_block(random + 4, stream, row.gid, row.peer, (uint32_t)(column / 4 + 1));
+    philox_block(random, key, row.gid, row.peer, (uint32_t)(column / 4));
+    philox_block(random + 4, key, row.gid, row.peer, (uint32_t)(column / 4 + 1));
 #pragma unroll
     for (int j = 0; j < OCTET; j++)
         code[j] = wide_code(row, above[j],
@@ -182,7 +181,7 @@ __host__ __device__ static inline int stage_words(bool is_wide, int lanes) {
 
 template <bool is_wide, bool nearest>
 __device__ static inline void piece_codes(uint32_t *stage, Piece &piece, const QuantizedRow &row,
-                                          RandomStream stream, int first) {
+                                          RandomKey key, int first) {
 #pragma unroll
     for (int i = 0; i < CELLS; i++)
         if (piece.has(first, i)) {
@@ -191,9 +190,9 @@ __device__ static inline void piece_codes(uint32_t *stage, Piece &piece, const Q
             for (int j = 0; j < OCTET; j++)
                 piece.value[i][j] -= row.grid.zero;
             if (is_wide)
-                octet_wide_codes<nearest>(stage + 4 * octet, piece.value[i], row, stream, column);
+                octet_wide_codes<nearest>(stage + 4 * octet, piece.value[i], row, key, column);
             else
-                octet_codes<nearest>(stage + 2 * octet, piece.value[i], row, stream, column,
+                octet_codes<nearest>(stage + 2 * octet, piece.value[i], row, key, column,
                                      piece.columns);
         }
 }
@@ -267,7 +266,7 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
             if (piece.columns > piece.size())
                 piece_load(piece, row, first);
             __syncwarp(); // the last codes have been read
-            piece_codes<is_wide, nearest>(stage, piece, row, from.stream, first);
+            piece_codes<is_wide, nearest>(stage, piece, row, from.random, first);
             __syncwarp();
             if (row.sends)
                 piece_put<is_wide>(stage, row, piece, first, to.bits);

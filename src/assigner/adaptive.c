@@ -128,7 +128,7 @@ static void pose_of(Assigner *a, ChannelAssignment *assigned) {
     memory_free(group);
 }
 
-static void solve_aside(void *assigner) {
+static void solve_on_helper(void *assigner) {
     Assigner *a = assigner;
     for (int i = 0; i < a->channels; i++)
         if (a->assigned[i].asked)
@@ -151,7 +151,7 @@ bool adaptive_request(Assigner *a, Error *err) {
         if (a->assigned[i].asked)
             pose_of(a, &a->assigned[i]);
     if (a->comm->rank == 0)
-        comm_aside(a->comm, solve_aside, a);
+        comm_on_helper(a->comm, solve_on_helper, a);
     for (int i = 0; i < a->channels && a->comm->rank == 0; i++)
         if (a->assigned[i].asked)
             assigned_start_solver(a, &a->assigned[i]);

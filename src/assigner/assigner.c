@@ -67,7 +67,7 @@ static bool request(Assigner *a, int64_t epoch, Error *err) {
     for (int i = 0; i < a->channels; i++) {
         ChannelAssignment *assigned = &a->assigned[i];
         AssignmentPart *part = &a->assignment.part[i];
-        assigned->asked = !channel_is_exact(assigned->of.channel);
+        assigned->asked = !channel_is_full_precision(assigned->of.channel);
         *part = (AssignmentPart){.id = assigned->of.id};
         if (!assigned->asked)
             snprintf(part->by, sizeof part->by, "fp32");
@@ -105,7 +105,7 @@ static void apply(Assigner *a, int64_t epoch) {
     for (int i = 0; i < a->channels; i++) {
         ChannelAssignment *assigned = &a->assigned[i];
         assigned_apply(assigned);
-        if (!channel_is_exact(assigned->of.channel))
+        if (!channel_is_full_precision(assigned->of.channel))
             count_widths(a, assigned, &a->assignment.part[i]);
         assigned->transfer = channel_seconds(assigned->of.channel).transfer;
         assigned->covered = channel_seconds(assigned->of.channel).covered;

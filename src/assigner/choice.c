@@ -45,8 +45,8 @@ void chooser_free(Chooser *chooser) { memory_free(chooser); }
 ExchangeSet chooser_before(Chooser *chooser, int64_t epoch) {
     ExchangeSet set = chooser->rule->before(chooser, epoch);
     for (int i = 0; i < chooser->count; i++)
-        channel_set_exact(chooser->candidate[i].channel,
-                          set & exchange_set_of(chooser->candidate[i].id));
+        channel_set_full_precision(chooser->candidate[i].channel,
+                                   set & exchange_set_of(chooser->candidate[i].id));
     return set;
 }
 

@@ -30,7 +30,7 @@ static int64_t rows_of_round(const HaloPlan *p, int round) {
 }
 
 // What an assignment keeps of a channel; the tables of all ranks' groups on rank 0.
-static void groups_alloc(ChannelAssignment *assigned, MemoryPlan *plan, const Comm *comm,
+static void groups_alloc(ChannelAssignment *assigned, MemoryForecast *forecast, const Comm *comm,
                          int64_t group_size) {
     int64_t size = comm->size, tables = comm->rank == 0 ? size : 0, groups = 0;
     assigned->rows = assigned->plan->send_offset[size - 1];
@@ -53,7 +53,8 @@ static void groups_alloc(ChannelAssignment *assigned, MemoryPlan *plan, const Co
         {&assigned->row_piece, tables + 1, sizeof(int64_t), "groups of messages"},
     };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        void *block = memory_or_plan(plan, memory_product(all[i].count, all[i].size), all[i].what);
+        void *block =
+            memory_or_forecast(forecast, memory_product(all[i].count, all[i].size), all[i].what);
         memcpy(all[i].at, &block, sizeof block);
     }
 }
@@ -88,10 +89,11 @@ void groups_init(ChannelAssignment *assigned, const Comm *comm, int64_t group_si
 }
 
 // The lists of groups_alloc, and the sensitivity of every row while groups are built.
-void assigner_plan(MemoryPlan *plan, const HaloPlan *halo, const Config *config, const Comm *comm) {
+void assigner_forecast(MemoryForecast *forecast, const HaloPlan *halo, const Config *config,
+                       const Comm *comm) {
     ChannelAssignment assigned = {.plan = halo};
-    groups_alloc(&assigned, plan, comm, config->quantization.group_size);
-    memory_plan_add(plan, "sensitivities", memory_product(assigned.rows, sizeof(double)));
+    groups_alloc(&assigned, forecast, comm, config->quantization.group_size);
+    forecast_add(forecast, "sensitivities", memory_product(assigned.rows, sizeof(double)));
 }
 
 // Adds a row's coefficients to its halo columns. Copies of an edge are neighbours, because columns

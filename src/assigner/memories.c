@@ -47,8 +47,9 @@ static void choose(Assigner *a) {
     double noise[ASSIGNED_CHANNELS];
     measure(a, noise);
     for (int i = 0; i < a->channels; i++)
-        channel_set_direct(a->assigned[i].of.channel, channel_is_exact(a->assigned[i].of.channel) ||
-                                                          !(noise[i] < 0.5 * a->direct_noise[i]));
+        channel_set_direct(a->assigned[i].of.channel,
+                           channel_is_full_precision(a->assigned[i].of.channel) ||
+                               !(noise[i] < 0.5 * a->direct_noise[i]));
 }
 
 void memories_init(Assigner *a) {

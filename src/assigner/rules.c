@@ -28,8 +28,8 @@ static bool random_decide(Assigner *a, Error *err) {
     for (int i = 0; i < a->channels; i++) {
         ChannelAssignment *assigned = &a->assigned[i];
         const HaloPlan *p = assigned->plan;
-        RandomStream stream = random_stream(a->seed, RANDOM_ASSIGN, (uint32_t)a->requested,
-                                            assigned->of.id.layer, assigned->of.id.direction);
+        RandomKey key = random_key(a->seed, RANDOM_ASSIGN, (uint32_t)a->requested,
+                                   assigned->of.id.layer, assigned->of.id.direction);
         if (!assigned->asked)
             continue;
         for (int g = 0; g < a->comm->size - 1; g++) {
@@ -37,7 +37,7 @@ static bool random_decide(Assigner *a, Error *err) {
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t id = p->source_id[p->send_row[k]];
                 int peer = id < 0 ? a->comm->rank : reader; // the sender, for a partial aggregate
-                double u = random_uniform32(stream, id, peer, 0);
+                double u = random_uniform32(key, id, peer, 0);
                 assigned->next[k] = (uint8_t)widths->value[(int)(u * widths->count)];
             }
         }

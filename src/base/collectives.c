@@ -307,6 +307,6 @@ static void run_on_root(void *context) {
 bool comm_on_root(const Comm *comm, void (*work)(void *context, Error *err), void *context,
                   Error *err) {
     if (comm->rank == 0 && err->code == 0)
-        comm_aside(comm, run_on_root, &(OnRoot){work, context, err});
+        comm_on_helper(comm, run_on_root, &(OnRoot){work, context, err});
     return comm_agree(comm, err);
 }

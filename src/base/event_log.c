@@ -52,7 +52,7 @@ void event_log_is_elsewhere(void) { event_log.is_elsewhere = true; }
 
 bool event_log_is_wanted(void) { return event_log.file > 0 || event_log.is_elsewhere; }
 
-// A process that can save takes the signal as a request to stop; the keeper hands it on.
+// A process that can save takes the signal as a request to stop; the supervisor hands it on.
 static void leave(void) {
     event_log.reader_is_gone = true;
     kill(getpid(), SIGUSR1);

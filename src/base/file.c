@@ -199,7 +199,7 @@ bool file_writer_open(FileWriter *writer, const char *path, Error *err) {
 }
 
 // If the name exists, a dead process with our number left it: try the next one.
-bool file_writer_beside(FileWriter *writer, const char *path, Error *err) {
+bool file_writer_replace(FileWriter *writer, const char *path, Error *err) {
     const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
     if (!set_path(writer, path, err))
         return false;
@@ -286,7 +286,7 @@ bool file_writer_take_place(FileWriter *writer, bool whole, Error *err) {
 
 bool file_replace(const char *path, const void *data, size_t bytes, Error *err) {
     FileWriter writer;
-    if (!file_writer_beside(&writer, path, err))
+    if (!file_writer_replace(&writer, path, err))
         return false;
     bool whole = file_writer_put(&writer, data, bytes, err);
     return file_writer_take_place(&writer, whole, err);

@@ -187,74 +187,74 @@ size_t memory_available(void) {
 
 // --- the plan
 
-static void add(MemoryPlan *plan, bool on_device, const char *what, size_t bytes) {
+static void add(MemoryForecast *forecast, bool on_device, const char *what, size_t bytes) {
     int i = 0;
-    while (i < plan->count &&
-           (plan->item[i].on_device != on_device ||
-            strncmp(plan->item[i].what, what, sizeof plan->item[i].what - 1) != 0))
+    while (i < forecast->count &&
+           (forecast->item[i].on_device != on_device ||
+            strncmp(forecast->item[i].what, what, sizeof forecast->item[i].what - 1) != 0))
         i++;
-    if (i == plan->count) {
-        assert(plan->count < MEMORY_PLAN_ITEMS);
-        plan->count++;
-        snprintf(plan->item[i].what, sizeof plan->item[i].what, "%s", what);
-        plan->item[i].on_device = on_device;
-        plan->item[i].bytes = 0;
+    if (i == forecast->count) {
+        assert(forecast->count < MEMORY_PLAN_ITEMS);
+        forecast->count++;
+        snprintf(forecast->item[i].what, sizeof forecast->item[i].what, "%s", what);
+        forecast->item[i].on_device = on_device;
+        forecast->item[i].bytes = 0;
     }
-    plan->item[i].bytes += bytes;
+    forecast->item[i].bytes += bytes;
 }
 
-void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes) {
-    add(plan, false, what, bytes);
+void forecast_add(MemoryForecast *forecast, const char *what, size_t bytes) {
+    add(forecast, false, what, bytes);
 }
 
-void memory_plan_add_device(MemoryPlan *plan, const char *what, size_t bytes) {
-    add(plan, true, what, bytes);
+void forecast_add_device(MemoryForecast *forecast, const char *what, size_t bytes) {
+    add(forecast, true, what, bytes);
 }
 
-void *memory_or_plan(MemoryPlan *plan, size_t bytes, const char *what) {
-    if (plan == NULL)
+void *memory_or_forecast(MemoryForecast *forecast, size_t bytes, const char *what) {
+    if (forecast == NULL)
         return memory_alloc(bytes, what);
-    memory_plan_add(plan, what, bytes);
+    forecast_add(forecast, what, bytes);
     return NULL;
 }
 
-static size_t total_of(const MemoryPlan *plan, bool on_device) {
+static size_t total_of(const MemoryForecast *forecast, bool on_device) {
     size_t total = 0;
-    for (int i = 0; i < plan->count; i++)
-        if (plan->item[i].on_device == on_device &&
-            __builtin_add_overflow(total, plan->item[i].bytes, &total))
+    for (int i = 0; i < forecast->count; i++)
+        if (forecast->item[i].on_device == on_device &&
+            __builtin_add_overflow(total, forecast->item[i].bytes, &total))
             return SIZE_MAX;
     return total;
 }
 
-size_t memory_plan_total(const MemoryPlan *plan) { return total_of(plan, false); }
-size_t memory_plan_device_total(const MemoryPlan *plan) { return total_of(plan, true); }
+size_t forecast_total(const MemoryForecast *forecast) { return total_of(forecast, false); }
+size_t forecast_device_total(const MemoryForecast *forecast) { return total_of(forecast, true); }
 
 // The largest unmarked item of a side; -1 if there is none.
-static int largest_item(const MemoryPlan *plan, bool on_device, const bool *marked) {
+static int largest_item(const MemoryForecast *forecast, bool on_device, const bool *marked) {
     int best = -1;
-    for (int i = 0; i < plan->count; i++)
-        if (plan->item[i].on_device == on_device && !marked[i] &&
-            (best < 0 || plan->item[i].bytes > plan->item[best].bytes))
+    for (int i = 0; i < forecast->count; i++)
+        if (forecast->item[i].on_device == on_device && !marked[i] &&
+            (best < 0 || forecast->item[i].bytes > forecast->item[best].bytes))
             best = i;
     return best;
 }
 
-static bool check(const MemoryPlan *plan, bool on_device, size_t limit, const char *advice,
+static bool check(const MemoryForecast *forecast, bool on_device, size_t limit, const char *advice,
                   Error *err) {
-    size_t total = total_of(plan, on_device);
+    size_t total = total_of(forecast, on_device);
     if (total <= limit)
         return true;
     char items[512] = "";
     bool marked[MEMORY_PLAN_ITEMS] = {false};
     for (int k = 0; k < 3; k++) {
-        int i = largest_item(plan, on_device, marked);
+        int i = largest_item(forecast, on_device, marked);
         if (i < 0)
             break;
         marked[i] = true;
         size_t used = strlen(items);
         snprintf(items + used, sizeof items - used, "%s%s %s", k == 0 ? "" : ", ",
-                 plan->item[i].what, IN_WORDS(plan->item[i].bytes));
+                 forecast->item[i].what, IN_WORDS(forecast->item[i].bytes));
     }
     return error_set(err, EXIT_MEMORY,
                      "this rank needs %s%s but may use %s%s; the largest items are %s; %s",
@@ -262,25 +262,25 @@ static bool check(const MemoryPlan *plan, bool on_device, size_t limit, const ch
                      on_device ? " of it" : "", items, advice);
 }
 
-bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err) {
-    return check(plan, false, limit, advice, err);
+bool forecast_check(const MemoryForecast *forecast, size_t limit, const char *advice, Error *err) {
+    return check(forecast, false, limit, advice, err);
 }
 
-bool memory_plan_check_device(const MemoryPlan *plan, size_t limit, const char *advice,
-                              Error *err) {
-    return check(plan, true, limit, advice, err);
+bool forecast_check_device(const MemoryForecast *forecast, size_t limit, const char *advice,
+                           Error *err) {
+    return check(forecast, true, limit, advice, err);
 }
 
 static atomic_size_t foreseen;
 
 size_t memory_foreseen(void) { return atomic_load(&foreseen); }
 
-bool memory_plan_fits(const MemoryPlan *further, double limit, const char *advice, Error *err) {
-    size_t used = memory_in_use(), left = memory_available(), total = memory_plan_total(further);
+bool forecast_fits(const MemoryForecast *further, double limit, const char *advice, Error *err) {
+    size_t used = memory_in_use(), left = memory_available(), total = forecast_total(further);
     size_t wanted = (size_t)(limit * 1024 * 1024 * 1024);
     if (limit > 0)
         left = wanted > used ? wanted - used : 0;
     if (total <= SIZE_MAX - used && used + total > atomic_load(&foreseen))
         atomic_store(&foreseen, used + total);
-    return memory_plan_check(further, left, advice, err);
+    return forecast_check(further, left, advice, err);
 }

@@ -25,42 +25,42 @@ void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t ke
     out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
 }
 
-void random_block(uint32_t out[4], RandomStream stream, int64_t row, int peer, uint32_t block) {
+void random_block(uint32_t out[4], RandomKey random, int64_t row, int peer, uint32_t block) {
     const uint32_t counter[4] = {
         (uint32_t)row,
         (uint32_t)((uint64_t)row >> 32 & 0xffff) | (uint32_t)peer << 16,
-        stream.epoch,
-        stream.tag | (block & 0x7ffff),
+        random.epoch,
+        random.tag | (block & 0x7ffff),
     };
-    const uint32_t key[2] = {(uint32_t)stream.seed, (uint32_t)(stream.seed >> 32)};
-    random_philox(out, counter, key, random_rounds(stream.kind));
+    const uint32_t key[2] = {(uint32_t)random.seed, (uint32_t)(random.seed >> 32)};
+    random_philox(out, counter, key, random_rounds(random.kind));
 }
 
-float random_uniform16(RandomStream stream, int64_t row, int peer, int64_t column) {
+float random_uniform16(RandomKey key, int64_t row, int peer, int64_t column) {
     uint32_t word[4];
-    random_block(word, stream, row, peer, (uint32_t)(column / 8));
+    random_block(word, key, row, peer, (uint32_t)(column / 8));
     uint32_t lane = (uint32_t)(column % 8);
     uint32_t k = word[lane / 2] >> (lane % 2 * 16) & 0xffff;
     return ((float)k + 0.5f) * 0x1p-16f;
 }
 
-float random_rounding(RandomStream stream, int64_t row, int peer, int64_t column) {
-    if (!stream.kind.narrow)
-        return random_uniform16(stream, row, peer, column);
+float random_rounding(RandomKey key, int64_t row, int peer, int64_t column) {
+    if (!key.kind.narrow)
+        return random_uniform16(key, row, peer, column);
     uint32_t word[4];
-    random_block(word, stream, row, peer, (uint32_t)(column / 16));
+    random_block(word, key, row, peer, (uint32_t)(column / 16));
     uint32_t k = word[column % 16 / 4] >> (column % 4 * 8) & 0xff;
     return ((float)k + 0.5f) * 0x1p-8f;
 }
 
-double random_uniform32(RandomStream stream, int64_t row, int peer, int64_t column) {
+double random_uniform32(RandomKey key, int64_t row, int peer, int64_t column) {
     uint32_t word[4];
-    random_block(word, stream, row, peer, (uint32_t)(column / 4));
+    random_block(word, key, row, peer, (uint32_t)(column / 4));
     return ((double)word[column % 4] + 0.5) * 0x1p-32;
 }
 
-double random_normal(RandomStream stream, int64_t row, int peer, int64_t column) {
-    double radius = sqrt(-2.0 * log(random_uniform32(stream, row, peer, 2 * column)));
-    double angle = 2.0 * M_PI * random_uniform32(stream, row, peer, 2 * column + 1);
+double random_normal(RandomKey key, int64_t row, int peer, int64_t column) {
+    double radius = sqrt(-2.0 * log(random_uniform32(key, row, peer, 2 * column)));
+    double angle = 2.0 * M_PI * random_uniform32(key, row, peer, 2 * column + 1);
     return radius * cos(angle);
 }

@@ -68,7 +68,7 @@ static void write_bytes(StateWriter *w, const void *data, size_t bytes) {
     }
     f->large = data;
     f->large_bytes = bytes;
-    comm_aside(w->comm, write_file, f);
+    comm_on_helper(w->comm, write_file, f);
 }
 
 static void name_tensor(StateWriter *w, const Tensor *tensor) {
@@ -189,14 +189,14 @@ bool state_write(const StateSection *section, const Comm *comm, const char *path
     StateFile *file = ALLOC(StateFile, 1, "state to write");
     *file = (StateFile){.path = path, .named = &writer, .err = err};
     if (section->save(section->owner, &writer, err) && comm->rank == 0)
-        comm_aside(comm, open_file, file);
+        comm_on_helper(comm, open_file, file);
     if (comm_agree(comm, err)) {
         writer.writes = true;
         writer.file = comm->rank == 0 ? file : NULL;
         section->save(section->owner, &writer, err);
     }
     if (file->open)
-        comm_aside(comm, close_file, file);
+        comm_on_helper(comm, close_file, file);
     memory_free(file);
     return err->code == 0;
 }

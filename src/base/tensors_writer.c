@@ -107,7 +107,7 @@ bool tensors_write(const char *path, const Tensor *tensor, int count, const char
 bool tensors_replace(const char *path, const Tensor *tensor, int count, const char *const *metadata,
                      Error *err) {
     TensorsWriter writer = {0};
-    if (!file_writer_beside(&writer.file, path, err))
+    if (!file_writer_replace(&writer.file, path, err))
         return false;
     bool ok = begin(&writer, tensor, count, metadata, err) && put_all(&writer, tensor, count, err);
     return file_writer_take_place(&writer.file, ok, err);

@@ -145,7 +145,7 @@ static void put_record(char kind, const char *text) {
         put(stderr, record, (size_t)bytes + 1);
 }
 
-void stage_begin(const char *label, const char *format, ...) {
+void progress_begin(const char *label, const char *format, ...) {
     char text[384];
     int bytes = snprintf(text, sizeof text, "%s\t", label);
     va_list arguments;
@@ -156,7 +156,7 @@ void stage_begin(const char *label, const char *format, ...) {
     put_record(STAGE_BEGIN, text);
 }
 
-void stage_progress(const char *format, ...) {
+void progress_update(const char *format, ...) {
     char text[384];
     va_list arguments;
     va_start(arguments, format);
@@ -165,8 +165,8 @@ void stage_progress(const char *format, ...) {
     put_record(STAGE_PROGRESS, text);
 }
 
-void stage_end(const char *result) { put_record(STAGE_END, result); }
+void progress_end(const char *result) { put_record(STAGE_END, result); }
 
-void stage_drop(void) { put_record(STAGE_DROP, ""); }
+void progress_drop(void) { put_record(STAGE_DROP, ""); }
 
-void stage_work_begins(void) { put_record(WORK_BEGUN, ""); }
+void progress_work_begins(void) { put_record(WORK_BEGUN, ""); }

@@ -5,7 +5,7 @@
 #include "fringe/base.h"
 
 int64_t memory_allocs(void);  // number of allocations since the start
-size_t memory_foreseen(void); // largest use of memory that memory_plan_fits has predicted, in bytes
+size_t memory_foreseen(void); // largest use of memory that forecast_fits has predicted, in bytes
 // memory_available says what is left of so many bytes (0: of the machine's), and memory_try refuses
 // more.
 void memory_test_limit(size_t bytes);

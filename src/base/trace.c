@@ -44,9 +44,9 @@ static double offset_to_first(const Comm *comm) {
     return same_clock(comm) ? 0 : offset;
 }
 
-void trace_alloc(Trace *trace, MemoryPlan *plan, int64_t room) {
+void trace_alloc(Trace *trace, MemoryForecast *forecast, int64_t room) {
     *trace = (Trace){.room = room};
-    trace->event = memory_or_plan(plan, memory_product(room, sizeof(TraceEvent)), "trace");
+    trace->event = memory_or_forecast(forecast, memory_product(room, sizeof(TraceEvent)), "trace");
 }
 
 void trace_init(Trace *trace, const Comm *comm, int64_t room) {

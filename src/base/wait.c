@@ -9,7 +9,7 @@
 #include <time.h>
 
 enum { ALONE = 20000, CROWDED = 100, AMONG_TESTS = 10 }; // turns until a wait sleeps
-enum { MOMENT = 20000, DOUBLINGS = 6 };                  // nanoseconds of a sleep; how often it doubles
+enum { MOMENT = 20000, DOUBLINGS = 6 }; // nanoseconds of a sleep; how often it doubles
 
 static int patience = ALONE;
 
@@ -20,8 +20,9 @@ void comm_wait_crowded(bool crowded, bool among_tests) {
 // Yields the core to others: early if there are more ranks than cores, later otherwise. What has
 // lasted for 20,000 turns, ten milliseconds or more, is no message that is about to arrive.
 //
-// Among tests, where the ranks of several jobs wait on a core or two, every fourth sleep is twice as long
-// as those before, up to a millisecond: a wait is prolonged by a quarter, and costs a tenth.
+// Among tests, where the ranks of several jobs wait on a core or two, every fourth sleep is twice
+// as long as those before, up to a millisecond: a wait is prolonged by a quarter, and costs a
+// tenth.
 static void rest(int64_t turns) {
     struct timespec moment = {.tv_nsec = MOMENT};
     if (patience == AMONG_TESTS && turns > patience)
@@ -34,10 +35,10 @@ static void rest(int64_t turns) {
 
 static void (*beside)(void); // NULL: nothing
 
-void comm_wait_beside(void (*work)(void)) { beside = work; }
+void comm_on_wait(void (*work)(void)) { beside = work; }
 
 // Called while the main thread waits: answers heartbeat requests, does the work of
-// comm_wait_beside, and ends the job if a helper thread has requested that.
+// comm_on_wait, and ends the job if a helper thread has requested that.
 static void answer(void) {
     int code = helper_abort_requested();
     if (code != 0)
@@ -102,7 +103,7 @@ void comm_beat(const Comm *comm) {
     answer();
 }
 
-void comm_aside(const Comm *comm, void (*work)(void *context), void *context) {
+void comm_on_helper(const Comm *comm, void (*work)(void *context), void *context) {
     static const struct timespec moment = {.tv_nsec = 1000000};
     if (comm->size == 1) { // no other rank sends requests
         work(context);

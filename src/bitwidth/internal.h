@@ -59,21 +59,21 @@ typedef struct Point { // difference from the base choice, the best one under th
 } Point;
 
 // The choices that a front must contain.
-typedef struct Window {
+typedef struct CostInterval {
     double price;       // objective per second of this link: its dual variable
     double slack;       // choices whose loss against the dual is larger are left out
     double least, most; // range of the seconds that the best choice of the round can take
-} Window;
+} CostInterval;
 
 typedef struct ParetoFront {
     const LpHull *hull;
     int64_t points;
     Point *point; // [points] by cost ascending, value descending
     double base_cost, base_value;
-    double slack;      // the one applied; smaller than Window.slack if there were too many states
-    uint8_t *base;     // [groups of the link]
+    double slack;  // the one applied; smaller than CostInterval.slack if there were too many states
+    uint8_t *base; // [groups of the link]
     int32_t undecided; // groups that keep more than one width
-    struct Undecided *group;
+    struct OpenGroup *group;
     int64_t *layer; // [undecided + 1] where the back pointers of each layer (group) begin
     uint32_t *back; // parent << 3 | option
     int64_t back_room, point_room;
@@ -81,7 +81,7 @@ typedef struct ParetoFront {
 } ParetoFront;
 void front_init(ParetoFront *front, const LpHull *hull);
 void front_clear(ParetoFront *front);
-void front_build(ParetoFront *front, const Window *window);
+void front_build(ParetoFront *front, const CostInterval *interval);
 double front_seconds(const ParetoFront *front, int64_t point);
 double front_value(const ParetoFront *front, int64_t point);
 void front_choice(const ParetoFront *front, int64_t point, uint8_t *choice); // of the link's groups

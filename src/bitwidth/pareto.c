@@ -24,20 +24,20 @@ enum {
     OPTION_BITS = 3        // of a back pointer
 };
 
-typedef struct Undecided {
+typedef struct OpenGroup {
     int32_t group;
     bool odd; // has another number of rows than the link's first group
     int options;
     double least_loss;
     Point option[PROBLEM_WIDTHS]; // the widths that remain: difference from the base choice
     uint8_t width[PROBLEM_WIDTHS];
-} Undecided;
+} OpenGroup;
 
 void front_init(ParetoFront *front, const LpHull *hull) {
     int64_t groups = hull->link->end - hull->link->begin;
     *front = (ParetoFront){.hull = hull,
                            .base = ALLOC(uint8_t, groups, "front of a link"),
-                           .group = ALLOC(Undecided, groups, "front of a link"),
+                           .group = ALLOC(OpenGroup, groups, "front of a link"),
                            .layer = ALLOC(int64_t, groups + 1, "front of a link")};
 }
 
@@ -75,7 +75,7 @@ static void make_room(ParetoFront *f, int64_t points, int64_t back_used, int64_t
 
 // Finds the base choice of one group, and the other widths that may be part of a better choice:
 // those whose loss is within the slack and that no other width dominates.
-static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
+static void examine(ParetoFront *f, int32_t group, double price, OpenGroup *u) {
     const LpHull *hull = f->hull;
     const Problem *p = hull->problem;
     const Group *g = &p->group[hull->link->begin + group];
@@ -89,7 +89,7 @@ static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
         if (loss[b] < loss[base])
             base = b;
     }
-    *u = (Undecided){
+    *u = (OpenGroup){
         .group = group, .odd = g->rows != p->group[hull->link->begin].rows, .least_loss = INFINITY};
     f->base[group] = (uint8_t)base;
     f->base_cost += at[base].cost;
@@ -111,7 +111,7 @@ static void examine(ParetoFront *f, int32_t group, double price, Undecided *u) {
 // Groups of odd size come last, because sums of equal sizes coincide more often. Otherwise groups
 // of large minimum loss come first, because they leave few states.
 static int by_loss(const void *left, const void *right) {
-    const Undecided *a = left, *b = right;
+    const OpenGroup *a = left, *b = right;
     if (a->odd != b->odd)
         return a->odd ? 1 : -1;
     if (a->least_loss != b->least_loss)
@@ -119,7 +119,7 @@ static int by_loss(const void *left, const void *right) {
     return a->group < b->group ? -1 : 1;
 }
 
-static void find_undecided(ParetoFront *f, double price) {
+static void find_open_groups(ParetoFront *f, double price) {
     f->undecided = 0;
     f->base_cost = f->base_value = 0;
     int32_t groups = (int32_t)(f->hull->link->end - f->hull->link->begin);
@@ -135,13 +135,13 @@ static void find_undecided(ParetoFront *f, double price) {
 
 typedef struct Limits { // of one layer
     double price;       // per unit of cost
-    double most;        // states of a higher cost end after the window
-    double least;       // states up to this cost end before the window, whatever follows
+    double most;        // states of a higher cost end after the interval
+    double least;       // states up to this cost end before the interval, whatever follows
 } Limits;
 
 // Adds one group: each of its options gives a list `state + option`, ascending by cost; merges
 // these lists by cost and keeps the states that nothing prunes. Returns the number of states.
-static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *limits,
+static int64_t merge(const ParetoFront *f, const OpenGroup *u, const Limits *limits,
                      uint32_t *back) {
     int64_t head[PROBLEM_WIDTHS] = {0}, count = 0;
     Point first[PROBLEM_WIDTHS];
@@ -167,7 +167,7 @@ static int64_t merge(const ParetoFront *f, const Undecided *u, const Limits *lim
             continue; // dominated, or its loss exceeds the slack
         lowest = state.value;
         if (count > 0 && state.cost <= limits->least)
-            count = 0; // below the window only the value counts: drop the earlier states
+            count = 0; // below the interval only the value counts: drop the earlier states
         f->next[count] = state;
         back[count++] = parent;
     }
@@ -195,7 +195,7 @@ static int64_t thin(ParetoFront *f, int64_t count, uint32_t *back, double price,
 }
 
 static void add_group(ParetoFront *f, int32_t which, const Limits *limits) {
-    const Undecided *u = &f->group[which];
+    const OpenGroup *u = &f->group[which];
     int64_t begin = f->layer[which];
     make_room(f, f->points * u->options, begin, begin + f->points * u->options);
     uint32_t *back = f->back + begin;
@@ -211,15 +211,15 @@ static void add_group(ParetoFront *f, int32_t which, const Limits *limits) {
     f->layer[which + 1] = begin + count;
 }
 
-void front_build(ParetoFront *f, const Window *window) {
+void front_build(ParetoFront *f, const CostInterval *interval) {
     const LpHull *hull = f->hull;
-    double price = window->price * hull->quantum;
-    f->slack = window->slack;
-    find_undecided(f, price);
-    // Convert the window from seconds to costs, a little wider: callers compare seconds again.
+    double price = interval->price * hull->quantum;
+    f->slack = interval->slack;
+    find_open_groups(f, price);
+    // Convert the interval from seconds to costs, a little wider: callers compare seconds again.
     double gamma = hull->link->gamma, wide = 4 * DBL_EPSILON;
-    double most = (window->most * (1 + wide) - gamma) / hull->quantum - f->base_cost + 0.5;
-    double least = (window->least * (1 - wide) - gamma) / hull->quantum - f->base_cost - 0.5;
+    double most = (interval->most * (1 + wide) - gamma) / hull->quantum - f->base_cost + 0.5;
+    double least = (interval->least * (1 - wide) - gamma) / hull->quantum - f->base_cost - 0.5;
     double fewest = 0, largest = 0; // least and most cost that the remaining groups add
     for (int32_t i = 0; i < f->undecided; i++) {
         fewest += f->group[i].option[0].cost;

@@ -1,6 +1,6 @@
 // Solves one round exactly (ALGORITHMS A.7) in three steps:
 //  1. round the LP relaxation to a first choice, the known one;
-//  2. build the fronts of the links within the window: a better choice than the known one lies
+//  2. build the fronts of the links within the interval: a better choice than the known one lies
 //  there;
 //  3. sweep over all times of these fronts for the best choice.
 
@@ -52,7 +52,7 @@ static void fill_exactly(Round *round, int c, double seconds, uint8_t *choice) {
     if (seconds < hull->seconds[0] || hull->seconds[hull->steps] <= seconds)
         return;
     double slack = known - hull_value(hull, seconds) + 1e-13 * hull->value[0];
-    front_build(front, &(Window){hull_rate(hull, seconds), slack, seconds, seconds});
+    front_build(front, &(CostInterval){hull_rate(hull, seconds), slack, seconds, seconds});
     for (int64_t i = front->points - 1; i >= 0; i--)
         if (front_seconds(front, i) <= seconds) {
             if (front_value(front, i) < known)
@@ -106,13 +106,13 @@ static double round_known(Round *round, Weights weights, double relaxed, uint8_t
     return round_fill(round, weights, best_seconds, choice);
 }
 
-// Step 2: the end of the window on one side of the relaxation's best time. Beyond it every choice
+// Step 2: the end of the interval on one side of the relaxation's best time. Beyond it every choice
 // costs more than `known`.
-static double window_end(const Round *round, Weights weights, double inside, double outside,
-                         double known) {
+static double interval_end(const Round *round, Weights weights, double inside, double outside,
+                           double known) {
     if (round_relaxed(round, weights, outside) <= known)
         return outside;
-    for (int i = 0; i < 24; i++) { // a window that is a little too wide does no harm
+    for (int i = 0; i < 24; i++) { // a interval that is a little too wide does no harm
         double middle = inside + (outside - inside) / 2;
         if (round_relaxed(round, weights, middle) <= known)
             inside = middle;
@@ -198,13 +198,13 @@ double round_solve(Round *round, Weights weights, uint8_t *choice) {
     double relaxed = round_relax(round, weights, &dual);
     double known = round_known(round, weights, relaxed, choice);
     double unsure = 1e-13 * (known + fabs(dual)); // rounding errors of sums
-    Window window = {.slack = fmax(known - dual, 0) + unsure};
-    window.least = window_end(round, weights, relaxed, shortest, known + unsure);
-    window.most = window_end(round, weights, relaxed, longest, known + unsure);
-    double kept = window.slack;
+    CostInterval interval = {.slack = fmax(known - dual, 0) + unsure};
+    interval.least = interval_end(round, weights, relaxed, shortest, known + unsure);
+    interval.most = interval_end(round, weights, relaxed, longest, known + unsure);
+    double kept = interval.slack;
     for (int c = 0; c < round->links; c++) {
-        window.price = round->price[c];
-        front_build(&round->front[c], &window);
+        interval.price = round->price[c];
+        front_build(&round->front[c], &interval);
         kept = fmin(kept, round->front[c].slack);
     }
     double seconds = 0, found = sweep(round, weights, &seconds);
@@ -212,5 +212,5 @@ double round_solve(Round *round, Weights weights, uint8_t *choice) {
         choose_points(round, seconds, choice);
         known = found;
     }
-    return (kept < window.slack ? fmax(known - (dual + kept), 0) : 0) + rounding_gap(round);
+    return (kept < interval.slack ? fmax(known - (dual + kept), 0) : 0) + rounding_gap(round);
 }

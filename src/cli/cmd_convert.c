@@ -50,16 +50,18 @@ static bool load_source(Config *config, const Options *options, Error *err) {
 }
 
 static bool loading_fits(const Config *config, Error *err) {
-    MemoryPlan plan = {0};
-    dataset_plan(&plan, config);
-    dataset_conversion_plan(&plan, &(Dataset){0});
-    return memory_plan_fits(&plan, config->run.memory_limit, "convert it on a larger machine", err);
+    MemoryForecast forecast = {0};
+    dataset_forecast(&forecast, config);
+    dataset_conversion_forecast(&forecast, &(Dataset){0});
+    return forecast_fits(&forecast, config->run.memory_limit, "convert it on a larger machine",
+                         err);
 }
 
 static bool writing_fits(const Config *config, const Dataset *dataset, Error *err) {
-    MemoryPlan plan = {0};
-    dataset_conversion_plan(&plan, dataset);
-    return memory_plan_fits(&plan, config->run.memory_limit, "convert it on a larger machine", err);
+    MemoryForecast forecast = {0};
+    dataset_conversion_forecast(&forecast, dataset);
+    return forecast_fits(&forecast, config->run.memory_limit, "convert it on a larger machine",
+                         err);
 }
 
 // What the format cannot hold is said of the dataset, which its path names best.
@@ -72,13 +74,13 @@ static bool write_dataset(const Dataset *dataset, const Conversion *conversion, 
 static bool convert(const Config *config, const Conversion *conversion, Error *err) {
     Dataset dataset = {0};
     Warnings warnings = {0};
-    stage_begin("read", "%s", SHOWN(path_name(config->data.path)));
+    progress_begin("read", "%s", SHOWN(path_name(config->data.path)));
     bool ok = loading_fits(config, err) && dataset_load(&dataset, config, err);
-    stage_end("");
+    progress_end("");
     warnings_add_all(&warnings, &dataset.warnings);
     ok = ok && writing_fits(config, &dataset, err) &&
          write_dataset(&dataset, conversion, config->data.path, &warnings, err);
-    stage_end("");
+    progress_end("");
     say_lines("warning    ", warnings.text);
     if (ok)
         print_made(&dataset, conversion->path);

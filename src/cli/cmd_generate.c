@@ -34,9 +34,9 @@ static bool generate(const Options *options, const char *folder, Error *err) {
     const char *parent = FOLDER_OF(folder);
     bool ok = file_check_folder(parent, err) &&
               dataset_generate(&dataset, options->argument[0], options->seed, err);
-    stage_begin("write", "the dataset");
+    progress_begin("write", "the dataset");
     ok = ok && file_make_folder(parent, err) && dataset_write(&dataset, folder, err);
-    stage_end("");
+    progress_end("");
     if (ok)
         print_made(&dataset, folder);
     dataset_clear(&dataset);

@@ -28,7 +28,7 @@ ExitCode cmd_partition(const Options *options, Error *err) {
               (threads_set((int)config.run.threads, 1), true) &&
               partition_build(&config, parts, folder, sizeof folder, &warnings, err) &&
               dataset_name(&config, name, err);
-    stage_end("");
+    progress_end("");
     say_lines("warning    ", warnings.text);
     if (ok)
         (options->json ? print_json : print_text)(folder, name, err);

@@ -139,9 +139,9 @@ static bool open_cut(Plan *p, PlanCut *cut, int parts) {
 }
 
 static bool graph_is_small(const Plan *p) {
-    MemoryPlan reading = {0};
-    dataset_plan(&reading, p->config);
-    return memory_plan_total(&reading) <= (size_t)SMALL_MEMORY << 30;
+    MemoryForecast reading = {0};
+    dataset_forecast(&reading, p->config);
+    return forecast_total(&reading) <= (size_t)SMALL_MEMORY << 30;
 }
 
 // The cuts from which others are extrapolated: made where the graph is small.
@@ -258,7 +258,7 @@ ExitCode cmd_plan(const Options *options, Error *err) {
     void *estimates = ALLOC(PlanEstimate, MODES * PLAN_POINTS, "plan");
     p->estimate = estimates;
     bool ok = make_plan(p);
-    stage_end("");
+    progress_end("");
     say_lines("warning    ", p->warnings.text);
     if (ok && (options->svg == NULL || plan_draw(p)))
         options->json ? plan_print_json(p) : plan_print_text(p);

@@ -118,7 +118,7 @@ static void begin_output(void *context, Error *err) {
                                         shard->multilabel ? shard->classes : 1, err)) ||
         out->csv == NULL)
         return;
-    out->table.open = file_writer_beside(&out->table.writer, out->csv, err);
+    out->table.open = file_writer_replace(&out->table.writer, out->csv, err);
     if (out->table.open)
         names_put_head(&out->table.writer, &out->names, shard->classes, !shard->numeric, err);
 }
@@ -200,15 +200,15 @@ static void write_all(Session *s, const Inference *inference, const float *param
 }
 
 // Memory of the rows of a rank and of the blocks that pass. `width`: of the embedding, 0: none.
-static MemoryPlan plan_output(const Session *s, int64_t width) {
+static MemoryForecast plan_output(const Session *s, int64_t width) {
     const Shard *shard = &s->shard;
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     int64_t classes = shard->classes, widest = width > classes ? width : classes;
-    memory_plan_add(&plan, "rows to write",
-                    memory_product(shard->set[NODES].own, (size_t)widest * sizeof(float)));
-    memory_plan_add(&plan, "blocks of rows",
-                    shard_gather_bytes(shard, (size_t)(widest > 0 ? widest : 1) * sizeof(float)));
-    return plan;
+    forecast_add(&forecast, "rows to write",
+                 memory_product(shard->set[NODES].own, (size_t)widest * sizeof(float)));
+    forecast_add(&forecast, "blocks of rows",
+                 shard_gather_bytes(shard, (size_t)(widest > 0 ? widest : 1) * sizeof(float)));
+    return forecast;
 }
 
 static int64_t width_of(const Session *s, int layer) {
@@ -222,7 +222,7 @@ static void predict(Session *s, const Options *options) {
     Inference inference;
     if (options->data != NULL && !new_data_take(s))
         return;
-    MemoryPlan beside = plan_output(s, width_of(s, options->layer));
+    MemoryForecast beside = plan_output(s, width_of(s, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;
     float *parameters = load_weights(s, &inference.shape, options);

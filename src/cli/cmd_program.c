@@ -111,7 +111,7 @@ static void write_all(Session *s, const Options *options, const ProgramResult *r
 // ---- the run
 
 static void progress(int64_t iteration, const char *what, double value) {
-    stage_progress("iteration %lld, %s %.3g", (long long)iteration, what, value);
+    progress_update("iteration %lld, %s %.3g", (long long)iteration, what, value);
 }
 
 // Keys of a training serve no program; one line says so.
@@ -142,20 +142,20 @@ static void run_program(Session *s, const Options *options) {
                           .stopped = stop_asked,
                           .progress = progress};
     ProgramResult result = {0};
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     snprintf(s->config.run.precision, sizeof s->config.run.precision, "fp32");
     parts.backend = backend_of(&s->config, &s->comm, &s->err);
     if (!comm_agree(&s->comm, &s->err))
         return;
-    if (!program_plan(&plan, name, &parts, &s->err) ||
-        !memory_fits(&plan, parts.backend, &s->config, &s->comm, &s->err))
+    if (!program_forecast(&forecast, name, &parts, &s->err) ||
+        !memory_fits(&forecast, parts.backend, &s->config, &s->comm, &s->err))
         return;
     stop_waits_for("this iteration is finished; nothing is");
     if (s->comm.rank == 0)
-        stage_begin("program", "%s", SHOWN(name));
+        progress_begin("program", "%s", SHOWN(name));
     bool ok = program_run(name, &parts, &result, &s->err);
     if (s->comm.rank == 0)
-        stage_end("");
+        progress_end("");
     if (s->comm.rank == 0 && result.warning[0] != 0)
         say_lines("warning    ", result.warning);
     if (ok)

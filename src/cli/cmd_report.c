@@ -7,11 +7,11 @@
 static bool write_page(const Options *options, const char *path, Error *err) {
     RunRecords records = {0};
     bool ok = true;
-    stage_begin("report", "reading runs");
+    progress_begin("report", "reading runs");
     for (int i = 0; i < options->arguments && ok; i++)
         ok = records_add(&records, options->argument[i], &terminal_sink, err);
     ok = ok && page_write(path, &records, err);
-    stage_end("");
+    progress_end("");
     if (ok)
         terminal_note("report     %d run%s\n", records.count, records.count == 1 ? "" : "s");
     records_clear(&records);
@@ -23,10 +23,10 @@ static bool write_page(const Options *options, const char *path, Error *err) {
 bool report_folder(const char *folder, Error *err) {
     RunRecords records = {0};
     const char *path = PATH_IN(folder, "report.html");
-    stage_begin("report", "reading runs");
+    progress_begin("report", "reading runs");
     bool ok = records_add(&records, folder, &terminal_sink, err) && page_write(path, &records, err);
     records_clear(&records);
-    stage_drop();
+    progress_drop();
     if (ok)
         terminal_note("report     %s\n", SHOWN(path));
     return ok;

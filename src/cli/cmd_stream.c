@@ -113,7 +113,7 @@ ExitCode cmd_stream(const Options *options, Error *err) {
               runfolder_claim(&folder, &config, &(RunClaim){RUN_STREAM, options->resume, false},
                               &terminal_sink, err) &&
               run(&summary, &config, options, err);
-    stage_end("");
+    progress_end("");
     runfolder_release(&folder);
     if (ok)
         (options->json ? print_json : print_summary)(&summary);

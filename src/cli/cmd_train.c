@@ -23,9 +23,9 @@ typedef struct Run { // one of --runs
 
 // --- what all ranks agree on after an epoch
 
-typedef struct Wanted {
+typedef struct Agreed {
     bool stop, save;
-} Wanted;
+} Agreed;
 
 static bool save_due_by_clock(const Run *run) {
     double minutes = run->config.run.checkpoint_minutes;
@@ -34,7 +34,7 @@ static bool save_due_by_clock(const Run *run) {
 
 // All ranks agree whether to stop, whether a report could not be written, and whether a checkpoint
 // is due by rank 0's clock. Collective.
-static Wanted agree(Run *run) {
+static Agreed agree(Run *run) {
     Session *s = run->session;
     double limit = s->config.run.stop_after;
     int64_t wanted[3] = {stop_asked() || (limit > 0 && clock_seconds() - s->started >= limit),
@@ -42,7 +42,7 @@ static Wanted agree(Run *run) {
     comm_sum_int64(&s->comm, wanted, 3);
     if (wanted[1] > 0)
         comm_agree(&s->comm, &s->err);
-    return (Wanted){wanted[0] > 0, wanted[2] > 0};
+    return (Agreed){wanted[0] > 0, wanted[2] > 0};
 }
 
 // --- building
@@ -104,7 +104,7 @@ static void describe(const Run *run) {
     Session *s = run->session;
     if (s->comm.rank != 0)
         return;
-    stage_end("");
+    progress_end("");
     if (!s->described)
         print_training(&run->config, &s->shard, &s->comm, run->trainer, &run->summary);
     if (run->number == 0)
@@ -126,7 +126,7 @@ static bool begin(Run *run, const Options *options) {
     if (options->resume)
         resume_backend(s, &run->config, options);
     if (s->comm.rank == 0)
-        stage_begin("plan", "messages and memory");
+        progress_begin("plan", "messages and memory");
     if (!replay_read(&run->replay, &run->config, &s->comm, &s->err))
         return false;
     run->trainer =
@@ -237,12 +237,12 @@ static bool train(Run *run) {
         if (record.assignment != NULL)
             report_widths(run, record.assignment);
         report_traced(run);
-        Wanted wanted = agree(run);
+        Agreed agreed = agree(run);
         if (s->err.code != 0)
             return false;
-        if (wanted.stop && !trainer_finished(run->trainer))
+        if (agreed.stop && !trainer_finished(run->trainer))
             return stop(run);
-        if ((wanted.save || save_due(run, record.epoch)) && !save(run))
+        if ((agreed.save || save_due(run, record.epoch)) && !save(run))
             return false;
     }
     trainer_evaluate_last(

@@ -67,11 +67,11 @@ static Health check_cores(const Config *config, const Options *options, Finding 
 // One process reads the whole graph. The plan is made from headers.
 static Health check_loading(const Config *config, const Options *options, Finding *finding) {
     (void)options;
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     double limit = config->run.memory_limit > 0 ? config->run.memory_limit * (1 << 30)
                                                 : (double)memory_available();
-    dataset_plan(&plan, config);
-    double need = (double)memory_plan_total(&plan);
+    dataset_forecast(&forecast, config);
+    double need = (double)forecast_total(&forecast);
     if (!file_exists(config->data.path)) {
         SAY("not known without the graph");
         return HEALTH_OK;

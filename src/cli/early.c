@@ -85,11 +85,11 @@ static void check_layer(const Early *early, const Options *options) {
         error_set(&found, EXIT_USAGE, "--layer: expected 1 to %d (model.layers - 1), found %d",
                   last, options->layer);
     else if (options->layer > 0 && model_shape(&shape, early->config, 1, 2, false, &(Error){0}) &&
-             options->layer * shape.stages < shape.leading - 1)
+             options->layer * shape.stages < shape.feature_layers - 1)
         error_set(&found, EXIT_USAGE,
                   "--layer: expected %d to %d, found %d: the rows of lower layers are computed at "
                   "set-up and not stored (lossless.input_features=exchange computes them)",
-                  shape.leading - 1, last, options->layer);
+                  shape.feature_layers - 1, last, options->layer);
     join(early, &found);
 }
 

@@ -1,6 +1,6 @@
-// The keeper draws the output of mpirun and the ranks, because mpirun silently drops output that
-// it cannot write. A stopped terminal blocks only the keeper; mpirun buffers what it cannot
-// forward.
+// The supervisor draws the output of mpirun and the ranks, because mpirun silently drops output
+// that it cannot write. A stopped terminal blocks only the supervisor; mpirun buffers what it
+// cannot forward.
 
 #include "internal.h"
 

@@ -129,8 +129,9 @@ bool spin_choose(int ranks, int threads);
 // The same for this process, a single rank: starts the program again if it must, before MPI starts.
 void spin_restart(int threads, char **argv);
 
-bool launch_is_kept(void);         // true if a keeper started this rank and writes to the terminal
-void launch_die_with_parent(void); // a rank that a keeper started ends with its mpirun
+bool launch_is_supervised(
+    void); // true if a supervisor started this rank and writes to the terminal
+void launch_die_with_parent(void); // a rank that a supervisor started ends with its mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);
 
@@ -143,11 +144,11 @@ bool hosts_fit(const char *hosts, int ranks, Error *err);
 // memory_free it.
 char *hosts_for_mpirun(const char *hosts, int ranks);
 
-// --- keeper.c
+// --- supervisor.c
 
 // Runs mpirun and explains how it ended. saves: the command finishes an epoch and saves when it is
 // asked to stop.
-ExitCode keeper_run(char *const *command, int ranks, bool saves);
+ExitCode supervisor_run(char *const *command, int ranks, bool saves);
 
 // --- families.c: the families that a config can name
 
@@ -280,7 +281,7 @@ bool answers_write(const char *path, const AnswerFiles *files, Error *err);
 // --- stop.c: INT, TERM, HUP and USR1
 
 #define STOPPED_IN_SETUP "fringe: stopped during set-up; there was nothing to save\n"
-// How a rank under a keeper ends then, and how one ends that does not yet listen to USR1.
+// How a rank under a supervisor ends then, and how one ends that does not yet listen to USR1.
 enum { EXIT_IN_SETUP = 128 + SIGUSR1 };
 
 void stop_listen(void); // before MPI starts its threads, which inherit the mask
@@ -292,7 +293,7 @@ bool stop_asked(void);
 // True if this is a repeated INT or TERM, at least a second after the first one, so that the
 // process must end at once. One that comes sooner is the same request, sent twice.
 // Async-signal-safe.
-bool stop_insists(int number);
+bool stop_is_final(int number);
 
 // --- folder.c: the folder of train and compare
 

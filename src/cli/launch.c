@@ -1,5 +1,5 @@
 // `--ranks P` outside an MPI job: this process starts mpirun with its own command line, and becomes
-// its keeper (keeper.c). For the flags see TRAPS 1-9: more ranks than
+// its supervisor (supervisor.c). For the flags see TRAPS 1-9: more ranks than
 // cores are allowed, no rank is bound to a core (else OpenMP gets one thread), waiting is passive
 // when ranks and threads outnumber the cores, and mpirun's own messages are switched off.
 
@@ -30,7 +30,7 @@ bool launch_inside_job(void) {
            is_set("PMI_RANK");
 }
 
-bool launch_is_kept(void) { return is_set(mark); }
+bool launch_is_supervised(void) { return is_set(mark); }
 
 bool launch_wanted(const Options *options) {
     return (options->ranks > 1 || options->hosts != NULL) && !launch_inside_job();
@@ -167,7 +167,8 @@ ExitCode launch(const Options *options, int threads, char **argv) {
         warn_of_omp_threads();
     set_environment(options, threads);
     build(&words, options, program, argv);
-    ExitCode code = keeper_run(words.word, options->ranks, (options->needs & NEEDS_TO_FINISH) != 0);
+    ExitCode code =
+        supervisor_run(words.word, options->ranks, (options->needs & NEEDS_TO_FINISH) != 0);
     memory_free(words.hosts);
     memory_free(words.word);
     return code;

@@ -178,7 +178,7 @@ static ExitCode fail(const Error *err) {
     return (ExitCode)err->code;
 }
 
-// With --ranks above 1 this process starts mpirun and waits for it (the keeper). It checks the
+// With --ranks above 1 this process starts mpirun and waits for it (the supervisor). It checks the
 // config first, so that mistakes are reported early and only once.
 static ExitCode launch_command(const Options *options, char **argv) {
     Config config;

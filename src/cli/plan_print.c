@@ -5,7 +5,7 @@
 #include <string.h>
 
 static size_t memory_of(const PlanEstimate *e) {
-    return memory_plan_total(&e->memory) + memory_plan_device_total(&e->memory);
+    return forecast_total(&e->memory) + forecast_device_total(&e->memory);
 }
 
 static void print_machine(const Plan *p) {
@@ -39,20 +39,20 @@ static void print_mode(const Plan *p, int m) {
     }
 }
 
-static size_t item_bytes(const MemoryPlan *plan, const char *what, bool on_device) {
-    for (int i = 0; i < plan->count; i++)
-        if (plan->item[i].on_device == on_device && strcmp(plan->item[i].what, what) == 0)
-            return plan->item[i].bytes;
+static size_t item_bytes(const MemoryForecast *forecast, const char *what, bool on_device) {
+    for (int i = 0; i < forecast->count; i++)
+        if (forecast->item[i].on_device == on_device && strcmp(forecast->item[i].what, what) == 0)
+            return forecast->item[i].bytes;
     return 0;
 }
 
 // One line for each item of any number of ranks.
 static void print_items(const Plan *p, int m) {
     const PlanEstimate *e = p->estimate[m];
-    MemoryPlan all = {0};
+    MemoryForecast all = {0};
     for (int i = 0; i < p->points; i++)
         for (int k = 0; k < e[i].memory.count; k++)
-            (e[i].memory.item[k].on_device ? memory_plan_add_device : memory_plan_add)(
+            (e[i].memory.item[k].on_device ? forecast_add_device : forecast_add)(
                 &all, e[i].memory.item[k].what, e[i].memory.item[k].bytes);
     printf("\nmemory of the largest rank, %s\n%-32s", p->mode[m], "ranks");
     for (int i = 0; i < p->points; i++)

@@ -16,7 +16,7 @@ void say_lines(const char *before, const char *lines) {
 
 void print_error(const Error *err) {
     fflush(stdout);
-    stage_end("");
+    progress_end("");
     say_lines("fringe: ", err->text);
 }
 
@@ -43,7 +43,7 @@ static bool check_ranks(Session *s, const Options *options) {
         error_set(&s->err, EXIT_USAGE,
                   "--ranks is %d, but this MPI job has %d ranks; drop --ranks or mpirun",
                   options->ranks, s->comm.size);
-    else if (options->hosts != NULL && !launch_is_kept())
+    else if (options->hosts != NULL && !launch_is_supervised())
         error_set(&s->err, EXIT_USAGE,
                   "--hosts %s: this MPI job has its hosts already; drop --hosts or mpirun",
                   SHOWN(options->hosts));
@@ -95,7 +95,7 @@ void warn_of_omp_threads(void) {
 // Rank 0 has the log of a job of the user's own mpirun, whose descriptors do not reach the ranks;
 // else the first process of this program opened it.
 static bool open_events(Session *s, const char *to) {
-    bool has_it = to != NULL && s->comm.rank == 0 && !launch_is_kept();
+    bool has_it = to != NULL && s->comm.rank == 0 && !launch_is_supervised();
     if (has_it && to[strspn(to, "0123456789")] == 0)
         error_set(&s->err, EXIT_USAGE,
                   "--events %s: mpirun passes no descriptors on; give the path of a file", to);
@@ -109,7 +109,7 @@ static bool open_events(Session *s, const char *to) {
 bool session_start(Session *session, const Options *options) {
     *session = (Session){.started = clock_seconds()};
     launch_die_with_parent();
-    if (launch_is_kept())
+    if (launch_is_supervised())
         screen_pass_records();
     comm_self(&session->comm);             // mistakes in a config are reported before MPI starts
     bool inside_job = launch_inside_job(); // MPI makes a process look like one
@@ -128,7 +128,7 @@ bool session_start(Session *session, const Options *options) {
         return false;
     warn_of_binding(session);
     warn_of_crowding(session);
-    if (session->comm.rank == 0 && !launch_is_kept() && session->config.run.threads == 0)
+    if (session->comm.rank == 0 && !launch_is_supervised() && session->config.run.threads == 0)
         warn_of_omp_threads();
     if (session->comm.rank == 0 && (options->needs & NEEDS_RUN))
         warn_of_doubts(&session->config);
@@ -140,7 +140,7 @@ bool session_load(Session *session) {
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, &warnings, &session->err);
     if (session->comm.rank == 0)
-        stage_end("");
+        progress_end("");
     if (session->comm.rank == 0)
         say_lines("warning    ", warnings.text);
     return session->open;
@@ -166,7 +166,7 @@ ExitCode session_end(Session *session) {
         shard_clear(&session->shard);
     runfolder_release(&session->folder);
     if (first)
-        stage_end("");
+        progress_end("");
     if (first && err.code != 0)
         print_error(&err);
     bool reported = err.code != 0;

@@ -1,8 +1,8 @@
 // Stopping on request. INT, TERM, HUP and USR1 mean: finish this epoch, save, exit with 75. All
 // threads block them and one thread waits for them, so that they interrupt no computation and no
 // file access. During set-up there is nothing to save and the process exits at once: every file of
-// the set-up is written under a temporary name and then renamed. A rank under a keeper takes the
-// same signals, in case they are sent to every process; the keeper then says what happened.
+// the set-up is written under a temporary name and then renamed. A rank under a supervisor takes
+// the same signals, in case they are sent to every process; the supervisor then says what happened.
 
 #include "internal.h"
 
@@ -26,7 +26,7 @@ static bool is_first(void) {
 }
 
 _Noreturn static void leave_setup(void) {
-    if (launch_is_kept())
+    if (launch_is_supervised())
         _exit(EXIT_IN_SETUP);
     terminal_settle();
     if (is_first())
@@ -35,7 +35,7 @@ _Noreturn static void leave_setup(void) {
 }
 
 // timeout(1) sends its signal to the process and to its group; others may, too.
-bool stop_insists(int number) {
+bool stop_is_final(int number) {
     static double first; // clock
     if (number != SIGINT && number != SIGTERM)
         return false;
@@ -55,10 +55,10 @@ _Noreturn static void end_at_once(int number) {
     _exit(128 + number);
 }
 
-// mpirun sends TERM to the ranks that are left when one has died. A keeper's mpirun does so for no
-// other reason, and nothing can be saved then.
+// mpirun sends TERM to the ranks that are left when one has died. A supervisor's mpirun does so for
+// no other reason, and nothing can be saved then.
 static bool is_end_of_job(const siginfo_t *signal) {
-    return launch_is_kept() && signal->si_signo == SIGTERM && signal->si_pid == getppid();
+    return launch_is_supervised() && signal->si_signo == SIGTERM && signal->si_pid == getppid();
 }
 
 // Promises no more than that, because a user's mpirun also sends TERM when another rank has died.
@@ -77,12 +77,12 @@ static void *listen(void *context) {
         int number = sigwaitinfo(signals, &signal);
         if (number < 0)
             continue;
-        if (is_end_of_job(&signal) || stop_insists(number))
+        if (is_end_of_job(&signal) || stop_is_final(number))
             end_at_once(number);
         bool first = !atomic_exchange(&asked, true);
         if (!atomic_load(&working))
             leave_setup();
-        if (first && is_first() && !launch_is_kept())
+        if (first && is_first() && !launch_is_supervised())
             say_what_was_asked(number);
     }
     return NULL;
@@ -116,8 +116,8 @@ void stop_listen(void) {
 
 void stop_waits_for(const char *what) {
     atomic_store(&finishes, what);
-    if (!atomic_exchange(&working, true) && launch_is_kept() && is_first())
-        stage_work_begins();
+    if (!atomic_exchange(&working, true) && launch_is_supervised() && is_first())
+        progress_work_begins();
 }
 
 bool stop_asked(void) { return atomic_load(&asked); }

@@ -9,30 +9,30 @@
 static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 
 // The three largest items of one side.
-static void print_side(const MemoryPlan *plan, bool on_device, const char *where,
+static void print_side(const MemoryForecast *forecast, bool on_device, const char *where,
                        size_t predicted) {
     bool printed[MEMORY_PLAN_ITEMS] = {false};
     terminal_detail("memory     predicted %.1f MiB%s for the largest rank; of rank 0:",
                     mebibytes(predicted), where);
     for (int place = 0; place < 3; place++) {
         int largest = -1;
-        for (int i = 0; i < plan->count; i++)
-            if (plan->item[i].on_device == on_device && !printed[i] &&
-                (largest < 0 || plan->item[i].bytes > plan->item[largest].bytes))
+        for (int i = 0; i < forecast->count; i++)
+            if (forecast->item[i].on_device == on_device && !printed[i] &&
+                (largest < 0 || forecast->item[i].bytes > forecast->item[largest].bytes))
                 largest = i;
         if (largest < 0)
             break;
         printed[largest] = true;
-        terminal_detail("%s %s %.1f MiB", place > 0 ? "," : "", plan->item[largest].what,
-                        mebibytes(plan->item[largest].bytes));
+        terminal_detail("%s %s %.1f MiB", place > 0 ? "," : "", forecast->item[largest].what,
+                        mebibytes(forecast->item[largest].bytes));
     }
     terminal_detail("\n");
 }
 
 static void print_memory(const Trainer *trainer, const RunSummary *summary) {
-    print_side(trainer_plan(trainer), false, "", summary->predicted);
+    print_side(trainer_forecast(trainer), false, "", summary->predicted);
     if (summary->device_predicted > 0)
-        print_side(trainer_plan(trainer), true, " of its device", summary->device_predicted);
+        print_side(trainer_forecast(trainer), true, " of its device", summary->device_predicted);
 }
 
 // Counts floats, because rows of different layers differ in width.

@@ -22,9 +22,9 @@ static size_t fp32_encode(const Backend *backend, DeviceByte *out, const Message
     (void)bad; // every value can be written
     for (Run run = {0}; run_next(&run, layout);) {
         MessageSource some = run_source(source, run);
-        some.row = int32_window(some.row, run.begin);
+        some.row = int32_at(some.row, run.begin);
         backend->pack_fp32(out, &some, run.count, poll);
-        out = byte_window(out, (int64_t)run_bytes(run));
+        out = byte_at(out, (int64_t)run_bytes(run));
     }
     return fp32_bytes(layout);
 }
@@ -34,7 +34,7 @@ static void fp32_decode(const Backend *backend, Rows out, int64_t begin,
     for (Run run = {0}; run_next(&run, layout);) {
         backend->unpack_fp32(run_rows(backend, out, begin, run), begin + run.begin, in, run.count,
                              poll);
-        in = byte_window(in, (int64_t)run_bytes(run));
+        in = byte_at(in, (int64_t)run_bytes(run));
     }
 }
 

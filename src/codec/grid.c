@@ -87,18 +87,18 @@ static Quantized parts_start(const MessageLayout *layout, const DeviceByte *mess
                        .bf16 = options.bf16,
                        .nearest = options.nearest,
                        .rule = options.rule,
-                       .minimum = has_minimum ? byte_window(message, 0) : NULL,
-                       .step = byte_window(message, has_minimum ? array : 0),
-                       .payload = byte_window(codes, 0)};
+                       .minimum = has_minimum ? byte_at(message, 0) : NULL,
+                       .step = byte_at(message, has_minimum ? array : 0),
+                       .payload = byte_at(codes, 0)};
 }
 
 // The rows of a run, whose places are their own. False behind the last.
 static bool parts_next(Quantized *rows, Run *run, const MessageLayout *layout) {
     int64_t parameters = run->count * parameter_bytes(grid_get(&layout->values));
-    rows->payload = byte_window(rows->payload, codes_bytes(layout, *run));
-    rows->step = byte_window(rows->step, parameters);
+    rows->payload = byte_at(rows->payload, codes_bytes(layout, *run));
+    rows->step = byte_at(rows->step, parameters);
     if (rows->minimum != NULL)
-        rows->minimum = byte_window(rows->minimum, parameters);
+        rows->minimum = byte_at(rows->minimum, parameters);
     bool more = run_next(run, layout);
     rows->first = run->begin;
     rows->count = run->count;
@@ -132,7 +132,7 @@ size_t grid_bytes(const MessageLayout *layout) {
 }
 
 static DeviceByte *codes_of(const MessageLayout *layout, const DeviceByte *message) {
-    return byte_window(message, (int64_t)grid_parameters_bytes(layout));
+    return byte_at(message, (int64_t)grid_parameters_bytes(layout));
 }
 
 static size_t grid_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,

@@ -29,7 +29,7 @@ static uint8_t code_of_zero(GridOptions options) {
 
 static unsigned char *host_bytes(const Backend *backend, const DeviceByte *at) {
     assert(backend->host_is_device);
-    return (unsigned char *)byte_window(at, 0);
+    return (unsigned char *)byte_at(at, 0);
 }
 
 // ---- planes -> codes
@@ -82,7 +82,7 @@ static size_t entropy_encode(const Backend *backend, DeviceByte *out, const Mess
     GridOptions options = grid_get(&layout->values);
     size_t before = grid_parameters_bytes(layout), room = entropy_bytes(layout) - before;
     unsigned char *header = host_bytes(backend, out) + before;
-    DeviceByte *planes = byte_window(out, (int64_t)before + 1);
+    DeviceByte *planes = byte_at(out, (int64_t)before + 1);
     uint8_t *code = host_bytes(backend, layout->scratch);
     if (layout->rows == 0)
         return 0;
@@ -137,7 +137,7 @@ static void entropy_decode(const Backend *backend, Rows out, int64_t begin,
     if (layout->rows == 0)
         return;
     if (layout->bytes == before + room && header[0] == RANS_PACKED) {
-        grid_unpack(backend, out, begin, layout, in, byte_window(in, (int64_t)before + 1), poll);
+        grid_unpack(backend, out, begin, layout, in, byte_at(in, (int64_t)before + 1), poll);
         return;
     }
     CHECK(layout->bytes > before && read_codes(code, layout, header, layout->bytes - before),

@@ -45,9 +45,9 @@ static Parts parts_start(const MessageLayout *layout, const DeviceByte *message)
                    {.bf16 = options_of(layout).bf16,
                     .nearest = options_of(layout).nearest,
                     .place = widths->place,
-                    .minimum = byte_window(message, 0),
-                    .step = byte_window(message, array),
-                    .payload = byte_window(message, 2 * array)}};
+                    .minimum = byte_at(message, 0),
+                    .step = byte_at(message, array),
+                    .payload = byte_at(message, 2 * array)}};
 }
 
 // The next width that has rows; false after the last.
@@ -55,11 +55,11 @@ static bool parts_next(Parts *parts) {
     Quantized *rows = &parts->rows;
     const MessageLayout *layout = parts->layout;
     int64_t parameters = rows->count * parameter_bytes(layout);
-    rows->place = int32_window(rows->place, rows->count);
-    rows->minimum = byte_window(rows->minimum, parameters);
-    rows->step = byte_window(rows->step, parameters);
+    rows->place = int32_at(rows->place, rows->count);
+    rows->minimum = byte_at(rows->minimum, parameters);
+    rows->step = byte_at(rows->step, parameters);
     rows->payload =
-        byte_window(rows->payload, rows->count * quantized_row_bytes(layout->columns, rows->bits));
+        byte_at(rows->payload, rows->count * quantized_row_bytes(layout->columns, rows->bits));
     rows->count = 0;
     while (rows->count == 0 && rows->bits < WIDTH_MOST)
         rows->count = layout->widths->of[++rows->bits];

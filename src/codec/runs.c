@@ -29,7 +29,7 @@ MessageSource run_source(const MessageSource *source, Run run) {
 Rows run_rows(const Backend *backend, Rows out, int64_t begin, Run run) {
     if (run.columns < out.columns)
         for (int64_t i = 0; i < run.count; i++)
-            backend->message_zero(flat_window(out.at, (begin + run.begin + i) * out.stride),
+            backend->message_zero(flat_at(out.at, (begin + run.begin + i) * out.stride),
                                   rows_bytes(1, out.columns));
     return rows_columns(out, (Range){0, run.columns});
 }

@@ -29,14 +29,14 @@ static size_t codec_scratch(const MessageLayout *layout) {
 }
 
 static void *scratch_of(const MessageLayout *layout) {
-    return byte_window(layout->scratch, (int64_t)tight_bytes(layout));
+    return byte_at(layout->scratch, (int64_t)tight_bytes(layout));
 }
 
 // Which bins keys have in sketches: a number of the epoch, the first row, and who codes.
 static uint32_t seed_of(const MessageLayout *layout, const MessageSource *source) {
     int64_t row = layout->rows > 0 ? ((const int32_t *)(const void *)source->row)[0] : 0;
     int64_t id = layout->rows > 0 ? ((const int64_t *)(const void *)source->gid)[row] : 0;
-    return (uint32_t)(random_uniform32(source->stream, id, source->peer, 0) * 0x1p32);
+    return (uint32_t)(random_uniform32(source->random, id, source->peer, 0) * 0x1p32);
 }
 
 // A message of values that are not finite is not sent. It stands for zeros, so that it decodes.

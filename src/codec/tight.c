@@ -15,7 +15,7 @@ size_t tight_bytes(const MessageLayout *layout) {
 
 float *tight_floats(const Backend *backend, const MessageLayout *layout) {
     assert(backend->host_is_device);
-    return (float *)(void *)byte_window(layout->scratch, 0);
+    return (float *)(void *)byte_at(layout->scratch, 0);
 }
 
 // Reports the first row that has a value that is not finite.

@@ -58,7 +58,7 @@ enum {
     NODE_FACES = NODE_FACE + DCSBM_FACES
 };
 static inline double dcsbm_uniform(uint64_t seed, int64_t node, int what) {
-    return random_uniform32(draw_stream(seed, DRAW_NODE), node, 0, what);
+    return random_uniform32(draw_key(seed, DRAW_NODE), node, 0, what);
 }
 
 #endif

@@ -237,7 +237,7 @@ enum { DRAW_COUNT_INSIDE, DRAW_COUNT_OUTSIDE };
 
 // A whole number with that mean.
 static int64_t draws_of(const BlockModel *m, int64_t node, double mean, int which) {
-    double u = random_uniform32(draw_stream(m->seed, DRAW_DEGREE), node, 0, which);
+    double u = random_uniform32(draw_key(m->seed, DRAW_DEGREE), node, 0, which);
     return (int64_t)(mean + u);
 }
 
@@ -278,7 +278,7 @@ static int32_t pick(const Draws *d, const Group *g, const uint32_t word[2]) {
 
 // The other ends of the draws of a node. A block of random words serves two of them.
 static void draw(const Draws *d, int64_t node, int32_t *out) {
-    RandomStream stream = draw_stream(d->model->seed, DRAW_END);
+    RandomKey key = draw_key(d->model->seed, DRAW_END);
     Aims aims[1 + DCSBM_FACES];
     uint32_t word[4];
     int64_t k = 0;
@@ -286,7 +286,7 @@ static void draw(const Draws *d, int64_t node, int32_t *out) {
     for (int e = 0; e < groups; e++)
         for (int64_t i = 0; i < aims[e].draws; i++, k++) {
             if (k % 2 == 0)
-                random_block(word, stream, node, 0, (uint32_t)(k / 2));
+                random_block(word, key, node, 0, (uint32_t)(k / 2));
             out[k] = pick(d, aims[e].group, word + 2 * (k % 2));
         }
 }

@@ -84,9 +84,9 @@ static void face_along_ways(const BlockModel *m) {
         }
 }
 
-static void shuffle(int32_t *order, int64_t count, RandomStream stream, int which) {
+static void shuffle(int32_t *order, int64_t count, RandomKey key, int which) {
     for (int64_t i = 0; i < count; i++) {
-        int64_t k = (int64_t)(random_uniform32(stream, i, 0, which) * (double)(i + 1));
+        int64_t k = (int64_t)(random_uniform32(key, i, 0, which) * (double)(i + 1));
         order[i] = order[k];
         order[k] = (int32_t)i;
     }
@@ -96,7 +96,7 @@ static void shuffle(int32_t *order, int64_t count, RandomStream stream, int whic
 static void face_by_chance(const BlockModel *m) {
     int32_t *order = ALLOC(int32_t, m->blocks, "orders of blocks");
     for (int face = 0; face < m->faces; face += 2) {
-        shuffle(order, m->blocks, draw_stream(m->seed, DRAW_FACE), face);
+        shuffle(order, m->blocks, draw_key(m->seed, DRAW_FACE), face);
         for (int64_t i = 0; i < m->blocks; i++) {
             int32_t here = order[i], next = order[(i + 1) % m->blocks];
             m->faced[here * m->faces + face] = next;

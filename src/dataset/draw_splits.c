@@ -36,13 +36,13 @@ static bool is_labelled(const Dataset *d, int64_t i) {
 
 static bool order_nodes(Draw *draw, int64_t seed, Error *err) {
     const Dataset *d = draw->dataset;
-    RandomStream stream = random_stream((uint64_t)seed, RANDOM_SPLIT, 0, 0, 0);
+    RandomKey key = random_key((uint64_t)seed, RANDOM_SPLIT, 0, 0, 0);
     draw->order = TRY(Drawn, d->nodes, "nodes in the order of a draw", err);
     for (int64_t i = 0; draw->order != NULL && i < d->nodes; i++) {
         uint32_t word[4];
         if (!is_labelled(d, i))
             continue;
-        random_block(word, stream, i, 0, 0);
+        random_block(word, key, i, 0, 0);
         draw->order[draw->count++] = (Drawn){(uint64_t)word[0] << 32 | word[1], (int32_t)i};
     }
     if (draw->order != NULL)

@@ -19,17 +19,17 @@ static float weight_of(const Dataset *d, int64_t hyperedge) {
 // Checks the graph that a step makes, before memory is taken.
 static bool fits(const Dataset *d, int64_t edges, size_t features, const StepInput *input,
                  Error *err) {
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     char advice[160];
     snprintf(advice, sizeof advice,
              "the graph of %lld hyperedges would have at least %lld edges; train on the hypergraph "
              "itself",
              (long long)d->hyperedges, (long long)edges);
-    memory_plan_add(&plan, "edges of the graph",
-                    csr_bytes_of(d->nodes + d->hyperedges, edges, true));
-    memory_plan_add(&plan, "pins by hyperedge", csr_bytes_of(d->hyperedges, d->edges, true));
-    memory_plan_add(&plan, "features of the graph", features);
-    return memory_plan_fits(&plan, input->memory_limit, advice, err);
+    forecast_add(&forecast, "edges of the graph",
+                 csr_bytes_of(d->nodes + d->hyperedges, edges, true));
+    forecast_add(&forecast, "pins by hyperedge", csr_bytes_of(d->hyperedges, d->edges, true));
+    forecast_add(&forecast, "features of the graph", features);
+    return forecast_fits(&forecast, input->memory_limit, advice, err);
 }
 
 void become_graph(Dataset *d, Csr *graph) {

@@ -100,10 +100,11 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
             "%s: it is a Matrix Market file, whose first line of numbers is no edge; set "
             "data.format=mtx",
             request->path);
-    bool ok = table_open(&links.table, text, config, request->path, err) &&
-              konect_look(&konect, text, request->path, err) &&
-              find_columns(&links, &konect, text, request, &dataset->warnings, err) &&
-              links_read(&links, text, config, beside_id_kind(request->beside), 1, false, err);
+    bool ok =
+        table_open(&links.table, text, config, request->path, err) &&
+        konect_look(&konect, text, request->path, err) &&
+        find_columns(&links, &konect, text, request, &dataset->warnings, err) &&
+        links_read(&links, text, config, node_files_id_kind(request->node_files), 1, false, err);
     if (ok) {
         warn_of_undirected(dataset, text, config);
         warn_of_lines(dataset, &links);

@@ -32,7 +32,7 @@ static bool apply_all(LiveHypergraph *live, EventReader *reader, Error *err) {
         if (next == EVENT_END || next == EVENT_WRONG)
             return next == EVENT_END;
         if (next == EVENT_READ && !live_apply(live, &event, &change, err))
-            return event_reader_blame(reader, err);
+            return event_reader_error(reader, err);
     }
 }
 
@@ -81,7 +81,7 @@ static bool read(Dataset *dataset, const Request *request, Error *err) {
     if (read_stream(dataset, &live, request->path, err))
         id = make(dataset, &live, request->path, err);
     live_clear(&live);
-    bool ok = id != NULL && beside_join(dataset, request->beside, id, err);
+    bool ok = id != NULL && node_files_join(dataset, request->node_files, id, err);
     memory_free(id);
     return ok;
 }

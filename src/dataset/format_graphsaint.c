@@ -54,7 +54,7 @@ static int files(const char *path, FormatFile file[FORMAT_FILES]) {
 
 static bool read_classes(Dataset *d, const char *folder, Error *err) {
     const char *path = PATH_IN(folder, names[CLASSES]);
-    stage_begin("read", "%s", names[CLASSES]);
+    progress_begin("read", "%s", names[CLASSES]);
     JsonPull *pull = json_pull_open(path, err);
     bool ok = pull != NULL && graphsaint_classes(d, pull, err);
     json_pull_close(pull);
@@ -73,7 +73,7 @@ static bool read_roles(Dataset *d, const char *folder, Error *err) {
 static bool read_features(Dataset *d, const char *folder, Error *err) {
     Npy npy;
     const char *path = PATH_IN(folder, names[FEATURES]);
-    stage_begin("read", "%s", names[FEATURES]);
+    progress_begin("read", "%s", names[FEATURES]);
     if (!npy_read(&npy, path, err))
         return false;
     bool ok = features_from_npy(d, &npy, d->nodes, err) || error_prefix(err, "%s", path);

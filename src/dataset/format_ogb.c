@@ -20,7 +20,7 @@
 static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Error *err) {
     int64_t lines;
     const char *path = PATH_IN(f->raw, name);
-    stage_begin("read", "%s", name);
+    progress_begin("read", "%s", name);
     if (!text_blocks(path, ogb_take_rows, table, &lines, err))
         return false;
     return lines >= table->rows ||

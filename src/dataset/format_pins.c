@@ -123,10 +123,10 @@ static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
                    int64_t *hyperedges, const Request *request, Error *err) {
     const char *of = l->is_text ? text->data : NULL;
     NodeIds unused = {0};
-    bool roster = beside_has_ids(request->beside);
+    bool roster = node_files_have_ids(request->node_files);
     IdColumns of_nodes = {"node", l->is_unsigned, 1, {{l->count, l->id[0], of}}};
     IdColumns of_hyperedges = {"hyperedge", l->is_unsigned, 1, {{l->count, l->id[1], of}}};
-    bool ok = beside_add_ids(request->beside, &of_nodes, err) &&
+    bool ok = node_files_add_ids(request->node_files, &of_nodes, err) &&
               ids_number_nodes(&of_nodes, &dataset->ids, nodes, roster ? -1 : request->rows,
                                request->path, &dataset->warnings, err) &&
               ids_number_nodes(&of_hyperedges, &unused, hyperedges, -1, request->path,
@@ -154,7 +154,7 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
     const Config *config = request->config;
     bool ok = table_open(&l.table, text, config, request->path, err) &&
               find_columns(&l.columns, &l.table, config, &dataset->warnings, err) &&
-              links_read(&l, text, config, beside_id_kind(request->beside), 1, true, err) &&
+              links_read(&l, text, config, node_files_id_kind(request->node_files), 1, true, err) &&
               check_lines(&l, err);
     if (ok && !l.is_text)
         text_clear(text);

@@ -104,7 +104,7 @@ static bool take(Dataset *d, Npz *npz, const char *key, ArrayTaker *taker, Error
 
 static bool read_nodes(Dataset *d, const RedditFiles *found, const Config *config, Error *err) {
     Npz *npz = npz_open(found->data, err);
-    stage_begin("read", "%s", data_name);
+    progress_begin("read", "%s", data_name);
     bool ok = npz != NULL && take(d, npz, "node_types", take_types, err) &&
               (config->data.labels[0] != '\0' || take(d, npz, "label", labels_from_npy, err)) &&
               (config->data.features[0] != '\0' || take(d, npz, "feature", features_from_npy, err));

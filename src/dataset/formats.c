@@ -91,9 +91,9 @@ static bool parse_file(Dataset *dataset, const Format *format, const Request *re
     return ok;
 }
 
-static bool load(Dataset *dataset, const Config *config, const char *path, Beside *beside,
+static bool load(Dataset *dataset, const Config *config, const char *path, NodeFiles *node_files,
                  Error *err) {
-    Request request = {config, path, beside_rows(beside), beside};
+    Request request = {config, path, node_files_rows(node_files), node_files};
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
         return false;
@@ -102,7 +102,7 @@ static bool load(Dataset *dataset, const Config *config, const char *path, Besid
     if ((format->name_inside != NULL && !format->name_inside(path, dataset->name, err)) ||
         !(format->read != NULL ? format->read(dataset, &request, err)
                                : parse_file(dataset, format, &request, err)) ||
-        !beside_take(dataset, beside, format->holds_splits ? path : NULL, err) ||
+        !node_files_take(dataset, node_files, format->holds_splits ? path : NULL, err) ||
         !dataset_check(dataset, path, err))
         return false;
     dataset_finish(dataset);
@@ -140,9 +140,9 @@ bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
                          "%s: there is no such file or folder (data.path '%s' is looked for beside "
                          "the config, then in the folder FRINGE_DATA)",
                          path, config->data.path);
-    Beside *beside = beside_open(config, format_is_stream(config, path), err);
-    bool ok = beside != NULL && load(dataset, config, path, beside, err);
-    beside_close(beside);
+    NodeFiles *node_files = node_files_open(config, format_is_stream(config, path), err);
+    bool ok = node_files != NULL && load(dataset, config, path, node_files, err);
+    node_files_close(node_files);
     if (!ok)
         dataset_clear(dataset);
     return ok;

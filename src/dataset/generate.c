@@ -174,7 +174,7 @@ int32_t pick_share(const double *cumulative, int32_t count, double u) {
 enum { NODE_HOME, NODE_CARRIER, NODE_PARTNER, NODE_VISITOR, NODE_CLASS, NODE_SPLIT };
 
 static double node_uniform(const Planted *p, int64_t node, int what) {
-    return random_uniform32(draw_stream(p->seed, DRAW_NODE), node, 0, what);
+    return random_uniform32(draw_key(p->seed, DRAW_NODE), node, 0, what);
 }
 
 // Shares of Reddit: 153,431 / 23,831 / 55,703 of 232,965.
@@ -185,7 +185,7 @@ static uint8_t split_of(double u) {
 
 static void draw_nodes(Planted *p, const Shares *shares, Dataset *dataset) {
     const Recipe *recipe = p->recipe;
-    RandomStream weights = draw_stream(p->seed, DRAW_WEIGHT);
+    RandomKey weights = draw_key(p->seed, DRAW_WEIGHT);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < recipe->nodes; i++) {
         int32_t home =
@@ -259,9 +259,9 @@ static void planted_clear(Planted *p) {
 // --- features
 
 // Four standard normals from the four words of a block: Box-Muller, cosine and sine.
-static inline void four_normals(double out[4], RandomStream stream, int64_t row, int64_t block) {
+static inline void four_normals(double out[4], RandomKey key, int64_t row, int64_t block) {
     uint32_t word[4];
-    random_block(word, stream, row, 0, (uint32_t)block);
+    random_block(word, key, row, 0, (uint32_t)block);
     for (int k = 0; k < 4; k += 2) {
         double radius = sqrt(-2 * log(((double)word[k] + 0.5) * 0x1p-32));
         double angle = 2 * M_PI * (((double)word[k + 1] + 0.5) * 0x1p-32);
@@ -271,12 +271,12 @@ static inline void four_normals(double out[4], RandomStream stream, int64_t row,
 }
 
 // out[f] = center[f] + scale * normal number f of the row; center may be NULL.
-static void draw_row(float *out, const float *center, double scale, int64_t columns,
-                     RandomStream stream, int64_t row) {
+static void draw_row(float *out, const float *center, double scale, int64_t columns, RandomKey key,
+                     int64_t row) {
     double normal[4];
     for (int64_t f = 0; f < columns; f++) {
         if (f % 4 == 0)
-            four_normals(normal, stream, row, f / 4);
+            four_normals(normal, key, row, f / 4);
         out[f] = (center == NULL ? 0 : center[f]) + (float)(scale * normal[f % 4]);
     }
 }
@@ -284,7 +284,7 @@ static void draw_row(float *out, const float *center, double scale, int64_t colu
 void draw_features(Dataset *dataset, double signal, uint64_t seed) {
     int64_t columns = dataset->features, classes = dataset->classes > 0 ? dataset->classes : 1;
     float *mean = ALLOC(float, classes *columns, "means of classes");
-    RandomStream means = draw_stream(seed, DRAW_MEAN), noise = draw_stream(seed, DRAW_NOISE);
+    RandomKey means = draw_key(seed, DRAW_MEAN), noise = draw_key(seed, DRAW_NOISE);
     for (int64_t k = 0; k < dataset->classes; k++)
         draw_row(mean + k * columns, NULL, signal, columns, means, k);
 #pragma omp parallel for schedule(static)
@@ -312,7 +312,7 @@ static bool generate_graph(Dataset *dataset, const char *name, int64_t seed, Err
     Csr rows;
     if (!find_recipe(&recipe, name, err))
         return false;
-    stage_begin("generate", "%s: nodes and edges", name);
+    progress_begin("generate", "%s: nodes and edges", name);
     if (!alloc_arrays(dataset, &recipe, err))
         return false;
     Planted planted = {.recipe = &recipe, .seed = (uint64_t)seed};
@@ -324,7 +324,7 @@ static bool generate_graph(Dataset *dataset, const char *name, int64_t seed, Err
     if (!ok)
         return false;
     dataset_set_csr(dataset, &rows);
-    stage_begin("generate", "%s: features", name);
+    progress_begin("generate", "%s: features", name);
     if (recipe.features > 0)
         draw_features(dataset, recipe.signal, (uint64_t)seed);
     return true;

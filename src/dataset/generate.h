@@ -52,8 +52,8 @@ enum {
     DRAW_LABEL,
     DRAW_FACE
 };
-static inline RandomStream draw_stream(uint64_t seed, int draw) {
-    return random_stream(seed, RANDOM_GENERATE, 0, draw, 0);
+static inline RandomKey draw_key(uint64_t seed, int draw) {
+    return random_key(seed, RANDOM_GENERATE, 0, draw, 0);
 }
 
 // Chooses the scale that gives about recipe->edges entries, then draws all pairs.

@@ -138,11 +138,11 @@ static void draw_weights(const Preset *p, uint64_t seed, double *weight) {
     const double mean = exp(p->spread * p->spread / 2), most = (double)p->most / mean_degree;
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->nodes; i++) {
-        RandomStream stream = draw_stream(seed, DRAW_WEIGHT);
+        RandomKey key = draw_key(seed, DRAW_WEIGHT);
         double u = dcsbm_uniform(seed, i, NODE_TAIL);
         weight[i] = dcsbm_uniform(seed, i, NODE_IN_TAIL) < p->tail
                         ? TAIL_BEGINS * pow(u, -1 / (p->exponent - 1))
-                        : exp(p->spread * random_normal(stream, i, 0, 0)) / mean;
+                        : exp(p->spread * random_normal(key, i, 0, 0)) / mean;
     }
     for (int round = 0; round < ROUNDS; round++) { // what is cut off is given to all
         double sum = 0;
@@ -244,8 +244,8 @@ static void draw_splits(const Preset *p, uint64_t seed, const double *weight, ui
 // The chance of a label in a class: every class has a few labels that most of its nodes have, and
 // labels differ in how many nodes have them elsewhere. So labels of a class come together.
 static double label_chance(uint64_t seed, int64_t class, int64_t label) {
-    RandomStream stream = draw_stream(seed, DRAW_LABEL);
-    double likely = random_uniform32(stream, -1 - class, 0, label);
+    RandomKey key = draw_key(seed, DRAW_LABEL);
+    double likely = random_uniform32(key, -1 - class, 0, label);
     double popularity = 1 / (1 + (double)label / 4);
     return likely < 0.08 ? 0.75 : 0.01 + 0.15 * popularity * likely;
 }
@@ -264,8 +264,8 @@ static bool draw_labels(Dataset *d, const Preset *p, const int32_t *class, uint6
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->nodes; i++)
         for (int64_t l = 0; l < p->labels; l++)
-            d->labels[i * p->labels + l] = random_uniform32(draw_stream(seed, DRAW_LABEL), i, 0,
-                                                            l) < chance[class[i] * p -> labels + l];
+            d->labels[i * p->labels + l] = random_uniform32(draw_key(seed, DRAW_LABEL), i, 0, l) <
+                                           chance[class[i] * p -> labels + l];
     memory_free(chance);
     return true;
 }
@@ -312,13 +312,13 @@ bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
         return false;
     snprintf(d->name, sizeof d->name, "%s", p.name);
     snprintf(d->origin, sizeof d->origin, "generated as %.100s; assumed: %.120s", name, p.assumed);
-    stage_begin("generate", "%s: nodes and edges", name);
+    progress_begin("generate", "%s: nodes and edges", name);
     d->classes = p.classes;
     d->label = TRY(int32_t, p.nodes, "labels", err);
     d->split = TRY(uint8_t, p.nodes, "splits", err);
     if (err->code != 0 || !draw_graph(d, &p, parts, (uint64_t)seed, err))
         return false;
-    stage_begin("generate", "%s: features", name);
+    progress_begin("generate", "%s: features", name);
     if (p.features > 0) {
         d->x = TRY(float, p.nodes *p.features, "features", err);
         d->features = d->x == NULL ? 0 : p.features;

@@ -96,12 +96,12 @@ static bool find_scale(Planted *p, Error *err) {
 static int64_t draw_home(const Planted *p, int32_t c, int64_t i, int32_t *out) {
     const int32_t *member = p->member + p->begin[c];
     int64_t m = p->begin[c + 1] - p->begin[c], found = 0;
-    RandomStream stream = draw_stream(p->seed, DRAW_HOME_PAIR);
+    RandomKey key = draw_key(p->seed, DRAW_HOME_PAIR);
     double factor = p->scale * p->weight[member[i]] / p->total[c];
     uint32_t word[4];
     for (int64_t j = i + 1; j < m; j++) {
         if (j == i + 1 || j % 4 == 0)
-            random_block(word, stream, member[i], 0, (uint32_t)(j / 4));
+            random_block(word, key, member[i], 0, (uint32_t)(j / 4));
         if (((double)word[j % 4] + 0.5) * 0x1p-32 < factor * p->weight[member[j]])
             out[found++] = (int32_t)j;
     }
@@ -113,11 +113,11 @@ static int64_t draw_abroad(const Planted *p, int32_t u, int32_t *out) {
     int64_t found = 0;
     if (p->partner[u] < 0)
         return 0;
-    RandomStream stream = draw_stream(p->seed, DRAW_ABROAD_PAIR);
+    RandomKey key = draw_key(p->seed, DRAW_ABROAD_PAIR);
     int64_t group = (int64_t)p->partner[u] * p->communities + p->home[u];
     for (int64_t k = p->facing[group]; k < p->facing[group + 1]; k++) {
         int32_t v = p->carrier[k], first = u < v ? u : v, second = u < v ? v : u;
-        if (random_uniform32(stream, first, 0, second) < p->abroad)
+        if (random_uniform32(key, first, 0, second) < p->abroad)
             out[found++] = v;
     }
     return found;

@@ -48,7 +48,7 @@ static const Hyper zipf = {.nodes = 20000,
                            .zipf = true};
 
 static double uniform(const Hyper *h, int draw, int64_t row, int64_t column) {
-    return random_uniform32(draw_stream(h->seed, draw), row, 0, column);
+    return random_uniform32(draw_key(h->seed, draw), row, 0, column);
 }
 
 static int64_t below(double u, int64_t count) {
@@ -273,11 +273,11 @@ bool generate_hyper(Dataset *dataset, const char *name, int64_t seed, Error *err
     if (!parse(&h, name, err) || !alloc_arrays(dataset, &h, err))
         return false;
     h.seed = (uint64_t)seed;
-    stage_begin("generate", "%s: nodes and hyperedges", name);
+    progress_begin("generate", "%s: nodes and hyperedges", name);
     hyper_init(&h, dataset);
     bool ok = make_hyperedges(&h, dataset, err);
     hyper_clear(&h);
-    stage_begin("generate", "%s: features", name);
+    progress_begin("generate", "%s: features", name);
     if (ok && h.features > 0)
         draw_features(dataset, h.signal, h.seed);
     return ok;

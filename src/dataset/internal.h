@@ -18,16 +18,16 @@ enum {
     ((type *)memory_try(memory_product((int64_t)(count), sizeof(type)), (what), (err)))
 
 // ---- formats.c: the family
-typedef struct Beside Beside; // the files beside the graph that the config names
-typedef struct Text {         // a whole text (text_scanner.c)
-    char *data;               // 0-terminated; owned
+typedef struct NodeFiles NodeFiles; // the files beside the graph that the config names
+typedef struct Text {               // a whole text (text_scanner.c)
+    char *data;                     // 0-terminated; owned
     size_t bytes;
 } Text;
 typedef struct Request {
     const Config *config; // never NULL
     const char *path;     // resolved
     int64_t rows;         // rows of the arrays beside the graph (features, labels); -1: unknown
-    Beside *beside;
+    NodeFiles *node_files;
 } Request;
 // By which the bytes of files become a bound of the memory that reading takes (plan.c).
 typedef struct Factor {
@@ -221,22 +221,23 @@ static inline uint8_t pin_role(const Dataset *dataset, int64_t pin) {
 // ---- format_events.c
 bool stream_is_lenient(const Config *config); // stream.strict=false is said
 
-// ---- beside.c
+// ---- node_files.c
 typedef struct IdKind IdKind;
-const IdKind *beside_id_kind(const Beside *beside); // of the ids of data.nodes; NULL: no Beside
-bool beside_has_ids(const Beside *beside);          // data.nodes names its rows by ids
+const IdKind *
+node_files_id_kind(const NodeFiles *node_files); // of the ids of data.nodes; NULL: no NodeFiles
+bool node_files_have_ids(const NodeFiles *node_files); // data.nodes names its rows by ids
 // Adds the ids of data.nodes as columns of the same kind as the others.
 // The caller frees the value of the column that this adds.
-bool beside_add_ids(Beside *beside, IdColumns *columns, Error *err);
+bool node_files_add_ids(NodeFiles *node_files, IdColumns *columns, Error *err);
 // NULL with an error. stream: data.path is one, whose ids have no sign.
-Beside *beside_open(const Config *config, bool stream, Error *err);
-void beside_close(Beside *beside);
-int64_t beside_rows(const Beside *beside); // of features or labels; -1: there are none
+NodeFiles *node_files_open(const Config *config, bool stream, Error *err);
+void node_files_close(NodeFiles *node_files);
+int64_t node_files_rows(const NodeFiles *node_files); // of features or labels; -1: there are none
 // Reads features, labels and splits; the splits may also be in the npz at `inside` (NULL: none).
-bool beside_take(Dataset *dataset, Beside *beside, const char *inside, Error *err);
+bool node_files_take(Dataset *dataset, NodeFiles *node_files, const char *inside, Error *err);
 // The two below are for formats whose nodes have ids: id[nodes], ascending. Takes the arrays of
-// data.nodes if these have `ids`; beside_take then passes over data.nodes.
-bool beside_join(Dataset *dataset, Beside *beside, const uint64_t *id, Error *err);
+// data.nodes if these have `ids`; node_files_take then passes over data.nodes.
+bool node_files_join(Dataset *dataset, NodeFiles *node_files, const uint64_t *id, Error *err);
 
 // ---- adjacency.c: the edges of a dataset as a Csr
 // Edges as two arrays of nodes.

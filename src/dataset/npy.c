@@ -316,7 +316,7 @@ bool npy_begin(FileWriter *writer, const char *path, const char *descr, int rank
                const int64_t *shape, Error *err) {
     char header[NPY_WRITTEN];
     size_t length = npy_header(header, descr, rank, shape);
-    if (!file_writer_beside(writer, path, err))
+    if (!file_writer_replace(writer, path, err))
         return false;
     return file_writer_put(writer, header, length, err) ||
            file_writer_take_place(writer, false, err);

@@ -129,7 +129,7 @@ bool matrix_parse(Dataset *d, Npz *npz, const char *path, int64_t nodes, Error *
 
 bool matrix_read(Dataset *d, const char *path, int64_t nodes, Error *err) {
     Npz *npz = npz_open(path, err);
-    stage_begin("read", "%s", path_name(path));
+    progress_begin("read", "%s", path_name(path));
     bool ok = npz != NULL && matrix_parse(d, npz, path, nodes, err);
     npz_close(npz);
     return ok;

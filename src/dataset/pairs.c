@@ -212,9 +212,9 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Req
     Pairs own = *pairs;
     own.weight = NULL;
     bool beside = config_weights_are_file(request->config);
-    bool numbered = beside_add_ids(request->beside, &columns, err) &&
+    bool numbered = node_files_add_ids(request->node_files, &columns, err) &&
                     ids_number_nodes(&columns, &dataset->ids, &nodes,
-                                     beside_has_ids(request->beside) ? -1 : request->rows,
+                                     node_files_have_ids(request->node_files) ? -1 : request->rows,
                                      request->path, &dataset->warnings, err);
     if (columns.columns == 3)
         memory_free(columns.of[2].value);

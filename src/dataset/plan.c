@@ -112,7 +112,7 @@ static size_t bound_of_key(const Config *config, const char *path, const Format 
     return bound_of_file(resolved, format, (Factor){OF_CELL, OF_NODES});
 }
 
-void dataset_plan(MemoryPlan *plan, const Config *config) {
+void dataset_forecast(MemoryForecast *forecast, const Config *config) {
     char path[PATH_BYTES];
     dataset_path(config, config->data.path, path);
     const Format *format = format_find(config->data.format, path, &(Error){0});
@@ -123,5 +123,5 @@ void dataset_plan(MemoryPlan *plan, const Config *config) {
                     bound_of_key(config, config->data.features, format) +
                     bound_of_key(config, config->data.labels, format);
     size_t bytes = format->maps ? 0 : bound_of_dataset(path, format);
-    memory_plan_add(plan, "loading the dataset", bytes + beside + LIBRARIES);
+    forecast_add(forecast, "loading the dataset", bytes + beside + LIBRARIES);
 }

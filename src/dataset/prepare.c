@@ -262,13 +262,13 @@ bool random_width(int64_t *columns, const char *argument, int64_t most, Error *e
 }
 
 void random_rows(float *x, int64_t nodes, int64_t columns, int64_t seed, const uint64_t *id) {
-    RandomStream stream = random_stream((uint64_t)seed, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey random = random_key((uint64_t)seed, RANDOM_FEATURES, 0, 0, 0);
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < nodes; i++) {
         uint64_t key = id == NULL ? (uint64_t)i : id[i];
         int64_t row = (int64_t)(key & 0xffffffffffff);
         for (int64_t f = 0; f < columns; f++)
-            x[i * columns + f] = (float)random_normal(stream, row, (int)(key >> 48), f);
+            x[i * columns + f] = (float)random_normal(random, row, (int)(key >> 48), f);
     }
 }
 
@@ -386,7 +386,7 @@ bool dataset_prepare(Dataset *dataset, const ConfigWords *words, int64_t seed, d
             return false;
     for (int i = 0; i < words->count; i++) {
         const Step *step = family_find(&step_family, words->word[i], &input.argument, err);
-        stage_begin("prepare", "%s", SHOWN(words->word[i]));
+        progress_begin("prepare", "%s", SHOWN(words->word[i]));
         input.fitted = &dataset->fitted[i];
         input.known = dataset->fitted_before;
         if (step_applies(step, dataset, err) &&

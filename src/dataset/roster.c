@@ -7,11 +7,11 @@
 #include <string.h>
 
 static const char *const list_keys[ROSTER_LISTS] = {"train_ids", "val_ids", "test_ids"};
-static const char *const list_twins[ROSTER_LISTS] = {"train_ids", "valid_ids", "test_ids"};
+static const char *const list_synonyms[ROSTER_LISTS] = {"train_ids", "valid_ids", "test_ids"};
 
 static const char *key_of_list(const Npz *npz, int s) {
-    return npz_has(npz, list_keys[s]) || !npz_has(npz, list_twins[s]) ? list_keys[s]
-                                                                      : list_twins[s];
+    return npz_has(npz, list_keys[s]) || !npz_has(npz, list_synonyms[s]) ? list_keys[s]
+                                                                         : list_synonyms[s];
 }
 
 bool roster_is_in(const Npz *npz) { return npz_has(npz, "ids"); }

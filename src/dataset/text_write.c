@@ -117,7 +117,7 @@ bool text_put(TextFile *text, const TextPieces *pieces, Error *err) {
         at = put_blocks(text, &press, at, err);
         text->done = before + at;
         if (text->total > 0)
-            stage_progress("%.0f %%", 100 * (double)text->done / (double)text->total);
+            progress_update("%.0f %%", 100 * (double)text->done / (double)text->total);
     } while (err->code == 0 && at < pieces->count);
     press_close(&press);
     return err->code == 0;

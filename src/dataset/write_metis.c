@@ -277,7 +277,7 @@ static bool put_hypergraph(const Dataset *d, TextFile *text, Error *err) {
 static bool write_lines(const Writing *writing, Error *err) {
     const Dataset *d = writing->dataset;
     TextFile text = {.packed = path_ends(writing->path, ".gz")};
-    if (!file_writer_beside(&text.file, writing->path, err))
+    if (!file_writer_replace(&text.file, writing->path, err))
         return false;
     bool whole = (d->hyperedges > 0 ? put_hypergraph : put_graph)(d, &text, err);
     return file_writer_take_place(&text.file, whole, err);

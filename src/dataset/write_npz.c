@@ -244,7 +244,7 @@ static bool add_members(zip_t *zip, const Members *members, Error *err) {
 
 static void say_progress(zip_t *zip, double part, void *context) {
     (void)zip, (void)context;
-    stage_progress("%.0f %%", 100 * part);
+    progress_update("%.0f %%", 100 * part);
 }
 
 static bool fill_archive(Archive *archive, const Members *members, Error *err) {
@@ -268,7 +268,7 @@ static bool fill_archive(Archive *archive, const Members *members, Error *err) {
 
 static bool write_members(const char *path, Members *members, bool stored, Error *err) {
     Archive archive = {.err = err};
-    if (!file_writer_beside(&archive.file, path, err))
+    if (!file_writer_replace(&archive.file, path, err))
         return false;
     members->deflater = stored ? NULL : deflater_new(LEVEL, err);
     bool whole = err->code == 0 && fill_archive(&archive, members, err);

@@ -102,7 +102,7 @@ static bool write_table(const char *folder, const char *name, const TextPieces *
                         Error *err) {
     TextFile text = {.packed = true, .total = pieces->count};
     const char *path = PATH_IN(folder, name);
-    stage_begin("write", "%s", path_name(name));
+    progress_begin("write", "%s", path_name(name));
     return file_writer_open(&text.file, path, err) &&
            (text_put(&text, pieces, err), file_writer_close(&text.file, true, err));
 }

@@ -156,13 +156,13 @@ bool dataset_conversion_fits(const Conversion *conversion, const Config *config,
            folder_is_there(path, err);
 }
 
-void dataset_conversion_plan(MemoryPlan *plan, const Dataset *dataset) {
+void dataset_conversion_forecast(MemoryForecast *forecast, const Dataset *dataset) {
     enum { BUFFERS = 64 << 20 };
-    memory_plan_add(plan, "buffers of the writer", BUFFERS);
+    forecast_add(forecast, "buffers of the writer", BUFFERS);
     if (dataset->hyperedges > 0)
-        memory_plan_add(plan, "sizes of hyperedges",
-                        memory_product(dataset->hyperedges, sizeof(int64_t)));
-    memory_plan_add(plan, "degrees of nodes", memory_product(dataset->nodes, 2 * sizeof(int64_t)));
+        forecast_add(forecast, "sizes of hyperedges",
+                     memory_product(dataset->hyperedges, sizeof(int64_t)));
+    forecast_add(forecast, "degrees of nodes", memory_product(dataset->nodes, 2 * sizeof(int64_t)));
 }
 
 // ---- remarks
@@ -216,6 +216,6 @@ bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warni
     Writing writing = {dataset, conversion, path, remarks};
     if (writer->fits != NULL && !writer->fits(&writing, err))
         return false;
-    stage_begin("write", "%s", SHOWN(path_name(path)));
+    progress_begin("write", "%s", SHOWN(path_name(path)));
     return place_is_free(writer, path, conversion->replace, err) && writer->write(&writing, err);
 }

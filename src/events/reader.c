@@ -67,7 +67,7 @@ static EventNext line_too_long(EventReader *reader) {
               "the line has more than %d bytes (64 MiB); a large hyperedge can be sent in several "
               "+h events",
               EVENT_RECORD);
-    event_reader_blame(reader, &reader->wrong);
+    event_reader_error(reader, &reader->wrong);
     return give_up(reader);
 }
 
@@ -105,7 +105,7 @@ static EventParsed take_line(EventReader *reader, Event *event, size_t bytes, bo
     EventParsed parsed =
         event_parse_line(event, reader->ids.at, here(reader), bytes, &reader->wrong);
     if (parsed == PARSED_WRONG)
-        event_reader_blame(reader, &reader->wrong);
+        event_reader_error(reader, &reader->wrong);
     if (parsed != PARSED_NOTHING && !ends)
         warn_of_open_end(reader);
     leave_line(reader, bytes, ends);
@@ -132,7 +132,7 @@ static EventNext cut_off(EventReader *reader, size_t due) {
     error_set(&reader->wrong, EXIT_DATA,
               "the stream ends within this record; of its %s%zu bytes %zu are missing",
               left(reader) < sizeof(EventRecord) ? "first " : "", due, due - left(reader));
-    event_reader_blame(reader, &reader->wrong);
+    event_reader_error(reader, &reader->wrong);
     return give_up(reader);
 }
 
@@ -158,7 +158,7 @@ static EventNext find_record(EventReader *reader, size_t *bytes) {
     memcpy(&head, here(reader), sizeof head);
     *bytes = event_record_bytes(&head, &reader->wrong);
     if (*bytes == 0) {
-        event_reader_blame(reader, &reader->wrong);
+        event_reader_error(reader, &reader->wrong);
         return give_up(reader);
     }
     return reach(reader, *bytes);
@@ -172,7 +172,7 @@ static EventNext next_record(EventReader *reader, Event *event) {
     growing_reach(&reader->ids, (int64_t)(bytes / sizeof(uint64_t)));
     bool ok = event_parse_record(event, reader->ids.at, here(reader), &reader->wrong);
     if (!ok)
-        event_reader_blame(reader, &reader->wrong);
+        event_reader_error(reader, &reader->wrong);
     reader->source.begin += bytes;
     reader->back = bytes;
     return ok ? EVENT_READ : EVENT_WRONG;
@@ -296,7 +296,7 @@ EventPlace event_reader_place_before(const EventReader *reader) {
         reader->line - reader->lines_back, event_source_history(&reader->source, reader->back)};
 }
 
-bool event_reader_blame(const EventReader *reader, Error *err) {
+bool event_reader_error(const EventReader *reader, Error *err) {
     const char *name = reader->source.name;
     int64_t line = reader->line - reader->lines_back;
     int64_t byte = event_source_offset(&reader->source) - (int64_t)reader->back;

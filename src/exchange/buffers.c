@@ -61,7 +61,8 @@ void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size) {
     alloc_buffers(buffers, &(Allocator){.backend = buffers->backend});
 }
 
-void exchange_buffers_plan(MemoryPlan *plan, const Backend *backend, const BufferSizes *size) {
+void exchange_buffers_forecast(MemoryForecast *forecast, const Backend *backend,
+                               const BufferSizes *size) {
     ExchangeBuffers buffers = {.size = *size};
-    alloc_buffers(&buffers, &(Allocator){.backend = backend, .plan = plan});
+    alloc_buffers(&buffers, &(Allocator){.backend = backend, .forecast = forecast});
 }

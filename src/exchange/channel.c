@@ -22,7 +22,7 @@ enum { ROUNDS_IN_FLIGHT = 4, PIECES_IN_FLIGHT = 16, TAGS = 30000 };
 
 static RingForm ring_form(const CodecOptions *options) {
     return (RingForm){.piece = options->chunk,
-                      .window = ROUNDS_IN_FLIGHT,
+                      .rounds_in_flight = ROUNDS_IN_FLIGHT,
                       .in_flight = PIECES_IN_FLIGHT,
                       .headers = true,
                       .tags = TAGS};
@@ -44,8 +44,8 @@ static void alloc_channel(Channel *channel, const Allocator *allocator) {
     const char *skips = "messages that may be left out";
     size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
     size_t places = (size_t)channel_side_rows(p, OUTGOING) * sizeof(int32_t);
-    endpoint_alloc(&channel->endpoint, allocator->plan, ring_slots(&form, p->size));
-    ring_transfer_alloc(&channel->ring, allocator->plan, p->size, form);
+    endpoint_alloc(&channel->endpoint, allocator->forecast, ring_slots(&form, p->size));
+    ring_transfer_alloc(&channel->ring, allocator->forecast, p->size, form);
     for (int side = 0; side < SIDES; side++) {
         channel->box[side] = box_of(channel, allocator->backend, side);
         box_alloc(&channel->box[side], allocator);
@@ -146,23 +146,23 @@ void channel_free(Channel *channel) {
     memory_free(channel);
 }
 
-void channel_plan(MemoryPlan *plan, BufferSizes *most, const Backend *backend, const HaloPlan *halo,
-                  const CodecOptions *options, int64_t columns) {
+void channel_forecast(MemoryForecast *forecast, BufferSizes *most, const Backend *backend,
+                      const HaloPlan *halo, const CodecOptions *options, int64_t columns) {
     BufferSizes size = buffer_sizes(halo, options, columns);
     buffer_sizes_add(most, &size);
     Channel channel = channel_of(halo, options, columns);
-    alloc_channel(&channel, &(Allocator){.backend = backend, .plan = plan});
+    alloc_channel(&channel, &(Allocator){.backend = backend, .forecast = forecast});
 }
 
 // --- settings and what it did
 
-void channel_set_exact(Channel *channel, bool exact) {
+void channel_set_full_precision(Channel *channel, bool exact) {
     if (channel->never_coded != exact)
         channel_drain(channel);
     channel->never_coded = exact;
 }
 
-bool channel_is_exact(const Channel *channel) { return channel->never_coded; }
+bool channel_is_full_precision(const Channel *channel) { return channel->never_coded; }
 
 void channel_set_direct(Channel *channel, bool direct) { channel->direct = direct; }
 

@@ -31,7 +31,7 @@ struct Channel {
     ExchangeBuffers *buffers; // borrowed
     const HaloPlan *plan;     // borrowed
     CodecOptions options;
-    bool never_coded; // channel_set_exact
+    bool never_coded; // channel_set_full_precision
     bool direct;      // channel_set_direct
     BoxStep step;     // of the current exchange
     int64_t columns;

@@ -19,7 +19,7 @@ void channel_trace(Channel *channel, int group, int side, double end) {
 
 // Messages complete roughly in ring order; one that completes early is recorded when its
 // predecessor completes.
-static void note_landing(Channel *channel) {
+static void note_messages_done(Channel *channel) {
     if (channel->posted_at == 0)
         return;
     for (; channel->traced < channel->ring.rounds; channel->traced++) {
@@ -35,7 +35,7 @@ static void note_landing(Channel *channel) {
 void channel_move(void *owner) {
     Channel *channel = owner;
     ring_transfer_progress(&channel->ring);
-    note_landing(channel);
+    note_messages_done(channel);
 }
 
 void channel_progress(void *context) {
@@ -54,17 +54,17 @@ static void check_message(const Transfer *transfer, const uint64_t *checksum) {
 }
 
 // Each piece is a wait of its own, so that the time limit tells a slow network from a hung rank.
-typedef struct Landing {
+typedef struct MessageWait {
     RingTransfer *ring;
     const Transfer *transfer;
     int64_t done;
-} Landing;
+} MessageWait;
 
 static bool one_more(void *context) {
-    Landing *landing = context;
-    ring_transfer_progress(landing->ring);
-    return landing->transfer->done > landing->done ||
-           landing->transfer->done == landing->transfer->pieces;
+    MessageWait *waiting = context;
+    ring_transfer_progress(waiting->ring);
+    return waiting->transfer->done > waiting->done ||
+           waiting->transfer->done == waiting->transfer->pieces;
 }
 
 void channel_wait_for(Channel *channel, int group, int side) {
@@ -75,8 +75,8 @@ void channel_wait_for(Channel *channel, int group, int side) {
              channel->id.layer, direction_name(channel->id.direction), channel->epoch,
              side == INCOMING ? "from" : "to", transfer->peer);
     while (transfer->done < transfer->pieces) {
-        Landing landing = {ring, transfer, transfer->done};
-        comm_wait_until(channel->plan->comm, one_more, &landing, what);
+        MessageWait waiting = {ring, transfer, transfer->done};
+        comm_wait_until(channel->plan->comm, one_more, &waiting, what);
         if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_POSTED)
             check_message(transfer, NULL);
     }
@@ -128,7 +128,7 @@ void channel_receive(Channel *channel, int group) {
     assert(channel->state == CHANNEL_POSTED && group == channel->received);
     double since = channel_begin_step();
     channel_wait_for(channel, group, INCOMING);
-    note_landing(channel);
+    note_messages_done(channel);
     channel_end_step(since, &channel->seconds.wait, TIMER_WAIT);
 
     if (group == 0) // it may have no rows

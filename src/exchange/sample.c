@@ -90,9 +90,9 @@ static int64_t id_of(const HaloPlan *plan, int side, int64_t place) {
 
 bool sample_draws(const CodecOptions *options, ExchangeContext context, int64_t id, int sender,
                   int reader) {
-    RandomStream stream =
-        random_stream(context.seed, RANDOM_SAMPLE, context.epoch, options->sample.relation, 0);
-    return random_uniform32(stream, id < 0 ? -1 - id : id, id < 0 ? sender : reader, 0) <
+    RandomKey key =
+        random_key(context.seed, RANDOM_SAMPLE, context.epoch, options->sample.relation, 0);
+    return random_uniform32(key, id < 0 ? -1 - id : id, id < 0 ? sender : reader, 0) <
            options->sample.probability;
 }
 
@@ -170,8 +170,8 @@ SendList channel_send_list(const Channel *channel, int group) {
     int64_t begin = p->send_offset[group];
     if (channel->sample.on)
         return (SendList){rows->list + rows->offset[group],
-                          int32_window(rows->device_list, rows->offset[group])};
-    return (SendList){p->send_row + begin, int32_window(channel->send_row, begin)};
+                          int32_at(rows->device_list, rows->offset[group])};
+    return (SendList){p->send_row + begin, int32_at(channel->send_row, begin)};
 }
 
 // The message has been decoded, so its place holds all rows for a moment.
@@ -184,7 +184,7 @@ void channel_spread(Channel *channel, Rows rows, int group) {
     MessageSource source = {.x = rows_range(rows, (Range){begin, begin + box_rows(box, group)}),
                             .scale = sample->factor,
                             .sums = sample->zero,
-                            .row = int32_window(sample->rows[INCOMING].device_list, begin)};
+                            .row = int32_at(sample->rows[INCOMING].device_list, begin)};
     b->pack_fp32(box_device_message(box, group), &source, count, &channel->poll);
     b->unpack_fp32(rows, begin, box_device_message(box, group), count, &channel->poll);
 }

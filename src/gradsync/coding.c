@@ -91,7 +91,7 @@ static Coded encode(GradSync *sync, int way, int message, Rows rows, int64_t fir
         .sums = {.columns = rows.columns, .stride = rows.stride},
         .row = (const void *)c->row,
         .gid = (const void *)(c->id + first),
-        .stream = random_of_kind(random_stream(sync->seed, RANDOM_GRADIENT, sync->epoch, 0, way),
+        .random = random_of_kind(random_key(sync->seed, RANDOM_GRADIENT, sync->epoch, 0, way),
                                  sync->random),
         .peer = c->rank};
     Coded coded = {.message = message};

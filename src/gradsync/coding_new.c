@@ -14,16 +14,16 @@ static int owner_of(const Coding *c, int way, int side, int i) {
     return way == DOWN && side == INCOMING ? i : c->rank;
 }
 
-void *alloc_anyway(MemoryPlan *plan, size_t bytes, const char *name) {
-    if (plan != NULL)
-        memory_plan_add(plan, name, bytes);
+void *alloc_anyway(MemoryForecast *forecast, size_t bytes, const char *name) {
+    if (forecast != NULL)
+        forecast_add(forecast, name, bytes);
     return memory_alloc(bytes, name);
 }
 
 static void alloc_box(Coding *c, const GradSync *sync, int64_t bucket, const Allocator *allocator,
                       int way, int side) {
     int each = messages_of(c, way, side), count = sync->chunks * each;
-    int64_t *offset = alloc_anyway(allocator->plan, (size_t)(count + 1) * sizeof *offset, what);
+    int64_t *offset = alloc_anyway(allocator->forecast, (size_t)(count + 1) * sizeof *offset, what);
     for (int i = 0; i < count; i++)
         offset[i + 1] =
             offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, side, i % each));
@@ -74,21 +74,21 @@ static void set_options(Coding *c, const GradForm *form) {
                          .first_bits = form->bits.first};
 }
 
-static void set_spans(Coding *c, const GradForm *form, MemoryPlan *plan) {
+static void set_spans(Coding *c, const GradForm *form, MemoryForecast *forecast) {
     c->spans = form_spans(form);
-    c->span = alloc_anyway(plan, (size_t)c->spans * sizeof *c->span, what);
+    c->span = alloc_anyway(forecast, (size_t)c->spans * sizeof *c->span, what);
     for (int i = 0; i < c->spans; i++)
         c->span[i] = form_span(form, i);
 }
 
-Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
+Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryForecast *forecast) {
     Error err = {0};
-    Coding *c = alloc_anyway(plan, sizeof *c, what);
+    Coding *c = alloc_anyway(forecast, sizeof *c, what);
     *c = (Coding){
         .cpu = backend_find("cpu", &err), .size = sync->comm->size, .rank = sync->comm->rank};
-    Allocator host = {.backend = c->cpu, .plan = plan};
+    Allocator host = {.backend = c->cpu, .forecast = forecast};
     set_options(c, form);
-    set_spans(c, form, plan);
+    set_spans(c, form, forecast);
     coding_set_bits(c, GRADIENT_BITS_MOST); // room for whatever is chosen
     for (int way = 0; way < WAYS; way++)
         for (int side = 0; side < SIDES; side++)

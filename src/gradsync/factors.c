@@ -1,4 +1,4 @@
-// The products of a low-rank sum, and its orthonormal columns. M [rows, columns] is a window of a
+// The products of a low-rank sum, and its orthonormal columns. M [rows, columns] is a span of a
 // gradient, P [rows, rank] and Q [columns, rank] are its factors, all of them tight. Every number
 // is added up in double, one summand after the other, so that neither threads nor lanes change a
 // bit.
@@ -19,7 +19,7 @@ static void round_all(float *out, const double *from, int64_t count) {
 }
 
 // P[i] = sum over j of M[i,j] Q[j]
-void factors_left(float *p, const float *m, const float *q, Window w, int rank) {
+void factors_left(float *p, const float *m, const float *q, LowRankSpan w, int rank) {
     for (int64_t i = 0; i < w.rows; i++) {
         double sum[RANK_MOST] = {0};
         for (int64_t j = 0; j < w.columns; j++)
@@ -29,7 +29,8 @@ void factors_left(float *p, const float *m, const float *q, Window w, int rank) 
 }
 
 // Q[j] = sum over i of M[i,j] P[i]
-void factors_right(float *q, const float *m, const float *p, Window w, int rank, double *scratch) {
+void factors_right(float *q, const float *m, const float *p, LowRankSpan w, int rank,
+                   double *scratch) {
     memset(scratch, 0, (size_t)(w.columns * rank) * sizeof *scratch);
     for (int64_t i = 0; i < w.rows; i++)
         for (int64_t j = 0; j < w.columns; j++)
@@ -44,13 +45,14 @@ static double dot(const float *p, const float *q, int rank) {
     return sum;
 }
 
-void factors_product(float *m, const float *p, const float *q, Window w, int rank) {
+void factors_product(float *m, const float *p, const float *q, LowRankSpan w, int rank) {
     for (int64_t i = 0; i < w.rows; i++)
         for (int64_t j = 0; j < w.columns; j++)
             m[i * w.columns + j] = (float)dot(p + i * rank, q + j * rank, rank);
 }
 
-void factors_rest(float *e, const float *m, const float *p, const float *q, Window w, int rank) {
+void factors_rest(float *e, const float *m, const float *p, const float *q, LowRankSpan w,
+                  int rank) {
     for (int64_t i = 0; i < w.rows; i++)
         for (int64_t j = 0; j < w.columns; j++) {
             int64_t at = i * w.columns + j;
@@ -106,7 +108,7 @@ static bool is_zero(const float *p, int64_t rows, int rank, int k) {
     return true;
 }
 
-void factors_keep(float *kept, const float *q, const float *p, Window w, int rank) {
+void factors_keep(float *kept, const float *q, const float *p, LowRankSpan w, int rank) {
     for (int k = 0; k < rank; k++)
         if (!is_zero(p, w.rows, rank, k))
             for (int64_t j = 0; j < w.columns; j++)

@@ -13,11 +13,11 @@ GradSync *gradsync_new(const Comm *comm, const Backend *backend, const GradForm 
     return sync;
 }
 
-void gradsync_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form,
-                   const Comm *comm) {
-    sum_plan(plan, backend, form, comm);
+void gradsync_forecast(MemoryForecast *forecast, const Backend *backend, const GradForm *form,
+                       const Comm *comm) {
+    sum_forecast(forecast, backend, form, comm);
     if (is_low_rank(form, comm))
-        low_rank_free(low_rank_new(&(GradSync){.comm = comm, .backend = backend}, form, plan),
+        low_rank_free(low_rank_new(&(GradSync){.comm = comm, .backend = backend}, form, forecast),
                       backend);
 }
 

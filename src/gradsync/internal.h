@@ -82,7 +82,8 @@ GradSync sync_of(const Comm *comm, const Backend *backend, const GradForm *form)
 
 // ---- sum.c: functions of gradsync.h, for a sum that has chunks; one of low rank has none
 GradSync *sum_new(const Comm *comm, const Backend *backend, const GradForm *form);
-void sum_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form, const Comm *comm);
+void sum_forecast(MemoryForecast *forecast, const Backend *backend, const GradForm *form,
+                  const Comm *comm);
 void sum_free(GradSync *sync);
 void sum_begin(GradSync *sync, uint32_t epoch);
 void sum_made(GradSync *sync, DeviceFloat *gradient, int64_t from);
@@ -146,8 +147,8 @@ static inline int messages_of(const Coding *c, int way, int side) {
 }
 
 // ---- coding_new.c; plan NULL: allocates
-void *alloc_anyway(MemoryPlan *plan, size_t bytes, const char *name); // also to plan
-Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan);
+void *alloc_anyway(MemoryForecast *forecast, size_t bytes, const char *name); // also to plan
+Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryForecast *forecast);
 void coding_open(GradSync *sync); // once the chunks are cut
 void coding_free(Coding *coding);
 
@@ -169,7 +170,7 @@ void coding_set_bits(Coding *c, int64_t bits);
 StateSection coding_section(GradSync *sync);
 
 // ---- low_rank.c: what a GradSync does whose gradient is not summed as it is
-LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan);
+LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryForecast *forecast);
 void low_rank_free(LowRank *low_rank, const Backend *backend);
 void low_rank_begin(GradSync *sync);
 void low_rank_progress(void *sync);
@@ -178,25 +179,28 @@ int64_t low_rank_bytes(const LowRank *low_rank);
 StateSection low_rank_section(LowRank *low_rank);
 void low_rank_floats(const GradForm *form, int64_t floats[2]); // of both sums
 
-// ---- factors.c: M [rows, columns] is a window, P [rows, rank] and Q [columns, rank] its factors
-typedef struct Window {
+// ---- factors.c: M [rows, columns] is a span, P [rows, rank] and Q [columns, rank] its factors
+typedef struct LowRankSpan {
     const char *name;             // borrowed: of the parameter; NULL without spans
     int64_t begin, rows, columns; // in the gradient
     int64_t at[2];                // where its floats lie in the first sum and in the second
     int64_t error;                // where those lie that it remembers
     bool factored;                // else it travels as it is
     DeviceEvent *downloaded;      // owned: it is on the host
-} Window;
-void factors_left(float *p, const float *m, const float *q, Window w, int rank); // P = M Q
+} LowRankSpan;
+void factors_left(float *p, const float *m, const float *q, LowRankSpan w, int rank); // P = M Q
 // Q = M^T P; scratch [columns * rank]
-void factors_right(float *q, const float *m, const float *p, Window w, int rank, double *scratch);
-void factors_product(float *m, const float *p, const float *q, Window w, int rank); // M = P Q^T
+void factors_right(float *q, const float *m, const float *p, LowRankSpan w, int rank,
+                   double *scratch);
+void factors_product(float *m, const float *p, const float *q, LowRankSpan w,
+                     int rank); // M = P Q^T
 // E = M - P Q^T
-void factors_rest(float *e, const float *m, const float *p, const float *q, Window w, int rank);
+void factors_rest(float *e, const float *m, const float *p, const float *q, LowRankSpan w,
+                  int rank);
 // Makes the columns of P orthonormal, or zero where less than 2^-40 of one is left. False: P is not
 // finite. scratch [rows * rank]
 bool factors_orthonormal(float *p, int64_t rows, int rank, double *scratch);
 // Columns of Q whose column of P is not zero.
-void factors_keep(float *kept, const float *q, const float *p, Window w, int rank);
+void factors_keep(float *kept, const float *q, const float *p, LowRankSpan w, int rank);
 
 #endif

@@ -7,8 +7,8 @@
 //   second sum, in fp32 gradient = P Q^T                  and M_r - P (M_r^T P)^T is remembered
 //
 // Q is where the next sum starts. Both sums are those of sum.c without coding, on the host, with
-// the CPU's operations whatever backend trains. Windows go through the steps from the last to the
-// first, each as soon as its floats are there; one step of one window each time somebody polls.
+// the CPU's operations whatever backend trains. Spans go through the steps from the last to the
+// first, each as soon as its floats are there; one step of one span each time somebody polls.
 
 #include "internal.h"
 
@@ -19,33 +19,33 @@ struct LowRank {
     const Backend *cpu;
     int rank;
     bool remembers;
-    int windows;
-    Window *window; // [windows] owned
-    // Windows from this one on are asked for, are in the first sum, in the second, in the gradient.
+    int spans;
+    LowRankSpan *span; // [spans] owned
+    // Spans from this one on are asked for, are in the first sum, in the second, in the gradient.
     int downloaded, projected, followed, landed;
     int64_t floats[SUMS];
     GradSync *sum[SUMS];         // owned
-    DeviceFloat *gradient[SUMS]; // [floats] owned: what is summed: P and whole windows; Q
+    DeviceFloat *gradient[SUMS]; // [floats] owned: what is summed: P and whole spans; Q
     float *factor[SUMS];         // the same for the host
     float *kept;                 // [floats of the second] owned: Q of the sum before
     int64_t errors;
-    float *error;    // [errors] owned: what windows remember; NULL: nothing
+    float *error;    // [errors] owned: what spans remember; NULL: nothing
     int64_t longest; // floats of a factor
     double *scratch; // [longest] owned
 };
 
 // ---- making
 
-// The window of a parameter, behind those before it.
-static Window next_window(LowRank *l, const GradSpan *span) {
+// The span of a parameter, behind those before it.
+static LowRankSpan next_span(LowRank *l, const GradSpan *span) {
     int64_t rows = span->rows, columns = span->columns, rank = l->rank;
-    Window w = {.name = span->name,
-                .begin = span->begin,
-                .rows = rows,
-                .columns = columns,
-                .at = {l->floats[FIRST], l->floats[SECOND]},
-                .error = l->errors,
-                .factored = rows > rank && columns > rank};
+    LowRankSpan w = {.name = span->name,
+                     .begin = span->begin,
+                     .rows = rows,
+                     .columns = columns,
+                     .at = {l->floats[FIRST], l->floats[SECOND]},
+                     .error = l->errors,
+                     .factored = rows > rank && columns > rank};
     l->floats[FIRST] += w.factored ? rows * rank : rows * columns;
     if (!w.factored)
         return w;
@@ -60,7 +60,7 @@ void low_rank_floats(const GradForm *form, int64_t floats[2]) {
     LowRank l = {.rank = form->rank};
     for (int i = 0; i < form_spans(form); i++) {
         GradSpan span = form_span(form, i);
-        next_window(&l, &span);
+        next_span(&l, &span);
     }
     floats[0] = l.floats[FIRST];
     floats[1] = l.floats[SECOND];
@@ -79,45 +79,44 @@ static void alloc_floats(LowRank *l, const Allocator *host) {
 
 // Normal numbers, the same on all ranks: the first Q.
 static void fill_kept(LowRank *l, uint64_t seed) {
-    RandomStream stream = random_stream(seed, RANDOM_GRADIENT, 0, 1, 0);
-    for (int i = 0; i < l->windows; i++) {
-        const Window *w = &l->window[i];
+    RandomKey key = random_key(seed, RANDOM_GRADIENT, 0, 1, 0);
+    for (int i = 0; i < l->spans; i++) {
+        const LowRankSpan *w = &l->span[i];
         for (int64_t at = 0; w->factored && at < w->columns * l->rank; at++)
-            l->kept[w->at[SECOND] + at] =
-                (float)random_normal(stream, at / l->rank, i, at % l->rank);
+            l->kept[w->at[SECOND] + at] = (float)random_normal(key, at / l->rank, i, at % l->rank);
     }
 }
 
 static void set_start(LowRank *l) {
-    l->downloaded = l->projected = l->followed = l->landed = l->windows;
+    l->downloaded = l->projected = l->followed = l->landed = l->spans;
 }
 
-static void alloc_sums(LowRank *l, const GradSync *sync, MemoryPlan *plan) {
+static void alloc_sums(LowRank *l, const GradSync *sync, MemoryForecast *forecast) {
     for (int s = 0; s < SUMS; s++) {
         GradForm form = {.count = l->floats[s]};
-        if (plan != NULL)
-            sum_plan(plan, l->cpu, &form, sync->comm);
+        if (forecast != NULL)
+            sum_forecast(forecast, l->cpu, &form, sync->comm);
         else
             l->sum[s] = sum_new(sync->comm, l->cpu, &form);
     }
 }
 
-LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryPlan *plan) {
+LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryForecast *forecast) {
     Error err = {0};
-    LowRank *l = alloc_anyway(plan, sizeof *l, what);
+    LowRank *l = alloc_anyway(forecast, sizeof *l, what);
     *l = (LowRank){.cpu = backend_find("cpu", &err),
                    .rank = form->rank,
                    .remembers = form->remembers,
-                   .windows = form_spans(form)};
-    l->window = alloc_anyway(plan, (size_t)l->windows * sizeof *l->window, what);
-    for (int i = 0; i < l->windows; i++) {
+                   .spans = form_spans(form)};
+    l->span = alloc_anyway(forecast, (size_t)l->spans * sizeof *l->span, what);
+    for (int i = 0; i < l->spans; i++) {
         GradSpan span = form_span(form, i);
-        l->window[i] = next_window(l, &span);
-        l->window[i].downloaded = plan == NULL ? sync->backend->event_new() : NULL;
+        l->span[i] = next_span(l, &span);
+        l->span[i].downloaded = forecast == NULL ? sync->backend->event_new() : NULL;
     }
-    alloc_floats(l, &(Allocator){.backend = l->cpu, .plan = plan});
-    alloc_sums(l, sync, plan);
-    if (plan == NULL)
+    alloc_floats(l, &(Allocator){.backend = l->cpu, .forecast = forecast});
+    alloc_sums(l, sync, forecast);
+    if (forecast == NULL)
         fill_kept(l, form->seed);
     set_start(l);
     return l;
@@ -130,37 +129,37 @@ void low_rank_free(LowRank *l, const Backend *backend) {
         sum_free(l->sum[s]);
         l->cpu->free(l->gradient[s]);
     }
-    for (int i = 0; i < l->windows; i++)
-        if (l->window[i].downloaded != NULL)
-            backend->event_free(l->window[i].downloaded);
+    for (int i = 0; i < l->spans; i++)
+        if (l->span[i].downloaded != NULL)
+            backend->event_free(l->span[i].downloaded);
     memory_free(l->scratch);
     memory_free(l->error);
     memory_free(l->kept);
-    memory_free(l->window);
+    memory_free(l->span);
     memory_free(l);
 }
 
-// ---- a window on its way
+// ---- a span on its way
 
-static int64_t floats_of(const Window *w) { return w->rows * w->columns; }
+static int64_t floats_of(const LowRankSpan *w) { return w->rows * w->columns; }
 
-static float *factor_of(const LowRank *l, const Window *w, int s) {
+static float *factor_of(const LowRank *l, const LowRankSpan *w, int s) {
     return l->factor[s] + w->at[s];
 }
 
-static void download(GradSync *sync, Window *w) {
-    sync->backend->download(sync->shares + w->begin, flat_window(sync->gradient, w->begin),
+static void download(GradSync *sync, LowRankSpan *w) {
+    sync->backend->download(sync->shares + w->begin, flat_at(sync->gradient, w->begin),
                             (size_t)floats_of(w) * sizeof(float));
     sync->backend->event_record(w->downloaded, STREAM_COMPUTE);
 }
 
-static void add_error(const LowRank *l, const Window *w, float *m) {
+static void add_error(const LowRank *l, const LowRankSpan *w, float *m) {
     for (int64_t i = 0; l->remembers && i < floats_of(w); i++)
         m[i] += l->error[w->error + i];
 }
 
-// M += what is remembered, P = M Q; the window is in the first sum.
-static void project(GradSync *sync, const Window *w) {
+// M += what is remembered, P = M Q; the span is in the first sum.
+static void project(GradSync *sync, const LowRankSpan *w) {
     LowRank *l = sync->low_rank;
     float *m = sync->shares + w->begin, *to = factor_of(l, w, FIRST);
     if (w->factored) {
@@ -173,15 +172,15 @@ static void project(GradSync *sync, const Window *w) {
 }
 
 // Of all ranks together, so they all end. Else a column that is not finite would be left out.
-static void make_orthonormal(const GradSync *sync, const Window *w, float *p) {
+static void make_orthonormal(const GradSync *sync, const LowRankSpan *w, float *p) {
     LowRank *l = sync->low_rank;
     CHECK(factors_orthonormal(p, w->rows, l->rank, l->scratch), EXIT_DIVERGED,
           "the gradient%s%s is not finite in epoch %u; lower train.lr or set train.clip_norm",
           w->name == NULL ? "" : " of ", w->name == NULL ? "" : w->name, sync->epoch);
 }
 
-// P is summed: Q = M^T P, and M - P Q^T is remembered; the window is in the second sum.
-static void follow(GradSync *sync, const Window *w) {
+// P is summed: Q = M^T P, and M - P Q^T is remembered; the span is in the second sum.
+static void follow(GradSync *sync, const LowRankSpan *w) {
     LowRank *l = sync->low_rank;
     float *m = sync->shares + w->begin, *p = factor_of(l, w, FIRST), *q = factor_of(l, w, SECOND);
     if (!w->factored) {
@@ -196,14 +195,14 @@ static void follow(GradSync *sync, const Window *w) {
 }
 
 // Q is summed: the gradient is P Q^T.
-static void land(GradSync *sync, const Window *w) {
+static void land(GradSync *sync, const LowRankSpan *w) {
     LowRank *l = sync->low_rank;
     float *p = factor_of(l, w, FIRST), *q = factor_of(l, w, SECOND);
     if (w->factored) {
         factors_product(sync->shares + w->begin, p, q, *w, l->rank);
         factors_keep(l->kept + w->at[SECOND], q, p, *w, l->rank);
     }
-    sync->backend->upload(flat_window(sync->gradient, w->begin), sync->shares + w->begin,
+    sync->backend->upload(flat_at(sync->gradient, w->begin), sync->shares + w->begin,
                           (size_t)floats_of(w) * sizeof(float));
 }
 
@@ -211,23 +210,23 @@ static void land(GradSync *sync, const Window *w) {
 
 static void download_made(GradSync *sync) {
     LowRank *l = sync->low_rank;
-    while (l->downloaded > 0 && l->window[l->downloaded - 1].begin >= sync->made)
-        download(sync, &l->window[--l->downloaded]);
+    while (l->downloaded > 0 && l->span[l->downloaded - 1].begin >= sync->made)
+        download(sync, &l->span[--l->downloaded]);
 }
 
 static bool can_project(const GradSync *sync, const LowRank *l) {
     return l->projected > l->downloaded &&
-           sync->backend->event_reached(l->window[l->projected - 1].downloaded);
+           sync->backend->event_reached(l->span[l->projected - 1].downloaded);
 }
 
 static bool can_follow(const LowRank *l) {
     return l->followed > l->projected &&
-           sum_is_over(l->sum[FIRST], l->window[l->followed - 1].at[FIRST]);
+           sum_is_over(l->sum[FIRST], l->span[l->followed - 1].at[FIRST]);
 }
 
 static bool can_land(const LowRank *l) {
     return l->landed > l->followed &&
-           sum_is_over(l->sum[SECOND], l->window[l->landed - 1].at[SECOND]);
+           sum_is_over(l->sum[SECOND], l->span[l->landed - 1].at[SECOND]);
 }
 
 void low_rank_progress(void *context) {
@@ -237,30 +236,30 @@ void low_rank_progress(void *context) {
     for (int s = 0; s < SUMS; s++)
         sum_progress(l->sum[s]);
     if (can_project(sync, l))
-        project(sync, &l->window[--l->projected]);
+        project(sync, &l->span[--l->projected]);
     else if (can_follow(l))
-        follow(sync, &l->window[--l->followed]);
+        follow(sync, &l->span[--l->followed]);
     else if (can_land(l))
-        land(sync, &l->window[--l->landed]);
+        land(sync, &l->span[--l->landed]);
 }
 
-// Each window is a wait of its own, so that the time limit tells a slow network from a hung rank.
-typedef struct Landing {
+// Each span is a wait of its own, so that the time limit tells a slow network from a hung rank.
+typedef struct SpanWait {
     GradSync *sync;
-    int window;
-} Landing;
+    int span;
+} SpanWait;
 
 static bool has_landed(void *context) {
-    Landing *landing = context;
-    low_rank_progress(landing->sync);
-    return landing->sync->low_rank->landed <= landing->window;
+    SpanWait *waiting = context;
+    low_rank_progress(waiting->sync);
+    return waiting->sync->low_rank->landed <= waiting->span;
 }
 
 void low_rank_finish(GradSync *sync) {
     LowRank *l = sync->low_rank;
-    for (int i = l->windows - 1; i >= 0; i--) {
-        sync->backend->event_wait(l->window[i].downloaded, &(Poll){low_rank_progress, sync});
-        comm_wait_until(sync->comm, has_landed, &(Landing){sync, i},
+    for (int i = l->spans - 1; i >= 0; i--) {
+        sync->backend->event_wait(l->span[i].downloaded, &(Poll){low_rank_progress, sync});
+        comm_wait_until(sync->comm, has_landed, &(SpanWait){sync, i},
                         "the sum of the weight gradients");
     }
     for (int s = 0; s < SUMS; s++)

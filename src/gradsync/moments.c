@@ -66,7 +66,7 @@ void note_memory(Coding *c, int chunk, int owner, int message, Rows rows) {
     const BoxResidual *of = &c->box[UP][OUTGOING].residual[CODING_MEMORY];
     if (residual == NULL)
         return;
-    DeviceByte *memory = byte_window(of->memory, (int64_t)of->place[message]);
+    DeviceByte *memory = byte_at(of->memory, (int64_t)of->place[message]);
     compare(moments_at(c, chunk, owner), floats_at(c, rows),
             host_side(c->cpu, (void *)memory, NULL), residual->after_decode != NULL,
             floats_in(rows));

@@ -23,18 +23,18 @@
 static RingForm ring_form(bool coded, int size, int chunk) {
     int pieces = coded ? 2 : 1;
     return (RingForm){.piece = INT32_MAX - 1,
-                      .window = size,
+                      .rounds_in_flight = size,
                       .in_flight = pieces,
                       .headers = coded,
                       .tag = chunk * pieces,
                       .tags = pieces};
 }
 
-static void alloc_rings(GradSync *sync, MemoryPlan *plan, bool coded, int size) {
+static void alloc_rings(GradSync *sync, MemoryForecast *forecast, bool coded, int size) {
     RingForm form = ring_form(coded, size, 0);
-    endpoint_alloc(&sync->endpoint, plan, sync->chunks * ring_slots(&form, size));
+    endpoint_alloc(&sync->endpoint, forecast, sync->chunks * ring_slots(&form, size));
     for (int i = 0; i < sync->chunks; i++)
-        ring_transfer_alloc(&sync->chunk[i].ring, plan, size, ring_form(coded, size, i));
+        ring_transfer_alloc(&sync->chunk[i].ring, forecast, size, ring_form(coded, size, i));
 }
 
 // Slices are rounded up, so a chunk may receive a little more than it is long.
@@ -45,9 +45,9 @@ static int64_t received_floats(const GradSync *sync, int size) {
 static void alloc_buffers(GradSync *sync, const GradForm *form, const Allocator *allocator,
                           int size) {
     bool coded = form->options.codec != NULL;
-    alloc_rings(sync, allocator->plan, coded, size);
+    alloc_rings(sync, allocator->forecast, coded, size);
     if (coded && size > 1)
-        sync->coding = coding_new(sync, form, allocator->plan);
+        sync->coding = coding_new(sync, form, allocator->forecast);
     else
         sync->received =
             alloc_pinned(allocator, memory_product(received_floats(sync, size), sizeof(float)),
@@ -73,12 +73,13 @@ GradSync *sum_new(const Comm *comm, const Backend *backend, const GradForm *form
     return sync;
 }
 
-void sum_plan(MemoryPlan *plan, const Backend *backend, const GradForm *form, const Comm *comm) {
+void sum_forecast(MemoryForecast *forecast, const Backend *backend, const GradForm *form,
+                  const Comm *comm) {
     GradSync sync = sync_of(comm, backend, form);
-    memory_plan_add(plan, "gradients", (size_t)sync.chunks * sizeof *sync.chunk);
+    forecast_add(forecast, "gradients", (size_t)sync.chunks * sizeof *sync.chunk);
     if (sync.cut.bucket != NULL)
-        memory_plan_add(plan, "gradients", (size_t)(sync.cut.units + 1) * sizeof(int64_t));
-    alloc_buffers(&sync, form, &(Allocator){.backend = backend, .plan = plan}, comm->size);
+        forecast_add(forecast, "gradients", (size_t)(sync.cut.units + 1) * sizeof(int64_t));
+    alloc_buffers(&sync, form, &(Allocator){.backend = backend, .forecast = forecast}, comm->size);
     coding_free(sync.coding);
     memory_free(sync.chunk);
     memory_free(sync.cut.bucket);
@@ -115,7 +116,7 @@ static size_t chunk_bytes(const GradSync *sync, const Chunk *chunk) {
 // The download runs after the operations that make the elements, which are on the same stream.
 static void download_shares(GradSync *sync, Chunk *chunk) {
     int64_t first = first_float(sync, chunk);
-    sync->backend->download(sync->shares + first, flat_window(sync->gradient, first),
+    sync->backend->download(sync->shares + first, flat_at(sync->gradient, first),
                             chunk_bytes(sync, chunk));
     sync->backend->event_record(chunk->downloaded, STREAM_COMPUTE);
     chunk->state = SHARES_DOWNLOADED;
@@ -172,7 +173,7 @@ static void add_in_rank_order(GradSync *sync, Chunk *chunk) {
 
 static void land(GradSync *sync, Chunk *chunk) {
     int64_t first = first_float(sync, chunk);
-    sync->backend->upload(flat_window(sync->gradient, first), sync->shares + first,
+    sync->backend->upload(flat_at(sync->gradient, first), sync->shares + first,
                           chunk_bytes(sync, chunk));
     chunk->state = SUMMED;
 }
@@ -237,22 +238,22 @@ bool sum_is_over(const GradSync *sync, int64_t from) {
 }
 
 // Each chunk is a wait of its own, so that the time limit tells a slow network from a hung rank.
-typedef struct Arrival {
+typedef struct ChunkWait {
     GradSync *sync;
     const Chunk *chunk;
-} Arrival;
+} ChunkWait;
 
 static bool arrived(void *context) {
-    Arrival *arrival = context;
-    sum_progress(arrival->sync);
-    return arrival->chunk->state == SUMMED;
+    ChunkWait *waiting = context;
+    sum_progress(waiting->sync);
+    return waiting->chunk->state == SUMMED;
 }
 
 void sum_finish(GradSync *sync, DeviceFloat *gradient) {
     sum_made(sync, gradient, 0);
     for (int i = sync->chunks - 1; i >= 0; i--) {
         sync->backend->event_wait(sync->chunk[i].downloaded, &(Poll){sum_progress, sync});
-        comm_wait_until(sync->comm, arrived, &(Arrival){sync, &sync->chunk[i]},
+        comm_wait_until(sync->comm, arrived, &(ChunkWait){sync, &sync->chunk[i]},
                         "the sum of the weight gradients");
     }
     sync->flown = 0;

@@ -272,18 +272,18 @@ Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *
     return pattern;
 }
 
-// The local steps run in a helper thread (comm_aside): a rank that reads many more rows than the
-// others needs longer, and it must keep answering heartbeats.
+// The local steps run in a helper thread (comm_on_helper): a rank that reads many more rows than
+// the others needs longer, and it must keep answering heartbeats.
 Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern *share_with,
                      const Comm *comm) {
     Pattern *pattern = pattern_begin(shard, kind, comm);
     int64_t *limit = ALLOC(int64_t, comm->size, "sources of all ranks");
     comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
     Making making = {.pattern = pattern, .shard = shard, .share_with = share_with, .limit = limit};
-    comm_aside(comm, pattern_make_reader_side, &making);
+    comm_on_helper(comm, pattern_make_reader_side, &making);
     requests_exchange(&making.received, &making.sent, comm);
     requests_clear(&making.sent);
-    comm_aside(comm, build_sender_side, &making);
+    comm_on_helper(comm, build_sender_side, &making);
     memory_free(limit);
     CHECK(pattern_is_valid(pattern, true), EXIT_INTEGRITY,
           "the shards of the ranks do not fit each other; remove the folder data.cache");

@@ -4,16 +4,16 @@
 // depends little on the cover, and the bound is close.
 #include "internal.h"
 
-typedef struct Across {      // the boundary edges of the first rows
-    size_t edges;            // of all groups
-    size_t largest, sources; // the most edges, and the most sources, of any group
-} Across;
+typedef struct BoundaryEdges { // the boundary edges of the first rows
+    size_t edges;              // of all groups
+    size_t largest, sources;   // the most edges, and the most sources, of any group
+} BoundaryEdges;
 
-static Across count_across(const Shard *shard, const ShardRelation *edges, int64_t rows) {
+static BoundaryEdges count_boundary(const Shard *shard, const ShardRelation *edges, int64_t rows) {
     int64_t own = shard->set[edges->from].own;
-    Across across = {0};
+    BoundaryEdges boundary = {0};
     if (edges->remote == 0)
-        return across;
+        return boundary;
     int64_t *count = ALLOC(int64_t, edges->remote, "edges of remote rows");
     for (int64_t e = 0; e < edges->offset[rows]; e++)
         if (edges->column[e] >= own)
@@ -22,26 +22,26 @@ static Across count_across(const Shard *shard, const ShardRelation *edges, int64
         int64_t begin = edges->remote_group[g], end = edges->remote_group[g + 1], sum = 0;
         for (int64_t h = begin; h < end; h++)
             sum += count[h];
-        across.edges += (size_t)sum;
-        across.largest = (size_t)sum > across.largest ? (size_t)sum : across.largest;
-        across.sources =
-            (size_t)(end - begin) > across.sources ? (size_t)(end - begin) : across.sources;
+        boundary.edges += (size_t)sum;
+        boundary.largest = (size_t)sum > boundary.largest ? (size_t)sum : boundary.largest;
+        boundary.sources =
+            (size_t)(end - begin) > boundary.sources ? (size_t)(end - begin) : boundary.sources;
     }
     memory_free(count);
-    return across;
+    return boundary;
 }
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
 // Work space of cover_minimum (cover.h) and the graph of one group.
-static size_t cover_bytes(const Across *in, size_t rows) {
+static size_t cover_bytes(const BoundaryEdges *in, size_t rows) {
     return in->largest * 2 * sizeof(int32_t) + in->sources * 32 + smaller(rows, in->largest) * 21;
 }
 
 // 0 if the own edges are borrowed: all columns of the rows are sources.
 static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool share_with,
-                        size_t across) {
+                        size_t boundary) {
     const ShardRelation *edges = &shard->relation[kind->relation];
     const RowSet *from = &shard->set[edges->from];
     int64_t rows = set_reach(&shard->set[edges->to], kind->target_hops);
@@ -49,7 +49,7 @@ static size_t own_bytes(const Shard *shard, const PatternKind *kind, bool share_
     if (whole && (edges->remote == 0 || share_with))
         return 0;
     size_t entry = sizeof(int32_t) + (edges->weight != NULL ? sizeof(float) : 0);
-    return ((size_t)edges->offset[rows] - across) * entry + ((size_t)rows + 1) * sizeof(int64_t);
+    return ((size_t)edges->offset[rows] - boundary) * entry + ((size_t)rows + 1) * sizeof(int64_t);
 }
 
 // What the heap adds: a helper thread allocates and frees arrays, which leaves gaps. Measured.
@@ -61,9 +61,9 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool sha
     const RowSet *from = &shard->set[edges->from];
     int64_t targets = set_reach(&shard->set[edges->to], kind->target_hops);
     size_t rows = (size_t)targets, remote = (size_t)edges->remote;
-    Across in = count_across(shard, edges, targets), out = in;
+    BoundaryEdges in = count_boundary(shard, edges, targets), out = in;
     if (readers != edges)
-        out = count_across(shard, readers, from->own);
+        out = count_boundary(shard, readers, from->own);
     size_t weight = edges->weight != NULL ? sizeof(float) : 0, entry = sizeof(int32_t) + weight;
     size_t sums = kind->cover == COVER_SOURCES ? 0 : kind->cover == COVER_MIN ? remote : in.edges;
     size_t made = kind->cover == COVER_SOURCES ? 0 : out.edges * entry; // partial aggregates
@@ -85,14 +85,14 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool sha
     return (PatternBytes){.kept = own + kept, .most = most + heap(most)};
 }
 
-void pattern_plan(MemoryPlan *plan, const Pattern *p) {
-    memory_plan_add(plan, "edges of the Patterns",
-                    (p->borrowed_own ? 0 : csr_bytes(&p->own)) + csr_bytes(&p->halo) +
-                        csr_bytes(&p->partial));
+void pattern_forecast(MemoryForecast *forecast, const Pattern *p) {
+    forecast_add(forecast, "edges of the Patterns",
+                 (p->borrowed_own ? 0 : csr_bytes(&p->own)) + csr_bytes(&p->halo) +
+                     csr_bytes(&p->partial));
     const HaloPlan *halo = &p->plan;
     size_t lists = 3 * (size_t)halo->size * sizeof(int64_t) +
                    (size_t)halo->send_offset[halo->size - 1] * sizeof(int32_t) +
                    (size_t)p->halo.rows * sizeof(int32_t);
     size_t ids = (size_t)(halo->sources + halo->partials + halo->halo_count) * sizeof(int64_t);
-    memory_plan_add(plan, "halo lists and global ids", lists + ids);
+    forecast_add(forecast, "halo lists and global ids", lists + ids);
 }

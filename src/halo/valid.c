@@ -1,6 +1,6 @@
-// Checks the invariants of halo.h. On this rank: sizes, offsets and order. Across ranks (deep):
-// every owner sends the global ids of its send lists, and the reader compares them with the ids of
-// its halo rows, which checks invariants 4 and 5 together.
+// Checks the invariants of halo.h. On this rank: sizes, offsets and order. BoundaryEdges ranks
+// (deep): every owner sends the global ids of its send lists, and the reader compares them with the
+// ids of its halo rows, which checks invariants 4 and 5 together.
 #include "fringe/halo.h"
 #include <string.h>
 
@@ -98,7 +98,7 @@ typedef struct Check {
     bool valid;
 } Check;
 
-static void check_aside(void *context) {
+static void check_on_helper(void *context) {
     Check *check = context;
     check->valid = local_is_valid(check->pattern);
 }
@@ -108,7 +108,7 @@ bool pattern_is_valid(const Pattern *pattern, bool deep) {
         return local_is_valid(pattern);
     const Comm *comm = pattern->plan.comm;
     Check check = {.pattern = pattern};
-    comm_aside(comm, check_aside, &check);
+    comm_on_helper(comm, check_on_helper, &check);
     int64_t wrong = !check.valid;
     comm_sum_int64(comm, &wrong, 1); // all ranks learn it, so none waits for one that failed
     return wrong == 0 && ids_agree(&pattern->plan);

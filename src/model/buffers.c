@@ -52,12 +52,14 @@ static void alloc_features(Model *m, const Allocator *allocator) {
         m->x = (Rows){NULL, own_rows(m, 0), shape->width[0], rows_stride(shape->width[0])};
     else
         m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
-    if (shape->leading > 0)
-        m->features = alloc_rows(allocator, own_rows(m, shape->leading), shape->width[0], what);
+    if (shape->feature_layers > 0)
+        m->features =
+            alloc_rows(allocator, own_rows(m, shape->feature_layers), shape->width[0], what);
     if (shape->mixes > 0 && shape->layer0 != LAYER0_ONCE)
         m->mixed = alloc_rows(allocator, own_rows(m, 0), shape->width[0], what);
-    if (shape->leading > 1)
-        m->entering = alloc_rows(allocator, own_rows(m, shape->leading - 1), shape->width[0], what);
+    if (shape->feature_layers > 1)
+        m->aggregate_input =
+            alloc_rows(allocator, own_rows(m, shape->feature_layers - 1), shape->width[0], what);
 }
 
 // Layers that need not keep their input share a buffer with the layers of the same set of rows and
@@ -146,8 +148,8 @@ static void alloc_kept(Model *m, const Allocator *allocator) {
     if (m->shape.layer0 != LAYER0_KEPT)
         return;
     int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;
-    m->kept = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
-    m->masked = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
+    m->halo_features = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
+    m->halo_dropped = alloc_rows(allocator, count, m->shape.width[0], "features of the halo");
 }
 
 size_t counts_bytes(const Model *m) {
@@ -284,9 +286,9 @@ void free_buffers(Model *m) {
         free_layer(m, l);
     free_label_input(m);
     free_sparse(m);
-    rows_free(b, &m->masked);
-    rows_free(b, &m->kept);
-    rows_free(b, &m->entering);
+    rows_free(b, &m->halo_dropped);
+    rows_free(b, &m->halo_features);
+    rows_free(b, &m->aggregate_input);
     rows_free(b, &m->features);
     rows_free(b, &m->x);
     free_mirrors(m);

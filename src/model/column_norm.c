@@ -27,7 +27,7 @@ void alloc_column_norm(Model *m, const Allocator *allocator, int l) {
     of->host_means = alloc_pinned(allocator, floats, what);
     of->host_own = alloc_pinned(allocator, floats, what);
     of->host_running = alloc_pinned(allocator, floats + 2 * sizeof(float), what);
-    if (allocator->plan == NULL)
+    if (allocator->forecast == NULL)
         of->there = m->parts.backend->event_new();
 }
 
@@ -69,7 +69,7 @@ static void sum_over_ranks(const LayerRun *run, int64_t width, int direction) {
 }
 
 static DeviceFloat *running_of(const LayerRun *run) {
-    return flat_window(run->m->parameters, run->m->shape.statistics[run->l]);
+    return flat_at(run->m->parameters, run->m->shape.statistics[run->l]);
 }
 
 // `share` of them enters the running ones.
@@ -123,7 +123,7 @@ void column_norm_forward(const LayerRun *run, Rows out, Rows u, const Poll *poll
     const ColumnNorm *of = &run->layer->columns;
     make_factors(run, u, poll);
     run->m->parts.backend->norm_columns(
-        out, (Range){0, u.count}, u, of->factors, flat_window(of->factors, u.columns),
+        out, (Range){0, u.count}, u, of->factors, flat_at(of->factors, u.columns),
         weights_of(run, ROLE_GAMMA), weights_of(run, ROLE_BETA), poll);
 }
 
@@ -135,7 +135,7 @@ static void put_own(const LayerRun *run, int64_t width) {
     for (int64_t c = 0; c < 2 * width; c++)
         of->host_own[c] = (float)of->host_sums[c];
     for (int i = 0; i < 2; i++)
-        m->parts.backend->upload(flat_window(m->gradient, run->layer->parameter[role[i]]->begin),
+        m->parts.backend->upload(flat_at(m->gradient, run->layer->parameter[role[i]]->begin),
                                  of->host_own + i * width, floats_of(width));
 }
 
@@ -144,7 +144,7 @@ void column_norm_back(const LayerRun *run, Rows d, Rows u, const Poll *poll) {
     const Backend *b = m->parts.backend;
     const ColumnNorm *of = &run->layer->columns;
     int64_t width = u.columns;
-    const DeviceFloat *factor = flat_window(of->factors, width);
+    const DeviceFloat *factor = flat_at(of->factors, width);
     b->column_products(of->sums, d, u, of->factors, factor, m->column_scratch, poll);
     b->download(of->host_sums, of->sums, 2 * floats_of(2 * width));
     wait_for(m, of, poll);

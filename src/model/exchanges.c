@@ -2,16 +2,16 @@
 // run needs of them.
 #include "internal.h"
 
-static void move_both(void *context) {
+static void move_messages_and_sum(void *context) {
     Model *m = context;
     gradsync_progress(m->sync);
     wire_progress(NULL);
 }
 
-Poll poll_beside(Model *m) {
+Poll background_poll(Model *m) {
     if (!m->parts.schedule->keeps_in_flight)
         return m->sync != NULL ? (Poll){gradsync_progress, m->sync} : (Poll){0};
-    return m->sync != NULL ? (Poll){move_both, m} : (Poll){wire_progress, NULL};
+    return m->sync != NULL ? (Poll){move_messages_and_sum, m} : (Poll){wire_progress, NULL};
 }
 
 Channel *model_channel(const Model *m, ExchangeId id) {

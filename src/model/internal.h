@@ -125,10 +125,10 @@ struct Model {
     } on;
     Rows x; // [nodes, F] features; without memory where they are sparse
     SparseFeatures sparse;
-    Rows features; // [rows of its level, F] aggregate of the last leading layer, if precomputed
-    Rows entering; // [rows of its level, F] input of that aggregate, if it is not x
-    Rows kept;     // [H, F] cached features of the halo; H of that layer's Pattern
-    Rows masked;   // [H, F] after dropout
+    Rows features; // [rows of its level, F] aggregate of the last feature layer, if precomputed
+    Rows aggregate_input; // [rows of its level, F] input of that aggregate, if it is not x
+    Rows halo_features;   // [H, F] cached features of the halo; H of that layer's Pattern
+    Rows halo_dropped;    // [H, F] after dropout
     Layer layer[MODEL_LAYERS];
     LabelInput label;
     ExchangeBuffers *buffers; // of all channels whose exchanges run one at a time
@@ -148,7 +148,7 @@ struct Model {
     Rows anchor_gradient;  // [rows of its level, width]
     Rows mixed;            // [nodes, F] of model.mix: the sum so far, unless it is made once
     Rows jump_gradient;    // [rows of nodes, classes or width] of what the jumping layer reads
-    int made;              // parameters [made, parameter_windows) have their gradients
+    int made;              // parameters [made, parameter_spans) have their gradients
     DeviceFloat *scratch;
     DeviceDouble *column_scratch;
     DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
@@ -162,9 +162,9 @@ struct Model {
     struct {                         // of the training loss (weights.c)
         DeviceFloat *classes, *rows; // [K], [own nodes]
         LossForm form;
-        bool has_rows;     // `rows` are in use
-        double *factor;    // [K] of classes; NULL: 1
-        double whole, sum; // what it is divided by without row weights, and now
+        bool has_rows;          // `rows` are in use
+        double *factor;         // [K] of classes; NULL: 1
+        double unweighted, sum; // what it is divided by without row weights, and now
     } weigh;
     // arguments of the current call
     const DeviceFloat *parameters;
@@ -277,17 +277,17 @@ static inline int64_t own_rows(const Model *m, int level) {
 }
 // The first layer that an epoch computes.
 static inline int first_layer(const ModelShape *shape) {
-    return shape->layer0 == LAYER0_ONCE ? shape->leading - 1 : 0;
+    return shape->layer0 == LAYER0_ONCE ? shape->feature_layers - 1 : 0;
 }
 // True if the aggregate of that layer is precomputed at set-up.
 static inline bool is_made_once(const ModelShape *shape, int l) {
-    return shape->layer0 == LAYER0_ONCE && l == shape->leading - 1;
+    return shape->layer0 == LAYER0_ONCE && l == shape->feature_layers - 1;
 }
 
 // The layer's parameter with that role in the current call; NULL if it has none.
 static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
     const Parameter *p = run->layer->parameter[role];
-    return p != NULL ? flat_window(run->m->parameters, p->begin) : NULL;
+    return p != NULL ? flat_at(run->m->parameters, p->begin) : NULL;
 }
 
 static inline LossInput loss_input(const Model *m, Rows logits) {
@@ -322,7 +322,7 @@ void baseline_of_mean(const Shard *shard, const Comm *comm, double baseline[4]);
 
 // ---- exchanges.c
 // What long work moves along beside the exchange that runs; without a function: nothing.
-Poll poll_beside(Model *m);
+Poll background_poll(Model *m);
 // The same as an argument; NULL: nothing.
 static inline const Poll *gradient_poll(const Model *m) {
     return m->gradient_poll.function != NULL ? &m->gradient_poll : NULL;
@@ -336,7 +336,8 @@ int64_t aggregated(const ModelShape *shape, int l, int direction);
 void propagations_make(Model *m); // operators and channels of all layers. Collective.
 void propagations_features(
     Model *m); // precomputed aggregates and cached halo features. Collective.
-void propagations_plan(MemoryPlan *plan, Model *m); // enters the operators, unmade, into m
+void propagations_forecast(MemoryForecast *forecast,
+                           Model *m); // enters the operators, unmade, into m
 void propagations_clear(Model *m);
 // Runs the aggregate: training uses the schedule; evaluation exchanges fp32 rows and blocks.
 // Collective.
@@ -357,7 +358,7 @@ bool post_in_steps(const ModelShape *shape);
 // The steps of post whose input backward needs, but for the first.
 int post_mids(const ModelShape *shape);
 // The random numbers of dropout before a layer.
-RandomStream layer_dropout(const Model *m, int l);
+RandomKey layer_dropout(const Model *m, int l);
 // Rows of the next level from rows of Z.
 void post_rows(const LayerRun *run, Rows out, Range rows, const Poll *poll);
 // dh, the gradient of these, becomes that of Z; gamma's and beta's are written, too.
@@ -374,7 +375,7 @@ Rows level_at(const Model *m, int level);
 Rows anchor_rows(const Model *m); // at NULL: there is none
 // Adds to dH of a level what its other readers say, and keeps what a skip needs of it. After it
 // dH is that of what model.post of the layer below has made.
-void level_gradient(Model *m, int level, Rows dh, RandomStream dropout);
+void level_gradient(Model *m, int level, Rows dh, RandomKey dropout);
 // The rows of the jumping layer's W for a level, and how many are before them.
 const DeviceFloat *jump_weights(const Model *m, int level);
 int64_t jump_rows_before(const ModelShape *shape, int level);

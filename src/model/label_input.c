@@ -80,11 +80,11 @@ void alloc_label_input(Model *m, const Allocator *allocator) {
     in->own = alloc_rows(allocator, n, classes, what);
     in->halo = alloc_rows(allocator, halo, classes, what);
     in->a = alloc_rows(allocator, n, classes, what);
-    if (allocator->plan != NULL) { // of make_label_input, which gives it back
+    if (allocator->forecast != NULL) { // of make_label_input, which gives it back
         int64_t sent = plan_of(m)->send_offset[plan_of(m)->size - 1];
-        memory_plan_add(allocator->plan, what,
-                        (size_t)((sent + halo) * (classes + (int64_t)sizeof(float))) +
-                            (size_t)(BLOCK_ROWS * classes) * sizeof(float));
+        forecast_add(allocator->forecast, what,
+                     (size_t)((sent + halo) * (classes + (int64_t)sizeof(float))) +
+                         (size_t)(BLOCK_ROWS * classes) * sizeof(float));
     }
     if (m->shape.inference)
         return;
@@ -150,7 +150,7 @@ static void upload_classes(const Model *m, Rows to, const unsigned char *bytes,
                 block[r * classes + c] = has[c] ? (right != NULL ? right[begin + r] : 1) : 0;
         }
         Rows part = to;
-        part.at = flat_window(to.at, begin * to.stride);
+        part.at = flat_at(to.at, begin * to.stride);
         part.count = count;
         b->upload_rows(part, block);
         b->finish(NULL);
@@ -195,17 +195,17 @@ static void draw(Model *m) {
     LabelInput *in = &m->label;
     const Backend *b = m->parts.backend;
     const int64_t *gid = m->parts.shard->set[NODES].gid, *halo_id = plan_of(m)->halo_id;
-    RandomStream stream = random_stream(m->seed, RANDOM_LABEL_INPUT, m->epoch, 0, 0);
+    RandomKey key = random_key(m->seed, RANDOM_LABEL_INPUT, m->epoch, 0, 0);
     double sum = 0;
     for (int64_t r = 0; r < in->own.count; r++) {
-        bool drawn = random_uniform32(stream, gid[r], 0, 0) < m->shape.label_rate;
+        bool drawn = random_uniform32(key, gid[r], 0, 0) < m->shape.label_rate;
         bool counts = is_training(m, r) && !drawn;
         in->host[r] = drawn;
         in->row[r] = counts;
         sum += counts ? weight_of(m, r) : 0;
     }
     for (int64_t h = 0; h < in->halo.count; h++)
-        in->host_too[h] = random_uniform32(stream, halo_id[h], 0, 0) < m->shape.label_rate;
+        in->host_too[h] = random_uniform32(key, halo_id[h], 0, 0) < m->shape.label_rate;
     comm_sum_double(m->parts.comm, &sum, 1);
     b->upload(in->drawn, in->host, (size_t)in->own.count * sizeof(float));
     b->upload(in->drawn_too, in->host_too, (size_t)in->halo.count * sizeof(float));
@@ -235,6 +235,6 @@ void draw_label_input(Model *m) {
 
 void add_label_input(const Model *m, Range rows, const Poll *poll) {
     const Parameter *p = m->layer[0].parameter[ROLE_LABEL];
-    m->parts.backend->dense(m->layer[0].z, rows, m->label.a, flat_window(m->parameters, p->begin),
-                            NULL, true, poll);
+    m->parts.backend->dense(m->layer[0].z, rows, m->label.a, flat_at(m->parameters, p->begin), NULL,
+                            true, poll);
 }

@@ -169,7 +169,7 @@ static void epsilon_gradient(const LayerRun *run, DeviceFloat *d, const Poll *po
 // ε is the last window, whose gradient is made first.
 static void gin_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
     Model *m = run->m;
-    DeviceFloat *d = flat_window(m->gradient, p->begin);
+    DeviceFloat *d = flat_at(m->gradient, p->begin);
     switch (p->role) {
     case EPSILON:
         if (run->da.at == NULL)

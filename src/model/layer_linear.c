@@ -123,7 +123,7 @@ void linear_input_gradient(const LayerRun *run, Range rows, const Poll *poll) {
 void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
     Model *m = run->m;
     if (p->role == ROLE_BIAS)
-        m->parts.backend->column_sums(flat_window(m->gradient, p->begin), run->g, m->scratch);
+        m->parts.backend->column_sums(flat_at(m->gradient, p->begin), run->g, m->scratch);
     else if (p->role == ROLE_SELF_WEIGHT)
         matrix_gradient(m, p, run->h, run->g, poll);
     else if (run->transformed)

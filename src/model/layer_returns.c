@@ -95,7 +95,7 @@ static void gcn2_parameters(ModelShape *shape, int l) {
     if (shape->aggregates[l]) {
         snprintf(name, sizeof name, "convs.%d.weight1", l - 1);
         parameter_matrix(shape, l, ROLE_WEIGHT, name, in, out);
-        shape->parameter[shape->parameter_windows - 1].in_out = true;
+        shape->parameter[shape->parameter_spans - 1].in_out = true;
         return;
     }
     parameter_matrix(shape, l, ROLE_WEIGHT, l == 0 ? "lins.0.weight" : "lins.1.weight", in, out);

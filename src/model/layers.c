@@ -103,7 +103,7 @@ static void forward_until_z(Model *m, int l) {
                   .in = run.transformed && multiplies_first(&m->shape, l) ? transform(&run) : run.h,
                   .out = run.transformed || !weights ? run.layer->z : run.a,
                   .sent = before ? rows_first(m->layer[l - 1].z, run.h.count) : (Rows){0},
-                  .received = m->masked,
+                  .received = m->halo_dropped,
                   .arrived = run.layer->before.posted,
                   .context = &run,
                   .arrive = before ? post_halo : NULL,
@@ -122,13 +122,13 @@ static void forward_layer(Model *m, int l) {
 // same mask here as at their owner.
 static void drop_features(Model *m) {
     const Backend *b = m->parts.backend;
-    RandomStream stream = layer_dropout(m, 0);
+    RandomKey key = layer_dropout(m, 0);
     float keep = m->shape.input_keep;
-    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, stream, m->on.gid[NODES],
+    b->dropout(m->layer[0].h, (Range){0, level_rows(m, 0)}, m->x, keep, key, m->on.gid[NODES],
                NULL);
     if (m->shape.layer0 == LAYER0_KEPT)
-        b->dropout(m->masked, (Range){0, m->kept.count}, m->kept, keep, stream, m->on.halo_id,
-                   NULL);
+        b->dropout(m->halo_dropped, (Range){0, m->halo_features.count}, m->halo_features, keep, key,
+                   m->on.halo_id, NULL);
 }
 
 void model_forward(Model *m) {
@@ -138,7 +138,7 @@ void model_forward(Model *m) {
         drop_features(m);
     if (m->shape.label_rate > 0)
         draw_label_input(m);
-    int ready = m->shape.leading - 1;
+    int ready = m->shape.feature_layers - 1;
     for (int l = ready > 0 && features_ready(m, ready) ? ready : 0; l < m->shape.layers; l++)
         forward_layer(m, l);
 }
@@ -175,7 +175,7 @@ void matrix_gradient_from(const Model *m, const Parameter *p, int64_t first, Row
     for (int64_t end = a.columns, begin; end > 0; end = begin) {
         begin = (end - 1) / most * most;
         int64_t at = p->begin + (first + begin) * g.columns;
-        m->parts.backend->dense_gradient(flat_window(m->gradient, at),
+        m->parts.backend->dense_gradient(flat_at(m->gradient, at),
                                          rows_columns(a, (Range){begin, end}), g, m->scratch, poll);
         if (m->sync != NULL)
             gradsync_made(m->sync, m->gradient, at);
@@ -238,7 +238,7 @@ static void backward_aggregate_first(LayerRun *run) {
 // No layer above reads these rows, only a norm of columns does: their gradient begins at 0.
 static void zero_unread(const LayerRun *run) {
     Rows dh = run->dh;
-    run->m->parts.backend->zero(flat_window(dh.at, run->g.count * dh.stride),
+    run->m->parts.backend->zero(flat_at(dh.at, run->g.count * dh.stride),
                                 rows_bytes(dh.count - run->g.count, dh.columns));
 }
 
@@ -326,7 +326,7 @@ static void backward_layer(Model *m, int l) {
 }
 
 void model_backward(Model *m) {
-    m->made = m->shape.parameter_windows;
+    m->made = m->shape.parameter_spans;
     if (m->anchor_gradient.at != NULL)
         m->parts.backend->zero(m->anchor_gradient.at,
                                rows_bytes(m->anchor_gradient.count, m->anchor_gradient.columns));

@@ -12,14 +12,14 @@
 static const RowFactor one = {.plain = 1};
 
 bool features_ready(const Model *m, int l) {
-    return l == m->shape.leading - 1 &&
+    return l == m->shape.feature_layers - 1 &&
            (m->shape.layer0 == LAYER0_ONCE || (m->shape.layer0 == LAYER0_KEPT && !m->training));
 }
 
 Rows level_at(const Model *m, int level) {
     bool dropped = m->training && m->shape.input_keep < 1 && !m->shape.sparse;
     Rows h = level == 0                                  ? (dropped ? m->layer[0].h : m->x)
-             : features_ready(m, level)                  ? m->entering
+             : features_ready(m, level)                  ? m->aggregate_input
              : m->training && m->shape.posted[level - 1] ? m->layer[level].h
                                                          : m->layer[level - 1].z;
     return rows_first(h, level_rows(m, level));
@@ -66,7 +66,7 @@ int64_t jump_rows_before(const ModelShape *shape, int level) {
 
 const DeviceFloat *jump_weights(const Model *m, int level) {
     const Parameter *p = m->layer[m->shape.layers - 1].parameter[ROLE_WEIGHT];
-    return flat_window(m->parameters, p->begin + jump_rows_before(&m->shape, level) * p->columns);
+    return flat_at(m->parameters, p->begin + jump_rows_before(&m->shape, level) * p->columns);
 }
 
 uint8_t jump_place(const ModelShape *shape, int level) {
@@ -87,14 +87,14 @@ void jump_gradient(const Model *m, int level, Rows dh) {
 // ---- gradients of a level
 
 // Its own readers see the level behind dropout, the others before it.
-static void anchor_gradient(const Model *m, Rows dh, RandomStream dropout) {
+static void anchor_gradient(const Model *m, Rows dh, RandomKey dropout) {
     if (m->anchor.at != NULL)
         m->parts.backend->dropout(dh, (Range){0, dh.count}, dh, m->shape.keep, dropout,
                                   m->on.gid[NODES], NULL);
     add(m, dh, rows_first(m->anchor_gradient, dh.count));
 }
 
-void level_gradient(Model *m, int level, Rows dh, RandomStream dropout) {
+void level_gradient(Model *m, int level, Rows dh, RandomKey dropout) {
     if (jumps_from(&m->shape, level) && level < m->shape.layers - 1)
         jump_gradient(m, level, dh);
     skip_gradient(m, level, dh);

@@ -37,7 +37,7 @@ void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     b->zero(m->device_counts, counts_bytes(m));
     b->zero(m->device_loss, SPLITS * sizeof(double));
     for (uint8_t which = SPLIT_TRAIN; which <= SPLIT_TEST; which++)
-        loss->make(&in, double_window(m->device_loss, which), (Rows){0}, which, 1.0f);
+        loss->make(&in, double_at(m->device_loss, which), (Rows){0}, which, 1.0f);
     loss->count(&in, m->device_counts);
     download_results(m);
     b->event_wait(m->results, NULL);

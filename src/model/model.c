@@ -5,7 +5,7 @@
 #include <string.h>
 
 static void find_parameters(Model *m) {
-    for (int i = 0; i < m->shape.parameter_windows; i++) {
+    for (int i = 0; i < m->shape.parameter_spans; i++) {
         const Parameter *p = &m->shape.parameter[i];
         m->layer[p->layer].parameter[p->role] = p;
     }
@@ -55,7 +55,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
                  .blocking = blocking,
                  .rows = most_rows(shape, parts->shard)};
     m->sync = parts->schedule->hides ? parts->sync : NULL;
-    m->gradient_poll = poll_beside(m);
+    m->gradient_poll = background_poll(m);
     m->results = parts->backend->event_new();
     find_parameters(m);
     make_blocks(m, config, err);
@@ -75,16 +75,16 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
     return m;
 }
 
-void model_plan(MemoryPlan *plan, const ModelShape *shape, const ModelParts *parts,
-                const Config *config) {
+void model_forecast(MemoryForecast *forecast, const ModelShape *shape, const ModelParts *parts,
+                    const Config *config) {
     Model *m = ALLOC(Model, 1, "model"); // too large for the stack
     Error later = {0};                   // model_new has the same
     *m = (Model){.shape = *shape, .parts = *parts, .rows = most_rows(shape, parts->shard)};
     make_blocks(m, config, &later);
-    memory_plan_add(plan, "model", sizeof *m);
+    forecast_add(forecast, "model", sizeof *m);
     if (later.code == 0) {
-        alloc_buffers(m, &(Allocator){.backend = parts->backend, .plan = plan});
-        propagations_plan(plan, m);
+        alloc_buffers(m, &(Allocator){.backend = parts->backend, .forecast = forecast});
+        propagations_forecast(forecast, m);
     }
     clear_blocks(m);
     memory_free(m);
@@ -171,7 +171,7 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
     const Loss *loss = m->shape.loss;
     LossInput in = training_input(m, rows_first(m->layer[last - 1].z, m->g.count));
-    loss->make(&in, double_window(m->device_loss, SPLIT_TRAIN), m->g, SPLIT_TRAIN,
+    loss->make(&in, double_at(m->device_loss, SPLIT_TRAIN), m->g, SPLIT_TRAIN,
                (float)(1 / m->weigh.sum));
     download_results(m);
     model_backward(m);
@@ -195,8 +195,8 @@ void model_renew_statistics(Model *m, DeviceFloat *parameters) {
 }
 
 Rows model_embedding(const Model *m, int level) {
-    assert(level >= 1 && level >= m->shape.leading - 1 && level <= m->shape.layers);
-    return level == m->shape.leading - 1 ? m->entering : m->layer[level - 1].z;
+    assert(level >= 1 && level >= m->shape.feature_layers - 1 && level <= m->shape.layers);
+    return level == m->shape.feature_layers - 1 ? m->aggregate_input : m->layer[level - 1].z;
 }
 
 // Rows beyond those that training computes reach no training node, so they are none themselves.
@@ -206,7 +206,7 @@ void model_loss_norms(Model *m, float *norm, float *gradient) {
     Rows g = rows_first(gradient_rows(m, classes, 0), level_rows(m, last));
     LossInput in = loss_input(m, rows_first(m->layer[last - 1].z, g.count));
     in.form = m->weigh.form;
-    m->shape.loss->make(&in, double_window(m->device_loss, SPLIT_NONE), g, SPLIT_TRAIN, 1);
+    m->shape.loss->make(&in, double_at(m->device_loss, SPLIT_NONE), g, SPLIT_TRAIN, 1);
     m->parts.backend->download_rows(gradient, g);
     m->parts.backend->finish(NULL);
     memset(norm, 0, (size_t)own_rows(m, 0) * sizeof *norm);

@@ -25,8 +25,8 @@ static int multiplying_layer(const ModelShape *shape, int l) {
 }
 
 static Parameter *add_parameter(ModelShape *shape, int l, int role, int64_t rows, int64_t columns) {
-    assert(shape->parameter_windows < MODEL_PARAMETERS);
-    Parameter *p = &shape->parameter[shape->parameter_windows++];
+    assert(shape->parameter_spans < MODEL_PARAMETERS);
+    Parameter *p = &shape->parameter[shape->parameter_spans++];
     *p = (Parameter){.layer = role == ROLE_WEIGHT ? multiplying_layer(shape, l) : l,
                      .conv = convolution_of(shape, l),
                      .role = role,
@@ -83,12 +83,11 @@ void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, 
     int n = 0, layer = last_of_run(shape, p->layer);
     for (const Parameter *q = shape->parameter; q < p; q++)
         n += last_of_run(shape, q->layer) == layer && q->matrix;
-    RandomStream stream = random_stream(seed, RANDOM_WEIGHTS, 0, layer, n % 2);
+    RandomKey key = random_key(seed, RANDOM_WEIGHTS, 0, layer, n % 2);
     double bound = shape->gain * sqrt(6.0 / (double)(p->rows + p->columns));
     for (int64_t r = 0; r < p->rows; r++)
         for (int64_t c = 0; c < p->columns; c++)
-            w[r * p->columns + c] =
-                (float)(bound * (2 * random_uniform32(stream, r, n / 2, c) - 1));
+            w[r * p->columns + c] = (float)(bound * (2 * random_uniform32(key, r, n / 2, c) - 1));
 }
 
 static void initial_norm(const Parameter *p, float *w) {
@@ -114,18 +113,18 @@ static void initial_statistics(const ModelShape *shape, float *parameters) {
 }
 
 void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]) {
-    for (int i = 0; i < shape->parameter_windows; i++) {
+    for (int i = 0; i < shape->parameter_spans; i++) {
         const Parameter *p = &shape->parameter[i];
         span[i] = (GradSpan){p->name, p->begin, p->rows, p->columns};
     }
     form->count = shape->parameter_count;
     form->spans = span;
-    form->span_count = shape->parameter_windows;
+    form->span_count = shape->parameter_spans;
 }
 
 void model_initial(const ModelShape *shape, uint64_t seed, float *parameters) {
     initial_statistics(shape, parameters);
-    for (int i = 0; i < shape->parameter_windows; i++) {
+    for (int i = 0; i < shape->parameter_spans; i++) {
         const Parameter *p = &shape->parameter[i];
         if (p->role == ROLE_GAMMA || p->role == ROLE_BETA)
             initial_norm(p, parameters + p->begin);

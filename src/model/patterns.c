@@ -1,7 +1,7 @@
 // The table of Patterns: each layer and direction names the kind of Pattern that it needs, and each
 // kind is made once. Receptive-field pruning: the outputs of a layer that affect the loss are at
 // most as many hops from a training node as there are aggregates above it; its inputs are one hop
-// farther. Backward needs the same rows. On a hypergraph the nodes are an even number of hops from
+// beyond. Backward needs the same rows. On a hypergraph the nodes are an even number of hops from
 // training nodes, and the hyperedges an odd one.
 #include "internal.h"
 #include <string.h>
@@ -19,7 +19,7 @@ int64_t aggregated(const ModelShape *shape, int l, int direction) {
 
 // How far training reaches over all ranks.
 typedef struct Reach {
-    int last; // no row of the set is farther than so many hops
+    int last; // no row of the set is beyond than so many hops
     bool all; // every row of the set is reached
 } Reach;
 
@@ -27,20 +27,20 @@ typedef struct Reached {
     Reach set[SHARD_SETS];
 } Reached;
 
-// The rows of a set farther than so many hops; the last entry: those that are not reached.
-typedef struct Farther {
+// The rows of a set beyond than so many hops; the last entry: those that are not reached.
+typedef struct RowsBeyond {
     int64_t rows[SHARD_HOPS + 2];
-} Farther;
+} RowsBeyond;
 
-static void add_farther(Farther *farther, const RowSet *set) {
+static void add_rows_beyond(RowsBeyond *beyond, const RowSet *set) {
     for (int h = 0; h <= SHARD_HOPS; h++)
-        farther->rows[h] += set->reach[SHARD_HOPS] - set->reach[h];
-    farther->rows[SHARD_HOPS + 1] += set->own - set->reach[SHARD_HOPS];
+        beyond->rows[h] += set->reach[SHARD_HOPS] - set->reach[h];
+    beyond->rows[SHARD_HOPS + 1] += set->own - set->reach[SHARD_HOPS];
 }
 
-static Reach reach_of(const Farther *farther) {
-    Reach reach = {.all = farther->rows[SHARD_HOPS + 1] == 0};
-    while (farther->rows[reach.last] > 0)
+static Reach reach_of(const RowsBeyond *beyond) {
+    Reach reach = {.all = beyond->rows[SHARD_HOPS + 1] == 0};
+    while (beyond->rows[reach.last] > 0)
         reach.last++;
     return reach;
 }
@@ -49,10 +49,10 @@ static Reach reach_of(const Farther *farther) {
 static Reached reached_of(const Shard *shard, const Comm *comm) {
     Reached reached = {0};
     for (int set = 0; set < shard->sets; set++) {
-        Farther farther = {0};
-        add_farther(&farther, &shard->set[set]);
-        comm_sum_int64(comm, farther.rows, SHARD_HOPS + 2);
-        reached.set[set] = reach_of(&farther);
+        RowsBeyond beyond = {0};
+        add_rows_beyond(&beyond, &shard->set[set]);
+        comm_sum_int64(comm, beyond.rows, SHARD_HOPS + 2);
+        reached.set[set] = reach_of(&beyond);
     }
     return reached;
 }
@@ -60,10 +60,10 @@ static Reached reached_of(const Shard *shard, const Comm *comm) {
 static Reached reached_of_all(const Shard *shard, int parts) {
     Reached reached = {0};
     for (int set = 0; set < shard->sets; set++) {
-        Farther farther = {0};
+        RowsBeyond beyond = {0};
         for (int p = 0; p < parts; p++)
-            add_farther(&farther, &shard[p].set[set]);
-        reached.set[set] = reach_of(&farther);
+            add_rows_beyond(&beyond, &shard[p].set[set]);
+        reached.set[set] = reach_of(&beyond);
     }
     return reached;
 }
@@ -89,7 +89,7 @@ static int normed_level(const ModelShape *shape) {
 static int hops_of(const ModelShape *shape, const Reached *reached, int level) {
     Reach reach = reached->set[level_set(shape, level)];
     int hops = aggregates_from(shape, level);
-    bool beyond = hops > SHARD_HOPS && reach.last == SHARD_HOPS; // farther rows are not told apart
+    bool beyond = hops > SHARD_HOPS && reach.last == SHARD_HOPS; // beyond rows are not told apart
     if (!shape->train_rows || level <= normed_level(shape) || beyond ||
         (hops >= reach.last && reach.all))
         return HOPS_ALL;
@@ -257,7 +257,7 @@ typedef struct Bound {
     size_t kept, most;
 } Bound;
 
-static void bound_aside(void *context) {
+static void bound_on_helper(void *context) {
     Bound *bound = context;
     for (int i = 0; i < bound->kinds->count; i++) {
         PatternBytes bytes =
@@ -268,19 +268,19 @@ static void bound_aside(void *context) {
     }
 }
 
-void model_patterns_bound(MemoryPlan *plan, const ModelShape *shape, const Shard *shard,
+void model_patterns_bound(MemoryForecast *forecast, const ModelShape *shape, const Shard *shard,
                           const Comm *comm) {
     Reached reached = reached_of(shard, comm);
     ModelKinds kinds;
     list_kinds(&kinds, shape, shard, &reached);
     Bound bound = {.shard = shard, .kinds = &kinds};
-    comm_aside(comm, bound_aside, &bound);
+    comm_on_helper(comm, bound_on_helper, &bound);
     size_t kept = bound.kept < bound.most ? bound.kept : bound.most;
-    memory_plan_add(plan, "Patterns", kept);
-    memory_plan_add(plan, "boundary, cover and requests", bound.most - kept);
+    forecast_add(forecast, "Patterns", kept);
+    forecast_add(forecast, "boundary, cover and requests", bound.most - kept);
 }
 
-void model_patterns_plan(MemoryPlan *plan, const ModelPatterns *patterns) {
+void model_patterns_forecast(MemoryForecast *forecast, const ModelPatterns *patterns) {
     for (int i = 0; i < patterns->count; i++)
-        pattern_plan(plan, patterns->made[i]);
+        pattern_forecast(forecast, patterns->made[i]);
 }

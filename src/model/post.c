@@ -20,8 +20,8 @@ int post_mids(const ModelShape *shape) {
     return count;
 }
 
-RandomStream layer_dropout(const Model *m, int l) {
-    return random_of_kind(random_stream(m->seed, RANDOM_DROPOUT, m->epoch, l, 0), m->shape.random);
+RandomKey layer_dropout(const Model *m, int l) {
+    return random_of_kind(random_key(m->seed, RANDOM_DROPOUT, m->epoch, l, 0), m->shape.random);
 }
 
 static Post layer_post(const LayerRun *run) {
@@ -31,7 +31,7 @@ static Post layer_post(const LayerRun *run) {
                  .training = m->training,
                  .gamma = weights_of(run, ROLE_GAMMA),
                  .beta = weights_of(run, ROLE_BETA),
-                 .stream = layer_dropout(m, run->l + 1)};
+                 .random = layer_dropout(m, run->l + 1)};
     memcpy(post.step, m->shape.post, sizeof post.step);
     return post;
 }
@@ -59,7 +59,7 @@ static void step_forward(const Steps *steps, int i, Rows out, Rows in) {
     Post norm = one_step(steps->post, i);
     switch (steps->post.step[i]) {
     case POST_DROPOUT:
-        b->dropout(out, steps->rows, in, steps->post.keep, steps->post.stream, steps->gid,
+        b->dropout(out, steps->rows, in, steps->post.keep, steps->post.random, steps->gid,
                    steps->poll);
         break;
     case POST_NORM:
@@ -131,7 +131,7 @@ void post_rows(const LayerRun *run, Rows out, Range rows, const Poll *poll) {
         post = without_dropout(post);
     all_steps(run, apart ? m->anchor : out, rows, &post, gid, poll);
     if (apart)
-        m->parts.backend->dropout(out, rows, m->anchor, post.keep, post.stream, gid, poll);
+        m->parts.backend->dropout(out, rows, m->anchor, post.keep, post.random, gid, poll);
 }
 
 static void step_back(const LayerRun *run, const Post *post, int i, Rows d, Rows in,
@@ -142,7 +142,7 @@ static void step_back(const LayerRun *run, const Post *post, int i, Rows d, Rows
     Post norm = one_step(*post, i);
     switch (post->step[i]) {
     case POST_DROPOUT:
-        b->dropout(d, all, d, post->keep, post->stream, m->on.gid[level_set(&m->shape, run->l + 1)],
+        b->dropout(d, all, d, post->keep, post->random, m->on.gid[level_set(&m->shape, run->l + 1)],
                    poll);
         break;
     case POST_NORM:
@@ -161,8 +161,8 @@ void post_back(const LayerRun *run, Rows dh, const Poll *poll) {
     Model *m = run->m;
     const Parameter *gamma = run->layer->parameter[ROLE_GAMMA];
     const Parameter *beta = run->layer->parameter[ROLE_BETA];
-    DeviceFloat *dgamma = gamma != NULL ? flat_window(m->gradient, gamma->begin) : NULL;
-    DeviceFloat *dbeta = beta != NULL ? flat_window(m->gradient, beta->begin) : NULL;
+    DeviceFloat *dgamma = gamma != NULL ? flat_at(m->gradient, gamma->begin) : NULL;
+    DeviceFloat *dbeta = beta != NULL ? flat_at(m->gradient, beta->begin) : NULL;
     Post post = layer_post(run);
     if (run->l + 1 == m->shape.anchor)
         post = without_dropout(post);
@@ -203,7 +203,7 @@ void post_received(const LayerRun *run, Rows out, Rows received, Range rows,
         drop++;
     some_steps(m, out, received, rows, post, 0, drop, poll);
     if (drop < post.count) {
-        m->parts.backend->dropout(out, rows, out, post.keep, post.stream, halo_id, poll);
+        m->parts.backend->dropout(out, rows, out, post.keep, post.random, halo_id, poll);
         some_steps(m, out, out, rows, post, drop + 1, post.count, poll);
     }
 }

@@ -3,7 +3,7 @@
 #include "internal.h"
 #include <string.h>
 
-static CodecOptions exact_options(const Model *m) {
+static CodecOptions full_precision_options(const Model *m) {
     Error none = {0};
     return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
 }
@@ -14,12 +14,12 @@ static const Pattern *full_of(const Model *m, int l) {
 }
 
 // One of the propagations of a layer: forward and backward of training, and of evaluation.
-typedef struct Site {
+typedef struct PropagationSpec {
     const Pattern *pattern;
     ExchangeId id;
     bool of_training;
-} Site;
-enum { SITES = 3 };
+} PropagationSpec;
+enum { PROPAGATIONS = 3 };
 
 // May evaluation use the channel of training? Not while messages of training may be in flight.
 static bool evaluates_on_training(const Model *m, int l) {
@@ -28,36 +28,36 @@ static bool evaluates_on_training(const Model *m, int l) {
 }
 
 // False if the layer has no such propagation, or evaluation uses that of training.
-static bool site_of(Site *site, const Model *m, int l, int which) {
+static bool spec_of(PropagationSpec *spec, const Model *m, int l, int which) {
     const ModelPatterns *patterns = m->parts.patterns;
     bool of_training = which < 2;
     int direction = of_training ? which : FORWARD;
     const Pattern *full = full_of(m, l);
-    *site = (Site){.pattern = of_training ? patterns->of[l][direction] : full,
-                   .id = {l, direction},
-                   .of_training = of_training};
+    *spec = (PropagationSpec){.pattern = of_training ? patterns->of[l][direction] : full,
+                              .id = {l, direction},
+                              .of_training = of_training};
     if (!of_training &&
-        (!m->shape.aggregates[l] || l < m->shape.leading || evaluates_on_training(m, l)))
+        (!m->shape.aggregates[l] || l < m->shape.feature_layers || evaluates_on_training(m, l)))
         return false;
-    return site->pattern != NULL;
+    return spec->pattern != NULL;
 }
 
-static Block block_at(const Model *m, const Site *site) {
-    const Block *forward = &m->forward[site->id.layer % m->shape.stages].block;
-    return site->id.direction == FORWARD ? block_on(forward, site->pattern)
-                                         : block_transpose(forward, site->pattern);
+static Block block_at(const Model *m, const PropagationSpec *spec) {
+    const Block *forward = &m->forward[spec->id.layer % m->shape.stages].block;
+    return spec->id.direction == FORWARD ? block_on(forward, spec->pattern)
+                                         : block_transpose(forward, spec->pattern);
 }
 
-static PropagationForm form_at(const Model *m, const Site *site) {
-    PropagationForm form = {.pattern = site->pattern,
-                            .options = exact_options(m),
+static PropagationForm form_at(const Model *m, const PropagationSpec *spec) {
+    PropagationForm form = {.pattern = spec->pattern,
+                            .options = full_precision_options(m),
                             .columns =
-                                model_exchanged(&m->shape, site->id.layer, site->id.direction),
-                            .id = site->id,
-                            .in_flight = site->of_training && m->parts.schedule->keeps_in_flight};
-    if (site->of_training) {
-        form.options = schedule_options(m->parts.schedule, &m->parts.options, site->id.direction);
-        form.options.sample.relation = site->id.layer % m->shape.stages;
+                                model_exchanged(&m->shape, spec->id.layer, spec->id.direction),
+                            .id = spec->id,
+                            .in_flight = spec->of_training && m->parts.schedule->keeps_in_flight};
+    if (spec->of_training) {
+        form.options = schedule_options(m->parts.schedule, &m->parts.options, spec->id.direction);
+        form.options.sample.relation = spec->id.layer % m->shape.stages;
     }
     return form;
 }
@@ -81,9 +81,9 @@ static int64_t widest(const Model *m, const Pattern *pattern) {
     return most;
 }
 
-// The site of the labels that layer 0 reads.
-static Site labels_site(const Model *m) {
-    return (Site){.pattern = m->parts.patterns->labels, .id = {0, FORWARD}};
+// The spec of the labels that layer 0 reads.
+static PropagationSpec labels_spec(const Model *m) {
+    return (PropagationSpec){.pattern = m->parts.patterns->labels, .id = {0, FORWARD}};
 }
 
 static const DeviceFloat *diagonal_of(const Model *m, const float *of_block) {
@@ -103,7 +103,7 @@ static OperatorForm operator_form(const Model *m, const Block *block) {
     OperatorForm form = {.block = *block,
                          .left = diagonal_of(m, block->left),
                          .right = diagonal_of(m, block->right),
-                         .whole = block->pattern,
+                         .largest = block->pattern,
                          .sources = block->pattern->plan.sources,
                          .columns = widest(m, block->pattern)};
     for (int i = 0; i < patterns->count; i++) {
@@ -111,7 +111,7 @@ static OperatorForm operator_form(const Model *m, const Block *block) {
         if (other->own.offset != block->pattern->own.offset)
             continue;
         form.sources = max64(form.sources, other->plan.sources);
-        form.whole = other->rows > form.whole->rows ? other : form.whole;
+        form.largest = other->rows > form.largest->rows ? other : form.largest;
     }
     return form;
 }
@@ -119,16 +119,16 @@ static OperatorForm operator_form(const Model *m, const Block *block) {
 // ---- rows before post
 
 // Are the rows of that exchange sent before post?
-static bool is_before_post(const Model *m, const Site *site) {
-    return site->of_training && site->id.direction == FORWARD &&
-           m->shape.before_post[site->id.layer];
+static bool is_before_post(const Model *m, const PropagationSpec *spec) {
+    return spec->of_training && spec->id.direction == FORWARD &&
+           m->shape.before_post[spec->id.layer];
 }
 
 // What post_halo needs, planned or allocated: halo rows of their own where the schedule keeps the
 // received ones, which are those before post.
 static void alloc_before_post(BeforePost *before, const Model *m, const Allocator *allocator,
-                              const Site *site, const Block *block) {
-    const HaloPlan *p = &site->pattern->plan;
+                              const PropagationSpec *spec, const Block *block) {
+    const HaloPlan *p = &spec->pattern->plan;
     before->halo_id =
         alloc_mirror(allocator, p->halo_id, (size_t)p->halo_count * sizeof(int64_t), "node ids");
     if (block->right != NULL)
@@ -137,7 +137,7 @@ static void alloc_before_post(BeforePost *before, const Model *m, const Allocato
     if (m->parts.schedule->keeps_in_flight)
         before->posted =
             alloc_rows(allocator, p->halo_count,
-                       model_exchanged(&m->shape, site->id.layer, FORWARD), "halo rows");
+                       model_exchanged(&m->shape, spec->id.layer, FORWARD), "halo rows");
 }
 
 // The owners' right of the halo rows. Collective.
@@ -158,41 +158,41 @@ static void fill_halo_right(const BeforePost *before, const Model *m, const Bloc
 
 // ---- layers
 
-static void make_propagation(Model *m, Propagation *over, const Site *site) {
-    Block block = block_at(m, site);
+static void make_propagation(Model *m, Propagation *over, const PropagationSpec *spec) {
+    Block block = block_at(m, spec);
     OperatorForm of_block = operator_form(m, &block);
     SparseOperator *op = operator_find(&m->operators, &of_block);
-    PropagationForm form = form_at(m, site);
+    PropagationForm form = form_at(m, spec);
     *over = (Propagation){.op = op};
     if (form.columns == 0)
         return;
     propagation_init(over, op, &form, m->buffers);
-    if (!is_before_post(m, site))
+    if (!is_before_post(m, spec))
         return;
-    BeforePost *before = &m->layer[site->id.layer].before;
-    alloc_before_post(before, m, &(Allocator){.backend = m->parts.backend}, site, &block);
+    BeforePost *before = &m->layer[spec->id.layer].before;
+    alloc_before_post(before, m, &(Allocator){.backend = m->parts.backend}, spec, &block);
     if (block.right != NULL)
         fill_halo_right(before, m, &block);
 }
 
 static void make_labels(Model *m) {
-    Site site = labels_site(m);
-    if (site.pattern == NULL)
+    PropagationSpec spec = labels_spec(m);
+    if (spec.pattern == NULL)
         return;
-    Block block = block_at(m, &site);
+    Block block = block_at(m, &spec);
     OperatorForm form = operator_form(m, &block);
     m->label.over = (Propagation){.op = operator_find(&m->operators, &form)};
 }
 
 static void make_layer(Model *m, int l) {
     Layer *layer = &m->layer[l];
-    Propagation *over[SITES] = {
+    Propagation *over[PROPAGATIONS] = {
         [FORWARD] = &layer->propagation[FORWARD], &layer->propagation[BACKWARD], &layer->infer};
-    Site site;
-    for (int which = 0; which < SITES; which++)
-        if (site_of(&site, m, l, which))
-            make_propagation(m, over[which], &site);
-    if (l >= m->shape.leading && evaluates_on_training(m, l))
+    PropagationSpec spec;
+    for (int which = 0; which < PROPAGATIONS; which++)
+        if (spec_of(&spec, m, l, which))
+            make_propagation(m, over[which], &spec);
+    if (l >= m->shape.feature_layers && evaluates_on_training(m, l))
         layer->infer = layer->propagation[FORWARD];
 }
 
@@ -209,9 +209,9 @@ void propagate(Model *m, OperatorCall call) {
 
 // ---- what is made of the features once (lossless.input_features)
 
-// The stages of the leading layers.
+// The stages of the feature layers.
 static int once_stages(const ModelShape *shape) {
-    return shape->leading < shape->stages ? shape->leading : shape->stages;
+    return shape->feature_layers < shape->stages ? shape->feature_layers : shape->stages;
 }
 
 // The features' aggregate of a stage, on the full Pattern, and how it travels.
@@ -220,14 +220,14 @@ static OperatorForm once_operator(const Model *m, int stage) {
     return (OperatorForm){.block = *block,
                           .left = m->forward[stage].left,
                           .right = m->forward[stage].right,
-                          .whole = block->pattern,
+                          .largest = block->pattern,
                           .sources = block->pattern->plan.sources,
                           .columns = m->shape.width[0]};
 }
 
 static PropagationForm once_form(const Model *m, int stage) {
     return (PropagationForm){.pattern = m->parts.patterns->full[stage],
-                             .options = exact_options(m),
+                             .options = full_precision_options(m),
                              .columns = m->shape.width[0],
                              .id = {stage, FORWARD}};
 }
@@ -246,8 +246,8 @@ static void mix_in(const Model *m, int l, Rows in, Rows out) {
                                  l == 0 ? in : m->features, factor, out, NULL);
 }
 
-// The aggregate of the features, and the aggregate of that for every leading layer. The last one
-// ends in m->features, the one before it in m->entering.
+// The aggregate of the features, and the aggregate of that for every feature layer. The last one
+// ends in m->features, the one before it in m->aggregate_input.
 static void features_once(Model *m, ExchangeBuffers *buffers) {
     Propagation once[SHARD_SETS];
     Operators operators = {.backend = m->parts.backend, .panels = "rows"};
@@ -258,8 +258,8 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
         propagation_init(&once[stage], operator_find(&operators, &of_block), &form, buffers);
     }
     Rows in = m->x, last = alloc_unmixed(m, &(Allocator){.backend = m->parts.backend});
-    for (int l = 0; l < m->shape.leading; l++) {
-        Rows out = (m->shape.leading - l) % 2 == 1 ? last : m->entering;
+    for (int l = 0; l < m->shape.feature_layers; l++) {
+        Rows out = (m->shape.feature_layers - l) % 2 == 1 ? last : m->aggregate_input;
         propagate(m, (OperatorCall){.over = &once[l % m->shape.stages], .in = in, .out = out});
         if (m->shape.mixes > 0)
             mix_in(m, l, in, out);
@@ -275,7 +275,7 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
 // The halo's features, for masks that both ends make.
 static void features_kept(Model *m, ExchangeBuffers *buffers) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
-    CodecOptions exact = exact_options(m);
+    CodecOptions exact = full_precision_options(m);
     Channel *channel =
         channel_new(buffers, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
     RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->forward[0].right};
@@ -285,7 +285,8 @@ static void features_kept(Model *m, ExchangeBuffers *buffers) {
         channel_receive(channel, group);
     channel_finish(channel);
     Rows received = channel_rows(channel);
-    m->parts.backend->copy(m->kept.at, received.at, rows_bytes(received.count, received.columns));
+    m->parts.backend->copy(m->halo_features.at, received.at,
+                           rows_bytes(received.count, received.columns));
     channel_free(channel);
 }
 
@@ -328,55 +329,56 @@ void propagations_features(Model *m) {
 
 // ---- the plan
 
-static void plan_site(MemoryPlan *plan, BufferSizes *shared, Model *m, const Site *site) {
+static void plan_spec(MemoryForecast *forecast, BufferSizes *shared, Model *m,
+                      const PropagationSpec *spec) {
     const Backend *b = m->parts.backend;
-    Block block = block_at(m, site);
+    Block block = block_at(m, spec);
     OperatorForm of_block = operator_form(m, &block);
-    PropagationForm form = form_at(m, site);
-    operator_plan(&m->operators, plan, &of_block);
+    PropagationForm form = form_at(m, spec);
+    operator_forecast(&m->operators, forecast, &of_block);
     if (form.columns == 0)
         return;
-    propagation_plan(plan, shared, b, &form);
-    if (is_before_post(m, site))
-        alloc_before_post(&(BeforePost){0}, m, &(Allocator){.backend = b, .plan = plan}, site,
-                          &block);
+    propagation_forecast(forecast, shared, b, &form);
+    if (is_before_post(m, spec))
+        alloc_before_post(&(BeforePost){0}, m, &(Allocator){.backend = b, .forecast = forecast},
+                          spec, &block);
 }
 
 // What propagations_features needs at set-up.
-static void plan_features(MemoryPlan *plan, const Model *m) {
+static void plan_features(MemoryForecast *forecast, const Model *m) {
     const Backend *b = m->parts.backend;
     Operators operators = {.backend = b, .panels = "rows"};
-    CodecOptions exact = exact_options(m);
+    CodecOptions exact = full_precision_options(m);
     BufferSizes most = {0};
     if (m->shape.layer0 != LAYER0_EXCHANGED)
-        alloc_unmixed(m, &(Allocator){.backend = b, .plan = plan});
+        alloc_unmixed(m, &(Allocator){.backend = b, .forecast = forecast});
     for (int stage = 0; stage < once_stages(&m->shape); stage++) {
         OperatorForm of_block = once_operator(m, stage);
         PropagationForm form = once_form(m, stage);
-        operator_plan(&operators, plan, &of_block);
-        propagation_plan(plan, &most, b, &form);
+        operator_forecast(&operators, forecast, &of_block);
+        propagation_forecast(forecast, &most, b, &form);
     }
     if (m->shape.layer0 == LAYER0_KEPT)
-        channel_plan(plan, &most, b, &m->parts.patterns->of[0][FORWARD]->plan, &exact,
-                     m->shape.width[0]);
-    exchange_buffers_plan(plan, b, &most);
+        channel_forecast(forecast, &most, b, &m->parts.patterns->of[0][FORWARD]->plan, &exact,
+                         m->shape.width[0]);
+    exchange_buffers_forecast(forecast, b, &most);
 }
 
-void propagations_plan(MemoryPlan *plan, Model *m) {
+void propagations_forecast(MemoryForecast *forecast, Model *m) {
     BufferSizes shared = {0};
-    Site site;
-    plan_features(plan, m);
+    PropagationSpec spec;
+    plan_features(forecast, m);
     for (int l = 0; l < m->shape.layers; l++)
-        for (int which = 0; which < SITES; which++)
-            if (site_of(&site, m, l, which))
-                plan_site(plan, &shared, m, &site);
-    Site labels = labels_site(m);
+        for (int which = 0; which < PROPAGATIONS; which++)
+            if (spec_of(&spec, m, l, which))
+                plan_spec(forecast, &shared, m, &spec);
+    PropagationSpec labels = labels_spec(m);
     if (labels.pattern != NULL) {
         Block block = block_at(m, &labels);
         OperatorForm form = operator_form(m, &block);
-        operator_plan(&m->operators, plan, &form);
+        operator_forecast(&m->operators, forecast, &form);
     }
-    exchange_buffers_plan(plan, m->parts.backend, &shared);
+    exchange_buffers_forecast(forecast, m->parts.backend, &shared);
 }
 
 // ---- freeing

@@ -127,7 +127,7 @@ static double area_of(const Evaluated *e, Ranking *ranking, Ranked *mine, const 
         ranking->list = ALLOC(Ranked, ranking->count, "scores of a class");
     comm_gather_v(comm, mine, ranking->list, offset);
     if (comm->rank == 0)
-        comm_aside(comm, rank_class, ranking);
+        comm_on_helper(comm, rank_class, ranking);
     comm_broadcast(comm, &ranking->value, sizeof ranking->value, 0);
     memory_free(ranking->list);
     ranking->list = NULL;

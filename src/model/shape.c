@@ -138,8 +138,8 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
 // the first of the layers without weights before it. Aggregates that are precomputed stay as they
 // are.
 static int first_to_multiply(const ModelShape *shape, int l) {
-    while (shape->kind->may_transform_run && l > shape->leading && shape->aggregates[l - 1] &&
-           !shape->weights[l - 1])
+    while (shape->kind->may_transform_run && l > shape->feature_layers &&
+           shape->aggregates[l - 1] && !shape->weights[l - 1])
         l--;
     return l;
 }
@@ -180,10 +180,10 @@ static void choose_savings(ModelShape *shape, const Config *config) {
         shape->layer0 = shape->input_keep < 1 ? LAYER0_KEPT : LAYER0_ONCE;
     if (shape->sparse || multiplies_dropped(shape, config))
         shape->layer0 = LAYER0_EXCHANGED;
-    while (shape->layer0 != LAYER0_EXCHANGED && shape->leading < shape->layers &&
-           shape->aggregates[shape->leading] &&
-           (shape->leading == 0 || !shape->weights[shape->leading - 1]))
-        shape->leading++;
+    while (shape->layer0 != LAYER0_EXCHANGED && shape->feature_layers < shape->layers &&
+           shape->aggregates[shape->feature_layers] &&
+           (shape->feature_layers == 0 || !shape->weights[shape->feature_layers - 1]))
+        shape->feature_layers++;
     shape->sampled = config->comm.sample < 1;
     shape->train_rows = strcmp(config->lossless.receptive_field, "auto") == 0;
     // Of a minimum cover the way back has another one; where rows are sampled, both ways have the
@@ -192,7 +192,7 @@ static void choose_savings(ModelShape *shape, const Config *config) {
     cover_choose(shape->cover, min && shape->sampled ? "sources" : config->lossless.cover,
                  shape->stages);
     // what is made once, or masked at both ends, are aggregates of the features
-    int first = shape->layer0 == LAYER0_ONCE ? shape->leading : shape->layer0 == LAYER0_KEPT;
+    int first = shape->layer0 == LAYER0_ONCE ? shape->feature_layers : shape->layer0 == LAYER0_KEPT;
     bool may = strcmp(config->lossless.order, "aggregate-first") != 0 && shape->mixes == 0 &&
                shape->kind->may_transform_first;
     if (shape->sparse)
@@ -262,7 +262,7 @@ void model_shape_for_inference(ModelShape *shape) {
     shape->input_keep = 1;
     if (shape->layer0 == LAYER0_KEPT)
         shape->layer0 = LAYER0_ONCE;
-    for (int l = 0; l < shape->leading; l++)
+    for (int l = 0; l < shape->feature_layers; l++)
         shape->transform_first[l] = false;
 }
 
@@ -299,7 +299,7 @@ bool wants_input_gradient(const ModelShape *shape, int l) {
 }
 
 int64_t model_exchanged(const ModelShape *shape, int l, int direction) {
-    bool once = shape->layer0 == LAYER0_ONCE && l < shape->leading;
+    bool once = shape->layer0 == LAYER0_ONCE && l < shape->feature_layers;
     if (once || !shape->aggregates[l] || (l == 0 && shape->layer0 == LAYER0_KEPT))
         return 0;
     if (shape->transform_first[l])

@@ -40,7 +40,7 @@ static bool is_dropped(const ModelShape *shape) {
 // X Ws is added to rows that are there.
 static bool adds(const ModelShape *shape) {
     bool self = false;
-    for (int i = 0; i < shape->parameter_windows; i++)
+    for (int i = 0; i < shape->parameter_spans; i++)
         self |= shape->parameter[i].layer == 0 && shape->parameter[i].role == ROLE_SELF_WEIGHT;
     return self;
 }
@@ -86,9 +86,9 @@ static void plan_aggregate(const Model *m, const Allocator *allocator, int64_t r
                            int64_t entries, int64_t sources) {
     size_t bytes = planned_bytes(m, rows, entries, sources);
     if (m->parts.backend->device_free != NULL)
-        memory_plan_add_device(allocator->plan, what, bytes);
+        forecast_add_device(allocator->forecast, what, bytes);
     else
-        memory_plan_add(allocator->plan, what, bytes);
+        forecast_add(allocator->forecast, what, bytes);
 }
 
 // Which row or column each entry is in.
@@ -101,7 +101,7 @@ static void list_rows(int32_t *row, const Csr *csr) {
 // The entries of a Csr that dropout looks at, and what it leaves of them.
 static void alloc_entries(SparseEntries *e, const Allocator *allocator, const Csr *csr,
                           int64_t count, bool transposed) {
-    bool plans = allocator->plan != NULL; // then no array is there, nor read
+    bool plans = allocator->forecast != NULL; // then no array is there, nor read
     size_t bytes = (size_t)count * sizeof(int32_t);
     e->count = count;
     e->listed = alloc_host(allocator, bytes, what);
@@ -119,7 +119,7 @@ static void alloc_times(Model *m, const Allocator *allocator) {
     const Shard *shard = m->parts.shard;
     int64_t width = m->shape.width[1], features = m->shape.width[0];
     s->rows = shard->sparse;
-    if (allocator->plan != NULL)
+    if (allocator->forecast != NULL)
         plan_aggregate(m, allocator, shard->set[NODES].own, shard->feature_entries, features);
     else
         s->times = m->parts.backend->aggregate_new(&s->rows, features, width, "rows");
@@ -138,9 +138,9 @@ static void alloc_back(Model *m, const Allocator *allocator, int level) {
     int64_t features = m->shape.width[0], rows = m->parts.patterns->rows[level];
     int64_t entries = entries_of(m, level);
     Csr *back = &s->transposed[level];
-    if (allocator->plan != NULL) {
+    if (allocator->forecast != NULL) {
         plan_aggregate(m, allocator, features, entries, rows);
-        memory_plan_add(allocator->plan, what, csr_bytes_of(features, entries, true));
+        forecast_add(allocator->forecast, what, csr_bytes_of(features, entries, true));
     } else {
         Csr of = first_rows(m, level);
         csr_transpose(back, &of, features);
@@ -148,7 +148,7 @@ static void alloc_back(Model *m, const Allocator *allocator, int level) {
     }
     if (is_dropped(&m->shape)) {
         alloc_entries(&s->entries[1 + level], allocator, back, entries, true);
-        if (allocator->plan == NULL)
+        if (allocator->forecast == NULL)
             b->aggregate_weights(s->back[level], s->entries[1 + level].kept);
     }
 }
@@ -231,7 +231,7 @@ void sparse_gradient(const Model *m, const Parameter *p, Rows g, const Poll *pol
     assert(g.count == m->parts.patterns->rows[level]);
     b->aggregate_prepare(s->back[level], g, NULL, poll);
     b->aggregate_rows(s->back[level], s->padded, (Range){0, s->padded.count}, false, NULL, poll);
-    b->unpad_rows(flat_window(m->gradient, p->begin), s->padded);
+    b->unpad_rows(flat_at(m->gradient, p->begin), s->padded);
     if (m->sync != NULL)
         gradsync_made(m->sync, m->gradient, p->begin);
 }

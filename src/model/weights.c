@@ -92,12 +92,12 @@ static void weigh_classes(Model *m, const char *words) {
     double *factor = ALLOC(double, shard->classes, "factors of classes");
     float *single = ALLOC(float, shard->classes, "factors of classes");
     fill_factors(factor, words, count, shard);
-    m->weigh.whole = 0;
+    m->weigh.unweighted = 0;
     for (int64_t c = 0; c < shard->classes; c++) {
         single[c] = (float)factor[c];
         if (m->weigh.factor != NULL)
             m->weigh.factor[c] = factor[c];
-        m->weigh.whole += factor[c] * (double)count[c];
+        m->weigh.unweighted += factor[c] * (double)count[c];
     }
     m->parts.backend->upload(m->weigh.classes, single, (size_t)shard->classes * sizeof *single);
     m->parts.backend->finish(NULL);
@@ -110,20 +110,20 @@ static void weigh_classes(Model *m, const char *words) {
 void make_loss_weights(Model *m, const Config *config) {
     const char *words = config->train.class_weights;
     bool of_labels = m->shape.loss->count != NULL && !m->shape.inference;
-    m->weigh.whole = of_labels ? (double)m->parts.shard->train_nodes : 1;
+    m->weigh.unweighted = of_labels ? (double)m->parts.shard->train_nodes : 1;
     m->weigh.form = (LossForm){.smoothing = (float)config->train.label_smoothing,
                                .positive = (float)config->train.positive_weight};
     for (int64_t c = 0; m->weigh.factor != NULL && c < m->parts.shard->classes; c++)
         m->weigh.factor[c] = 1;
     if (of_labels && words[0] != 0 && strcmp(words, none) != 0)
         weigh_classes(m, words);
-    m->weigh.sum = m->weigh.whole;
+    m->weigh.sum = m->weigh.unweighted;
 }
 
 void model_set_row_weights(Model *m, const float *row, double sum) {
     assert(m->shape.weighs_rows || row == NULL);
     m->weigh.has_rows = row != NULL;
-    m->weigh.sum = sum > 0 ? sum : m->weigh.whole;
+    m->weigh.sum = sum > 0 ? sum : m->weigh.unweighted;
     if (row != NULL)
         m->parts.backend->upload(m->weigh.rows, row, (size_t)own_rows(m, 0) * sizeof *row);
 }

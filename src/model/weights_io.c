@@ -116,13 +116,13 @@ static bool get_statistics(const ModelShape *shape, float *parameters, const Ten
 }
 
 int model_tensors(const ModelShape *shape, const float *parameters, float *turned, Tensor *tensor) {
-    for (int i = 0; i < shape->parameter_windows; i++) {
+    for (int i = 0; i < shape->parameter_spans; i++) {
         const Parameter *p = &shape->parameter[i];
         turn(turned + p->begin, parameters + p->begin, p, p->rows, p->columns);
         tensor[i] = outside(p);
         tensor[i].data = turned + p->begin;
     }
-    int count = shape->parameter_windows;
+    int count = shape->parameter_spans;
     count += put_statistics(shape, parameters, turned, tensor + count);
     if (shape->stages > 1)
         tensor[count++] = operator_name(shape);
@@ -142,7 +142,7 @@ bool model_restore_tensors(const ModelShape *shape, float *parameters, const Ten
                            Error *err) {
     if (!check_operator(shape, file, err) || !check_labels(shape, file, err))
         return false;
-    for (int i = 0; i < shape->parameter_windows; i++) {
+    for (int i = 0; i < shape->parameter_spans; i++) {
         const Parameter *p = &shape->parameter[i];
         Tensor want = outside(p);
         const Tensor *found = tensors_need(file, p->name, TENSOR_F32, want.rank, want.shape, err);

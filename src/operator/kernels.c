@@ -71,8 +71,8 @@ SparseOperator *operator_find(Operators *operators, const OperatorForm *form) {
     if (!enter(operators, &form->block, &op))
         return op;
     if (op->owns_aggregate)
-        op->aggregate = op->backend->aggregate_new(&form->whole->own, form->sources, form->columns,
-                                                   operators->panels);
+        op->aggregate = op->backend->aggregate_new(&form->largest->own, form->sources,
+                                                   form->columns, operators->panels);
     make_rest(op, form);
     return op;
 }
@@ -115,13 +115,13 @@ static void plan_rest(const Allocator *allocator, const OperatorForm *form) {
         alloc_device(allocator, left_own_bytes(p), "diagonals");
 }
 
-void operator_plan(Operators *operators, MemoryPlan *plan, const OperatorForm *form) {
-    Allocator allocator = {.backend = operators->backend, .plan = plan};
+void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form) {
+    Allocator allocator = {.backend = operators->backend, .forecast = forecast};
     SparseOperator *op;
     if (!enter(operators, &form->block, &op))
         return;
     if (op->owns_aggregate)
-        plan_aggregate(&allocator, &form->whole->own, form->sources, form->columns,
+        plan_aggregate(&allocator, &form->largest->own, form->sources, form->columns,
                        operators->panels);
     plan_rest(&allocator, form);
 }

@@ -16,14 +16,14 @@ void propagation_init(Propagation *over, SparseOperator *op, const PropagationFo
     over->partials = alloc_partials(&(Allocator){.backend = backend}, form);
 }
 
-void propagation_plan(MemoryPlan *plan, BufferSizes *shared, const Backend *backend,
-                      const PropagationForm *form) {
+void propagation_forecast(MemoryForecast *forecast, BufferSizes *shared, const Backend *backend,
+                          const PropagationForm *form) {
     BufferSizes own = {0};
-    channel_plan(plan, form->in_flight ? &own : shared, backend, &form->pattern->plan,
-                 &form->options, form->columns);
-    alloc_partials(&(Allocator){.backend = backend, .plan = plan}, form);
+    channel_forecast(forecast, form->in_flight ? &own : shared, backend, &form->pattern->plan,
+                     &form->options, form->columns);
+    alloc_partials(&(Allocator){.backend = backend, .forecast = forecast}, form);
     if (form->in_flight)
-        exchange_buffers_plan(plan, backend, &own);
+        exchange_buffers_forecast(forecast, backend, &own);
 }
 
 void propagation_clear(const Backend *backend, Propagation *over) {

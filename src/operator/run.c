@@ -13,7 +13,7 @@ typedef struct TwoPolls {
     const Poll *exchange, *beside;
 } TwoPolls;
 
-static void poll_both(void *context) {
+static void poll_two(void *context) {
     const TwoPolls *both = context;
     poll_call(both->exchange);
     poll_call(both->beside);
@@ -41,7 +41,7 @@ static void run_own(void *context, OwnPart part, const Poll *exchange) {
     const SparseOperator *op = running->step.op;
     const Pattern *pattern = op->block.pattern;
     TwoPolls both = {exchange, running->run->beside};
-    const Poll *poll = &(Poll){poll_both, &both};
+    const Poll *poll = &(Poll){poll_two, &both};
     if (part != OWN_MARGINAL)
         running->call->method->prepare(&running->step, poll);
     if (part == OWN_CENTRAL) {
@@ -74,7 +74,7 @@ static void run_halo(void *context, Rows received, int begin, int end, bool last
     const Running *running = context;
     const SparseOperator *op = running->step.op;
     TwoPolls both = {exchange, running->run->beside};
-    const Poll *poll = &(Poll){poll_both, &both};
+    const Poll *poll = &(Poll){poll_two, &both};
     Rows halo = arrived(running, received, begin, end, poll);
     running->call->method->halo(&running->step, halo, begin, end, last, poll);
     if (last)

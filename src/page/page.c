@@ -48,7 +48,7 @@ static bool put_page(FileWriter *file, const JsonWriter *data, Error *err) {
 bool page_write(const char *path, const RunRecords *records, Error *err) {
     FileWriter file;
     JsonWriter data;
-    if (!file_writer_beside(&file, path, err))
+    if (!file_writer_replace(&file, path, err))
         return false;
     json_writer_init(&data, false);
     page_put_data(&data, records);

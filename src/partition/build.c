@@ -14,7 +14,7 @@ static bool hash_part_files(char *out, const Config *config, const char *argumen
                             Error *err) {
     char path[PATH_BYTES], beside[PATH_BYTES];
     part_file_path(config, argument, parts, path, sizeof path);
-    part_file_beside(beside, sizeof beside, path, parts);
+    part_file_of(beside, sizeof beside, path, parts);
     return hash_file(path, out, err) &&
            (!file_exists(beside) || hash_file(beside, out + strlen(out), err));
 }
@@ -114,7 +114,7 @@ typedef struct FileName {
 } FileName;
 
 // What rank 0 tells the others.
-typedef struct Told {
+typedef struct Announced {
     bool found; // in the cache
     bool symmetric, reorder;
     int64_t nodes, vertices;
@@ -122,14 +122,14 @@ typedef struct Told {
     char dataset[PATH_BYTES]; // directory; "": its arrays are not those that were cut
     FileName arrays;
     char name[DATASET_NAME], hash[33]; // of the dataset
-} Told;
+} Announced;
 
 // One build, as the steps of a rank see it.
 typedef struct Build {
     const Config *config;
     const Comm *comm;
     int parts;
-    Told told;
+    Announced told;
     Prepared prepared; // of rank 0
     Dataset mapped;    // of the other ranks
     bool sees;         // this rank sees the same dataset and folder as rank 0
@@ -148,9 +148,9 @@ static const Dataset *dataset_of(const Build *b) {
 
 static void begin_parts_stage(const Config *config, int parts) {
     if (parts > 1)
-        stage_begin("cut", "%s, %d parts", SHOWN(config->partition.method), parts);
+        progress_begin("cut", "%s, %d parts", SHOWN(config->partition.method), parts);
     else
-        stage_begin("load", "the whole dataset");
+        progress_begin("load", "the whole dataset");
 }
 
 // Says what METIS took if that was much, and begins what follows.
@@ -159,9 +159,9 @@ static void end_cut_stage(size_t before) {
     size_t most = partition_metis_memory();
     if (most > before && most >= MUCH) {
         snprintf(text, sizeof text, "METIS took %s", quantity_memory(memory, (double)most));
-        stage_end(text);
+        progress_end(text);
     }
-    stage_begin("order", "the rows of each part");
+    progress_begin("order", "the rows of each part");
 }
 
 static FileName file_name_of(const Dataset *dataset) {
@@ -226,7 +226,7 @@ static void tell_dataset(Build *b) {
 }
 
 static bool prepare_and_cut(Build *b) {
-    Told *told = &b->told;
+    Announced *told = &b->told;
     if (!prepared_need(&b->prepared, b->err))
         return false;
     told->reorder = b->config->partition.reorder;
@@ -240,7 +240,7 @@ static bool prepare_and_cut(Build *b) {
 
 static void find_or_cut(void *context) {
     Build *b = context;
-    Told *told = &b->told;
+    Announced *told = &b->told;
     if (!is_first(b) || !prepared_init(&b->prepared, b->config, b->warnings, b->err) ||
         !parts_folder(told->folder, sizeof told->folder, &b->prepared, b->parts, b->err))
         return;
@@ -248,7 +248,7 @@ static void find_or_cut(void *context) {
     if (told->found) {
         begin_parts_stage(b->config, b->parts);
         use_parts(&b->prepared, told->folder);
-        stage_end("found in the cache");
+        progress_end("found in the cache");
         return;
     }
     if (file_exists(told->folder))
@@ -275,7 +275,7 @@ static void join(void *context) {
 static bool share_cut(Build *b) {
     const Comm *comm = b->comm;
     int64_t blind;
-    comm_aside(comm, join, b);
+    comm_on_helper(comm, join, b);
     blind = !b->sees;
     comm_sum_int64(comm, &blind, 1);
     if (!is_first(b)) {
@@ -289,10 +289,10 @@ static bool share_cut(Build *b) {
     return blind == 0;
 }
 
-// Beside other ranks, a rank keeps only the rows of its own parts.
+// NodeFiles other ranks, a rank keeps only the rows of its own parts.
 static void keep_own_rows(void *context) {
     Build *b = context;
-    WantedRows wanted = {b->part, parts_of_rank(b->comm, b->comm->rank, b->parts, true)};
+    RowSelection wanted = {b->part, parts_of_rank(b->comm, b->comm->rank, b->parts, true)};
     graph_clear(&b->graph);
     graph_init_rows(&b->graph, dataset_of(b), b->told.symmetric, &wanted,
                     b->config->run.memory_limit);
@@ -302,7 +302,7 @@ static void keep_own_rows(void *context) {
 static bool make_shards(Build *b) {
     bool shared = share_cut(b);
     if (shared && b->comm->size > 1)
-        comm_aside(b->comm, keep_own_rows, b);
+        comm_on_helper(b->comm, keep_own_rows, b);
     if (!shared && !is_first(b)) // it only takes part in what all do
         b->graph = (Graph){
             .nodes = b->told.nodes, .vertices = b->told.vertices, .symmetric = b->told.symmetric};
@@ -347,13 +347,13 @@ bool parts_build(const Config *config, int parts, const Comm *comm, char *folder
                  Warnings *warnings, Error *err) {
     Build b = {.config = config, .comm = comm, .parts = parts, .warnings = warnings, .err = err};
     *warnings = (Warnings){0};
-    comm_aside(comm, find_or_cut, &b);
+    comm_on_helper(comm, find_or_cut, &b);
     comm_await(comm, 0);
     bool ok = comm_agree(comm, err);
     if (ok)
         comm_broadcast(comm, &b.told, sizeof b.told, 0);
     ok = ok && (b.told.found || make_shards(&b));
-    comm_aside(comm, take_place, &b);
+    comm_on_helper(comm, take_place, &b);
     ok = comm_agree(comm, err);
     if (ok)
         snprintf(folder, size, "%s", b.told.folder);

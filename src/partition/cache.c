@@ -166,12 +166,12 @@ static bool save_prepared(const Prepared *prepared, Error *err) {
 }
 
 static bool loading_fits(const Config *config, Error *err) {
-    MemoryPlan plan = {0};
-    dataset_plan(&plan, config);
-    return memory_plan_fits(&plan, config->run.memory_limit,
-                            "load it on a larger machine and keep data.cache, or let `fringe "
-                            "partition` cut it there",
-                            err);
+    MemoryForecast forecast = {0};
+    dataset_forecast(&forecast, config);
+    return forecast_fits(&forecast, config->run.memory_limit,
+                         "load it on a larger machine and keep data.cache, or let `fringe "
+                         "partition` cut it there",
+                         err);
 }
 
 // The arrays then lie in the file and not in memory.
@@ -200,7 +200,7 @@ static bool save_fitted(const Prepared *prepared, Error *err) {
 // form and is not copied.
 static bool load_original(Prepared *prepared, Error *err) {
     const Config *config = prepared->config;
-    stage_begin("read", "%s", SHOWN(prepared->name));
+    progress_begin("read", "%s", SHOWN(prepared->name));
     if (!loading_fits(config, err) || !dataset_load(&prepared->dataset, config, err))
         return false;
     prepared->loaded = true;
@@ -223,7 +223,7 @@ void prepared_clear(Prepared *prepared) {
 // Fills prepared->hash, from the cache if the source is known there.
 bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings, Error *err) {
     *prepared = (Prepared){.config = config, .cache = config->data.cache, .warnings = warnings};
-    stage_begin("read", "the source files");
+    progress_begin("read", "the source files");
     if (!config_make_cache(config, err) || !dataset_source_hash(config, prepared->source, err) ||
         !dataset_name(config, prepared->name, err))
         return false;

@@ -30,11 +30,11 @@ static void inner_graph(Dataset *inner, const Shard *shard) {
 static bool cut_inner(int32_t *piece, const Shard *shard, int pieces, const Config *config,
                       Error *err) {
     const ShardRelation *in = &shard->relation[IN_EDGES];
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "edges inside a part",
-                    csr_bytes_of(shard->set[NODES].own, in->edges, false));
-    if (!memory_plan_fits(&plan, config->run.memory_limit, "cut the graph into more parts first",
-                          err))
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "edges inside a part",
+                 csr_bytes_of(shard->set[NODES].own, in->edges, false));
+    if (!forecast_fits(&forecast, config->run.memory_limit, "cut the graph into more parts first",
+                       err))
         return false;
     Dataset inner = {0};
     Warnings unused = {0};

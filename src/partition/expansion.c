@@ -12,19 +12,19 @@
 enum { CLIQUE_MOST = 64, DISTANCES = 8, SCALE = 64 };
 
 static bool expansion_fits(const Dataset *dataset, double memory_limit, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "neighbours of a node",
-                    memory_product(dataset->nodes, 2 * sizeof(int32_t) + sizeof(float)));
-    return memory_plan_fits(&plan, memory_limit,
-                            "use partition.method random or blocks, or cut on a larger machine and "
-                            "use file:PATH",
-                            err);
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "neighbours of a node",
+                 memory_product(dataset->nodes, 2 * sizeof(int32_t) + sizeof(float)));
+    return forecast_fits(&forecast, memory_limit,
+                         "use partition.method random or blocks, or cut on a larger machine and "
+                         "use file:PATH",
+                         err);
 }
 
 bool expansion_init(Expansion *x, const Dataset *dataset, int64_t seed, double memory_limit,
                     Error *err) {
     *x = (Expansion){.dataset = dataset,
-                     .stream = random_stream((uint64_t)seed, RANDOM_PARTITION, 0, 1, 0)};
+                     .random = random_key((uint64_t)seed, RANDOM_PARTITION, 0, 1, 0)};
     if (!hyperedge_pins(&x->pins, dataset, memory_limit, err))
         return false;
     if (!expansion_fits(dataset, memory_limit, err)) {
@@ -77,7 +77,7 @@ static void join_some(Expansion *x, int64_t v, int64_t h, const int32_t *pin, in
     int64_t i = position_of(v, pin, pins);
     float weight = x->scale / (2 * DISTANCES);
     for (int d = 0; d < DISTANCES; d++) {
-        double u = random_uniform32(x->stream, h, 0, d);
+        double u = random_uniform32(x->random, h, 0, d);
         int64_t distance = d == 0 ? 1 : 1 + (int64_t)(u * (double)(pins - 1)); // below `pins`
         join(x, pin[(i + distance) % pins], weight);
         join(x, pin[(i + pins - distance) % pins], weight);

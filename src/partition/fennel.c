@@ -215,12 +215,12 @@ static void fennel_clear(Fennel *f) {
 }
 
 static bool fennel_fits(const CutInput *input, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "order of the stream",
-                    memory_product(input->dataset->nodes, 2 * sizeof(int32_t)));
-    memory_plan_add(&plan, "parts of Fennel", memory_product(input->parts + 1, 44));
-    return memory_plan_fits(&plan, input->config->run.memory_limit,
-                            "cut on a larger machine and use file:PATH", err);
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "order of the stream",
+                 memory_product(input->dataset->nodes, 2 * sizeof(int32_t)));
+    forecast_add(&forecast, "parts of Fennel", memory_product(input->parts + 1, 44));
+    return forecast_fits(&forecast, input->config->run.memory_limit,
+                         "cut on a larger machine and use file:PATH", err);
 }
 
 // "" means one pass.

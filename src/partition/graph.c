@@ -4,16 +4,16 @@
 #include "internal.h"
 #include <string.h>
 
-static bool is_wanted(const WantedRows *wanted, int64_t v) {
-    return wanted == NULL ||
-           (wanted->part[v] >= wanted->parts.begin && wanted->part[v] < wanted->parts.end);
+static bool is_selected(const RowSelection *selection, int64_t v) {
+    return selection == NULL || (selection->part[v] >= selection->parts.begin &&
+                                 selection->part[v] < selection->parts.end);
 }
 
 // One direction of the pins, and the vertices whose rows are wanted.
 typedef struct Star {
     const Dataset *dataset;
     bool by_target;
-    const WantedRows *wanted;
+    const RowSelection *wanted;
 } Star;
 
 // Counts and then, at `next`, lists the columns of each row. By source: a node leads to the
@@ -26,8 +26,8 @@ static void lead(const Star *star, int64_t *next, int32_t *column) {
         for (int64_t e = dataset->offset[v]; e < dataset->offset[v + 1]; e++) {
             int role = dataset->pin_role != NULL ? dataset->pin_role[e] : PIN_BOTH;
             int64_t h = dataset->nodes + dataset->target[e];
-            bool there = (role & of_node) != 0 && is_wanted(star->wanted, v);
-            bool back = (role & of_hyperedge) != 0 && is_wanted(star->wanted, h);
+            bool there = (role & of_node) != 0 && is_selected(star->wanted, v);
+            bool back = (role & of_hyperedge) != 0 && is_selected(star->wanted, h);
             if (column != NULL && there)
                 column[next[v]] = (int32_t)h;
             if (column != NULL && back)
@@ -64,29 +64,29 @@ static int64_t star_entries(const Dataset *dataset) {
 static const char advice[] = "cut on a larger machine and use file:PATH";
 
 static bool star_fits(const Dataset *dataset, double memory_limit, Error *err) {
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     int64_t vertices = dataset->nodes + dataset->hyperedges;
-    memory_plan_add(&plan, "pins both ways",
-                    csr_bytes_of(vertices, star_entries(dataset), false) +
-                        memory_product(vertices, sizeof(int64_t)));
-    return memory_plan_fits(&plan, memory_limit, advice, err);
+    forecast_add(&forecast, "pins both ways",
+                 csr_bytes_of(vertices, star_entries(dataset), false) +
+                     memory_product(vertices, sizeof(int64_t)));
+    return forecast_fits(&forecast, memory_limit, advice, err);
 }
 
 bool hyperedge_pins(Csr *pins, const Dataset *dataset, double memory_limit, Error *err) {
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     Csr stored = dataset_csr(dataset);
-    memory_plan_add(&plan, "pins of hyperedges",
-                    csr_bytes_of(dataset->hyperedges, dataset->edges, false));
-    if (!memory_plan_fits(&plan, memory_limit, advice, err))
+    forecast_add(&forecast, "pins of hyperedges",
+                 csr_bytes_of(dataset->hyperedges, dataset->edges, false));
+    if (!forecast_fits(&forecast, memory_limit, advice, err))
         return false;
     csr_transpose(pins, &stored, dataset->hyperedges);
     return true;
 }
 
 static bool transpose_fits(const Csr *out, double memory_limit, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "edges the other way", csr_bytes(out));
-    return memory_plan_fits(&plan, memory_limit, advice, err);
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "edges the other way", csr_bytes(out));
+    return forecast_fits(&forecast, memory_limit, advice, err);
 }
 
 static int64_t most_neighbours(const Graph *graph) {
@@ -126,10 +126,10 @@ bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error
 }
 
 // The edges by target of the wanted rows, each ascending.
-static Csr turned(const Csr *out, const WantedRows *wanted) {
+static Csr turned(const Csr *out, const RowSelection *selection) {
     Csr in = {.rows = out->rows, .offset = ALLOC(int64_t, out->rows + 1, "edges the other way")};
     for (int64_t e = 0; e < csr_entries(out); e++)
-        in.offset[out->column[e] + 1] += is_wanted(wanted, out->column[e]);
+        in.offset[out->column[e] + 1] += is_selected(selection, out->column[e]);
     for (int64_t v = 0; v < out->rows; v++)
         in.offset[v + 1] += in.offset[v];
     in.column = ALLOC(int32_t, in.offset[in.rows], "edges the other way");
@@ -139,7 +139,7 @@ static Csr turned(const Csr *out, const WantedRows *wanted) {
     memcpy(next, in.offset, (size_t)in.rows * sizeof *next);
     for (int64_t u = 0; u < out->rows; u++)
         for (int64_t e = out->offset[u]; e < out->offset[u + 1]; e++) {
-            if (!is_wanted(wanted, out->column[e]))
+            if (!is_selected(selection, out->column[e]))
                 continue;
             int64_t at = next[out->column[e]]++;
             in.column[at] = (int32_t)u;
@@ -150,16 +150,17 @@ static Csr turned(const Csr *out, const WantedRows *wanted) {
     return in;
 }
 
-void graph_init_rows(Graph *graph, const Dataset *dataset, bool symmetric, const WantedRows *wanted,
-                     double memory_limit) {
+void graph_init_rows(Graph *graph, const Dataset *dataset, bool symmetric,
+                     const RowSelection *selection, double memory_limit) {
     bool star = dataset->hyperedges > 0;
     *graph = graph_of(dataset, memory_limit);
     graph->symmetric = symmetric;
-    graph->out = star ? star_graph(&(Star){dataset, false, wanted}) : dataset_csr(dataset);
+    graph->out = star ? star_graph(&(Star){dataset, false, selection}) : dataset_csr(dataset);
     if (symmetric)
         graph->in = graph->out;
     else
-        graph->in = star ? star_graph(&(Star){dataset, true, wanted}) : turned(&graph->out, wanted);
+        graph->in =
+            star ? star_graph(&(Star){dataset, true, selection}) : turned(&graph->out, selection);
     graph->scratch = ALLOC(int32_t, most_neighbours(graph), "neighbours of a vertex");
 }
 

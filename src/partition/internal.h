@@ -43,14 +43,14 @@ bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error
 typedef struct PartRange {
     int begin, end;
 } PartRange;
-typedef struct WantedRows {
+typedef struct RowSelection {
     const int32_t *part; // [vertices]
     PartRange parts;
-} WantedRows;
+} RowSelection;
 // Only the wanted rows of what a graph has to own (`in`; of a hypergraph both); the others are
 // empty there. `symmetric`: as graph_init has found.
-void graph_init_rows(Graph *graph, const Dataset *dataset, bool symmetric, const WantedRows *wanted,
-                     double memory_limit);
+void graph_init_rows(Graph *graph, const Dataset *dataset, bool symmetric,
+                     const RowSelection *selection, double memory_limit);
 void graph_clear(Graph *graph);
 // Writes the distinct neighbours of v in either direction, ascending and without v, to
 // graph->scratch. Returns their count.
@@ -141,7 +141,7 @@ void order_clear(PartOrder *order);
 typedef struct Expansion {
     const Dataset *dataset;
     Csr pins; // of each hyperedge
-    RandomStream stream;
+    RandomKey random;
     float scale;     // weight that one pin adds to its node
     int64_t count;   // neighbours of the last node asked for
     int32_t *node;   // [nodes] these
@@ -186,7 +186,7 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
 // The file of "file:PATH" for K parts: PATH, or PATH.part.K if PATH does not exist.
 void part_file_path(const Config *config, const char *argument, int parts, char *out, size_t size);
 // The file of the hyperedges beside that of the nodes: NAME.hpart.K beside NAME.part.K or NAME.
-void part_file_beside(char *out, size_t size, const char *path, int parts);
+void part_file_of(char *out, size_t size, const char *path, int parts);
 // The name of the part file of a dataset: <name>.part.K, of HYPEREDGES <name>.hpart.K.
 enum { PART_FILE_NAME = 192 };
 void part_file_name(char out[PART_FILE_NAME], const char *dataset, int set, int parts);

@@ -81,7 +81,7 @@ static bool is_damaged(const Opening *opening) {
 static bool open_shard(Shard *shard, const Comm *comm, const char *folder, bool *damaged,
                        Error *err) {
     Opening mine = {shard, folder, comm->rank, {0}, false};
-    comm_aside(comm, open_mine, &mine);
+    comm_on_helper(comm, open_mine, &mine);
     int64_t failed[2] = {!mine.opened, is_damaged(&mine)};
     comm_sum_int64(comm, failed, 2);
     *damaged = failed[1] > 0 && failed[0] == failed[1];

@@ -42,12 +42,11 @@ static int draw_order(const void *a, const void *b) {
 static bool cut_random(int32_t *part, const CutInput *input, Warnings *warnings, Error *err) {
     (void)warnings, (void)err;
     int64_t nodes = input->dataset->nodes;
-    RandomStream stream =
-        random_stream((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
+    RandomKey key = random_key((uint64_t)input->config->partition.seed, RANDOM_PARTITION, 0, 0, 0);
     Draw *draw = ALLOC(Draw, nodes, "random order of the nodes");
     for (int64_t v = 0; v < nodes; v++) {
         uint32_t word[4];
-        random_block(word, stream, v, 0, 0);
+        random_block(word, key, v, 0, 0);
         draw[v] = (Draw){(uint64_t)word[0] << 32 | word[1], (int32_t)v};
     }
     qsort(draw, (size_t)nodes, sizeof draw[0], draw_order);
@@ -136,8 +135,8 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
     if (method == NULL || !cut_is_possible(dataset->name, dataset->nodes, parts, err))
         return false;
     assert(graph != NULL || method->reads != READS_GRAPH);
-    stage_begin("cut", "%s, %.3g M %s, %d parts", SHOWN(config->partition.method),
-                (double)dataset->edges / 1e6, dataset->hyperedges > 0 ? "pins" : "edges", parts);
+    progress_begin("cut", "%s, %.3g M %s, %d parts", SHOWN(config->partition.method),
+                   (double)dataset->edges / 1e6, dataset->hyperedges > 0 ? "pins" : "edges", parts);
     CutInput input = {dataset, method->reads != READS_NODES ? graph : NULL, parts, config,
                       argument};
     for (int64_t h = 0; h < dataset->hyperedges; h++)

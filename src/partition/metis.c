@@ -66,11 +66,11 @@ static const char advice[] =
 
 // Checks that the graph for METIS, its weights and the result fit into memory.
 static bool graph_fits(const Induced *set, int64_t entries, double limit, Error *err) {
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     int64_t numbers = set->expansion != NULL ? 2 * entries : entries;
-    memory_plan_add(&plan, "graph for METIS",
-                    memory_product(numbers + 6 * set->count + 1, sizeof(idx_t)));
-    return memory_plan_fits(&plan, limit, advice, err);
+    forecast_add(&forecast, "graph for METIS",
+                 memory_product(numbers + 6 * set->count + 1, sizeof(idx_t)));
+    return forecast_fits(&forecast, limit, advice, err);
 }
 
 // Counts the entries of the graph for METIS. False if METIS cannot count them or their weights.
@@ -210,9 +210,9 @@ static size_t metis_bytes(const MetisGraph *metis, int parts) {
 }
 
 static bool metis_fits(const MetisGraph *metis, int parts, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "METIS itself", metis_bytes(metis, parts));
-    return memory_plan_fits(&plan, metis->limit, advice, err);
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "METIS itself", metis_bytes(metis, parts));
+    return forecast_fits(&forecast, metis->limit, advice, err);
 }
 
 static void fill_weights(idx_t *weight, const Balance *balance, int64_t vertices) {

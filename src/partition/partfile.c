@@ -23,7 +23,7 @@ void part_file_path(const Config *config, const char *argument, int parts, char 
         snprintf(out, size, "%s", with_count);
 }
 
-void part_file_beside(char *out, size_t size, const char *path, int parts) {
+void part_file_of(char *out, size_t size, const char *path, int parts) {
     char ending[32];
     int length = (int)strlen(path), cut = snprintf(ending, sizeof ending, ".part.%d", parts);
     bool has_ending = length > cut && strcmp(path + length - cut, ending) == 0;
@@ -102,7 +102,7 @@ static bool cut_file(int32_t *part, const CutInput *input, Warnings *warnings, E
     char path[PATH_BYTES], beside[PATH_BYTES];
     const Dataset *d = input->dataset;
     part_file_path(input->config, input->argument, input->parts, path, sizeof path);
-    part_file_beside(beside, sizeof beside, path, input->parts);
+    part_file_of(beside, sizeof beside, path, input->parts);
     if (!part_file_read(part, d->nodes, NODES, input->parts, path, err))
         return false;
     return d->hyperedges == 0 || !file_exists(beside) ||

@@ -233,7 +233,7 @@ bool shards_make(const ShardMaker *maker, PartRange mine, bool say, Error *err) 
     memset(slot, 0xff, (size_t)vertices * sizeof *slot); // -1
     for (int p = mine.begin; p < mine.end && ok; p++) {
         if (say && mine.end - mine.begin > 1)
-            stage_progress("%d of %d", p - mine.begin + 1, mine.end - mine.begin);
+            progress_update("%d of %d", p - mine.begin + 1, mine.end - mine.begin);
         ok = write_part(maker, shard, p, slot, err);
     }
     memory_free(slot);

@@ -48,12 +48,11 @@ static size_t largest_part(const Graph *graph, const int32_t *part, PartRange mi
 }
 
 bool shards_fit(const Graph *graph, const int32_t *part, PartRange mine, int parts, Error *err) {
-    MemoryPlan plan = {0};
-    memory_plan_add(
-        &plan, "order of rows",
-        memory_product(graph->vertices, 17) +
-            memory_product(parts * graph_sets(graph), (SHARD_HOPS + 4) * sizeof(int64_t)));
-    memory_plan_add(&plan, "shard being made", largest_part(graph, part, mine, parts) + (1 << 20));
-    return memory_plan_fits(&plan, graph->memory_limit,
-                            "cut into more parts, or on a larger machine", err);
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "order of rows",
+                 memory_product(graph->vertices, 17) +
+                     memory_product(parts * graph_sets(graph), (SHARD_HOPS + 4) * sizeof(int64_t)));
+    forecast_add(&forecast, "shard being made", largest_part(graph, part, mine, parts) + (1 << 20));
+    return forecast_fits(&forecast, graph->memory_limit,
+                         "cut into more parts, or on a larger machine", err);
 }

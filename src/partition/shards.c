@@ -19,7 +19,7 @@ static bool is_first(const Sharding *s) { return s->comm->rank == 0; }
 
 // Runs a step on every rank. Collective.
 static bool together(Work *work, void (*step)(void *work)) {
-    comm_aside(work->s->comm, step, work);
+    comm_on_helper(work->s->comm, step, work);
     return comm_agree(work->s->comm, work->err);
 }
 
@@ -69,7 +69,7 @@ static bool order_the_rest(Work *work) {
         if (rank == comm->rank) {
             work->last = true;
             work->graph.memory_limit = share_of_memory(work->s, 1);
-            comm_aside(comm, order_step, work);
+            comm_on_helper(comm, order_step, work);
         }
         if (!comm_agree(comm, work->err))
             return false;
@@ -256,7 +256,7 @@ bool shards_write(const Sharding *s, Error *err) {
     s->manifest->edges = s->dataset->edges;
     bool ok = order_all(&work);
     if (ok && is_first(s))
-        stage_begin("write", "the shards of %d ranks", s->manifest->parts);
+        progress_begin("write", "the shards of %d ranks", s->manifest->parts);
     ok = ok && together(&work, make_step);
     if (ok)
         gather_all(s);

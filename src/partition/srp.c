@@ -16,14 +16,14 @@ static bool fits(const CutInput *input, Error *err) {
     const Dataset *d = input->dataset;
     int64_t hyperedges = d->hyperedges > 0 ? d->hyperedges : d->nodes;
     int64_t pins = d->hyperedges > 0 ? d->edges : d->edges + d->nodes;
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "pins of the stream", memory_product(pins, PIN_BYTES));
-    memory_plan_add(&plan, "nodes and hyperedges of the stream",
-                    memory_product(d->nodes + hyperedges, ITEM_BYTES));
-    memory_plan_add(&plan, "order of the stream",
-                    memory_product(pins, sizeof(int32_t)) + csr_bytes_of(hyperedges, pins, false));
-    return memory_plan_fits(&plan, input->config->run.memory_limit,
-                            "use partition.method=fennel, which needs 8 bytes per node", err);
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "pins of the stream", memory_product(pins, PIN_BYTES));
+    forecast_add(&forecast, "nodes and hyperedges of the stream",
+                 memory_product(d->nodes + hyperedges, ITEM_BYTES));
+    forecast_add(&forecast, "order of the stream",
+                 memory_product(pins, sizeof(int32_t)) + csr_bytes_of(hyperedges, pins, false));
+    return forecast_fits(&forecast, input->config->run.memory_limit,
+                         "use partition.method=fennel, which needs 8 bytes per node", err);
 }
 
 // The sizes of hyperedges alone say how evenly they can be spread. Of a graph no hyperedges are
@@ -34,7 +34,7 @@ static void warn_of_bound(const SrpOptions *options, const Dataset *d, Warnings 
     for (int64_t e = 0; e < d->edges; e++)
         size[d->target[e]]++;
     SrpBound bound = srp_bound(options, size, d->hyperedges);
-    srp_bound_told(text, sizeof text, options, &bound);
+    srp_bound_text(text, sizeof text, options, &bound);
     if ((double)bound.most > bound.promised)
         warnings_add(warnings, "%s", text);
     memory_free(size);

@@ -210,16 +210,16 @@ static void estimate_counts(PatternCounts *out, const PlanCut *cut, const Patter
 
 static bool counting_fits(const PlanCut *cut, const PatternKind *kind, const Config *config,
                           Error *err) {
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     size_t most = 0;
     for (int p = 0; p < cut->held; p++) {
         size_t bytes = pattern_bound(&cut->shard[p], kind, false).most;
         most = bytes > most ? bytes : most;
     }
-    memory_plan_add(&plan, "the largest Pattern", most);
-    memory_plan_add(&plan, "sizes of messages",
-                    memory_product((int64_t)cut->parts * cut->parts, 2 * sizeof(int64_t)));
-    return memory_plan_fits(&plan, config->run.memory_limit, "plan on a larger machine", err);
+    forecast_add(&forecast, "the largest Pattern", most);
+    forecast_add(&forecast, "sizes of messages",
+                 memory_product((int64_t)cut->parts * cut->parts, 2 * sizeof(int64_t)));
+    return forecast_fits(&forecast, config->run.memory_limit, "plan on a larger machine", err);
 }
 
 const PatternCounts *plan_cut_counts(PlanCut *cut, const PatternKind *kind, bool share,

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WINDOW = 4 }; // ring rounds in flight together (exchange)
+enum { IN_FLIGHT = 4 }; // ring rounds in flight together (exchange)
 
 static bool planning_init(Planning *p) {
     const Shard *shard = p->cut->shard;
@@ -49,29 +49,29 @@ static Comm comm_of(const Planning *p, int rank) {
                   .node_size = host < size ? host : size};
 }
 
-static bool rank_memory(MemoryPlan *plan, const Planning *p, int rank) {
+static bool rank_memory(MemoryForecast *forecast, const Planning *p, int rank) {
     const PatternCounts *mine[2 * MODEL_LAYERS + SHARD_SETS];
     Comm comm = comm_of(p, rank);
     ModelPatterns patterns;
     for (int k = 0; k < p->kinds.count; k++)
         mine[k] = &p->counts[k][rank];
     model_patterns_outline(&patterns, &p->shape, &p->kinds, mine, &p->cut->shard[rank], &comm);
-    bool ok = trainer_plan_outline(plan, p->config, &p->cut->shard[rank], &patterns, &comm, p->err);
+    bool ok = trainer_forecast_outline(forecast, p->config, &p->cut->shard[rank], &patterns, &comm,
+                                       p->err);
     model_patterns_clear(&patterns);
     return ok;
 }
 
 static bool estimate_memory(PlanEstimate *out, const Planning *p) {
     for (int rank = 0; rank < p->cut->held; rank++) {
-        MemoryPlan plan;
-        if (!rank_memory(&plan, p, rank))
+        MemoryForecast forecast;
+        if (!rank_memory(&forecast, p, rank))
             return false;
-        size_t bytes = memory_plan_total(&plan) + memory_plan_device_total(&plan);
+        size_t bytes = forecast_total(&forecast) + forecast_device_total(&forecast);
         if (rank == 0 || bytes < out->least)
             out->least = bytes;
-        if (rank == 0 ||
-            bytes > memory_plan_total(&out->memory) + memory_plan_device_total(&out->memory))
-            out->memory = plan;
+        if (rank == 0 || bytes > forecast_total(&out->memory) + forecast_device_total(&out->memory))
+            out->memory = forecast;
     }
     return true;
 }
@@ -158,7 +158,8 @@ typedef struct MessageSeconds {
     double copies; // messages inside a host: its cores copy them twice
 } MessageSeconds;
 
-// Rounds overlap by WINDOW: a latency, then each round takes its bytes, or its part of a latency.
+// Rounds overlap by IN_FLIGHT: a latency, then each round takes its bytes, or its part of a
+// latency.
 static MessageSeconds messages_of(const Planning *p, int l, int d) {
     int64_t columns = model_exchanged(&p->shape, l, d);
     MessageSeconds seconds = {0};
@@ -176,7 +177,7 @@ static MessageSeconds messages_of(const Planning *p, int l, int d) {
         }
         seconds.copies += 2 * most_inside / (m->speed.unpack * m->cores);
         if (most_out > 0)
-            seconds.link += fmax(most_out / m->bandwidth, m->latency / WINDOW);
+            seconds.link += fmax(most_out / m->bandwidth, m->latency / IN_FLIGHT);
     }
     seconds.link += seconds.link > 0 ? m->latency : 0;
     return seconds;

@@ -65,10 +65,10 @@ static bool grow_beyond(PlanGrowth *growth, const PlanCut *cut, int most, const 
         return false;
     for (int pieces = 2; cut->parts * (pieces / 2) < most && growth->count < PLAN_CURVE;
          pieces *= 2) {
-        stage_begin("cut", "parts again, %d pieces", pieces);
+        progress_begin("cut", "parts again, %d pieces", pieces);
         if (!sample(&finer, &mean, cut, pieces, config, err))
             return false;
-        stage_end("");
+        progress_end("");
         add_point(growth, (double)cut->parts * pieces, cut->halo * ratio(finer.halo, whole.halo),
                   cut->crossing * ratio(finer.crossing, whole.crossing),
                   cut->marginal * ratio(finer.marginal, whole.marginal),

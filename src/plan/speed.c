@@ -143,9 +143,8 @@ static void run_point(const Bench *b) {
     const Point *p = b->work;
     int64_t columns = p->z.columns;
     b->backend->post_forward(p->h, (Range){0, p->z.count}, p->z, &p->post, p->saved, p->gid, NULL);
-    b->backend->post_backward(p->h, p->h, p->z, &p->post, p->saved,
-                              flat_window(p->flat, 2 * columns), flat_window(p->flat, 3 * columns),
-                              p->scratch, NULL);
+    b->backend->post_backward(p->h, p->h, p->z, &p->post, p->saved, flat_at(p->flat, 2 * columns),
+                              flat_at(p->flat, 3 * columns), p->scratch, NULL);
 }
 
 static void point_alloc(Point *p, const Bench *b, int64_t columns) {
@@ -165,7 +164,7 @@ static void point_alloc(Point *p, const Bench *b, int64_t columns) {
                      .keep = b->shape->keep,
                      .training = true,
                      .gamma = p->flat,
-                     .beta = flat_window(p->flat, columns)};
+                     .beta = flat_at(p->flat, columns)};
     memcpy(p->post.step, b->shape->post, sizeof p->post.step);
 }
 

@@ -82,7 +82,7 @@ static double filled(const Planning *p, int rank, int l) {
 // Products with matrices: forward, the gradient of the matrix, and that of its input unless nothing
 // below has weights.
 static void add_dense(Work *w, const Planning *p, int rank, int l, int d) {
-    for (int i = 0; i < p->shape.parameter_windows; i++) {
+    for (int i = 0; i < p->shape.parameter_spans; i++) {
         const Parameter *q = &p->shape.parameter[i];
         if (!q->matrix || q->layer != l)
             continue;
@@ -124,7 +124,7 @@ static void add_pointwise(Work *w, const Planning *p, int rank, int l, int d) {
 
 Work work_of(const Planning *p, int rank, int l, int d) {
     Work w = {0};
-    bool ready = p->shape.layer0 == LAYER0_ONCE && l < p->shape.leading - 1;
+    bool ready = p->shape.layer0 == LAYER0_ONCE && l < p->shape.feature_layers - 1;
     if (ready) // made at set-up
         return w;
     add_aggregate(&w, p, rank, l, d);

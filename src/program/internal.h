@@ -35,9 +35,9 @@ typedef struct ProgramRun {
 // The memory of a program in the making (plan.c).
 typedef struct ProgramPlan {
     const ProgramParts *parts;
-    MemoryPlan *most;    // of all phases so far
-    MemoryPlan phase;    // that is planned
-    Allocator allocator; // plans in `phase`
+    MemoryForecast *most; // of all phases so far
+    MemoryForecast phase; // that is planned
+    Allocator allocator;  // plans in `phase`
 } ProgramPlan;
 
 // Programs are a table (program.c); random_walk.c is the one to copy.
@@ -91,7 +91,7 @@ bool program_suits(const Program *program, const ProgramParts *parts, Error *err
 
 // ---- plan.c: what is planned of a phase
 
-void plan_phase(ProgramPlan *plan, const MemoryPlan *phase); // as one that has ended
+void plan_phase(ProgramPlan *plan, const MemoryForecast *phase); // as one that has ended
 // Patterns of all stages; the phase of their making ends. Collective.
 void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]);
 void plan_node_operator(ProgramPlan *plan, int64_t columns); // collective

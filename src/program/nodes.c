@@ -25,7 +25,7 @@ static void make_stage(NodeOperator *op, int stage, int64_t columns, Error *err)
     OperatorForm of_block = {.block = op->block[stage],
                              .left = op->left[stage],
                              .right = op->right[stage],
-                             .whole = p,
+                             .largest = p,
                              .sources = p->plan.sources,
                              .columns = columns};
     PropagationForm form = {.pattern = p,

@@ -83,7 +83,7 @@ static Pattern *outline_of(const ProgramParts *parts, int stage, Cover cover) {
 
 void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]) {
     const Shard *shard = plan->parts->shard;
-    MemoryPlan making = plan->phase;
+    MemoryForecast making = plan->phase;
     size_t kept = 0, most = 0;
     for (int stage = 0; stage < shard->sets; stage++) {
         int to = shard->relation[shard_relation_of(shard, stage)].to;
@@ -92,9 +92,9 @@ void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]) {
         most = kept + bytes.most > most ? kept + bytes.most : most;
         kept += bytes.kept;
     }
-    memory_plan_add(&making, "Patterns", most);
+    forecast_add(&making, "Patterns", most);
     plan_phase(plan, &making);
-    memory_plan_add(&plan->phase, "Patterns", kept);
+    forecast_add(&plan->phase, "Patterns", kept);
 }
 
 // Of the widest stage: what this rank sends and receives in a round.
@@ -127,7 +127,7 @@ static void plan_stage(ProgramPlan *plan, BufferSizes *shared, Operators *operat
     static float one; // stands for diagonals, which nobody reads
     Error err = {0};
     OperatorForm of_block = {.block = {.pattern = outline, .left = &one, .right = &one},
-                             .whole = outline,
+                             .largest = outline,
                              .sources = outline->plan.sources,
                              .columns = columns};
     PropagationForm form = {.pattern = outline,
@@ -135,11 +135,11 @@ static void plan_stage(ProgramPlan *plan, BufferSizes *shared, Operators *operat
                                         .chunk = parts->config->comm.chunk},
                             .columns = columns};
     int64_t ends = parts->shard->set[edges->to].own + parts->shard->set[edges->from].own;
-    memory_plan_add(&plan->phase, "diagonals", memory_product(ends, sizeof(float)));
+    forecast_add(&plan->phase, "diagonals", memory_product(ends, sizeof(float)));
     if (!parts->backend->host_is_device)
-        memory_plan_add_device(&plan->phase, "diagonals", memory_product(ends, sizeof(float)));
-    operator_plan(operators, &plan->phase, &of_block);
-    propagation_plan(&plan->phase, shared, parts->backend, &form);
+        forecast_add_device(&plan->phase, "diagonals", memory_product(ends, sizeof(float)));
+    operator_forecast(operators, &plan->phase, &of_block);
+    propagation_forecast(&plan->phase, shared, parts->backend, &form);
 }
 
 void plan_node_operator(ProgramPlan *plan, int64_t columns) {
@@ -156,7 +156,7 @@ void plan_node_operator(ProgramPlan *plan, int64_t columns) {
         outline[stage] = outline_of(parts, stage, cover[to]);
         plan_stage(plan, &shared, &operators, outline[stage], columns);
     }
-    exchange_buffers_plan(&plan->phase, parts->backend, &shared);
+    exchange_buffers_forecast(&plan->phase, parts->backend, &shared);
     if (shard->sets > 1)
         alloc_rows(&plan->allocator, shard->set[HYPEREDGES].own, columns, "rows");
     for (int stage = 0; stage < shard->sets; stage++)
@@ -165,20 +165,20 @@ void plan_node_operator(ProgramPlan *plan, int64_t columns) {
 
 // ---- phases
 
-static void add_side(MemoryPlan *to, const MemoryPlan *from, bool on_device) {
+static void add_side(MemoryForecast *to, const MemoryForecast *from, bool on_device) {
     for (int i = 0; i < from->count; i++)
         if (from->item[i].on_device == on_device && on_device)
-            memory_plan_add_device(to, from->item[i].what, from->item[i].bytes);
+            forecast_add_device(to, from->item[i].what, from->item[i].bytes);
         else if (from->item[i].on_device == on_device)
-            memory_plan_add(to, from->item[i].what, from->item[i].bytes);
+            forecast_add(to, from->item[i].what, from->item[i].bytes);
 }
 
 // What is planned on each side is the phase that takes most of it.
-void plan_phase(ProgramPlan *plan, const MemoryPlan *phase) {
-    MemoryPlan before = *plan->most;
-    bool host = memory_plan_total(phase) > memory_plan_total(&before),
-         device = memory_plan_device_total(phase) > memory_plan_device_total(&before);
-    *plan->most = (MemoryPlan){0};
+void plan_phase(ProgramPlan *plan, const MemoryForecast *phase) {
+    MemoryForecast before = *plan->most;
+    bool host = forecast_total(phase) > forecast_total(&before),
+         device = forecast_device_total(phase) > forecast_device_total(&before);
+    *plan->most = (MemoryForecast){0};
     add_side(plan->most, host ? phase : &before, false);
     add_side(plan->most, device ? phase : &before, true);
 }
@@ -186,17 +186,17 @@ void plan_phase(ProgramPlan *plan, const MemoryPlan *phase) {
 void plan_gather(ProgramPlan *plan, int64_t row_bytes) {
     int64_t nodes = nodes_of(plan->parts)->total;
     if (plan->parts->comm->rank == 0)
-        memory_plan_add(&plan->phase, "gathered rows",
-                        memory_product(nodes, (size_t)row_bytes * 2 + sizeof(int64_t)));
+        forecast_add(&plan->phase, "gathered rows",
+                     memory_product(nodes, (size_t)row_bytes * 2 + sizeof(int64_t)));
 }
 
 // What is there in all phases but the last.
 static void begin_phase(ProgramPlan *plan, bool components) {
     int64_t own = nodes_of(plan->parts)->own;
-    plan->phase = (MemoryPlan){0};
-    memory_plan_add(&plan->phase, "ids", ids_bytes(plan->parts));
+    plan->phase = (MemoryForecast){0};
+    forecast_add(&plan->phase, "ids", ids_bytes(plan->parts));
     if (components)
-        memory_plan_add(&plan->phase, "components", memory_product(own, sizeof(int64_t) + 1));
+        forecast_add(&plan->phase, "components", memory_product(own, sizeof(int64_t) + 1));
 }
 
 static void plan_components(ProgramPlan *plan) {
@@ -204,29 +204,29 @@ static void plan_components(ProgramPlan *plan) {
     const ProgramParts *parts = plan->parts;
     begin_phase(plan, true);
     plan_patterns(plan, cover);
-    memory_plan_add(&plan->phase, "sets of components",
-                    memory_product(rows_of_all(parts), 2 * sizeof(int64_t)));
-    memory_plan_add(&plan->phase, "labels",
-                    memory_product(most_in_a_round(parts), sizeof(int64_t)));
+    forecast_add(&plan->phase, "sets of components",
+                 memory_product(rows_of_all(parts), 2 * sizeof(int64_t)));
+    forecast_add(&plan->phase, "labels", memory_product(most_in_a_round(parts), sizeof(int64_t)));
     plan_phase(plan, &plan->phase);
     begin_phase(plan, true);
     plan_gather(plan, sizeof(int64_t));
     plan_phase(plan, &plan->phase);
 }
 
-bool program_plan(MemoryPlan *out, const char *name, const ProgramParts *parts, Error *err) {
+bool program_forecast(MemoryForecast *out, const char *name, const ProgramParts *parts,
+                      Error *err) {
     const Program *program = program_find(name, err);
     if (program == NULL || !program_suits(program, parts, err))
         return false;
     ProgramPlan plan = {.parts = parts, .most = out};
-    plan.allocator = (Allocator){.backend = parts->backend, .plan = &plan.phase};
+    plan.allocator = (Allocator){.backend = parts->backend, .forecast = &plan.phase};
     plan_components(&plan);
     begin_phase(&plan, true);
     program->plan(&plan);
     plan_phase(&plan, &plan.phase);
     begin_phase(&plan, false);
     int64_t row = program->row_bytes(parts);
-    memory_plan_add(&plan.phase, "result", memory_product(nodes_of(parts)->own, (size_t)row));
+    forecast_add(&plan.phase, "result", memory_product(nodes_of(parts)->own, (size_t)row));
     plan_gather(&plan, row);
     plan_phase(&plan, &plan.phase);
     return true;

@@ -148,7 +148,7 @@ static bool is_full(const Lanczos *l) { return is_filled(l) || l->done + BLOCK >
 
 // ---- pairs of the basis
 
-static void solve_aside(void *context) {
+static void solve_on_helper(void *context) {
     Lanczos *l = context;
     for (int64_t r = 0; r < l->done; r++)
         memcpy(l->small + r * l->done, l->projected + r * l->most,
@@ -162,7 +162,7 @@ static void solve(Lanczos *l, int64_t first) {
     double since = clock_seconds();
     l->first = first;
     if (is_root(l))
-        comm_aside(comm, solve_aside, l);
+        comm_on_helper(comm, solve_on_helper, l);
     l->run->eigenproblem += clock_seconds() - since;
     comm_broadcast(comm, l->value, (size_t)l->done * sizeof *l->value, 0);
 }
@@ -363,7 +363,7 @@ static void plan(ProgramPlan *plan) {
     Lanczos l = {.pairs = parts->config->program.pairs};
     l.most = limit_of(parts, nodes_of(parts)->total);
     plan_node_operator(plan, BLOCK);
-    zero_space_plan(plan);
+    zero_space_forecast(plan);
     subspace_alloc(&l.space, parts, l.most + BLOCK, &plan->allocator);
     lanczos_alloc(&l, parts, &plan->allocator);
     if (l.most < nodes_of(parts)->total) // of a restart

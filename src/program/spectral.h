@@ -34,7 +34,7 @@ typedef struct ZeroSpace {
 } ZeroSpace;
 void zero_space_init(ZeroSpace *zero, const ProgramRun *run); // collective
 void zero_space_clear(ZeroSpace *zero);
-void zero_space_plan(ProgramPlan *plan); // at most: as many components as pairs of nodes
+void zero_space_forecast(ProgramPlan *plan); // at most: as many components as pairs of nodes
 void zero_space_remove(ZeroSpace *zero, float *block); // from [own nodes, BLOCK]. Collective.
 
 // ---- subspace.c: an orthonormal basis, orthogonal to the zero space, which grows by blocks

@@ -84,12 +84,12 @@ void subspace_multiply(Subspace *s, Rows out, Rows a, const float *w, bool add) 
 // Columns [live, want) are random: by node, so that they are the same on any ranks.
 static void draw(Subspace *s, int64_t live, int64_t want) {
     const RowSet *set = nodes_of(s->parts);
-    RandomStream stream =
-        random_stream((uint64_t)s->parts->config->run.seed, RANDOM_PROGRAM, s->draws++, 0, 0);
+    RandomKey key =
+        random_key((uint64_t)s->parts->config->run.seed, RANDOM_PROGRAM, s->draws++, 0, 0);
     double scale = 1 / sqrt((double)s->space); // columns of length 1, about
     for (int64_t i = 0; i < set->own; i++)
         for (int64_t c = live; c < want && set->degree_in[i] > 0; c++)
-            s->host[i * BLOCK + c] = (float)(scale * random_normal(stream, set->gid[i], 0, c));
+            s->host[i * BLOCK + c] = (float)(scale * random_normal(key, set->gid[i], 0, c));
 }
 
 static void leave_zero_space(Subspace *s, int64_t live, int64_t want) {

@@ -85,7 +85,7 @@ void zero_space_remove(ZeroSpace *z, float *block) {
             block[i * BLOCK + c] -= (float)(z->entry[i] * z->sum[z->group[i] * BLOCK + c]);
 }
 
-void zero_space_plan(ProgramPlan *plan) {
+void zero_space_forecast(ProgramPlan *plan) {
     size_t row = sizeof(int32_t) + sizeof(double) + BLOCK * sizeof(double) / 2;
     alloc_host(&plan->allocator, memory_product(nodes_of(plan->parts)->own, row), "zero space");
 }

@@ -95,7 +95,7 @@ void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]) {
 enum { PROGRESS_PAUSE = 10 }; // reports a second, at most
 
 void report_begin_stage(const Report *report) {
-    stage_begin("train", "%lld epochs", (long long)report->config->train.epochs);
+    progress_begin("train", "%lld epochs", (long long)report->config->train.epochs);
 }
 
 void report_progress(Report *report, const EpochRecord *record, double left) {
@@ -107,9 +107,9 @@ void report_progress(Report *report, const EpochRecord *record, double left) {
     report->progressed = now;
     double percent = 100.0 * (double)record->epoch / (double)epochs;
     if (isnan(left))
-        stage_progress("%.0f %%", percent);
+        progress_update("%.0f %%", percent);
     else
-        stage_progress("%.0f %%, %s left", percent, quantity_clock(clock, left));
+        progress_update("%.0f %%, %s left", percent, quantity_clock(clock, left));
 }
 
 // --- where the time went
@@ -129,7 +129,7 @@ void report_print_times(const Report *report) {
     char all[QUANTITY], evaluation[QUANTITY], assignment[QUANTITY];
     const double *s = times->timers.seconds;
     double share = times->seconds > 0 ? 100 / times->seconds : 0;
-    stage_drop();
+    progress_drop();
     if (times->epochs == 0)
         return;
     sink_note(sink,

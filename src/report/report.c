@@ -108,7 +108,7 @@ static void read_before(Report *report) {
     report->before = file_exists(path) ? json_read(path, &ignored) : NULL;
 }
 
-static void open_aside(void *context) {
+static void open_on_helper(void *context) {
     const Opening *opening = context;
     Report *report = opening->report;
     Error *err = opening->err;
@@ -158,7 +158,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
     json_writer_begin(&report->event, false);
     json_put_string(&report->event, "event", "epoch");
     json_put_string(&report->event, "run", report->folder);
-    comm_aside(comm, open_aside, &(Opening){report, err});
+    comm_on_helper(comm, open_on_helper, &(Opening){report, err});
     if (report->metrics >= 0) {
         report->writer = writer_new(comm, WRITER_ROOM);
         report_write_run(report, NULL, err);
@@ -173,7 +173,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
 void report_close(Report *report) {
     if (report == NULL)
         return;
-    stage_drop();
+    progress_drop();
     writer_free(report->writer);
     if (report->metrics >= 0)
         close(report->metrics);

@@ -133,20 +133,20 @@ static void put_exchanges(JsonWriter *writer, const Report *report) {
     json_end_array(writer);
 }
 
-static void put_plan_side(JsonWriter *writer, const char *name, const MemoryPlan *plan,
+static void put_plan_side(JsonWriter *writer, const char *name, const MemoryForecast *forecast,
                           bool on_device) {
     json_begin_object(writer, name);
-    for (int i = 0; i < plan->count; i++)
-        if (plan->item[i].on_device == on_device)
-            json_put_int(writer, plan->item[i].what, (int64_t)plan->item[i].bytes);
+    for (int i = 0; i < forecast->count; i++)
+        if (forecast->item[i].on_device == on_device)
+            json_put_int(writer, forecast->item[i].what, (int64_t)forecast->item[i].bytes);
     json_end_object(writer);
 }
 
-static void put_memory_plan(JsonWriter *writer, const Report *report) {
-    const MemoryPlan *plan = trainer_plan(report->trainer);
-    put_plan_side(writer, "memory_plan", plan, false);
+static void put_forecast(JsonWriter *writer, const Report *report) {
+    const MemoryForecast *forecast = trainer_forecast(report->trainer);
+    put_plan_side(writer, "memory_plan", forecast, false);
     if (report->summary.device_predicted > 0)
-        put_plan_side(writer, "device_memory_plan", plan, true);
+        put_plan_side(writer, "device_memory_plan", forecast, true);
 }
 
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {
@@ -234,7 +234,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     put_data(&writer, report);
     put_parts(&writer, report);
     put_exchanges(&writer, report);
-    put_memory_plan(&writer, report);
+    put_forecast(&writer, report);
     report_put_choice(&writer, report);
     if (result != NULL)
         put_result(&writer, report, result);

@@ -94,7 +94,7 @@ static double rounded_up(double value) {
     return ceil(value / unit) * unit;
 }
 
-void srp_bound_told(char *out, size_t size, const SrpOptions *options, const SrpBound *bound) {
+void srp_bound_text(char *out, size_t size, const SrpOptions *options, const SrpBound *bound) {
     char key[64];
     if (options->capacity > 0)
         snprintf(key, sizeof key, "stream.capacity=%lld", (long long)options->capacity);

@@ -122,8 +122,8 @@ static int32_t where_present(Srp *srp, int32_t node, const LiveChange *change) {
 
 static int32_t draw(const Srp *srp, int side, uint64_t id) {
     uint32_t word[4];
-    RandomStream stream = random_stream(srp->options.seed, RANDOM_STREAM, 0, side, 0);
-    random_block(word, stream, (int64_t)(id & 0xffffffffffff), (int)(id >> 48), 0);
+    RandomKey key = random_key(srp->options.seed, RANDOM_STREAM, 0, side, 0);
+    random_block(word, key, (int64_t)(id & 0xffffffffffff), (int)(id >> 48), 0);
     return (int32_t)(((uint64_t)word[0] * (uint64_t)parts_of(srp)) >> 32);
 }
 

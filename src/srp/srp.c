@@ -97,7 +97,7 @@ static void prefetch(const Srp *srp, const LiveChange *change) {
             __builtin_prefetch(tallies_of(srp, side, placed_at(srp, side, change->other[i])), 1);
 }
 
-static void displace(Srp *srp, const LiveChange *change) {
+static void detach_homes(Srp *srp, const LiveChange *change) {
     bool of_node = change->side == SIDE_NODE;
     for (int64_t i = 0; i < change->count; i++)
         home_detach(srp, of_node ? change->subject : change->other[i],
@@ -118,7 +118,7 @@ bool srp_apply(Srp *srp, const Event *event, Error *err) {
         return true;
     prefetch(srp, &change);
     if (change.removed)
-        displace(srp, &change);
+        detach_homes(srp, &change);
     else
         place(srp, &change);
     window_note(srp, &change);

@@ -224,11 +224,11 @@ bool stream_restore(Stream *stream, bool *found, Error *err) {
     *found = events >= 0;
     if (!*found)
         return true;
-    stage_begin("resume", "after event %lld", (long long)events);
+    progress_begin("resume", "after event %lld", (long long)events);
     checkpoint_path(folder, sizeof folder, stream, events);
     Json *manifest = json_read(PATH_IN(folder, "checkpoint.json"), err);
     bool ok = manifest != NULL && restore_from(stream, manifest, folder, err);
     json_free(manifest);
-    stage_end("");
+    progress_end("");
     return ok;
 }

@@ -89,7 +89,7 @@ static void say_warnings(const Snapshot *s, const Dataset *dataset) {
 static void say_bound(const Snapshot *s) {
     char text[512];
     const SrpBound *bound = &s->stream->bound;
-    srp_bound_told(text, sizeof text, &s->stream->options, bound);
+    srp_bound_text(text, sizeof text, &s->stream->options, bound);
     if (summary_load(s->stream) * bound->mean > bound->promised)
         sink_warn(s->stream->request->sink, "snapshot %s: %s", s->name, text);
 }
@@ -137,8 +137,8 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
                          name),
                true;
     find_place(&s, name);
-    stage_drop();
-    stage_begin("snapshot", "%s", s.name);
+    progress_drop();
+    progress_begin("snapshot", "%s", s.name);
     stream->bound = srp_settle(stream->srp);
     say_bound(&s);
     for (int side = 0; side < LIVE_SIDES; side++)
@@ -154,6 +154,6 @@ bool snapshot_write(Stream *stream, const char *name, Error *err) {
     else
         file_remove(s.writing, &(Error){0});
     snprintf(after, sizeof after, "after event %lld", (long long)stream->events);
-    stage_end(ok ? after : "");
+    progress_end(ok ? after : "");
     return ok;
 }

@@ -85,9 +85,9 @@ static void show(Stream *s, bool waits) {
     char events[QUANTITY], pace[QUANTITY + 2] = "waiting";
     if (!waits)
         snprintf(pace, sizeof pace, "%s/s", short_count(events, rate));
-    stage_progress("%s events, %s, load %.2f, %.1f %% cut", short_count(events, (double)s->events),
-                   pace, summary_load(s),
-                   hyperedges > 0 ? 100 * (double)totals.cut / hyperedges : 0);
+    progress_update("%s events, %s, load %.2f, %.1f %% cut", short_count(events, (double)s->events),
+                    pace, summary_load(s),
+                    hyperedges > 0 ? 100 * (double)totals.cut / hyperedges : 0);
 }
 
 static void show_at_times(Stream *s, double now) {
@@ -98,7 +98,7 @@ static void show_at_times(Stream *s, double now) {
 }
 
 static void begin_stage(Stream *s) {
-    stage_begin("stream", "%s", "");
+    progress_begin("stream", "%s", "");
     show(s, false);
 }
 
@@ -154,7 +154,7 @@ static bool take_event(Stream *s, const Event *event, Error *err) {
     double end = clock_seconds();
     if (!ok) {
         s->events--;
-        return event->kind == EVENT_SNAPSHOT ? false : event_reader_blame(s->reader, err);
+        return event->kind == EVENT_SNAPSHOT ? false : event_reader_error(s->reader, err);
     }
     if (event->kind == EVENT_SNAPSHOT)
         begin_stage(s);
@@ -174,10 +174,10 @@ static void pass_over(Stream *s) {
 static bool has_changed(const Stream *s) { return s->passing == 0 && s->events > 0; }
 
 static bool checkpoint(Stream *s, const EventPlace *place, Error *err) {
-    stage_drop();
-    stage_begin("checkpoint", "after event %" PRId64, s->events);
+    progress_drop();
+    progress_begin("checkpoint", "after event %" PRId64, s->events);
     bool ok = stream_checkpoint(s, place, err);
-    stage_end("");
+    progress_end("");
     return ok;
 }
 
@@ -298,7 +298,7 @@ bool stream_run(StreamSummary *summary, const StreamRequest *request, const Conf
         s.began = clock_seconds();
         begin_stage(&s);
         ok = follow(&s, err);
-        stage_drop();
+        progress_drop();
         if (err->code != EXIT_STOPPED) // a last line without an end was not taken
             say_remarks(&s);
         ok = ok && finish(&s, err);

@@ -18,7 +18,7 @@ void average_alloc(Trainer *t, const Allocator *allocator) {
     a->kept = alloc_host(allocator, memory_product(a->most, bytes_of(t)), "weights to average");
     a->device = alloc_device(allocator, bytes_of(t), "average of weights");
     a->mean = alloc_pinned_side(allocator, a->device, bytes_of(t), "average of weights");
-    if (allocator->plan != NULL)
+    if (allocator->forecast != NULL)
         return;
     memset(a->kept, 0, (size_t)a->most * bytes_of(t));
     memset(a->mean, 0, bytes_of(t));

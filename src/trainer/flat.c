@@ -36,7 +36,7 @@ void trainer_alloc_flat(Trainer *t, const Allocator *allocator) {
         *all[i].device = alloc_device(allocator, trainer_flat_bytes(t), all[i].what);
         *all[i].host =
             alloc_pinned_side(allocator, *all[i].device, trainer_flat_bytes(t), all[i].what);
-        if (allocator->plan == NULL) // the device gets it by trainer_upload
+        if (allocator->forecast == NULL) // the device gets it by trainer_upload
             memset(*all[i].host, 0, trainer_flat_bytes(t));
     }
     t->device.square = alloc_device(allocator, sizeof *t->square, "parameter gradients");

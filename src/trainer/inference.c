@@ -13,18 +13,19 @@ static bool find_parts(Inference *inference, ModelParts *parts, const Config *co
 }
 
 // The caller has them on the host, and mirrors them.
-static void plan_parameters(MemoryPlan *plan, const Backend *backend, const ModelShape *shape) {
+static void plan_parameters(MemoryForecast *forecast, const Backend *backend,
+                            const ModelShape *shape) {
     size_t bytes = (size_t)shape->state_count * sizeof(float);
-    Allocator allocator = {.backend = backend, .plan = plan};
+    Allocator allocator = {.backend = backend, .forecast = forecast};
     alloc_host(&allocator, bytes, "parameters");
     if (!backend->host_is_device)
         alloc_device(&allocator, bytes, "parameters");
 }
 
 bool inference_open(Inference *inference, const Config *config, const Shard *shard,
-                    const Comm *comm, const MemoryPlan *beside, Error *err) {
+                    const Comm *comm, const MemoryForecast *beside, Error *err) {
     ModelParts parts = {.shard = shard, .comm = comm, .patterns = &inference->patterns};
-    *inference = (Inference){.plan = *beside};
+    *inference = (Inference){.forecast = *beside};
     if (!find_parts(inference, &parts, config, err))
         return false;
     ModelShape *shape = &inference->shape;
@@ -32,10 +33,10 @@ bool inference_open(Inference *inference, const Config *config, const Shard *sha
     threads_set((int)config->run.threads, comm->node_size);
     if (!patterns_build(&inference->patterns, shape, shard, config, comm, err))
         return false;
-    model_patterns_plan(&inference->plan, &inference->patterns);
-    plan_parameters(&inference->plan, parts.backend, shape);
-    model_plan(&inference->plan, shape, &parts, config);
-    if (memory_fits(&inference->plan, inference->backend, config, comm, err))
+    model_patterns_forecast(&inference->forecast, &inference->patterns);
+    plan_parameters(&inference->forecast, parts.backend, shape);
+    model_forecast(&inference->forecast, shape, &parts, config);
+    if (memory_fits(&inference->forecast, inference->backend, config, comm, err))
         inference->model = model_new(shape, &parts, config, err);
     if (comm_agree(comm, err))
         return true;

@@ -47,7 +47,7 @@ struct Trainer {
     Average average;
     Assigner *assigner; // NULL: the codec knows no widths
     Chooser *chooser;   // which exchanges are exact; NULL: those of evaluation alone
-    MemoryPlan plan;
+    MemoryForecast forecast;
     StateSections sections;
     // flat arrays [state_count], and the host's sides of them
     struct {

@@ -11,11 +11,10 @@
 // Whatever codec the gradient has crossed, w is the same on all ranks, and so is this. Where w
 // rests, a velocity is g / (1 - momentum): by as much longer is this step, or l1 would count less.
 static void shrink_matrices(Trainer *t, float by) {
-    for (int i = 0; by > 0 && i < t->shape.parameter_windows; i++) {
+    for (int i = 0; by > 0 && i < t->shape.parameter_spans; i++) {
         const Parameter *p = &t->shape.parameter[i];
         if (p->matrix)
-            t->backend->shrink(flat_window(t->device.parameters, p->begin), p->rows * p->columns,
-                               by);
+            t->backend->shrink(flat_at(t->device.parameters, p->begin), p->rows * p->columns, by);
     }
 }
 

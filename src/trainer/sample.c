@@ -60,7 +60,7 @@ void sampler_alloc(Sampler *s, const Shard *shard, const Allocator *allocator) {
     s->norm = alloc_host(allocator, rows * sizeof *s->norm, "weights of the sample");
     s->gradient = alloc_host(allocator, rows * (size_t)shard->classes * sizeof *s->gradient,
                              "gradients of logits on the host");
-    if (allocator->plan == NULL)
+    if (allocator->forecast == NULL)
         memset(s->norm, 0, rows * sizeof *s->norm);
 }
 
@@ -98,11 +98,11 @@ static double probability(const Sampler *s, const Trainer *t, int64_t row) {
 // Weights of rows, and how many of this rank count.
 static int64_t draw(const Sampler *s, const Trainer *t, int64_t epoch) {
     const Shard *shard = t->shard;
-    RandomStream stream = random_stream(t->seed, RANDOM_TRAIN_SAMPLE, (uint32_t)epoch, 0, 0);
+    RandomKey key = random_key(t->seed, RANDOM_TRAIN_SAMPLE, (uint32_t)epoch, 0, 0);
     int64_t count = 0;
     for (int64_t r = 0; r < shard->set[NODES].own; r++) {
         double q = shard->split[r] == SPLIT_TRAIN ? probability(s, t, r) : 0;
-        bool counts = q > 0 && random_uniform32(stream, shard->set[NODES].gid[r], 0, 0) < q;
+        bool counts = q > 0 && random_uniform32(key, shard->set[NODES].gid[r], 0, 0) < q;
         s->row[r] = counts ? (float)(1 / q) : 0;
         count += counts;
     }

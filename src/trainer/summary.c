@@ -77,8 +77,8 @@ RunSummary trainer_summary(const Trainer *t) {
     const Shard *shard = t->shard;
     RunSummary summary = {.own_least = INT64_MAX};
     RankSummary mine = {shard->set[NODES].own, shard->set[NODES].central,
-                        shard->relation[IN_EDGES].remote, (int64_t)memory_plan_total(&t->plan),
-                        (int64_t)memory_plan_device_total(&t->plan)};
+                        shard->relation[IN_EDGES].remote, (int64_t)forecast_total(&t->forecast),
+                        (int64_t)forecast_device_total(&t->forecast)};
     RankSummary *all = ALLOC(RankSummary, t->comm->size, "summary of all ranks");
     comm_all_gather(t->comm, &mine, all, sizeof mine);
     for (int rank = 0; rank < t->comm->size; rank++) {

@@ -10,7 +10,7 @@
 // after it.
 static void fill_decay(Trainer *t) {
     const ConfigDoubles *decay = &t->config->train.weight_decay;
-    for (int i = 0; i < t->shape.parameter_windows; i++) {
+    for (int i = 0; i < t->shape.parameter_spans; i++) {
         const Parameter *p = &t->shape.parameter[i];
         int which = p->conv < decay->count ? p->conv : decay->count - 1;
         for (int64_t k = 0; p->matrix && decay->count > 0 && k < p->rows * p->columns; k++)
@@ -68,23 +68,23 @@ static void plan_assigner(Trainer *t, const ModelParts *parts) {
     for (int l = 0; l < t->shape.layers && parts->options.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&t->shape, l, d) > 0)
-                assigner_plan(&t->plan, &t->patterns.of[l][d]->plan, t->config, t->comm);
+                assigner_forecast(&t->forecast, &t->patterns.of[l][d]->plan, t->config, t->comm);
 }
 
-bool memory_fits(const MemoryPlan *plan, const Backend *backend, const Config *config,
+bool memory_fits(const MemoryForecast *forecast, const Backend *backend, const Config *config,
                  const Comm *comm, Error *err) {
     double wanted = config->run.memory_limit;
     size_t limit = wanted > 0 ? (size_t)(wanted * 1024 * 1024 * 1024)
                               : memory_available() / (size_t)comm->node_size + memory_in_use();
-    memory_plan_check(plan, limit, "use more ranks on more machines, or a narrower model", err);
+    forecast_check(forecast, limit, "use more ranks on more machines, or a narrower model", err);
     if (backend != NULL)
-        device_fits(plan, backend, err);
+        device_fits(forecast, backend, err);
     return comm_agree(comm, err);
 }
 
 bool patterns_build(ModelPatterns *patterns, const ModelShape *shape, const Shard *shard,
                     const Config *config, const Comm *comm, Error *err) {
-    MemoryPlan bound = {0};
+    MemoryForecast bound = {0};
     if (!model_fits(shape, shard, err)) // the same on all ranks
         return false;
     model_patterns_bound(&bound, shape, shard, comm);
@@ -104,7 +104,7 @@ static GradForm grad_form(const Trainer *t, GradSpan span[MODEL_PARAMETERS]) {
 static void plan_sync(Trainer *t) {
     GradSpan span[MODEL_PARAMETERS];
     GradForm form = grad_form(t, span);
-    gradsync_plan(&t->plan, t->backend, &form, t->comm);
+    gradsync_forecast(&t->forecast, t->backend, &form, t->comm);
 }
 
 static GradSync *make_sync(const Trainer *t) {
@@ -114,19 +114,20 @@ static GradSync *make_sync(const Trainer *t) {
 }
 
 static void plan_rest(Trainer *t, const ModelParts *parts) {
-    memory_plan_add(&t->plan, "trainer", sizeof *t);
-    model_patterns_plan(&t->plan, &t->patterns);
-    trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
-    sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend, .plan = &t->plan});
-    average_alloc(t, &(Allocator){.backend = t->backend, .plan = &t->plan});
+    forecast_add(&t->forecast, "trainer", sizeof *t);
+    model_patterns_forecast(&t->forecast, &t->patterns);
+    trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .forecast = &t->forecast});
+    sampler_alloc(&t->sampler, t->shard,
+                  &(Allocator){.backend = t->backend, .forecast = &t->forecast});
+    average_alloc(t, &(Allocator){.backend = t->backend, .forecast = &t->forecast});
     plan_sync(t);
-    model_plan(&t->plan, &t->shape, parts, t->config);
+    model_forecast(&t->forecast, &t->shape, parts, t->config);
     plan_assigner(t, parts);
-    trace_alloc(&t->trace, &t->plan, trace_room(t));
+    trace_alloc(&t->trace, &t->forecast, trace_room(t));
 }
 
-bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *shard,
-                          const ModelPatterns *patterns, const Comm *comm, Error *err) {
+bool trainer_forecast_outline(MemoryForecast *forecast, const Config *config, const Shard *shard,
+                              const ModelPatterns *patterns, const Comm *comm, Error *err) {
     Trainer *t = ALLOC(Trainer, 1, "trainer"); // too large for the stack
     Comm alone;
     ModelParts parts = {0};
@@ -139,7 +140,7 @@ bool trainer_plan_outline(MemoryPlan *plan, const Config *config, const Shard *s
     model_parts(t, &parts);
     if (ok)
         plan_rest(t, &parts);
-    *plan = t->plan;
+    *forecast = t->forecast;
     memory_free(t);
     return ok;
 }
@@ -187,7 +188,7 @@ static bool build(Trainer *t, Error *err) {
         return false;
     model_parts(t, &parts);
     plan_rest(t, &parts);
-    if (!memory_fits(&t->plan, t->backend, t->config, t->comm, err))
+    if (!memory_fits(&t->forecast, t->backend, t->config, t->comm, err))
         return false;
     t->sync = make_sync(t);
     parts.sync = t->sync;
@@ -252,7 +253,7 @@ void trainer_free(Trainer *t) {
     memory_free(t);
 }
 
-const MemoryPlan *trainer_plan(const Trainer *t) { return &t->plan; }
+const MemoryForecast *trainer_forecast(const Trainer *t) { return &t->forecast; }
 const ModelShape *trainer_shape(const Trainer *t) { return &t->shape; }
 const Backend *trainer_backend(const Trainer *t) { return t->backend; }
 const Model *trainer_model(const Trainer *t) { return t->model; }

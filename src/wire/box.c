@@ -206,7 +206,7 @@ int64_t box_bytes(const MessageBox *box, const Codec *codec, int i) {
 }
 
 DeviceByte *box_device_message(const MessageBox *box, int i) {
-    return byte_window(box->block->device, (int64_t)box->place[i]);
+    return byte_at(box->block->device, (int64_t)box->place[i]);
 }
 
 unsigned char *box_host_message(const MessageBox *box, int i) {

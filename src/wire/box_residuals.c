@@ -132,14 +132,14 @@ static const Residual *active(const MessageBox *box, int r, BoxStep step) {
 
 static DeviceByte *memory_of(const MessageBox *box, int r, int i) {
     const BoxResidual *of = &box->residual[r];
-    return byte_window(of->memory, (int64_t)of->place[i]);
+    return byte_at(of->memory, (int64_t)of->place[i]);
 }
 
 static ResidualStep step_of(const MessageBox *box, int r, int i, BoxStep step) {
     const DeviceFloat *all = box->residual[r].device_follows;
     return (ResidualStep){.exchange = step.exchange,
                           .values = &box->options->residual[r].values,
-                          .follows = all != NULL ? flat_window(all, box->offset[i]) : NULL,
+                          .follows = all != NULL ? flat_at(all, box->offset[i]) : NULL,
                           .direct = step.direct};
 }
 
@@ -156,8 +156,8 @@ void box_measure(MessageBox *box, int i, MessageSource source, const Poll *poll)
     assert(residual_of(box->options, 0) != NULL && box->end == RESIDUAL_SENDER);
     Rows rows = gather(box, i, &source, poll);
     const DeviceFloat *last = (const DeviceFloat *)(void *)memory_of(box, 0, i);
-    box->backend->message_distance(double_window(box->device_distance, 2 * (int64_t)i), rows.at,
-                                   last, rows.count * rows.stride, poll);
+    box->backend->message_distance(double_at(box->device_distance, 2 * (int64_t)i), rows.at, last,
+                                   rows.count * rows.stride, poll);
 }
 
 // A refresh, which has another codec, sends all there is.
@@ -183,7 +183,7 @@ void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *sour
     source->scale = NULL;
     source->sums = rows_range(box->rows, (Range){own, rows.count});
     source->row = box->device_row;
-    source->gid = int64_window(box->device_gid, box->offset[i]);
+    source->gid = int64_at(box->device_gid, box->offset[i]);
 }
 
 // The rows of one residual are what the one behind it has made of them, as at the reader.

@@ -17,10 +17,10 @@ int64_t box_encode(MessageBox *box, int i, BoxStep step, MessageSource source, i
                    const Poll *poll) {
     MessageLayout layout = box_layout(box, i);
     if (box->device_range != NULL)
-        source.range = flat_window(box->device_range, box->offset[i]);
+        source.range = flat_at(box->device_range, box->offset[i]);
     box_before_encode(box, i, step, &source, own, poll);
     layout.bytes = step.codec->encode(box->backend, box_device_message(box, i), &layout, &source,
-                                      int64_window(box->device_bad, i), poll);
+                                      int64_at(box->device_bad, i), poll);
     assert(layout.bytes <= message_room(box->options, layout.rows, layout.columns));
     box_after_encode(box, i, step, &layout, poll);
     return (int64_t)layout.bytes;
@@ -30,7 +30,7 @@ static bool stays_on_device(const MessageBox *box) { return box->device_checksum
 
 // The device adds up the message, and the host is given the sum.
 static void download_checksum(MessageBox *box, int i, int64_t bytes, const Poll *poll) {
-    DeviceInt64 *sum = int64_window(box->device_checksum, i);
+    DeviceInt64 *sum = int64_at(box->device_checksum, i);
     box->backend->message_checksum(sum, box_device_message(box, i), (size_t)bytes, poll);
     box->backend->message_download(&box->checksum[i], sum, sizeof *box->checksum);
 }
@@ -52,7 +52,7 @@ void box_download(MessageBox *box, int i, int64_t bytes, const Poll *poll) {
         download_checksum(box, i, bytes, poll);
     else
         b->message_download(box_host_message(box, i), box_device_message(box, i), (size_t)bytes);
-    b->message_download(&box->bad[i], int64_window(box->device_bad, i), sizeof *box->bad);
+    b->message_download(&box->bad[i], int64_at(box->device_bad, i), sizeof *box->bad);
     b->event_record(box->made[i % 2], STREAM_MESSAGE);
 }
 

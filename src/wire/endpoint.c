@@ -4,13 +4,13 @@
 
 const Transport *transport_used(void) { return family_member(&transport_family, 0); }
 
-void endpoint_alloc(Endpoint *e, MemoryPlan *plan, int slots) {
+void endpoint_alloc(Endpoint *e, MemoryForecast *forecast, int slots) {
     const char *what = "messages in flight";
     *e = (Endpoint){.transport = transport_used(), .slots = slots};
-    e->taken = memory_or_plan(plan, (size_t)slots * sizeof *e->taken, what);
-    e->done = memory_or_plan(plan, (size_t)slots * sizeof *e->done, what);
-    e->bytes = memory_or_plan(plan, (size_t)slots * sizeof *e->bytes, what);
-    e->state = memory_or_plan(plan, memory_product(slots, e->transport->slot_bytes), what);
+    e->taken = memory_or_forecast(forecast, (size_t)slots * sizeof *e->taken, what);
+    e->done = memory_or_forecast(forecast, (size_t)slots * sizeof *e->done, what);
+    e->bytes = memory_or_forecast(forecast, (size_t)slots * sizeof *e->bytes, what);
+    e->state = memory_or_forecast(forecast, memory_product(slots, e->transport->slot_bytes), what);
 }
 
 void endpoint_open(Endpoint *endpoint, const Comm *comm) {

@@ -29,7 +29,7 @@ void in_flight_add(InFlight *node) {
     InFlight **link = link_to(node);
     assert(*link == NULL);
     *link = node;
-    comm_wait_beside(move_all);
+    comm_on_wait(move_all);
 }
 
 void in_flight_remove(InFlight *node) {

@@ -4,20 +4,20 @@
 
 static int slots_of_message(const RingForm *form, int side) { return side * form->in_flight; }
 
-static int window_of(const RingForm *form, int size) {
-    return size - 1 < form->window ? size - 1 : form->window;
+static int in_flight_of(const RingForm *form, int size) {
+    return size - 1 < form->rounds_in_flight ? size - 1 : form->rounds_in_flight;
 }
 
 int ring_slots(const RingForm *form, int size) {
-    return window_of(form, size) * slots_of_message(form, SIDES);
+    return in_flight_of(form, size) * slots_of_message(form, SIDES);
 }
 
-void ring_transfer_alloc(RingTransfer *ring, MemoryPlan *plan, int size, RingForm form) {
+void ring_transfer_alloc(RingTransfer *ring, MemoryForecast *forecast, int size, RingForm form) {
     assert(form.piece > 0 && form.piece < INT32_MAX && form.tags > 0);
-    form.window = window_of(&form, size);
+    form.rounds_in_flight = in_flight_of(&form, size);
     *ring = (RingTransfer){.rounds = size - 1, .form = form};
-    ring->transfer = memory_or_plan(plan, memory_product(ring->rounds, sizeof *ring->transfer),
-                                    "messages in flight");
+    ring->transfer = memory_or_forecast(
+        forecast, memory_product(ring->rounds, sizeof *ring->transfer), "messages in flight");
 }
 
 void ring_transfer_open(RingTransfer *ring, Endpoint *endpoint, int slot) {
@@ -42,7 +42,7 @@ static int64_t pieces_of(const RingTransfer *ring, int64_t bytes) {
 }
 
 static int slot_of(const RingTransfer *ring, int round, int side, int64_t piece) {
-    int message = round % ring->form.window * slots_of_message(&ring->form, SIDES) +
+    int message = round % ring->form.rounds_in_flight * slots_of_message(&ring->form, SIDES) +
                   slots_of_message(&ring->form, side);
     return ring->slot + message + (int)(piece % ring->form.in_flight);
 }
@@ -87,10 +87,12 @@ static bool round_over(const RingTransfer *ring, int round) {
 
 // --- rounds
 
-// Round g takes the slots of round g - window, so it waits for it. Receives go before sends.
+// Round g takes the slots of round g - rounds_in_flight, so it waits for it. Receives go before
+// sends.
 static void open_rounds(RingTransfer *ring) {
-    while (ring->posted < ring->rounds && (ring->posted < ring->form.window ||
-                                           round_over(ring, ring->posted - ring->form.window))) {
+    while (ring->posted < ring->rounds &&
+           (ring->posted < ring->form.rounds_in_flight ||
+            round_over(ring, ring->posted - ring->form.rounds_in_flight))) {
         int round = ring->posted++;
         fill(ring, round, INCOMING);
         fill(ring, round, OUTGOING);
@@ -138,10 +140,10 @@ static void learn_length(const RingTransfer *ring, Transfer *transfer) {
     transfer->pieces = pieces_of(ring, transfer->bytes);
 }
 
-// The round in flight that uses a place of the window.
+// The round in flight that uses a place of those in flight.
 static int round_of(const RingTransfer *ring, int place) {
     int last = ring->posted - 1;
-    return last - (last - place + ring->form.window) % ring->form.window;
+    return last - (last - place + ring->form.rounds_in_flight) % ring->form.rounds_in_flight;
 }
 
 static void note_piece(RingTransfer *ring, int round, int side, bool header) {
@@ -177,7 +179,7 @@ static Place place_of(const RingTransfer *ring, int slot) {
 
 void ring_transfer_progress(RingTransfer *ring) {
     Endpoint *endpoint = ring->endpoint;
-    if (ring->form.window == 0)
+    if (ring->form.rounds_in_flight == 0)
         return;
     int count =
         endpoint->transport->test(endpoint, ring->slot, ring_slots(&ring->form, ring->rounds + 1));

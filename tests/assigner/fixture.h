@@ -110,9 +110,8 @@ static float loudness = 1; // of every 13th node
 // A row's scale is of one of 11 octaves, so that rows differ in what their noise counts. A partial
 // sum has numbers of its own: what it adds up is the aggregate's business.
 static inline float value_of(const Channel *channel, int64_t gid, int64_t column, uint32_t epoch) {
-    RandomStream stream =
-        random_stream(3, RANDOM_GENERATE, epoch, 7, channel_columns(channel) % 2 == 0);
-    float u = (float)random_uniform32(stream, gid, 0, column);
+    RandomKey key = random_key(3, RANDOM_GENERATE, epoch, 7, channel_columns(channel) % 2 == 0);
+    float u = (float)random_uniform32(key, gid, 0, column);
     int64_t node = gid < 0 ? -1 - gid : gid;
     return exp2f((float)(node * 5 % 11 - 5)) * (2 * u - 0.5F) * (node % 13 == 0 ? loudness : 1);
 }

@@ -34,7 +34,7 @@ static const CodecChoice *epoch_at(const AssignerFixture *fixture, Chooser *choo
     ExchangeSet set = chooser_before(chooser, epoch);
     for (int i = 0; i < CHANNELS; i++) {
         Channel *channel = fixture->channel[i];
-        bool exact = channel_is_exact(channel);
+        bool exact = channel_is_full_precision(channel);
         assert_true(exact == ((set & exchange_set_of(fixture->of[i].id)) != 0));
         channel->seconds.pack += cost[i].pack[exact];
         channel->seconds.wait += cost[i].wait[exact];
@@ -214,7 +214,7 @@ static void exact_exchanges_are_exact_and_get_no_widths(void **state) {
     int64_t rows[WIDTH_MOST + 1];
     fixture_init(&fixture, &scenes[0], 16);
     Assigner *a = assigner_of(&fixture, &config);
-    channel_set_exact(fixture.channel[1], true);
+    channel_set_full_precision(fixture.channel[1], true);
     const Assignment *assignment = NULL;
     for (uint32_t epoch = 1; epoch <= PERIOD + 1 + DELAY; epoch++) {
         Error err = {0};
@@ -255,7 +255,7 @@ static void nothing_is_assigned_if_all_are_exact(void **state) {
     fixture_init(&fixture, &scenes[0], 8);
     Assigner *a = assigner_of(&fixture, &config);
     for (int i = 0; i < CHANNELS; i++)
-        channel_set_exact(fixture.channel[i], true);
+        channel_set_full_precision(fixture.channel[i], true);
     for (uint32_t epoch = 1; epoch <= 3 * PERIOD; epoch++) {
         assert_ok(assigner_before(a, epoch, &err), &err);
         assert_null(assigner_after(a, epoch));

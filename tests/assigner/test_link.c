@@ -33,13 +33,13 @@ static void assert_meets(PairTime pair, double large, int64_t bytes) {
 // Noise up to nine times a message's time, on either of the two.
 static void noise_makes_no_link_free(void **state) {
     (void)state;
-    RandomStream stream = random_stream(1, RANDOM_GENERATE, 0, 0, 0);
+    RandomKey key = random_key(1, RANDOM_GENERATE, 0, 0, 0);
     int64_t flat = 0, below = 0; // cases that have no line, or one that begins below zero
     for (int64_t i = 0; i < 20000; i++) {
         const int64_t *size = sizes[i % SIZES];
         double theta = thetas[i / SIZES % 3], gamma = gammas[i / SIZES / 3 % 3], seconds[2];
         for (int k = 0; k < 2; k++) {
-            double noise = random_uniform32(stream, i, 0, k);
+            double noise = random_uniform32(key, i, 0, k);
             seconds[k] = (theta * (double)size[k] + gamma) * (1 + 9 * pow(noise, 4));
         }
         assert_meets(link_fit(seconds[0], size[0], seconds[1], size[1]), seconds[1], size[1]);

@@ -36,13 +36,13 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     Way *way = &hyper->way[r];
     PatternKind kind = {r, HOPS_ALL, HOPS_ALL, cover};
     CodecOptions options = {.codec = codec_find("integer", &err), .width = 8, .chunk = 1000};
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     PatternBytes bound = pattern_bound(&hyper->shard, &kind, false);
     size_t before = memory_in_use();
     way->pattern = pattern_new(&hyper->shard, &kind, NULL, &test_comm);
     assert_true(memory_in_use() - before <= bound.kept + sizeof(Pattern) + 8192);
-    pattern_plan(&plan, way->pattern);
-    assert_true(memory_in_use() - before <= memory_plan_total(&plan) + sizeof(Pattern) + 1024);
+    pattern_forecast(&forecast, way->pattern);
+    assert_true(memory_in_use() - before <= forecast_total(&forecast) + sizeof(Pattern) + 1024);
     const HaloPlan *p = &way->pattern->plan;
     if (r == 0)
         assert_ok(block_init(&way->block, "hyper-mean", way->pattern, &hyper->shard, &err), &err);

@@ -14,7 +14,7 @@ static const int totals[SETS] = {SET_NODES, SET_HYPEREDGES};
 static float pins[SET_HYPEREDGES][SET_NODES]; // their weights, 0 where there is none
 
 static inline double two_sets_draw(int what, int64_t a, int64_t b) {
-    return random_uniform32(random_stream(11, RANDOM_GENERATE, 0, what, 0), a, 0, b);
+    return random_uniform32(random_key(11, RANDOM_GENERATE, 0, what, 0), a, 0, b);
 }
 
 // Cuts are uneven.

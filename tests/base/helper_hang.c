@@ -22,7 +22,7 @@ static void fall_silent(const Comm *comm, const char *way) {
     else if (strcmp(way, "sleep") == 0)
         sleep(100);
     else if (strcmp(way, "aside") == 0)
-        comm_aside(comm, fail_aside, "on the side");
+        comm_on_helper(comm, fail_aside, "on the side");
     else if (strcmp(way, "check") == 0)
         CHECK(comm == NULL, EXIT_BUG, "the numbers %d and %d differ", 1, 2);
 }

@@ -246,7 +246,7 @@ static void nap_for(void *context) {
     *(long *)context = -1;
 }
 
-// Rank 0 is away for longer than the timeout, but answers: through comm_aside, or by beats.
+// Rank 0 is away for longer than the timeout, but answers: through comm_on_helper, or by beats.
 static void a_busy_rank_that_answers_is_waited_for(void **state) {
     (void)state;
     Comm short_patience = test_comm;
@@ -255,7 +255,7 @@ static void a_busy_rank_that_answers_is_waited_for(void **state) {
     struct timespec moment = {.tv_nsec = 1000000};
     double begin = clock_seconds();
     for (int i = 0; rank() == 0 && size() % 2 == 0 && i < 2; i++, nanoseconds = 900000000) {
-        comm_aside(&short_patience, nap_for, &nanoseconds);
+        comm_on_helper(&short_patience, nap_for, &nanoseconds);
         assert_int_equal(nanoseconds, -1);
     }
     while (rank() == 0 && size() % 2 == 1 && size() > 1 && clock_seconds() - begin < 1.8) {

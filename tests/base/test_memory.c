@@ -53,29 +53,29 @@ static void what_is_too_large_is_refused_with_a_sentence(void **state) {
 static void the_plan_names_the_three_largest(void **state) {
     (void)state;
     const size_t mib = (size_t)1 << 20;
-    MemoryPlan plan = {0};
-    memory_plan_add(&plan, "features", 300 * mib);
-    memory_plan_add(&plan, "halo rows", 50 * mib);
-    memory_plan_add(&plan, "graph", 200 * mib);
-    memory_plan_add(&plan, "halo rows", 60 * mib);
-    memory_plan_add(&plan, "weights", 1 * mib);
-    assert_int_equal(plan.count, 4);
-    assert_int_equal(memory_plan_total(&plan), 611 * mib);
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, "features", 300 * mib);
+    forecast_add(&forecast, "halo rows", 50 * mib);
+    forecast_add(&forecast, "graph", 200 * mib);
+    forecast_add(&forecast, "halo rows", 60 * mib);
+    forecast_add(&forecast, "weights", 1 * mib);
+    assert_int_equal(forecast.count, 4);
+    assert_int_equal(forecast_total(&forecast), 611 * mib);
     Error err = {0};
-    assert_true(memory_plan_check(&plan, 611 * mib, "buy some", &err));
-    assert_refused(memory_plan_check(&plan, 611 * mib - 1, "buy some", &err), &err, EXIT_MEMORY,
+    assert_true(forecast_check(&forecast, 611 * mib, "buy some", &err));
+    assert_refused(forecast_check(&forecast, 611 * mib - 1, "buy some", &err), &err, EXIT_MEMORY,
                    "features 300.0 MiB, graph 200.0 MiB, halo rows 110.0 MiB;");
-    MemoryPlan little = {0}; // sizes have a unit that fits
+    MemoryForecast little = {0}; // sizes have a unit that fits
     Error needs = {0};
-    memory_plan_add(&little, "labels", 700);
-    memory_plan_add(&little, "features", 5 << 10);
-    assert_refused(memory_plan_check(&little, 300, "buy some", &needs), &needs, EXIT_MEMORY,
+    forecast_add(&little, "labels", 700);
+    forecast_add(&little, "features", 5 << 10);
+    assert_refused(forecast_check(&little, 300, "buy some", &needs), &needs, EXIT_MEMORY,
                    "this rank needs 5.7 KiB but may use 300 B; the largest items are features 5.0 "
                    "KiB, labels 700 B; buy some");
-    MemoryPlan endless = {0};
-    memory_plan_add(&endless, "a", SIZE_MAX - 5);
-    memory_plan_add(&endless, "b", SIZE_MAX - 5);
-    assert_true(memory_plan_total(&endless) == SIZE_MAX);
+    MemoryForecast endless = {0};
+    forecast_add(&endless, "a", SIZE_MAX - 5);
+    forecast_add(&endless, "b", SIZE_MAX - 5);
+    assert_true(forecast_total(&endless) == SIZE_MAX);
 }
 
 static void errors_keep_the_first_cause(void **state) {

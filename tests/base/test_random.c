@@ -37,31 +37,31 @@ static void philox_gives_the_published_vectors(void **state) {
 // ALGORITHMS 0: the counter, word by word.
 static void the_counter_is_laid_out_as_documented(void **state) {
     (void)state;
-    RandomStream stream = random_stream(0x1122334455667788u, RANDOM_ROUNDING, 77, 5, 1);
+    RandomKey random = random_key(0x1122334455667788u, RANDOM_ROUNDING, 77, 5, 1);
     int64_t row = 0x123456789abc;
     uint32_t counter[4] = {0x56789abc, 0x1234 | 9u << 16, 77, 2u << 28 | 5u << 20 | 1u << 19 | 321};
     uint32_t key[2] = {0x55667788, 0x11223344}, expected[4], out[4];
     random_philox(expected, counter, key, 10);
-    random_block(out, stream, row, 9, 321);
+    random_block(out, random, row, 9, 321);
     assert_memory_equal(out, expected, sizeof out);
     for (int column = 0; column < 8; column++) { // low half of word 0 first
         uint32_t k = column % 2 == 0 ? expected[column / 2] & 0xffff : expected[column / 2] >> 16;
-        float u = random_uniform16(stream, row, 9, 8 * 321 + column);
+        float u = random_uniform16(random, row, 9, 8 * 321 + column);
         assert_true(u == ((float)k + 0.5f) / 65536.0f);
     }
-    RandomStream narrow = random_of_kind(stream, (RandomKind){.narrow = true});
+    RandomKey narrow = random_of_kind(random, (RandomKind){.narrow = true});
     for (int column = 0; column < 16; column++) { // low byte of word 0 first
         uint32_t k = expected[column / 4] >> (column % 4 * 8) & 0xff;
         assert_true(random_rounding(narrow, row, 9, 16 * 321 + column) == ((float)k + 0.5f) / 256);
-        assert_true(random_rounding(stream, row, 9, column) ==
-                    random_uniform16(stream, row, 9, column));
+        assert_true(random_rounding(random, row, 9, column) ==
+                    random_uniform16(random, row, 9, column));
     }
     random_philox(expected, counter, key, 7);
-    random_block(out, random_of_kind(stream, (RandomKind){.seven = true}), row, 9, 321);
+    random_block(out, random_of_kind(random, (RandomKind){.seven = true}), row, 9, 321);
     assert_memory_equal(out, expected, sizeof out);
     random_philox(expected, counter, key, 10);
     for (int column = 0; column < 4; column++)
-        assert_true(random_uniform32(stream, row, 9, 4 * 321 + column) ==
+        assert_true(random_uniform32(random, row, 9, 4 * 321 + column) ==
                     ((double)expected[column] + 0.5) / 4294967296.0);
 }
 
@@ -70,12 +70,12 @@ static void numbers_have_the_moments_of_their_distribution(void **state) {
     (void)state;
     enum { ROWS = 1000, COLUMNS = 200 };
     const double n = (double)ROWS * COLUMNS;
-    RandomStream stream = random_stream(1, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(1, RANDOM_FEATURES, 0, 0, 0);
     double uniform = 0, normal = 0, squares = 0;
     for (int64_t row = 0; row < ROWS; row++)
         for (int64_t column = 0; column < COLUMNS; column++) {
-            double u = (double)random_uniform16(stream, row, 0, column);
-            double z = random_normal(stream, row, 0, column);
+            double u = (double)random_uniform16(key, row, 0, column);
+            double z = random_normal(key, row, 0, column);
             assert_true(u > 0 && u < 1 && isfinite(z));
             uniform += u, normal += z, squares += z * z;
         }

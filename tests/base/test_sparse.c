@@ -16,10 +16,10 @@ typedef struct List {
 
 static List list_random(int64_t rows, int64_t columns, int64_t count, uint64_t seed) {
     List list = {.rows = rows, .columns = columns, .count = count};
-    RandomStream stream = random_stream(seed, RANDOM_GENERATE, 0, 11, 0);
+    RandomKey key = random_key(seed, RANDOM_GENERATE, 0, 11, 0);
     for (int64_t e = 0; e < count; e++) {
-        list.row[e] = (int32_t)((double)rows * random_uniform32(stream, e, 0, 0));
-        list.column[e] = (int32_t)((double)columns * random_uniform32(stream, e, 0, 1));
+        list.row[e] = (int32_t)((double)rows * random_uniform32(key, e, 0, 0));
+        list.column[e] = (int32_t)((double)columns * random_uniform32(key, e, 0, 1));
         list.weight[e] = (float)(e + 1); // tells entries of one place apart
     }
     return list;

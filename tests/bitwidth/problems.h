@@ -13,16 +13,16 @@
 
 // Numbers from one seed, one after the other.
 typedef struct Draws {
-    RandomStream stream;
+    RandomKey random;
     int64_t next;
 } Draws;
 
 static inline Draws draws_new(uint64_t seed) {
-    return (Draws){random_stream(seed, RANDOM_GENERATE, 0, 0, 0), 0};
+    return (Draws){random_key(seed, RANDOM_GENERATE, 0, 0, 0), 0};
 }
 static inline double draw(Draws *d) { // in (0, 1)
     int64_t k = d->next++;
-    return random_uniform32(d->stream, k >> 8, 0, k & 255);
+    return random_uniform32(d->random, k >> 8, 0, k & 255);
 }
 static inline int64_t draw_int(Draws *d, int64_t low, int64_t high) { // [low, high]
     int64_t value = low + (int64_t)(draw(d) * (double)(high - low + 1));

@@ -102,7 +102,7 @@ static void a_checkpoint_fits_into_the_plan(void **state) {
     Trainer *t = new_trainer();
     assert_ok(trainer_epoch(t, &record, &err), &err);
     double used = (double)(memory_in_use() - before),
-           planned = (double)memory_plan_total(trainer_plan(t));
+           planned = (double)forecast_total(trainer_forecast(t));
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     before = memory_peak();
     const StateSection *section = state_find(trainer_sections(t), "exchanges");

@@ -13,7 +13,7 @@ JSON
 "$FRINGE" train config.json --ranks 2 --set run.dir=run >out 2>&1 </dev/null &
 main=$!
 begun run $main
-ranks=$(pgrep -P "$(pgrep -P $main)") # of mpirun, which the keeper started
+ranks=$(pgrep -P "$(pgrep -P $main)") # of mpirun, which the supervisor started
 [ "$(wc -w <<<"$ranks")" -eq 2 ] || fail "2 ranks, found: $ranks"
 
 # Handlers of faults and of the alarm of MPI's start never return to what they interrupted; signals

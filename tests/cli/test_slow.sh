@@ -86,7 +86,7 @@ changed() { stat -c %Y slow-metrics.jsonl/"$1"; }
     fail "a checkpoint does not wait until the metrics are on the disk"
 expect "several runs, and a slow disk for what they come to" 0 '^runs +2:' \
     disk runs.json $((2 * patience)) 1e9 "$FRINGE" $(run several --ranks 2) --runs 2
-slow_read() { # FILE READS COMMAND...: reads before the one that takes its time; the keeper reads once, too
+slow_read() { # FILE READS COMMAND...: reads before the one that takes its time; the supervisor reads once, too
     env LD_PRELOAD="$FRINGE_BUILD/tests/slow_read.so" SLOW_READ="$1" SLOW_AFTER="$2" SLOW_SECONDS=$((patience + 1)) \
         ASAN_OPTIONS="${ASAN_OPTIONS-}:verify_asan_link_order=0" "${@:3}"
 }

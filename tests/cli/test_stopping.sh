@@ -55,10 +55,10 @@ for signal in INT TERM HUP USR1; do
 done
 
 # --- three ranks: whoever gets it
-for row in "all TERM" "mpirun TERM" "ranks TERM" "keeper INT" "group HUP" "keeper USR1"; do
+for row in "all TERM" "mpirun TERM" "ranks TERM" "supervisor INT" "group HUP" "supervisor USR1"; do
     send $row "send-${row/ /-}" && echo "ok: $row" || failed=1
 done
-grep -q 'finish' out || fail "the keeper says at once what it does"
+grep -q 'finish' out || fail "the supervisor says at once what it does"
 
 # --- again ends at once: a rank that is stopped keeps the epoch from ending
 ranks_of() { pgrep -f "^[^ ]*fringe train .*run.dir=$1( |$)" | grep -vx $pid; }

@@ -32,9 +32,9 @@ typedef enum Kind {
 } Kind;
 
 static inline float value(Kind kind, int64_t row, int64_t column) {
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, (uint32_t)kind, 0, 0);
-    double normal = random_normal(stream, row, 0, column);
-    double uniform = random_uniform32(stream, row, 1, column);
+    RandomKey key = random_key(3, RANDOM_FEATURES, (uint32_t)kind, 0, 0);
+    double normal = random_normal(key, row, 0, column);
+    double uniform = random_uniform32(key, row, 1, column);
     switch (kind) {
     case GAUSS:
         return (float)normal;
@@ -103,7 +103,7 @@ static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16,
     t.shape = (MessageLayout){.rows = rows, .columns = columns, .values = integer_values(bf16)};
     t.bf16 = bf16;
     t.source = (MessageSource){.x = zeroed_rows(rows, columns),
-                               .stream = random_stream(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
+                               .random = random_key(0x123456789abcdef, RANDOM_ROUNDING, 9, 2, 1),
                                .peer = 5,
                                .range = on_device(ALLOC(float, rows, "range"))};
     return t;

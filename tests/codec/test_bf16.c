@@ -52,13 +52,13 @@ static Case case_new(int64_t rows, int64_t columns) {
               .scale = ALLOC(float, rows, "scale"),
               .shape = {.rows = rows, .columns = columns}};
     assert_ok(c.codec != NULL, &err);
-    RandomStream stream = random_stream(5, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(5, RANDOM_FEATURES, 0, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
         c.row[r] = (int32_t)(r - r % 2);
         c.scale[r] = ldexpf(1, (int)(r % 5) - 2);
         for (int64_t k = 0; k < columns; k++) {
             uint32_t word[4];
-            random_block(word, stream, r, 0, (uint32_t)k);
+            random_block(word, key, r, 0, (uint32_t)k);
             uint32_t tie = word[1] % 4 == 0 ? 0xffff8000U : 0xffffffffU; // many halves
             uint32_t bits = ((word[0] & 0x80ffffffU) | (word[2] % 227) << 23) & tie;
             floats(c.x)[r * c.x.stride + k] = of_bits(bits);

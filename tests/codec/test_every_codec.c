@@ -41,7 +41,7 @@ static Trip trip_new(const Codec *codec, int bits, int64_t rows, int64_t columns
               .bits = bits,
               .layout = {.rows = rows, .columns = columns},
               .source = {.x = rows_alloc(device(), SOURCES, columns, "x"),
-                         .stream = random_stream(5, RANDOM_ROUNDING, 2, 1, 0),
+                         .random = random_key(5, RANDOM_ROUNDING, 2, 1, 0),
                          .range = on_device(ALLOC(float, rows, "range"))},
               .scale = ALLOC(float, SOURCES, "scale"),
               .row = ALLOC(int32_t, rows, "row"),

@@ -56,7 +56,7 @@ static Truth true_row(GridOptions options, const float *x, int64_t length, float
 // The magnitude of a code by powers of two.
 static int true_power(const RoundTrip *t, GridOptions options, Truth g, float x, int64_t r,
                       int64_t c) {
-    double number = random_uniform32(t->source.stream, t->gid[r], t->source.peer, c);
+    double number = random_uniform32(t->source.random, t->gid[r], t->source.peer, c);
     double k = options.nearest ? 0x1p22 : floor(number * 0x1p23);
     double y = fabs((double)x) / (double)g.step, least = ldexp(1, 1 - true_s(options));
     int exponent;
@@ -153,7 +153,7 @@ static void rows_of_lengths_are_as_drawn(void **state) {
     for (GridOptions options = {0}; grid_next(&options); turn++) {
         int full = turn % 7 == 0 ? FULL : 0; // threads wait for each other, so not always
         RoundTrip t = grid_trip_new(SHORT + full, BUCKET, options);
-        t.source.stream.kind =
+        t.source.random.kind =
             (RandomKind){.seven = turn / 8 % 2 == 1, .narrow = turn / 4 % 2 == 1};
         for (int64_t k = 0; k < t.shape.rows; k++)
             length[k] = k >= 5 && k < 5 + full ? BUCKET : lengths[k % LENGTHS];
@@ -178,7 +178,7 @@ static void long_rows_are_as_drawn(void **state) {
             if (options.bits != 4 && options.rule != GRID_MEAN)
                 continue;
             RoundTrip t = grid_trip_new(KINDS, columns[i], options);
-            t.source.stream.kind = (RandomKind){.seven = i / 2 % 2 == 1, .narrow = i % 2 == 1};
+            t.source.random.kind = (RandomKind){.seven = i / 2 % 2 == 1, .narrow = i % 2 == 1};
             for (int64_t k = 0; k < KINDS; k++) {
                 round_trip_fill(&t, kind_of(options.rule, k), k, k);
                 t.row[k] = (int32_t)(KINDS - 1 - k);

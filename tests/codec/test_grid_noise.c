@@ -59,7 +59,7 @@ static double norm_squared(const RoundTrip *t) {
 // ---- drawing
 
 static void draw(RoundTrip *t, int which) {
-    t->source.stream.epoch = (uint32_t)which;
+    t->source.random.epoch = (uint32_t)which;
     assert_int_equal(round_trip_encode(t), -1);
     round_trip_decode(t);
 }
@@ -171,7 +171,7 @@ static void largest_values_never_wrap(void **state) {
     enum { ROWS = 1000 };
     RoundTrip t = grid_trip_new(ROWS, 8, (GridOptions){.rule = GRID_MAX, .bits = 8});
     int64_t gid = 0, column = 0;
-    while (random_uniform16(t.source.stream, gid, t.source.peer, column) < 1 - 0x1p-16F) {
+    while (random_uniform16(t.source.random, gid, t.source.peer, column) < 1 - 0x1p-16F) {
         column = (column + 1) % 8;
         gid += column == 0;
     }
@@ -309,14 +309,14 @@ static void omega_is_that_of_the_table(void **state) {
 enum { NORMAL, DOUBLE_EXPONENTIAL, STUDENT_3, SHAPES };
 
 static double drawn(int shape, int64_t row, int64_t column) {
-    RandomStream stream = random_stream(9, RANDOM_FEATURES, (uint32_t)shape, 0, 0);
-    double x = random_normal(stream, row, 0, column), squares = 0;
+    RandomKey key = random_key(9, RANDOM_FEATURES, (uint32_t)shape, 0, 0);
+    double x = random_normal(key, row, 0, column), squares = 0;
     if (shape == NORMAL)
         return x;
     if (shape == DOUBLE_EXPONENTIAL)
-        return copysign(log(random_uniform32(stream, row, 1, column)), x);
+        return copysign(log(random_uniform32(key, row, 1, column)), x);
     for (int i = 1; i <= 3; i++) {
-        double y = random_normal(stream, row, i, column);
+        double y = random_normal(key, row, i, column);
         squares += y * y;
     }
     return x / sqrt(squares / 3);

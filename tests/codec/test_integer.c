@@ -67,7 +67,7 @@ static void message_is_as_drawn(void **state) {
         for (int bf16 = 0; bf16 < 2; bf16++) {
             int64_t rows = columns[i] < 600 ? 3 * KINDS * KNOWN : 2 * KNOWN;
             RoundTrip t = round_trip_new(rows, columns[i], bf16, 8);
-            t.source.stream.kind = (RandomKind){.seven = bf16 == 1, .narrow = i / 2 % 2 == 1};
+            t.source.random.kind = (RandomKind){.seven = bf16 == 1, .narrow = i / 2 % 2 == 1};
             for (int64_t r = 0; r < rows; r++) {
                 round_trip_fill(&t, (Kind)(r % KINDS), r, r);
                 t.bits[r] = (uint8_t)known[(r / 2) % KNOWN];
@@ -167,9 +167,9 @@ static void rounding_depends_on_its_key_alone(void **state) {
         if (change == 0)
             other.source.peer = 6;
         else if (change == 1)
-            other.source.stream.epoch++;
+            other.source.random.epoch++;
         else if (change == 2)
-            other.source.stream.seed++;
+            other.source.random.seed++;
         else
             other.source.gid = on_device(gid);
         round_trip_encode(&other);

@@ -15,7 +15,7 @@
 enum { COLUMNS = 64, ROWS = 40, FLOATS = ROWS * COLUMNS };
 
 static double draw(int64_t i, int which) {
-    return random_uniform32(random_stream(7, RANDOM_GENERATE, 1, which, 0), i, 0, 0) - 0.5;
+    return random_uniform32(random_key(7, RANDOM_GENERATE, 1, which, 0), i, 0, 0) - 0.5;
 }
 
 // ---- the largest ones

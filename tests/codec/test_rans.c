@@ -230,19 +230,19 @@ static void bytes_are_those_of_the_drawing(void **state) {
 static Codes codes_of_values(int bits, bool laplace, int64_t n) {
     uint8_t s = (uint8_t)((1 << (bits - 1)) - 1);
     Codes codes = codes_new(bits, s, n);
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(3, RANDOM_FEATURES, 0, 0, 0);
     double value[512];
     for (int64_t i = 0; i < n; i += 512) {
         double most = 0;
         for (int c = 0; c < 512; c++) {
-            double u = random_uniform32(stream, i, 1, c);
-            value[c] = !laplace  ? random_normal(stream, i, 0, c)
+            double u = random_uniform32(key, i, 1, c);
+            value[c] = !laplace  ? random_normal(key, i, 0, c)
                        : u < 0.5 ? log(2 * u)
                                  : -log(2 - 2 * u);
             most = fmax(most, fabs(value[c]));
         }
         for (int c = 0; c < 512 && i + c < n; c++) {
-            double m = floor(fabs(value[c]) / most * s + random_uniform16(stream, i, 2, c));
+            double m = floor(fabs(value[c]) / most * s + random_uniform16(key, i, 2, c));
             codes.code[i + c] = (uint8_t)(value[c] < 0 ? s - m : s + m);
         }
     }

@@ -153,7 +153,7 @@ static void largest_value_never_wraps(void **state) {
     enum { ROWS = 1000 };
     RoundTrip t = round_trip_new(ROWS, 8, false, 8);
     int64_t gid = 0, column = 0;
-    while (random_uniform16(t.source.stream, gid, t.source.peer, column) < 1 - 0x1p-16F) {
+    while (random_uniform16(t.source.random, gid, t.source.peer, column) < 1 - 0x1p-16F) {
         column = (column + 1) % 8;
         gid += column == 0;
     }
@@ -172,7 +172,7 @@ static void largest_value_never_wraps(void **state) {
 // Integers from 0 to the largest code are their own codes, whatever the rounding.
 static void codes_come_back(void **state) {
     (void)state;
-    RandomStream stream = random_stream(4, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(4, RANDOM_FEATURES, 0, 0, 0);
     for (int w = 0; w < KNOWN; w++)
         for (int64_t columns = 2; columns < 300; columns++) {
             RoundTrip t = round_trip_new(3, columns, columns % 2 == 0 && known[w] <= 8, known[w]);
@@ -182,7 +182,7 @@ static void codes_come_back(void **state) {
                         c == (r + 1) % columns ? 0
                         : c == r % columns     ? (float)largest_code(known[w])
                                                : (float)floor((largest_code(known[w]) + 1) *
-                                                              random_uniform32(stream, r, w, c));
+                                                              random_uniform32(key, r, w, c));
             round_trip_ready(&t);
             assert_int_equal(t.bytes, 3 * ((t.bf16 ? 4 : 8) + true_bytes(columns, known[w])));
             assert_int_equal(round_trip_encode(&t), -1);

@@ -15,7 +15,7 @@
 #include <string.h>
 
 static double draw(int64_t i, int which) {
-    return random_uniform32(random_stream(11, RANDOM_GENERATE, 1, which, 0), i, 0, 0);
+    return random_uniform32(random_key(11, RANDOM_GENERATE, 1, which, 0), i, 0, 0);
 }
 
 static const SketchOptions usual = {

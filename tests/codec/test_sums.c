@@ -44,7 +44,7 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     unsigned char *message = memory_alloc(codec->bytes(&shape), "test");
     Rows landed = rows_alloc(device(), count, COLUMNS, "test");
     source.row = on_device(row);
-    source.stream = random_stream(5, RANDOM_ROUNDING, 3, 1, 0);
+    source.random = random_key(5, RANDOM_ROUNDING, 3, 1, 0);
     int64_t bad = 0;
     codec->encode(device(), on_device(message), &shape, &source, on_device(&bad), NULL);
     assert_int_equal(bad, 0);

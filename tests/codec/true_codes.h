@@ -37,10 +37,10 @@ static inline int true_code(const RoundTrip *t, Truth g, float x, int bits, int6
     float steps = divide ? (x - g.zero) / g.step : (x - g.zero) * (1 / g.step);
     const MessageSource *s = &t->source;
     if (bits < 16) {
-        double u = nearest ? 0.5 : (double)random_rounding(s->stream, t->gid[r], s->peer, c);
+        double u = nearest ? 0.5 : (double)random_rounding(s->random, t->gid[r], s->peer, c);
         return (int)fmin(floor(rint((double)steps * 0x1p16) * 0x1p-16 + u), (double)g.most);
     }
-    double number = random_uniform32(s->stream, t->gid[r], s->peer, c);
+    double number = random_uniform32(s->random, t->gid[r], s->peer, c);
     float u = nearest ? 0.5F : (float)((floor(number * 0x1p23) + 0.5) * 0x1p-23);
     steps = fminf(steps, g.most);
     return (int)(floorf(steps) + floorf((steps - floorf(steps)) + u));

@@ -345,13 +345,13 @@ static void other_files_say_how_to_convert_them(void **state) {
 static void load_as_planned(Dataset *d, const char *path) {
     Config config = {0};
     Error err = {0};
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
              path);
     size_t before = memory_in_use();
-    dataset_plan(&plan, &config);
+    dataset_forecast(&forecast, &config);
     assert_ok(dataset_load(d, &config, &err), &err);
-    size_t taken = memory_peak() - before, planned = memory_plan_total(&plan);
+    size_t taken = memory_peak() - before, planned = forecast_total(&forecast);
     if (planned < taken || planned > 2 * taken)
         fail_msg("%s: %zu bytes were planned and %zu taken", path, planned, taken);
 }

@@ -261,13 +261,13 @@ static void the_memory_is_foreseen(void **state) {
 #endif
     Dataset d;
     Error err = {0};
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     Config config = config_of("large.events");
     write_large("large.events");
-    dataset_plan(&plan, &config);
+    dataset_forecast(&forecast, &config);
     double before = begin();
     assert_ok(dataset_load(&d, &config, &err), &err);
-    assert_foreseen("a stream", (double)memory_plan_total(&plan), status("VmHWM:") - before,
+    assert_foreseen("a stream", (double)forecast_total(&forecast), status("VmHWM:") - before,
                     3 /* lists that grow may leave many blocks behind, but mostly do not */);
     dataset_clear(&d);
 }

@@ -137,13 +137,13 @@ static void the_memory_is_foreseen(void **state) {
         Dataset d;
         Error err = {0};
         Config config = {0};
-        MemoryPlan plan = {0};
+        MemoryForecast forecast = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path(names[kind]));
         size_t before = memory_in_use();
-        dataset_plan(&plan, &config);
+        dataset_forecast(&forecast, &config);
         assert_ok(dataset_load(&d, &config, &err), &err);
         assert_true(memory_peak() - before > 7000000); // of the load
-        assert_true(memory_plan_total(&plan) >= memory_peak() - before);
+        assert_true(forecast_total(&forecast) >= memory_peak() - before);
         dataset_clear(&d);
     }
 }

@@ -257,7 +257,7 @@ static void random_features_are_those_of_the_id(void **state) {
     enum { COLUMNS = 3 };
     static const uint64_t fewer[2] = {7, ((uint64_t)1 << 63) + 40};
     size_t before = memory_in_use();
-    RandomStream stream = random_stream(9, RANDOM_FEATURES, 0, 0, 0);
+    RandomKey key = random_key(9, RANDOM_FEATURES, 0, 0, 0);
     Dataset all, some;
     Error err = {0};
     make_stream(&all, ids, NODES);
@@ -267,9 +267,9 @@ static void random_features_are_those_of_the_id(void **state) {
     assert_int_equal(all.features, COLUMNS);
     for (int i = 0; i < NODES; i++)
         for (int f = 0; f < COLUMNS; f++)
-            assert_true(all.x[i * COLUMNS + f] ==
-                        (float)random_normal(stream, i == 3 ? 40 : (int64_t)ids[i],
-                                             i == 3 ? 1 << 15 : 0, f));
+            assert_true(
+                all.x[i * COLUMNS + f] ==
+                (float)random_normal(key, i == 3 ? 40 : (int64_t)ids[i], i == 3 ? 1 << 15 : 0, f));
     assert_memory_equal(some.x, all.x + COLUMNS, sizeof(float[COLUMNS]));
     assert_memory_equal(some.x + COLUMNS, all.x + 3 * COLUMNS, sizeof(float[COLUMNS]));
     assert_memory_not_equal(all.x + 2 * COLUMNS, all.x + 3 * COLUMNS, sizeof(float[COLUMNS]));
@@ -277,7 +277,7 @@ static void random_features_are_those_of_the_id(void **state) {
     assert_memory_equal(all.split, "\0\0\0\0", NODES);
     dataset_clear(&some);
     assert_ok(dataset_join(&all, ids, "random:3", 10, &err), &err);
-    assert_true(all.x[0] != (float)random_normal(stream, 5, 0, 0));
+    assert_true(all.x[0] != (float)random_normal(key, 5, 0, 0));
     dataset_clear(&all);
     assert_int_equal(memory_in_use(), before);
 }

@@ -224,7 +224,7 @@ static void the_memory_of_an_array_is_foreseen(void **state) {
     Dataset d;
     Error err = {0};
     Config config = {0};
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     int64_t *ends = ALLOC(int64_t, 2 * EDGES, "test");
     for (int64_t e = 0; e < 2 * EDGES; e++)
         ends[e] = e * 7919 % 50000;
@@ -234,11 +234,11 @@ static void the_memory_of_an_array_is_foreseen(void **state) {
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("large.npy"));
     config.data.undirected = true;
     size_t before = memory_in_use();
-    dataset_plan(&plan, &config);
+    dataset_forecast(&forecast, &config);
     assert_ok(dataset_load(&d, &config, &err), &err);
     assert_true(memory_peak() - before > 8000000); // of the load
     size_t copy = 2 * 2 * EDGES * sizeof(int64_t); // of qsort, which is not counted
-    assert_true(memory_plan_total(&plan) >= memory_peak() - before + copy);
+    assert_true(forecast_total(&forecast) >= memory_peak() - before + copy);
     dataset_clear(&d);
 }
 

@@ -159,10 +159,10 @@ static void hypergraphs(void **state) {
 static bool load_stream(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     Config config = {.data.format = "events"};
     Dataset dataset;
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     test_write(path, bytes, count);
-    dataset_plan(&plan, &config);
+    dataset_forecast(&forecast, &config);
     if (!dataset_load(&dataset, &config, err))
         return false;
     dataset_clear(&dataset);

@@ -173,8 +173,8 @@ static void made_features(void **state) {
     assert_near(sum / 8000, 0, 0.05 /* 4.5 standard errors of 8000 normals */);
     assert_near(squares / 8000, 1, 0.08 /* 5 of their squares */);
     // by node id and column: the counter's own number
-    RandomStream stream = random_stream(0, RANDOM_FEATURES, 0, 0, 0);
-    assert_true(d.x[3 * 2000 + 77] == (float)random_normal(stream, 3, 0, 77));
+    RandomKey key = random_key(0, RANDOM_FEATURES, 0, 0, 0);
+    assert_true(d.x[3 * 2000 + 77] == (float)random_normal(key, 3, 0, 77));
     dataset_clear(&d);
 }
 

@@ -37,7 +37,7 @@ static void assert_place(EventPlace place, int64_t events, int64_t offset, int64
 static void assert_blames(EventReader *reader, const char *wanted) {
     Error err = {0};
     error_set(&err, EXIT_DATA, "no");
-    assert_false(event_reader_blame(reader, &err));
+    assert_false(event_reader_error(reader, &err));
     assert_string_equal(err.text, wanted);
 }
 

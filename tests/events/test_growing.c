@@ -59,12 +59,12 @@ static void lists_keep_their_elements(void **state) {
     Pool pool;
     Error err = {0};
     List *list = calloc(LISTS, sizeof *list);
-    RandomStream stream = random_stream(1, RANDOM_GENERATE, 0, 0, 0);
+    RandomKey key = random_key(1, RANDOM_GENERATE, 0, 0, 0);
     int64_t elements = 0, most = 0;
     assert_true(pool_init(&pool, sizeof(int32_t), "test", &err));
     for (int64_t n = 0; n < 200000; n++) {
         uint32_t word[4];
-        random_block(word, stream, n, 0, 0);
+        random_block(word, key, n, 0, 0);
         List *one = &list[word[0] % LISTS];
         bool grows = word[1] % 16 < (n / 20000 % 2 == 0 ? 9 : 7); // tides
         if (grows && one->count < LONGEST) {

@@ -226,7 +226,7 @@ static void narrow_rows_fit_at_every_width(void **state) {
 // One row of `all` as a message of its own, 4 bits, rounded with the numbers that ALGORITHMS 0
 // fixes: a row's peer is who reads it, a partial sum's who sends it.
 static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const float *right,
-                         int32_t row, int reader, RandomStream stream) {
+                         int32_t row, int reader, RandomKey key) {
     Error err = {0};
     Widths one = {0};
     int64_t id = p->source_id[row];
@@ -234,7 +234,7 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
     MessageSource source = {.x = rows_range(all, (Range){row, row + 1}),
                             .scale = on_device(&scale),
                             .row = on_device(&(int32_t){0}),
-                            .stream = stream,
+                            .random = key,
                             .gid = on_device(&id),
                             .peer = id < 0 ? p->rank : reader};
     widths_alloc(&one, &(Allocator){.backend = device()}, 1);
@@ -249,7 +249,7 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
 
 // All rows of a packed message: Z, S and codes of each (codec.h). Returns how many are sums.
 static int64_t check_message_by_hand(const Channel *channel, int group, Rows all,
-                                     const float *right, RandomStream stream) {
+                                     const float *right, RandomKey key) {
     const HaloPlan *p = channel->plan;
     int64_t rows = channel_group_rows(p, OUTGOING, group), sums = 0;
     int64_t codes = (all.columns * 4 + 7) / 8;
@@ -257,7 +257,7 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
     unsigned char *alone = memory_alloc((size_t)(8 + codes), "test");
     for (int64_t k = 0; k < rows; k++) {
         int32_t row = p->send_row[p->send_offset[group] + k];
-        encode_alone(alone, p, all, right, row, ring_reader(p->rank, group, p->size), stream);
+        encode_alone(alone, p, all, right, row, ring_reader(p->rank, group, p->size), key);
         assert_memory_equal(message + 4 * k, alone, 4);
         assert_memory_equal(message + 4 * (rows + k), alone + 4, 4);
         assert_memory_equal(message + 8 * rows + k * codes, alone + 8, (size_t)codes);
@@ -281,9 +281,9 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
         ExchangeBuffers *buffers = exchange_buffers_new(device());
         Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){3, BACKWARD});
         channel_pack(channel, &rows, (ExchangeContext){.seed = 77, .epoch = 5});
-        RandomStream stream = random_stream(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
+        RandomKey key = random_key(77, RANDOM_ROUNDING, 5, 3, BACKWARD);
         for (int g = 0; g + 1 < plan.size; g++)
-            sums += check_message_by_hand(channel, g, x, right, stream);
+            sums += check_message_by_hand(channel, g, x, right, key);
         channel_free(channel);
         exchange_buffers_free(buffers);
         rows_free(device(), &x);
@@ -299,16 +299,16 @@ static void plan_is_what_a_channel_takes(void **state) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("fp32", &err), .chunk = 4096};
     HaloPlan plan = ring_plan(3, &test_comm);
-    MemoryPlan memory = {0};
+    MemoryForecast memory = {0};
     BufferSizes size = {0};
-    channel_plan(&memory, &size, device(), &plan, &options, 256);
-    channel_plan(&memory, &size, device(), &plan, &options, 41);
-    exchange_buffers_plan(&memory, device(), &size);
+    channel_forecast(&memory, &size, device(), &plan, &options, 256);
+    channel_forecast(&memory, &size, device(), &plan, &options, 41);
+    exchange_buffers_forecast(&memory, device(), &size);
     size_t before = memory_in_use();
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *wide = channel_new(buffers, &plan, &options, 256, (ExchangeId){0, FORWARD});
     Channel *narrow = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
-    size_t taken = memory_in_use() - before, planned = memory_plan_total(&memory);
+    size_t taken = memory_in_use() - before, planned = forecast_total(&memory);
     assert_true(taken <= planned + 4096); // the Channels themselves and alignment
     assert_true(planned <= taken + 4096);
     channel_free(narrow);

@@ -27,9 +27,9 @@ static CodecOptions options_of(const char *codec, double probability, int relati
 // By the formula of ALGORITHMS 0.
 static bool travels(double probability, int relation, uint32_t epoch, int64_t id, int from,
                     int to) {
-    RandomStream stream = random_stream(5, RANDOM_SAMPLE, epoch, relation, 0);
+    RandomKey key = random_key(5, RANDOM_SAMPLE, epoch, relation, 0);
     int64_t row = id < 0 ? -1 - id : id;
-    return random_uniform32(stream, row, id < 0 ? from : to, 0) < probability;
+    return random_uniform32(key, row, id < 0 ? from : to, 0) < probability;
 }
 
 typedef struct Expected { // of an exchange

@@ -96,7 +96,7 @@ static void keep_halo_aggregate(void *to, const void *argument, size_t bytes) {
         DeviceDouble *: keep_address, DeviceByte *: keep_address,                                  \
         const DeviceByte *: keep_address, const DeviceInt32 *: keep_address,                       \
         DeviceInt64 *: keep_address, const DeviceInt64 *: keep_address,                            \
-        Range: keep_bytes, RandomStream: keep_bytes, AdamStep: keep_bytes, bool: keep_bytes,       \
+        Range: keep_bytes, RandomKey: keep_bytes, AdamStep: keep_bytes, bool: keep_bytes,       \
         uint8_t: keep_bytes, int64_t: keep_bytes, size_t: keep_bytes, float: keep_bytes,           \
         const Poll *: keep_bytes)
 

@@ -15,8 +15,8 @@ typedef float (*Element)(int rank, int64_t i, uint32_t round);
 
 // Magnitudes from 2^-12 to 2^12, so that another order of adding gives other bits. Never 0.
 static inline float element(int rank, int64_t i, uint32_t round) {
-    RandomStream stream = random_stream(9, RANDOM_GENERATE, round, 0, 0);
-    double draw = random_uniform32(stream, i, 0, rank) - 0.5;
+    RandomKey key = random_key(9, RANDOM_GENERATE, round, 0, 0);
+    double draw = random_uniform32(key, i, 0, rank) - 0.5;
     return ldexpf((float)draw, (int)((i * 7 + rank * 11) % 25) - 12);
 }
 
@@ -103,11 +103,11 @@ static inline void assert_summed_early(const GradForm *form, Element of) {
 
 // Of a new GradSync.
 static inline void assert_plan_is_what_is_taken(const GradForm *form) {
-    MemoryPlan plan = {0};
-    gradsync_plan(&plan, device(), form, &test_comm);
+    MemoryForecast forecast = {0};
+    gradsync_forecast(&forecast, device(), form, &test_comm);
     size_t before = memory_in_use();
     GradSync *sync = gradsync_new(&test_comm, device(), form);
-    size_t taken = memory_in_use() - before, planned = memory_plan_total(&plan);
+    size_t taken = memory_in_use() - before, planned = forecast_total(&forecast);
     gradsync_free(sync);
     if (taken > planned + 1024 || planned > taken + 1024)
         fail_msg("rank %d, %lld floats: takes %zu bytes, planned %zu", test_comm.rank,

@@ -25,8 +25,8 @@ static GradForm form_of(int rank, bool remembers) {
 // ---- gradients
 
 static float uniform(int rank, int64_t i, uint32_t round) {
-    RandomStream stream = random_stream(9, RANDOM_GENERATE, round, 1, 0);
-    return (float)(random_uniform32(stream, i, 0, rank) - 0.5);
+    RandomKey key = random_key(9, RANDOM_GENERATE, round, 1, 0);
+    return (float)(random_uniform32(key, i, 0, rank) - 0.5);
 }
 
 // Of rank 2 in each parameter, also the sum over ranks, in the same rows and columns always.
@@ -54,14 +54,14 @@ typedef struct Oracle {
 } Oracle;
 
 static void oracle_init(Oracle *o, const GradForm *form) {
-    RandomStream stream = random_stream(form->seed, RANDOM_GRADIENT, 0, 1, 0);
+    RandomKey key = random_key(form->seed, RANDOM_GRADIENT, 0, 1, 0);
     memset(o, 0, sizeof *o);
     o->rank = form->rank;
     o->remembers = form->remembers;
     for (int s = 0; s < SPANS; s++)
         for (int64_t j = 0; j < span[s].columns; j++)
             for (int k = 0; k < o->rank; k++)
-                o->q[s][j * o->rank + k] = random_normal(stream, j, s, k);
+                o->q[s][j * o->rank + k] = random_normal(key, j, s, k);
 }
 
 // Gram-Schmidt; the columns of these gradients are far from each other.

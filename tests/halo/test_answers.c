@@ -15,11 +15,11 @@ static Shard shard_of(const Comm *comm, int64_t *group) {
     int64_t *remote_gid = ALLOC(int64_t, remote, "test");
     int64_t *reach = ALLOC(int64_t, SHARD_HOPS + 1, "test");
     int32_t *column = ALLOC(int32_t, edges, "test"), *row = ALLOC(int32_t, remote, "test");
-    RandomStream stream = random_stream(5, RANDOM_GENERATE, 0, 0, 0);
+    RandomKey key = random_key(5, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t i = 0; i < ROWS; i++) {
         gid[i] = 2 * i + comm->rank;
         for (int64_t k = 0; reads && k < DEGREE; k++) { // ascending: one of each third
-            double u = random_uniform32(stream, i, 0, k);
+            double u = random_uniform32(key, i, 0, k);
             column[DEGREE * i + k] = (int32_t)(ROWS + ((double)k + u) * (ROWS / DEGREE));
         }
         offset[i + 1] = reads ? DEGREE * (i + 1) : 0;

@@ -35,11 +35,11 @@ static void graph_clear(Graph *g) {
 // 1 / sqrt((t + 1) (s + 1)).
 static Graph graph_random(int64_t targets, int64_t sources, double density, bool hubs,
                           uint64_t seed) {
-    RandomStream stream = random_stream(seed, RANDOM_GENERATE, 0, 7, 0);
+    RandomKey key = random_key(seed, RANDOM_GENERATE, 0, 7, 0);
     Graph g = graph_new(targets, sources, targets * sources);
     for (int64_t t = 0; t < targets; t++) {
         for (int64_t s = 0; s < sources; s++) {
-            double u = random_uniform32(stream, t, 0, s);
+            double u = random_uniform32(key, t, 0, s);
             if (hubs ? u * u * (double)((t + 1) * (s + 1)) < density * density : u < density)
                 graph_add(&g, s);
         }

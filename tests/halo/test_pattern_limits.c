@@ -116,18 +116,18 @@ static void test_plan_covers_what_is_taken(void **state) {
         test_graph_init(&graph, kinds[k], 1, &test_comm);
         for (int v = 0; v < VARIANTS; v++) {
             const Pattern *like = v % 2 == 1 ? graph.forward : NULL;
-            MemoryPlan plan = {0};
+            MemoryForecast forecast = {0};
             PatternKind kind = kind_of(&graph.shard, &variants[v]);
             bool shares = like != NULL && like->kind.relation == kind.relation;
             PatternBytes bound = pattern_bound(&graph.shard, &kind, shares);
             size_t before = memory_in_use();
             Pattern *p = pattern_new(&graph.shard, &kind, like, &test_comm);
             size_t taken = memory_in_use() - before;
-            pattern_plan(&plan, p);
+            pattern_forecast(&forecast, p);
             // small arrays that do not scale with the shard, and rounding to 64 bytes, are left out
             assert_true(taken <= bound.kept + sizeof *p + 8192);
-            assert_true(taken <= memory_plan_total(&plan) + sizeof *p + 1024);
-            assert_true(memory_plan_total(&plan) <= taken + 1024);
+            assert_true(taken <= forecast_total(&forecast) + sizeof *p + 1024);
+            assert_true(forecast_total(&forecast) <= taken + 1024);
             pattern_free(p);
             assert_int_equal(memory_in_use(), before);
         }

@@ -138,7 +138,7 @@ static inline DeviceInt64 *case_ids(Case *c, int64_t count) {
 // elsewhere.
 
 static inline DeviceFloat *far_floats(const Case *c, const DeviceFloat *at, int64_t of_a_row) {
-    return at == NULL ? NULL : flat_window(at, -c->far * of_a_row);
+    return at == NULL ? NULL : flat_at(at, -c->far * of_a_row);
 }
 static inline Rows far_rows(const Case *c, Rows rows) {
     return (Rows){far_floats(c, rows.at, rows.stride), c->far + rows.count, rows.columns,
@@ -148,10 +148,10 @@ static inline Range far_range(const Case *c, Range range) {
     return (Range){c->far + range.begin, c->far + range.end};
 }
 static inline DeviceInt64 *far_ids(const Case *c, const DeviceInt64 *at) {
-    return int64_window(at, -c->far);
+    return int64_at(at, -c->far);
 }
 static inline DeviceByte *far_bytes(const Case *c, const DeviceByte *at, int64_t of_a_row) {
-    return byte_window(at, -c->far * of_a_row);
+    return byte_at(at, -c->far * of_a_row);
 }
 
 // ---- results

@@ -148,7 +148,7 @@ static Post post_of(Case *c) {
     int64_t columns = c->shape.columns;
     int which = c->variant % 10;
     Post post = {.keep = which % 3 == 0 ? 0.5f : 0.8f,
-                 .stream = random_stream(5, RANDOM_DROPOUT, 3, 1, 0),
+                 .random = random_key(5, RANDOM_DROPOUT, 3, 1, 0),
                  .training = c->variant < 10,
                  .gamma = case_floats(c, columns),
                  .beta = case_floats(c, columns)};
@@ -216,7 +216,7 @@ static void dropout(Case *c) {
     Rows out = c->variant & 1 ? x : case_rows(c, x.count, x.columns);
     c->b->dropout(far_rows(c, out), far_range(c, range_of(c, x.count)), far_rows(c, x),
                   keep[c->variant / 2],
-                  random_of_kind(random_stream(5, RANDOM_DROPOUT, 9, 2, 0),
+                  random_of_kind(random_key(5, RANDOM_DROPOUT, 9, 2, 0),
                                  (RandomKind){.seven = c->shape.columns % 2 == 1}),
                   far_ids(c, case_ids(c, x.count)), NULL);
     case_keep_rows(c, out);
@@ -232,7 +232,7 @@ static void dropout_entries(Case *c) {
     DeviceFloat *value = case_floats(c, count);
     DeviceFloat *out = c->variant & 1 ? value : case_floats(c, count);
     c->b->dropout_entries(out, value, count, row, column, keep[c->variant / 2],
-                          random_stream(5, RANDOM_DROPOUT, 9, 2, 0), case_ids(c, s.rows), NULL);
+                          random_key(5, RANDOM_DROPOUT, 9, 2, 0), case_ids(c, s.rows), NULL);
     case_keep(c, out, (size_t)count * sizeof(float));
 }
 

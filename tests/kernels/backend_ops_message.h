@@ -185,8 +185,8 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     source->sums = case_rows(c, sums, s.columns);
     source->scale = scaled ? case_floats(c, own) : NULL;
     source->row = far_list(c, sending.count, (int32_t)(s.rows > 0 ? s.rows : 1));
-    source->stream =
-        random_of_kind(random_stream(11, RANDOM_ROUNDING, 7, 1, 1),
+    source->random =
+        random_of_kind(random_key(11, RANDOM_ROUNDING, 7, 1, 1),
                        (RandomKind){.seven = s.rows % 2 == 1, .narrow = s.columns % 2 == 1});
     source->gid = far_ids(c, case_ids(c, s.rows));
     source->peer = 3;
@@ -195,7 +195,7 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     if (spoiled && own > 1) {
         static const float values[] = {__builtin_inff(), -3.4e38f, 3.4e38f, __builtin_nanf("")};
         for (int64_t i = 0; i < own; i += 7) {
-            DeviceFloat *at = flat_window(source->x.at, i * source->x.stride + s.columns / 2);
+            DeviceFloat *at = flat_at(source->x.at, i * source->x.stride + s.columns / 2);
             c->b->upload(at, &values[i / 7 % 4], sizeof(float));
         }
         c->b->finish(NULL);

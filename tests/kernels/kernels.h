@@ -12,18 +12,18 @@
 // Standard normal in the columns, zero in the padding.
 static inline Rows random_rows(int64_t count, int64_t columns, int which) {
     Rows rows = rows_alloc(device(), count, columns, "rows of a test");
-    RandomStream stream = random_stream(7, RANDOM_FEATURES, (uint32_t)which, 0, 0);
+    RandomKey key = random_key(7, RANDOM_FEATURES, (uint32_t)which, 0, 0);
     for (int64_t r = 0; r < count; r++)
         for (int64_t c = 0; c < columns; c++)
-            floats(rows)[r * rows.stride + c] = (float)random_normal(stream, r, 0, c);
+            floats(rows)[r * rows.stride + c] = (float)random_normal(key, r, 0, c);
     return rows;
 }
 
 static inline float *random_floats(int64_t count, int which) {
     float *at = ALLOC(float, count, "numbers of a test");
-    RandomStream stream = random_stream(8, RANDOM_FEATURES, (uint32_t)which, 0, 0);
+    RandomKey key = random_key(8, RANDOM_FEATURES, (uint32_t)which, 0, 0);
     for (int64_t i = 0; i < count; i++)
-        at[i] = (float)random_normal(stream, i, 0, 0);
+        at[i] = (float)random_normal(key, i, 0, 0);
     return at;
 }
 

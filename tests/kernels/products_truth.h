@@ -94,8 +94,8 @@ static inline void tried_block(const ProductKernels *kernels, float *c, const fl
 
 // The inputs, by row and column: one row of eight has infinities and NaNs, one huge numbers, one
 // has numbers whose products are denormal or nearly so, one denormals; all have ties.
-static inline float truth_input(RandomStream stream, int64_t row, int64_t column) {
-    uint32_t word = (uint32_t)(0x1p32 * random_uniform32(stream, row, 0, column)),
+static inline float truth_input(RandomKey key, int64_t row, int64_t column) {
+    uint32_t word = (uint32_t)(0x1p32 * random_uniform32(key, row, 0, column)),
              kind = (uint32_t)row % 8;
     uint32_t low = word >> 30 == 0 ? 0x8000 : word & 0xffff, sign = word & 0x80000000u;
     uint32_t exponent = 120 + word % 13;

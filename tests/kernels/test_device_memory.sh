@@ -45,7 +45,7 @@ for type in DeviceFloat DeviceDouble DeviceByte DeviceInt32 DeviceInt64 DeviceEv
 done
 accept 'rows.at != window'
 accept 'backend->event_reached(event)'
-accept 'rows_columns(rows, (Range){1, 2}).at != flat_window(window, 1)'
+accept 'rows_columns(rows, (Range){1, 2}).at != flat_at(window, 1)'
 
 # A trainer knows nothing of streams of events, whose Event is another one.
 echo '#include "fringe/trainer.h"' >"$folder/a.c"

@@ -33,12 +33,12 @@ static void drops_what_rows_drop(void **state) {
             row[e] = (int32_t)r;
     for (int64_t r = 0; r < ROWS; r++)
         id[r] = r * 1000003 + ((int64_t)r << 33);
-    RandomStream stream = random_stream(5, RANDOM_DROPOUT, 9, 0, 0);
-    backend_cpu.dropout(dropped, (Range){0, ROWS}, x, 0.7f, stream, (void *)id, NULL);
+    RandomKey key = random_key(5, RANDOM_DROPOUT, 9, 0, 0);
+    backend_cpu.dropout(dropped, (Range){0, ROWS}, x, 0.7f, key, (void *)id, NULL);
     for (Way way = {0}; way_next(&way);) {
         memset(out, 0xff, (size_t)entries * sizeof *out);
         backend_cpu.dropout_entries((void *)out, (void *)csr.weight, entries, (void *)row,
-                                    (void *)csr.column, 0.7f, stream, (void *)id, NULL);
+                                    (void *)csr.column, 0.7f, key, (void *)id, NULL);
         for (int64_t e = 0; e < entries; e++) {
             const float *want = floats(dropped) + row[e] * dropped.stride + csr.column[e];
             assert_memory_equal(&out[e], want, sizeof *want);

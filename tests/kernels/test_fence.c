@@ -63,8 +63,7 @@ static void host_memory_is_given_to_an_operation(const Backend *b, void *device)
 
 static void a_view_lies_outside(const Backend *b, void *device) {
     static float host[FLOATS];
-    b->host_is_device ? (void)host
-                      : b->download(host, flat_window(device, FLOATS + 1), sizeof(float));
+    b->host_is_device ? (void)host : b->download(host, flat_at(device, FLOATS + 1), sizeof(float));
 }
 
 static void a_stream_is_waited_for(const Backend *b, void *device) {

@@ -47,8 +47,8 @@ static void expect_run(const char *order, bool own, bool behind, bool beside) {
     fenced->download(&got[0], device, sizeof one);
     fenced->event_record(event, STREAM_COMPUTE);
     fenced->download(&got[1], device, sizeof one);
-    fenced->message_upload(flat_window(device, 1), &one, sizeof one);
-    fenced->message_download(&got[2], flat_window(device, 1), sizeof one);
+    fenced->message_upload(flat_at(device, 1), &one, sizeof one);
+    fenced->message_download(&got[2], flat_at(device, 1), sizeof one);
     fenced->event_wait(event, NULL);
     assert_int_equal(got[0] == 1, own);
     assert_int_equal(got[1] == 1, behind);
@@ -115,8 +115,8 @@ static void a_full_queue_runs_its_oldest(void **state) {
     DeviceFloat *device = fenced->alloc(sizeof sent, "test");
     for (int i = 0; i < MANY; i++) {
         sent[i] = (float)i;
-        fenced->upload(flat_window(device, i), &sent[i], sizeof *sent);
-        fenced->message_zero(flat_window(device, i), 0);
+        fenced->upload(flat_at(device, i), &sent[i], sizeof *sent);
+        fenced->message_zero(flat_at(device, i), 0);
     }
     memset(sent, 0, sizeof sent); // the last ones have not been read yet
     fenced->download(got, device, sizeof got);
@@ -166,8 +166,8 @@ static void a_poll_may_put_commands(void **state) {
 enum { ROWS = 40, COLUMNS = 20, STEPS = 700 };
 
 static int drawn(int step, int what, int of) {
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, (uint32_t)step, 0, 0);
-    return (int)(random_uniform16(stream, what, 0, 0) * (float)of) % of;
+    RandomKey key = random_key(3, RANDOM_FEATURES, (uint32_t)step, 0, 0);
+    return (int)(random_uniform16(key, what, 0, 0) * (float)of) % of;
 }
 
 typedef struct Work {

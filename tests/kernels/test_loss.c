@@ -73,14 +73,13 @@ static Case case_new(LossOf of, int64_t rows, int64_t columns, float spread) {
               .split = ALLOC(uint8_t, rows, "split"),
               .numbers = random_floats(rows * columns, 2),
               .form = LOSS_PLAIN};
-    RandomStream stream = random_stream(3, RANDOM_GENERATE, 0, 0, 0);
+    RandomKey key = random_key(3, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
-        c.split[r] = random_uniform16(stream, r, 0, 0) < 0.6f ? TRAIN : OTHER;
-        c.label[r] = c.split[r] == TRAIN
-                         ? (int32_t)(random_uniform32(stream, r, 1, 0) * (double)columns)
-                         : -1;
+        c.split[r] = random_uniform16(key, r, 0, 0) < 0.6f ? TRAIN : OTHER;
+        c.label[r] =
+            c.split[r] == TRAIN ? (int32_t)(random_uniform32(key, r, 1, 0) * (double)columns) : -1;
         for (int64_t k = 0; k < columns; k++) {
-            c.labels[r * columns + k] = random_uniform16(stream, r, 2, k) < 0.3f;
+            c.labels[r * columns + k] = random_uniform16(key, r, 2, k) < 0.3f;
             floats(c.logits)[r * c.logits.stride + k] *= spread;
         }
     }

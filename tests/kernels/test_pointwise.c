@@ -13,9 +13,9 @@ typedef struct Truth {
     const double *gamma, *beta;
 } Truth;
 
-static bool truly_kept(RandomStream stream, float keep, int64_t gid, int64_t column) {
+static bool truly_kept(RandomKey key, float keep, int64_t gid, int64_t column) {
     uint32_t word[4];
-    random_block(word, stream, gid, 0, (uint32_t)(column / 8));
+    random_block(word, key, gid, 0, (uint32_t)(column / 8));
     uint32_t number = word[column % 8 / 2] >> (column % 2 * 16) & 0xffff;
     return number < (uint32_t)lround((double)keep * 65536);
 }
@@ -40,7 +40,7 @@ static void true_post(double *h, const double *z, const Truth *t) {
                 if (t->post->step[i] == POST_ACTIVATION)
                     h[c] = h[c] > 0 ? h[c] : 0;
                 else if (t->post->training)
-                    h[c] = truly_kept(t->post->stream, t->post->keep, t->gid, c)
+                    h[c] = truly_kept(t->post->random, t->post->keep, t->gid, c)
                                ? h[c] / (double)t->post->keep
                                : 0;
 }
@@ -115,8 +115,8 @@ static Case case_new(int64_t rows, int64_t columns, const int order[4], float ke
     c.saved.kept = on_device(ALLOC(uint8_t, rows * c.z.stride / 8, "kept"));
     c.saved.positive = on_device(ALLOC(uint8_t, rows * c.z.stride / 8, "positive"));
     c.post = (Post){.count = order[0], .keep = keep, .training = true};
-    c.post.stream = random_stream(0x123456789abcdefu, RANDOM_DROPOUT, 5, 2, 1);
-    c.post.stream.kind.seven = columns % 2 == 1;
+    c.post.random = random_key(0x123456789abcdefu, RANDOM_DROPOUT, 5, 2, 1);
+    c.post.random.kind.seven = columns % 2 == 1;
     c.post.gamma = on_device(c.gamma), c.post.beta = on_device(c.beta);
     for (int i = 0; i < order[0]; i++)
         c.post.step[i] = (PostStep)order[i + 1];
@@ -285,19 +285,19 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
     for (size_t k = 0; k < sizeof keeps / sizeof *keeps; k++)
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
             for (Way way = {0}; way_next(&way);) {
-                RandomStream stream = random_stream(~0u - 1, RANDOM_DROPOUT, 9, 3, 0);
+                RandomKey key = random_key(~0u - 1, RANDOM_DROPOUT, 9, 3, 0);
                 Rows x = random_rows(5, widths[w], 1),
                      out = rows_alloc(device(), 5, widths[w], "out");
                 int64_t gid[5] = {0, 1, 0xffffffffu, (int64_t)1 << 32, ((int64_t)1 << 48) - 1};
-                cpu_dropout(out, (Range){0, 5}, x, keeps[k], stream, on_device(gid), NULL);
+                cpu_dropout(out, (Range){0, 5}, x, keeps[k], key, on_device(gid), NULL);
                 for (int64_t r = 0; r < 5; r++)
                     for (int64_t c = 0; c < widths[w]; c++) {
                         float value = floats(x)[r * x.stride + c] * (1.0f / keeps[k]);
-                        bool kept = truly_kept(stream, keeps[k], gid[r], c);
+                        bool kept = truly_kept(key, keeps[k], gid[r], c);
                         assert_true(floats(out)[r * x.stride + c] == (kept ? value : 0));
                     }
                 assert_true(padding_is_zero(out));
-                cpu_dropout(x, (Range){0, 5}, x, keeps[k], stream, on_device(gid),
+                cpu_dropout(x, (Range){0, 5}, x, keeps[k], key, on_device(gid),
                             NULL); // in place
                 assert_true(rows_equal(x, out));
                 rows_free(device(), &x);
@@ -316,8 +316,8 @@ static void dropout_keeps_the_right_share(void **state) {
     for (int k = 0; k < 3; k++) {
         for (int64_t i = 0; i < ROWS * x.stride; i++)
             floats(x)[i] = i % x.stride < COLUMNS ? 1.0f : 0.0f;
-        RandomStream stream = random_stream(1, RANDOM_DROPOUT, 0, 0, 0);
-        cpu_dropout(x, (Range){0, ROWS}, x, keeps[k], stream, on_device(gid), NULL);
+        RandomKey key = random_key(1, RANDOM_DROPOUT, 0, 0, 0);
+        cpu_dropout(x, (Range){0, ROWS}, x, keeps[k], key, on_device(gid), NULL);
         double n = (double)ROWS * COLUMNS, keep = (double)keeps[k], kept = 0;
         for (int64_t i = 0; i < ROWS * x.stride; i++)
             kept += floats(x)[i] != 0;
@@ -333,7 +333,7 @@ static void keep_of_one_is_no_dropout(void **state) {
     assert_true(rows_equal(c.h, c.z));
     case_backward(&c);
     assert_true(rows_equal(c.dz, c.dh));
-    cpu_dropout(c.dz, (Range){0, 20}, c.z, 1.0f, c.post.stream, on_device(c.gid), NULL);
+    cpu_dropout(c.dz, (Range){0, 20}, c.z, 1.0f, c.post.random, on_device(c.gid), NULL);
     assert_true(rows_equal(c.dz, c.z));
     case_free(&c);
 }

@@ -5,9 +5,7 @@
 #include "products.h"
 #include "products_truth.h"
 
-static RandomStream inputs(int which) {
-    return random_stream(9, RANDOM_FEATURES, (uint32_t)which, 0, 0);
-}
+static RandomKey inputs(int which) { return random_key(9, RANDOM_FEATURES, (uint32_t)which, 0, 0); }
 
 static Rows tried_rows(int64_t count, int64_t columns, int which) {
     Rows rows = rows_alloc(device(), count, columns, "rows of a test");

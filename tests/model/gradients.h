@@ -98,9 +98,7 @@ static Config case_config(const Case *c) {
 static ModelShape case_shape(const Case *c, const Config *config, const Dataset *d) {
     ModelShape shape;
     Error err = {0};
-    LabelKind labels = d->numeric      ? LABEL_NUMBERS
-                       : d->multilabel ? LABEL_CLASSES
-                                       : LABEL_CLASS;
+    LabelKind labels = d->numeric ? LABEL_NUMBERS : d->multilabel ? LABEL_CLASSES : LABEL_CLASS;
     assert_ok(c->kind != NULL
                   ? model_shape_of(&shape, c->kind, config, d->features, d->classes, labels, &err)
                   : model_shape(&shape, config, d->features, d->classes, labels, &err),
@@ -169,7 +167,7 @@ static void unmake(Made *made) {
 // Parameters away from zero everywhere, so that no gradient hides.
 static void some_parameters(const ModelShape *shape, float *p) {
     model_initial(shape, 7, p);
-    for (int i = 0; i < shape->parameter_windows; i++)
+    for (int i = 0; i < shape->parameter_spans; i++)
         for (int64_t k = 0; !shape->parameter[i].matrix && k < shape->parameter[i].columns; k++)
             p[shape->parameter[i].begin + k] += 0.1f * (float)((k * 7 + i) % 5 - 2);
 }
@@ -199,7 +197,7 @@ static void compare_range(const Case *c, const char *name, const float *got, con
 // 1e-5: sums of at most a few hundred floats.
 static void compare_windows(const Case *c, const ModelShape *shape, const float *got,
                             const double *want) {
-    for (int i = 0; i < shape->parameter_windows; i++) {
+    for (int i = 0; i < shape->parameter_spans; i++) {
         const Parameter *w = &shape->parameter[i];
         compare_range(c, w->name, got, want, w->begin, w->begin + w->rows * w->columns, 1e-5);
     }
@@ -355,7 +353,7 @@ static void run_bf16_products(const Case *c, const TestGraph *w, const Config *s
     compare_loss(c, "products of bf16", distributed(&made, p, g), want, 1e-2);
     compare_range(c, "all parameters", g, want->gradient, 0, made.shape.parameter_count,
                   2e-2 * times);
-    for (int i = 0; i < made.shape.parameter_windows; i++) {
+    for (int i = 0; i < made.shape.parameter_spans; i++) {
         const Parameter *of = &made.shape.parameter[i];
         if (of->matrix)
             compare_range(c, of->name, g, want->gradient, of->begin,

@@ -53,15 +53,15 @@ static const Case cases[] = {
 enum { CASES = sizeof cases / sizeof *cases, EPOCHS = 2 };
 
 // What some epochs make of the same weights.
-typedef struct Told {
+typedef struct Seen {
     double loss[EPOCHS];
     float *gradient[EPOCHS];
     size_t bytes; // of one
-} Told;
+} Seen;
 
-static void told_clear(Told *told) {
+static void seen_clear(Seen *seen) {
     for (int e = 0; e < EPOCHS; e++)
-        memory_free(told->gradient[e]);
+        memory_free(seen->gradient[e]);
 }
 
 static Config config_before(const Case *c, const char *before, int turn) {
@@ -73,26 +73,26 @@ static Config config_before(const Case *c, const char *before, int turn) {
     return config;
 }
 
-static Told tell(const Case *c, const TestGraph *w, const Config *config, const char *schedule) {
-    Told told;
+static Seen tell(const Case *c, const TestGraph *w, const Config *config, const char *schedule) {
+    Seen seen;
     Made made;
     make(&made, c, w, config, schedule);
-    told.bytes = parameter_bytes(&made);
+    seen.bytes = parameter_bytes(&made);
     float *p = ALLOC(float, made.shape.parameter_count, "p");
     some_parameters(&made.shape, p);
-    to_device(made.p, p, told.bytes);
+    to_device(made.p, p, seen.bytes);
     for (uint32_t e = 0; e < EPOCHS; e++) {
-        told.gradient[e] = ALLOC(float, made.shape.parameter_count, "gradient");
-        told.loss[e] = model_loss_and_gradient(made.model, made.p, made.gradient, 11, 3 + e);
+        seen.gradient[e] = ALLOC(float, made.shape.parameter_count, "gradient");
+        seen.loss[e] = model_loss_and_gradient(made.model, made.p, made.gradient, 11, 3 + e);
         gradsync_finish(made.sync, made.gradient);
-        from_device(told.gradient[e], made.gradient, told.bytes);
+        from_device(seen.gradient[e], made.gradient, seen.bytes);
     }
     memory_free(p);
     unmake(&made);
-    return told;
+    return seen;
 }
 
-static void assert_same(const Case *c, const Told *post, const Told *conv, const char *schedule) {
+static void assert_same(const Case *c, const Seen *post, const Seen *conv, const char *schedule) {
     for (int e = 0; e < EPOCHS; e++)
         if (memcmp(&post->loss[e], &conv->loss[e], sizeof(double)) != 0 ||
             memcmp(post->gradient[e], conv->gradient[e], post->bytes) != 0)
@@ -107,10 +107,10 @@ static void compare_orders(Case c, int first, int step) {
         const char *schedule = i % 3 == 2 ? "central" : i % 3 == 1 ? "overlap" : "blocking";
         c.post = orders[i];
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
-        Told post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, schedule);
+        Seen post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, schedule);
         assert_same(&c, &post, &conv, schedule);
-        told_clear(&conv);
-        told_clear(&post);
+        seen_clear(&conv);
+        seen_clear(&post);
     }
     test_graph_clear(&w);
 }
@@ -144,14 +144,14 @@ static void rows_that_are_kept_meet_every_epochs_mask(void **state) {
         c.post = orders[i];
         c.layers = 2;
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
-        Told post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, "kept");
-        Told left_out = tell(&c, &w, &before, "skip"); // the weights, and so the rows, stay
+        Seen post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, "kept");
+        Seen left_out = tell(&c, &w, &before, "skip"); // the weights, and so the rows, stay
         assert_same(&c, &post, &conv, "kept");
         assert_same(&c, &post, &left_out, "skip");
         assert_int_equal(post.loss[0] == post.loss[1], strstr(c.post, "dropout") == NULL);
-        told_clear(&left_out);
-        told_clear(&conv);
-        told_clear(&post);
+        seen_clear(&left_out);
+        seen_clear(&conv);
+        seen_clear(&post);
         test_graph_clear(&w);
     }
 }
@@ -203,15 +203,15 @@ static void no_partial_aggregate_is_of_rows_before_post(void **state) {
 static void sizes_of(double sizes[2], const TestGraph *w, const char *before) {
     Case c = cases[0];
     Made made;
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     c.post = orders[0];
     Config config = config_before(&c, before, 0);
     size_t without = memory_in_use();
     make(&made, &c, w, &config, "kept");
     sizes[1] = (double)(memory_in_use() - without);
     ModelParts parts = made.model->parts;
-    model_plan(&plan, &made.shape, &parts, &config);
-    sizes[0] = (double)memory_plan_total(&plan);
+    model_forecast(&forecast, &made.shape, &parts, &config);
+    sizes[0] = (double)forecast_total(&forecast);
     unmake(&made);
 }
 

@@ -70,7 +70,7 @@ static double arm_epoch(Arm *arm, const float *p, uint32_t epoch) {
 
 static void arms_agree(const Arm *plain, const Arm *saving, double loss, double other) {
     assert_near(other, loss, 1e-5 * loss);
-    for (int i = 0; i < plain->shape.parameter_windows; i++) {
+    for (int i = 0; i < plain->shape.parameter_spans; i++) {
         const Parameter *w = &plain->shape.parameter[i];
         assert_close(saving->gradient + w->begin, plain->gradient + w->begin, w->rows * w->columns,
                      1e-5);

@@ -55,13 +55,12 @@ static void said_clear(Said *said) {
 // A direction of length 1: that of one parameter's gradient, or past the last one random numbers.
 // Returns how long the gradient is that lies in it.
 static double direction(float *along, const Said *said, int which) {
-    RandomStream stream = random_stream(3, RANDOM_FEATURES, (uint32_t)which, 0, 0);
-    const Parameter *p =
-        which < said->shape.parameter_windows ? &said->shape.parameter[which] : NULL;
+    RandomKey key = random_key(3, RANDOM_FEATURES, (uint32_t)which, 0, 0);
+    const Parameter *p = which < said->shape.parameter_spans ? &said->shape.parameter[which] : NULL;
     double length = 0;
     for (int64_t k = 0; k < said->parameters; k++) {
         bool inside = p != NULL && k >= p->begin && k < p->begin + p->rows * p->columns;
-        along[k] = p == NULL ? (float)random_uniform32(stream, k, 0, 0) - 0.5F
+        along[k] = p == NULL ? (float)random_uniform32(key, k, 0, 0) - 0.5F
                    : inside  ? said->gradient[k]
                              : 0;
         length += pow((double)along[k], 2);
@@ -92,7 +91,7 @@ static void assert_slopes(const Case *c, const Made *made, const Said *said) {
         length += pow((double)said->gradient[k], 2);
     length = sqrt(length);
     assert_true(isfinite(length) && length > 0);
-    for (int d = 0; d < said->shape.parameter_windows + RANDOM; d++) {
+    for (int d = 0; d < said->shape.parameter_spans + RANDOM; d++) {
         double slope = 0, part = direction(along, said, d);
         for (int64_t k = 0; k < said->parameters; k++)
             slope += (double)along[k] * (double)said->gradient[k];

@@ -57,7 +57,7 @@ static void a_fixed_epsilon_has_no_gradient(void **state) {
     oracle_loss(&graph, &made.shape, p64, true, 11, 3, want, NULL);
     distributed(&made, p, g);
     int epsilons = 0;
-    for (int i = 0; i < made.shape.parameter_windows; i++)
+    for (int i = 0; i < made.shape.parameter_spans; i++)
         if (strstr(made.shape.parameter[i].name, ".eps") != NULL) {
             epsilons++;
             assert_true(g[made.shape.parameter[i].begin] == 0);
@@ -89,7 +89,7 @@ static void no_two_matrices_start_alike(void **state) {
         assert_ok(model_shape(&shape, &config, 8, 8, false, &err), &err);
         float *p = ALLOC(float, shape.parameter_count, "p");
         model_initial(&shape, 7, p);
-        for (int i = 0; i < shape.parameter_windows; i++) {
+        for (int i = 0; i < shape.parameter_spans; i++) {
             const Parameter *a = &shape.parameter[i];
             if (strstr(a->name, ".eps") != NULL)
                 assert_true(p[a->begin] == 0.25f);

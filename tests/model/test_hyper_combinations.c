@@ -21,7 +21,7 @@ static const Factor factors[FACTORS] = {
 // clang-format on
 
 static double draw(int what, int64_t row, int64_t column) {
-    return random_uniform32(random_stream(23, RANDOM_GENERATE, 0, what, 0), row, 0, column);
+    return random_uniform32(random_key(23, RANDOM_GENERATE, 0, what, 0), row, 0, column);
 }
 
 // The value of a factor: every `values` combinations in a row have each of them once, in an order

@@ -168,7 +168,7 @@ static void noisy_clear(Noisy *n) {
 }
 
 static double sign_of(int look, int64_t v, int64_t c) {
-    return random_uniform32(random_stream(31, RANDOM_GENERATE, 0, look, 0), v, 0, c) < 0.5 ? -1 : 1;
+    return random_uniform32(random_key(31, RANDOM_GENERATE, 0, look, 0), v, 0, c) < 0.5 ? -1 : 1;
 }
 
 // The most that rounding one row adds to the squared error of the result: D S^2 / 4, times what the

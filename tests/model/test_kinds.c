@@ -93,7 +93,7 @@ static void layers_without_weights_have_no_names(void **state) {
     static const int64_t width[] = {13, 13, 7, 7, 5};
     assert_int_equal(shape.layers, 4);
     assert_memory_equal(shape.width, width, sizeof width);
-    assert_int_equal(shape.parameter_windows, 4);
+    assert_int_equal(shape.parameter_spans, 4);
     assert_string_equal(shape.parameter[0].name, "convs.0.lin.weight");
     assert_string_equal(shape.parameter[3].name, "convs.1.bias");
     assert_int_equal(shape.parameter[3].layer, 3);

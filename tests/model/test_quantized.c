@@ -172,7 +172,7 @@ static Experiment experiment(const Small *s, Model *model, const float *exact, i
     }
     Experiment e = {0};
     double norm = 0, variance = 0, off = 0;
-    for (int i = 0; i < s->shape.parameter_windows; i++) {
+    for (int i = 0; i < s->shape.parameter_spans; i++) {
         const Parameter *w = &s->shape.parameter[i];
         for (int64_t k = w->begin; w->matrix && k < w->begin + w->rows * w->columns; k++) {
             double mean = sum[k] / repeats;

@@ -75,11 +75,10 @@ static double *factors(const TestGraph *w, uint32_t epoch, int relation, int sou
     int64_t n = counts[sources], m = counts[targets];
     int64_t *from = owners(w, sources, n), *to = owners(w, targets, m);
     double *factor = ALLOC(double, n *m, "test");
-    RandomStream stream = random_stream(11, RANDOM_SAMPLE, epoch, relation, 0);
+    RandomKey key = random_key(11, RANDOM_SAMPLE, epoch, relation, 0);
     for (int64_t t = 0; t < m; t++)
         for (int64_t s = 0; s < n; s++) {
-            double u =
-                random_uniform32(stream, partial ? t : s, (int)(partial ? from[s] : to[t]), 0);
+            double u = random_uniform32(key, partial ? t : s, (int)(partial ? from[s] : to[t]), 0);
             factor[t * n + s] = from[s] == to[t] ? 1 : u < probability ? 1 / probability : 0;
         }
     memory_free(to);

@@ -38,7 +38,7 @@ static void it_has_one_linear_layer(void **state) {
     Error err = {0};
     assert_ok(model_shape(&shape, &config, 13, 5, false, &err), &err);
     assert_int_equal(shape.layers, 4);
-    assert_int_equal(shape.parameter_windows, 2);
+    assert_int_equal(shape.parameter_spans, 2);
     assert_int_equal(shape.parameter[0].layer, 3); // the last of its steps
     assert_string_equal(shape.parameter[0].name, "convs.0.lin.weight");
     assert_string_equal(shape.parameter[1].name, "convs.0.lin.bias");

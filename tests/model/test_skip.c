@@ -329,16 +329,16 @@ typedef struct Sizes {
 } Sizes;
 
 static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *schedule) {
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     Flight f;
     flight_open(&f, ground, options, schedule);
     size_t with = memory_in_use();
-    model_plan(&plan, &ground->shape, &f.parts, &ground->config);
+    model_forecast(&forecast, &ground->shape, &f.parts, &ground->config);
     model_free(f.model);
     size_t taken = with - memory_in_use();
     f.model = NULL;
     flight_clear(&f);
-    return (Sizes){memory_plan_total(&plan), taken};
+    return (Sizes){forecast_total(&forecast), taken};
 }
 
 static void its_memory_is_planned(void **state) {

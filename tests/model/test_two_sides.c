@@ -207,14 +207,14 @@ static void counted_release(void *block) {
 }
 
 // Planned on the device but for what the CPU's aggregates, which serve here, take from the host.
-static double planned_blocks(const MemoryPlan *plan) {
-    double bytes = (double)memory_plan_device_total(plan);
+static double planned_blocks(const MemoryForecast *forecast) {
+    double bytes = (double)forecast_device_total(forecast);
     static const char *const kernels[] = {"edges of aggregates", "work space of aggregates",
                                           "halo cursors"};
-    for (int i = 0; i < plan->count; i++)
+    for (int i = 0; i < forecast->count; i++)
         for (int k = 0; k < 3; k++)
-            if (strcmp(plan->item[i].what, kernels[k]) == 0)
-                bytes -= (double)plan->item[i].bytes;
+            if (strcmp(forecast->item[i].what, kernels[k]) == 0)
+                bytes -= (double)forecast->item[i].bytes;
     return bytes;
 }
 
@@ -228,14 +228,14 @@ static void what_lies_on_the_device_is_planned_there(void **state) {
     for (int k = 0; k < KINDS; k++) {
         Scene s;
         Made made;
-        MemoryPlan plan = {0};
+        MemoryForecast forecast = {0};
         scene_init(&s, &kinds[k]);
         ModelParts parts = parts_of(&s, &kinds[k], &apart);
-        model_plan(&plan, &s.shape, &parts, &s.config);
+        model_forecast(&forecast, &s.shape, &parts, &s.config);
         counted.most = 0;
         make(&made, &s, &kinds[k], &apart);
         assert_int_equal(counted.now, 0);
-        double planned = planned_blocks(&plan), most = (double)counted.most;
+        double planned = planned_blocks(&forecast), most = (double)counted.most;
         if (most > planned || planned > 1.1 * most)
             fail_msg("kind %d: planned %.0f bytes on the device, used %.0f", k, planned, most);
         made_clear(&made);

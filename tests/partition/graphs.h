@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static inline double graph_uniform(uint64_t seed, int64_t row, int64_t column) {
-    return random_uniform32(random_stream(seed, RANDOM_GENERATE, 0, 9, 0), row, 0, column);
+    return random_uniform32(random_key(seed, RANDOM_GENERATE, 0, 9, 0), row, 0, column);
 }
 
 // A dataset from a dense 0/1 rule. weighted: each edge gets a weight of its own.

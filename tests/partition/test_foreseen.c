@@ -46,14 +46,14 @@ static void what_is_taken_was_foreseen(void **state) {
         Warnings warnings = {0};
         Error err = {0};
         Dataset dataset;
-        MemoryPlan plan = {0};
+        MemoryForecast forecast = {0};
         snprintf(path, sizeof path, "%s", test_path(near ? "near.txt" : "far.txt"));
         write_graph(path, near);
         Config config = config_of(path, near, "run.memory_limit=0");
-        dataset_plan(&plan, &config);
+        dataset_forecast(&forecast, &config);
         double before = begin();
         assert_ok(dataset_load(&dataset, &config, &err), &err);
-        assert_foreseen("loading", (double)memory_plan_total(&plan), status("VmHWM:") - before,
+        assert_foreseen("loading", (double)forecast_total(&forecast), status("VmHWM:") - before,
                         2 /* a word of any list of edges costs as many bytes */);
         int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
         before = begin();

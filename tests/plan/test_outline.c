@@ -44,7 +44,7 @@ static const char *write_shards(const TestGraph *graph) {
     return folder;
 }
 
-static void assert_same_plans(const MemoryPlan *found, const MemoryPlan *wanted) {
+static void assert_same_plans(const MemoryForecast *found, const MemoryForecast *wanted) {
     assert_int_equal(found->count, wanted->count);
     for (int i = 0; i < wanted->count; i++) {
         assert_string_equal(found->item[i].what, wanted->item[i].what);
@@ -76,12 +76,12 @@ static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
     EpochRecord record;
     usual_epoch(&record, t, config);
     assert_ok(plan_estimate(estimate, config, cut, &machine, &err), &err);
-    double mine = (double)memory_plan_total(trainer_plan(t));
+    double mine = (double)forecast_total(trainer_forecast(t));
     double most = comm_max_double(&test_comm, mine), least = -comm_max_double(&test_comm, -mine);
-    assert_int_equal((int64_t)most, (int64_t)memory_plan_total(&estimate->memory));
+    assert_int_equal((int64_t)most, (int64_t)forecast_total(&estimate->memory));
     assert_int_equal((int64_t)least, (int64_t)estimate->least);
     if (mine == most)
-        assert_same_plans(&estimate->memory, trainer_plan(t));
+        assert_same_plans(&estimate->memory, trainer_forecast(t));
     if (config->comm.sample < 1)
         compare_sampled(estimate, &record);
     else if (strcmp(config->quantization.codec, "fp32") == 0)

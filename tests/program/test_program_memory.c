@@ -45,11 +45,11 @@ static double used_by(const TestGraph *graph, const Config *config, const char *
 
 static double planned_for(const TestGraph *graph, const Config *config, const char *program) {
     Error err = {0};
-    MemoryPlan plan = {0};
+    MemoryForecast forecast = {0};
     ProgramParts parts = {
         .config = config, .shard = &graph->shard, .comm = &test_comm, .backend = device()};
-    assert_ok(program_plan(&plan, program, &parts, &err), &err);
-    return (double)(memory_plan_total(&plan) + memory_plan_device_total(&plan));
+    assert_ok(program_forecast(&forecast, program, &parts, &err), &err);
+    return (double)(forecast_total(&forecast) + forecast_device_total(&forecast));
 }
 
 // Within what is asked of a training: small items are not planned. Of several ranks the Patterns

@@ -14,7 +14,7 @@ typedef struct Matrix {
 } Matrix;
 
 static double random_entry(int i, int j) {
-    return random_normal(random_stream(3, RANDOM_GENERATE, 0, 0, 0), i, 0, j);
+    return random_normal(random_key(3, RANDOM_GENERATE, 0, 0, 0), i, 0, j);
 }
 static double path(int i, int j) { return i == j ? 2 : -(j - i == 1); }
 static double diagonal(int i, int j) { return i == j ? (i * 7) % 5 : 0; }

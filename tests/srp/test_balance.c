@@ -50,7 +50,7 @@ static void the_bound_is_what_sizes_allow(void **state) {
         SrpBound bound = srp_bound(&options, size, count);
         assert_int_equal(bound.most, cases[i].most);
         assert_int_equal((double)bound.most > bound.promised, cases[i].told != NULL);
-        srp_bound_told(told, sizeof told, &options, &bound);
+        srp_bound_text(told, sizeof told, &options, &bound);
         if (cases[i].told != NULL && strstr(told, cases[i].told) == NULL)
             fail_msg("'%s' is not in: %s", cases[i].told, told);
     }

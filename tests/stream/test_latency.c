@@ -10,12 +10,12 @@ static void quantiles_are_those_of_the_sorted_times(void **state) {
     (void)state;
     enum { COUNT = 20000 };
     static double time[COUNT];
-    RandomStream stream = random_stream(1, RANDOM_GENERATE, 0, 0, 0);
+    RandomKey key = random_key(1, RANDOM_GENERATE, 0, 0, 0);
     for (int spread = 0; spread < 3; spread++) {
         Latency *latency = calloc(1, sizeof *latency);
         double total = 0;
         for (int64_t i = 0; i < COUNT; i++) {
-            time[i] = 1e-9 * exp((5 + 5 * spread) * random_uniform32(stream, i, spread, 0));
+            time[i] = 1e-9 * exp((5 + 5 * spread) * random_uniform32(key, i, spread, 0));
             latency_add(latency, time[i]);
             total += time[i];
         }

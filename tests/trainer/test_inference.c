@@ -31,13 +31,14 @@ static void settle(int which) {
 
 static void open_inference(Inference *inference) {
     Error err = {0};
-    assert_ok(inference_open(inference, &config, &graph.shard, &test_comm, &(MemoryPlan){0}, &err),
-              &err);
+    assert_ok(
+        inference_open(inference, &config, &graph.shard, &test_comm, &(MemoryForecast){0}, &err),
+        &err);
 }
 
-static bool plans(const MemoryPlan *plan, const char *what) {
-    for (int i = 0; i < plan->count; i++)
-        if (strcmp(plan->item[i].what, what) == 0 && plan->item[i].bytes > 0)
+static bool plans(const MemoryForecast *forecast, const char *what) {
+    for (int i = 0; i < forecast->count; i++)
+        if (strcmp(forecast->item[i].what, what) == 0 && forecast->item[i].bytes > 0)
             return true;
     return false;
 }
@@ -95,10 +96,10 @@ static void it_takes_nothing_of_training(void **state) {
         Inference inference;
         open_inference(&inference);
         for (size_t i = 0; i < sizeof training / sizeof training[0]; i++)
-            if (plans(&inference.plan, training[i]))
+            if (plans(&inference.forecast, training[i]))
                 fail_msg("%s of %s", training[i], settings[which][0]);
         double used = (double)(memory_in_use() - before),
-               planned = (double)memory_plan_total(&inference.plan);
+               planned = (double)forecast_total(&inference.forecast);
         if (planned < 0.95 * used - 50e3) // small items are not planned
             fail_msg("planned %.0f bytes, used %.0f", planned, used);
         float *parameters = ALLOC(float, inference.shape.parameter_count, "test");
@@ -119,13 +120,13 @@ static void what_does_not_fit_is_refused(void **state) {
     settle(0);
     Inference inference;
     open_inference(&inference);
-    size_t alone = memory_plan_total(&inference.plan);
+    size_t alone = forecast_total(&inference.forecast);
     inference_close(&inference);
     config.run.memory_limit = (double)(alone + 3000000) / (1 << 30);
     open_inference(&inference);
     inference_close(&inference);
-    MemoryPlan beside = {0};
-    memory_plan_add(&beside, "what is beside", (size_t)1 << 24);
+    MemoryForecast beside = {0};
+    forecast_add(&beside, "what is beside", (size_t)1 << 24);
     Error err = {0};
     assert_refused(inference_open(&inference, &config, &graph.shard, &test_comm, &beside, &err),
                    &err, EXIT_MEMORY, "what is beside");

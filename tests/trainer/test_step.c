@@ -59,7 +59,7 @@ static void follow(Followed *f, const Trainer *t) {
 
 // The factor of a parameter's decay: of its layer, for matrices; by the names that PyG gives them.
 static double decay_at(const Trainer *t, int64_t k, const double *of_layer) {
-    for (int i = 0; i < t->shape.parameter_windows; i++) {
+    for (int i = 0; i < t->shape.parameter_spans; i++) {
         const Parameter *p = &t->shape.parameter[i];
         bool linear = strstr(p->name, ".lin") != NULL && strstr(p->name, ".bias") == NULL;
         if (k >= p->begin && k < p->begin + p->rows * p->columns)
@@ -244,7 +244,7 @@ static void edges_stored_twice_weigh_twice(void **state) {
 }
 
 static void fill(Trainer *t, const char *layer, bool bias, float step) {
-    for (int i = 0; i < t->shape.parameter_windows; i++) {
+    for (int i = 0; i < t->shape.parameter_spans; i++) {
         const Parameter *p = &t->shape.parameter[i];
         if (strncmp(p->name, layer, strlen(layer)) == 0 &&
             (strstr(p->name, ".bias") != NULL) == bias)

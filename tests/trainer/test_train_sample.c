@@ -25,9 +25,9 @@ static void the_same_nodes_on_any_ranks(void **state) {
         int64_t count = 0;
         sampler_before(t, &record);
         for (int64_t r = 0; r < own(t); r++) {
-            RandomStream stream = random_stream(3, RANDOM_TRAIN_SAMPLE, epoch, 0, 0);
+            RandomKey key = random_key(3, RANDOM_TRAIN_SAMPLE, epoch, 0, 0);
             bool counts = t->shard->split[r] == SPLIT_TRAIN &&
-                          random_uniform32(stream, t->shard->set[NODES].gid[r], 0, 0) < q;
+                          random_uniform32(key, t->shard->set[NODES].gid[r], 0, 0) < q;
             assert_true(t->sampler.row[r] == (counts ? (float)(1 / q) : 0));
             count += counts;
         }

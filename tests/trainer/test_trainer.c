@@ -71,7 +71,7 @@ static void the_plan_is_what_is_used(void **state) {
     size_t before = memory_in_use();
     Trainer *t = new_trainer();
     double used = (double)(memory_in_use() - before),
-           planned = (double)memory_plan_total(trainer_plan(t));
+           planned = (double)forecast_total(trainer_forecast(t));
     trainer_free(t);
     assert_int_equal(memory_in_use(), before); // nothing is left behind
     if (planned < 0.95 * used - 20e3 || planned > 1.1 * used + 20e3)
@@ -115,10 +115,10 @@ static void divergence_is_named(void **state) {
 }
 
 static size_t planned(const Trainer *t, const char *what) {
-    const MemoryPlan *plan = trainer_plan(t);
-    for (int i = 0; i < plan->count; i++)
-        if (strcmp(plan->item[i].what, what) == 0)
-            return plan->item[i].bytes;
+    const MemoryForecast *forecast = trainer_forecast(t);
+    for (int i = 0; i < forecast->count; i++)
+        if (strcmp(forecast->item[i].what, what) == 0)
+            return forecast->item[i].bytes;
     return 0;
 }
 

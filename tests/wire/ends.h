@@ -104,7 +104,7 @@ static inline MessageSource source_of(const Pair *p, int i) {
                            .sums = rows_range(p->sent, (Range){ROWS, 2 * ROWS}),
                            .row = on_device(p->row + offsets[i]),
                            .gid = on_device(p->id),
-                           .stream = random_stream(3, RANDOM_ROUNDING, 1, 0, 0),
+                           .random = random_key(3, RANDOM_ROUNDING, 1, 0, 0),
                            .peer = 6,
                            .sum_peer = 7};
 }

@@ -171,7 +171,7 @@ static float smoothed(int64_t row, int64_t column, int64_t exchange) {
     return mean;
 }
 
-// Beside one that both ends have, as the schedule's: it comes last at the reader.
+// NodeFiles one that both ends have, as the schedule's: it comes last at the reader.
 static void a_reader_alone_may_remember(void **state) {
     (void)state;
     static const Residual *const beside[] = {NULL, &difference};

@@ -192,7 +192,7 @@ static void messages_of_every_length_arrive(void **state) {
         for (int f = 0; f < 2; f++)
             for (int t = 0; t < 3; t++)
                 for (Way way = ALONE; way < WAYS; way++)
-                    try_form(&(RingForm){.window = windows[w],
+                    try_form(&(RingForm){.rounds_in_flight = windows[w],
                                          .in_flight = in_flight[f],
                                          .tags = tags[t]},
                              way);
@@ -230,7 +230,8 @@ static int get_into(const char *what) {
         CHECK(++i < sizeof troubles / sizeof troubles[0], EXIT_USAGE, "no trouble %s", what);
     Scene scene;
     comm_set_timeout(&test_comm, 2.0);
-    scene_init(&scene, &(RingForm){.window = 5, .in_flight = 3, .tags = 10}, troubles[i].way);
+    scene_init(&scene, &(RingForm){.rounds_in_flight = 5, .in_flight = 3, .tags = 10},
+               troubles[i].way);
     set_messages(&scene, TURN);
     if (test_comm.rank == GUILTY)
         troubles[i].make(&scene.ring[0].transfer[0][OUTGOING]);

@@ -6,7 +6,7 @@
 // long kernels reach through their Poll. A rank that does not answer within comm.timeout is named
 // and the job ends with EXIT_HUNG. The job ends in the same way if all ranks answer but none
 // makes progress for many times that long. A rank with long serial work that cannot poll (METIS, a
-// large file) runs it through comm_aside and so keeps answering.
+// large file) runs it through comm_on_helper and so keeps answering.
 #ifndef FRINGE_BASE_COMM_H
 #define FRINGE_BASE_COMM_H
 
@@ -35,7 +35,7 @@ void comm_release(Comm *copy);
 void comm_beat(const Comm *comm);
 // Runs work(context) in a helper thread while this thread answers heartbeat requests. work must not
 // call MPI.
-void comm_aside(const Comm *comm, void (*work)(void *context), void *context);
+void comm_on_helper(const Comm *comm, void (*work)(void *context), void *context);
 
 // Waits until done(context) returns true. done progresses the messages itself and never blocks.
 // `what` names the wait in the error after a timeout ("messages of layer 1, forward").
@@ -43,7 +43,7 @@ void comm_wait_until(const Comm *comm, bool (*done)(void *context), void *contex
                      const char *what);
 // From now on every turn of every wait, and comm_beat now and then, call this work, too: messages
 // in flight while their owner waits for something else. It never blocks or waits. NULL: none.
-void comm_wait_beside(void (*work)(void));
+void comm_on_wait(void (*work)(void));
 
 // Collectives. All ranks must call them, in the same order.
 void comm_barrier(const Comm *comm);
@@ -74,8 +74,8 @@ void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t
 // holds one. Collective.
 bool comm_agree(const Comm *comm, Error *err);
 
-// Rank 0 runs work(context, err) in a helper thread (comm_aside) unless it holds an error, and the
-// others learn whether it failed: comm_agree. For what one rank does for all, such as reading a
+// Rank 0 runs work(context, err) in a helper thread (comm_on_helper) unless it holds an error, and
+// the others learn whether it failed: comm_agree. For what one rank does for all, such as reading a
 // file on a disk that may be slow; results are broadcast afterwards. Collective.
 bool comm_on_root(const Comm *comm, void (*work)(void *context, Error *err), void *context,
                   Error *err);

@@ -88,7 +88,7 @@ typedef struct FileWriter {
     int descriptor;
     int64_t bytes; // written so far
     char path[PATH_BYTES];
-    char temporary[PATH_BYTES]; // of file_writer_beside: the bytes' path until the rename
+    char temporary[PATH_BYTES]; // of file_writer_replace: the bytes' path until the rename
 } FileWriter;
 bool file_writer_open(FileWriter *writer, const char *path, Error *err);
 bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *err);
@@ -97,7 +97,7 @@ bool file_writer_put(FileWriter *writer, const void *data, size_t bytes, Error *
 bool file_writer_close(FileWriter *writer, bool sync, Error *err);
 // Opens a temporary file beside `path` under a new, unique name. Call take_place instead of close:
 // it flushes the file and renames it over `path`, or removes it if it is not whole.
-bool file_writer_beside(FileWriter *writer, const char *path, Error *err);
+bool file_writer_replace(FileWriter *writer, const char *path, Error *err);
 bool file_writer_take_place(FileWriter *writer, bool whole, Error *err);
 
 // 128-bit content hash (XXH3), fed in chunks, printed as 32 hexadecimal digits.

@@ -41,28 +41,29 @@ size_t memory_available(void); // bytes this process may still use: cgroup limit
 // The memory that a rank will need, item by item, known before anything large is allocated: that of
 // the host, and, apart from it, that of a device with its own memory.
 enum { MEMORY_PLAN_ITEMS = 96 };
-typedef struct MemoryPlan {
+typedef struct MemoryForecast {
     int count;
     struct {
         char what[64];
         bool on_device;
         size_t bytes;
     } item[MEMORY_PLAN_ITEMS];
-} MemoryPlan;
+} MemoryForecast;
 
 // Adds an item of the host or of the device; items of one side with the same `what` are added up.
-void memory_plan_add(MemoryPlan *plan, const char *what, size_t bytes);
-void memory_plan_add_device(MemoryPlan *plan, const char *what, size_t bytes);
+void forecast_add(MemoryForecast *forecast, const char *what, size_t bytes);
+void forecast_add_device(MemoryForecast *forecast, const char *what, size_t bytes);
 // Plans a block where there is a plan (and returns NULL), else allocates it.
-void *memory_or_plan(MemoryPlan *plan, size_t bytes, const char *what);
-size_t memory_plan_total(const MemoryPlan *plan); // of the host
-size_t memory_plan_device_total(const MemoryPlan *plan);
+void *memory_or_forecast(MemoryForecast *forecast, size_t bytes, const char *what);
+size_t forecast_total(const MemoryForecast *forecast); // of the host
+size_t forecast_device_total(const MemoryForecast *forecast);
 
 // False with EXIT_MEMORY, the three largest items and `advice` if the total exceeds `limit` bytes.
-bool memory_plan_check(const MemoryPlan *plan, size_t limit, const char *advice, Error *err);
-bool memory_plan_check_device(const MemoryPlan *plan, size_t limit, const char *advice, Error *err);
-// memory_plan_check for memory in addition to the memory in use. Together they may use `limit` GiB;
+bool forecast_check(const MemoryForecast *forecast, size_t limit, const char *advice, Error *err);
+bool forecast_check_device(const MemoryForecast *forecast, size_t limit, const char *advice,
+                           Error *err);
+// forecast_check for memory in addition to the memory in use. Together they may use `limit` GiB;
 // if `limit` is 0, the plan is checked against memory_available.
-bool memory_plan_fits(const MemoryPlan *further, double limit, const char *advice, Error *err);
+bool forecast_fits(const MemoryForecast *further, double limit, const char *advice, Error *err);
 
 #endif

@@ -44,42 +44,42 @@ typedef struct RandomKind {
     bool narrow; // values are rounded to 8 bits or fewer by numbers of 8 bits, in the place of 16
 } RandomKind;
 
-typedef struct RandomStream {
+typedef struct RandomKey {
     uint64_t seed;
     uint32_t epoch;
     uint32_t tag;    // purpose << 28 | layer << 20 | direction << 19
-    RandomKind kind; // of random_stream: ten rounds, 16 bits
-} RandomStream;
+    RandomKind kind; // of random_key: ten rounds, 16 bits
+} RandomKey;
 
-static inline RandomStream random_stream(uint64_t seed, RandomPurpose purpose, uint32_t epoch,
-                                         int layer, int direction) {
-    return (RandomStream){.seed = seed,
-                          .epoch = epoch,
-                          .tag = (uint32_t)purpose << 28 | (uint32_t)(layer & 0xff) << 20 |
-                                 (uint32_t)(direction & 1) << 19,
-                          .kind = {.seven = false, .narrow = false}};
+static inline RandomKey random_key(uint64_t seed, RandomPurpose purpose, uint32_t epoch, int layer,
+                                   int direction) {
+    return (RandomKey){.seed = seed,
+                       .epoch = epoch,
+                       .tag = (uint32_t)purpose << 28 | (uint32_t)(layer & 0xff) << 20 |
+                              (uint32_t)(direction & 1) << 19,
+                       .kind = {.seven = false, .narrow = false}};
 }
 
-static inline RandomStream random_of_kind(RandomStream stream, RandomKind kind) {
-    stream.kind = kind;
-    return stream;
+static inline RandomKey random_of_kind(RandomKey key, RandomKind kind) {
+    key.kind = kind;
+    return key;
 }
 
 static inline int random_rounds(RandomKind kind) { return kind.seven ? 7 : 10; }
 
 // The four words of one block. block < 2^19.
-void random_block(uint32_t out[4], RandomStream stream, int64_t row, int peer, uint32_t block);
+void random_block(uint32_t out[4], RandomKey key, int64_t row, int peer, uint32_t block);
 
 // One philox4x32 permutation of a counter under a key (for tests against known vectors).
 void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t key[2], int rounds);
 
 // Uniform in (0,1): 16-bit number k of column `column` as (k + 1/2) / 2^16.
-float random_uniform16(RandomStream stream, int64_t row, int peer, int64_t column);
+float random_uniform16(RandomKey key, int64_t row, int peer, int64_t column);
 // The number that rounds a value to 8 bits or fewer: with 8 bits where the kind is narrow, else 16.
-float random_rounding(RandomStream stream, int64_t row, int peer, int64_t column);
+float random_rounding(RandomKey key, int64_t row, int peer, int64_t column);
 // Uniform in (0,1) with 32 bits: (k + 1/2) / 2^32.
-double random_uniform32(RandomStream stream, int64_t row, int peer, int64_t column);
+double random_uniform32(RandomKey key, int64_t row, int peer, int64_t column);
 // Standard normal (Box-Muller on the 32-bit numbers of columns 2c and 2c+1).
-double random_normal(RandomStream stream, int64_t row, int peer, int64_t column);
+double random_normal(RandomKey key, int64_t row, int peer, int64_t column);
 
 #endif

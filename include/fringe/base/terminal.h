@@ -8,8 +8,8 @@
 #define FRINGE_BASE_TERMINAL_H
 
 #include "fringe/base/comm.h"
+#include "fringe/base/progress.h"
 #include "fringe/base/sink.h"
-#include "fringe/base/stage.h"
 
 void terminal_start(const Comm *comm); // borrowed until terminal_stop
 // Waits until everything is written. False with EXIT_IO if a write failed.

@@ -65,7 +65,7 @@ void timers_place(Timers *timers, int layer, int direction);
 
 // Allocates memory for `room` events, or only plans it if `plan` is not NULL. trace_init allocates
 // it and measures the clock offset. Collective.
-void trace_alloc(Trace *trace, MemoryPlan *plan, int64_t room);
+void trace_alloc(Trace *trace, MemoryForecast *forecast, int64_t room);
 void trace_init(Trace *trace, const Comm *comm, int64_t room);
 void trace_clear(Trace *trace);
 // Records an event if the trace is open; counts it as lost if there is no room. NULL: does nothing.

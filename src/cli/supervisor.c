@@ -1,10 +1,11 @@
-// The keeper: it starts mpirun, hands on what mpirun and the ranks print, asks the ranks to stop
-// when it is asked to, and explains how they ended.
+// The supervisor: it starts mpirun, hands on what mpirun and the ranks print, asks the ranks to
+// stop when it is asked to, and explains how they ended.
 //
 // A stop may be sent to every process at once, or to any of them. TERM and INT would end mpirun and
-// with it the ranks, so it is started with both blocked: they stay pending, and the keeper looks
-// for them. Ranks take them as requests, too (stop.c). Each way leads to the same: the ranks finish
-// their epoch. HUP still ends mpirun and the ranks; the kernel sends it when the keeper dies.
+// with it the ranks, so it is started with both blocked: they stay pending, and the supervisor
+// looks for them. Ranks take them as requests, too (stop.c). Each way leads to the same: the ranks
+// finish their epoch. HUP still ends mpirun and the ranks; the kernel sends it when the supervisor
+// dies.
 
 #include "internal.h"
 
@@ -23,22 +24,22 @@
 // started leave at once; an mpirun that still starts others may take minutes to notice.
 static const double kill_after = 6;
 
-static struct Keeper {
+static struct Supervisor {
     bool saves;                  // the command finishes an epoch and saves
     double late_since;           // clock of the first look after a request in the set-up; 0: none
     volatile sig_atomic_t child; // mpirun
     volatile sig_atomic_t asked; // 1 after the ranks got a stop request
     volatile sig_atomic_t ended_by; // the signal that was to end it at once
     unsigned long long listens;     // bits of the signals that are requests; signal 1 is bit 0
-} keeper;
+} supervisor;
 
 static unsigned long long bit_of(int number) { return 1ULL << (number - 1); }
 
 // Sends the request before the message, because the terminal may be blocked.
 static void ask_to_stop(int number) {
-    bool first = !keeper.asked;
-    keeper.asked = 1;
-    kill(keeper.child, SIGUSR1); // mpirun forwards it to all ranks
+    bool first = !supervisor.asked;
+    supervisor.asked = 1;
+    kill(supervisor.child, SIGUSR1); // mpirun forwards it to all ranks
     if (first && screen_work_has_begun())
         terminal_say_now(
             number == SIGINT
@@ -51,14 +52,14 @@ static void ask_to_stop(int number) {
 // neither allocates nor takes a lock.
 static unsigned long long pending_for_mpirun(void) {
     char path[48], text[4096];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)keeper.child);
+    snprintf(path, sizeof path, "/proc/%d/status", (int)supervisor.child);
     int file = open(path, O_RDONLY | O_CLOEXEC);
     ssize_t bytes = file >= 0 ? read(file, text, sizeof text - 1) : 0;
     if (file >= 0)
         close(file);
     text[bytes > 0 ? bytes : 0] = 0;
     const char *set = strstr(text, "\nShdPnd:");
-    return set != NULL ? strtoull(set + strlen("\nShdPnd:"), NULL, 16) & keeper.listens : 0;
+    return set != NULL ? strtoull(set + strlen("\nShdPnd:"), NULL, 16) & supervisor.listens : 0;
 }
 
 // Repeats the request, because mpirun loses signals that arrive before its ranks have started. Also
@@ -66,8 +67,8 @@ static unsigned long long pending_for_mpirun(void) {
 static void look_for_requests(int number) {
     (void)number;
     int kept = errno;
-    if (keeper.asked)
-        kill(keeper.child, SIGUSR1);
+    if (supervisor.asked)
+        kill(supervisor.child, SIGUSR1);
     else if (pending_for_mpirun() != 0)
         ask_to_stop(SIGTERM);
     errno = kept;
@@ -83,12 +84,12 @@ static void look_regularly(void) {
 
 static void on_signal(int number) {
     int kept = errno;
-    if (!keeper.saves) {
-        keeper.ended_by = number;
-        kill(keeper.child, number);
-    } else if (stop_insists(number)) {
-        keeper.ended_by = number;
-        kill(keeper.child, SIGKILL); // its ranks die with it
+    if (!supervisor.saves) {
+        supervisor.ended_by = number;
+        kill(supervisor.child, number);
+    } else if (stop_is_final(number)) {
+        supervisor.ended_by = number;
+        kill(supervisor.child, SIGKILL); // its ranks die with it
     } else {
         ask_to_stop(number);
     }
@@ -102,7 +103,7 @@ static void listen_to_signals(void) {
     sigfillset(&action.sa_mask); // one signal at a time
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
-            keeper.listens |= bit_of(numbers[i]);
+            supervisor.listens |= bit_of(numbers[i]);
             sigaction(numbers[i], &action, NULL);
         }
 }
@@ -110,15 +111,15 @@ static void listen_to_signals(void) {
 // Ends a start-up that a request finds unfinished, whatever mpirun does and prints.
 static void end_late_start(void) {
     double now = clock_seconds();
-    bool late = keeper.asked && !screen_work_has_begun();
+    bool late = supervisor.asked && !screen_work_has_begun();
     screen_keep_own_lines(late);
-    if (late && keeper.late_since == 0)
-        keeper.late_since = now;
-    if (late && now > keeper.late_since + kill_after)
-        mpirun_kill(keeper.child);
+    if (late && supervisor.late_since == 0)
+        supervisor.late_since = now;
+    if (late && now > supervisor.late_since + kill_after)
+        mpirun_kill(supervisor.child);
 }
 
-// Runs in its own process group, so that the terminal's Ctrl-C reaches only the keeper.
+// Runs in its own process group, so that the terminal's Ctrl-C reaches only the supervisor.
 _Noreturn static void become(char *const *command, const Forward *forward, sigset_t *before) {
     setpgid(0, 0);
     forward_in_child(forward);
@@ -128,7 +129,7 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
     signal(SIGHUP, SIG_DFL);         // until mpirun handles it
     prctl(PR_SET_PDEATHSIG, SIGHUP); // mpirun then ends its ranks
     signal(SIGUSR1, SIG_IGN);        // until mpirun handles it, and after it has stopped doing so
-    if (keeper.saves) {              // mpirun unblocks them for its ranks
+    if (supervisor.saves) {          // mpirun unblocks them for its ranks
         sigaddset(before, SIGTERM);
         sigaddset(before, SIGINT);
     }
@@ -142,25 +143,25 @@ _Noreturn static void become(char *const *command, const Forward *forward, sigse
 static bool is_stopped_in_setup(int code, bool hung) {
     bool by_request = code == EXIT_IN_SETUP || code == 128 + SIGTERM || code == 128 + SIGINT;
     bool own = code == EXIT_OK || (code >= EXIT_USAGE && code <= EXIT_MISMATCH);
-    return keeper.saves && !screen_work_has_begun() &&
-           (by_request || (keeper.asked && (hung || !own)));
+    return supervisor.saves && !screen_work_has_begun() &&
+           (by_request || (supervisor.asked && (hung || !own)));
 }
 
 // mpirun hung after its ranks had ended, so their exit codes are unknown.
 static ExitCode explain_hung(void) {
     terminal_say("fringe: mpirun did not end after its ranks and was killed; --resume auto "
                  "continues from the last checkpoint, if there is one\n");
-    return keeper.asked ? EXIT_STOPPED : EXIT_HUNG;
+    return supervisor.asked ? EXIT_STOPPED : EXIT_HUNG;
 }
 
 // The ranks have explained fringe's own exit codes; all others come from mpirun or the system.
 static ExitCode explain(int status, bool hung) {
     int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    if (keeper.ended_by != 0 && code != EXIT_STOPPED) {
-        terminal_say("fringe: ended at once by signal %d (%s)%s\n", (int)keeper.ended_by,
-                     strsignal((int)keeper.ended_by),
-                     keeper.saves ? "; --resume auto continues from the last checkpoint" : "");
-        return (ExitCode)(128 + keeper.ended_by);
+    if (supervisor.ended_by != 0 && code != EXIT_STOPPED) {
+        terminal_say("fringe: ended at once by signal %d (%s)%s\n", (int)supervisor.ended_by,
+                     strsignal((int)supervisor.ended_by),
+                     supervisor.saves ? "; --resume auto continues from the last checkpoint" : "");
+        return (ExitCode)(128 + supervisor.ended_by);
     }
     if (is_stopped_in_setup(code, hung)) {
         terminal_say(STOPPED_IN_SETUP);
@@ -175,7 +176,7 @@ static ExitCode explain(int status, bool hung) {
         terminal_say("fringe: a rank or mpirun was killed by signal %d (%s)%s%s\n", code - 128,
                      strsignal(code - 128),
                      code == 128 + SIGKILL ? "; out of memory? see dmesg, or use more ranks" : "",
-                     keeper.saves
+                     supervisor.saves
                          ? "; --resume auto continues from the last checkpoint, if there is one"
                          : "");
     else if (code != 0 && (code < EXIT_USAGE || code > EXIT_MISMATCH))
@@ -184,22 +185,22 @@ static ExitCode explain(int status, bool hung) {
     return (ExitCode)(code == 127 ? EXIT_UNAVAILABLE : code);
 }
 
-ExitCode keeper_run(char *const *command, int ranks, bool saves) {
+ExitCode supervisor_run(char *const *command, int ranks, bool saves) {
     Forward forward;
     Error err = {0};
     CHECK(forward_open(&forward), EXIT_UNAVAILABLE, "cannot make a pipe: %s", strerror(errno));
     sigset_t all, before;
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before); // no signal is lost between fork and handler
-    keeper.saves = saves;
+    supervisor.saves = saves;
     pid_t pid = fork();
     CHECK(pid >= 0, EXIT_UNAVAILABLE, "cannot start a process: %s", strerror(errno));
     if (pid == 0)
         become(command, &forward, &before);
-    keeper.child = pid;
-    stage_begin("start", "%d ranks", ranks);
+    supervisor.child = pid;
+    progress_begin("start", "%d ranks", ranks);
     listen_to_signals();
-    if (keeper.saves)
+    if (supervisor.saves)
         look_regularly();
     sigprocmask(SIG_SETMASK, &before, NULL);
     int status = forward_until_end(&forward, pid, end_late_start);

@@ -1,0 +1,204 @@
+// The files beside a graph that the config names: data.features and data.labels (.npy or .csv),
+// data.nodes (.npz or .csv), data.splits. They replace what the graph's own file holds, and
+// data.features, data.labels and data.splits replace what data.nodes holds.
+
+#include "roster.h"
+
+#include <string.h>
+
+struct NodeFiles {
+    const Config *config;
+    Npy features, labels;
+    NodeIds names; // of classes, of labels that are words
+    Npz *nodes;    // NULL: data.nodes is not set, or is no .npz
+    NpzLayout layout;
+    char path[PATH_BYTES]; // of data.nodes
+    Roster roster;         // of data.nodes that has ids
+    bool has_roster;
+    bool signs; // ids are not those of a stream
+};
+
+// A table of text, under any name but those of numpy: what begins neither as an archive nor as an
+// array.
+static bool is_table(const char *path) {
+    return text_ends(path, ".csv .tsv .txt") ||
+           (!path_ends(path, ".npy .npz") && format_begins_as_text(path));
+}
+
+// Reads an .npy, or its header, or a table, that the config names; *npy stays empty if it names
+// none.
+static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool labels, Error *err) {
+    char resolved[PATH_BYTES];
+    *npy = (Npy){0};
+    if (path[0] == '\0')
+        return true;
+    dataset_path(node_files->config, path, resolved);
+    if (format_is_refused(resolved, err))
+        return false;
+    if (!is_table(resolved))
+        return npy_read(npy, resolved, err);
+    Text text = {0};
+    return text_read(&text, resolved, err) &&
+           (labels
+                ? labels_from_csv(npy, &node_files->names, &text, resolved, node_files->config, err)
+                : features_from_csv(npy, &text, resolved, node_files->config, err));
+}
+
+static bool open_npz(NodeFiles *node_files, Error *err) {
+    node_files->nodes = npz_open(node_files->path, err);
+    if (node_files->nodes == NULL)
+        return false;
+    node_files->has_roster = roster_is_in(node_files->nodes);
+    if (node_files->has_roster && node_files->signs)
+        return roster_read_npz(&node_files->roster, node_files->nodes, node_files->path,
+                               node_files->config, false, err) ||
+               npz_name_file(err, node_files->path);
+    return npz_layout_of_nodes(&node_files->layout, node_files->nodes, err) ||
+           error_prefix(err, "%s", node_files->path);
+}
+
+static bool open_nodes(NodeFiles *node_files, Error *err) {
+    if (node_files->config->data.nodes[0] == '\0')
+        return true;
+    dataset_path(node_files->config, node_files->config->data.nodes, node_files->path);
+    if (format_is_refused(node_files->path, err))
+        return false;
+    if (!is_table(node_files->path))
+        return open_npz(node_files, err);
+    node_files->has_roster = true;
+    return roster_read_csv(&node_files->roster, node_files->path, node_files->config, err);
+}
+
+NodeFiles *node_files_open(const Config *config, bool stream, Error *err) {
+    NodeFiles *node_files = ALLOC(NodeFiles, 1, "files beside a graph");
+    node_files->config = config;
+    node_files->signs = !stream;
+    if (open_array(node_files, &node_files->features, config->data.features, false, err) &&
+        open_array(node_files, &node_files->labels, config->data.labels, true, err) &&
+        open_nodes(node_files, err))
+        return node_files;
+    node_files_close(node_files);
+    return NULL;
+}
+
+void node_files_close(NodeFiles *node_files) {
+    if (node_files == NULL)
+        return;
+    npy_clear(&node_files->features);
+    npy_clear(&node_files->labels);
+    node_ids_clear(&node_files->names);
+    npz_close(node_files->nodes);
+    roster_close(&node_files->roster);
+    memory_free(node_files);
+}
+
+// Where ids are row numbers, one more than the largest of the roster.
+static int64_t roster_rows(const NodeFiles *node_files) {
+    const NodeIds *known = &node_files->roster.known;
+    if (known->count == 0 || known->number == NULL || known->is_unsigned ||
+        known->number[known->count - 1] >= DATASET_MAX_NODES)
+        return -1;
+    return known->number[known->count - 1] + 1;
+}
+
+int64_t node_files_rows(const NodeFiles *node_files) {
+    const Npy *array = node_files->features.rank > 0 ? &node_files->features : &node_files->labels;
+    if (array->rank > 0)
+        return array->shape[0];
+    if (node_files->has_roster)
+        return roster_rows(node_files);
+    return node_files->nodes == NULL ? -1 : npz_layout_rows(&node_files->layout, node_files->nodes);
+}
+
+static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
+    const Config *config = node_files->config;
+    if (node_files->features.data != NULL &&
+        (!features_from_npy(dataset, &node_files->features, dataset->nodes, err) ||
+         !features_check(dataset, err)))
+        return error_prefix(err, "%s", config->data.features);
+    if (node_files->labels.data != NULL &&
+        !labels_from_npy(dataset, &node_files->labels, dataset->nodes, err))
+        return error_prefix(err, "%s", config->data.labels);
+    if (node_files->names.count > 0) {
+        node_ids_clear(&dataset->names);
+        dataset->names = node_files->names;
+        node_files->names = (NodeIds){0};
+    }
+    return true;
+}
+
+// ---- data.nodes by ids
+
+const IdKind *node_files_id_kind(const NodeFiles *node_files) {
+    static const IdKind none;
+    return node_files != NULL ? &node_files->roster.kind : &none;
+}
+
+bool node_files_have_ids(const NodeFiles *node_files) {
+    return node_files != NULL && node_files->has_roster;
+}
+
+bool node_files_add_ids(NodeFiles *node_files, IdColumns *columns, Error *err) {
+    if (!node_files_have_ids(node_files) || node_files->roster.known.count == 0)
+        return true;
+    NodeIds *known = &node_files->roster.known;
+    bool text = columns->of[0].text != NULL;
+    if (text == (known->number != NULL))
+        return error_set(err, EXIT_DATA,
+                         "%s: its ids are %s, but those of the edges are %s; set "
+                         "data.ids=text to take all of them as names",
+                         node_files->path, text ? "numbers" : "text", text ? "text" : "numbers");
+    int64_t *value = TRY(int64_t, known->count, "ids of nodes", err);
+    for (int64_t k = 0; value != NULL && k < known->count; k++)
+        value[k] = text ? span_of(known->offset[k], known->offset[k + 1] - known->offset[k])
+                        : known->number[k];
+    columns->of[columns->columns++] =
+        (IdColumn){value != NULL ? known->count : 0, value, text ? known->bytes : NULL};
+    return value != NULL;
+}
+
+bool node_files_join(Dataset *dataset, NodeFiles *node_files, const uint64_t *id, Error *err) {
+    if (!node_files->has_roster)
+        return true;
+    npz_close(node_files->nodes);
+    node_files->nodes = NULL;
+    node_files->has_roster = false;
+    return dataset_join(dataset, id, node_files->path, 0, err);
+}
+
+// ---- by rows
+
+static bool take_nodes(Dataset *dataset, NodeFiles *node_files, Error *err) {
+    if (node_files->has_roster)
+        return roster_join(dataset, &dataset->ids, &node_files->roster, "the graph", err) ||
+               npz_name_file(err, node_files->path);
+    if (node_files->nodes == NULL)
+        return true;
+    return (npz_read_nodes(dataset, node_files->nodes, &node_files->layout, node_files->config,
+                           err) &&
+            features_check(dataset, err)) ||
+           npz_name_file(err, node_files->path);
+}
+
+static bool take_splits(Dataset *dataset, const NodeFiles *node_files, const char *inside,
+                        Error *err) {
+    SplitSource source[2] = {{node_files->nodes, node_files->path}};
+    int count = node_files->nodes != NULL && !node_files->has_roster;
+    if (inside != NULL) {
+        source[count] = (SplitSource){npz_open(inside, err), inside};
+        if (source[count].npz == NULL)
+            return false;
+    }
+    bool ok = splits_read(dataset, node_files->config, source, count + (inside != NULL), err);
+    if (inside != NULL)
+        npz_close(source[count].npz);
+    return ok;
+}
+
+bool node_files_take(Dataset *dataset, NodeFiles *node_files, const char *inside, Error *err) {
+    return take_nodes(dataset, node_files, err) && take_arrays(dataset, node_files, err) &&
+           take_splits(dataset, node_files, inside, err);
+}
+
+// A byte of a table costs so many, in its cells, numbers and places.
+enum { CSV_FACTOR = 40 };
