@@ -358,6 +358,7 @@ bool config_is_there(const char *path);
 // The resolved config as JSON text, nested by section (memory_free it). Equal values give equal
 // text.
 char *config_to_json(const Config *config);
+void config_put_all(JsonWriter *writer, const char *name, const Config *config); // the same
 
 // Writes the keys that change the results of a training, as an object nested by section. Not among
 // them are: where it runs, where its files are, its seed, and its length unless train.lr_schedule

@@ -23,6 +23,8 @@ typedef struct RecordedEpoch {
 
 // Of one line, an object, with that score of its splits (NULL: none).
 RecordedEpoch record_epoch(const Json *line, const Score *score);
+// Adds that share of the messages, bytes and times of an epoch.
+void record_add(RecordedEpoch *sum, const RecordedEpoch *epoch, double share);
 // The median of their times; NaN for none.
 double record_median_seconds(const RecordedEpoch *epoch, int64_t count);
 // Reads the first `most` epochs of the run in that folder.

@@ -42,11 +42,16 @@ static void put_value(JsonWriter *writer, const char *name, const Key *key, cons
     config_put(writer, name, config, key);
 }
 
+void config_put_all(JsonWriter *writer, const char *name, const Config *config) {
+    json_begin_object(writer, name);
+    config_walk(writer, config, any, json_begin_object, json_end_object, put_value);
+    json_end_object(writer);
+}
+
 char *config_to_json(const Config *config) {
     JsonWriter writer;
-    json_writer_begin(&writer, true);
-    config_walk(&writer, config, any, json_begin_object, json_end_object, put_value);
-    json_end_object(&writer);
+    json_writer_init(&writer, true);
+    config_put_all(&writer, NULL, config);
     char *text = ALLOC(char, writer.bytes + 1, "config as JSON");
     memcpy(text, writer.text, writer.bytes);
     json_writer_clear(&writer);

@@ -6,6 +6,21 @@
 #include <sys/stat.h>
 #include <time.h>
 
+void record_add(RecordedEpoch *sum, const RecordedEpoch *epoch, double share) {
+    sum->headers += epoch->headers * share;
+    sum->skipped += epoch->skipped * share;
+    sum->bytes += epoch->bytes * share;
+    sum->reduce_bytes += epoch->reduce_bytes * share;
+    sum->gradient_memory += epoch->gradient_memory * share;
+    sum->seconds += epoch->seconds * share;
+    sum->compute += epoch->compute * share;
+    sum->pack += epoch->pack * share;
+    sum->wait += epoch->wait * share;
+    sum->reduce += epoch->reduce * share;
+    sum->evaluation += epoch->evaluation * share;
+    sum->assignment += epoch->assignment * share;
+}
+
 double record_median_seconds(const RecordedEpoch *epoch, int64_t count) {
     if (count == 0)
         return NAN;
@@ -53,29 +68,18 @@ static void read_scores(RunFigures *figures, const RunRecord *record) {
     }
 }
 
-static double mean_reduce_bytes(const RunRecord *record) {
-    double sum = 0;
-    for (int64_t i = 0; i < record->epochs; i++)
-        sum += record->epoch[i].reduce_bytes;
-    return sum / (double)record->epochs; // NaN without epochs
-}
-
-static double mean_memory(const RunRecord *record) {
-    double sum = 0;
-    for (int64_t i = 0; i < record->epochs; i++)
-        sum += record->epoch[i].gradient_memory;
-    return sum / (double)record->epochs; // NaN without epochs
-}
-
 RunFigures record_figures(const RunRecord *record) {
+    RecordedEpoch sum = {0};
+    for (int64_t i = 0; i < record->epochs; i++)
+        record_add(&sum, &record->epoch[i], 1);
     RunFigures figures = {.validation = NAN,
                           .test = NAN,
                           .last_validation = NAN,
                           .last_test = NAN,
                           .seconds = record_median_seconds(record->epoch, record->epochs),
                           .bytes = NAN,
-                          .gradient_bytes = mean_reduce_bytes(record),
-                          .gradient_memory = mean_memory(record),
+                          .gradient_bytes = sum.reduce_bytes / (double)record->epochs,
+                          .gradient_memory = sum.gradient_memory / (double)record->epochs,
                           .age = clock_age(record_text(record, "ended"))};
     read_scores(&figures, record);
     if (record->epochs > 0)

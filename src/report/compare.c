@@ -29,19 +29,6 @@ static int64_t read_run(const Comparison *c, const ComparedVariant *variant, int
     return record_history(folder, c->score, c->times, EPOCHS_MOST, &count, err) ? count : 0;
 }
 
-static void add_times(RecordedEpoch *sum, const RecordedEpoch *t, double share) {
-    sum->bytes += t->bytes * share;
-    sum->reduce_bytes += t->reduce_bytes * share;
-    sum->gradient_memory += t->gradient_memory * share;
-    sum->seconds += t->seconds * share;
-    sum->compute += t->compute * share;
-    sum->pack += t->pack * share;
-    sum->wait += t->wait * share;
-    sum->reduce += t->reduce * share;
-    sum->evaluation += t->evaluation * share;
-    sum->assignment += t->assignment * share;
-}
-
 // Fills the times of a variant with means over its runs.
 static void read_variant(const Comparison *c, ComparedVariant *variant, Error *err) {
     const RecordedEpoch *times = c->times;
@@ -49,7 +36,7 @@ static void read_variant(const Comparison *c, ComparedVariant *variant, Error *e
         int64_t count = read_run(c, variant, run, err);
         variant->epoch += (count > 0 ? record_median_seconds(times, count) : 0) / c->runs;
         for (int64_t e = 0; e < count; e++) {
-            add_times(&variant->mean, &times[e], 1.0 / ((double)count * c->runs));
+            record_add(&variant->mean, &times[e], 1.0 / ((double)count * c->runs));
             variant->total += (times[e].seconds + times[e].assignment) / c->runs;
             variant->assigned += times[e].assignment / c->runs;
         }

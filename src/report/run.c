@@ -202,16 +202,6 @@ static void put_result(JsonWriter *writer, const Report *report, const RunResult
     json_end_object(writer);
 }
 
-static void put_config(JsonWriter *writer, const Config *config) {
-    Error ignored = {0};
-    char *text = config_to_json(config);
-    Json *value = json_parse(text, strlen(text), "config", &ignored);
-    assert(value != NULL);
-    json_put_value(writer, "config", value);
-    json_free(value);
-    memory_free(text);
-}
-
 static void replace(void *context, const void *payload, size_t bytes, Error *err) {
     const Report *report = context;
     JsonWriter text;
@@ -225,7 +215,7 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     json_put_string(&writer, "config_file", report->config->source);
     json_put_int(&writer, "resumed_at_epoch", report->resumed_at);
     report_put_sessions(&writer, report);
-    put_config(&writer, report->config);
+    config_put_all(&writer, "config", report->config);
     json_begin_object(&writer, "versions");
     report_versions(&writer, NULL, trainer_backend(report->trainer));
     json_end_object(&writer);
