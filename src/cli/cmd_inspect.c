@@ -48,13 +48,19 @@ static bool refuse(const char *path, Error *err) {
                      path, found, known);
 }
 
+static bool fits(const Inspected *kind, const char *path) {
+    return (kind->file != NULL &&
+            (inspect_is_named(path, kind->file) || inspect_holds(path, kind->file))) ||
+           (kind->is != NULL && kind->is(path));
+}
+
 static const Inspected *kind_of(const char *path, Error *err) {
     if (!file_exists(path)) {
         error_set(err, EXIT_NO_INPUT, "%s does not exist", path);
         return NULL;
     }
     for (int i = 0; i < KINDS; i++)
-        if (kinds[i]->is(path))
+        if (fits(kinds[i], path))
             return kinds[i];
     dataset_format_fits("auto", path, err);
     if (err->code != EXIT_DATA) { // a file that train refuses is refused in the same words
@@ -83,7 +89,8 @@ static bool print(const Inspected *kind, const char *path, Error *err) {
     FILE *real = stdout, *memory = open_memstream(&text, &bytes);
     CHECK(memory != NULL, EXIT_MEMORY, "no memory for the text of fringe inspect");
     stdout = memory;
-    bool ok = kind->print(path, err);
+    Inspection at = inspect_at(path, NULL, err);
+    bool ok = kind->show(&at);
     fclose(memory);
     stdout = real;
     print_broken(text);
@@ -96,7 +103,8 @@ static bool put(const Inspected *kind, const char *path, Error *err) {
     json_writer_begin(&w, true);
     json_put_string(&w, "kind", kind->name);
     json_put_string(&w, "path", path);
-    bool ok = kind->put(&w, path, err);
+    Inspection at = inspect_at(path, &w, err);
+    bool ok = kind->show(&at);
     print_object(&w, ok ? &terminal_tables : NULL);
     return ok;
 }

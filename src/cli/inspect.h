@@ -1,15 +1,24 @@
 // Inside fringe inspect: the kinds of things that it opens. A kind is a row of the table in
-// cmd_inspect.c, and a recogniser and two printers in an inspect_*.c.
+// cmd_inspect.c, and a function of an inspect_*.c that shows what it holds.
 #ifndef FRINGE_CLI_INSPECT_H
 #define FRINGE_CLI_INSPECT_H
 
 #include "internal.h"
 
+typedef struct Inspection {
+    const char *path;
+    char folder[PATH_BYTES]; // the path itself, or that of the file
+    bool is_folder;
+    JsonWriter *json; // takes members of an open object; NULL: lines on stdout, which are broken at
+                      // 80 columns later
+    Error *err;
+} Inspection;
+
 typedef struct Inspected {
-    const char *name;             // member "kind" of --json; listed where no kind fits
-    bool (*is)(const char *path); // looks at names, and at contents where names do not tell
-    bool (*print)(const char *path, Error *err); // stdout; lines are broken at 80 columns later
-    bool (*put)(JsonWriter *writer, const char *path, Error *err); // members of the open object
+    const char *name; // member "kind" of --json; listed where no kind fits
+    const char *file; // it has this name, or is a folder that holds it; NULL: `is` tells
+    bool (*is)(const char *path); // other names, and contents where names do not tell; may be NULL
+    bool (*show)(const Inspection *at);
 } Inspected;
 
 // inspect_run.c, inspect_runs.c: what trainings write
@@ -28,21 +37,22 @@ extern const Inspected inspected_cache, inspected_entry, inspected_partition, in
 
 // ---- for recognisers and printers (inspect_tools.c)
 
+Inspection inspect_at(const char *path, JsonWriter *json, Error *err);
 bool inspect_holds(const char *folder, const char *name);  // folder/name exists
 bool inspect_is_named(const char *path, const char *name); // a file of that name
 bool inspect_ends(const char *path, const char *ending);
-// The folder itself, or that of the file. Returns out.
-const char *inspect_folder(char out[PATH_BYTES], const char *path);
 // The file folder/name as JSON; an error unless it is an object. json_free it.
 Json *inspect_read(const char *folder, const char *name, Error *err);
+// The same for at->folder: prints the object, or puts it as the member `key`.
+bool inspect_document(const Inspection *at, const char *name, const char *key,
+                      void (*print)(const Inspection *at, const Json *document));
 // Calls `visit` with the path of each entry of the folder, in the order of names with numbers by
 // value, until it returns false.
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
                   void *context);
 
-// inspect_assignment.c: prints one file of assignments/, and all of a run; nothing if there are
-// none
-bool inspect_assignment(const char *path, Error *err);
+// inspect_assignment.c: prints one assignment, and all of a run; nothing if there are none
+void inspect_assignment(const Inspection *at, const Json *assignment);
 bool inspect_assignments(const char *run_dir, Error *err);
 
 void inspect_put_tensors(JsonWriter *writer, const Tensors *map); // "tensors"

@@ -53,9 +53,9 @@ static void print_shape(const int64_t *shape, int rank) {
     printf("]");
 }
 
-static void print_npy(const Npy *npy, const char *label, const ValueRange *range) {
+static void print_npy(const Npy *npy, const ValueRange *range) {
     char type[32];
-    printf("%-10s ", label);
+    printf("array      ");
     print_shape(npy->shape, npy->rank);
     printf(" %s", type_of(npy, type));
     if (!isnan(range->least))
@@ -65,18 +65,6 @@ static void print_npy(const Npy *npy, const char *label, const ValueRange *range
     printf("\n");
 }
 
-static bool print_array(const char *path, Error *err) {
-    Npy npy;
-    ValueRange range;
-    if (!npy_read(&npy, path, err))
-        return false;
-    bool ok = read_range(&npy, &range, err);
-    if (ok)
-        print_npy(&npy, "array", &range);
-    npy_clear(&npy);
-    return ok;
-}
-
 static void put_shape(JsonWriter *w, const int64_t *shape, int rank) {
     json_begin_array(w, "shape");
     for (int d = 0; d < rank; d++)
@@ -84,23 +72,30 @@ static void put_shape(JsonWriter *w, const int64_t *shape, int rank) {
     json_end_array(w);
 }
 
-static bool put_array(JsonWriter *w, const char *path, Error *err) {
+static void put_npy(JsonWriter *w, const Npy *npy, const ValueRange *range) {
     char type[32];
+    put_shape(w, npy->shape, npy->rank);
+    json_put_string(w, "type", type_of(npy, type));
+    json_put_double(w, "least", range->least);
+    json_put_double(w, "most", range->most);
+    json_put_int(w, "not_finite", range->not_numbers);
+}
+
+static bool show_array(const Inspection *at) {
     Npy npy;
     ValueRange range;
-    if (!npy_read(&npy, path, err))
+    if (!npy_read(&npy, at->path, at->err))
         return false;
-    bool ok = read_range(&npy, &range, err);
-    put_shape(w, npy.shape, npy.rank);
-    json_put_string(w, "type", type_of(&npy, type));
-    json_put_double(w, "least", range.least);
-    json_put_double(w, "most", range.most);
-    json_put_int(w, "not_finite", range.not_numbers);
+    bool ok = read_range(&npy, &range, at->err);
+    if (at->json != NULL)
+        put_npy(at->json, &npy, &range);
+    else if (ok)
+        print_npy(&npy, &range);
     npy_clear(&npy);
     return ok;
 }
 
-const Inspected inspected_array = {"array", is_array, print_array, put_array};
+const Inspected inspected_array = {"array", NULL, is_array, show_array};
 
 // ---- the kinds "tensors" and "shard"
 
@@ -117,33 +112,18 @@ static bool is_shard(const char *path) {
     return found;
 }
 
-static bool print_tensors(const char *path, Error *err) {
-    Tensors map;
-    if (!tensors_open(&map, path, err))
-        return false;
-    tensors_print(&terminal_tables, &map, path);
-    tensors_close(&map);
-    return true;
-}
-
 static const char *fact(const Tensors *map, const char *key, char out[256]) {
     return tensors_metadata(map, key, out, 256) != NULL ? out : "?";
 }
 
-static bool print_shard(const char *path, Error *err) {
+static void print_shard(const Tensors *map) {
     char a[256], b[256], c[256], d[256];
-    Tensors map;
-    if (!tensors_open(&map, path, err))
-        return false;
-    printf("shard      part %s of %s parts of %s (%s nodes)\n", fact(&map, "part", a),
-           fact(&map, "parts", b), SHOWN(fact(&map, "dataset_name", c)), fact(&map, "nodes", d));
-    printf("rows       %s own, %s of them central; %s halo rows\n", fact(&map, "own", a),
-           fact(&map, "central", b), fact(&map, "forward.remote", c));
-    printf("hashes     data %.8s, cut %.8s\n", fact(&map, "dataset_hash", a),
-           fact(&map, "partition_hash", b));
-    tensors_print(&terminal_tables, &map, path_name(path));
-    tensors_close(&map);
-    return true;
+    printf("shard      part %s of %s parts of %s (%s nodes)\n", fact(map, "part", a),
+           fact(map, "parts", b), SHOWN(fact(map, "dataset_name", c)), fact(map, "nodes", d));
+    printf("rows       %s own, %s of them central; %s halo rows\n", fact(map, "own", a),
+           fact(map, "central", b), fact(map, "forward.remote", c));
+    printf("hashes     data %.8s, cut %.8s\n", fact(map, "dataset_hash", a),
+           fact(map, "partition_hash", b));
 }
 
 void inspect_put_tensors(JsonWriter *w, const Tensors *map) {
@@ -159,29 +139,35 @@ void inspect_put_tensors(JsonWriter *w, const Tensors *map) {
     json_end_array(w);
 }
 
-static bool put_tensors(JsonWriter *w, const char *path, Error *err) {
-    Tensors map;
-    if (!tensors_open(&map, path, err))
-        return false;
-    json_put_int(w, "bytes", (int64_t)map.bytes);
-    inspect_put_tensors(w, &map);
-    tensors_close(&map);
-    return true;
-}
-
-static bool put_shard(JsonWriter *w, const char *path, Error *err) {
+static void put_shard(JsonWriter *w, const Tensors *map) {
     static const char *const keys[] = {"dataset_name", "dataset_hash", "partition_hash",
                                        "part",         "parts",        "nodes",
                                        "own",          "central",      "forward.remote"};
     char text[256];
-    Tensors map;
-    if (!tensors_open(&map, path, err))
-        return false;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
-        json_put_string(w, keys[i], tensors_metadata(&map, keys[i], text, sizeof text));
-    tensors_close(&map);
-    return put_tensors(w, path, err);
+        json_put_string(w, keys[i], tensors_metadata(map, keys[i], text, sizeof text));
 }
 
-const Inspected inspected_shard = {"shard", is_shard, print_shard, put_shard};
-const Inspected inspected_tensors = {"tensors", is_tensors, print_tensors, put_tensors};
+static bool show_file(const Inspection *at, bool shard) {
+    Tensors map;
+    if (!tensors_open(&map, at->path, at->err))
+        return false;
+    if (at->json == NULL) {
+        if (shard)
+            print_shard(&map);
+        tensors_print(&terminal_tables, &map, shard ? path_name(at->path) : at->path);
+    } else {
+        if (shard)
+            put_shard(at->json, &map);
+        json_put_int(at->json, "bytes", (int64_t)map.bytes);
+        inspect_put_tensors(at->json, &map);
+    }
+    tensors_close(&map);
+    return true;
+}
+
+static bool show_shard(const Inspection *at) { return show_file(at, true); }
+static bool show_tensors(const Inspection *at) { return show_file(at, false); }
+
+const Inspected inspected_shard = {"shard", NULL, is_shard, show_shard};
+const Inspected inspected_tensors = {"tensors", NULL, is_tensors, show_tensors};

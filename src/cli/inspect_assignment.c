@@ -59,7 +59,8 @@ static void show_solution(const Json *part) {
     printf("\n");
 }
 
-static void show(const Json *assignment) {
+void inspect_assignment(const Inspection *at, const Json *assignment) {
+    (void)at;
     printf("assignment requested before epoch %.0f, applied before epoch %.0f, %.3f s%s%s\n",
            number(assignment, "asked"), number(assignment, "taken"), number(assignment, "seconds"),
            json_get_text(assignment, "remark")[0] ? "; " : "",
@@ -76,24 +77,14 @@ static void show(const Json *assignment) {
     }
 }
 
-bool inspect_assignment(const char *path, Error *err) {
-    Json *assignment = json_read(path, err);
-    if (assignment != NULL && json_type(assignment) == JSON_OBJECT)
-        show(assignment);
-    else
-        error_set(err, EXIT_DATA, "%s: it is not an assignment", path);
-    json_free(assignment);
-    return err->code == 0;
-}
-
 bool inspect_assignments(const char *run_dir, Error *err) {
     EpochList list;
-    const char *folder = PATH_IN(run_dir, "assignments");
-    bool ok = runfolder_epochs(&list, folder, ".json", err);
+    Inspection at = inspect_at(PATH_IN(run_dir, "assignments"), NULL, err);
+    bool ok = runfolder_epochs(&list, at.path, ".json", err);
     for (int i = 0; i < list.count && ok; i++) {
         char name[RUNFOLDER_NAME];
-        ok = inspect_assignment(PATH_IN(folder, runfolder_epoch_name(name, list.epoch[i], ".json")),
-                                err);
+        ok = inspect_document(&at, runfolder_epoch_name(name, list.epoch[i], ".json"), NULL,
+                              inspect_assignment);
     }
     memory_free(list.epoch);
     return ok;

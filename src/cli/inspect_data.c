@@ -21,25 +21,19 @@ static bool is_cache(const char *path) {
     return found;
 }
 
-static bool print_cache(const char *path, Error *err) {
+static bool show_cache(const Inspection *at) {
     CacheList list;
-    if (!cache_list(&list, path, err))
+    if (!cache_list(&list, at->path, at->err))
         return false;
-    cache_print_list(&list, path);
+    if (at->json != NULL)
+        cache_put_list(at->json, &list, at->path);
+    else
+        cache_print_list(&list, at->path);
     cache_list_clear(&list);
     return true;
 }
 
-static bool put_cache(JsonWriter *w, const char *path, Error *err) {
-    CacheList list;
-    if (!cache_list(&list, path, err))
-        return false;
-    cache_put_list(w, &list, path);
-    cache_list_clear(&list);
-    return true;
-}
-
-const Inspected inspected_cache = {"cache", is_cache, print_cache, put_cache};
+const Inspected inspected_cache = {"cache", NULL, is_cache, show_cache};
 
 // Datasets and parts in the cache are of the kinds "dataset" and "partition".
 static bool is_entry(const char *path) {
@@ -47,50 +41,36 @@ static bool is_entry(const char *path) {
     return cache_entry_kind(path, &kind);
 }
 
-static bool print_entry(const char *path, Error *err) {
+static bool show_entry(const Inspection *at) {
     CacheEntry entry;
     CacheKind kind = CACHE_TEMPORARY;
-    (void)err;
-    cache_entry_kind(path, &kind);
-    cache_entry_read(&entry, path, kind);
-    cache_print_entry(&entry);
+    cache_entry_kind(at->path, &kind);
+    cache_entry_read(&entry, at->path, kind);
+    if (at->json == NULL) {
+        cache_print_entry(&entry);
+        return true;
+    }
+    json_begin_array(at->json, "entries");
+    cache_put_entry(at->json, &entry);
+    json_end_array(at->json);
     return true;
 }
 
-static bool put_entry(JsonWriter *w, const char *path, Error *err) {
-    CacheEntry entry;
-    CacheKind kind = CACHE_TEMPORARY;
-    (void)err;
-    cache_entry_kind(path, &kind);
-    cache_entry_read(&entry, path, kind);
-    json_begin_array(w, "entries");
-    cache_put_entry(w, &entry);
-    json_end_array(w);
-    return true;
-}
-
-const Inspected inspected_entry = {"cache-entry", is_entry, print_entry, put_entry};
+const Inspected inspected_entry = {"cache-entry", NULL, is_entry, show_entry};
 
 // ---- the kind "partition"
 
-static bool is_partition(const char *path) {
-    char folder[PATH_BYTES];
-    return inspect_holds(path, "partition.json") || inspect_is_named(path, "partition.json") ||
-           (inspect_is_named(path, "ranks.jsonl") &&
-            inspect_holds(inspect_folder(folder, path), "partition.json"));
+static bool is_ranks(const char *path) {
+    return inspect_is_named(path, "ranks.jsonl") &&
+           inspect_holds(FOLDER_OF(path), "partition.json");
 }
 
-static bool print_partition(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    return partition_report(&terminal_tables, inspect_folder(folder, path), NULL, err);
+static bool show_partition(const Inspection *at) {
+    return at->json != NULL ? partition_put_report(at->json, at->folder, NULL, at->err)
+                            : partition_report(&terminal_tables, at->folder, NULL, at->err);
 }
 
-static bool put_partition(JsonWriter *w, const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    return partition_put_report(w, inspect_folder(folder, path), NULL, err);
-}
-
-const Inspected inspected_partition = {"partition", is_partition, print_partition, put_partition};
+const Inspected inspected_partition = {"partition", "partition.json", is_ranks, show_partition};
 
 // ---- the kind "part file": <name>.part.K, one part per line
 
@@ -136,41 +116,32 @@ static bool read_part_file(PartFile *file, const char *path, Error *err) {
     return err->code == 0;
 }
 
-static bool print_part_file(const char *path, Error *err) {
+static bool show_part_file(const Inspection *at) {
     PartFile file;
-    if (!read_part_file(&file, path, err))
+    if (!read_part_file(&file, at->path, at->err))
         return false;
-    printf("part file  %lld nodes in %lld parts; the largest has %lld\n", (long long)file.nodes,
-           (long long)file.parts, (long long)file.largest);
+    if (at->json == NULL) {
+        printf("part file  %lld nodes in %lld parts; the largest has %lld\n", (long long)file.nodes,
+               (long long)file.parts, (long long)file.largest);
+        return true;
+    }
+    json_put_int(at->json, "nodes", file.nodes);
+    json_put_int(at->json, "parts", file.parts);
+    json_put_int(at->json, "largest", file.largest);
     return true;
 }
 
-static bool put_part_file(JsonWriter *w, const char *path, Error *err) {
-    PartFile file;
-    if (!read_part_file(&file, path, err))
-        return false;
-    json_put_int(w, "nodes", file.nodes);
-    json_put_int(w, "parts", file.parts);
-    json_put_int(w, "largest", file.largest);
-    return true;
-}
-
-const Inspected inspected_part_file = {"part-file", is_part_file, print_part_file, put_part_file};
+const Inspected inspected_part_file = {"part-file", NULL, is_part_file, show_part_file};
 
 // ---- the kinds "dataset" and "graph"
 
-static bool is_dataset(const char *path) {
-    return inspect_is_named(path, "dataset.json") || inspect_holds(path, "dataset.json");
+static bool show_dataset(const Inspection *at) {
+    return at->json != NULL ? dataset_put_inspected(at->json, at->path, at->err)
+                            : dataset_inspect(&terminal_tables, at->path, at->err);
 }
 
-static bool is_graph(const char *path) { return dataset_is_foreign(path); }
-
-static bool print_dataset(const char *path, Error *err) {
-    return dataset_inspect(&terminal_tables, path, err);
-}
-
-const Inspected inspected_dataset = {"dataset", is_dataset, print_dataset, dataset_put_inspected};
-const Inspected inspected_graph = {"graph", is_graph, print_dataset, dataset_put_inspected};
+const Inspected inspected_dataset = {"dataset", "dataset.json", NULL, show_dataset};
+const Inspected inspected_graph = {"graph", NULL, dataset_is_foreign, show_dataset};
 
 // ---- the kind "config"
 
@@ -201,32 +172,26 @@ static bool load(Config *config, const char *path, Error *err) {
     return document != NULL && config_load(config, path, NULL, 0, err);
 }
 
-static bool print_config(const char *path, Error *err) {
-    Config config;
-    if (!load(&config, path, err))
-        return false;
-    printf("config     mode %s; %lld epochs, seed %lld\n", config.mode,
-           (long long)config.train.epochs, (long long)config.run.seed);
-    printf("data       %s\n", SHOWN(config.data.path));
-    printf("model      %s, %lld layers; learning rate %g\n", config.model.layer,
-           (long long)config.model.layers, config.train.lr);
-    printf("cut        %s\n", SHOWN(config.partition.method));
-    printf("run        %s\n", SHOWN(config.run.dir));
+static void print_config(const Config *config) {
+    printf("config     mode %s; %lld epochs, seed %lld\n", config->mode,
+           (long long)config->train.epochs, (long long)config->run.seed);
+    printf("data       %s\n", SHOWN(config->data.path));
+    printf("model      %s, %lld layers; learning rate %g\n", config->model.layer,
+           (long long)config->model.layers, config->train.lr);
+    printf("cut        %s\n", SHOWN(config->partition.method));
+    printf("run        %s\n", SHOWN(config->run.dir));
     printf("           fringe config show prints all keys\n");
+}
+
+static bool show_config(const Inspection *at) {
+    Config config;
+    if (!load(&config, at->path, at->err))
+        return false;
+    if (at->json != NULL)
+        config_put_all(at->json, "config", &config);
+    else
+        print_config(&config);
     return true;
 }
 
-static bool put_config(JsonWriter *w, const char *path, Error *err) {
-    Config config;
-    if (!load(&config, path, err))
-        return false;
-    char *text = config_to_json(&config);
-    Json *document = json_parse(text, strlen(text), path, err);
-    if (document != NULL)
-        json_put_value(w, "config", document);
-    json_free(document);
-    memory_free(text);
-    return document != NULL;
-}
-
-const Inspected inspected_config = {"config", is_config, print_config, put_config};
+const Inspected inspected_config = {"config", NULL, is_config, show_config};

@@ -5,34 +5,20 @@
 #include <math.h>
 #include <string.h>
 
-// Of the files in a folder.
-typedef struct Visit {
-    JsonWriter *writer; // NULL: print lines
-    Error *err;
-} Visit;
-
 // ---- the kind "checkpoint"
 
-static bool is_checkpoint(const char *path) {
-    return inspect_is_named(path, "checkpoint.json") || inspect_holds(path, "checkpoint.json") ||
-           inspect_holds(path, "LATEST");
-}
+static bool holds_checkpoints(const char *path) { return inspect_holds(path, "LATEST"); }
 
 // The folder of the checkpoint: for checkpoints/ that of the newest undamaged one.
-static bool find_checkpoint(char folder[PATH_BYTES], const char *path, Error *err) {
+static bool find_checkpoint(char folder[PATH_BYTES], const Inspection *at) {
     char weights[PATH_BYTES];
-    inspect_folder(folder, path);
-    if (!inspect_holds(path, "LATEST"))
+    snprintf(folder, PATH_BYTES, "%s", at->folder);
+    if (!holds_checkpoints(at->path))
         return true;
-    if (!checkpoint_weights_path(PATH_IN(path, ".."), false, weights, sizeof weights, err))
+    if (!checkpoint_weights_path(PATH_IN(at->path, ".."), false, weights, sizeof weights, at->err))
         return false;
     path_folder(folder, PATH_BYTES, weights);
     return true;
-}
-
-static bool print_checkpoint(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    return find_checkpoint(folder, path, err) && checkpoint_inspect(&terminal_tables, folder, err);
 }
 
 static bool put_file(JsonWriter *w, const char *folder, const char *name, Error *err) {
@@ -57,10 +43,9 @@ static bool put_files(JsonWriter *w, const char *folder, const Json *files, Erro
 }
 
 // checkpoint_weights_path checks the hashes of all files.
-static bool put_checkpoint(JsonWriter *w, const char *path, Error *err) {
-    char folder[PATH_BYTES], weights[PATH_BYTES];
-    if (!find_checkpoint(folder, path, err) ||
-        !checkpoint_weights_path(folder, false, weights, sizeof weights, err))
+static bool put_checkpoint(JsonWriter *w, const char *folder, Error *err) {
+    char weights[PATH_BYTES];
+    if (!checkpoint_weights_path(folder, false, weights, sizeof weights, err))
         return false;
     Json *document = inspect_read(folder, "checkpoint.json", err);
     if (document == NULL)
@@ -71,8 +56,15 @@ static bool put_checkpoint(JsonWriter *w, const char *path, Error *err) {
     return ok;
 }
 
-const Inspected inspected_checkpoint = {"checkpoint", is_checkpoint, print_checkpoint,
-                                        put_checkpoint};
+static bool show_checkpoint(const Inspection *at) {
+    char folder[PATH_BYTES];
+    return find_checkpoint(folder, at) &&
+           (at->json != NULL ? put_checkpoint(at->json, folder, at->err)
+                             : checkpoint_inspect(&terminal_tables, folder, at->err));
+}
+
+const Inspected inspected_checkpoint = {"checkpoint", "checkpoint.json", holds_checkpoints,
+                                        show_checkpoint};
 
 // ---- the kind "assignment"
 
@@ -93,35 +85,23 @@ static bool is_assignments(const char *path) {
     return found;
 }
 
-static bool print_one(const char *path, void *context) {
-    return !is_assignment(path) || inspect_assignment(path, context);
+static bool show_one(const char *path, void *context) {
+    const Inspection *list = context;
+    Inspection at = inspect_at(path, list->json, list->err);
+    return !is_assignment(path) || inspect_document(&at, path_name(path), NULL, inspect_assignment);
 }
 
-static bool print_assignments(const char *path, Error *err) {
-    return file_is_folder(path) ? inspect_each(path, print_one, err) : print_one(path, err);
-}
-
-static bool put_one(const char *path, void *context) {
-    const Visit *visit = context;
-    if (!is_assignment(path))
-        return true;
-    Json *document = inspect_read(FOLDER_OF(path), path_name(path), visit->err);
-    if (document != NULL)
-        json_put_value(visit->writer, NULL, document);
-    json_free(document);
-    return visit->err->code == 0;
-}
-
-static bool put_assignments(JsonWriter *w, const char *path, Error *err) {
-    Visit visit = {w, err};
-    json_begin_array(w, "assignments");
-    bool ok = file_is_folder(path) ? inspect_each(path, put_one, &visit) : put_one(path, &visit);
-    json_end_array(w);
+static bool show_assignments(const Inspection *at) {
+    Inspection each = *at;
+    if (at->json != NULL)
+        json_begin_array(at->json, "assignments");
+    bool ok = at->is_folder ? inspect_each(at->path, show_one, &each) : show_one(at->path, &each);
+    if (at->json != NULL)
+        json_end_array(at->json);
     return ok;
 }
 
-const Inspected inspected_assignment = {"assignment", is_assignments, print_assignments,
-                                        put_assignments};
+const Inspected inspected_assignment = {"assignment", NULL, is_assignments, show_assignments};
 
 // ---- the kind "trace"
 
@@ -150,28 +130,24 @@ static bool read_trace(TraceFacts *facts, const char *path, Error *err) {
     return err->code == 0;
 }
 
-static bool print_trace(const char *path, Error *err) {
+static bool show_trace(const Inspection *at) {
     TraceFacts facts;
-    if (!read_trace(&facts, path, err))
+    if (!read_trace(&facts, at->path, at->err))
         return false;
-    printf("trace      %lld events of %.0f ranks, epochs %.0f to %.0f\n", (long long)facts.events,
-           facts.ranks, facts.first, facts.last);
-    printf("           open it in https://ui.perfetto.dev\n");
+    if (at->json == NULL) {
+        printf("trace      %lld events of %.0f ranks, epochs %.0f to %.0f\n",
+               (long long)facts.events, facts.ranks, facts.first, facts.last);
+        printf("           open it in https://ui.perfetto.dev\n");
+        return true;
+    }
+    json_put_int(at->json, "events", facts.events);
+    json_put_double(at->json, "ranks", facts.ranks);
+    json_put_double(at->json, "first_epoch", facts.first);
+    json_put_double(at->json, "last_epoch", facts.last);
     return true;
 }
 
-static bool put_trace(JsonWriter *w, const char *path, Error *err) {
-    TraceFacts facts;
-    if (!read_trace(&facts, path, err))
-        return false;
-    json_put_int(w, "events", facts.events);
-    json_put_double(w, "ranks", facts.ranks);
-    json_put_double(w, "first_epoch", facts.first);
-    json_put_double(w, "last_epoch", facts.last);
-    return true;
-}
-
-const Inspected inspected_trace = {"trace", is_trace, print_trace, put_trace};
+const Inspected inspected_trace = {"trace", NULL, is_trace, show_trace};
 
 // ---- the kind "predictions"
 
@@ -180,33 +156,32 @@ static bool is_predictions(const char *path) {
 }
 
 static bool show_array(const char *path, void *context) {
-    Visit *visit = context;
+    const Inspection *folder = context;
+    Inspection at = inspect_at(path, folder->json, folder->err);
     if (!inspected_array.is(path))
         return true;
-    if (visit->writer == NULL) {
+    if (at.json == NULL) {
         printf("%s\n", SHOWN(path_name(path)));
-        return inspected_array.print(path, visit->err);
+        return inspected_array.show(&at);
     }
-    json_begin_object(visit->writer, NULL);
-    json_put_string(visit->writer, "name", path_name(path));
-    bool ok = inspected_array.put(visit->writer, path, visit->err);
-    json_end_object(visit->writer);
+    json_begin_object(at.json, NULL);
+    json_put_string(at.json, "name", path_name(path));
+    bool ok = inspected_array.show(&at);
+    json_end_object(at.json);
     return ok;
 }
 
-static bool print_predictions(const char *path, Error *err) {
-    return inspect_each(path, show_array, &(Visit){NULL, err});
-}
-
-static bool put_predictions(JsonWriter *w, const char *path, Error *err) {
-    json_begin_array(w, "arrays");
-    bool ok = inspect_each(path, show_array, &(Visit){w, err});
-    json_end_array(w);
+static bool show_predictions(const Inspection *at) {
+    Inspection each = *at;
+    if (at->json != NULL)
+        json_begin_array(at->json, "arrays");
+    bool ok = inspect_each(at->path, show_array, &each);
+    if (at->json != NULL)
+        json_end_array(at->json);
     return ok;
 }
 
-const Inspected inspected_predictions = {"predictions", is_predictions, print_predictions,
-                                         put_predictions};
+const Inspected inspected_predictions = {"predictions", NULL, is_predictions, show_predictions};
 
 // ---- the kind "report"
 
@@ -216,19 +191,16 @@ static bool is_page(const char *path) {
            strstr(head, "<title>fringe report</title>") != NULL;
 }
 
-static bool print_page(const char *path, Error *err) {
+static bool show_page(const Inspection *at) {
     char size[QUANTITY];
-    (void)err;
-    printf("report     a page of curves, times and messages, %s\n",
-           quantity_bytes(size, (double)file_size(path)));
-    printf("           open it in a browser; its runs are listed by: fringe runs FOLDER\n");
+    double bytes = (double)file_size(at->path);
+    if (at->json != NULL)
+        json_put_double(at->json, "bytes", bytes);
+    else
+        printf("report     a page of curves, times and messages, %s\n"
+               "           open it in a browser; its runs are listed by: fringe runs FOLDER\n",
+               quantity_bytes(size, bytes));
     return true;
 }
 
-static bool put_page(JsonWriter *w, const char *path, Error *err) {
-    (void)err;
-    json_put_double(w, "bytes", (double)file_size(path));
-    return true;
-}
-
-const Inspected inspected_page = {"report", is_page, print_page, put_page};
+const Inspected inspected_page = {"report", NULL, is_page, show_page};

@@ -74,19 +74,8 @@ static void print_scores(const RunRecord *run, const RunFigures *figures) {
 
 static RecordedEpoch sum_of(const RunRecord *run) {
     RecordedEpoch sum = {0};
-    for (const RecordedEpoch *at = run->epoch; at < run->epoch + run->epochs; at++) {
-        sum.headers += at->headers;
-        sum.skipped += at->skipped;
-        sum.bytes += at->bytes;
-        sum.reduce_bytes += at->reduce_bytes;
-        sum.seconds += at->seconds;
-        sum.compute += at->compute;
-        sum.pack += at->pack;
-        sum.wait += at->wait;
-        sum.reduce += at->reduce;
-        sum.evaluation += at->evaluation;
-        sum.assignment += at->assignment;
-    }
+    for (int64_t i = 0; i < run->epochs; i++)
+        record_add(&sum, &run->epoch[i], 1);
     return sum;
 }
 
@@ -149,32 +138,7 @@ static void print_facts(const RunRecord *run) {
 
 // ---- the kind "run"
 
-static bool is_run(const char *path) {
-    return inspect_is_named(path, "run.json") || inspect_holds(path, "run.json") ||
-           inspect_holds(path, "checkpoints");
-}
-
-// A run without run.json is one of an older version, or was copied in part.
-static bool print_run(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    RunRecord run = {0};
-    inspect_folder(folder, path);
-    if (inspect_holds(folder, "run.json")) {
-        if (!record_read(&run, folder, err))
-            return false;
-        print_facts(&run);
-        record_clear(&run);
-    }
-    if (!file_is_folder(path))
-        return true;
-    if (inspect_holds(folder, "checkpoints/LATEST") &&
-        !checkpoint_inspect(&terminal_tables, folder, err))
-        return false;
-    if (!inspect_assignments(folder, err))
-        return false;
-    runfolder_print(&terminal_tables, folder);
-    return true;
-}
+static bool has_begun(const char *path) { return inspect_holds(path, "checkpoints"); }
 
 static void put_costs(JsonWriter *w, const RunRecord *run) {
     RecordedEpoch sum = sum_of(run);
@@ -220,17 +184,33 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
     json_put_value(w, "run", run->json);
 }
 
-static bool put_run(JsonWriter *w, const char *path, Error *err) {
-    char folder[PATH_BYTES];
+static bool show_record(const Inspection *at) {
     RunRecord run = {0};
-    if (!record_read(&run, inspect_folder(folder, path), err))
+    if (!record_read(&run, at->folder, at->err))
         return false;
-    put_facts(w, &run);
+    if (at->json != NULL)
+        put_facts(at->json, &run);
+    else
+        print_facts(&run);
     record_clear(&run);
     return true;
 }
 
-const Inspected inspected_run = {"run", is_run, print_run, put_run};
+// A run without run.json was copied in part.
+static bool show_run(const Inspection *at) {
+    if ((at->json != NULL || inspect_holds(at->folder, "run.json")) && !show_record(at))
+        return false;
+    if (at->json != NULL || !at->is_folder)
+        return true;
+    if ((inspect_holds(at->folder, "checkpoints/LATEST") &&
+         !checkpoint_inspect(&terminal_tables, at->folder, at->err)) ||
+        !inspect_assignments(at->folder, at->err))
+        return false;
+    runfolder_print(&terminal_tables, at->folder);
+    return true;
+}
+
+const Inspected inspected_run = {"run", "run.json", has_begun, show_run};
 
 // ---- the kind "metrics"
 
@@ -269,12 +249,7 @@ static void print_epoch(const RecordedEpoch *e, const Score *score) {
 }
 
 // The first, the last, and some between them.
-static bool print_metrics(const char *path, Error *err) {
-    int64_t count;
-    const Score *score;
-    RecordedEpoch *epoch = read_metrics(path, &score, &count, err);
-    if (epoch == NULL)
-        return false;
+static void print_epochs(const RecordedEpoch *epoch, int64_t count, const Score *score) {
     int64_t rows = count < EPOCHS_SHOWN ? count : EPOCHS_SHOWN;
     printf("metrics    %lld epochs%s\n", (long long)count, rows < count ? "; some of them:" : "");
     if (rows > 0)
@@ -282,16 +257,11 @@ static bool print_metrics(const char *path, Error *err) {
                "messages");
     for (int64_t i = 0; i < rows; i++)
         print_epoch(&epoch[rows > 1 ? i * (count - 1) / (rows - 1) : 0], score);
-    memory_free(epoch);
-    return true;
 }
 
-static bool put_metrics(JsonWriter *w, const char *path, Error *err) {
-    int64_t count;
-    const Score *score;
-    RecordedEpoch *epoch = read_metrics(path, &score, &count, err);
+static void put_epochs(JsonWriter *w, const RecordedEpoch *epoch, int64_t count) {
     json_begin_array(w, "epochs");
-    for (int64_t i = 0; epoch != NULL && i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         json_begin_object(w, NULL);
         json_put_int(w, "epoch", epoch[i].epoch);
         json_put_double(w, "loss", epoch[i].loss);
@@ -302,8 +272,20 @@ static bool put_metrics(JsonWriter *w, const char *path, Error *err) {
         json_end_object(w);
     }
     json_end_array(w);
-    memory_free(epoch);
-    return epoch != NULL;
 }
 
-const Inspected inspected_metrics = {"metrics", is_metrics, print_metrics, put_metrics};
+static bool show_metrics(const Inspection *at) {
+    int64_t count;
+    const Score *score;
+    RecordedEpoch *epoch = read_metrics(at->path, &score, &count, at->err);
+    if (epoch == NULL)
+        return false;
+    if (at->json != NULL)
+        put_epochs(at->json, epoch, count);
+    else
+        print_epochs(epoch, count, score);
+    memory_free(epoch);
+    return true;
+}
+
+const Inspected inspected_metrics = {"metrics", NULL, is_metrics, show_metrics};

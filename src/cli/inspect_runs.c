@@ -8,44 +8,29 @@
 
 // ---- the runs inside
 
-static bool print_table(const char *folder, Error *err) {
+static bool show_table(const Inspection *at) {
     RunRecords records = {0};
-    if (!records_add(&records, folder, &terminal_sink, err))
+    if (!records_add(&records, at->folder, &terminal_sink, at->err))
         return false;
-    runs_table_print(&records, folder);
+    if (at->json != NULL)
+        runs_table_put(at->json, &records, at->folder);
+    else
+        runs_table_print(&records, at->folder);
     records_clear(&records);
     return true;
 }
 
-static bool put_table(JsonWriter *w, const char *folder, Error *err) {
-    RunRecords records = {0};
-    if (!records_add(&records, folder, &terminal_sink, err))
+// The table of a comparison or a sweep, and the runs if the path is their folder.
+static bool show_with_runs(const Inspection *at, const char *name, const char *key,
+                           void (*print)(const Inspection *at, const Json *document)) {
+    if (!inspect_document(at, name, key, print))
         return false;
-    runs_table_put(w, &records, folder);
-    records_clear(&records);
-    return true;
-}
-
-// Adds the document as a member, and the runs if the path is their folder.
-static bool put_with_runs(JsonWriter *w, const char *path, const char *name, const char *key,
-                          Error *err) {
-    char folder[PATH_BYTES];
-    inspect_folder(folder, path);
-    if (inspect_holds(folder, name)) {
-        Json *document = inspect_read(folder, name, err);
-        if (document == NULL)
-            return false;
-        json_put_value(w, key, document);
-        json_free(document);
-    }
-    return !file_is_folder(path) || put_table(w, folder, err);
+    if (at->is_folder && at->json == NULL)
+        printf("\n");
+    return !at->is_folder || show_table(at);
 }
 
 // ---- the kind "comparison"
-
-static bool is_comparison(const char *path) {
-    return inspect_is_named(path, "compare.json") || inspect_holds(path, "compare.json");
-}
 
 static void print_variant(const Json *v) {
     char test[32] = "none", target[32] = "never";
@@ -60,7 +45,8 @@ static void print_variant(const Json *v) {
            json_get_number(v, "bytes") / 1e6, target);
 }
 
-static void print_variants(const Json *document) {
+static void print_comparison(const Inspection *at, const Json *document) {
+    (void)at;
     char target[QUANTITY];
     const Json *modes = json_get_of(document, "modes", JSON_ARRAY);
     printf("%-16s %-15s %9s %9s %11s %12s\n", "mode", "test %", "epochs/s", "speed-up", "MB/epoch",
@@ -72,31 +58,13 @@ static void print_variants(const Json *document) {
            quantity_percent(target, json_get_number(document, "target")));
 }
 
-static bool print_comparison(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    Json *document = inspect_read(inspect_folder(folder, path), "compare.json", err);
-    if (document == NULL)
-        return false;
-    print_variants(document);
-    json_free(document);
-    if (!file_is_folder(path))
-        return true;
-    printf("\n");
-    return print_table(path, err);
+static bool show_comparison(const Inspection *at) {
+    return show_with_runs(at, "compare.json", "comparison", print_comparison);
 }
 
-static bool put_comparison(JsonWriter *w, const char *path, Error *err) {
-    return put_with_runs(w, path, "compare.json", "comparison", err);
-}
-
-const Inspected inspected_comparison = {"comparison", is_comparison, print_comparison,
-                                        put_comparison};
+const Inspected inspected_comparison = {"comparison", "compare.json", NULL, show_comparison};
 
 // ---- the kind "sweep"
-
-static bool is_sweep(const char *path) {
-    return inspect_is_named(path, "sweep.json") || inspect_holds(path, "sweep.json");
-}
 
 // That the document names.
 static const Score *score_in(const Json *document) {
@@ -124,11 +92,8 @@ static void print_point(const Json *point, double scale, const char *winner) {
            quantity_bytes(bytes, json_get_number(point, "bytes_per_epoch")));
 }
 
-static bool print_sweep(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    Json *document = inspect_read(inspect_folder(folder, path), "sweep.json", err);
-    if (document == NULL)
-        return false;
+static void print_sweep(const Inspection *at, const Json *document) {
+    (void)at;
     const Json *points = json_get_of(document, "points", JSON_ARRAY);
     const Score *score = score_in(document);
     printf("sweep      %lld settings, %.0f run%s each; %s%s, time and bytes per epoch\n",
@@ -138,18 +103,13 @@ static bool print_sweep(const char *path, Error *err) {
     for (const Json *p = json_first(points); p != NULL; p = json_next(p))
         print_point(p, score_scale(score), json_get_text(document, "winner"));
     printf("* best validation\n");
-    json_free(document);
-    if (!file_is_folder(path))
-        return true;
-    printf("\n");
-    return print_table(path, err);
 }
 
-static bool put_sweep(JsonWriter *w, const char *path, Error *err) {
-    return put_with_runs(w, path, "sweep.json", "sweep", err);
+static bool show_sweep(const Inspection *at) {
+    return show_with_runs(at, "sweep.json", "sweep", print_sweep);
 }
 
-const Inspected inspected_sweep = {"sweep", is_sweep, print_sweep, put_sweep};
+const Inspected inspected_sweep = {"sweep", "sweep.json", NULL, show_sweep};
 
 // ---- the kind "runs"
 
@@ -160,10 +120,8 @@ static bool is_run(const char *path, void *context) {
     return !*found;
 }
 
-static bool is_runs(const char *path) {
+static bool holds_runs(const char *path) {
     bool found = false;
-    if (inspect_is_named(path, "runs.json") || inspect_holds(path, "runs.json"))
-        return true;
     if (file_is_folder(path))
         inspect_each(path, is_run, &found);
     return found;
@@ -179,25 +137,19 @@ static void print_mean(const Json *document, const char *key, const char *what) 
                score_unit(score));
 }
 
-static bool print_runs(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    inspect_folder(folder, path);
-    if (inspect_holds(folder, "runs.json")) {
-        Json *document = inspect_read(folder, "runs.json", err);
-        if (document == NULL)
-            return false;
-        print_mean(document, "last", "last");
-        print_mean(document, "best", "best");
-        json_free(document);
-    }
-    return print_table(folder, err);
+static void print_means(const Inspection *at, const Json *document) {
+    (void)at;
+    print_mean(document, "last", "last");
+    print_mean(document, "best", "best");
 }
 
-static bool put_runs(JsonWriter *w, const char *path, Error *err) {
-    return put_with_runs(w, path, "runs.json", "summary", err);
+static bool show_runs(const Inspection *at) {
+    return (!inspect_holds(at->folder, "runs.json") ||
+            inspect_document(at, "runs.json", "summary", print_means)) &&
+           ((at->json != NULL && !at->is_folder) || show_table(at));
 }
 
-const Inspected inspected_runs = {"runs", is_runs, print_runs, put_runs};
+const Inspected inspected_runs = {"runs", "runs.json", holds_runs, show_runs};
 
 // ---- the kind "table": the same tables for other programs
 
@@ -209,25 +161,17 @@ static bool is_table(const char *path) {
     return false;
 }
 
-static char *read_text(const char *path, Error *err) {
+static bool show_text(const Inspection *at) {
     size_t bytes;
-    return file_read(path, 1 << 24, &bytes, err);
-}
-
-static bool print_text(const char *path, Error *err) {
-    char *text = read_text(path, err);
-    for (char *line, *rest = text; rest != NULL && (line = strsep(&rest, "\n")) != NULL;)
+    char *text = file_read(at->path, 1 << 24, &bytes, at->err);
+    if (at->json != NULL)
+        json_put_string(at->json, "text", text);
+    for (char *line, *rest = at->json == NULL ? text : NULL;
+         rest != NULL && (line = strsep(&rest, "\n")) != NULL;)
         if (rest != NULL || line[0] != 0)
             printf("%s\n", SHOWN(line));
     memory_free(text);
-    return err->code == 0;
+    return at->err->code == 0;
 }
 
-static bool put_text(JsonWriter *w, const char *path, Error *err) {
-    char *text = read_text(path, err);
-    json_put_string(w, "text", text);
-    memory_free(text);
-    return err->code == 0;
-}
-
-const Inspected inspected_table = {"table", is_table, print_text, put_text};
+const Inspected inspected_table = {"table", NULL, is_table, show_text};

@@ -15,11 +15,10 @@ typedef struct Search {
 
 // The member "format" of folder/name, or of the file if it has that name; "": there is none.
 static void read_format(char out[64], const char *path, const char *name) {
-    char folder[PATH_BYTES];
     out[0] = 0;
     if (!inspect_is_named(path, name) && !inspect_holds(path, name))
         return;
-    Json *document = inspect_read(inspect_folder(folder, path), name, &(Error){0});
+    Json *document = inspect_read(inspect_at(path, NULL, NULL).folder, name, &(Error){0});
     snprintf(out, 64, "%s", json_get_text(document, "format"));
     json_free(document);
 }
@@ -92,40 +91,25 @@ static void print_figures(const Json *d) {
 
 // ---- the kind "snapshot"
 
-static bool print_snapshot(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    Json *d = inspect_read(inspect_folder(folder, path), "stream.json", err);
-    if (d == NULL)
-        return false;
+static void print_snapshot(const Inspection *at, const Json *d) {
     const char *name = json_get_text(d, "name");
     printf("snapshot   %s: after event %lld, %lld parts by %s\n", SHOWN(name), whole(d, "events"),
            whole(d, "parts"), SHOWN(json_get_text(d, "score")));
     print_figures(d);
-    printf("train      with --set data.path=%s --set partition.method=file:%s/%s\n", SHOWN(folder),
-           SHOWN(folder), SHOWN(name));
-    json_free(d);
-    return !file_is_folder(path) || dataset_inspect(&terminal_tables, path, err);
+    printf("train      with --set data.path=%s --set partition.method=file:%s/%s\n",
+           SHOWN(at->folder), SHOWN(at->folder), SHOWN(name));
 }
 
-static bool put_snapshot(JsonWriter *w, const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    Json *document = inspect_read(inspect_folder(folder, path), "stream.json", err);
-    if (document == NULL)
-        return false;
-    json_put_value(w, "snapshot", document);
-    json_free(document);
-    return !file_is_folder(path) || dataset_put_inspected(w, path, err);
+static bool show_snapshot(const Inspection *at) {
+    return inspect_document(at, "stream.json", "snapshot", print_snapshot) &&
+           (!at->is_folder || inspected_dataset.show(at));
 }
 
-const Inspected inspected_snapshot = {"snapshot", is_snapshot, print_snapshot, put_snapshot};
+const Inspected inspected_snapshot = {"snapshot", NULL, is_snapshot, show_snapshot};
 
 // ---- the kind "stream-checkpoint"
 
-// Its manifest, once the hashes of its files are found right. json_free it.
-static Json *read_checkpoint(char folder[PATH_BYTES], const char *path, Error *err) {
-    Search search;
-    bool inside = !is_one_checkpoint(path) && find_newest(&search, path);
-    inspect_folder(folder, inside ? search.found : path);
+static bool is_whole(const char *folder, Error *err) {
     Json *document = inspect_read(folder, "checkpoint.json", err);
     const Json *files = json_get_of(document, "files", JSON_OBJECT);
     for (const Json *f = json_first(files); f != NULL && err->code == 0; f = json_next(f)) {
@@ -135,10 +119,8 @@ static Json *read_checkpoint(char folder[PATH_BYTES], const char *path, Error *e
             error_set(err, EXIT_DATA, "%s is damaged: its bytes have changed since it was written",
                       file);
     }
-    if (err->code == 0)
-        return document;
     json_free(document);
-    return NULL;
+    return err->code == 0;
 }
 
 static void print_options(const Json *options) {
@@ -154,33 +136,28 @@ static void print_options(const Json *options) {
     printf("\n");
 }
 
-static bool print_checkpoint(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    Json *d = read_checkpoint(folder, path, err);
-    if (d == NULL)
-        return false;
+static void print_checkpoint(const Inspection *at, const Json *d) {
+    (void)at;
     printf("checkpoint of a stream, after event %lld; its files are as they were written\n",
            whole(d, "events"));
     printf("source     goes on at byte %lld, line %lld of a text\n", whole(d, "offset"),
            whole(d, "line"));
     print_options(json_get_of(d, "options", JSON_OBJECT));
-    json_free(d);
-    return true;
 }
 
-static bool put_checkpoint(JsonWriter *w, const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    Json *document = read_checkpoint(folder, path, err);
-    if (document == NULL)
+static bool show_checkpoint(const Inspection *at) {
+    Search search;
+    bool inside = !is_one_checkpoint(at->path) && find_newest(&search, at->path);
+    Inspection one = inspect_at(inside ? search.found : at->path, at->json, at->err);
+    if (!is_whole(one.folder, at->err))
         return false;
-    json_put_string(w, "folder", folder);
-    json_put_value(w, "checkpoint", document);
-    json_free(document);
-    return true;
+    if (at->json != NULL)
+        json_put_string(at->json, "folder", one.folder);
+    return inspect_document(&one, "checkpoint.json", "checkpoint", print_checkpoint);
 }
 
-const Inspected inspected_stream_checkpoint = {"stream-checkpoint", is_checkpoint, print_checkpoint,
-                                               put_checkpoint};
+const Inspected inspected_stream_checkpoint = {"stream-checkpoint", NULL, is_checkpoint,
+                                               show_checkpoint};
 
 // ---- the kind "stream"
 
@@ -200,7 +177,8 @@ static bool put_name(const char *path, void *context) {
     return true;
 }
 
-static void print_end(const Json *d) {
+static void print_end(const Inspection *at, const Json *d) {
+    (void)at;
     char seconds[QUANTITY];
     printf("stream     finished: %lld events of %s, %lld parts by %s\n", whole(d, "events"),
            SHOWN(json_get_text(d, "source")), whole(d, "parts"), SHOWN(json_get_text(d, "score")));
@@ -211,55 +189,35 @@ static void print_end(const Json *d) {
 }
 
 static void print_inside(const char *folder) {
-    char inside[PATH_BYTES];
     Search search = {.count = 0};
-    path_join(inside, sizeof inside, folder, "snapshots");
-    inspect_each(inside, print_name, &search);
+    inspect_each(PATH_IN(folder, "snapshots"), print_name, &search);
     if (search.count > 0)
         printf("\n");
-    path_join(inside, sizeof inside, folder, "checkpoints");
-    if (find_newest(&search, inside))
+    if (find_newest(&search, PATH_IN(folder, "checkpoints")))
         printf("checkpoint %s\n", SHOWN(search.found));
     runfolder_print(&terminal_tables, folder);
 }
 
-static bool print_stream(const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    inspect_folder(folder, path);
-    Json *document =
-        inspect_holds(folder, "stream.json") ? inspect_read(folder, "stream.json", err) : NULL;
-    if (document != NULL)
-        print_end(document);
-    else if (err->code == 0)
-        printf("stream     unfinished: --resume auto goes on from its newest checkpoint\n");
-    json_free(document);
-    if (err->code == 0 && file_is_folder(path))
-        print_inside(folder);
-    return err->code == 0;
-}
-
 static void put_inside(JsonWriter *w, const char *folder) {
-    char inside[PATH_BYTES];
     Search search;
-    path_join(inside, sizeof inside, folder, "snapshots");
     json_begin_array(w, "snapshots");
-    inspect_each(inside, put_name, w);
+    inspect_each(PATH_IN(folder, "snapshots"), put_name, w);
     json_end_array(w);
-    path_join(inside, sizeof inside, folder, "checkpoints");
-    json_put_string(w, "checkpoint", find_newest(&search, inside) ? search.found : NULL);
+    bool found = find_newest(&search, PATH_IN(folder, "checkpoints"));
+    json_put_string(w, "checkpoint", found ? search.found : NULL);
 }
 
-static bool put_stream(JsonWriter *w, const char *path, Error *err) {
-    char folder[PATH_BYTES];
-    inspect_folder(folder, path);
-    Json *document =
-        inspect_holds(folder, "stream.json") ? inspect_read(folder, "stream.json", err) : NULL;
-    if (document != NULL)
-        json_put_value(w, "stream", document);
-    json_free(document);
-    if (err->code == 0 && file_is_folder(path))
-        put_inside(w, folder);
-    return err->code == 0;
+static bool show_stream(const Inspection *at) {
+    bool ended = inspect_holds(at->folder, "stream.json");
+    if (ended && !inspect_document(at, "stream.json", "stream", print_end))
+        return false;
+    if (!ended && at->json == NULL)
+        printf("stream     unfinished: --resume auto goes on from its newest checkpoint\n");
+    if (at->is_folder && at->json != NULL)
+        put_inside(at->json, at->folder);
+    else if (at->is_folder)
+        print_inside(at->folder);
+    return true;
 }
 
-const Inspected inspected_stream = {"stream", is_stream, print_stream, put_stream};
+const Inspected inspected_stream = {"stream", NULL, is_stream, show_stream};

@@ -19,12 +19,10 @@ bool inspect_ends(const char *path, const char *ending) {
     return path_ends(path, ending) && !file_is_folder(path);
 }
 
-const char *inspect_folder(char out[PATH_BYTES], const char *path) {
-    if (file_is_folder(path))
-        snprintf(out, PATH_BYTES, "%s", path);
-    else
-        path_folder(out, PATH_BYTES, path);
-    return out;
+Inspection inspect_at(const char *path, JsonWriter *json, Error *err) {
+    Inspection at = {.path = path, .is_folder = file_is_folder(path), .json = json, .err = err};
+    snprintf(at.folder, sizeof at.folder, "%s", at.is_folder ? path : FOLDER_OF(path));
+    return at;
 }
 
 Json *inspect_read(const char *folder, const char *name, Error *err) {
@@ -36,6 +34,17 @@ Json *inspect_read(const char *folder, const char *name, Error *err) {
               json_type_name(json_type(document)));
     json_free(document);
     return NULL;
+}
+
+bool inspect_document(const Inspection *at, const char *name, const char *key,
+                      void (*print)(const Inspection *at, const Json *document)) {
+    Json *document = inspect_read(at->folder, name, at->err);
+    if (document != NULL && at->json != NULL)
+        json_put_value(at->json, key, document);
+    else if (document != NULL)
+        print(at, document);
+    json_free(document);
+    return at->err->code == 0;
 }
 
 static int is_inside(const struct dirent *entry) {
