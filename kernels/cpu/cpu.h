@@ -50,6 +50,8 @@ extern const char *const cpu_lanes_names[LANES_COUNT]; // "plain", "avx2", "avx5
 
 bool cpu_choose_lanes(const char *vectors, Error *err);
 bool cpu_is_bf16(void); // dense products take bf16 inputs (products.h)
+// Of dense products from now on: NULL, fp32 or bf16. False with EXIT_UNAVAILABLE for others.
+bool cpu_choose_precision(const char *precision, Error *err);
 const char *cpu_describe(void);
 const char *cpu_dense_describe(void); // dense.c: the library and its version, "oneDNN 2.6.3"
 
