@@ -86,6 +86,11 @@ typedef struct Option {   // options.c
     const char *name;     // after --
     const char *argument; // NULL: none
     const char *help;
+    // What becomes of its text: the bytes of the member of Options that it sets, and how.
+    enum { OPTION_FLAG, OPTION_TEXT, OPTION_INT, OPTION_INT64, OPTION_KEY, OPTION_OTHER } kind;
+    size_t at;
+    int most;        // of an int, from 1
+    const char *key; // that it sets as --set KEY= does
 } Option;
 const Option *option_at(int i); // NULL: past the last one
 

@@ -6,61 +6,90 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FLAG(member) OPTION_FLAG, offsetof(Options, member), 0, NULL
+#define TEXT(member) OPTION_TEXT, offsetof(Options, member), 0, NULL
+#define INT(member, most) OPTION_INT, offsetof(Options, member), most, NULL
+#define INT64(member) OPTION_INT64, offsetof(Options, member), 0, NULL
+#define SETS(key) OPTION_KEY, 0, 0, key
+#define OTHER OPTION_OTHER, 0, 0, NULL
+
 static const Option table[] = {
-    {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size"},
+    {'r', "ranks", "P", "number of ranks; starts mpirun, unless inside an MPI job of that size",
+     INT(ranks, 65536)},
     {'M', "hosts", "HOST,...|FILE",
-     "start the ranks on these machines: HOST,HOST:RANKS,... or a hostfile of Open MPI"},
-    {'O', "oversubscribe", NULL, "allow more than 8 ranks for each core"},
-    {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated"},
-    {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; prints mean and deviation"},
-    {'e', "sweep", "KEY=A,B,...", "train with each of these values; several: every combination"},
+     "start the ranks on these machines: HOST,HOST:RANKS,... or a hostfile of Open MPI",
+     TEXT(hosts)},
+    {'O', "oversubscribe", NULL, "allow more than 8 ranks for each core", FLAG(oversubscribe)},
+    {'s', "set", "KEY=VALUE", "override a key of the config; may be repeated", OTHER},
+    {'n', "runs", "N", "N runs with seeds run.seed, run.seed + 1, ...; prints mean and deviation",
+     INT(runs, 100000)},
+    {'e', "sweep", "KEY=A,B,...", "train with each of these values; several: every combination",
+     OTHER},
     {'u', "resume", "auto",
-     "continue from the newest valid checkpoint of the folder, if there is one"},
+     "continue from the newest valid checkpoint of the folder, if there is one", OTHER},
     {'w', "weights", "WHERE",
-     "weights to use: a run, checkpoint or .safetensors file (default: run.dir)"},
-    {'b', "best", NULL, "use the weights of the best validation instead of the last ones"},
+     "weights to use: a run, checkpoint or .safetensors file (default: run.dir)", TEXT(weights)},
+    {'b', "best", NULL, "use the weights of the best validation instead of the last ones",
+     FLAG(best)},
     {'l', "layer", "L",
-     "also write the rows that enter layer L, counted from 0: embeddings (1 to layers - 1)"},
-    {'o', "output", "PATH", "where to write: a folder, or the file of a report"},
-    {'k', "parts", "K", "number of parts (default: 2)"},
-    {'d', "seed", "N", "seed of the generator (default: 1)"},
+     "also write the rows that enter layer L, counted from 0: embeddings (1 to layers - 1)",
+     INT(layer, MODEL_LAYERS)},
+    {'o', "output", "PATH", "where to write: a folder, or the file of a report", TEXT(output)},
+    {'k', "parts", "K", "number of parts (default: 2)", INT(parts, 65536)},
+    {'d', "seed", "N", "seed of the generator (default: 1)", INT64(seed)},
     {'m', "modes", "A,B,...",
      "modes to compare (default: vanilla,lossless,adaqp-published,adaqp,\n                     "
-     "alone)"},
-    {'R', "ranks", "P,P,...", "numbers of ranks to plan for, ascending (default: 1,2,4,8)"},
-    {'H', "ranks-per-host", "N", "ranks that share a machine and its link (default: --cores)"},
+     "alone)",
+     TEXT(modes)},
+    {'R', "ranks", "P,P,...", "numbers of ranks to plan for, ascending (default: 1,2,4,8)",
+     TEXT(plan_ranks)},
+    {'H', "ranks-per-host", "N", "ranks that share a machine and its link (default: --cores)",
+     INT(ranks_per_host, 65536)},
     {'c', "cores", "C",
      "cores of a machine, 0.5 where two share one (default: those\n                     of this "
-     "one)"},
+     "one)",
+     TEXT(cores)},
     {'L', "link", "GBIT,LATENCY",
-     "a machine's link: Gbit/s, and seconds of latency (default: 10,50e-6)"},
+     "a machine's link: Gbit/s, and seconds of latency (default: 10,50e-6)", TEXT(link)},
     {'g', "compute", "GFLOPS,GBS",
-     "speed of one core: dense products, and memory (default: measured here)"},
-    {'G', "svg", "FILE", "also draw time and memory against ranks"},
-    {'t', "older", "AGE", "remove what was not used for AGE, such as 12h or 30d (default: 30d)"},
-    {'a', "all", NULL, "remove everything that no running command uses"},
+     "speed of one core: dense products, and memory (default: measured here)", TEXT(compute)},
+    {'G', "svg", "FILE", "also draw time and memory against ranks", TEXT(svg)},
+    {'t', "older", "AGE", "remove what was not used for AGE, such as 12h or 30d (default: 30d)",
+     TEXT(older)},
+    {'a', "all", NULL, "remove everything that no running command uses", FLAG(all)},
     {'N', "nodes", "FILE",
-     "features, labels and splits of nodes by their ids: .npz, or random:F for F random features"},
-    {'S', "snapshot-every", "N", "write a snapshot after every N events"},
-    {'C', "checkpoint-every", "N", "write a checkpoint after every N events"},
-    {'P', "passes", "N", "place everything N - 1 times again for a snapshot (restreaming)"},
-    {'K', "skip", "N", "pass over the first N events of SOURCE"},
-    {'T', "to", "FORMAT", "format to write: npz, metis, ogb or fringe (default: by DST's ending)"},
+     "features, labels and splits of nodes by their ids: .npz, or random:F for F random features",
+     TEXT(nodes)},
+    {'S', "snapshot-every", "N", "write a snapshot after every N events",
+     SETS("stream.snapshot_every")},
+    {'C', "checkpoint-every", "N", "write a checkpoint after every N events",
+     SETS("stream.checkpoint_every")},
+    {'P', "passes", "N", "place everything N - 1 times again for a snapshot (restreaming)",
+     SETS("stream.passes")},
+    {'K', "skip", "N", "pass over the first N events of SOURCE", INT64(skip)},
+    {'T', "to", "FORMAT", "format to write: npz, metis, ogb or fringe (default: by DST's ending)",
+     TEXT(to)},
     {'D', "data", "NEW",
-     "another graph, with nodes that training has not seen; --set data.... gives its other files"},
-    {'V', "csv", "FILE", "also write id, class and the score of each class, a line for each node"},
+     "another graph, with nodes that training has not seen; --set data.... gives its other files",
+     TEXT(data)},
+    {'V', "csv", "FILE", "also write id, class and the score of each class, a line for each node",
+     TEXT(csv)},
     {'Z', "npz", "FILE",
      "also write one archive of numpy: id, class, scores; class_names, embeddings if there are "
-     "any"},
-    {'F', "force", NULL, "replace DST if it exists"},
-    {'z', "store", NULL, "do not compress the arrays of an npz"},
-    {'A', "all-metrics", NULL, "also measure areas under curves (roc-auc, average-precision)"},
+     "any",
+     TEXT(npz)},
+    {'F', "force", NULL, "replace DST if it exists", FLAG(force)},
+    {'z', "store", NULL, "do not compress the arrays of an npz", FLAG(store)},
+    {'A', "all-metrics", NULL, "also measure areas under curves (roc-auc, average-precision)",
+     FLAG(all_metrics)},
     {'E', "events", "FD|FILE",
-     "write what happens as JSON, one object a line, to an open descriptor or the end of a file"},
-    {'j', "json", NULL, "print JSON"},
-    {'f', "files", NULL, "also check data, weights and output folders on disk"},
-    {'q', "quiet", NULL, "print warnings, errors and results only"},
-    {'v', "verbose", NULL, "also print messages, memory, kernels and the parts of each epoch"},
+     "write what happens as JSON, one object a line, to an open descriptor or the end of a file",
+     TEXT(events)},
+    {'j', "json", NULL, "print JSON", FLAG(json)},
+    {'f', "files", NULL, "also check data, weights and output folders on disk", OTHER},
+    {'q', "quiet", NULL, "print warnings, errors and results only", OTHER},
+    {'v', "verbose", NULL, "also print messages, memory, kernels and the parts of each epoch",
+     OTHER},
 };
 enum { OPTIONS = sizeof table / sizeof table[0] };
 
@@ -83,47 +112,6 @@ static bool read_number(const char *name, const char *text, int64_t least, int64
     return true;
 }
 
-static bool store_int(const char *name, const char *text, int most, int *out, Error *err) {
-    int64_t value = 0;
-    bool ok = read_number(name, text, 1, most, &value, err);
-    *out = (int)value;
-    return ok;
-}
-
-static void store_flag(Options *options, char letter) {
-    switch (letter) {
-    case 'q':
-        terminal_set_level(TERMINAL_QUIET);
-        break;
-    case 'v':
-        terminal_set_level(TERMINAL_VERBOSE);
-        break;
-    case 'b':
-        options->best = true;
-        break;
-    case 'a':
-        options->all = true;
-        break;
-    case 'F':
-        options->force = true;
-        break;
-    case 'z':
-        options->store = true;
-        break;
-    case 'A':
-        options->all_metrics = true;
-        break;
-    case 'f':
-        options->needs = NEEDS_TRAINING;
-        break;
-    case 'O':
-        options->oversubscribe = true;
-        break;
-    default:
-        options->json = true;
-    }
-}
-
 static bool add_setting(Options *options, const char *setting, Error *err) {
     if (options->settings == CLI_SETTINGS)
         return error_set(err, EXIT_USAGE, "--set: at most %d settings", CLI_SETTINGS);
@@ -131,91 +119,24 @@ static bool add_setting(Options *options, const char *setting, Error *err) {
     return true;
 }
 
-// The key of an option that is another name of --set KEY=VALUE; NULL for the others.
-static const char *key_of(const Option *option) {
-    static const struct {
-        char letter;
-        const char *key;
-    } keys[] = {
-        {'S', "stream.snapshot_every"}, {'C', "stream.checkpoint_every"}, {'P', "stream.passes"}};
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i].letter == option->letter)
-            return keys[i].key;
-    return NULL;
-}
-
 static bool store_key(Options *options, const Option *option, const char *text, Error *err) {
     static char settings[CLI_SETTINGS][128];
     static int count;
     if (count == CLI_SETTINGS)
         return error_set(err, EXIT_USAGE, "--%s: at most %d settings", option->name, CLI_SETTINGS);
-    snprintf(settings[count], sizeof settings[0], "%s=%s", key_of(option), text);
+    snprintf(settings[count], sizeof settings[0], "%s=%s", option->key, text);
     return add_setting(options, settings[count++], err);
 }
 
-// Where an option's text is kept as it is; NULL: it is more than a text.
-static const char **text_of(Options *options, char letter) {
+static bool store_other(Options *options, char letter, const char *text, Error *err) {
     switch (letter) {
-    case 'N':
-        return &options->nodes;
-    case 'w':
-        return &options->weights;
-    case 'o':
-        return &options->output;
-    case 't':
-        return &options->older;
-    case 'm':
-        return &options->modes;
-    case 'R':
-        return &options->plan_ranks;
-    case 'L':
-        return &options->link;
-    case 'g':
-        return &options->compute;
-    case 'c':
-        return &options->cores;
-    case 'G':
-        return &options->svg;
-    case 'T':
-        return &options->to;
-    case 'D':
-        return &options->data;
-    case 'V':
-        return &options->csv;
-    case 'Z':
-        return &options->npz;
-    case 'E':
-        return &options->events;
-    case 'M':
-        return &options->hosts;
-    default:
-        return NULL;
-    }
-}
-
-static bool store(Options *options, const Option *option, const char *text, Error *err) {
-    if (key_of(option) != NULL)
-        return store_key(options, option, text, err);
-    const char **kept = text_of(options, option->letter);
-    if (kept != NULL) {
-        *kept = text;
+    case 'q':
+    case 'v':
+        terminal_set_level(letter == 'q' ? TERMINAL_QUIET : TERMINAL_VERBOSE);
         return true;
-    }
-    switch (option->letter) {
-    case 'r':
-        return store_int("ranks", text, 65536, &options->ranks, err);
-    case 'n':
-        return store_int("runs", text, 100000, &options->runs, err);
-    case 'l':
-        return store_int("layer", text, MODEL_LAYERS, &options->layer, err);
-    case 'k':
-        return store_int("parts", text, 65536, &options->parts, err);
-    case 'H':
-        return store_int("ranks-per-host", text, 65536, &options->ranks_per_host, err);
-    case 'd':
-        return read_number("seed", text, 0, INT64_MAX, &options->seed, err);
-    case 'K':
-        return read_number("skip", text, 0, INT64_MAX, &options->skip, err);
+    case 'f':
+        options->needs = NEEDS_TRAINING;
+        return true;
     case 's':
         return add_setting(options, text, err);
     case 'e':
@@ -223,13 +144,34 @@ static bool store(Options *options, const Option *option, const char *text, Erro
             return error_set(err, EXIT_USAGE, "--sweep: at most %d keys", CLI_SWEEPS);
         options->sweep[options->sweeps++] = text;
         return true;
-    case 'u':
+    default: // 'u'
         options->resume = true;
         return strcmp(text, "auto") == 0 ||
                error_set(err, EXIT_USAGE, "--resume: expected auto, found '%s'", text);
-    default:
-        store_flag(options, option->letter);
+    }
+}
+
+static bool store(Options *options, const Option *option, const char *text, Error *err) {
+    void *member = (char *)options + option->at;
+    int64_t number = 0;
+    switch (option->kind) {
+    case OPTION_FLAG:
+        *(bool *)member = true;
         return true;
+    case OPTION_TEXT:
+        *(const char **)member = text;
+        return true;
+    case OPTION_INT:
+        if (!read_number(option->name, text, 1, option->most, &number, err))
+            return false;
+        *(int *)member = (int)number;
+        return true;
+    case OPTION_INT64:
+        return read_number(option->name, text, 0, INT64_MAX, member, err);
+    case OPTION_KEY:
+        return store_key(options, option, text, err);
+    default:
+        return store_other(options, option->letter, text, err);
     }
 }
 
