@@ -24,9 +24,7 @@ size_t number_in(const char *path, const char *key) {
 }
 
 size_t cgroup_number(const char *folder, const char *name, const char *key) {
-    char path[PATH_BYTES];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return number_in(path, key);
+    return number_in(PATH_IN(folder, name), key);
 }
 
 // The least of the cgroup at `path` below `root` and of those above it.

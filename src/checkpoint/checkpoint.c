@@ -16,9 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch) {
+char *checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch) {
     char name[RUNFOLDER_NAME];
     snprintf(out, PATH_BYTES, "%s/checkpoints/%s", run_dir, runfolder_epoch_name(name, epoch, ""));
+    return out;
 }
 
 // ---- writing
@@ -57,10 +58,9 @@ static bool put_in_place(const char *temporary, const char *folder, Error *err) 
 }
 
 static bool write_latest(const char *run_dir, const char *folder, Error *err) {
-    char latest[PATH_BYTES], line[64];
-    snprintf(latest, sizeof latest, "%s/checkpoints/LATEST", run_dir);
+    char line[64];
     int bytes = snprintf(line, sizeof line, "%s\n", path_name(folder));
-    return file_replace(latest, line, (size_t)bytes, err);
+    return file_replace(PATH_IN(run_dir, "checkpoints/LATEST"), line, (size_t)bytes, err);
 }
 
 // ---- existing folders
@@ -76,10 +76,8 @@ static bool remove_old(const char *run_dir, int64_t epoch, int keep, Error *err)
     bool ok = checkpoint_list(&list, run_dir, err);
     int kept = 0;
     for (int i = list.count; i-- > 0 && ok;) {
-        char path[PATH_BYTES];
-        checkpoint_path(path, run_dir, list.epoch[i]);
         if (list.epoch[i] > epoch || kept++ >= keep)
-            ok = remove_checkpoint(path, err);
+            ok = remove_checkpoint(CHECKPOINT_PATH(run_dir, list.epoch[i]), err);
     }
     memory_free(list.epoch);
     return ok;
@@ -129,11 +127,10 @@ static bool on_first(Writing *w, void (*work)(void *context, Error *err)) {
 // All ranks provide their state; rank 0 writes it.
 static bool write_sections(const Writing *w) {
     const StateSections *sections = trainer_sections(w->training->trainer);
-    char path[PATH_BYTES];
     for (int i = 0; i < sections->count; i++) {
         const StateSection *section = &sections->section[i];
-        checkpoint_file(path, w->temporary, section->name);
-        state_write(section, w->training->comm, path, w->err);
+        state_write(section, w->training->comm, CHECKPOINT_FILE(w->temporary, section->name),
+                    w->err);
         if (!comm_agree(w->training->comm, w->err))
             return error_prefix(w->err, "checkpoint of epoch %lld", (long long)w->epoch);
     }

@@ -20,9 +20,11 @@ bool identity_check(const Training *training, const Identity *was, const char *f
 // A checkpoint folder holds a file for each section, and checkpoint.json.
 enum { CHECKPOINT_NAME = 128, CHECKPOINT_FILES = 64 };
 extern const char checkpoint_manifest[]; // "checkpoint.json"
-void checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch);
-// "FOLDER/NAME.safetensors"
-void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section);
+// Both return out. The file: "FOLDER/NAME.safetensors".
+char *checkpoint_path(char out[PATH_BYTES], const char *run_dir, int64_t epoch);
+char *checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section);
+#define CHECKPOINT_PATH(run_dir, epoch) checkpoint_path((char[PATH_BYTES]){0}, run_dir, epoch)
+#define CHECKPOINT_FILE(folder, section) checkpoint_file((char[PATH_BYTES]){0}, folder, section)
 // Lists the checkpoints of a run.
 bool checkpoint_list(EpochList *list, const char *run_dir, Error *err);
 

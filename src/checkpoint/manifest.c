@@ -22,10 +22,10 @@
 enum { CHECKPOINT_VERSION = 2, MANIFEST_BYTES = 1 << 20, DIGITS = 32 };
 const char checkpoint_manifest[] = "checkpoint.json";
 
-void checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section) {
+char *checkpoint_file(char out[PATH_BYTES], const char *folder, const char *section) {
     char name[CHECKPOINT_NAME];
     snprintf(name, sizeof name, "%s.safetensors", section);
-    path_join(out, PATH_BYTES, folder, name);
+    return path_join(out, PATH_BYTES, folder, name);
 }
 
 // ---- the checksum
@@ -93,8 +93,8 @@ static void put_files(JsonWriter *w, const StateSections *sections, const char *
                       Error *err) {
     json_begin_array(w, "files");
     for (int i = 0; i < sections->count; i++) {
-        char path[PATH_BYTES], hash[33];
-        checkpoint_file(path, folder, sections->section[i].name);
+        char hash[33];
+        const char *path = CHECKPOINT_FILE(folder, sections->section[i].name);
         if (!hash_file(path, hash, err))
             break;
         json_begin_object(w, NULL);
@@ -258,8 +258,7 @@ static bool take_file(Manifest *m, const char *folder, const char *name, const c
 
 bool checkpoint_manifest_needs(const Manifest *m, const char *folder, const char *section,
                                Error *err) {
-    char file[PATH_BYTES];
-    checkpoint_file(file, "", section);
+    const char *file = CHECKPOINT_FILE("", section);
     for (int i = 0; i < m->files; i++)
         if (strcmp(m->file[i], file) == 0)
             return true;

@@ -54,10 +54,8 @@ static bool check_found(const Newest *newest, const char *run_dir, Error *err) {
 
 // True if it is the file of one of the sections.
 static bool is_file_of(const char *file, const StateSections *sections) {
-    char own[PATH_BYTES];
     for (int i = 0; i < sections->count; i++) {
-        checkpoint_file(own, "", sections->section[i].name);
-        if (strcmp(own, file) == 0)
+        if (strcmp(CHECKPOINT_FILE("", sections->section[i].name), file) == 0)
             return true;
     }
     return false;
@@ -102,10 +100,9 @@ static void read_newest(void *context, Error *err) {
 // Collective.
 static bool read_sections(Reading *r) {
     const StateSections *sections = trainer_sections(r->training->trainer);
-    char path[PATH_BYTES];
     for (int i = 0; i < sections->count; i++) {
-        checkpoint_file(path, r->newest.folder, sections->section[i].name);
-        if (!state_read(&sections->section[i], r->training->comm, path, r->err))
+        if (!state_read(&sections->section[i], r->training->comm,
+                        CHECKPOINT_FILE(r->newest.folder, sections->section[i].name), r->err))
             return error_prefix(r->err, "cannot resume");
     }
     comm_broadcast(r->training->comm, &r->counters, sizeof r->counters, 0);
@@ -154,9 +151,8 @@ bool checkpoint_kernels(KernelChoice *choice, const char *run_dir) {
     if (!checkpoint_list(&list, run_dir, &(Error){0}))
         return false;
     for (int i = list.count; i-- > 0 && !found;) {
-        char folder[PATH_BYTES];
-        checkpoint_path(folder, run_dir, list.epoch[i]);
-        Json *document = json_read(PATH_IN(folder, checkpoint_manifest), &(Error){0});
+        Json *document = json_read(
+            PATH_IN(CHECKPOINT_PATH(run_dir, list.epoch[i]), checkpoint_manifest), &(Error){0});
         found = document != NULL;
         if (found)
             checkpoint_read_kernels(choice, document);
@@ -181,18 +177,13 @@ bool checkpoint_check_named(const char *file, Error *err) {
 
 bool checkpoint_weights_path(const char *where, bool best, char *path, size_t size, Error *err) {
     const char *section = best ? "best" : "model";
-    char found[PATH_BYTES];
     if (!file_exists(where))
         return error_set(
             err, EXIT_NO_INPUT,
             "%s does not exist; give a run folder, a checkpoint or a .safetensors file", where);
-    if (!file_is_folder(where)) {
-        snprintf(path, size, "%s", where);
-        return checkpoint_check_named(path, err);
-    }
-    checkpoint_file(found, where, section);
-    if (file_exists(found)) {
-        snprintf(path, size, "%s", found);
+    const char *named = file_is_folder(where) ? CHECKPOINT_FILE(where, section) : where;
+    if (file_exists(named)) {
+        snprintf(path, size, "%s", named);
         return checkpoint_check_named(path, err);
     }
     Newest newest;
@@ -202,8 +193,7 @@ bool checkpoint_weights_path(const char *where, bool best, char *path, size_t si
         return error_set(err, EXIT_NO_INPUT, "%s has no undamaged checkpoint%s%s", where,
                          newest.damaged > 0 ? ": " : "", newest.warnings.text);
     checkpoint_manifest_clear(&newest.manifest);
-    checkpoint_file(found, newest.folder, section);
-    snprintf(path, size, "%s", found);
+    snprintf(path, size, "%s", CHECKPOINT_FILE(newest.folder, section));
     return true;
 }
 

@@ -147,10 +147,9 @@ typedef struct Table {
 
 static bool write_table(const Comparison *comparison, bool print, Error *err) {
     JsonWriter writer;
-    char path[PATH_BYTES];
     json_writer_init(&writer, true);
     comparison_put(&writer, comparison);
-    snprintf(path, sizeof path, "%s/compare.json", comparison->folder);
+    const char *path = PATH_IN(comparison->folder, "compare.json");
     bool ok = file_replace(path, writer.text, writer.bytes, err) &&
               comparison_write_tables(comparison, err);
     if (print)

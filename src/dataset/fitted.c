@@ -120,12 +120,10 @@ static bool take_all(Dataset *dataset, const Tensors *map, const ConfigWords *st
 
 bool fitted_read(Dataset *dataset, const Config *config, Error *err) {
     const ConfigWords *steps = &config->data.transforms;
-    char path[PATH_BYTES];
     Tensors map;
     if (config->data.fitted[0] == '\0' || !dataset_steps_fit(steps))
         return true;
-    dataset_path(config, config->data.fitted, path);
-    if (!tensors_open(&map, path, err))
+    if (!tensors_open(&map, DATASET_PATH(config, config->data.fitted), err))
         return false;
     fitted_begin(dataset, steps->count);
     dataset->fitted_before = true;

@@ -11,12 +11,9 @@ static const char *const manifest_name = "dataset.json";
 static const char *const arrays_name = "dataset.safetensors";
 enum { DIRECTORY_VERSION = 1 };
 
-void directory_file(const char *path, const char *name, char out[PATH_BYTES]) {
-    char folder[PATH_BYTES];
-    snprintf(folder, sizeof folder, "%s", path);
-    if (strcmp(path_name(path), manifest_name) == 0)
-        path_folder(folder, sizeof folder, path);
-    path_join(out, PATH_BYTES, folder, name);
+char *directory_file(char out[PATH_BYTES], const char *path, const char *name) {
+    bool inside = strcmp(path_name(path), manifest_name) == 0;
+    return path_join(out, PATH_BYTES, inside ? FOLDER_OF(path) : path, name);
 }
 
 // --- writing
@@ -73,9 +70,7 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
 // Moves `made` to `folder`, in the place of a dataset that is there. Other contents are refused.
 static bool take_place(const char *made, const char *folder, Error *err) {
     static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
-    char manifest[PATH_BYTES];
-    directory_file(folder, manifest_name, manifest);
-    if (file_exists(folder) && !file_exists(manifest))
+    if (file_exists(folder) && !file_exists(DIRECTORY_FILE(folder, manifest_name)))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s exists and is not a dataset; remove it or choose another folder",
                          folder);
@@ -157,10 +152,8 @@ static bool read_manifest(Dataset *dataset, const char *path, Error *err) {
 }
 
 static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err) {
-    char path[PATH_BYTES];
     Dataset dataset = {0};
-    directory_file(folder, manifest_name, path);
-    if (!read_manifest(&dataset, path, err))
+    if (!read_manifest(&dataset, DIRECTORY_FILE(folder, manifest_name), err))
         return false;
     if (dataset.name[0] != '\0')
         memcpy(name, dataset.name, DATASET_NAME);
@@ -168,18 +161,16 @@ static bool name_inside(const char *folder, char name[DATASET_NAME], Error *err)
 }
 
 void dataset_origin(const Config *config, char out[DATASET_ORIGIN]) {
-    char path[PATH_BYTES];
     Dataset dataset = {0};
-    directory_file(config->data.path, manifest_name, path);
+    const char *path = DIRECTORY_FILE(config->data.path, manifest_name);
     if (file_is_folder(config->data.path) && file_exists(path))
         read_manifest(&dataset, path, &(Error){0});
     snprintf(out, DATASET_ORIGIN, "%s", dataset.origin);
 }
 
 int64_t dataset_nodes(const char *folder) {
-    char path[PATH_BYTES];
     Dataset dataset = {0};
-    directory_file(folder, manifest_name, path);
+    const char *path = DIRECTORY_FILE(folder, manifest_name);
     bool known = file_exists(path) && read_manifest(&dataset, path, &(Error){0});
     return known ? dataset.nodes : -1;
 }
@@ -282,11 +273,11 @@ static bool bind_arrays(Dataset *d, Error *err) {
 
 // What the arrays were expected to be is the manifest's word. The error names their file already.
 static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
-    char path[PATH_BYTES], hyperedges[48] = "";
+    char hyperedges[48] = "";
     Error said = *err;
     if (err->code != EXIT_DATA)
         return false;
-    directory_file(folder, manifest_name, path);
+    const char *path = DIRECTORY_FILE(folder, manifest_name);
     *err = (Error){0};
     if (d->hyperedges > 0)
         snprintf(hyperedges, sizeof hyperedges, "%lld hyperedges, ", (long long)d->hyperedges);
@@ -298,17 +289,15 @@ static bool say_manifest(const Dataset *d, const char *folder, Error *err) {
 }
 
 static bool open_unchecked(Dataset *dataset, const char *folder, Error *err) {
-    char path[PATH_BYTES];
-    directory_file(folder, manifest_name, path);
+    const char *path = DIRECTORY_FILE(folder, manifest_name);
     if (!file_exists(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no %s in it, so it is not a dataset",
                          folder, manifest_name);
     if (!read_manifest(dataset, path, err))
         return false;
-    directory_file(folder, arrays_name, path);
     if (dataset->nodes < 1)
         return error_set(err, EXIT_DATA, "%s: there are no nodes", folder);
-    if (!tensors_open(&dataset->map, path, err))
+    if (!tensors_open(&dataset->map, DIRECTORY_FILE(folder, arrays_name), err))
         return false;
     dataset->mapped = true;
     return bind_arrays(dataset, err) || say_manifest(dataset, folder, err);
@@ -350,9 +339,9 @@ static bool matches(const char *path) {
 
 static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     file[0].what = "manifest";
-    directory_file(path, manifest_name, file[0].path);
+    directory_file(file[0].path, path, manifest_name);
     file[1].what = "arrays";
-    directory_file(path, arrays_name, file[1].path);
+    directory_file(file[1].path, path, arrays_name);
     return 2;
 }
 

@@ -43,9 +43,8 @@ bool dataset_format_fits(const char *name, const char *path, Error *err) {
 }
 
 const char *dataset_format_name(const Config *config) {
-    char path[PATH_BYTES];
-    dataset_path(config, config->data.path, path);
-    const Format *format = format_find(config->data.format, path, &(Error){0});
+    const Format *format =
+        format_find(config->data.format, DATASET_PATH(config, config->data.path), &(Error){0});
     return format != NULL ? format->name : NULL;
 }
 
@@ -73,8 +72,7 @@ void dataset_name_of(char out[DATASET_NAME], const char *path) {
 }
 
 bool dataset_name(const Config *config, char out[DATASET_NAME], Error *err) {
-    char path[PATH_BYTES];
-    dataset_path(config, config->data.path, path);
+    const char *path = DATASET_PATH(config, config->data.path);
     const Format *format = format_find(config->data.format, path, err);
     if (format == NULL)
         return false;
@@ -128,11 +126,10 @@ static bool format_is_stream(const Config *config, const char *path) {
 }
 
 bool dataset_load(Dataset *dataset, const Config *config, Error *err) {
-    char path[PATH_BYTES];
     *dataset = (Dataset){0};
     if (config->data.path[0] == '\0')
         return error_set(err, EXIT_CONFIG, "data.path: no dataset is named");
-    dataset_path(config, config->data.path, path);
+    const char *path = DATASET_PATH(config, config->data.path);
     if (file_is_denied(path, err))
         return false;
     if (!file_exists(path) && !parts_are(path))

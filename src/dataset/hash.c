@@ -71,10 +71,9 @@ static void add_text(Hash *hash, const char *what, const char *value) {
 // Adds the contents of a file if the config names it.
 static bool add_file(Hash *hash, const char *what, const Config *config, const char *path,
                      Error *err) {
-    char resolved[PATH_BYTES], text[33] = "";
+    char text[33] = "";
     if (path[0] != '\0') {
-        dataset_path(config, path, resolved);
-        if (!hash_file(resolved, text, err))
+        if (!hash_file(DATASET_PATH(config, path), text, err))
             return false;
     }
     add_text(hash, what, text);
@@ -82,8 +81,7 @@ static bool add_file(Hash *hash, const char *what, const Config *config, const c
 }
 
 static bool add_dataset(Hash *hash, const Config *config, Error *err) {
-    char path[PATH_BYTES];
-    dataset_path(config, config->data.path, path);
+    const char *path = DATASET_PATH(config, config->data.path);
     if (!file_exists(path) && !parts_are(path))
         return error_set(err, EXIT_NO_INPUT, "%s: there is no such file or folder (data.path)",
                          path);

@@ -161,18 +161,15 @@ static void print_arrays(const Sink *out, const Tensors *map) {
 }
 
 bool directory_inspect(const Sink *out, const char *path, Error *err) {
-    char file[PATH_BYTES];
     Tensors map;
     if (!directory_agrees(path, err))
         return false;
-    directory_file(path, "dataset.json", file);
-    Json *manifest = json_read(file, err);
+    Json *manifest = json_read(DIRECTORY_FILE(path, "dataset.json"), err);
     if (manifest == NULL)
         return false;
-    directory_file(path, "dataset.safetensors", file);
     bool ok = (json_type(manifest) == JSON_OBJECT ||
                error_set(err, EXIT_DATA, "%s: dataset.json is not a JSON object", path)) &&
-              tensors_open(&map, file, err);
+              tensors_open(&map, DIRECTORY_FILE(path, "dataset.safetensors"), err);
     if (ok) {
         print_manifest(out, manifest);
         print_arrays(out, &map);
@@ -197,8 +194,7 @@ bool dataset_inspect(const Sink *out, const char *path, Error *err) {
 // --- JSON
 
 static bool put_directory(JsonWriter *writer, const char *path, Error *err) {
-    char file[PATH_BYTES];
-    directory_file(path, "dataset.json", file);
+    const char *file = DIRECTORY_FILE(path, "dataset.json");
     Json *manifest = directory_agrees(path, err) ? json_read(file, err) : NULL;
     if (manifest == NULL)
         return false;

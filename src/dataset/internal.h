@@ -72,12 +72,14 @@ bool format_is_refused(const char *path, Error *err);
 bool format_begins_as_text(const char *path);
 void dataset_name_of(char out[DATASET_NAME], const char *path); // "a/b/cora.npz" -> "cora"
 // Resolves a path of the config: as written if it exists, else through config_resolve.
-static inline void dataset_path(const Config *config, const char *path, char out[PATH_BYTES]) {
+static inline char *dataset_path(char out[PATH_BYTES], const Config *config, const char *path) {
     if (file_exists(path))
         snprintf(out, PATH_BYTES, "%s", path);
     else
         config_resolve(config, path, out, PATH_BYTES);
+    return out;
 }
+#define DATASET_PATH(config, path) dataset_path((char[PATH_BYTES]){0}, config, path)
 
 // ---- attributes.c: features and labels
 // True if an array has one row for each node.
@@ -303,7 +305,8 @@ bool folder_replace(const char *made, const char *folder, Error *err);
 
 // ---- format_fringe.c
 // The path of a file in a dataset directory; `path` is the folder or its dataset.json.
-void directory_file(const char *path, const char *name, char out[PATH_BYTES]);
+char *directory_file(char out[PATH_BYTES], const char *path, const char *name); // returns out
+#define DIRECTORY_FILE(path, name) directory_file((char[PATH_BYTES]){0}, path, name)
 
 // ---- prepare.c, one_hot.c, expansions.c: steps of data.transforms
 typedef struct StepInput {

@@ -28,11 +28,10 @@ static bool is_table(const char *path) {
 // Reads an .npy, or its header, or a table, that the config names; *npy stays empty if it names
 // none.
 static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool labels, Error *err) {
-    char resolved[PATH_BYTES];
     *npy = (Npy){0};
     if (path[0] == '\0')
         return true;
-    dataset_path(node_files->config, path, resolved);
+    const char *resolved = DATASET_PATH(node_files->config, path);
     if (format_is_refused(resolved, err))
         return false;
     if (!is_table(resolved))
@@ -60,7 +59,7 @@ static bool open_npz(NodeFiles *node_files, Error *err) {
 static bool open_nodes(NodeFiles *node_files, Error *err) {
     if (node_files->config->data.nodes[0] == '\0')
         return true;
-    dataset_path(node_files->config, node_files->config->data.nodes, node_files->path);
+    dataset_path(node_files->path, node_files->config, node_files->config->data.nodes);
     if (format_is_refused(node_files->path, err))
         return false;
     if (!is_table(node_files->path))

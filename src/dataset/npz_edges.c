@@ -27,12 +27,11 @@ static bool take_weights(Pairs *pairs, Npy *npy, const char *key, Error *err) {
 // Those of data.weights win over the file's own.
 static bool read_weights(Pairs *pairs, Npz *npz, const NpzLayout *layout, const Config *config,
                          Warnings *warnings, Error *err) {
-    char path[PATH_BYTES];
     const char *key =
         layout->coo && config->data.weights[0] == '\0' ? "data" : npz_weights(npz, config);
     Npy npy;
     if (config_weights_are_file(config)) {
-        dataset_path(config, config->data.weights, path);
+        const char *path = DATASET_PATH(config, config->data.weights);
         if (npz_has(npz, "edge_weight"))
             warnings_add(warnings, "weights are those of data.weights, not 'edge_weight'");
         return npy_read(&npy, path, err) && take_weights(pairs, &npy, path_name(path), err);

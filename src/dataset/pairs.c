@@ -184,7 +184,6 @@ static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, bool
 
 // Weights of a file beside the list, one for each of its lines.
 static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
-    char path[PATH_BYTES];
     Npy npy;
     if (!config_weights_are_file(config))
         return config->data.weights[0] == 0 ||
@@ -193,7 +192,7 @@ static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
                    "data.weights: '%s' is no file; beside a list of edges name a .npy with one "
                    "number for each edge",
                    config->data.weights);
-    dataset_path(config, config->data.weights, path);
+    const char *path = DATASET_PATH(config, config->data.weights);
     if (!npy_read(&npy, path, err))
         return false;
     bool ok = pairs_set_weights(pairs, &npy, err) || error_prefix(err, "%s", path);

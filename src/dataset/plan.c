@@ -105,16 +105,13 @@ static size_t bound_of_dataset(const char *path, const Format *format) {
 }
 
 static size_t bound_of_key(const Config *config, const char *path, const Format *format) {
-    char resolved[PATH_BYTES];
     if (path[0] == '\0')
         return 0;
-    dataset_path(config, path, resolved);
-    return bound_of_file(resolved, format, (Factor){OF_CELL, OF_NODES});
+    return bound_of_file(DATASET_PATH(config, path), format, (Factor){OF_CELL, OF_NODES});
 }
 
 void dataset_forecast(MemoryForecast *forecast, const Config *config) {
-    char path[PATH_BYTES];
-    dataset_path(config, config->data.path, path);
+    const char *path = DATASET_PATH(config, config->data.path);
     const Format *format = format_find(config->data.format, path, &(Error){0});
     if (format == NULL || !(file_exists(path) || parts_are(path)))
         return;

@@ -218,10 +218,9 @@ static bool put_list_of_ids(Dataset *dataset, const Npy *npy, uint8_t split, con
 static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const char *path,
                        int which, Error *err) {
     const char *key = name_inside(config, npz, which);
-    char own[PATH_BYTES];
     Npy npy;
+    const char *own = DATASET_PATH(config, key);
     if (config_split_is_file(key)) {
-        dataset_path(config, key, own);
         path = own;
         if (!npy_read(&npy, path, err))
             return false;
@@ -312,8 +311,7 @@ static bool read_all(Dataset *dataset, const Config *config, const SplitSource *
 }
 
 static bool read_own(Dataset *dataset, const Config *config, Error *err) {
-    char path[PATH_BYTES];
-    dataset_path(config, config->data.splits, path);
+    const char *path = DATASET_PATH(config, config->data.splits);
     if (format_begins_as_text(path))
         return error_set(err, EXIT_DATA,
                          "%s: data.splits is an .npz with train_idx, val_idx and test_idx (or "

@@ -15,9 +15,7 @@ static bool write_fringe(const Writing *writing, Error *err) {
 
 static bool may_replace_fringe(const char *path, Error *err) {
     static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
-    char manifest[PATH_BYTES];
-    directory_file(path, "dataset.json", manifest);
-    if (!file_exists(manifest))
+    if (!file_exists(DIRECTORY_FILE(path, "dataset.json")))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s exists and is not a dataset; remove it or choose another folder",
                          path);
@@ -113,16 +111,12 @@ static bool is_apart(const Target *target, const char *file) {
 }
 
 static bool is_apart_named(const Target *target, const Config *config, const char *file) {
-    char path[PATH_BYTES] = "";
-    if (file[0] != '\0')
-        dataset_path(config, file, path);
-    return is_apart(target, path);
+    return is_apart(target, file[0] != '\0' ? DATASET_PATH(config, file) : "");
 }
 
 static bool data_is_apart(const Target *target, const Config *config) {
-    char path[PATH_BYTES];
     FormatFile file[FORMAT_FILES];
-    dataset_path(config, config->data.path, path);
+    const char *path = DATASET_PATH(config, config->data.path);
     const Format *format = format_find(config->data.format, path, &(Error){0});
     int count = format == NULL || format->files == NULL ? 0 : format->files(path, file);
     for (int i = 0; i < count; i++)

@@ -57,7 +57,7 @@ static bool parts_folder(char *out, size_t size, const Prepared *prepared, int p
     char key[33];
     if (!parts_key(key, prepared->config, prepared->hash, parts, err))
         return false;
-    cache_entry_path(out, size, prepared->cache, "parts", key, "");
+    snprintf(out, size, "%s", ENTRY_PATH(prepared->cache, "parts", key, ""));
     return true;
 }
 
@@ -66,13 +66,11 @@ static bool parts_folder(char *out, size_t size, const Prepared *prepared, int p
 static bool parts_are_whole(const char *folder) {
     Manifest manifest;
     Error trouble = {0};
-    char path[PATH_BYTES];
     if (!manifest_read_all(&manifest, folder, &trouble))
         return trouble.code != 0 && !error_is_damage(&trouble);
     bool ok = true;
     for (int p = 0; p < manifest.parts && ok; p++) {
-        shard_path(path, sizeof path, folder, p, manifest.parts);
-        ok = file_size(path) == manifest.part[p].bytes;
+        ok = file_size(SHARD_PATH(folder, p, manifest.parts)) == manifest.part[p].bytes;
     }
     manifest_clear(&manifest);
     return ok;

@@ -50,11 +50,11 @@ bool cache_install(const char *temporary, const char *folder, bool (*is_whole)(c
     return error_set(err, EXIT_CANNOT_WRITE, "%s", first.text);
 }
 
-void cache_entry_path(char *out, size_t size, const char *cache, const char *kind, const char *hash,
-                      const char *ending) {
+char *cache_entry_path(char out[PATH_BYTES], const char *cache, const char *kind, const char *hash,
+                       const char *ending) {
     char name[96];
     snprintf(name, sizeof name, "%s-%s%s", kind, hash, ending);
-    path_join(out, size, cache, name);
+    return path_join(out, PATH_BYTES, cache, name);
 }
 
 // ---- the prepared dataset
@@ -66,7 +66,7 @@ static bool is_hash(const char *text) {
 // The file of what the steps take from this source; false if they take nothing.
 static bool fitted_path(const Prepared *prepared, char out[PATH_BYTES]) {
     const Config *config = prepared->config;
-    cache_entry_path(out, PATH_BYTES, prepared->cache, "fitted", prepared->source, ".safetensors");
+    cache_entry_path(out, prepared->cache, "fitted", prepared->source, ".safetensors");
     return config->data.fitted[0] == '\0' && dataset_steps_fit(&config->data.transforms);
 }
 
@@ -84,9 +84,8 @@ static bool is_fitted(const Prepared *prepared) {
 }
 
 static bool read_source_entry(Prepared *prepared) {
-    char path[PATH_BYTES];
     Error ignored = {0};
-    cache_entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
+    const char *path = ENTRY_PATH(prepared->cache, "source", prepared->source, ".json");
     if (!file_exists(path) || !is_fitted(prepared))
         return false;
     Json *document = json_read(path, &ignored);
@@ -106,8 +105,7 @@ static bool read_source_entry(Prepared *prepared) {
 }
 
 static bool write_source_entry(const Prepared *prepared, Error *err) {
-    char path[PATH_BYTES];
-    cache_entry_path(path, sizeof path, prepared->cache, "source", prepared->source, ".json");
+    const char *path = ENTRY_PATH(prepared->cache, "source", prepared->source, ".json");
     JsonWriter out;
     json_writer_begin(&out, true);
     json_put_string(&out, "name", prepared->dataset.name);
@@ -130,9 +128,9 @@ static bool dataset_is_whole(const char *folder) {
 
 // Opens the prepared dataset in the cache if it exists and matches its name.
 static bool open_prepared(Prepared *prepared) {
-    char folder[PATH_BYTES], hash[33];
+    char hash[33];
     Error error = {0};
-    cache_entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
+    const char *folder = ENTRY_PATH(prepared->cache, "dataset", prepared->hash, "");
     if (!file_exists(folder))
         return false;
     prepared->hold = cache_hold(folder);
@@ -151,8 +149,8 @@ static bool open_prepared(Prepared *prepared) {
 }
 
 static bool save_prepared(const Prepared *prepared, Error *err) {
-    char temporary[PATH_BYTES], folder[PATH_BYTES];
-    cache_entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
+    char temporary[PATH_BYTES];
+    const char *folder = ENTRY_PATH(prepared->cache, "dataset", prepared->hash, "");
     if (file_exists(folder) && dataset_is_whole(folder))
         return true;
     if (!file_temporary(temporary, sizeof temporary, folder, err))
@@ -176,11 +174,10 @@ static bool loading_fits(const Config *config, Error *err) {
 
 // The arrays then lie in the file and not in memory.
 static bool map_saved(Prepared *prepared, Error *err) {
-    char folder[PATH_BYTES];
     Warnings warnings = prepared->dataset.warnings;
     char name[DATASET_NAME];
     memcpy(name, prepared->dataset.name, sizeof name);
-    cache_entry_path(folder, sizeof folder, prepared->cache, "dataset", prepared->hash, "");
+    const char *folder = ENTRY_PATH(prepared->cache, "dataset", prepared->hash, "");
     cache_release(prepared->hold);
     prepared->hold = cache_hold(folder);
     dataset_clear(&prepared->dataset);
@@ -234,7 +231,6 @@ bool prepared_init(Prepared *prepared, const Config *config, Warnings *warnings,
 }
 
 int64_t prepared_nodes(const Config *config, int64_t most) {
-    char folder[PATH_BYTES];
     Warnings unused = {0};
     Error ignored = {0};
     Prepared known = {.config = config, .cache = config->data.cache, .warnings = &unused};
@@ -244,8 +240,7 @@ int64_t prepared_nodes(const Config *config, int64_t most) {
     if (file_size(config->data.path) > most || file_is_folder(config->data.path) ||
         !dataset_source_hash(config, known.source, &ignored) || !read_source_entry(&known))
         return -1;
-    cache_entry_path(folder, sizeof folder, known.cache, "dataset", known.hash, "");
-    return dataset_nodes(folder);
+    return dataset_nodes(ENTRY_PATH(known.cache, "dataset", known.hash, ""));
 }
 
 bool prepared_need(Prepared *prepared, Error *err) {

@@ -9,8 +9,10 @@
 // that one is used.
 bool cache_install(const char *temporary, const char *folder, bool (*is_whole)(const char *folder),
                    Error *err);
-void cache_entry_path(char *out, size_t size, const char *cache, const char *kind, const char *hash,
-                      const char *ending);
+char *cache_entry_path(char out[PATH_BYTES], const char *cache, const char *kind, const char *hash,
+                       const char *ending); // returns out
+#define ENTRY_PATH(cache, kind, hash, ending)                                                      \
+    cache_entry_path((char[PATH_BYTES]){0}, cache, kind, hash, ending)
 // What is known about config.data so far.
 typedef struct Prepared {
     const Config *config;

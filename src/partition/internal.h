@@ -310,9 +310,11 @@ int64_t manifest_rows_sent(const Manifest *manifest);
 double hypercut_factor(const Manifest *manifest); // (nodes + replicas) / nodes
 // Writes the measures of a hypergraph as members of the writer's open object.
 void hypercut_put(JsonWriter *writer, const Manifest *manifest);
-void shard_path(char *out, size_t size, const char *folder, int part, int parts);
-void ranks_path(char *out, size_t size, const char *folder);
-void messages_path(char *out, size_t size, const char *folder);
+// The files of a cut.
+#define RANKS_FILE "ranks.jsonl"
+#define MESSAGES_FILE "messages.safetensors"
+char *shard_path(char out[PATH_BYTES], const char *folder, int part, int parts); // returns out
+#define SHARD_PATH(folder, part, parts) shard_path((char[PATH_BYTES]){0}, folder, part, parts)
 
 // ---- figures.c: the statistics of a cut
 // Counts the rows that part p reads from each other part.

@@ -26,18 +26,10 @@ void manifest_clear(Manifest *manifest) {
     *manifest = (Manifest){0};
 }
 
-void shard_path(char *out, size_t size, const char *folder, int part, int parts) {
+char *shard_path(char out[PATH_BYTES], const char *folder, int part, int parts) {
     char name[64];
     snprintf(name, sizeof name, "part-%d-of-%d.safetensors", part, parts);
-    path_join(out, size, folder, name);
-}
-
-void ranks_path(char *out, size_t size, const char *folder) {
-    path_join(out, size, folder, "ranks.jsonl");
-}
-
-void messages_path(char *out, size_t size, const char *folder) {
-    path_join(out, size, folder, "messages.safetensors");
+    return path_join(out, PATH_BYTES, folder, name);
 }
 
 int64_t manifest_rows_sent(const Manifest *m) {
@@ -92,10 +84,9 @@ static bool write_manifest(const Manifest *manifest, const char *folder, Error *
 }
 
 bool manifest_write(Manifest *manifest, const char *folder, Error *err) {
-    char ranks[PATH_BYTES], messages[PATH_BYTES];
     const Messages *backward = manifest->symmetric ? NULL : &manifest->sent_backward;
-    ranks_path(ranks, sizeof ranks, folder);
-    messages_path(messages, sizeof messages, folder);
+    const char *ranks = PATH_IN(folder, RANKS_FILE);
+    const char *messages = PATH_IN(folder, MESSAGES_FILE);
     return ranks_write(manifest->part, manifest->parts, ranks, err) &&
            hash_file(ranks, manifest->ranks_hash, err) &&
            messages_write(&manifest->sent, backward, messages, err) &&
@@ -193,11 +184,10 @@ static bool check_beside(const char *path, const char *hash, Error *err) {
 }
 
 bool manifest_read_all(Manifest *manifest, const char *folder, Error *err) {
-    char ranks[PATH_BYTES], messages[PATH_BYTES];
     if (!manifest_read(manifest, folder, err))
         return false;
-    ranks_path(ranks, sizeof ranks, folder);
-    messages_path(messages, sizeof messages, folder);
+    const char *ranks = PATH_IN(folder, RANKS_FILE);
+    const char *messages = PATH_IN(folder, MESSAGES_FILE);
     manifest->part = ALLOC(PartFigures, manifest->parts, "figures of the parts");
     if (check_beside(ranks, manifest->ranks_hash, err) &&
         check_beside(messages, manifest->messages_hash, err) &&

@@ -63,7 +63,6 @@ static void print_worst(const Sink *out, const Manifest *m) {
 }
 
 static void print_parts(const Sink *out, const Manifest *m, const char *folder) {
-    char path[PATH_BYTES];
     bool star = m->hyperedges > 0;
     sink_print(out, "%4s%10s%*s%*s%10s %7s%12s %7s%8s\n", "rank", "own", widths[star][0], "central",
                widths[star][1], star ? "hyperedges" : "marginal", star ? "replicas" : "halo",
@@ -75,7 +74,7 @@ static void print_parts(const Sink *out, const Manifest *m, const char *folder) 
     }
     print_worst(out, m);
     print_sum(out, m);
-    ranks_path(path, sizeof path, folder);
+    const char *path = PATH_IN(folder, RANKS_FILE);
     sink_print(out, "these %d of %d ranks have the most %s; all are in\n%s\n", REPORT_PARTS,
                m->parts, star ? "replicas" : "halo rows", SHOWN(path));
 }
@@ -92,8 +91,7 @@ static bool print_matrices(const Sink *out, const Manifest *m, const char *path,
 }
 
 static bool print_messages(const Sink *out, const Manifest *m, const char *folder, Error *err) {
-    char path[PATH_BYTES];
-    messages_path(path, sizeof path, folder);
+    const char *path = PATH_IN(folder, MESSAGES_FILE);
     if (m->parts < 2)
         return true;
     if (m->parts <= REPORT_PARTS)
@@ -224,7 +222,6 @@ static void put_whole(JsonWriter *writer, const Manifest *m, const char *name) {
 
 bool partition_put_report(JsonWriter *writer, const char *folder, const char *name, Error *err) {
     Manifest m;
-    char path[PATH_BYTES];
     if (!manifest_read_all(&m, folder, err))
         return false;
     put_whole(writer, &m, name != NULL ? name : m.dataset_name);
@@ -232,8 +229,7 @@ bool partition_put_report(JsonWriter *writer, const char *folder, const char *na
     for (int p = 0; p < m.parts; p++)
         put_part(writer, &m.part[p], m.hyperedges > 0);
     json_end_array(writer);
-    messages_path(path, sizeof path, folder);
-    bool ok = m.parts < 2 || messages_put(writer, path, m.symmetric, err);
+    bool ok = m.parts < 2 || messages_put(writer, PATH_IN(folder, MESSAGES_FILE), m.symmetric, err);
     manifest_clear(&m);
     return ok;
 }

@@ -180,8 +180,7 @@ static void count_messages(Manifest *manifest, const PartEdges *edges, const Sha
 
 static bool write_shard(const ShardMaker *maker, const Shard *shard, int p, Error *err) {
     PartFigures *figures = &maker->manifest->part[p];
-    char path[PATH_BYTES];
-    shard_path(path, sizeof path, maker->folder, p, shard->parts);
+    const char *path = SHARD_PATH(maker->folder, p, shard->parts);
     bool ok = shard_write(shard, maker->dataset, path, err);
     ok = ok && hash_file(path, figures->hash, err);
     figures->bytes = file_size(path);
@@ -218,9 +217,7 @@ static bool write_part(const ShardMaker *maker, Shard shard, int p, int32_t *slo
 static bool sync_shards(const ShardMaker *maker, PartRange mine, Error *err) {
     bool ok = true;
     for (int p = mine.begin; p < mine.end && ok; p++) {
-        char path[PATH_BYTES];
-        shard_path(path, sizeof path, maker->folder, p, maker->manifest->parts);
-        ok = file_sync(path, err);
+        ok = file_sync(SHARD_PATH(maker->folder, p, maker->manifest->parts), err);
     }
     return ok;
 }

@@ -364,18 +364,15 @@ static bool shard_read(Shard *shard, const PartFigures *figures, int part, int p
 static bool open_held(Shard *shard, const char *folder, int part, Error *err) {
     Manifest manifest;
     PartFigures figures;
-    char path[PATH_BYTES];
     if (!manifest_read(&manifest, folder, err))
         return false;
     int parts = manifest.parts;
     manifest_clear(&manifest);
     if (part < 0 || part >= parts)
         return error_set(err, EXIT_DATA, "%s: there is no part %d of %d", folder, part, parts);
-    ranks_path(path, sizeof path, folder);
-    if (!ranks_read_one(&figures, part, path, err))
-        return false;
-    shard_path(path, sizeof path, folder, part, parts);
-    return tensors_open(&shard->map, path, err) && shard_read(shard, &figures, part, parts, err);
+    return ranks_read_one(&figures, part, PATH_IN(folder, RANKS_FILE), err) &&
+           tensors_open(&shard->map, SHARD_PATH(folder, part, parts), err) &&
+           shard_read(shard, &figures, part, parts, err);
 }
 
 bool shard_open(Shard *shard, const char *folder, int part, Error *err) {

@@ -59,15 +59,10 @@ static bool write_manifest(const Stream *stream, const EventPlace *place, const 
     return json_writer_store(&out, PATH_IN(folder, "checkpoint.json"), err);
 }
 
-static void checkpoints_folder(char *out, size_t size, const Stream *stream) {
-    path_join(out, size, stream->request->folder, "checkpoints");
-}
-
 static void checkpoint_path(char *out, size_t size, const Stream *stream, int64_t events) {
-    char name[64], above[PATH_BYTES];
-    checkpoints_folder(above, sizeof above, stream);
+    char name[64];
     snprintf(name, sizeof name, "events-%" PRId64, events);
-    path_join(out, size, above, name);
+    path_join(out, size, PATH_IN(stream->request->folder, "checkpoints"), name);
 }
 
 // The N of "events-N"; -1 for another name.
@@ -82,8 +77,7 @@ static int64_t events_of(const char *name) {
 
 // Removes all but the one after `events` events.
 static bool remove_others(const Stream *stream, int64_t events, Error *err) {
-    char above[PATH_BYTES];
-    checkpoints_folder(above, sizeof above, stream);
+    const char *above = PATH_IN(stream->request->folder, "checkpoints");
     DIR *folder = opendir(above);
     bool ok = true;
     for (struct dirent *entry; ok && folder != NULL && (entry = readdir(folder)) != NULL;) {
@@ -103,8 +97,8 @@ static bool write_folder(Stream *stream, const EventPlace *place, const char *fo
 }
 
 bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
-    char folder[PATH_BYTES], writing[PATH_BYTES], above[PATH_BYTES];
-    checkpoints_folder(above, sizeof above, stream);
+    char folder[PATH_BYTES], writing[PATH_BYTES];
+    const char *above = PATH_IN(stream->request->folder, "checkpoints");
     checkpoint_path(folder, sizeof folder, stream, stream->events);
     if (!file_make_folder(above, err) || !file_temporary(writing, sizeof writing, folder, err))
         return false;
@@ -120,10 +114,8 @@ bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
 // ---- reading
 
 static int64_t newest(const Stream *stream) {
-    char above[PATH_BYTES];
     int64_t best = -1;
-    checkpoints_folder(above, sizeof above, stream);
-    DIR *folder = opendir(above);
+    DIR *folder = opendir(PATH_IN(stream->request->folder, "checkpoints"));
     for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
         int64_t events = events_of(entry->d_name);
         best = events > best ? events : best;
