@@ -32,8 +32,8 @@ typedef struct Scene {
     char **argv;
     Comm comm;
     Shard shard;
-    int64_t warm, samples; // epochs
-    ExchangeSet exact;     // of all arms
+    int64_t warm, samples;      // epochs
+    ExchangeSet full_precision; // of all arms
     int64_t parameters;
     float *weights;  // [warm + samples, parameters] before each epoch
     float *gradient; // [samples, parameters] of the last epochs, with fp32 rows
@@ -96,8 +96,9 @@ static void train(Scene *scene) {
                               "quantization.initial_bits=8");
     Error err = {0};
     EpochRecord record;
-    Trainer *t = trainer_new(&config, &scene->shard, &scene->comm, 1,
-                             &(Replay){.epochs = 1, .exact = &scene->exact}, &err);
+    Trainer *t =
+        trainer_new(&config, &scene->shard, &scene->comm, 1,
+                    &(Replay){.epochs = 1, .full_precision = &scene->full_precision}, &err);
     need(t != NULL, &err);
     allocate(scene, t);
     size_t bytes = (size_t)scene->parameters * sizeof(float);
@@ -139,7 +140,7 @@ static Noise noise_of(const Scene *scene, const char *codec, const char *memory,
     snprintf(what, sizeof what, "quantization.memory=%s", memory);
     snprintf(bits, sizeof bits, "quantization.initial_bits=%s", width);
     Config config = configure(scene, codec, what, bits);
-    Replay replay = {.epochs = 1, .exact = (ExchangeSet[]){scene->exact}};
+    Replay replay = {.epochs = 1, .full_precision = (ExchangeSet[]){scene->full_precision}};
     Trainer *t = trainer_new(&config, &scene->shard, &scene->comm, 1, &replay, &err);
     need(t != NULL, &err);
     for (int64_t e = 0; e < scene->warm + scene->samples; e++)
@@ -192,7 +193,7 @@ int main(int argc, char **argv) {
                    .argv = argv,
                    .warm = bench_option(argc, argv, "--train", 50),
                    .samples = bench_option(argc, argv, "--samples", 10),
-                   .exact = exact_of(bench_option(argc, argv, "--layer", 0))};
+                   .full_precision = exact_of(bench_option(argc, argv, "--layer", 0))};
     comm_start(&scene.comm, &argc, &argv);
     CHECK(scene.warm >= 0 && scene.samples >= 2, EXIT_USAGE, "--samples: at least 2");
     Config config = configure(&scene, "quantization.codec=fp32", "quantization.memory=none",

@@ -152,7 +152,7 @@ static void encode(const Share *s, const Arm *arm, int round, int64_t first,
                    MessageLayout *layout) {
     int64_t bad = 0;
     MessageSource source = {.x = rows_range(s->x, (Range){first, first + layout->rows}),
-                            .sums = {.columns = s->x.columns, .stride = s->x.stride},
+                            .partials = {.columns = s->x.columns, .stride = s->x.stride},
                             .row = on_device(s->row),
                             .gid = on_device(s->id + first),
                             .random = random_key(1, RANDOM_GRADIENT, s->epoch, round, UP),

@@ -48,7 +48,7 @@ typedef struct Replay {
     char folder[PATH_BYTES];        // where `open` looks; rank 0
     int64_t assignments, *assigned; // [assignments] epochs that began with new widths, ascending
     int64_t epochs;                 // whose exact exchanges are known
-    ExchangeSet *exact;             // [epochs] from epoch 1; owned, as `assigned`
+    ExchangeSet *full_precision;    // [epochs] from epoch 1; owned, as `assigned`
     // Opens the widths of such an epoch: for each channel a tensor "layer1.backward" U8 [rows that
     // are sent], in rank order. Rank 0 calls it.
     bool (*open)(const struct Replay *replay, int64_t epoch, Tensors *file, Error *err);
@@ -91,7 +91,7 @@ void assigner_widths_free(Tensor tensor[ASSIGNED_CHANNELS], int count);
 // Saving finishes a pending assignment first.
 StateSection assigner_section(Assigner *assigner);
 
-// ---- which exchanges are exact (quantization.exchanges)
+// ---- which exchanges are in full precision (quantization.exchanges)
 
 // How long an exchange of training took with its codec and with fp32, where
 // quantization.exchanges=measured compared them: seconds of an epoch, means over ranks.

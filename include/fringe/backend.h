@@ -150,17 +150,18 @@ static inline int64_t quantized_row_bytes(int64_t columns, int bits) {
     return bytes;
 }
 
-// Where the rows of a message come from: own rows, and after them partial sums (halo.h, invariant
-// 5).
+// Where the rows of a message come from: own rows, and after them partial aggregates (halo.h,
+// invariant 5).
 typedef struct MessageSource {
     Rows x;                   // row r < x.count is scale[r] * x[r]
     const DeviceFloat *scale; // NULL: 1
-    Rows sums;                // row r >= x.count is sums[r - x.count]
+    Rows partials;            // row r >= x.count is partials[r - x.count]
     const DeviceInt32 *row;   // the send list: which row, by place
     RandomKey random;         // of rounding: row = gid[r], peer, column
     const DeviceInt64 *gid;
     int peer;           // who reads the message
-    int sum_peer;       // in its place for sums: who sends them; their ids say who reads them
+    int partial_peer;   // in its place for partial aggregates: who sends them; their ids say who
+                        // reads them
     DeviceFloat *range; // by place: (2^b - 1) S, of GRID_MINMAX; NULL: not wanted
 } MessageSource;
 

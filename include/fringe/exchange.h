@@ -47,15 +47,15 @@ void channel_forecast(MemoryForecast *forecast, BufferSizes *most, const Backend
 typedef struct ExchangeContext {
     uint64_t seed;
     uint32_t epoch;
-    bool exact;        // fp32: no rounding and no range statistics
-    RandomKind random; // how the numbers that round are made
+    bool full_precision; // fp32: no rounding and no range statistics
+    RandomKind random;   // how the numbers that round are made
 } ExchangeContext;
 
 // The rows to send: own rows times right, and the partial aggregates of the plan.
 typedef struct RowSource {
     Rows x;                   // [S, columns]
     const DeviceFloat *right; // [S] or NULL: 1
-    Rows sums;                // [partials, columns]
+    Rows partials;            // [partials, columns]
 } RowSource;
 
 // The named steps. All ranks take the same steps. A row that is not finite ends the job
@@ -98,9 +98,9 @@ void channel_save(Channel *channel, bool rows, StateWriter *writer);
 bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Error *err);
 
 // Makes all exchanges of the channel exact from now on, or lets them use its codec again, as
-// ExchangeContext.exact says. Drains the channel. All ranks must set the same before the same
-// exchange.
-void channel_set_full_precision(Channel *channel, bool exact);
+// ExchangeContext.full_precision says. Drains the channel. All ranks must set the same before the
+// same exchange.
+void channel_set_full_precision(Channel *channel, bool on);
 bool channel_is_full_precision(const Channel *channel);
 
 // Lets rows go as they are from the next training exchange on, though what is remembered of them

@@ -26,13 +26,13 @@ static inline unsigned char *cpu_bytes(const DeviceByte *at) { return (unsigned 
 static inline const float *message_row(const MessageSource *source, int64_t r) {
     return r < source->x.count
                ? cpu_floats(source->x.at) + r * source->x.stride
-               : cpu_floats(source->sums.at) + (r - source->x.count) * source->sums.stride;
+               : cpu_floats(source->partials.at) + (r - source->x.count) * source->partials.stride;
 }
 static inline float message_scale(const MessageSource *source, int64_t r) {
     return source->scale != NULL && r < source->x.count ? cpu_floats(source->scale)[r] : 1.0f;
 }
 static inline int message_peer(const MessageSource *source, int64_t r) {
-    return r < source->x.count ? source->peer : source->sum_peer;
+    return r < source->x.count ? source->peer : source->partial_peer;
 }
 
 // The vector width in use: chosen by cpu_choose_lanes, or the widest the CPU has before that.

@@ -48,13 +48,13 @@ __device__ static inline int64_t row_step(RowLanes lanes) {
 __device__ static inline const float *message_row(const MessageSource &source, int64_t r) {
     return r < source.x.count
                ? floats_of(source.x.at) + r * source.x.stride
-               : floats_of(source.sums.at) + (r - source.x.count) * source.sums.stride;
+               : floats_of(source.partials.at) + (r - source.x.count) * source.partials.stride;
 }
 __device__ static inline float message_scale(const MessageSource &source, int64_t r) {
     return source.scale != NULL && r < source.x.count ? floats_of(source.scale)[r] : 1.0f;
 }
 __device__ static inline int message_peer(const MessageSource &source, int64_t r) {
-    return r < source.x.count ? source.peer : source.sum_peer;
+    return r < source.x.count ? source.peer : source.partial_peer;
 }
 
 // *bad becomes 1 + place if that is less or there is none (0). It only ever falls, so that a value

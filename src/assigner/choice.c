@@ -1,5 +1,5 @@
-// Which exchanges of training are exact: the table of rules, their common life, and the state of a
-// checkpoint. The exchanges of an epoch are settled before it, on all ranks alike.
+// Which exchanges of training are in full precision: the table of rules, their common life, and the
+// state of a checkpoint. The exchanges of an epoch are settled before it, on all ranks alike.
 
 #include "choice.h"
 
@@ -14,7 +14,7 @@ static ExchangeSet none(Chooser *chooser, int64_t epoch) {
 static ExchangeSet replay_before(Chooser *c, int64_t epoch) {
     assert(c->replay != NULL);
     int64_t i = epoch <= c->replay->epochs ? epoch - 1 : c->replay->epochs - 1;
-    return i >= 0 ? c->replay->exact[i] : 0;
+    return i >= 0 ? c->replay->full_precision[i] : 0;
 }
 
 static const ChoiceRule rules[] = {

@@ -1,4 +1,5 @@
-// Which exchanges of training are exact (quantization.exchanges): the object, for its two files.
+// Which exchanges of training are in full precision (quantization.exchanges): the object, for its
+// two files.
 #ifndef FRINGE_SRC_ASSIGNER_CHOICE_H
 #define FRINGE_SRC_ASSIGNER_CHOICE_H
 
@@ -33,8 +34,9 @@ struct Chooser {
 // Rules are a table (choice.c).
 typedef struct ChoiceRule {
     const char *name;
-    ExchangeSet (*before)(Chooser *chooser, int64_t epoch); // the exact exchanges of the epoch
-    void (*after)(Chooser *chooser, int64_t epoch);         // NULL: it measures nothing. Collective
+    ExchangeSet (*before)(Chooser *chooser,
+                          int64_t epoch);           // the exchanges in full precision of the epoch
+    void (*after)(Chooser *chooser, int64_t epoch); // NULL: it measures nothing. Collective
 } ChoiceRule;
 
 // ---- trials.c: the rule `measured`

@@ -19,13 +19,13 @@ typedef struct ChannelAssignment {
     AssignedChannel of;
     const HaloPlan *plan;
     char name[EXCHANGE_NAME];
-    bool asked;               // it takes part in the pending assignment: it is not exact
-    int64_t rows;             // of the send list
-    float *coefficient;       // [rows] c_k
-    int32_t *order;           // [rows] entries of the send list, by beta inside each ring round
-    int64_t *begin;           // [size] first group of each ring round
-    uint8_t *choice;          // [begin[size - 1]] of this rank's groups
-    uint8_t *next;            // [rows] widths to be applied
+    bool asked;         // it takes part in the pending assignment: it is not in full precision
+    int64_t rows;       // of the send list
+    float *coefficient; // [rows] c_k
+    int32_t *order;     // [rows] entries of the send list, by beta inside each ring round
+    int64_t *begin;     // [size] first group of each ring round
+    uint8_t *choice;    // [begin[size - 1]] of this rank's groups
+    uint8_t *next;      // [rows] widths to be applied
     double transfer, covered; // channel_seconds() when the last assignment was applied
     int64_t exchanges;        // since then
     double hidden;            // covered seconds of an exchange at the last request

@@ -156,10 +156,10 @@ void channel_forecast(MemoryForecast *forecast, BufferSizes *most, const Backend
 
 // --- settings and what it did
 
-void channel_set_full_precision(Channel *channel, bool exact) {
-    if (channel->never_coded != exact)
+void channel_set_full_precision(Channel *channel, bool on) {
+    if (channel->never_coded != on)
         channel_drain(channel);
-    channel->never_coded = exact;
+    channel->never_coded = on;
 }
 
 bool channel_is_full_precision(const Channel *channel) { return channel->never_coded; }

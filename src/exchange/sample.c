@@ -148,7 +148,7 @@ void channel_draw_all(Channel *channel) {
 }
 
 void channel_draw(Channel *channel, ExchangeContext context, const Poll *poll) {
-    if (!is_sampled(channel) || context.exact) {
+    if (!is_sampled(channel) || context.full_precision) {
         channel_draw_all(channel);
         return;
     }
@@ -183,7 +183,7 @@ void channel_spread(Channel *channel, Rows rows, int group) {
     int64_t begin = p->receive_offset[group], count = channel_group_rows(p, INCOMING, group);
     MessageSource source = {.x = rows_range(rows, (Range){begin, begin + box_rows(box, group)}),
                             .scale = sample->factor,
-                            .sums = sample->zero,
+                            .partials = sample->zero,
                             .row = int32_at(sample->rows[INCOMING].device_list, begin)};
     b->pack_fp32(box_device_message(box, group), &source, count, &channel->poll);
     b->unpack_fp32(rows, begin, box_device_message(box, group), count, &channel->poll);

@@ -10,7 +10,7 @@ static void wait_for_rows(Channel *channel) {
     buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);
 }
 
-// Rows come before partial sums in every group, since its list ascends.
+// Rows come before partial aggregates in every group, since its list ascends.
 static int64_t own_rows(const HaloPlan *plan, int group) {
     int64_t begin = plan->send_offset[group], count = plan->send_offset[group + 1] - begin;
     return sort_below(plan->send_row + begin, count, plan->sources);
@@ -21,14 +21,14 @@ static MessageSource source_of(const Channel *channel, int group, const RowSourc
     return (MessageSource){
         .x = rows->x,
         .scale = rows->right,
-        .sums = rows->sums,
+        .partials = rows->partials,
         .row = channel_send_list(channel, group).device_row,
         .random = random_of_kind(random_key(context.seed, RANDOM_ROUNDING, context.epoch,
                                             channel->id.layer, channel->id.direction),
                                  context.random),
         .gid = channel->source_id,
         .peer = channel->ring.transfer[group][OUTGOING].peer,
-        .sum_peer = channel->plan->rank};
+        .partial_peer = channel->plan->rank};
 }
 
 static void encode(Channel *channel, int group, const RowSource *rows, ExchangeContext context,
@@ -51,7 +51,7 @@ static void check_rows(const Channel *channel, int group) {
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.lr or set train.clip_norm",
           channel->id.layer, direction_name(channel->id.direction), channel->epoch,
-          id < 0 ? "of the partial sum for" : "of", (long long)(id < 0 ? -1 - id : id));
+          id < 0 ? "of the partial aggregate for" : "of", (long long)(id < 0 ? -1 - id : id));
 }
 
 // Of a message that is left out a header goes, without a payload.
@@ -96,7 +96,7 @@ static void make_messages(Channel *channel, const RowSource *rows, ExchangeConte
 }
 
 static BoxStep next_step(Channel *channel, ExchangeContext context) {
-    if (context.exact || channel->never_coded)
+    if (context.full_precision || channel->never_coded)
         return (BoxStep){.codec = full_precision()};
     BoxStep step = box_step(&channel->options, ++channel->exchanges);
     step.direct = channel->direct;
@@ -107,7 +107,7 @@ static BoxStep next_step(Channel *channel, ExchangeContext context) {
 static Poll begin(Channel *channel, const RowSource *rows) {
     assert(channel->state == CHANNEL_IDLE && buffers_are_free(channel->buffers));
     assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
-    assert(rows->sums.count == channel->plan->partials);
+    assert(rows->partials.count == channel->plan->partials);
     (void)rows;
     channel->buffers->user = channel;
     return (Poll){channel_progress, channel};

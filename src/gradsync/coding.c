@@ -88,7 +88,7 @@ static Coded encode(GradSync *sync, int way, int message, Rows rows, int64_t fir
     MessageBox *box = &c->box[way][OUTGOING];
     MessageSource source = {
         .x = rows,
-        .sums = {.columns = rows.columns, .stride = rows.stride},
+        .partials = {.columns = rows.columns, .stride = rows.stride},
         .row = (const void *)c->row,
         .gid = (const void *)(c->id + first),
         .random = random_of_kind(random_key(sync->seed, RANDOM_GRADIENT, sync->epoch, 0, way),

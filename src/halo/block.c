@@ -1,5 +1,5 @@
 // Pattern + diagonals -> Block. The normalisations are a table (ALGORITHMS A.3). d_in and d_out are
-// sums of edge weights (edge counts without weights) over the whole graph, without added
+// partials of edge weights (edge counts without weights) over the whole graph, without added
 // self-loops. `mean` is the smallest row and the one to copy.
 #include "fringe/halo.h"
 #include <math.h>

@@ -40,7 +40,7 @@ void requests_apply(Pattern *pattern, const Shard *shard, const Requests *receiv
 void requests_clear(Requests *requests);
 // What is asked of rank r: rows that travel, partial aggregates, and the edges that these sum.
 typedef struct RequestLengths {
-    int64_t rows, sums, members;
+    int64_t rows, partials, members;
 } RequestLengths;
 RequestLengths requests_lengths(const Requests *requests, int r);
 

@@ -40,11 +40,11 @@ static void count_owners(PatternCounts *counts, const Requests *sent, int reader
             continue;
         RequestLengths asked = requests_lengths(sent, owner);
         PatternCounts *at = &counts[owner];
-        at->partials += asked.sums;
+        at->partials += asked.partials;
         at->partial_entries += asked.members;
-        at->sent[ring_group(reader, owner, parts)] = asked.rows + asked.sums;
+        at->sent[ring_group(reader, owner, parts)] = asked.rows + asked.partials;
         // an edge of the boundary is an entry of the halo Csr or a member of a partial aggregate
-        counts[reader].boundary += asked.members - asked.sums;
+        counts[reader].boundary += asked.members - asked.partials;
     }
     counts[reader].boundary += counts[reader].halo_entries;
 }

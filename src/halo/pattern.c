@@ -173,10 +173,10 @@ static void put_entry(Csr *csr, int64_t *at, int32_t column, float weight) {
 static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column,
                       int64_t *entries) {
     for (int g = 0; g < b->groups; g++) {
-        int64_t end = b->edge_begin[g + 1], sums = pattern->plan.receive_offset[g + 1];
+        int64_t end = b->edge_begin[g + 1], partials = pattern->plan.receive_offset[g + 1];
         for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
             next = target_end(b, e, end);
-            sums -= any_sum(b, e, next);
+            partials -= any_sum(b, e, next);
         }
         for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
             next = target_end(b, e, end);
@@ -185,7 +185,7 @@ static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column
                     put_entry(&pattern->halo, &entries[b->target[e]], column[b->source[i]],
                               b->weight != NULL ? b->weight[i] : 1);
             if (any_sum(b, e, next))
-                put_entry(&pattern->halo, &entries[b->target[e]], (int32_t)sums++, 1);
+                put_entry(&pattern->halo, &entries[b->target[e]], (int32_t)partials++, 1);
         }
     }
 }

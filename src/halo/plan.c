@@ -65,7 +65,9 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool sha
     if (readers != edges)
         out = count_boundary(shard, readers, from->own);
     size_t weight = edges->weight != NULL ? sizeof(float) : 0, entry = sizeof(int32_t) + weight;
-    size_t sums = kind->cover == COVER_SOURCES ? 0 : kind->cover == COVER_MIN ? remote : in.edges;
+    size_t partials = kind->cover == COVER_SOURCES ? 0
+                      : kind->cover == COVER_MIN   ? remote
+                                                   : in.edges;
     size_t made = kind->cover == COVER_SOURCES ? 0 : out.edges * entry; // partial aggregates
     size_t sent = smaller(out.edges, (size_t)from->own * (size_t)shard->parts);
     size_t lists = sent * sizeof(int32_t);
@@ -73,7 +75,7 @@ PatternBytes pattern_bound(const Shard *shard, const PatternKind *kind, bool sha
     // entries of the halo Csr, or members of requests instead of them
     size_t halo = in.edges * entry + smaller(rows, in.edges) * (sizeof(int64_t) + sizeof(int32_t)) +
                   remote * sizeof(int64_t);
-    size_t asks = remote * sizeof(int32_t) + sums * 3 * sizeof(int32_t);
+    size_t asks = remote * sizeof(int32_t) + partials * 3 * sizeof(int32_t);
     size_t ids = (size_t)set_reach(from, kind->source_hops) * sizeof(int64_t);
     size_t boundary = in.edges * (2 * sizeof(int32_t) + weight + 1) + remote;
     size_t cover = kind->cover == COVER_MIN ? cover_bytes(&in, rows) : 0;

@@ -1,6 +1,6 @@
 // Readers request rows and partial aggregates from owners; a partial aggregate is requested with
-// the rows that it sums (its members). From the requests an owner builds its send lists (invariant
-// 5) and the edges of the partial aggregates.
+// the rows that it partials (its members). From the requests an owner builds its send lists
+// (invariant 5) and the edges of the partial aggregates.
 //
 // A request is one list of 4-byte words, so all requests need two collective calls: one for the
 // lengths and one for the lists. There may be a word for every boundary edge, so words are small:
@@ -9,27 +9,27 @@
 #include "internal.h"
 #include <string.h>
 
-enum { ROWS, SUMS, MEMBERS, HEAD };
+enum { ROWS, PARTIALS, MEMBERS, HEAD };
 
 typedef struct Request { // to one owner, or from one reader; its parts lie in this order
-    int32_t *count;      // [HEAD] lengths of the parts: ROWS, SUMS, MEMBERS
+    int32_t *count;      // [HEAD] lengths of the parts: ROWS, PARTIALS, MEMBERS
     int32_t *row;        // [ROWS] rows of the owner that travel themselves
-    int32_t *target;     // [SUMS] global id of the target of each partial aggregate
-    int32_t *end;        // [SUMS] end of its members
+    int32_t *target;     // [PARTIALS] global id of the target of each partial aggregate
+    int32_t *end;        // [PARTIALS] end of its members
     int32_t *member;     // [MEMBERS] rows of the owner, one partial aggregate after the other
     int32_t *weight;     // [MEMBERS] weights of their edges, as floats; absent without weights
 } Request;
 
 static int64_t words_of(const int32_t *count, bool weighted) {
-    return HEAD + count[ROWS] + 2 * (int64_t)count[SUMS] +
+    return HEAD + count[ROWS] + 2 * (int64_t)count[PARTIALS] +
            (weighted ? 2 : 1) * (int64_t)count[MEMBERS];
 }
 
 static Request request_at(int32_t *word) {
     Request r = {.count = word, .row = word + HEAD};
     r.target = r.row + word[ROWS];
-    r.end = r.target + word[SUMS];
-    r.member = r.end + word[SUMS];
+    r.end = r.target + word[PARTIALS];
+    r.member = r.end + word[PARTIALS];
     r.weight = r.member + word[MEMBERS];
     return r;
 }
@@ -42,7 +42,7 @@ static void count_group(int32_t *count, const Boundary *b, const ShardRelation *
     int32_t target = -1;
     for (int64_t e = b->edge_begin[g]; e < b->edge_begin[g + 1]; e++)
         if (b->as_sum[e]) {
-            count[SUMS] += b->target[e] != target;
+            count[PARTIALS] += b->target[e] != target;
             count[MEMBERS]++;
             target = b->target[e];
         }
@@ -50,7 +50,7 @@ static void count_group(int32_t *count, const Boundary *b, const ShardRelation *
 
 static void fill_group(const Request *request, const Boundary *b, const ShardRelation *edges,
                        const int64_t *gid, int g) {
-    int32_t rows = 0, sums = 0, members = 0;
+    int32_t rows = 0, partials = 0, members = 0;
     for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
         if (b->as_row[h])
             request->row[rows++] = edges->remote_row[h];
@@ -58,13 +58,13 @@ static void fill_group(const Request *request, const Boundary *b, const ShardRel
     for (int64_t e = b->edge_begin[g]; e < b->edge_begin[g + 1]; e++) {
         if (!b->as_sum[e])
             continue;
-        sums += b->target[e] != target;
+        partials += b->target[e] != target;
         target = b->target[e];
         if (edges->weight != NULL)
             memcpy(&request->weight[members], &b->weight[e], sizeof *b->weight);
         request->member[members++] = edges->remote_row[b->source[e]];
-        request->target[sums - 1] = (int32_t)gid[target]; // ids of nodes are below 2^31
-        request->end[sums - 1] = members;
+        request->target[partials - 1] = (int32_t)gid[target]; // ids of nodes are below 2^31
+        request->end[partials - 1] = members;
     }
 }
 
@@ -110,7 +110,7 @@ RequestLengths requests_lengths(const Requests *requests, int r) {
     const int32_t *count = requests->word + requests->begin[r];
     if (requests->begin[r] == requests->begin[r + 1]) // of this rank itself
         return (RequestLengths){0};
-    return (RequestLengths){count[ROWS], count[SUMS], count[MEMBERS]};
+    return (RequestLengths){count[ROWS], count[PARTIALS], count[MEMBERS]};
 }
 
 void requests_exchange(Requests *received, const Requests *sent, const Comm *comm) {
@@ -144,26 +144,26 @@ static void apply_lists(Pattern *pattern, const Shard *shard, const Requests *re
         for (int part = 0; r != plan->rank && part < HEAD; part++)
             count[part] += received->word[received->begin[r] + part];
     plan->send_offset = ALLOC(int64_t, plan->size, "send lists");
-    plan->send_row = ALLOC(int32_t, count[ROWS] + count[SUMS], "send lists");
-    plan->partials = count[SUMS];
+    plan->send_row = ALLOC(int32_t, count[ROWS] + count[PARTIALS], "send lists");
+    plan->partials = count[PARTIALS];
     csr_alloc(&pattern->partial, plan->partials, count[MEMBERS], weighted, "edges of a Pattern");
     plan->source_id = ALLOC(int64_t, plan->sources + plan->partials, "global ids");
     const RowSet *from = &shard->set[shard->relation[pattern->kind.relation].from];
     memcpy(plan->source_id, from->gid, (size_t)plan->sources * sizeof(int64_t));
 }
 
-// Appends the group of one reader, after `sent` rows of earlier groups, `sums` of them partial
+// Appends the group of one reader, after `sent` rows of earlier groups, `partials` of them partial
 // aggregates.
-static void apply_group(Pattern *pattern, const Request *request, int64_t sent, int64_t sums) {
+static void apply_group(Pattern *pattern, const Request *request, int64_t sent, int64_t partials) {
     HaloPlan *plan = &pattern->plan;
     Csr *partial = &pattern->partial;
-    int64_t members = partial->offset[sums];
+    int64_t members = partial->offset[partials];
     for (int64_t k = 0; k < request->count[ROWS]; k++)
         plan->send_row[sent++] = request->row[k];
-    for (int64_t k = 0; k < request->count[SUMS]; k++, sums++) {
-        plan->send_row[sent++] = (int32_t)(plan->sources + sums);
-        plan->source_id[plan->sources + sums] = -1 - (int64_t)request->target[k];
-        partial->offset[sums + 1] = members + request->end[k];
+    for (int64_t k = 0; k < request->count[PARTIALS]; k++, partials++) {
+        plan->send_row[sent++] = (int32_t)(plan->sources + partials);
+        plan->source_id[plan->sources + partials] = -1 - (int64_t)request->target[k];
+        partial->offset[partials + 1] = members + request->end[k];
     }
     for (int64_t k = 0; k < request->count[MEMBERS]; k++) {
         partial->column[members + k] = request->member[k];
@@ -175,13 +175,13 @@ static void apply_group(Pattern *pattern, const Request *request, int64_t sent, 
 void requests_apply(Pattern *pattern, const Shard *shard, const Requests *received, bool weighted) {
     apply_lists(pattern, shard, received, weighted);
     HaloPlan *plan = &pattern->plan;
-    int64_t sent = 0, sums = 0;
+    int64_t sent = 0, partials = 0;
     for (int g = 0; g + 1 < plan->size; g++) {
         int reader = ring_reader(plan->rank, g, plan->size);
         Request request = request_at(received->word + received->begin[reader]);
-        apply_group(pattern, &request, sent, sums);
-        sent += request.count[ROWS] + request.count[SUMS];
-        sums += request.count[SUMS];
+        apply_group(pattern, &request, sent, partials);
+        sent += request.count[ROWS] + request.count[PARTIALS];
+        partials += request.count[PARTIALS];
         plan->send_offset[g + 1] = sent;
     }
 }

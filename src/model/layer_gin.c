@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { OUTER_WEIGHT = ROLE_OWN, OUTER_BIAS, EPSILON }; // roles
-enum { SUMS, HIDDEN };                                 // own rows: S where A must stay, and R
+enum { PARTIALS, HIDDEN };                             // own rows: S where A must stay, and R
 
 typedef struct GinOptions {
     double epsilon;
@@ -78,7 +78,7 @@ static void gin_buffers(Model *m, const Allocator *allocator, int l) {
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
     alloc_aggregate(m, allocator, l);
     if (is_made_once(&m->shape, l))
-        layer->own[SUMS] = alloc_rows(allocator, m->rows, in, "aggregated rows");
+        layer->own[PARTIALS] = alloc_rows(allocator, m->rows, in, "aggregated rows");
     layer->own[HIDDEN] = alloc_rows(allocator, m->rows, out, "hidden rows of perceptrons");
     if (!m->shape.inference)
         layer->bits = alloc_device(allocator, (size_t)(m->rows * rows_stride(out) / 8),
@@ -99,7 +99,7 @@ static int64_t gin_scratch(const Model *m, int l) {
 // A precomputed A must stay; otherwise S takes the place of A.
 static Rows sums_of(const LayerRun *run) {
     const Layer *layer = run->layer;
-    return layer->own[SUMS].at != NULL ? layer->own[SUMS] : layer->a;
+    return layer->own[PARTIALS].at != NULL ? layer->own[PARTIALS] : layer->a;
 }
 
 static Post relu(const Model *m) {

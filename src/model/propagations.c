@@ -279,7 +279,7 @@ static void features_kept(Model *m, ExchangeBuffers *buffers) {
     Channel *channel =
         channel_new(buffers, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
     RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->forward[0].right};
-    channel_pack(channel, &rows, (ExchangeContext){.exact = true});
+    channel_pack(channel, &rows, (ExchangeContext){.full_precision = true});
     channel_post(channel);
     for (int group = 0; group + 1 < p->plan.size; group++)
         channel_receive(channel, group);

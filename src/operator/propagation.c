@@ -2,7 +2,7 @@
 #include "fringe/operator.h"
 
 static Rows alloc_partials(const Allocator *allocator, const PropagationForm *form) {
-    return alloc_rows(allocator, form->pattern->partial.rows, form->columns, "partial sums");
+    return alloc_rows(allocator, form->pattern->partial.rows, form->columns, "partial aggregates");
 }
 
 void propagation_init(Propagation *over, SparseOperator *op, const PropagationForm *form,

@@ -87,9 +87,9 @@ static RowSource sent_rows(const Running *running) {
     const SparseOperator *op = running->step.op;
     const OperatorCall *call = running->call;
     Rows partials = call->over->partials;
-    RowSource rows = {.x = call->in, .right = op->right, .sums = partials};
+    RowSource rows = {.x = call->in, .right = op->right, .partials = partials};
     if (call->arrive != NULL)
-        rows = (RowSource){.x = call->sent, .sums = partials};
+        rows = (RowSource){.x = call->sent, .partials = partials};
     if (partials.count == 0)
         return rows;
     op->backend->aggregate_prepare(op->partial, call->in, op->right, NULL);
@@ -110,7 +110,7 @@ void operator_run(const OperatorRun *run, const OperatorCall *call) {
     RowSource rows = sent_rows(&running);
     ExchangeContext when = {.seed = run->seed,
                             .epoch = run->epoch,
-                            .exact = run->full_precision,
+                            .full_precision = run->full_precision,
                             .random = run->random};
     run->schedule->run(over->channel, &rows, when, &(ExchangeWork){run_own, run_halo, &running});
 }

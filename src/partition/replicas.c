@@ -1,6 +1,6 @@
 // What a cut of a hypergraph costs, counted from the dataset and part[n + m] alone in time linear
 // in the pins. A node has a replica on every part other than its home that has one of its
-// hyperedges: its row goes there for the first stage, and a partial sum comes back in the second
+// hyperedges: its row goes there for the first stage, and a partial aggregate comes back in the second
 // one, if every pin is source and target; a directed pin takes part in one of the stages only.
 // lambda of a hyperedge is the number of distinct homes of its pins.
 #include "internal.h"

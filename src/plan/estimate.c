@@ -235,10 +235,11 @@ static PlanTime phase_time(const Planning *p, int l, int d) {
 // A training would measure which exchanges take longer with fp32.
 static PlanTime choose_codec(Planning *p, int l, int d) {
     PlanTime with_codec = phase_time(p, l, d);
-    p->exact[l][d] = strcmp(p->config->quantization.exchanges, "measured") == 0;
+    p->full_precision[l][d] = strcmp(p->config->quantization.exchanges, "measured") == 0;
     PlanTime with_fp32 = phase_time(p, l, d);
-    p->exact[l][d] = p->exact[l][d] && plan_time_total(&with_fp32) <= plan_time_total(&with_codec);
-    return p->exact[l][d] ? with_fp32 : with_codec;
+    p->full_precision[l][d] =
+        p->full_precision[l][d] && plan_time_total(&with_fp32) <= plan_time_total(&with_codec);
+    return p->full_precision[l][d] ? with_fp32 : with_codec;
 }
 
 static void add_phase(PlanEstimate *out, Planning *p, int l, int d) {

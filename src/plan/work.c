@@ -9,7 +9,7 @@ static int64_t level_rows(const Planning *p, int rank, int level) {
 
 double message_bytes(const Planning *p, int l, int d, double rows) {
     const double *share = p->share[l][d];
-    const Codec *codec = p->exact[l][d] ? p->fp32 : p->codec;
+    const Codec *codec = p->full_precision[l][d] ? p->fp32 : p->codec;
     int64_t columns = model_exchanged(&p->shape, l, d);
     Widths widths = {.count = (int64_t)ceil(rows)};
     int64_t left = widths.count;

@@ -1,6 +1,6 @@
 // What the rules replay:RUN of quantization.assign and quantization.exchanges repeat. That run's
 // report wrote assignments/epoch-N.safetensors with one tensor for each channel, one byte for each
-// row, in rank order; metrics.jsonl names the exact exchanges of every epoch.
+// row, in rank order; metrics.jsonl names the exchanges in full precision of every epoch.
 
 #include "fringe/records.h"
 #include "fringe/runfolder.h"
@@ -54,7 +54,7 @@ static bool open_widths(const Replay *replay, int64_t epoch, Tensors *file, Erro
     return tensors_open(file, PATH_IN(replay->folder, name), err);
 }
 
-// ---- the exact exchanges
+// ---- the exchanges in full precision
 
 bool replay_read_exchanges(Replay *replay, const Config *config, Error *err) {
     const char *run = run_of(config->quantization.exchanges);
@@ -64,12 +64,12 @@ bool replay_read_exchanges(Replay *replay, const Config *config, Error *err) {
     if (!is_another(run, "quantization.exchanges", config, err))
         return false;
     RecordedEpoch *epoch = ALLOC(RecordedEpoch, most, "replayed epochs");
-    replay->exact = ALLOC(ExchangeSet, most, "replayed exchanges");
+    replay->full_precision = ALLOC(ExchangeSet, most, "replayed exchanges");
     if (record_history(run, NULL, epoch, most, &read, err))
         for (int64_t i = 0; i < read; i++)
             if (epoch[i].epoch > replay->epochs && epoch[i].epoch <= most) {
                 replay->epochs = epoch[i].epoch;
-                replay->exact[replay->epochs - 1] = epoch[i].fp32;
+                replay->full_precision[replay->epochs - 1] = epoch[i].fp32;
             }
     memory_free(epoch);
     return err->code == 0;
@@ -92,13 +92,14 @@ bool replay_read(Replay *replay, const Config *config, const Comm *comm, Error *
         replay_read_widths(replay, config, err);
     if (!comm_agree(comm, err))
         return false;
-    replay->exact = shared(comm, replay->exact, &replay->epochs, sizeof *replay->exact);
+    replay->full_precision =
+        shared(comm, replay->full_precision, &replay->epochs, sizeof *replay->full_precision);
     replay->assigned = shared(comm, replay->assigned, &replay->assignments, sizeof(int64_t));
     return true;
 }
 
 void replay_clear(Replay *replay) {
     memory_free(replay->assigned);
-    memory_free(replay->exact);
+    memory_free(replay->full_precision);
     *replay = (Replay){0};
 }

@@ -200,7 +200,7 @@ static void put_time(JsonWriter *writer, const EpochRecord *record) {
     json_end_object(writer);
 }
 
-// The names of the exchanges that were exact, if any.
+// The names of the exchanges that were in full precision, if any.
 static void put_fp32(JsonWriter *writer, ExchangeSet set) {
     char name[EXCHANGE_NAME];
     if (set == 0)

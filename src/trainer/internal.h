@@ -46,7 +46,7 @@ struct Trainer {
     Sampler sampler;
     Average average;
     Assigner *assigner; // NULL: the codec knows no widths
-    Chooser *chooser;   // which exchanges are exact; NULL: those of evaluation alone
+    Chooser *chooser;   // which exchanges are in full precision; NULL: those of evaluation alone
     MemoryForecast forecast;
     StateSections sections;
     // flat arrays [state_count], and the host's sides of them

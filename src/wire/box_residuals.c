@@ -181,7 +181,7 @@ void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *sour
                  box->options->top);
     source->x = rows_first(box->rows, own);
     source->scale = NULL;
-    source->sums = rows_range(box->rows, (Range){own, rows.count});
+    source->partials = rows_range(box->rows, (Range){own, rows.count});
     source->row = box->device_row;
     source->gid = int64_at(box->device_gid, box->offset[i]);
 }

@@ -184,7 +184,7 @@ typedef struct Look {
     Channel *channel;
     const uint8_t *bits; // [H] of the receive list
     uint32_t epoch;
-    bool exact, bf16;
+    bool full_precision, bf16;
     int64_t mixed; // rows seen
 } Look;
 
@@ -220,7 +220,7 @@ static inline void look_at_row(Look *look, int64_t gid, int bits, const float *r
     assert_true(columns <= 64);
     for (int64_t c = 0; c < columns; c++)
         sent[c] = right_of(gid) * value_of(look->channel, gid, c, look->epoch);
-    if (look->exact) {
+    if (look->full_precision) {
         assert_memory_equal(row, sent, (size_t)columns * sizeof(float));
         return;
     }
@@ -273,7 +273,8 @@ static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t c
     return rows;
 }
 
-static inline void exchange(const AssignerFixture *fixture, int which, uint32_t epoch, bool exact) {
+static inline void exchange(const AssignerFixture *fixture, int which, uint32_t epoch,
+                            bool full_precision) {
     static const char *const names[] = {"blocking", "overlap", "central"};
     Error err = {0};
     Channel *channel = fixture->channel[which];
@@ -283,15 +284,15 @@ static inline void exchange(const AssignerFixture *fixture, int which, uint32_t 
     Look look = {.channel = channel,
                  .bits = channel_widths(channel, false),
                  .epoch = epoch,
-                 .exact = exact,
+                 .full_precision = full_precision,
                  .bf16 = fixture->bf16};
     int64_t before = channel_count(channel).bytes_sent, takes = memory_allocs();
     schedule_find(names[epoch % 3], &err)
         ->run(channel, &(RowSource){x, on_device(fixture->right), sums},
-              (ExchangeContext){.seed = 9, .epoch = epoch, .exact = exact},
+              (ExchangeContext){.seed = 9, .epoch = epoch, .full_precision = full_precision},
               &(ExchangeWork){no_own_part, halo_part, &look});
     assert_int_equal(memory_allocs(), takes);
-    if (!exact) {
+    if (!full_precision) {
         assert_int_equal(channel_count(channel).bytes_sent - before,
                          bytes_of(channel, fixture->bf16));
         assert_int_equal(look.mixed, p->halo_count);

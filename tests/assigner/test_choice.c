@@ -34,10 +34,10 @@ static const CodecChoice *epoch_at(const AssignerFixture *fixture, Chooser *choo
     ExchangeSet set = chooser_before(chooser, epoch);
     for (int i = 0; i < CHANNELS; i++) {
         Channel *channel = fixture->channel[i];
-        bool exact = channel_is_full_precision(channel);
-        assert_true(exact == ((set & exchange_set_of(fixture->of[i].id)) != 0));
-        channel->seconds.pack += cost[i].pack[exact];
-        channel->seconds.wait += cost[i].wait[exact];
+        bool full_precision = channel_is_full_precision(channel);
+        assert_true(full_precision == ((set & exchange_set_of(fixture->of[i].id)) != 0));
+        channel->seconds.pack += cost[i].pack[full_precision];
+        channel->seconds.wait += cost[i].wait[full_precision];
         channel->ring.bytes_sent += // a quarter of the bytes of fp32
             channel->plan->send_offset[channel->plan->size - 1] * channel->columns;
     }
@@ -281,13 +281,13 @@ static void a_replay_repeats_and_then_stays(void **state) {
     Chooser *chooser = NULL;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
-    ExchangeSet exact[3] = {0, bit(&fixture, 0), bit(&fixture, 1) | bit(&fixture, 2)};
-    Replay replay = {.epochs = 3, .exact = exact};
+    ExchangeSet full_precision[3] = {0, bit(&fixture, 0), bit(&fixture, 1) | bit(&fixture, 2)};
+    Replay replay = {.epochs = 3, .full_precision = full_precision};
     snprintf(config.quantization.exchanges, CONFIG_TEXT, "replay:run");
     assert_ok(chooser_new(&chooser, &config, &test_comm, &replay, fixture.of, CHANNELS, &err),
               &err);
     for (int epoch = 1; epoch <= 5; epoch++)
-        assert_true(chooser_before(chooser, epoch) == exact[epoch < 3 ? epoch - 1 : 2]);
+        assert_true(chooser_before(chooser, epoch) == full_precision[epoch < 3 ? epoch - 1 : 2]);
     chooser_free(chooser);
     fixture_clear(&fixture);
 }

@@ -102,29 +102,31 @@ static void halo_part(void *context, Rows received, int begin, int end, bool las
             floats(way->out)[i * way->out.stride + c] *= left[i];
 }
 
-static void aggregate(Way *way, uint32_t epoch, bool exact) {
+static void aggregate(Way *way, uint32_t epoch, bool full_precision) {
     Error err = {0};
     const Pattern *p = way->pattern;
     device()->aggregate_halo_begin(way->halo);
     device()->aggregate_prepare(way->partial, way->in, on_device(way->block.right), NULL);
     device()->aggregate_rows(way->partial, way->partials, (Range){0, p->plan.partials}, false, NULL,
                              NULL);
-    RowSource rows = {.x = way->in, .right = on_device(way->block.right), .sums = way->partials};
+    RowSource rows = {
+        .x = way->in, .right = on_device(way->block.right), .partials = way->partials};
     schedule_find("overlap", &err)
-        ->run(way->channel, &rows, (ExchangeContext){.seed = 3, .epoch = epoch, .exact = exact},
+        ->run(way->channel, &rows,
+              (ExchangeContext){.seed = 3, .epoch = epoch, .full_precision = full_precision},
               &(ExchangeWork){own_part, halo_part, way});
 }
 
 // Nodes are read by hyperedges and those by nodes again.
-static void there_and_back(Hyper *hyper, uint32_t epoch, bool exact) {
+static void there_and_back(Hyper *hyper, uint32_t epoch, bool full_precision) {
     Way *there = &hyper->way[0], *back = &hyper->way[1];
     const RowSet *nodes = &hyper->shard.set[NODES];
     for (int64_t i = 0; i < nodes->own; i++)
         for (int64_t c = 0; c < COLUMNS; c++)
             floats(there->in)[i * there->in.stride + c] = (float)two_sets_draw(5, nodes->gid[i], c);
-    aggregate(there, epoch, exact);
+    aggregate(there, epoch, full_precision);
     memcpy(floats(back->in), floats(there->out), rows_bytes(there->out.count, COLUMNS));
-    aggregate(back, epoch, exact);
+    aggregate(back, epoch, full_precision);
 }
 
 // ---- the same told densely

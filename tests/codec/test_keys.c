@@ -162,7 +162,7 @@ static void rows_come_back_and_bad_ones_are_reported(void **state) {
             floats(x)[i * x.stride + c] = (float)draw(i * COLUMNS + c, 4);
     }
     MessageSource source = {.x = x,
-                            .sums = {.columns = COLUMNS, .stride = x.stride},
+                            .partials = {.columns = COLUMNS, .stride = x.stride},
                             .row = on_device(row),
                             .gid = on_device(id)};
     layout.scratch = on_device(memory_alloc(codec_key_values.scratch(&layout), "test"));

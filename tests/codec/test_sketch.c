@@ -412,7 +412,7 @@ static void rows_come_back_and_bad_ones_are_reported(void **state) {
             floats(rows)[i * rows.stride + c] = NAN;
     }
     MessageSource source = {.x = rows,
-                            .sums = {.columns = COLUMNS, .stride = rows.stride},
+                            .partials = {.columns = COLUMNS, .stride = rows.stride},
                             .row = on_device(row),
                             .gid = on_device(id)};
     message = memory_alloc(codec_sketch.bytes(&layout), "test");

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { SOURCES = 13, SUMS = 7, COLUMNS = 41, READER = 2, SENDER = 9 };
+enum { SOURCES = 13, PARTIALS = 7, COLUMNS = 41, READER = 2, SENDER = 9 };
 
 static const char *const codecs[] = {"fp32", "bf16", "integer"};
 static const int32_t rows_sent[] = {1, 4, 9, 12};
@@ -18,11 +18,11 @@ enum { ROWS_SENT = 4, SUMS_SENT = 3, SENT = ROWS_SENT + SUMS_SENT };
 typedef struct Scene {
     Rows all, x, sums; // x and sums are views of all
     float scale[SOURCES];
-    int64_t gid[SOURCES + SUMS];
+    int64_t gid[SOURCES + PARTIALS];
 } Scene;
 
 static void scene_init(Scene *scene) {
-    scene->all = rows_alloc(device(), SOURCES + SUMS, COLUMNS, "test");
+    scene->all = rows_alloc(device(), SOURCES + PARTIALS, COLUMNS, "test");
     for (int64_t r = 0; r < scene->all.count; r++) {
         scene->gid[r] = r < SOURCES ? 100 + r : -1 - r;
         for (int64_t c = 0; c < COLUMNS; c++)
@@ -31,7 +31,7 @@ static void scene_init(Scene *scene) {
     for (int r = 0; r < SOURCES; r++)
         scene->scale[r] = 0.3F + (float)r / 5;
     scene->x = rows_first(scene->all, SOURCES);
-    scene->sums = rows_range(scene->all, (Range){SOURCES, SOURCES + SUMS});
+    scene->sums = rows_range(scene->all, (Range){SOURCES, SOURCES + PARTIALS});
 }
 
 // What a reader gets of the listed rows: [count, COLUMNS].
@@ -64,10 +64,10 @@ static void sums_travel_as_rows_of_their_own(void **state) {
     scene_init(&scene);
     MessageSource mixed = {.x = scene.x,
                            .scale = on_device(scene.scale),
-                           .sums = scene.sums,
+                           .partials = scene.sums,
                            .gid = on_device(scene.gid),
                            .peer = READER,
-                           .sum_peer = SENDER};
+                           .partial_peer = SENDER};
     MessageSource as_rows = {
         .x = scene.all, .gid = on_device(scene.gid), .peer = SENDER}; // scale 1
     for (int i = 0; i < 3; i++) {
@@ -93,10 +93,10 @@ static void senders_round_differently(void **state) {
     scene_init(&scene);
     const Codec *codec = codec_find("integer", &err);
     MessageSource one = {
-        .x = scene.x, .sums = scene.sums, .gid = on_device(scene.gid), .peer = READER};
+        .x = scene.x, .partials = scene.sums, .gid = on_device(scene.gid), .peer = READER};
     MessageSource other = one;
-    one.sum_peer = SENDER;
-    other.sum_peer = SENDER + 1;
+    one.partial_peer = SENDER;
+    other.partial_peer = SENDER + 1;
     Rows a = through(codec, one, sums_sent, SUMS_SENT);
     Rows b = through(codec, other, sums_sent, SUMS_SENT);
     assert_memory_not_equal(floats(a), floats(b), rows_bytes(SUMS_SENT, COLUMNS));

@@ -22,7 +22,7 @@ static inline int64_t ring_rows(uint64_t seed, int rank) {
     return draw % 5 == 0 ? 0 : 1 + draw / 5 % 96;
 }
 
-// The last quarter of them stand for partial sums.
+// The last quarter of them stand for partial aggregates.
 static inline int64_t ring_sources(uint64_t seed, int rank) {
     return ring_rows(seed, rank) - ring_rows(seed, rank) / 4;
 }
@@ -102,11 +102,11 @@ static inline Rows ring_fill(const HaloPlan *p, int64_t columns, uint32_t epoch)
     return x;
 }
 
-// Rows and partial sums of ring_fill.
+// Rows and partial aggregates of ring_fill.
 static inline RowSource ring_sent(const HaloPlan *p, Rows x, const float *right) {
     return (RowSource){.x = rows_first(x, p->sources),
                        .right = on_device(right),
-                       .sums = rows_range(x, (Range){p->sources, p->sources + p->partials})};
+                       .partials = rows_range(x, (Range){p->sources, p->sources + p->partials})};
 }
 
 #endif

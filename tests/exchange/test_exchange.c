@@ -224,7 +224,7 @@ static void narrow_rows_fit_at_every_width(void **state) {
 }
 
 // One row of `all` as a message of its own, 4 bits, rounded with the numbers that ALGORITHMS 0
-// fixes: a row's peer is who reads it, a partial sum's who sends it.
+// fixes: a row's peer is who reads it, a partial aggregate's who sends it.
 static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const float *right,
                          int32_t row, int reader, RandomKey key) {
     Error err = {0};
@@ -328,13 +328,13 @@ static void no_halo_part(void *context, Rows received, int begin, int end, bool 
 }
 
 // Of the own part: how much the schedule ran while messages in few bits flew. 0 .. 1
-static double covered_share(Channel *channel, const char *schedule, bool exact) {
+static double covered_share(Channel *channel, const char *schedule, bool full_precision) {
     Error err = {0};
     Rows x = ring_fill(channel_halo_plan(channel), channel_columns(channel), 1);
     RowSource rows = ring_sent(channel_halo_plan(channel), x, NULL);
     ChannelSeconds before = channel_seconds(channel);
     schedule_find(schedule, &err)
-        ->run(channel, &rows, (ExchangeContext){.epoch = 1, .exact = exact},
+        ->run(channel, &rows, (ExchangeContext){.epoch = 1, .full_precision = full_precision},
               &(ExchangeWork){own_moment, no_halo_part, NULL});
     ChannelSeconds after = channel_seconds(channel);
     rows_free(device(), &x);

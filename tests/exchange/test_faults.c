@@ -124,7 +124,7 @@ static void take_other_widths(Scene *scene) {
     memory_free(bits);
 }
 
-// Puts a value into the first row, or partial sum, that is sent, and says whose it is.
+// Puts a value into the first row, or partial aggregate, that is sent, and says whose it is.
 static void poison(Scene *scene, bool sum, float value) {
     const HaloPlan *p = &scene->plan;
     int64_t k = 0, sent = p->send_offset[test_comm.size - 1];

@@ -82,7 +82,7 @@ static void exchange(Late *late, uint32_t e) {
     const Backend *b = late->b;
     RowSource rows = {
         .x = rows_first(late->x, late->plan.sources),
-        .sums = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
+        .partials = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
     };
     b->upload_rows(late->x, late->host[e]);
     channel_pack(late->channel, &rows, (ExchangeContext){.seed = 3, .epoch = e});
@@ -101,7 +101,7 @@ static void exchange_before_reading(Late *late, uint32_t e) {
     const Backend *b = late->b;
     RowSource rows = {
         .x = rows_first(late->x, late->plan.sources),
-        .sums = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
+        .partials = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
     };
     channel_drain(late->channel);
     b->upload_rows(late->x, late->host[e]);
@@ -133,7 +133,7 @@ static void exchange_if_moved(Late *late, uint32_t e) {
     Error none = {0};
     RowSource rows = {
         .x = rows_first(late->x, late->plan.sources),
-        .sums = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
+        .partials = rows_range(late->x, (Range){late->plan.sources, rows_of(late)}),
     };
     late->b->upload_rows(late->x, late->host[e]);
     schedule_find("skip", &none)

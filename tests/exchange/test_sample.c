@@ -82,9 +82,9 @@ static void exchange(Channel *channel, const HaloPlan *p, Expected *want) {
     Rows x = filled(p, want->epoch);
     RowSource rows = ring_sent(p, x, NULL);
     int64_t takes = memory_allocs();
-    channel_pack(
-        channel, &rows,
-        (ExchangeContext){.seed = 5, .epoch = want->epoch, .exact = want->probability >= 1});
+    channel_pack(channel, &rows,
+                 (ExchangeContext){
+                     .seed = 5, .epoch = want->epoch, .full_precision = want->probability >= 1});
     channel_post(channel);
     for (int g = 0; g + 1 < p->size; g++)
         channel_receive(channel, g);

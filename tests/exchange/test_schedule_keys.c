@@ -119,10 +119,11 @@ static void smooth_clear(Smooth *s) {
     ring_clear(&s->plan);
 }
 
-static void exchange(Smooth *s, uint32_t epoch, bool exact) {
+static void exchange(Smooth *s, uint32_t epoch, bool full_precision) {
     Rows x = ring_fill(&s->plan, COLUMNS, epoch);
     RowSource rows = ring_sent(&s->plan, x, NULL);
-    schedule_smooth.run(s->channel, &rows, (ExchangeContext){.epoch = epoch, .exact = exact},
+    schedule_smooth.run(s->channel, &rows,
+                        (ExchangeContext){.epoch = epoch, .full_precision = full_precision},
                         &(ExchangeWork){own, halo, s});
     rows_free(device(), &x);
 }

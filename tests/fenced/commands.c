@@ -59,7 +59,7 @@ static void keep_source(void *to, const void *argument, size_t bytes) {
     *source = **(const MessageSource *const *)argument;
     source->x = fenced_rows(source->x);
     source->scale = fenced_twin(source->scale);
-    source->sums = fenced_rows(source->sums);
+    source->partials = fenced_rows(source->partials);
     source->row = fenced_twin(source->row);
     source->gid = fenced_twin(source->gid);
     source->range = fenced_twin(source->range);

@@ -47,7 +47,7 @@ static double csr_sum(const Csr *csr, int64_t row, const int64_t *gid) {
 }
 
 // halo[H]: what arrives when every owner sends payloads over its send lists.
-// What a rank may send: payloads of own rows, and partial sums of them.
+// What a rank may send: payloads of own rows, and partial aggregates of them.
 static double sent_value(const Pattern *p, int64_t row) {
     if (row < p->plan.sources)
         return payload(p->plan.source_id[row]);
@@ -199,8 +199,8 @@ static void laws_one_and_two_hold(const TestGraph *graph, const Pattern *p) {
     memory_free(owner);
 }
 
-// A cover never takes more rows than sources alone or targets alone, and every partial sum is read
-// once.
+// A cover never takes more rows than sources alone or targets alone, and every partial aggregate is
+// read once.
 static void covers_save_rows(const TestGraph *graph, const Pattern *p) {
     PatternKind kind = p->kind;
     if (kind.cover != COVER_MIN)

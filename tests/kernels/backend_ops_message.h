@@ -182,7 +182,7 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
     Sending sending = {.count = s.rows + s.rows / 2, .bad = case_zeros(c, sizeof(int64_t))};
     MessageSource *source = &sending.source;
     source->x = case_rows(c, own, s.columns);
-    source->sums = case_rows(c, sums, s.columns);
+    source->partials = case_rows(c, sums, s.columns);
     source->scale = scaled ? case_floats(c, own) : NULL;
     source->row = far_list(c, sending.count, (int32_t)(s.rows > 0 ? s.rows : 1));
     source->random =
@@ -190,7 +190,7 @@ static Sending sending_of(Case *c, bool scaled, bool spoiled) {
                        (RandomKind){.seven = s.rows % 2 == 1, .narrow = s.columns % 2 == 1});
     source->gid = far_ids(c, case_ids(c, s.rows));
     source->peer = 3;
-    source->sum_peer = 5;
+    source->partial_peer = 5;
     source->range = case_floats(c, sending.count);
     if (spoiled && own > 1) {
         static const float values[] = {__builtin_inff(), -3.4e38f, 3.4e38f, __builtin_nanf("")};

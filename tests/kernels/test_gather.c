@@ -5,7 +5,7 @@
 #include "bf16.h"
 #include "kernels.h"
 
-enum { OWN = 500, SUMS = 40, SENT = 333, BEFORE = 2 };
+enum { OWN = 500, PARTIALS = 40, SENT = 333, BEFORE = 2 };
 static const int64_t widths[] = {1, 16, 41, 602};
 
 // Values that bf16 holds exactly.
@@ -13,7 +13,7 @@ static float number(int64_t row, int64_t column) {
     return (float)((row * 31 + column * 7) % 127 - 60);
 }
 static float factor(int64_t row) { return row % 3 == 0 ? 0.5f : -2.0f; }
-static int32_t listed(int64_t k) { return (int32_t)(k * (OWN + SUMS - 1) / (SENT - 1)); }
+static int32_t listed(int64_t k) { return (int32_t)(k * (OWN + PARTIALS - 1) / (SENT - 1)); }
 
 static Rows filled(int64_t count, int64_t columns, int64_t first) {
     Rows rows = rows_alloc(device(), count, columns, "rows of a test");
@@ -42,7 +42,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     for (int64_t k = 0; k < SENT; k++)
         row[k] = listed(k);
     MessageSource source = {.x = filled(OWN, columns, 0),
-                            .sums = filled(SUMS, columns, OWN),
+                            .partials = filled(PARTIALS, columns, OWN),
                             .scale = scaled ? on_device(scale) : NULL,
                             .row = on_device(row)};
     Rows back = zeroed_rows(BEFORE + SENT + 1, columns);
@@ -59,7 +59,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     expect_rows(back, scaled);
     memory_free(packed);
     rows_free(device(), &back);
-    rows_free(device(), &source.sums);
+    rows_free(device(), &source.partials);
     rows_free(device(), &source.x);
 }
 

@@ -9,9 +9,9 @@
 
 #include "fringe/wire.h"
 
-// The second message has no rows; the last rows of the third are partial sums.
+// The second message has no rows; the last rows of the third are partial aggregates.
 static const int64_t offsets[] = {0, 5, 5, 18};
-enum { MESSAGES = 3, ROWS = 18, SUMS = 4, COLUMNS = 24, EXCHANGES = 7 };
+enum { MESSAGES = 3, ROWS = 18, PARTIALS = 4, COLUMNS = 24, EXCHANGES = 7 };
 
 static const char *const codecs[] = {"fp32", "bf16", "integer", "sparse"};
 enum { CODECS = sizeof codecs / sizeof *codecs };
@@ -41,7 +41,7 @@ typedef struct Pair {
 } Pair;
 
 static inline int64_t id_of_row(int64_t place) {
-    return place < ROWS - SUMS ? 100 + place : -1 - place;
+    return place < ROWS - PARTIALS ? 100 + place : -1 - place;
 }
 
 static inline int64_t id_at(const void *context, int64_t place) {
@@ -76,7 +76,7 @@ static inline void pair_init(Pair *p, CodecOptions sender, CodecOptions reader, 
                 .sent = zeroed_rows(2 * ROWS, COLUMNS), // own rows, then room for sums
                 .received = zeroed_rows(ROWS, columns)};
     for (int64_t k = 0; k < ROWS; k++) {
-        p->row[k] = (int32_t)(k < ROWS - SUMS ? k : ROWS + k);
+        p->row[k] = (int32_t)(k < ROWS - PARTIALS ? k : ROWS + k);
         p->id[p->row[k]] = id_of_row(k);
     }
     end_init(p, OUTGOING, COLUMNS);
@@ -101,15 +101,15 @@ static inline void fill_rows(Pair *p, int64_t exchange) {
 
 static inline MessageSource source_of(const Pair *p, int i) {
     return (MessageSource){.x = rows_first(p->sent, ROWS),
-                           .sums = rows_range(p->sent, (Range){ROWS, 2 * ROWS}),
+                           .partials = rows_range(p->sent, (Range){ROWS, 2 * ROWS}),
                            .row = on_device(p->row + offsets[i]),
                            .gid = on_device(p->id),
                            .random = random_key(3, RANDOM_ROUNDING, 1, 0, 0),
                            .peer = 6,
-                           .sum_peer = 7};
+                           .partial_peer = 7};
 }
 
-// A row of the third message is own, or a partial sum.
+// A row of the third message is own, or a partial aggregate.
 static inline int64_t own_rows(const Pair *p, int i) {
     int64_t own = 0;
     for (int64_t k = offsets[i]; k < offsets[i + 1]; k++)
