@@ -11,7 +11,7 @@ import sys
 ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.environ["FRINGE"]
 PAGES = ["README.md", "CONTRIBUTING.md", "bench/peers/README.md"] + sorted(
     os.path.relpath(p, ROOT) for p in glob.glob(os.path.join(ROOT, "docs/**/*.md"), recursive=True))
-NOTEBOOKS = ("docs/lab/", "docs/ALGORITHMS.md", "docs/PEERS.md", "docs/TRAPS.md", "docs/results.md", "bench/peers/")
+NOTEBOOKS = ("docs/lab/", "docs/PEERS.md", "bench/peers/")
 WIDEST = 120
 failures = []
 

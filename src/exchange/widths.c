@@ -30,7 +30,7 @@ void channel_ranges_reset(Channel *channel) {
            (size_t)channel_side_rows(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
 }
 
-// A row of D values in steps of S adds D S^2 / 6 on average (ALGORITHMS A.2).
+// A row of D values in steps of S adds D S^2 / 6 on average (ALGORITHMS A.1).
 double channel_noise(const Channel *channel) {
     const MessageBox *box = &channel->box[OUTGOING];
     double sum = 0;
