@@ -11,14 +11,13 @@ smoke: --table
 """
 import argparse
 import glob
-import json
 import os
 import re
 import subprocess
 import sys
 import time
 
-from figures import ROOT, kept, write_tables
+from figures import ROOT, keep, kept, read_kept, write_tables
 
 BUILD, KEPT = os.path.join(ROOT, "build-fuzz"), kept("fuzz")
 RATE, LINES, REFUSAL = 20000, 90, 0.1
@@ -140,12 +139,10 @@ def main():
     if set(names) - set(known):
         options.error(f"there is no fuzzer {', '.join(set(names) - set(known))}; there are {', '.join(known)}")
     if args.table:
-        with open(os.path.join(ROOT, "bench", "results", "fuzz.json")) as file:
-            write(json.load(file))
-        return
+        return write(read_kept(os.path.join(ROOT, "bench", "results", "fuzz.json")))
     build(BUILD, "FRINGE_FUZZ", names)
     build(os.path.join(BUILD, "cover"), "FRINGE_COVER", names)
-    kept = json.load(open(KEPT)) if os.path.exists(KEPT) else {"readers": {}}
+    kept = {"readers": {}, **read_kept(KEPT)}
     kept["clang"] = subprocess.run(["clang", "--version"], stdout=subprocess.PIPE, text=True).stdout.splitlines()[0]
     kept["bombs"] = refuse_bombs()
     kept["readers"] = {name: row for name, row in kept["readers"].items() if name in known}
@@ -159,9 +156,7 @@ def main():
         short = short or executions / seconds < RATE or 100 * reached / lines < LINES
         kept["readers"][name] = {"longest": int(longest), "executions": executions, "seconds": round(seconds, 1), "lines": lines,
                                  "reached": reached}
-        with open(KEPT, "w") as file:
-            json.dump(kept, file, indent=1, sort_keys=True)
-            file.write("\n")
+        keep(KEPT, kept)
         write(kept)
     sys.exit(args.strict and short)
 

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 
-from figures import ROOT, fringe, keep, option, settings
+from figures import ROOT, fringe, keep, option, read_kept, settings
 
 
 def records_of(folder):
@@ -54,13 +54,10 @@ def known_cells(path):
     """What is kept, and what benches on other machines have kept in the folders of --merge=FOLDER,..."""
     table = {}
     for of in [path, *(os.path.join(folder, os.path.basename(path)) for folder in option("merge", "").split(",") if folder)]:
-        if not os.path.exists(of):
-            if of != path:
-                sys.exit(f"--merge: there is no {of}")
-            continue
-        with open(of) as file:
-            for case, methods in json.load(file).items():
-                table[case] = {**methods, **table.get(case, {})}
+        if of != path and not os.path.exists(of):
+            sys.exit(f"--merge: there is no {of}")
+        for case, methods in read_kept(of).items():
+            table[case] = {**methods, **table.get(case, {})}
     if option("merge", ""):
         keep(path, table)
     return table

@@ -160,6 +160,13 @@ def kept(name):
     return os.path.join(folder, f"{name}.json")
 
 
+def read_kept(path):
+    if not os.path.exists(path):
+        return {}
+    with open(path, encoding="utf-8") as file:
+        return json.load(file)
+
+
 def keep(path, table):
     """Writes what is known so far, one key a line."""
     lines = [f"{json.dumps(key)}: {json.dumps(known)}" for key, known in table.items()]
@@ -191,11 +198,7 @@ def tables_path(bench):
 
 def read_tables(bench):
     """What it has written: {title: [paragraphs and tables]}."""
-    path = tables_path(bench)
-    if not os.path.exists(path):
-        return {}
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    return read_kept(tables_path(bench))
 
 
 def as_lines(part, indent):

@@ -23,7 +23,7 @@ import tempfile
 import time
 import zipfile
 
-from figures import FRINGE, Bench, fringe, keep, kept, needs_module, option, write_tables
+from figures import FRINGE, Bench, fringe, keep, kept, needs_module, option, read_kept, write_tables
 
 numpy = needs_module("numpy")
 
@@ -190,7 +190,7 @@ def main():
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     work = option("keep", "") or tempfile.mkdtemp(prefix="fringe-full-")
     os.makedirs(work, exist_ok=True)
-    kept = json.load(open(KEPT)) if os.path.exists(KEPT) else {}
+    kept = read_kept(KEPT)
     try:
         for name in option("sets", ",".join(SETS)).split(","):
             kept[name] = measure(bench, name, work, option("epochs", 3), option("hidden", 256))

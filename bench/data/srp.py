@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, Bench, fringe, keep, kept, option, settings, skip, write_tables
+from figures import BUILD, ROOT, Bench, fringe, keep, kept, option, read_kept, settings, skip, write_tables
 
 SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
         "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
@@ -339,10 +339,7 @@ def measure_set(bench, known, table, hypergraph, methods):
 def main():
     if "FRINGE_DATA" not in os.environ:
         skip("FRINGE_DATA names no folder of hypergraphs")
-    bench, table, known, methods = Bench("srp"), table_rows(), {}, list(METHODS)
-    if os.path.exists(KNOWN):
-        with open(KNOWN) as file:
-            known = json.load(file)
+    bench, table, known, methods = Bench("srp"), table_rows(), read_kept(KNOWN), list(METHODS)
     if not os.path.exists(KAHYPAR):
         print(f"# Mt-KaHyPar is left out: {KAHYPAR} is not there; bench/peers/systems/setup.sh mtkahypar makes it", flush=True)
         methods.remove("Mt-KaHyPar")

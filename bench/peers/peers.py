@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, epoch_seconds, fringe, kept, option, peer_python, skip, write_tables
+from figures import ROOT, Bench, epoch_seconds, fringe, keep, kept, option, peer_python, read_kept, skip, write_tables
 
 PEERS = ("dgl", "pyg")
 GENERATOR = {"reddit-small": "reddit-small", "reddit-half": "planted:nodes=116000,edges=13400000,communities=128"}
@@ -77,10 +77,9 @@ def main():
 def write_table(table, threads, rounds):
     """Rows of earlier calls (another --graph) stay."""
     path = kept("peers")
-    rows = json.load(open(path)) if os.path.exists(path) else {}
+    rows = read_kept(path)
     rows.update({f"{name}, {model}": {**median, "threads": threads, "rounds": rounds} for name, model, median in table})
-    with open(path, "w") as out:
-        json.dump(rows, out, indent=1)
+    keep(path, rows)
     lines = ["`bench/run.sh peers` (one process, 3 × 256, no evaluation; medians). `saving`: with the aggregate of the",
              "features made once and the last layer multiplied first, as is the default of every mode but `vanilla` and `adaqp-published`.", "",
              "| graph, model | threads | rounds | fringe, s | saving, s | DGL, s | PyG, s | × DGL | × PyG | saving × DGL "

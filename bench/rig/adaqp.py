@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, kept, look_alike, needs_rig, option, write_tables
+from figures import BUILD, ROOT, SMOKE, Bench, keep, kept, look_alike, needs_rig, option, read_kept, write_tables
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {66.8: 2.5, 75.2: 3.0, 78.2: 3.4}  # of gcn; times vanilla
@@ -110,7 +110,7 @@ def main():
     bench, graph, epochs = Bench("adaqp"), option("graph", "reddit-small"), option("epochs", 9)
     shares = [float(share) for share in option("shares", "66.8,75.2,78.2").split(",")]
     table_path = kept("adaqp")  # rows of earlier calls stay
-    table = json.load(open(table_path)) if os.path.exists(table_path) else {}
+    table = read_kept(table_path)
     rows = table.setdefault(graph, {})
     look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
@@ -121,8 +121,7 @@ def main():
                 for share in shares:
                     row, rate = measure(bench, work, config, model, layout, share, rate, epochs)
                     rows[f"{model} {layout} {share}"] = row
-                    with open(table_path, "w") as out:
-                        json.dump(table, out, indent=1)
+                    keep(table_path, table)
                     write_table(graph, rows)
     bench.end()
 

@@ -12,11 +12,10 @@ the sum of the weight gradients hold the link, for blocking hides them behind no
 1.10 of it (1.08 with 2x1). Published, layer 0 kept: PipeGCN 1.43 to 3.96 times vanilla, SANCUS 0.27 to 1.31. Rows stay
 in bench/results/pipegcn.json; writes bench/results/tables/pipegcn.json.
 """
-import json
 import os
 import tempfile
 
-from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, write_tables
+from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, read_kept, write_tables
 from rig import WARM, gains, in_turns, middle, ranged, run, search, times, vanilla
 
 BARS = {"2x1": 1.08}
@@ -60,7 +59,7 @@ def main():
     needs_rig()
     bench, graph, epochs = Bench("pipegcn"), option("graph", "reddit-small"), option("epochs", 5)
     path = kept("pipegcn")
-    table = json.load(open(path)) if os.path.exists(path) else {}
+    table = read_kept(path)
     rows = table.setdefault(graph, {})
     look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-pipegcn-") as work:

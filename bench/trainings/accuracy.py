@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, allowed_difference, fringe, kept, option, write_tables
+from figures import ROOT, Bench, allowed_difference, fringe, keep, kept, option, read_kept, write_tables
 
 ROWS = ["cora-gcn", "cora-sage", "citeseer-gcn", "citeseer-sage", "amazon_photo-gcn", "amazon_photo-sage",
         "amazon_computers-gcn", "coauthor_cs-gcn", "coauthor_cs-sage", "coauthor_physics-gcn", "coauthor_physics-sage",
@@ -63,11 +63,10 @@ def table(rows, measured, reference):
 
 def main():
     runs, ranks, bench = option("runs", 10), option("ranks", 4), Bench("accuracy")
-    with open(os.path.join(ROOT, "bench", "results", "reference.json")) as file:
-        reference = json.load(file)
+    reference = read_kept(os.path.join(ROOT, "bench", "results", "reference.json"))
     only = option("only", "").split(",") if option("only", "") else ROWS
     table_path = kept("accuracy")
-    measured = json.load(open(table_path)) if os.path.exists(table_path) else {}
+    measured = read_kept(table_path)
     for name in only:
         if name not in reference:
             sys.exit(f"bench/results/reference.json has no {name}; make it with bench/peers/systems/reference.py")
@@ -79,8 +78,7 @@ def main():
         bench.figure(f"{name}: |difference|", difference, "points", "allowed", allowed, difference / allowed + 1e-9, 1.0,
                      at_most=True)
         measured[name] = mine
-        with open(table_path, "w") as out:
-            json.dump(measured, out, indent=1)
+        keep(table_path, measured)
     caption = f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation)."
     write_tables("Accuracy against a PyTorch reference",
                  caption + "\n\n" + table(ROWS, measured, reference))

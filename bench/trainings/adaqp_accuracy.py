@@ -21,7 +21,7 @@ import tempfile
 from array import array
 
 from cells import records_of, score_of
-from figures import ROOT, SMOKE, Bench, fringe, keep, kept, option, paired_difference, settings, write_tables
+from figures import ROOT, SMOKE, Bench, fringe, keep, kept, option, paired_difference, read_kept, settings, write_tables
 
 NARROW = "lossless.order=auto"  # hundreds of seeds of products with up to 8,415 features would take days
 SETS = {"cora-gcn": [NARROW], "amazon-computers-gcn": [NARROW], "coauthor-physics-gcn": [NARROW],
@@ -168,7 +168,7 @@ def write_table(table):
 
 def main():
     bench, least, most = Bench("adaqp_accuracy"), option("least", 5), option("most", 40)
-    table = json.load(open(KNOWN)) if os.path.exists(KNOWN) else {}
+    table = read_kept(KNOWN)
     modes = option("modes", ",".join(MODES)).split(",")
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
         for name in option("only", ",".join(SETS)).split(","):

@@ -13,12 +13,11 @@ bench/results/differences.json and not measured again (remove one there to do so
 left out. A memory pays at a width where it has less noise than the rows themselves at the same bytes. Bar, with 2 layers:
 differences of 2 bits, rows before post, have at most the noise of 4 bits of the rows after post. Writes bench/results/tables/differences.json.
 """
-import json
 import os
 import tempfile
 from collections import namedtuple
 
-from figures import ROOT, SMOKE, Bench, keep, kept, look_alike, on_ranks, option, write_tables
+from figures import ROOT, Bench, keep, kept, look_alike, on_ranks, option, read_kept, write_tables
 from noise import noise_at
 from versions import Version
 
@@ -172,7 +171,7 @@ than they do at any width."""
 
 def main():
     bench = Bench("differences")
-    known = json.load(open(KNOWN)) if os.path.exists(KNOWN) and not SMOKE else {}
+    known = read_kept(KNOWN)
     wanted = scenes()
     measure(known, wanted)
     judge(bench, known, wanted)

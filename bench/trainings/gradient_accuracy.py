@@ -17,7 +17,7 @@ from collections import namedtuple
 from functools import partial
 
 from cells import mean_of, measure_cells, names_wanted, not_run, score_of, train_seeds
-from figures import Bench, kept, option, paired_difference, write_tables
+from figures import Bench, kept, option, paired_difference, read_kept, write_tables
 
 # config: ranks, optimizers, seeds, settings of all its runs
 SETS = {"cora-gcn": ((4, 8), ("adam", "sgd"), 10, []),
@@ -135,7 +135,7 @@ chooses bits every 25 epochs. memory: what it left of gradients, ‖g - h‖ / �
 
 def main():
     bench = Bench("gradient_accuracy")
-    table = json.load(open(KNOWN)) if os.path.exists(KNOWN) else {}
+    table = read_kept(KNOWN)
     measure_cells(KNOWN, table, [(case.name, method, partial(case.run, method)) for case, method in all_cells()
                                  if is_selected(case, method)])
     judge(bench, table)

@@ -22,7 +22,7 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, keep, kept, on_ranks, option, write_tables
+from figures import ROOT, SMOKE, Bench, keep, kept, on_ranks, option, read_kept, write_tables
 
 SETS = {"cora-gcn": [], "reddit-small-gcn": [], "coauthor-physics-gcn": ["lossless.order=auto"]}
 RANKS = 2 if SMOKE else 4
@@ -194,7 +194,7 @@ the gap of the same steps in fp32 (last column) taken off both, where it is not 
 
 def main():
     bench = Bench("gradients")
-    known = json.load(open(KNOWN)) if os.path.exists(KNOWN) else {}
+    known = read_kept(KNOWN)
     only = option("only", "codecs,bits").split(",")
     for name in option("sets", ",".join(SETS)).split(",") if "codecs" in only else ():
         known[name] = arms_of(name)

@@ -21,7 +21,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, settings, skip, write_tables
+from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, read_kept, settings, skip, write_tables
 
 MODES = ("vanilla", "adaqp-published", "adaqp")
 CONFIG = os.path.join(ROOT, "configs", "adaqp-walmart-hgnn.json")
@@ -85,7 +85,7 @@ def measure(known, least, most, epochs, ranks):
 
 def main():
     bench, epochs, ranks = Bench("hyper_adaqp"), option("epochs", 200), option("ranks", 4)
-    known = json.load(open(KNOWN)) if os.path.exists(KNOWN) else {}
+    known = read_kept(KNOWN)
     majority = most_frequent()
     measure(known, option("least", 5), option("most", 10), epochs, ranks)
     vanilla = statistics.mean(score for score, _ in known["vanilla"])

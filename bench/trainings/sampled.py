@@ -18,7 +18,7 @@ import tempfile
 
 from cells import measure_cells, names_wanted
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
-from figures import SMOKE, fringe as program, keep, kept, settings, write_tables
+from figures import SMOKE, fringe as program, keep, kept, read_kept, settings, write_tables
 
 import fringe
 
@@ -465,10 +465,8 @@ def cells_of(work):
 
 
 def main():
-    path, found = kept("sampled"), {}
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            found = json.load(file)
+    path = kept("sampled")
+    found = read_kept(path)
     with tempfile.TemporaryDirectory(prefix="fringe-sampled-") as work:
         wanted = [(case, name, run) for part, case, name, run in cells_of(work) if names_wanted("only", part)]
         measure_cells(path, found, wanted)

@@ -11,13 +11,12 @@ the gradient over 2,000 draws at the weights of epoch 20, beside a uniform draw'
 training nodes is below a target. The same on row-normalised features, where rows of nodes are as long as each other.
 Writes bench/results/tables/sampling.json.
 """
-import json
 import os
 import statistics
 import tempfile
 
 from convex_problems import dataset_of, fringe, np, program
-from figures import ROOT, SMOKE, Bench, keep, kept, option, settings, write_tables
+from figures import ROOT, SMOKE, Bench, keep, kept, option, read_kept, settings, write_tables
 
 SIZE, DECAY, APART = 8 if SMOKE else 64, 1e-3, 10
 EPOCHS, LAST = (60, 20) if SMOKE else (6000, 2000)
@@ -166,11 +165,7 @@ def importance(bench, work):
 
 
 def write(bench):
-    table = {}
-    if os.path.exists(kept("sampling")):  # rows of earlier calls stay
-        with open(kept("sampling")) as file:
-            table = json.load(file)
-    table.update({f["name"]: f["value"] for f in bench.figures})
+    table = read_kept(kept("sampling")) | {f["name"]: f["value"] for f in bench.figures}  # rows of earlier calls stay
     keep(kept("sampling"), table)
     write_tables("A sample of the training nodes", f"""\
 `bench/run.sh sampling`. Floor: logistic regression of mushroom with weight decay {DECAY:g} from its optimum w*,

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, fringe, kept, needs_rig, option, write_tables
+from figures import BUILD, ROOT, SMOKE, Bench, fringe, keep, kept, needs_rig, option, read_kept, write_tables
 import rig as on_rig
 
 SAVED = {"cora": 20, "pubmed": 23, "amazon_photo": 38, "amazon_computers": 37, "coauthor_cs": 27,
@@ -183,15 +183,14 @@ def rig(bench, work):
             "| published AdaQP x | AdaQP with savings x | ideal x | of the ideal | fewer bytes "
             "| published vanilla, % of an epoch | vanilla with savings | AdaQP with savings |", "|" + "---|" * 14]
     path = kept("savings")  # rows of earlier calls stay
-    table = json.load(open(path)) if os.path.exists(path) else {}
+    table = read_kept(path)
     rows = table.setdefault(graph, {})
     for model in option("models", "gcn,sage").split(","):
         for layout in option("layouts", "2x1,2x2,4x1").split(","):
             rate = 1000
             for share in (float(share) for share in option("shares", "66.8,75.2,78.2").split(",")):
                 rows[f"{model} {layout} {share}"], rate = at_share(bench, work, model, layout, share, rate, epochs)
-                with open(path, "w") as out:
-                    json.dump(table, out, indent=1)
+                keep(path, table)
     return ("Speed-ups over published vanilla on the network rig (medians over repeats by turns with their range where there is "
             "one, else one measurement): modes `lossless`, `adaqp-published` and `adaqp` over "
             "`vanilla`. The ideal leaves the greater of messages and everything else, the sum of the weight gradients "

@@ -13,8 +13,6 @@ no bar; lossless shows which bytes are saved without any of this. Modes that the
 Cells are kept in bench/results/stale.json as soon as they are known and not run again (remove one there to do so); none
 is begun after so many hours. Writes bench/results/tables/stale.json.
 """
-import json
-import os
 import statistics
 import sys
 import tempfile
@@ -23,7 +21,7 @@ from functools import partial
 from itertools import accumulate
 
 from cells import mean_of, measure_cells, names_wanted, not_run, score_of, tests_of, train_seeds
-from figures import FRINGE, SMOKE, Bench, kept, look_alike, option, paired_difference, write_tables
+from figures import FRINGE, Bench, kept, look_alike, option, paired_difference, read_kept, write_tables
 from versions import Version
 
 # With their own splits few nodes train, and nothing that they need travels.
@@ -176,7 +174,7 @@ does not need, as lossless does alone: its bytes are those to hold theirs agains
 
 def main():
     bench = Bench("stale")
-    table = json.load(open(KNOWN)) if os.path.exists(KNOWN) and not SMOKE else {}
+    table = read_kept(KNOWN)
     modes = known_modes()
     cells = [(case, mode) for case, mode in all_cells() if is_selected(case, mode) and mode in modes]
     measure_cells(KNOWN, table, [(name_of(case), mode, partial(run_cell, case, mode)) for case, mode in cells])

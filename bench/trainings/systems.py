@@ -7,21 +7,16 @@ Measures nothing: figures are those of bench/results/gradients.json, gradient_ac
 "Optima of convex problems" in bench/results/tables/convex.json; what is not there is said to be not
 measured. Writes bench/results/tables/systems.json.
 """
-import json
 import os
 import statistics
 
-from figures import ROOT, write_tables
+from figures import ROOT, read_kept, write_tables
 
 NOT = "not measured"
 
 
 def read(name):
-    path = os.path.join(ROOT, "bench", "results", name + ".json")
-    if not os.path.exists(path):
-        return {}
-    with open(path, encoding="utf-8") as file:
-        return json.load(file)
+    return read_kept(os.path.join(ROOT, "bench", "results", name + ".json"))
 
 
 BITS, ACCURACY, SAMPLED = read("gradients"), read("gradient_accuracy"), read("sampled")
