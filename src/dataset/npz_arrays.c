@@ -5,46 +5,31 @@
 
 #include <string.h>
 
-static void copy(void *out, const void *from, int64_t at, int64_t count, size_t item) {
-    memcpy(out, (const char *)from + (size_t)at * item, (size_t)count * item);
+static void make_copy(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
+    const char *from = array->from;
+    memcpy(out, from + (size_t)place->at * array->item, (size_t)count * array->item);
+    place->at += count;
 }
 
-static void make_ones(float *out, int64_t count) {
+static void make_ones(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
+    (void)array, (void)place;
     for (int64_t k = 0; k < count; k++)
-        out[k] = 1;
+        ((float *)out)[k] = 1;
 }
 
 // ---- edges and pins
 
-static void make_weights(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    const float *weight = array->dataset->weight;
-    if (weight == NULL)
-        make_ones(out, count);
-    else
-        copy(out, weight, place->at, count, sizeof *weight);
-    place->at += count;
-}
-
-static void make_targets(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    copy(out, array->dataset->target, place->at, count, sizeof *array->dataset->target);
-    place->at += count;
-}
-
-static void make_offsets(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    const int64_t *offset = array->dataset->offset + place->at;
-    if (array->item == sizeof *offset)
-        copy(out, offset, 0, count, sizeof *offset);
-    for (int64_t k = 0; array->item == sizeof(int32_t) && k < count; k++)
-        ((int32_t *)out)[k] = (int32_t)offset[k];
-    place->at += count;
+static void make_short_offsets(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
+    int32_t *offset = out;
+    for (int64_t k = 0; k < count; k++, place->at++)
+        offset[k] = (int32_t)array->dataset->offset[place->at];
 }
 
 static void make_shape(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
     const Dataset *d = array->dataset;
     bool features = strcmp(array->key, "attr_shape") == 0;
-    const int64_t shape[2] = {d->nodes, features ? d->features : d->nodes};
-    copy(out, shape, place->at, count, sizeof *shape);
-    place->at += count;
+    for (int64_t k = 0; k < count; k++, place->at++)
+        ((int64_t *)out)[k] = place->at == 0 || !features ? d->nodes : d->features;
 }
 
 static void make_pin_nodes(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
@@ -57,37 +42,7 @@ static void make_pin_nodes(const OutArray *array, ArrayPlace *place, int64_t cou
     }
 }
 
-static void make_roles(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    copy(out, array->dataset->pin_role, place->at, count, 1);
-    place->at += count;
-}
-
-static void make_hyperedge_weights(const OutArray *array, ArrayPlace *place, int64_t count,
-                                   void *out) {
-    const float *weight = array->dataset->hyperedge_weight;
-    if (weight == NULL)
-        make_ones(out, count);
-    else
-        copy(out, weight, place->at, count, sizeof *weight);
-    place->at += count;
-}
-
-static void make_nodes(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    copy(out, &array->dataset->nodes, place->at, count, sizeof array->dataset->nodes);
-    place->at += count;
-}
-
-static void make_node_weights(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    copy(out, array->dataset->node_weight, place->at, count, sizeof *array->dataset->node_weight);
-    place->at += count;
-}
-
 // ---- features: dense, or the entries that are not 0
-
-static void make_features(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    copy(out, array->dataset->x, place->at, count, sizeof *array->dataset->x);
-    place->at += count;
-}
 
 static void make_attr_data(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
     float *value = out;
@@ -129,16 +84,6 @@ static void make_labels(const OutArray *array, ArrayPlace *place, int64_t count,
     place->at += count;
 }
 
-static void make_label_bits(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    copy(out, array->dataset->labels, place->at, count, 1);
-    place->at += count;
-}
-
-static void make_numbers(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
-    copy(out, array->dataset->numbers, place->at, count, sizeof *array->dataset->numbers);
-    place->at += count;
-}
-
 static void make_split(const OutArray *array, ArrayPlace *place, int64_t count, void *out) {
     int64_t *node = out;
     for (int64_t k = 0; k < count; place->at++)
@@ -169,32 +114,47 @@ static OutArray *add(List *list, const char *key, const char *descr, int64_t cou
     return array;
 }
 
+// One that the dataset has as it is written.
+static void add_copy(List *list, const char *key, const char *descr, int64_t count,
+                     const void *from) {
+    add(list, key, descr, count, make_copy)->from = from;
+}
+
 static void add_matrix(List *list, const char *key, const char *descr, int64_t columns,
-                       MakeElements *make) {
-    OutArray *array = add(list, key, descr, list->dataset->nodes, make);
+                       const void *from) {
+    OutArray *array = add(list, key, descr, list->dataset->nodes, make_copy);
+    array->from = from;
     array->rank = 2;
     array->shape[1] = columns;
 }
 
+// NULL: they are all 1.
+static void add_weights(List *list, const char *key, int64_t count, const float *weight) {
+    add(list, key, "<f4", count, weight != NULL ? make_copy : make_ones)->from = weight;
+}
+
 static void add_graph(List *list) {
-    int64_t n = list->dataset->nodes, e = list->dataset->edges;
-    add(list, "adj_data", "<f4", e, make_weights);
-    add(list, "adj_indices", "<i4", e, make_targets);
-    add(list, "adj_indptr", e <= INT32_MAX ? "<i4" : "<i8", n + 1, make_offsets);
+    const Dataset *d = list->dataset;
+    add_weights(list, "adj_data", d->edges, d->weight);
+    add_copy(list, "adj_indices", "<i4", d->edges, d->target);
+    if (d->edges <= INT32_MAX)
+        add(list, "adj_indptr", "<i4", d->nodes + 1, make_short_offsets);
+    else
+        add_copy(list, "adj_indptr", "<i8", d->nodes + 1, d->offset);
     add(list, "adj_shape", "<i8", 2, make_shape);
 }
 
 // The weights say how many hyperedges there are, so they are written even if all are 1.
 static void add_hypergraph(List *list) {
     const Dataset *d = list->dataset;
-    add(list, "num_nodes", "<i8", 1, make_nodes);
+    add_copy(list, "num_nodes", "<i8", 1, &d->nodes);
     add(list, "node", "<i4", d->edges, make_pin_nodes);
-    add(list, "hyperedge", "<i4", d->edges, make_targets);
-    add(list, "hyperedge_weight", "<f4", d->hyperedges, make_hyperedge_weights);
+    add_copy(list, "hyperedge", "<i4", d->edges, d->target);
+    add_weights(list, "hyperedge_weight", d->hyperedges, d->hyperedge_weight);
     if (d->pin_role != NULL)
-        add(list, "role", "|u1", d->edges, make_roles);
+        add_copy(list, "role", "|u1", d->edges, d->pin_role);
     if (d->node_weight != NULL)
-        add(list, "node_weight", "<i4", d->nodes, make_node_weights);
+        add_copy(list, "node_weight", "<i4", d->nodes, d->node_weight);
 }
 
 // Entries that are not 0; -1 if the dense array is smaller, or if there are zeros with a sign,
@@ -217,7 +177,7 @@ static void add_features(List *list) {
         return;
     int64_t entries = sparse_entries(d);
     if (entries < 0) {
-        add_matrix(list, "attr_matrix", "<f4", d->features, make_features);
+        add_matrix(list, "attr_matrix", "<f4", d->features, d->x);
         return;
     }
     add(list, "attr_data", "<f4", entries, make_attr_data);
@@ -229,9 +189,9 @@ static void add_features(List *list) {
 static void add_labels(List *list) {
     const Dataset *d = list->dataset;
     if (d->labels != NULL)
-        add_matrix(list, "labels", "|u1", d->classes, make_label_bits);
+        add_matrix(list, "labels", "|u1", d->classes, d->labels);
     else if (d->numbers != NULL)
-        add_matrix(list, "labels", "<f4", d->classes, make_numbers);
+        add_matrix(list, "labels", "<f4", d->classes, d->numbers);
     else if (d->label != NULL)
         add(list, "labels", "<i8", d->nodes, make_labels);
 }

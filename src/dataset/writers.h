@@ -73,6 +73,7 @@ struct OutArray {
     int64_t shape[2];
     MakeElements *make;
     const Dataset *dataset; // borrowed
+    const void *from;       // of arrays that are copied: their elements; borrowed
     uint8_t split;          // of the lists of nodes
     const NpzOut *out;      // of npz_write: borrowed, makes the elements in place of `make`
 };
