@@ -198,6 +198,8 @@ typedef struct ResidualOptions {
 } ResidualOptions;
 void residual_set(MemberValues *values, ResidualOptions options);
 ResidualOptions residual_get(const MemberValues *values);
+// Residual.bytes of those that the sender alone has.
+size_t residual_of_sender(int64_t rows, int64_t columns, ResidualEnd end);
 // 1 / (1 + w) in steps of 1/64, w what rounding at random to the grid of a row's least and greatest
 // value adds to rows of normal values: the mean of |Q(x) - x|^2 by that of |x|^2 (ALGORITHMS D.9).
 float residual_part(int bits, int64_t columns);

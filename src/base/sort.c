@@ -15,6 +15,13 @@ static int compare_double(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
+static int compare_float(const void *a, const void *b) {
+    float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static int compare_falling(const void *a, const void *b) { return compare_double(b, a); }
+
 void sort_int64(int64_t *value, int64_t count) {
     qsort(value, (size_t)count, sizeof *value, compare_int64);
 }
@@ -38,6 +45,14 @@ int64_t sort_below(const int32_t *sorted, int64_t count, int64_t value) {
 
 void sort_double(double *value, int64_t count) {
     qsort(value, (size_t)count, sizeof *value, compare_double);
+}
+
+void sort_float(float *value, int64_t count) {
+    qsort(value, (size_t)count, sizeof *value, compare_float);
+}
+
+void sort_falling(double *value, int64_t count) {
+    qsort(value, (size_t)count, sizeof *value, compare_falling);
 }
 
 double sort_median(double *value, int64_t count) {

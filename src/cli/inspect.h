@@ -46,6 +46,7 @@ Json *inspect_read(const char *folder, const char *name, Error *err);
 // The same for at->folder: prints the object, or puts it as the member `key`.
 bool inspect_document(const Inspection *at, const char *name, const char *key,
                       void (*print)(const Inspection *at, const Json *document));
+bool inspect_any(const char *folder, bool (*is)(const char *path)); // is one of its entries?
 // Calls `visit` with the path of each entry of the folder, in the order of names with numbers by
 // value, until it returns false.
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),

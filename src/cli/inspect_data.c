@@ -7,19 +7,13 @@
 
 // ---- the kinds "cache" and "cache entry"
 
-static bool is_entry_path(const char *path, void *context) {
+// Datasets and parts in the cache are of the kinds "dataset" and "partition".
+static bool is_entry(const char *path) {
     CacheKind kind;
-    bool *found = context;
-    *found = cache_entry_kind(path, &kind);
-    return !*found;
+    return cache_entry_kind(path, &kind);
 }
 
-static bool is_cache(const char *path) {
-    bool found = false;
-    if (file_is_folder(path))
-        inspect_each(path, is_entry_path, &found);
-    return found;
-}
+static bool is_cache(const char *path) { return inspect_any(path, is_entry); }
 
 static bool show_cache(const Inspection *at) {
     CacheList list;
@@ -34,12 +28,6 @@ static bool show_cache(const Inspection *at) {
 }
 
 const Inspected inspected_cache = {"cache", NULL, is_cache, show_cache};
-
-// Datasets and parts in the cache are of the kinds "dataset" and "partition".
-static bool is_entry(const char *path) {
-    CacheKind kind;
-    return cache_entry_kind(path, &kind);
-}
 
 static bool show_entry(const Inspection *at) {
     CacheEntry entry;

@@ -72,17 +72,8 @@ static bool is_assignment(const char *path) {
     return inspect_ends(path, ".json") && runfolder_epoch_of(path_name(path), ".json") >= 0;
 }
 
-static bool find_assignment(const char *path, void *context) {
-    bool *found = context;
-    *found = is_assignment(path);
-    return !*found;
-}
-
 static bool is_assignments(const char *path) {
-    bool found = is_assignment(path);
-    if (file_is_folder(path))
-        inspect_each(path, find_assignment, &found);
-    return found;
+    return is_assignment(path) || inspect_any(path, is_assignment);
 }
 
 static bool show_one(const char *path, void *context) {

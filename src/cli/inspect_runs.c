@@ -113,19 +113,12 @@ const Inspected inspected_sweep = {"sweep", "sweep.json", NULL, show_sweep};
 
 // ---- the kind "runs"
 
-static bool is_run(const char *path, void *context) {
-    bool *found = context;
-    *found = inspect_holds(path, "run.json") || inspect_holds(path, "compare.json") ||
-             inspect_holds(path, "runs.json") || inspect_holds(path, "sweep.json");
-    return !*found;
+static bool is_run(const char *path) {
+    return inspect_holds(path, "run.json") || inspect_holds(path, "compare.json") ||
+           inspect_holds(path, "runs.json") || inspect_holds(path, "sweep.json");
 }
 
-static bool holds_runs(const char *path) {
-    bool found = false;
-    if (file_is_folder(path))
-        inspect_each(path, is_run, &found);
-    return found;
-}
+static bool holds_runs(const char *path) { return inspect_any(path, is_run); }
 
 static void print_mean(const Json *document, const char *key, const char *what) {
     const Json *of = json_get_of(document, key, JSON_OBJECT);

@@ -51,6 +51,17 @@ static int is_inside(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
+bool inspect_any(const char *folder, bool (*is)(const char *path)) {
+    struct dirent **entry;
+    bool found = false;
+    int count = file_is_folder(folder) ? scandir(folder, &entry, is_inside, NULL) : 0;
+    for (int i = 0; i < count; free(entry[i++]))
+        found = found || is(PATH_IN(folder, entry[i]->d_name));
+    if (count > 0)
+        free(entry);
+    return found;
+}
+
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
                   void *context) {
     struct dirent **entry;

@@ -36,7 +36,7 @@ static Rows padded(Rows rows) { return (Rows){rows.at, rows.count, rows.stride, 
 
 static const RowFactor none = {0}, one = {.plain = 1}, minus_one = {.plain = -1};
 
-static size_t of_sender(int64_t rows, int64_t columns, ResidualEnd end) {
+size_t residual_of_sender(int64_t rows, int64_t columns, ResidualEnd end) {
     return end == RESIDUAL_SENDER ? rows_bytes(rows, columns) : 0;
 }
 
@@ -63,7 +63,7 @@ static void feedback_after(const Backend *b, DeviceByte *memory, Rows decoded, R
 }
 
 static const Residual residual_feedback = {.name = "feedback",
-                                           .bytes = of_sender,
+                                           .bytes = residual_of_sender,
                                            .before_encode = feedback_before,
                                            .after_encode = feedback_after};
 

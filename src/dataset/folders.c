@@ -8,15 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_known(const char *path, const char *const *known) {
-    for (; *known != NULL; known++)
-        if (strcmp(path, *known) == 0)
-            return true;
-    return false;
-}
-
 // Looks at the entries of `folder`/`inside`; `inside` is "" or ends in a slash.
-static bool look(const char *folder, const char *inside, const char *const *known, Error *err) {
+static bool look(const char *folder, const char *inside, const char *known, Error *err) {
     char path[PATH_BYTES], name[PATH_BYTES];
     path_join(path, sizeof path, folder, inside);
     DIR *open_folder = opendir(path);
@@ -28,7 +21,7 @@ static bool look(const char *folder, const char *inside, const char *const *know
             continue;
         snprintf(name, sizeof name, "%s%s", inside, entry->d_name);
         path_join(path, sizeof path, folder, name);
-        if (!is_known(name, known))
+        if (strchr(name, ' ') != NULL || !text_lists(known, name))
             error_set(err, EXIT_CANNOT_WRITE,
                       "%s: holds %s, which does not belong to a dataset; move it away or choose "
                       "another folder",
@@ -42,7 +35,7 @@ static bool look(const char *folder, const char *inside, const char *const *know
     return err->code == 0;
 }
 
-bool folder_holds_only(const char *folder, const char *const *known, Error *err) {
+bool folder_holds_only(const char *folder, const char *known, Error *err) {
     return !file_exists(folder) || look(folder, "", known, err);
 }
 

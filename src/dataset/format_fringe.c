@@ -69,12 +69,12 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
 
 // Moves `made` to `folder`, in the place of a dataset that is there. Other contents are refused.
 static bool take_place(const char *made, const char *folder, Error *err) {
-    static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
     if (file_exists(folder) && !file_exists(DIRECTORY_FILE(folder, manifest_name)))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s exists and is not a dataset; remove it or choose another folder",
                          folder);
-    return folder_holds_only(folder, ours, err) && folder_replace(made, folder, err);
+    return folder_holds_only(folder, "dataset.json dataset.safetensors", err) &&
+           folder_replace(made, folder, err);
 }
 
 bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {

@@ -24,24 +24,14 @@ static bool holds_all(const char *folder) {
     return true;
 }
 
-static bool find_folder(const char *path, char folder[PATH_BYTES]) {
-    if (!file_is_folder(path))
-        return false;
-    path_join(folder, PATH_BYTES, path, "raw");
-    if (holds_all(folder))
-        return true;
-    snprintf(folder, PATH_BYTES, "%s", path);
-    return holds_all(folder);
-}
-
 static bool matches(const char *path) {
     char folder[PATH_BYTES];
-    return find_folder(path, folder);
+    return format_raw(path, holds_all, folder);
 }
 
 static int files(const char *path, FormatFile file[FORMAT_FILES]) {
     char folder[PATH_BYTES];
-    if (!find_folder(path, folder))
+    if (!format_raw(path, holds_all, folder))
         return 0;
     for (int i = 0; i < FILES; i++) {
         file[i].what = names[i];
@@ -86,7 +76,7 @@ static bool read_features(Dataset *d, const char *folder, Error *err) {
 static bool read(Dataset *d, const Request *request, Error *err) {
     char folder[PATH_BYTES], path[PATH_BYTES];
     const Config *config = request->config;
-    if (!find_folder(request->path, folder))
+    if (!format_raw(request->path, holds_all, folder))
         return error_set(err, EXIT_DATA,
                          "%s: it needs adj_full.npz, feats.npy, class_map.json and role.json",
                          request->path);

@@ -48,6 +48,15 @@ const char *dataset_format_name(const Config *config) {
     return format != NULL ? format->name : NULL;
 }
 
+bool format_raw(const char *path, bool (*holds)(const char *folder), char folder[PATH_BYTES]) {
+    if (!file_is_folder(path))
+        return false;
+    if (holds(path_join(folder, PATH_BYTES, path, "raw")))
+        return true;
+    snprintf(folder, PATH_BYTES, "%s", path);
+    return holds(folder);
+}
+
 bool dataset_is_foreign(const char *path) {
     const Format *format = guess(path);
     return format != NULL && format != &format_fringe;

@@ -214,16 +214,11 @@ static void draw_blocks(const Preset *p, uint64_t seed, const Blocks *b, int32_t
         block[i] = pick_share(b->share, (int32_t)b->count, dcsbm_uniform(seed, i, NODE_BLOCK));
 }
 
-static int compare_falling(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 // Weights above which a share of the nodes lies: of training, then of training and validation.
 static void popular(const Preset *p, const double *weight, double above[2]) {
     double *sorted = ALLOC(double, p->nodes, "weights, sorted");
     memcpy(sorted, weight, (size_t)p->nodes * sizeof *sorted);
-    qsort(sorted, (size_t)p->nodes, sizeof *sorted, compare_falling);
+    sort_falling(sorted, p->nodes);
     above[0] = sorted[(int64_t)(p->train * (double)(p->nodes - 1))];
     above[1] = sorted[(int64_t)(fmin(1, p->train + p->val) * (double)(p->nodes - 1))];
     memory_free(sorted);

@@ -14,11 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int compare_falling(const void *a, const void *b) {
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
-}
-
 // Expected edges inside a community with descending weights w[0..m), for one scale. Pairs (i, j >
 // i) with j < t are certain (probability clipped at 1); t falls as i grows, so one sweep suffices.
 static double expected_inside(const double *w, const double *tail, int64_t m, double scale,
@@ -42,7 +37,7 @@ static void sort_weights(const Planted *p, double *w, double *tail) {
         double *mine = w + begin, *sums = tail + begin + c; // one more entry than members
         for (int64_t k = 0; k < m; k++)
             mine[k] = p->weight[p->member[begin + k]];
-        qsort(mine, (size_t)m, sizeof *mine, compare_falling);
+        sort_falling(mine, m);
         sums[m] = 0;
         for (int64_t k = m - 1; k >= 0; k--)
             sums[k] = sums[k + 1] + mine[k];

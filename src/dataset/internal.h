@@ -65,6 +65,8 @@ extern const Format format_npz, format_metis, format_hgr, format_pins, format_ev
     format_fringe, format_ogb, format_mtx, format_reddit, format_graphsaint;
 // The member named `name`, or for "auto" the one that matches the path; NULL with the list.
 const Format *format_find(const char *name, const char *path, Error *err);
+// The folder that holds a set's files: its raw/, or the path itself. False: neither does.
+bool format_raw(const char *path, bool (*holds)(const char *folder), char folder[PATH_BYTES]);
 // True with EXIT_DATA if the file is of a known kind that is not read; the sentence says how to
 // convert it. (refusals.c)
 bool format_is_refused(const char *path, Error *err);
@@ -297,8 +299,8 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 
 // ---- folders.c: folders that are written under another name and then moved to their place
 // False with EXIT_CANNOT_WRITE if the folder, if there is one, holds anything but `known`: paths in
-// it, the last is NULL. It would be deleted with the folder.
-bool folder_holds_only(const char *folder, const char *const *known, Error *err);
+// it, between blanks. It would be deleted with the folder.
+bool folder_holds_only(const char *folder, const char *known, Error *err);
 // Moves `made` to `folder`. A folder that is there is exchanged with it atomically, or else moved
 // to a temporary name first, and removed last.
 bool folder_replace(const char *made, const char *folder, Error *err);

@@ -5,30 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool is_one_of(const char *key, const char *const *list) {
-    for (; *list != NULL; list++)
-        if (strcmp(key, *list) == 0)
-            return true;
-    return false;
-}
-
 static bool is_same(const char *key, const char *read) {
     return read != NULL && strcmp(key, read) == 0;
 }
 
 // Read by one kind of file or another; what a file calls itself.
 static bool is_known(const char *key, const NpzLayout *layout) {
-    static const char *const of_matrix[] = {"data", "indices", "indptr", "shape", "format", NULL};
-    static const char *const of_coo[] = {"data", "shape", "format", "is_coo_array", NULL};
-    static const char *const of_hypergraph[] = {
-        "hyperedge_index", "hyperedge_weight", "node",           "hyperedge", "role",
-        "num_nodes",       "node_weight",      "num_hyperedges", NULL};
-    static const char *const sizes[] = {"num_nodes", "n", "num_edges", "num_classes", NULL};
+    static const char of_matrix[] = "data indices indptr shape format";
+    static const char of_coo[] = "data shape format is_coo_array";
+    static const char of_hypergraph[] = "hyperedge_index hyperedge_weight node hyperedge role "
+                                        "num_nodes node_weight num_hyperedges";
     if (strncmp(key, "attr_", 5) == 0 || (layout->csr != NULL && strncmp(key, "adj_", 4) == 0))
         return true;
-    return (layout->csr != NULL && layout->csr[0] == '\0' && is_one_of(key, of_matrix)) ||
-           (layout->coo && is_one_of(key, of_coo)) ||
-           (layout->hypergraph && is_one_of(key, of_hypergraph)) || is_one_of(key, sizes);
+    return (layout->csr != NULL && layout->csr[0] == '\0' && text_lists(of_matrix, key)) ||
+           (layout->coo && text_lists(of_coo, key)) ||
+           (layout->hypergraph && text_lists(of_hypergraph, key)) ||
+           text_lists("num_nodes n num_edges num_classes", key);
 }
 
 static bool is_read(const char *key, const Npz *npz, const NpzLayout *layout,

@@ -13,17 +13,6 @@ static bool holds_tables(const char *folder) {
            (ogb_has(folder, "data.npz") && ogb_has(folder, "node-label.npz"));
 }
 
-// The folder of the tables: `path` itself or its raw/.
-static bool find_raw(const char *path, char raw[PATH_BYTES]) {
-    if (!file_is_folder(path))
-        return false;
-    path_join(raw, PATH_BYTES, path, "raw");
-    if (holds_tables(raw))
-        return true;
-    snprintf(raw, PATH_BYTES, "%s", path);
-    return holds_tables(raw);
-}
-
 // The folder that holds raw/ and split/.
 static void root_of(const char *raw, char root[PATH_BYTES]) {
     char copy[PATH_BYTES];
@@ -39,7 +28,7 @@ static void root_of(const char *raw, char root[PATH_BYTES]) {
 
 bool ogb_is(const char *path) {
     char raw[PATH_BYTES];
-    return find_raw(path, raw);
+    return format_raw(path, holds_tables, raw);
 }
 
 // ---- what is refused
@@ -95,7 +84,7 @@ static bool find_type(const char *splits, char out[PATH_BYTES], Error *err) {
 
 bool ogb_find(OgbFolder *f, const char *path, Error *err) {
     *f = (OgbFolder){0};
-    if (!find_raw(path, f->raw))
+    if (!format_raw(path, holds_tables, f->raw))
         return error_set(err, EXIT_DATA,
                          "%s: there is no raw/num-node-list.csv.gz and no raw/data.npz in it",
                          path);

@@ -57,11 +57,6 @@ static bool drop_columns(Columns *c, const char *argument, Error *err) {
 
 // --- the values of a column
 
-static int compare_values(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static bool sort_column(float *sorted, const Dataset *d, int64_t f, Error *err) {
     for (int64_t i = 0; i < d->nodes; i++) {
         float x = sorted[i] = d->x[i * d->features + f];
@@ -72,7 +67,7 @@ static bool sort_column(float *sorted, const Dataset *d, int64_t f, Error *err) 
                 "one-hot:drop=%lld leaves the column out",
                 (long long)f, (long long)i, (double)x, WHOLE_MOST, (long long)f);
     }
-    qsort(sorted, (size_t)d->nodes, sizeof *sorted, compare_values);
+    sort_float(sorted, d->nodes);
     return true;
 }
 

@@ -79,16 +79,11 @@ static int64_t run_end(const Csr *csr, int64_t i, int64_t e) {
     return end;
 }
 
-static int compare_float(const void *a, const void *b) {
-    float x = *(const float *)a, y = *(const float *)b;
-    return (x > y) - (x < y);
-}
-
 static bool same_weights(const Csr *a, int64_t p, const Csr *b, int64_t q, int64_t count) {
     if (a->weight == NULL)
         return true;
-    qsort(a->weight + p, (size_t)count, sizeof *a->weight, compare_float);
-    qsort(b->weight + q, (size_t)count, sizeof *b->weight, compare_float);
+    sort_float(a->weight + p, count);
+    sort_float(b->weight + q, count);
     return memcmp(a->weight + p, b->weight + q, (size_t)count * sizeof *a->weight) == 0;
 }
 

@@ -14,12 +14,11 @@ static bool write_fringe(const Writing *writing, Error *err) {
 }
 
 static bool may_replace_fringe(const char *path, Error *err) {
-    static const char *const ours[] = {"dataset.json", "dataset.safetensors", NULL};
     if (!file_exists(DIRECTORY_FILE(path, "dataset.json")))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s exists and is not a dataset; remove it or choose another folder",
                          path);
-    return folder_holds_only(path, ours, err);
+    return folder_holds_only(path, "dataset.json dataset.safetensors", err);
 }
 
 static const FormatWriter writer_fringe = {

@@ -202,10 +202,6 @@ static bool configure(const Config *config, MemberValues *values, Error *err) {
 
 // ---- the rows that were sent last
 
-static size_t last_bytes(int64_t rows, int64_t columns, ResidualEnd end) {
-    return end == RESIDUAL_SENDER ? rows_bytes(rows, columns) : 0;
-}
-
 static void keep_last(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                       const Poll *poll) {
     Rows x = {rows.at, rows.count, rows.stride, rows.stride}, last = x; // with their padding
@@ -214,7 +210,8 @@ static void keep_last(const Backend *b, DeviceByte *memory, Rows rows, ResidualS
     b->message_add_scaled(last, (RowFactor){0}, last, (RowFactor){.plain = 1}, x, poll);
 }
 
-static const Residual last = {.name = "last", .bytes = last_bytes, .before_encode = keep_last};
+static const Residual last = {
+    .name = "last", .bytes = residual_of_sender, .before_encode = keep_last};
 
 static const Residual *remembers(const MemberValues *values, int direction) {
     return direction == FORWARD || options_of(values).backward ? &last : NULL;

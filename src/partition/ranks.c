@@ -169,24 +169,22 @@ static bool read_line(int descriptor, PartFigures *out, int part, const char *pa
                            path, part + 1);
 }
 
-bool ranks_read_one(PartFigures *out, int part, const char *path, Error *err) {
+// Lines `first` to `end`.
+static bool read_lines(PartFigures *out, int first, int end, const char *path, Error *err) {
     int64_t bytes;
     int descriptor = file_open(path, &bytes, err);
-    if (descriptor < 0)
-        return false;
-    bool ok = read_line(descriptor, out, part, path, err);
-    close(descriptor);
+    bool ok = descriptor >= 0;
+    for (int p = first; p < end && ok; p++)
+        ok = read_line(descriptor, &out[p - first], p, path, err);
+    if (descriptor >= 0)
+        close(descriptor);
     return ok;
 }
 
+bool ranks_read_one(PartFigures *out, int part, const char *path, Error *err) {
+    return read_lines(out, part, part + 1, path, err);
+}
+
 bool ranks_read(PartFigures *part, int parts, const char *path, Error *err) {
-    int64_t bytes;
-    int descriptor = file_open(path, &bytes, err);
-    if (descriptor < 0)
-        return false;
-    bool ok = true;
-    for (int p = 0; p < parts && ok; p++)
-        ok = read_line(descriptor, &part[p], p, path, err);
-    close(descriptor);
-    return ok;
+    return read_lines(part, 0, parts, path, err);
 }

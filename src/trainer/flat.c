@@ -61,21 +61,19 @@ void trainer_free_flat(Trainer *t) {
     t->backend->free(t->device.square);
 }
 
-void trainer_upload(Trainer *t) {
+static void move_all(Trainer *t, bool up) {
     FlatArray all[FLAT];
     flat_arrays(t, all);
     for (int i = 0; i < FLAT; i++)
-        t->backend->upload(*all[i].device, *all[i].host, trainer_flat_bytes(t));
+        if (up)
+            t->backend->upload(*all[i].device, *all[i].host, trainer_flat_bytes(t));
+        else
+            t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));
     t->backend->finish(NULL);
 }
 
-void trainer_download(Trainer *t) {
-    FlatArray all[FLAT];
-    flat_arrays(t, all);
-    for (int i = 0; i < FLAT; i++)
-        t->backend->download(*all[i].host, *all[i].device, trainer_flat_bytes(t));
-    t->backend->finish(NULL);
-}
+void trainer_upload(Trainer *t) { move_all(t, true); }
+void trainer_download(Trainer *t) { move_all(t, false); }
 
 const float *trainer_parameters(const Trainer *t, bool best) {
     bool kept = best && t->best_epoch > 0;
