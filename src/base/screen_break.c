@@ -6,7 +6,8 @@
 
 enum { LABEL = 11, GAP_MOST = 24 }; // columns of a label, "warning    "; of other first columns
 
-static bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+// A label begins with a small letter, a sentence whose second word stands there does not.
+static bool begins_label(char c) { return c >= 'a' && c <= 'z'; }
 
 // Where the text behind the first two or more spaces inside the line begins, as in lists of two
 // columns; the line's end without any.
@@ -24,7 +25,7 @@ static int indent_of(const char *line, size_t bytes) {
     size_t spaces = strspn(line, " "), column = behind_gap(line, bytes);
     if (bytes > 8 && strncmp(line, "fringe: ", 8) == 0)
         return 8;
-    if (bytes > LABEL && is_letter(line[0]) && line[LABEL - 1] == ' ' && line[LABEL] != ' ')
+    if (bytes > LABEL && begins_label(line[0]) && line[LABEL - 1] == ' ' && line[LABEL] != ' ')
         return LABEL;
     if (column < GAP_MOST)
         return (int)column;

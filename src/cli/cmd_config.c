@@ -49,12 +49,18 @@ static bool markdown(const Options *options, Error *err) {
     return true;
 }
 
+static bool help(const Options *options, Error *err) {
+    (void)options;
+    options_help(command_find("config", err));
+    return true;
+}
+
 typedef struct Verb {
     const char *name;
     bool (*run)(const Options *options, Error *err);
 } Verb;
 static const Verb verbs[] = {
-    {"show", show}, {"check", check}, {"schema", schema}, {"markdown", markdown}};
+    {"show", show}, {"check", check}, {"schema", schema}, {"markdown", markdown}, {"help", help}};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 ExitCode cmd_config(const Options *options, Error *err) {

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { COLUMNS = 80, TEXT = 4096 };
+enum { COLUMNS = 80, TEXT = 4096, OPTION = 21 }; // OPTION: columns of an option
 
 static void print_broken(const char *line) {
     static char out[SCREEN_BROKEN(TEXT)];
@@ -17,6 +17,7 @@ static bool is_list_row(const char *line) { return strstr(line, "  ") != NULL; }
 // begins a line, and a row that begins with spaces goes on with the one before.
 static void print_filled(const char *details) {
     char text[TEXT], filled[TEXT] = "", *rest = text;
+    assert(strlen(details) < TEXT);
     snprintf(text, sizeof text, "%s", details);
     for (const char *line; (line = strsep(&rest, "\n")) != NULL;) {
         bool goes_on = line[0] == ' ' || !is_list_row(line);
@@ -32,9 +33,12 @@ static void print_filled(const char *details) {
 }
 
 static void print_option(const char *name, const char *argument, const char *help) {
-    char line[1024], left[64];
-    snprintf(left, sizeof left, "--%s %s", name, argument != NULL ? argument : "");
-    snprintf(line, sizeof line, "  %-19s  %s", left, help);
+    char line[TEXT], left[64];
+    snprintf(left, sizeof left, "  --%s %s", name, argument != NULL ? argument : "");
+    bool fits = strlen(left) <= OPTION;
+    if (!fits)
+        printf("%s\n", left);
+    snprintf(line, sizeof line, "%-*s  %s", OPTION, fits ? left : "", help);
     print_broken(line);
 }
 

@@ -6,6 +6,19 @@
 
 expect "--help lists the commands" 0 'inspect' "$FRINGE" --help
 expect "no help is cut" 0 'train, val\)\.$' "$FRINGE" generate --help
+expect "config help" 0 'usage: fringe config' "$FRINGE" config help
+for command in $("$FRINGE" --help | sed -n 's/^  \([a-z][a-z]*\) \{2,\}.*/\1/p'); do
+    "$FRINGE" help "$command" >help.txt
+    # Usage, details, options, each whole: at most 80 columns, the help of every option in column 24,
+    # and as many brackets closed as opened.
+    awk -v command="$command" 'length > 80 { print "too wide: " $0 }
+        { open += gsub(/[(]/, "("); open -= gsub(/[)]/, ")") }
+        $0 == "" { block++; next }
+        block == 2 && !/^  --[a-z]/ && !/^                       [^ ]/ { print "out of its column: " $0 }
+        END { if (block != 2 + (command == "generate") || open != 0) print "blocks " block ", brackets " open }
+    ' help.txt >bad.txt
+    [ ! -s bad.txt ] || fail "the help of $command: $(cat bad.txt)"
+done
 expect "look-alikes are completed" 0 'generate. echo .* reddit-small .* ogbn-arxiv ' "$FRINGE" help bash
 expect "--version names the libraries" 0 'METIS +[0-9]' "$FRINGE" --version
 expect "without a command" 64 'a command is missing; fringe --help lists all' "$FRINGE"
