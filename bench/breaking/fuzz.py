@@ -17,7 +17,7 @@ import subprocess
 import sys
 import time
 
-from figures import ROOT, keep, kept, read_kept, write_tables
+from figures import ROOT, keep, kept, markdown, read_kept, write_tables
 
 BUILD, KEPT = os.path.join(ROOT, "build-fuzz"), kept("fuzz")
 RATE, LINES, REFUSAL = 20000, 90, 0.1
@@ -111,19 +111,19 @@ def verdict(ok):
 
 
 def write(kept):
-    table = ["| reader | longest input | executions | seconds | executions/s | lines | covered | |", "|---|---|---|---|---|---|---|---|"]
+    table, bombs = [], []
     for name, row in sorted(kept["readers"].items()):
         rate, share = row["executions"] / row["seconds"], 100 * row["reached"] / row["lines"]
         table.append(f"| {name} | {row['longest']} | {row['executions']:,} | {row['seconds']:.0f} | {rate:,.0f} | {row['lines']} | "
                      f"{share:.1f} % | {verdict(rate >= RATE and share >= LINES)} |")
-    bombs = ["| zip bomb | bytes | s to its sentence | peak MiB | |", "|---|---|---|---|---|"]
     for name, row in kept["bombs"].items():
         bombs.append(f"| {name} | {row['bytes']:,} | {row['seconds']:.3f} | {row['mib']} | {verdict(row['seconds'] < REFUSAL)} |")
     write_tables("Fuzzing the readers",
                  f"`bench/fuzz.sh` (libFuzzer of {kept['clang']}, AddressSanitizer and UndefinedBehaviorSanitizer, one thread; the seconds "
                  "are those of the run with its corpus; bars: 20,000 executions/s, 90 % of the lines of the reader, 0.1 s for a bomb). "
-                 "`lines`: of the sources that tests/fuzz/readers.txt names, without the functions that write or look for files.\n\n" +
-                 "\n".join(table) + "\n\n" + "\n".join(bombs))
+                 "`lines`: of the sources that tests/fuzz/readers.txt names, without the functions that write or look for files.",
+                 markdown("| reader | longest input | executions | seconds | executions/s | lines | covered | |", table),
+                 markdown("| zip bomb | bytes | s to its sentence | peak MiB | |", bombs))
 
 
 def main():

@@ -209,10 +209,16 @@ def as_lines(part, indent):
     return f'{indent}{{"columns": {json.dumps(part["columns"], ensure_ascii=False)}, "rows": [\n{rows}]}}'
 
 
-def write_tables(title, text, bench=""):
-    """Puts what the text says (Markdown: paragraphs and tables) under the title in bench/results/tables/BENCH.json."""
+def markdown(columns, rows):
+    """A table; columns and rows are lists of cells, or whole lines "| a | b |"."""
+    lines = [row if isinstance(row, str) else "| " + " | ".join(map(str, row)) + " |" for row in (columns, *rows)]
+    return "\n".join([lines[0], "|" + "---|" * len(cells_of(lines[0])), *lines[1:]])
+
+
+def write_tables(title, *texts, bench=""):
+    """Puts what the texts say (Markdown: paragraphs and tables) under the title in bench/results/tables/BENCH.json."""
     bench = bench or os.path.splitext(os.path.basename(sys.argv[0]))[0]
-    table = {**read_tables(bench), title: list(parts_of(text))}
+    table = {**read_tables(bench), title: list(parts_of("\n\n".join(filter(None, texts))))}
     os.makedirs(os.path.dirname(tables_path(bench)), exist_ok=True)
     sections = [f"{json.dumps(name)}: [\n" + ",\n".join(as_lines(part, " ") for part in parts) + "]"
                 for name, parts in table.items()]

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 
-from figures import write_tables
+from figures import markdown, write_tables
 
 
 def cpu():
@@ -26,14 +26,12 @@ def main():
         sys.exit(__doc__)
     lines = [line.rstrip("\n") for line in sys.stdin]
     if len(sys.argv) == 3:
-        write_tables(sys.argv[1], "\n".join(lines), sys.argv[2])
-        return
+        return write_tables(sys.argv[1], "\n".join(lines), bench=sys.argv[2])
     print("\n".join(lines))
     found = json.loads(lines[-1])
-    table = ["| figure | value | limit or peer | ratio | bar | |", "|---|---|---|---|---|---|"]
-    write_tables(sys.argv[1],
-                 f"`bench/run.sh {found['bench']} | python3 bench/common/record.py \"{sys.argv[1]}\"` ({cpu()}). `short`: the bar was missed.\n\n" +
-                 "\n".join(table + [row(figure) for figure in found["figures"]]), found["bench"])
+    caption = f"`bench/run.sh {found['bench']} | python3 bench/common/record.py \"{sys.argv[1]}\"` ({cpu()}). `short`: the bar was missed."
+    write_tables(sys.argv[1], caption, bench=found["bench"], *[markdown(
+        "| figure | value | limit or peer | ratio | bar | |", map(row, found["figures"]))])
 
 
 main()

@@ -23,7 +23,7 @@ import tempfile
 import time
 import zipfile
 
-from figures import FRINGE, Bench, fringe, keep, kept, needs_module, option, read_kept, write_tables
+from figures import FRINGE, Bench, fringe, keep, kept, markdown, needs_module, option, read_kept, write_tables
 
 numpy = needs_module("numpy")
 
@@ -171,10 +171,9 @@ def measure(bench, name, work, epochs, hidden):
 
 
 def write_table(kept):
-    table = ["| set | reading, most GiB | its arrays | reading and cutting s | most GiB | plan of 4 ranks GiB | trained | "
-             "epoch s | planned GiB a rank | taken | loss |", "|---|---|---|---|---|---|---|---|---|---|---|"]
+    rows = []
     for name, r in kept.items():
-        table.append(f"| {name} | {r['read_gib']:.3f} | {r['held_gib']:.3f} | {r['cut_s']:.0f} | {r['cut_gib']:.2f} | "
+        rows.append(f"| {name} | {r['read_gib']:.3f} | {r['held_gib']:.3f} | {r['cut_s']:.0f} | {r['cut_gib']:.2f} | "
                      f"{r['asked_gib']:.1f} ({r['asked']} wide) | 3 x {r['hidden']} | {r['epoch_s']:.2f} | "
                      f"{r['planned_gib']:.3f} | {r['taken_gib']:.3f} | {r['loss'][0]:.2f} to {r['loss'][1]:.2f} |")
     write_tables("Sets of full size in their own files",
@@ -182,7 +181,9 @@ def write_table(kept):
                  "(csv.gz, one direction of each edge) are read, cut into 4 by METIS and trained, GCN of 3 layers, 4 ranks "
                  "on 2 cores. Memory: of the largest process; while cutting METIS is a process of its own. Bars: reading "
                  f"its arrays and 64 MiB, training {OF_PLAN} of its plan. Where the plan of 4 ranks is above {ROOM} GiB "
-                 "the model is half as wide.\n\n" + "\n".join(table))
+                 "the model is half as wide.", markdown(
+                     "| set | reading, most GiB | its arrays | reading and cutting s | most GiB | plan of 4 ranks GiB | trained | "
+                     "epoch s | planned GiB a rank | taken | loss |", rows))
 
 
 def main():

@@ -17,7 +17,7 @@ import os
 import struct
 import tempfile
 
-from figures import Bench, fringe, option, write_tables
+from figures import Bench, fringe, markdown, option, write_tables
 
 REAL = {"citeseer": "citeseer/citeseer.npz", "cora": "cora/cora.npz", "pubmed": "pubmed/pubmed.npz",
         "coauthor_cs": "coauthor_cs/ms_academic_cs.npz", "coauthor_physics": "coauthor_physics/ms_academic_phy.npz",
@@ -79,7 +79,7 @@ HEAD = ["graph", "parts", "read by 0 %", "1 %", "2 %", "3 %", "4 … %", "multip
 
 
 def measure(bench, names, all_parts):
-    table = [HEAD, ["---"] * len(HEAD)]
+    table = []
     for name in names:
         with tempfile.TemporaryDirectory() as work:
             config = config_of(name, work)
@@ -90,7 +90,7 @@ def measure(bench, names, all_parts):
                 if WANTED.get(name, (0, 0))[1] == parts:
                     mean, wanted = float(table[-1][7]), WANTED[name][0]
                     bench.figure(name, mean, "readers", "wanted", wanted, abs(mean / wanted - 1), ALLOWED, at_most=True)
-    return "\n".join("| " + " | ".join(row) + " |" for row in table)
+    return markdown(HEAD, table)
 
 
 def main():
@@ -102,10 +102,7 @@ def main():
         write_tables(TITLE, f"""
 `bench/run.sh multiplicity`: how many parts other than its own read a row, for METIS parts. Multiplicity is the mean over
 the rows that another part reads, halo / own (the remote-neighbour ratio) the mean over all rows. A multiplicity that a
-look-alike is asked for is met within {100 * ALLOWED:.0f} % for its number of parts.
-
-{table}
-""")
+look-alike is asked for is met within {100 * ALLOWED:.0f} % for its number of parts.""", table)
     bench.end()
 
 

@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, Bench, fringe, keep, kept, option, read_kept, settings, skip, write_tables
+from figures import BUILD, ROOT, Bench, fringe, keep, kept, markdown, option, read_kept, settings, skip, write_tables
 
 SETS = {"walmart": "hg_walmart/hypergraph.hgr", "dblp-coauthor": "hg_dblp_coauthor/hypergraph.hgr",
         "cora-coauthor": "hg_cora_coauthor/hypergraph.hgr", "ibm01": "hg_ispd98/ibm01.hgr",
@@ -214,10 +214,6 @@ def bars(bench, table, name, parts, method, run):
 
 # ---- the page
 
-def grid(head, rows):
-    return ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)] + ["| " + " | ".join(row) + " |" for row in rows]
-
-
 def ratio(mine, other):
     return f"{mine / other:.2f}" if mine is not None and other else "-"
 
@@ -234,7 +230,7 @@ def overview(known):
                 rows.append([name, str(parts), f"{median(peer, 'connectivity'):,.0f}"]
                             + [ratio(median(one, "connectivity") if one else None, median(peer, "connectivity")) + ", "
                                + ratio(median(one, "replicas") if one else None, median(peer, "replicas")) for one in runs])
-    return grid(["set", "k", "Mt-KaHyPar"] + methods, rows)
+    return markdown(["set", "k", "Mt-KaHyPar"] + methods, rows)
 
 
 def halves(known):
@@ -250,7 +246,10 @@ def halves(known):
             deviation, allowed, best = best_known(name, run["balance"])
             rows.append([name, method, f"{run['cut']:,}", f"{100 * (run['balance'] - 1):.2f}", f"{deviation:.2f}",
                          f"{best:,} at {allowed} %" if best else "none", ratio(run["cut"], best)])
-    return grid(["set", "method", "cut", "largest / mean - 1, %", "from one half, %", "least known cut", "cut over it"], rows)
+    return markdown(["set", "method", "cut", "largest / mean - 1, %", "from one half, %", "least known cut", "cut over it"], rows)
+
+
+FIGURES = ["k", "method", "runs", "R", "2R", "con. - 1", "range %", "cut %", "nodes", "CoV", "MiB", "s", "ms / node"]
 
 
 def all_figures(known, name, nodes):
@@ -265,8 +264,7 @@ def all_figures(known, name, nodes):
                              f"{median(runs, 'connectivity'):,.0f}", varied, f"{100 * median(runs, 'cut') / nodes[1]:.1f}",
                              f"{median(runs, 'balance'):.3f}", f"{median(runs, 'variation'):.3f}", f"{median(runs, 'mib'):.0f}",
                              f"{seconds:.3g}", f"{1e3 * seconds / nodes[0]:.2g}"])
-    return grid(["k", "method", "runs", "R", "2R", "con. - 1", "range %", "cut %", "nodes", "CoV", "MiB", "s", "ms / node"],
-                rows)
+    return rows
 
 
 CAPTION = """`bench/run.sh srp`: srp places every node or hyperedge as it arrives; METIS and Mt-KaHyPar see the whole \
@@ -300,13 +298,13 @@ def write_page(known, sizes):
     peers = [runs[0] for key, runs in known.items() if key.endswith("Mt-KaHyPar") and runs]
     version = peers[0]["version"] if peers else "did not run"
     before = f"{statistics.median(run['mib_before'] for run in peers):.0f}" if peers else "0"
-    text = [CAPTION, LEGEND, *overview(known), "", METHODS_TOLD.format(version=version, epsilon=f"{100 * EPSILON:.0f} %"),
-            HALVES_TOLD, *halves(known), "", COLUMNS_TOLD.format(before=before)]
+    text = [CAPTION, LEGEND, overview(known), METHODS_TOLD.format(version=version, epsilon=f"{100 * EPSILON:.0f} %"),
+            HALVES_TOLD, halves(known), COLUMNS_TOLD.format(before=before)]
     for name in SETS:
         rows = all_figures(known, name, sizes[name]) if name in sizes else []
-        if len(rows) > 2:
-            text += [f"{name}: {sizes[name][0]:,} nodes, {sizes[name][1]:,} hyperedges.", "", *rows, ""]
-    write_tables("Streams against offline partitioners", "\n".join(text))
+        if rows:
+            text += [f"{name}: {sizes[name][0]:,} nodes, {sizes[name][1]:,} hyperedges.", markdown(FIGURES, rows)]
+    write_tables("Streams against offline partitioners", *text)
 
 
 def sizes_of(name):

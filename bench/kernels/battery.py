@@ -12,7 +12,7 @@ import shutil
 import subprocess
 
 from cells import known_cells, measure_cells, names_wanted
-from figures import ROOT, Bench, kept, option, skip, write_tables
+from figures import ROOT, Bench, kept, markdown, option, skip, write_tables
 
 AXES = {"column": "columns of a row of 256, then the next row", "row": "8 columns of one row after the other",
         "peer": "8 readers of a row", "epoch": "200 epochs", "layer": "8 layers in both directions"}
@@ -38,14 +38,13 @@ def judged(axis, rounds):
 
 
 def show(table, bench):
-    lines = ["| what runs | rounds | p-values | weak | failed |", "|---|---|---|---|---|"]
+    lines = []
     for axis, cells in table.items():
         for rounds, cell in cells.items():
             bench.figure(f"{axis}, {rounds} rounds: failed", cell["failed"], f"of {cell['tests']}")
             lines.append(f"| {AXES[axis]} | {rounds} | {cell['tests']} | {'; '.join(cell['not good']) or 'none'} | "
                          f"{cell['failed']} |")
-    write_tables("Random numbers", "\n".join(lines) + """
-
+    write_tables("Random numbers", markdown("| what runs | rounds | p-values | weak | failed |", lines), """\
 `bench/run.sh battery`: dieharder reads the numbers in the order in which a training uses them, one word of the counter after
 the other. weak: p below .005 or above .995, one of a hundred by chance. `run.random=philox7` has seven rounds; numbers of 8
 bits (`run.random_bits=8`) are the same bytes.""")

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, epoch_seconds, fringe, option, peer_python, settings, skip, write_tables
+from figures import ROOT, Bench, epoch_seconds, fringe, markdown, option, peer_python, settings, skip, write_tables
 
 CONFIG = os.path.join(ROOT, "configs", "walmart-hgnn.json")
 BARS = {"vanilla": 3.0, "overlap": 3.0}
@@ -55,16 +55,16 @@ def main():
             seconds["pyg"].append(report["epoch_seconds"]["median"])
             form = report["form"]
     median = {system: statistics.median(times) for system, times in seconds.items()}
-    lines = [f"`bench/run.sh hyper_peers`: walmart, 2 convolutions, 256 wide, random:64; one process, {threads} threads, no "
+    caption = (f"`bench/run.sh hyper_peers`: walmart, 2 convolutions, 256 wide, random:64; one process, {threads} threads, no "
              f"evaluation; medians of {rounds} rounds by turns. PyG: HypergraphConv in the form {form}, the quickest of "
-             "four in the first round.",
-             "", "| system | seconds per epoch | PyG's time over it |", "|---|---|---|"]
+             "four in the first round.")
+    rows = []
     for mode, bar in BARS.items():
         bench.figure(f"walmart, {threads} threads: {mode}", median[mode], "s/epoch", "pyg", median["pyg"],
                      median["pyg"] / median[mode], bar)
-        lines.append(f"| fringe, {mode} | {median[mode]:.3f} | {median['pyg'] / median[mode]:.2f} |")
-    lines.append(f"| PyG | {median['pyg']:.3f} | 1 |")
-    write_tables("HGNN against PyG's HypergraphConv", "\n".join(lines))
+        rows.append(f"| fringe, {mode} | {median[mode]:.3f} | {median['pyg'] / median[mode]:.2f} |")
+    rows.append(f"| PyG | {median['pyg']:.3f} | 1 |")
+    write_tables("HGNN against PyG's HypergraphConv", caption, markdown("| system | seconds per epoch | PyG's time over it |", rows))
     bench.end()
 
 

@@ -14,7 +14,8 @@ import subprocess
 import sys
 import tempfile
 
-from figures import ROOT, Bench, epoch_seconds, fringe, keep, kept, option, peer_python, read_kept, skip, write_tables
+from figures import (ROOT, Bench, epoch_seconds, fringe, keep, kept, markdown, option, peer_python, read_kept, skip,
+                     write_tables)
 
 PEERS = ("dgl", "pyg")
 GENERATOR = {"reddit-small": "reddit-small", "reddit-half": "planted:nodes=116000,edges=13400000,communities=128"}
@@ -80,17 +81,13 @@ def write_table(table, threads, rounds):
     rows = read_kept(path)
     rows.update({f"{name}, {model}": {**median, "threads": threads, "rounds": rounds} for name, model, median in table})
     keep(path, rows)
-    lines = ["`bench/run.sh peers` (one process, 3 × 256, no evaluation; medians). `saving`: with the aggregate of the",
-             "features made once and the last layer multiplied first, as is the default of every mode but `vanilla` and `adaqp-published`.", "",
-             "| graph, model | threads | rounds | fringe, s | saving, s | DGL, s | PyG, s | × DGL | × PyG | saving × DGL "
-             "| saving × PyG |", "|" + "---|" * 11]
-    for name, t in sorted(rows.items()):
-        saving = t.get("saving", float("nan"))  # rows of before the savings have none
-        line = (f"| {name} | {t['threads']} | {t['rounds']} | {t['fringe']:.3f} | {saving:.3f} | {t['dgl']:.3f} | "
-                     f"{t['pyg']:.3f} | {t['dgl'] / t['fringe']:.2f} | {t['pyg'] / t['fringe']:.2f} | "
-                     f"{t['dgl'] / saving:.2f} | {t['pyg'] / saving:.2f} |")
-        lines.append(line.replace("nan", "-"))
-    write_tables("One process against DGL and PyG", "\n".join(lines))
+    write_tables("One process against DGL and PyG", (
+        "`bench/run.sh peers` (one process, 3 × 256, no evaluation; medians). `saving`: with the aggregate of the features made "
+        "once and the last layer multiplied first, as is the default of every mode but `vanilla` and `adaqp-published`."),
+        markdown("| graph, model | threads | rounds | fringe, s | saving, s | DGL, s | PyG, s | × DGL | × PyG | saving × DGL "
+                 "| saving × PyG |", [
+                     [name, t["threads"], t["rounds"], *(f"{t[system]:.3f}" for system in ("fringe", "saving", *PEERS)),
+                      *(f"{t[peer] / t[form]:.2f}" for form in MODES for peer in PEERS)] for name, t in sorted(rows.items())]))
 
 
 main()

@@ -20,7 +20,8 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, keep, kept, look_alike, needs_rig, option, read_kept, write_tables
+from figures import (BUILD, ROOT, SMOKE, Bench, keep, kept, look_alike, markdown, needs_rig, option, read_kept,
+                     write_tables)
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {66.8: 2.5, 75.2: 3.0, 78.2: 3.4}  # of gcn; times vanilla
@@ -92,17 +93,17 @@ def missed(row):
 
 
 def write_table(graph, rows):
-    head = ["| model | hosts x ranks | communication % | Mbit/s | vanilla s | compute s | quantized exchange s "
+    head = ("| model | hosts x ranks | communication % | Mbit/s | vanilla s | compute s | quantized exchange s "
             "| blocking s | central s | overlap s | speed-up | ideal | of the ideal | pack % "
-            "| pack of bytes / rate | assignment % | fewer bytes | short of its bar |", "|" + "---|" * 18]
+            "| pack of bytes / rate | assignment % | fewer bytes | short of its bar |")
     caption = (f"`bench/run.sh adaqp --graph={graph}`: seconds per epoch on the network rig; compute: of vanilla, with "
                "the sum of the weight gradients (which other schedules hide, so the ideal may be passed); then mode "
                "adaqp-published; medians over repeats by turns with their range where there is one, else one measurement: `blocking` quantizes without overlap, `central` hides rows behind central rows only (as "
                "AdaQP does), `overlap` behind the whole own part; assignment: of a training with the published period of 100 epochs. "
                f"Bars: speed-up of gcn {', '.join(f'{bar} at {share} %' for share, bar in BARS.items())}; of the ideal "
                f"{OF_IDEAL}; pack {PACK_SHARE} % and {PACK_OF_BYTES} of bytes / rate; assignment {ASSIGNMENT_SHARE} %.")
-    write_tables(f"AdaQP on the network rig, {graph}",
-                 caption + "\n\n" + "\n".join(head + [f"{row} {missed(row)} |" for row in rows.values()]))
+    write_tables(f"AdaQP on the network rig, {graph}", caption,
+                 markdown(head, [f"{row} {missed(row)} |" for row in rows.values()]))
 
 
 def main():

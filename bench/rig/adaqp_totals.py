@@ -21,7 +21,7 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, look_alike, needs_rig, option, paired_difference, write_tables
+from figures import ROOT, SMOKE, Bench, look_alike, markdown, needs_rig, option, paired_difference, write_tables
 from rig import run, search
 
 PUBLISHED_CUT = 79.98
@@ -118,27 +118,23 @@ def hiding(work, config, layout, rate, mode, *settings):
 
 
 def kinds_table(got):
-    lines = ["| widths | wall clock s | epochs s | assignment s | evaluation s | rest s | test % | against vanilla "
-             "| epochs/s | times vanilla | MB an epoch |", "|" + "---|" * 11]
+    rows = []
     for kind, runs in got.items():
         mean, error, _ = paired_difference([one["score"] for one in runs], [one["score"] for one in got["vanilla"]])
         against = "" if kind == "vanilla" else f"{mean:+.2f} ± {error:.2f}"
-        lines.append(
+        rows.append(
             f"| {kind} | {middle(runs, 'wall'):.1f} | {middle(runs, 'epoch'):.1f} | {middle(runs, 'assignment'):.2f} "
             f"| {middle(runs, 'evaluation'):.2f} | {middle(runs, 'rest'):.2f} "
             f"| {statistics.mean(one['score'] for one in runs):.2f} | {against} | {middle(runs, 'rate'):.2f} "
             f"| {middle(runs, 'rate') / middle(got['vanilla'], 'rate'):.2f} | {middle(runs, 'bytes') / 1e6:.1f} |")
-    return lines
+    return markdown("| widths | wall clock s | epochs s | assignment s | evaluation s | rest s | test % | against vanilla "
+                    "| epochs/s | times vanilla | MB an epoch |", rows)
 
 
 def hiding_table(parts):
-    lines = ["| part | " + " | ".join(f"{mode}: central rows ms | messages ms | ratio" for mode in parts) + " |",
-             "|" + "---|" * (1 + 3 * len(parts))]
-    for rank in sorted(next(iter(parts.values()))):
-        cells = [f"{1000 * of[rank][0]:.1f} | {1000 * of[rank][1]:.1f} | {of[rank][0] / of[rank][1]:.2f}"
-                 for of in parts.values()]
-        lines.append(f"| {rank} | " + " | ".join(cells) + " |")
-    return lines
+    return markdown(["part", *(f"{mode}: central rows ms | messages ms | ratio" for mode in parts)], [
+        [rank, *(f"{1000 * of[rank][0]:.1f} | {1000 * of[rank][1]:.1f} | {of[rank][0] / of[rank][1]:.2f}"
+                 for of in parts.values())] for rank in sorted(next(iter(parts.values())))])
 
 
 def measure(bench, work, config, layout, share, epochs, repeats):
@@ -159,10 +155,10 @@ def measure(bench, work, config, layout, share, epochs, repeats):
                                              [one["score"] for one in got["vanilla"]])
     bench.figure(f"{layout}: accuracy, adaptive - vanilla", mean, "points", "allowed", allowed,
                  abs(mean) / allowed + 1e-9, 1, at_most=True)
-    text = [f"**{layout}** at {rate} Mbit/s:", "", *kinds_table(got), "",
+    text = [f"**{layout}** at {rate} Mbit/s:", kinds_table(got),
             f"Communication cost cut: {cut[0]:.2f} % of the seconds that exchanges wait, {cut[1]:.2f} % with packing and "
-            f"unpacking (AdaQP: {PUBLISHED_CUT} %).", "", *hiding_table(parts), ""]
-    print("\n".join(text), flush=True)
+            f"unpacking (AdaQP: {PUBLISHED_CUT} %).", hiding_table(parts)]
+    print("\n\n".join(text), flush=True)
     return text
 
 
@@ -180,8 +176,7 @@ def main():
                        f"every {PERIOD}. Medians over seeds; accuracy: the mean, and the mean of paired differences ± its "
                        "standard error. Rest: set-up and files. Of each part: seconds of an epoch on central rows while "
                        "messages travel, and of the messages, under the schedule `central`; a ratio of 1 hides them.")
-            write_tables(f"AdaQP's whole trainings, {graph}",
-                         caption + "\n\n" + "\n".join(text).strip())
+            write_tables(f"AdaQP's whole trainings, {graph}", caption, *text)
     bench.end()
 
 

@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, look_alike, needs_rig, option, write_tables
+from figures import FRINGE, ROOT, Bench, look_alike, markdown, needs_rig, option, write_tables
 
 BAR, BAR_LOWER = 1.05, 1.03
 FIXED = "vanilla,lossless,overlap,quantize,adaqp"
@@ -108,13 +108,12 @@ def main():
             seconds, choices = measure(work, config, layout, link, rounds, epochs)
             rows.append(judge(bench, link, seconds, choices, epochs))
             print(rows[-1], flush=True)
-    write_tables("Mode auto on every link", "\n".join([
+    write_tables("Mode auto on every link", (
         f"`bench/run.sh auto`: {graph}, GCN 3 x 256, {layout} hosts x ranks with one core each on the network rig, or as "
         f"many ranks of one machine (loopback). {rounds} rounds of {epochs} epochs, by turns. Seconds of an epoch with the "
         "trials and the assignment of widths, medians; the ratio is auto's to the best fixed mode's of the same round, "
-        f"its median and 95 % interval. Bars: {BAR}, and {BAR_LOWER} for the lower end.", "",
-        "| link | best fixed mode | its epoch | auto's epoch | ratio | 95 % | exchanges with fp32 rows |",
-        "|---|---|---|---|---|---|---|", *rows]))
+        f"its median and 95 % interval. Bars: {BAR}, and {BAR_LOWER} for the lower end."),
+        markdown("| link | best fixed mode | its epoch | auto's epoch | ratio | 95 % | exchanges with fp32 rows |", rows))
     bench.end()
 
 

@@ -12,7 +12,7 @@ bytes; the bar is 0.85 of that: 1 - 0.85 x part x (1 - 1/7.7) of adaqp's epoch. 
 import os
 import tempfile
 
-from figures import ROOT, Bench, look_alike, needs_rig, option, write_tables
+from figures import ROOT, Bench, look_alike, markdown, needs_rig, option, write_tables
 from rig import assigned, gains, in_turns, middle, ranged, search
 
 FEWER, SHARE_OF_GAIN = 7.7, 0.85
@@ -41,13 +41,11 @@ def main():
         for layout in option("layouts", "2x2,4x1").split(","):
             rows.append(measure(bench, work, os.path.join(ROOT, "configs", name + ".json"), layout, share,
                                 option("epochs", 5)))
-    head = ["| hosts x ranks | Mbit/s | adaqp s | sum s | sum and rest % | with 4 bits s | sum s | times adaqp | ratio "
-            "| at most |", "|" + "---|" * 10]
     write_tables(f"Gradients in 4 bits on the network rig, {graph}", (
         f"`bench/run.sh coded_sums --config={name} --share={share}`: seconds per epoch of mode adaqp with the sum of weight "
         "gradients in fp32 and in 4 bits (codec max), at the link rate at which vanilla communicates that share; medians of "
-        "repeats by turns, the gain with its range. at most: 1 - 0.85 x (sum and rest) x (1 - 1/7.7).\n\n"
-        + "\n".join(head + rows)))
+        "repeats by turns, the gain with its range. at most: 1 - 0.85 x (sum and rest) x (1 - 1/7.7)."), markdown(
+            "| hosts x ranks | Mbit/s | adaqp s | sum s | sum and rest % | with 4 bits s | sum s | times adaqp | ratio | at most |", rows))
     bench.end()
 
 

@@ -14,13 +14,13 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, Bench, needs_rig, option, write_tables
+from figures import ROOT, Bench, markdown, needs_rig, option, write_tables
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {"2x1": {"adaqp-published": 2.5, "adaqp": 3.0}, "4x1": {"adaqp-published": 2.2, "adaqp": 2.7}}
 CONFIG = os.path.join(ROOT, "configs", "adaqp-walmart-hgnn.json")
-HEAD = ["| hosts x ranks | communication % | Mbit/s | mode | seconds per epoch | times as fast | bar | without communication | "
-        "MB per epoch | times fewer |", "|" + "---|" * 10]
+HEAD = ("| hosts x ranks | communication % | Mbit/s | mode | seconds per epoch | times as fast | bar | without communication | "
+        "MB per epoch | times fewer |")
 
 
 def row(layout, share, rate, mode, turns, ideal):
@@ -68,8 +68,7 @@ def main():
                "METIS into parts of equal nodes and pins; medians over repeats by turns, with their range. The rate is the one at which vanilla, which sends "
                f"the 2 R rows of the replicas in fp32, comes nearest to {share} % communication; the share is that of its "
                "repeats. Without communication: how many times as fast vanilla's epoch would be.")
-    write_tables("AdaQP on a hypergraph on the network rig",
-                 caption + "\n\n" + "\n".join(HEAD + rows))
+    write_tables("AdaQP on a hypergraph on the network rig", caption, markdown(HEAD, rows))
     bench.end()
 
 

@@ -11,7 +11,7 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, write_tables
+from figures import ROOT, Bench, keep, kept, look_alike, markdown, needs_rig, option, write_tables
 from rig import WARM, gains, in_turns, middle, ranged, run, search, times
 
 ALL = "lossless.receptive_field=all"
@@ -38,16 +38,12 @@ def main():
         bench.figure(f"{mode}: BatchNorm's epoch over LayerNorm's", statistics.median(slower), "x")
         rows[mode] = [layer["epoch"], batch["epoch"], ranged(slower), layer["bytes"], batch["bytes"]]
     keep(kept("norms"), rows)
-    table = "\n".join(f"| {mode} | {a:.3f} | {b:.3f} | {ratio} | {x / 1e6:.1f} | {y / 1e6:.1f} |"
-                      for mode, (a, b, ratio, x, y) in rows.items())
+    table = [f"| {mode} | {a:.3f} | {b:.3f} | {ratio} | {x / 1e6:.1f} | {y / 1e6:.1f} |"
+             for mode, (a, b, ratio, x, y) in rows.items()]
     write_tables("BatchNorm beside LayerNorm on the network rig", f"""\
 `bench/run.sh norms`: gcn on {graph}, {layout} (hosts x ranks of each), {rate} Mbit/s, where vanilla with LayerNorm
 communicates {share} % of its epoch; all rows. Medians of {option("repeats", 3)} turns of {epochs} epochs. BatchNorm adds
-up its columns over the ranks once a layer and direction, and no layer begins before.
-
-| mode | LayerNorm s | BatchNorm s | ratio | MB of rows | of BatchNorm |
-|---|---|---|---|---|---|
-{table}""")
+up its columns over the ranks once a layer and direction, and no layer begins before.""", markdown("| mode | LayerNorm s | BatchNorm s | ratio | MB of rows | of BatchNorm |", table))
     bench.end()
 
 

@@ -15,7 +15,7 @@ in bench/results/pipegcn.json; writes bench/results/tables/pipegcn.json.
 import os
 import tempfile
 
-from figures import ROOT, Bench, keep, kept, look_alike, needs_rig, option, read_kept, write_tables
+from figures import ROOT, Bench, keep, kept, look_alike, markdown, needs_rig, option, read_kept, write_tables
 from rig import WARM, gains, in_turns, middle, ranged, run, search, times, vanilla
 
 BARS = {"2x1": 1.08}
@@ -44,15 +44,15 @@ def measure(bench, work, config, name, layout, share, rate, epochs):
 
 
 def write_table(graph, rows):
-    head = ["| model | hosts x ranks | communication % | Mbit/s | vanilla s | blocking s | work s | messages s | pipegcn s | waits for rows ms | waits for the sum ms | of the "
-            "limit | times vanilla | sancus s | times vanilla | fewer bytes | bar reached |", "|" + "---|" * 17]
+    head = ("| model | hosts x ranks | communication % | Mbit/s | vanilla s | blocking s | work s | messages s | pipegcn s | waits for rows ms | waits for the sum ms | of the "
+            "limit | times vanilla | sancus s | times vanilla | fewer bytes | bar reached |")
     caption = (f"`bench/run.sh pipegcn --graph={graph}`: seconds per epoch on the network rig, medians over repeats by "
                "turns, ratios with their range. blocking: the messages of pipegcn, hidden behind nothing; of its epoch, "
                "work: what ranks compute, pack and unpack; messages: what halo messages and the sum of weight gradients "
                "hold the link. The limit of pipegcn is the longer one. Bar: 1.10 of the limit, 1.08 with 2x1. Published, "
                "layer 0 kept: PipeGCN 1.43 to 3.96 times vanilla, SANCUS 0.27 to 1.31. sancus: hybrid:.05,10.")
     lines = ["| " + " | ".join(key.split()) + " " + row for key, row in rows.items()]
-    write_tables(f"Late messages on the network rig, {graph}", caption + "\n\n" + "\n".join(head + lines))
+    write_tables(f"Late messages on the network rig, {graph}", caption, markdown(head, lines))
 
 
 def main():

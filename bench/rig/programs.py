@@ -23,7 +23,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, fringe, needs_rig, npy, option, settings, write_tables
+from figures import FRINGE, ROOT, SMOKE, Bench, fringe, markdown, needs_rig, npy, option, settings, write_tables
 from rig import FIRST
 from streams import by_hyperedges, planted, write
 
@@ -137,7 +137,7 @@ def on_one_core(work, config, program):
 
 
 def one_core(bench, work, name, config, programs):
-    rows = ["| program | ms an iteration | aggregates | dense products | eigenproblem | all else |", "|" + "---|" * 6]
+    rows = []
     for program in [one for one in ("random-walk", "spectral") if one in programs]:
         found = on_one_core(work, config, program)
         whole, aggregates, dense, small = (found.get(f"seconds_{key}", 0) for key in (
@@ -151,7 +151,7 @@ def one_core(bench, work, name, config, programs):
             bench.figure(f"{program} on {name}, one core: eigenproblem", 1000 * small, "ms", "of", 1000 * whole, small / whole, 0.2,
                          at_most=True)
         rows.append(f"| {program} | {1000 * whole:.1f} | " + " | ".join(f"{part / whole:.0%}" for part in (aggregates, dense, small, rest)) + " |")
-    return rows
+    return markdown("| program | ms an iteration | aggregates | dense products | eigenproblem | all else |", rows)
 
 
 def main():
@@ -159,9 +159,7 @@ def main():
     bench = Bench("programs")
     methods, programs, data = (option(key, words).split(",") for key, words in (
         ("methods", "random,metis,srp"), ("programs", "random-walk,label-propagation,spectral"), ("data", "walmart,stream")))
-    rows = ["| data | program | parts | replicas R | most pins / mean | iterations | ms an iteration "
-            f"| times as fast as {methods[0]} parts | kB an iteration |", "|" + "---|" * 9]
-    reasons = []
+    rows, reasons = [], []
     with tempfile.TemporaryDirectory(prefix="fringe-programs-") as work:
         configs = {name: planted_stream(work, option("stream", 40000)) if name == "stream" else
                    shipped(option("config", "walmart-hgnn")) for name in data}
@@ -177,9 +175,11 @@ def main():
         "had chosen. Published (HyperX): parts of its streaming partitioner up to 2.6 times as fast as those of offline ones. "
         "Bytes: of all ranks, with headers; an iteration of random-walk has as many floats in a row as there are classes, one "
         "of spectral 16, one of label-propagation 8 bytes, and sends rows of sources alone. All ranks wait for the one with most "
-        "pins, so parts with fewer bytes may be slower.\n\n" + "\n".join(rows)
-        + ("\n\nWhere srp's parts are slower, and why: " + " ".join(reasons) if reasons else "")
-        + f"\n\nShares of an iteration on {data[0]} that one rank makes on one core, the fastest of three runs:\n\n" + "\n".join(core)))
+        "pins, so parts with fewer bytes may be slower."),
+        markdown("| data | program | parts | replicas R | most pins / mean | iterations | ms an iteration "
+                 f"| times as fast as {methods[0]} parts | kB an iteration |", rows),
+        "Where srp's parts are slower, and why: " + " ".join(reasons) if reasons else "",
+        f"Shares of an iteration on {data[0]} that one rank makes on one core, the fastest of three runs:", core)
     bench.end()
 
 

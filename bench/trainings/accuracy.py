@@ -15,7 +15,7 @@ import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, allowed_difference, fringe, keep, kept, option, read_kept, write_tables
+from figures import ROOT, Bench, allowed_difference, fringe, keep, kept, markdown, option, read_kept, write_tables
 
 ROWS = ["cora-gcn", "cora-sage", "citeseer-gcn", "citeseer-sage", "amazon_photo-gcn", "amazon_photo-sage",
         "amazon_computers-gcn", "coauthor_cs-gcn", "coauthor_cs-sage", "coauthor_physics-gcn", "coauthor_physics-sage",
@@ -48,17 +48,10 @@ def allowed_between(mine, reference):
     return allowed_difference(1.0, (mine["sd"], mine["seeds"]), (reference["sd"], reference["seeds"]))
 
 
-def table(rows, measured, reference):
-    """The rows that were measured, as Markdown."""
-    lines = ["| set | fringe | seeds | PyTorch reference | seeds | difference | allowed | |",
-             "|---|---|---|---|---|---|---|---|"]
-    for name in (n for n in rows if n in measured and n in reference):
-        mine, want = measured[name], reference[name]
-        allowed, difference = allowed_between(mine, want), mine["mean"] - want["mean"]
-        lines.append(f"| {name} | {mine['mean']:.2f} ± {mine['sd']:.2f} | {mine['seeds']} "
-                     f"| {want['mean']:.2f} ± {want['sd']:.2f} | {want['seeds']} | {difference:+.2f} "
-                     f"| {allowed:.2f} | {'ok' if abs(difference) <= allowed else 'short'} |")
-    return "\n".join(lines)
+def row(name, mine, want):
+    allowed, difference = allowed_between(mine, want), mine["mean"] - want["mean"]
+    return [name, f"{mine['mean']:.2f} ± {mine['sd']:.2f}", mine["seeds"], f"{want['mean']:.2f} ± {want['sd']:.2f}",
+            want["seeds"], f"{difference:+.2f}", f"{allowed:.2f}", "ok" if abs(difference) <= allowed else "short"]
 
 
 def main():
@@ -79,9 +72,10 @@ def main():
                      at_most=True)
         measured[name] = mine
         keep(table_path, measured)
-    caption = f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation)."
     write_tables("Accuracy against a PyTorch reference",
-                 caption + "\n\n" + table(ROWS, measured, reference))
+                 f"`bench/run.sh accuracy` ({ranks} ranks; test score in percent at the last epoch, mean ± standard deviation).",
+                 markdown("| set | fringe | seeds | PyTorch reference | seeds | difference | allowed | |",
+                          [row(name, measured[name], reference[name]) for name in ROWS if name in measured]))
     bench.end()
 
 

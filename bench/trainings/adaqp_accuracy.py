@@ -21,7 +21,8 @@ import tempfile
 from array import array
 
 from cells import records_of, score_of
-from figures import ROOT, SMOKE, Bench, fringe, keep, kept, option, paired_difference, read_kept, settings, write_tables
+from figures import (ROOT, SMOKE, Bench, fringe, keep, kept, markdown, option, paired_difference, read_kept, settings,
+                     write_tables)
 
 NARROW = "lossless.order=auto"  # hundreds of seeds of products with up to 8,415 features would take days
 SETS = {"cora-gcn": [NARROW], "amazon-computers-gcn": [NARROW], "coauthor-physics-gcn": [NARROW],
@@ -153,8 +154,6 @@ def table_row(name, known):
 
 
 def write_table(table):
-    lines = [["case", "vanilla %", *MODES, "apart from vanilla"]]
-    lines += [["---"] * len(lines[0])] + [table_row(name, known) for name, known in table.items()]
     caption = ("`bench/run.sh adaqp_accuracy`: mean of the last ten evaluations (test, percent). Under each mode its "
                "difference from vanilla over paired seeds ± the standard error (seeds, gradient noise: of the mode's "
                "messages at vanilla's last weights, relative to the exact gradient). A mode stands apart if it differs by "
@@ -162,8 +161,8 @@ def write_table(table):
                f"adaqp-published, quantization.period={PERIOD}, group_size={GROUP}, widths 2, 4, 8; on all sets but "
               "reddit-small with lossless.order=auto, in vanilla too: what travels in layer 0 is not the features but "
               "their product with the weights, where that is narrower.")
-    write_tables("AdaQP's accuracy against vanilla",
-                 caption + "\n\n" + "\n".join("| " + " | ".join(cells) + " |" for cells in lines))
+    write_tables("AdaQP's accuracy against vanilla", caption,
+                 markdown(["case", "vanilla %", *MODES, "apart from vanilla"], [table_row(*of) for of in table.items()]))
 
 
 def main():

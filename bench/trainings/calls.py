@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, look_alike, option, write_tables
+from figures import FRINGE, ROOT, SMOKE, Bench, look_alike, markdown, option, write_tables
 from rig import FIRST
 
 CALLED = os.path.join(ROOT, "bench", "common", "called.py")
@@ -113,18 +113,15 @@ def main():
         command, called = programs(work)
         turn, cpu = epochs_by_turns(bench, work, command, called, pairs, epochs)
         found = late(bench, work, called, graph, epochs)
-    table = "\n".join(f"| {where} | {1000 * statistics.median(seconds):.0f} | {1000 * max(seconds):.0f} "
-                      f"| {sum(s <= SOON for s in seconds)} of {len(seconds)} |" for where, seconds in found.items())
+    rows = [[where, f"{1000 * statistics.median(seconds):.0f}", f"{1000 * max(seconds):.0f}",
+             f"{sum(s <= SOON for s in seconds)} of {len(seconds)}"] for where, seconds in found.items()]
     write_tables("Trainings called from Python", f"""\
 `bench/run.sh calls`: `fringe.train` with a callback every epoch beside the command, {turn["name"]}, {epochs} epochs,
 {pairs} pairs by turns: an epoch takes {turn["value"]:.3f} times as long ({turn["unit"].split(", ")[1]}; the command
 against itself {turn["limit"]:.3f}; bar 1.03: {turn["verdict"]}). Python itself, its start and imports included, takes
 {100 * cpu:.2f} % of the CPU time of the cores (bar 1 %). How long after its end an epoch reaches the callback, {graph},
-{epochs} epochs (bar: 95 % within {1000 * SOON:.0f} ms); the two hosts are those of the network rig at 1 Gbit/s.
-
-| | median ms | largest ms | within {1000 * SOON:.0f} ms |
-|---|---|---|---|
-{table}""")
+{epochs} epochs (bar: 95 % within {1000 * SOON:.0f} ms); the two hosts are those of the network rig at 1 Gbit/s.""",
+                 markdown(["", "median ms", "largest ms", f"within {1000 * SOON:.0f} ms"], rows))
     bench.end()
 
 

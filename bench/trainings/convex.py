@@ -18,7 +18,7 @@ import os
 import tempfile
 
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, one_column, trained, weights_of
-from figures import ROOT, SMOKE, Bench, fringe as program, needs_module, option, settings, write_tables
+from figures import ROOT, SMOKE, Bench, fringe as program, markdown, needs_module, option, settings, write_tables
 
 import fringe
 
@@ -186,11 +186,8 @@ def write_models(bench):
     write_tables("Optima of linear models beside scikit-learn", f"""\
 `bench/run.sh convex --only=models`: a support-vector machine (hinge, steps of 1 / ({LAMBDA} t)), linear regression (mse) and
 logistic regression with l1 {L1} (l1, proximal steps), one column, decay {LAMBDA}, all nodes in training: the objective above
-that of scikit-learn's LinearSVC, Ridge and LogisticRegression; at most 1e-4.
-
-| data, model, ranks | objective above scikit-learn's | |
-|---|---|---|
-""" + "\n".join(rows))
+that of scikit-learn's LinearSVC, Ridge and LogisticRegression; at most 1e-4.""",
+                 markdown("| data, model, ranks | objective above scikit-learn's | |", rows))
 
 
 def write(bench):
@@ -202,11 +199,7 @@ def write(bench):
 DIANA's second figure, logistic regression of `mushroom-logistic` with one column and all nodes in training on {PARTS}
 ranks that hold equal ranges of the nodes by label, ‖w - w*‖² / ‖w*‖² after {STEPS:,} epochs. As in the paper, rounding
 at random stops where the gradients of single ranks, which are not 0 at the optimum, are as large as its noise, and
-rounding of differences from a memory goes on: here until weights in floats can take no smaller step.
-
-| gradients | distance | bar | |
-|---|---|---|---|
-""" + "\n".join(rows))
+rounding of differences from a memory goes on: here until weights in floats can take no smaller step.""", markdown("| gradients | distance | bar | |", rows))
 
 
 def report(bench, name, distance, most, least):

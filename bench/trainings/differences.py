@@ -17,7 +17,7 @@ import os
 import tempfile
 from collections import namedtuple
 
-from figures import ROOT, Bench, keep, kept, look_alike, on_ranks, option, read_kept, write_tables
+from figures import ROOT, Bench, keep, kept, look_alike, markdown, on_ranks, option, read_kept, write_tables
 from noise import noise_at
 from versions import Version
 
@@ -137,16 +137,15 @@ def said(bits, all_bits):
 
 def table(known):
     widths = sorted({bits for arms in known.values() for bits in points(arms, "none")})
-    lines = [["scene", "sent", *(f"noise, {bits} bit" for bits in widths), "MB at 2 bit", "pays at"]]
-    lines += [["---"] * len(lines[0])]
+    rows = []
     for name, arms in known.items():
         for memory, words in MEMORIES.items():
             of = points(arms, memory)
             cells = [f"{of[bits][1]:.3g}" if bits in of else "" for bits in widths]
             size = f"{of[2][0] / 1e6:.3f}" if 2 in of else ""
             if of:
-                lines.append([name, words, *cells, size, "" if memory == "none" else said(pays(arms, memory), list(of))])
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+                rows.append([name, words, *cells, size, "" if memory == "none" else said(pays(arms, memory), list(of))])
+    return markdown(["scene", "sent", *(f"noise, {bits} bit" for bits in widths), "MB at 2 bit", "pays at"], rows)
 
 
 def not_run(known):
@@ -157,7 +156,7 @@ def not_run(known):
 
 
 def write(known):
-    write_tables("Memories of halo rows", "\n\n".join(filter(None, (CAPTION, table(known), not_run(known)))))
+    write_tables("Memories of halo rows", CAPTION, table(known), not_run(known))
 
 
 CAPTION = """\

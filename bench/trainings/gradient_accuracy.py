@@ -17,7 +17,7 @@ from collections import namedtuple
 from functools import partial
 
 from cells import mean_of, measure_cells, names_wanted, not_run, score_of, train_seeds
-from figures import Bench, kept, option, paired_difference, read_kept, write_tables
+from figures import Bench, kept, markdown, option, paired_difference, read_kept, write_tables
 
 # config: ranks, optimizers, seeds, settings of all its runs
 SETS = {"cora-gcn": ((4, 8), ("adam", "sgd"), 10, []),
@@ -114,14 +114,11 @@ def errors_of_codecs():
 
 def write(table):
     optimizer_of, errors = {case: case.rsplit(" ", 1)[1] for case in table}, errors_of_codecs()
-    lines = [["gradients", *table, "fewer bytes", "mean bits", "memory", "error of a share"]]
-    lines += [["---"] * len(lines[0])]
-    for method in METHODS:
-        cells = [said(known, method, optimizer_of[case]) for case, known in table.items()]
-        lines.append([method, *cells, *beside(table, method), errors.get(method, "")])
-    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    every = [(case.name, method) for case, method in all_cells()]
-    write_tables("Accuracy of coded weight gradients", "\n\n".join(filter(None, (CAPTION, text, not_run(table, every)))))
+    rows = [[method, *(said(known, method, optimizer_of[case]) for case, known in table.items()), *beside(table, method),
+             errors.get(method, "")] for method in METHODS]
+    write_tables("Accuracy of coded weight gradients", CAPTION,
+                 markdown(["gradients", *table, "fewer bytes", "mean bits", "memory", "error of a share"], rows),
+                 not_run(table, [(case.name, method) for case, method in all_cells()]))
 
 
 CAPTION = """\

@@ -22,7 +22,7 @@ import os
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, keep, kept, on_ranks, option, read_kept, write_tables
+from figures import ROOT, SMOKE, Bench, keep, kept, markdown, on_ranks, option, read_kept, write_tables
 
 SETS = {"cora-gcn": [], "reddit-small-gcn": [], "coauthor-physics-gcn": ["lossless.order=auto"]}
 RANKS = 2 if SMOKE else 4
@@ -82,11 +82,9 @@ def codec_cells(found):
 
 def codec_table(known):
     names = [name for name in SETS if name in known]
-    lines = [["codec, bits", "packed", *(f"{name}: random | nearest | coded (entropy)" for name in names)]]
-    lines += [["---"] * (2 + 3 * len(names))]
-    for arm, first in known[names[0]].items():
-        lines.append([arm, f"{first['packed']:.2f}", *(codec_cells(known[name].get(arm)) for name in names)])
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return markdown(["codec, bits", "packed", *(f"{name}: random | nearest | coded (entropy)" for name in names)], [
+        [arm, f"{first['packed']:.2f}", *(codec_cells(known[name].get(arm)) for name in names)]
+        for arm, first in known[names[0]].items()])
 
 
 # ---- bits over time
@@ -159,14 +157,13 @@ def measure_bits(bench, known):
 
 
 def bits_table(known):
-    lines = [["sums", "as good as", "rule", "seeds", "mean bits", "F - F*", "ratio", "beyond fp32's", "fp32"]]
-    lines += [["---"] * len(lines[0])]
+    rows = []
     names = (f"{down} {width} {rule}" for down in ("fp32", "same") for width in WIDTHS for rule in RULES)
     for name in (name for name in names if name in known):
         case, fixed = known[name], known[name.rsplit(" ", 1)[0] + " fixed"]
-        lines.append([*name.split(), str(case["seeds"]), f"{case['bits']:.2f}", f"{case['gap']:.3g}", f"{case['gap'] / fixed['gap']:.2f}",
+        rows.append([*name.split(), case["seeds"], f"{case['bits']:.2f}", f"{case['gap']:.3g}", f"{case['gap'] / fixed['gap']:.2f}",
                       f"{ratio_of(case, fixed):.2f}".replace("nan", ""), f"{case['fp32']:.3g}"])
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return markdown(["sums", "as good as", "rule", "seeds", "mean bits", "F - F*", "ratio", "beyond fp32's", "fp32"], rows)
 
 
 # ---- both
@@ -174,9 +171,9 @@ def bits_table(known):
 
 def write(known):
     if any(name in known for name in SETS):
-        write_tables("Codecs on weight gradients", "\n\n".join((CODECS, codec_table(known))))
+        write_tables("Codecs on weight gradients", CODECS, codec_table(known))
     if "fp32 4 fixed" in known:
-        write_tables("Bits over time", "\n\n".join((BITS, bits_table(known))))
+        write_tables("Bits over time", BITS, bits_table(known))
 
 
 CODECS = """\

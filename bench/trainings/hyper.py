@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import BUILD, FRINGE, SMOKE, Bench, epoch_seconds, npy, option, skip, write_tables
+from figures import BUILD, FRINGE, SMOKE, Bench, epoch_seconds, markdown, npy, option, skip, write_tables
 
 SETS = {"cora-cocite": "hg_cora_cocite", "cora-coauthor": "hg_cora_coauthor", "citeseer-cocite": "hg_citeseer_cocite",
         "pubmed-cocite": "hg_pubmed_cocite", "dblp-coauthor": "hg_dblp_coauthor", "house": "hg_house", "zoo": "hg_zoo",
@@ -125,7 +125,7 @@ def measure(bench, name, place, epochs, rounds, rate):
         least = least_bytes(arm, got[arm][0][2], got[arm][0][3], hyperedges) / rate * 1e-9
         cells += [f"{1e3 * seconds:.2f}", f"{1e3 * least:.2f}", f"{statistics.median(one[1] for one in got[arm]):.0f}"]
         bench.figure(f"{name}: {arm}", 1e3 * seconds, "ms", "bytes / rate", 1e3 * least, seconds / least)
-    return "| " + " | ".join(cells) + " |"
+    return cells
 
 
 def main():
@@ -134,15 +134,14 @@ def main():
     bench, only, rate = Bench("hyper"), option("only", ""), copy_rate()
     rows = [measure(bench, name, place, option("epochs", 0), option("rounds", 3), rate)
             for name, place in SETS.items() if not only or name in only.split(",")]
-    head = ["| hypergraph | nodes | hyperedges | pins | edges, clique | edges, star "
-            + "".join(f"| {arm}: ms | least ms | MiB " for arm in ("hgnn", "gcn on clique", "gcn on star")) + "|",
-            "|" + "---|" * 15]
+    head = ("| hypergraph | nodes | hyperedges | pins | edges, clique | edges, star "
+            + "".join(f"| {arm}: ms | least ms | MiB " for arm in ("hgnn", "gcn on clique", "gcn on star")) + "|")
     caption = (f"`bench/run.sh hyper`: 2 convolutions, {WIDTH} wide, features random:{WIDTH}, one process of two threads, mode "
                "vanilla; median epoch of arms by turns, resident memory of the training. Edges of the clique expansion are distinct pairs. "
                "Least: reading the sources and the index of every aggregate once and writing its rows once, at the rate of "
                f"copying tables of 256 MB, measured in the same run ({rate:.1f} GB/s, read and write counted); dense products, norms and the "
                "optimizer come on top.")
-    write_tables("Why two Blocks", caption + "\n\n" + "\n".join(head + rows))
+    write_tables("Why two Blocks", caption, markdown(head, rows))
     bench.end()
 
 

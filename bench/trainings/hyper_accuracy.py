@@ -16,7 +16,7 @@ import statistics
 import sys
 import tempfile
 
-from figures import ROOT, Bench, allowed_difference, fringe, option, settings, write_tables
+from figures import ROOT, Bench, allowed_difference, fringe, markdown, option, settings, write_tables
 
 REFERENCE = {  # mean, standard deviation, runs; the runs are splits, but of mushroom seeds
     "cora-cocite": (69.7, 1.5, 10),
@@ -79,16 +79,15 @@ def main():
 
 
 def write_table(rows, ranks):
-    head = [f"| set | reference (runs) | fringe | 1 rank | difference | allowed | {ranks} ranks | difference | allowed "
-            f"| {ranks} ranks - 1 rank |", "|" + "---|" * 10]
+    head = (f"| set | reference (runs) | fringe | 1 rank | difference | allowed | {ranks} ranks | difference | allowed "
+            f"| {ranks} ranks - 1 rank |")
     caption = ("`bench/run.sh hyper_accuracy` (hgnn; test accuracy in percent at the last epoch, mean ± standard "
                "deviation). Each of HyperGCN's splits has one run, with a seed of its own; mushroom has one split and "
                "several seeds. The reference values come from a program in numpy with the same splits and recipe, which is "
                "not part of fringe. Allowed: "
                f"max({AT_LEAST_ALLOWED} points, 3 combined standard errors). The last column is the mean over pairs of "
                f"the same split and seed ± their standard deviation; at most {BETWEEN_RANKS} points are allowed.")
-    write_tables("Accuracy on hypergraphs against a reference",
-                 caption + "\n\n" + "\n".join(head + rows))
+    write_tables("Accuracy on hypergraphs against a reference", caption, markdown(head, rows))
 
 
 main()

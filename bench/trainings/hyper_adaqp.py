@@ -21,7 +21,8 @@ import sys
 import tempfile
 import zipfile
 
-from figures import ROOT, Bench, fringe, keep, kept, option, paired_difference, read_kept, settings, skip, write_tables
+from figures import (ROOT, Bench, fringe, keep, kept, markdown, option, paired_difference, read_kept, settings, skip,
+                     write_tables)
 
 MODES = ("vanilla", "adaqp-published", "adaqp")
 CONFIG = os.path.join(ROOT, "configs", "adaqp-walmart-hgnn.json")
@@ -112,10 +113,9 @@ def write_table(rows, known, vanilla, sent, majority, epochs, ranks):
                f"max(0.3 points, 2 standard errors). The most frequent class has {majority:.1f} %. MB: halo messages of all "
                "ranks per epoch, after the first assignment. `adaqp-published` sends vanilla's rows in 2, 4 and 8 bits, "
                "`adaqp` sends fewer rows, too.")
-    head = ["| mode | seeds | accuracy | difference | allowed | MB | times fewer |", "|" + "---|" * 7,
-            f"| vanilla | {len(known['vanilla'])} | {vanilla:.2f} | | | {sent / 1e6:.1f} | |"]
-    write_tables("AdaQP's accuracy on a hypergraph",
-                 caption + "\n\n" + "\n".join(head + rows))
+    base = f"| vanilla | {len(known['vanilla'])} | {vanilla:.2f} | | | {sent / 1e6:.1f} | |"
+    write_tables("AdaQP's accuracy on a hypergraph", caption,
+                 markdown("| mode | seeds | accuracy | difference | allowed | MB | times fewer |", [base, *rows]))
 
 
 main()

@@ -13,7 +13,7 @@ import math
 import os
 import tempfile
 
-from figures import SMOKE, Bench, on_ranks, option, write_tables
+from figures import SMOKE, Bench, markdown, on_ranks, option, write_tables
 from plots import Panel, Picture, legend, save
 
 SETS = {
@@ -78,15 +78,13 @@ def draw(results):
 
 
 def table(results):
-    lines = ["| set | widths | λ | MB an epoch | noise | of uniform's at equal bytes | of 2, 4, 8's | epoch, s |",
-             "|---|---|---|---|---|---|---|---|"]
+    rows = []
 
     def row(name, words, weight, arm, others):
         size, noise, _, seconds = arm
         against = [noise_at(other, size) if other else None for other in others]
         cells = [f"{noise / a:.2f}" if a else "–" for a in against]
-        lines.append(f"| {name} | {words} | {weight} | {size / 1e6:.2f} | {noise:.4f} | {cells[0]} | {cells[1]} | "
-                     f"{seconds:.3f} |")
+        rows.append([name, words, weight, f"{size / 1e6:.2f}", f"{noise:.4f}", *cells, f"{seconds:.3f}"])
 
     for name, arms in results.items():
         uniform, three, eight = arms["uniform", ""], arms["adaptive", THREE], arms["adaptive", EIGHT]
@@ -97,7 +95,7 @@ def table(results):
         row(name, "2, 4, 8", PUBLISHED, point(three, PUBLISHED), (uniform, None))
         for weight in (PUBLISHED, DEFAULT):
             row(name, "1 to 8", weight, point(eight, weight), (uniform, three))
-    return "\n".join(lines)
+    return markdown("| set | widths | λ | MB an epoch | noise | of uniform's at equal bytes | of 2, 4, 8's | epoch, s |", rows)
 
 
 def judge(bench, name, arms):
@@ -130,9 +128,7 @@ def main():
 `bench/run.sh noise`: {option("samples", 12)} epochs of 3 × 256 GCN with LayerNorm on 4 ranks at one set of trained
 weights, mode `adaqp-published`, a fixed link of 1 Gbit/s and 50 µs. Noise is the distance of the gradient from that of
 fp32 messages, root mean square, over its length. All epochs of an arm do the same work, so the last column shows what
-the widths cost in packing.
-
-{table(results)}""")
+the widths cost in packing.""", table(results))
     bench.end()
 
 

@@ -12,7 +12,7 @@ import statistics
 from functools import partial
 
 from cells import known_cells, measure_cells, names_wanted, not_run, score_of, train_seeds
-from figures import Bench, kept, option, paired_difference, write_tables
+from figures import Bench, kept, markdown, option, paired_difference, write_tables
 
 # config: seeds, settings of all its runs
 SETS = {"cora-gcn": (10, []), "citeseer-gcn": (10, []), "amazon-photo-gcn": (10, []), "coauthor-cs-gcn": (4, []),
@@ -32,16 +32,16 @@ def main():
     bench, path = Bench("precision_accuracy"), kept("precision_accuracy")
     table = known_cells(path)
     measure_cells(path, table, [(*cell, partial(scores_of, *cell)) for cell in CELLS])
-    lines = [["config", "seeds", "fp32", "bf16 - fp32", "allowed", ""], ["---"] * 6]
+    rows = []
     for config, known in table.items():
         if any(precision not in known for precision in PRECISIONS):
             continue
         mean, error, allowed = paired_difference(known["bf16"], known["fp32"])
         bench.figure(f"{config}, bf16", mean, "points", "allowed", allowed, abs(mean) / allowed, 1.0, at_most=True)
-        lines.append([config, str(len(known["fp32"])), f"{statistics.mean(known['fp32']):.2f} %", f"{mean:+.2f} ± {error:.2f}",
+        rows.append([config, len(known["fp32"]), f"{statistics.mean(known['fp32']):.2f} %", f"{mean:+.2f} ± {error:.2f}",
                       f"{allowed:.2f}", "ok" if abs(mean) <= allowed else "short"])
-    text = "\n".join("| " + " | ".join(line) + " |" for line in lines)
-    write_tables("Accuracy of bf16", "\n\n".join(filter(None, (CAPTION, text, not_run(table, CELLS)))))
+    write_tables("Accuracy of bf16", CAPTION, markdown("| config | seeds | fp32 | bf16 - fp32 | allowed | |", rows),
+                 not_run(table, CELLS))
     bench.end()
 
 

@@ -14,7 +14,7 @@ import shutil
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, fringe, option, settings, write_tables
+from figures import ROOT, SMOKE, Bench, fringe, markdown, option, settings, write_tables
 
 SOLVED = 10  # splits that are solved and clustered, too: 15 s each
 
@@ -124,12 +124,10 @@ def main():
     table = {name: measure(bench, name, splits)
              for name in option("sets", "cora-cocite,cora-coauthor,citeseer-cocite").split(",")}
     heads = list(dict.fromkeys(column for columns in table.values() for column in columns))
-    rows = ["| set | " + " | ".join(heads) + " |", "|" + "---|" * (1 + len(heads))]
-    rows += [f"| {name} | " + " | ".join(said(columns[head]) if head in columns else "" for head in heads) + " |"
-             for name, columns in table.items()]
+    rows = [[name, *(said(columns[head]) if head in columns else "" for head in heads)] for name, columns in table.items()]
     write_tables("Programs beside HGNN", (
         f"`bench/run.sh program_accuracy`: accuracy in percent over {splits} splits of HyperGCN, mean ± standard deviation. What "
-        "hgnn has beyond harmonic comes from features, and from the nodes that no label reaches.\n\n" + "\n".join(rows)))
+        "hgnn has beyond harmonic comes from features, and from the nodes that no label reaches."), markdown(["set", *heads], rows))
     bench.end()
 
 

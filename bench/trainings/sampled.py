@@ -18,7 +18,7 @@ import tempfile
 
 from cells import measure_cells, names_wanted
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
-from figures import SMOKE, fringe as program, keep, kept, read_kept, settings, write_tables
+from figures import SMOKE, fringe as program, keep, kept, markdown, read_kept, settings, write_tables
 
 import fringe
 
@@ -286,10 +286,6 @@ def iaga(work, share):
 # ---- tables
 
 
-def table(head, rows):
-    return "\n".join([f"| {' | '.join(head)} |", "|" + "---|" * len(head), *(f"| {' | '.join(row)} |" for row in rows)])
-
-
 def cell(found, case, method, key, form="{:.3g}", otherwise="not run"):
     value = found.get(case, {}).get(method, {}).get(key)
     return otherwise if value is None else form.format(value)
@@ -303,7 +299,7 @@ def messages_table(found):
     density = [next((f"{100 * one['density']:.1f} %" for one in found.get(case, {}).values()), "?") for case in cases]
     rows = [[SAID[name], *(cell(found, case, name, "bytes", "{:.2f}") for case in cases),
              "0" if name in ("adam", "keys") else cell(found, cases[1], name, "error", "{:.2g}")] for name in METHODS if name != "sketchml"]
-    return table(["shares", *(f"bytes a value that is not 0, {of} of them" for of in density), f"relative error at {density[1]}"], rows)
+    return markdown(["shares", *(f"bytes a value that is not 0, {of} of them" for of in density), f"relative error at {density[1]}"], rows)
 
 
 def trainings_table(found):
@@ -311,13 +307,13 @@ def trainings_table(found):
              *(cell(found, f"training, {problem}", name, "accuracy", "{:.4f}") for problem in list(PROBLEMS)[:2]),
              cell(found, "training, linear", name, "rmse", "{:.4f}"),
              cell(found, "training, logistic", name, "bytes", "{:,.0f}")] for name in METHODS]
-    return table(["gradients", *(f"{problem}, test loss" for problem in PROBLEMS), "logistic, accuracy", "machine, accuracy",
+    return markdown(["gradients", *(f"{problem}, test loss" for problem in PROBLEMS), "logistic, accuracy", "machine, accuracy",
                   "linear, RMSE", "bytes a step, logistic"], rows)
 
 
 def workers_table(found):
     rows = [[SAID[name], *(cell(found, f"workers, {ranks}", name, "bytes", "{:,.0f}") for ranks in RANKINGS)] for name in METHODS]
-    return table(["gradients", *(f"{ranks} ranks, bytes a step" for ranks in RANKINGS)], rows)
+    return markdown(["gradients", *(f"{ranks} ranks, bytes a step" for ranks in RANKINGS)], rows)
 
 
 def rig_table(found):
@@ -327,13 +323,13 @@ def rig_table(found):
 
     rows = [[SAID[name], cell(found, "rig", name, "seconds", "{:.4f}"), cell(found, "rig", name, "share", "{:.2f}"),
              *(after(name, seconds) for seconds in ("2", "5", "10")), cell(found, "rig", name, "loss", "{:.4f}")] for name in ON_RIG]
-    return table(["gradients", "seconds a step", "part that waits and sums", "test loss after 2 s", "5 s", "10 s", "100 steps"], rows)
+    return markdown(["gradients", "seconds a step", "part that waits and sums", "test loss after 2 s", "5 s", "10 s", "100 steps"], rows)
 
 
 def diana_table(found):
     rows = [[name, cell(found, "diana, l1", name, "gap", "{:.2g}"), cell(found, "diana, l1", name, "zeros", "{:d}"),
              cell(found, "diana, constant", name, "gap", "{:.2g}"), cell(found, "diana, inverse", name, "gap", "{:.2g}")] for name in DIANA]
-    return table(["gradients", "l1: F - F*", "zeros of 112", "sampled, constant steps: F - F*", "sampled, decreasing steps"], rows)
+    return markdown(["gradients", "l1: F - F*", "zeros of 112", "sampled, constant steps: F - F*", "sampled, decreasing steps"], rows)
 
 
 def clpt_table(found):
@@ -346,7 +342,7 @@ def clpt_table(found):
 
     rows = [[name, fewer(name), cell({"clpt": {key: {"gap": one["loss"] - least} for key, one in found.get("clpt", {}).items()}},
                                      "clpt", name, "gap", "{:.1e}")] for name in CLPT]
-    return table(["gradients of cora", "times fewer bytes (4.2)", "F above the least found (4.5)"], rows)
+    return markdown(["gradients of cora", "times fewer bytes (4.2)", "F above the least found (4.5)"], rows)
 
 
 def rest_table(found):
@@ -354,7 +350,7 @@ def rest_table(found):
              cell(found, "sampling", rule, "gain", "{:.2f}")] for rule in ("uniform", "importance")]
     rows += [[f"IAGA (4.4), in numpy: master's share {share}", cell(found, "iaga", share, "gap", "{:.2g}"),
               cell(found, "iaga", share, "share", "{:.2f}")] for share in SHARES]
-    return table(["mushroom", "F - F*", "gain of the draw, or the master's share"], rows)
+    return markdown(["mushroom", "F - F*", "gain of the draw, or the master's share"], rows)
 
 
 ON_RIG = ("adam", "keys", "min-max", "recalibrated", "sketchml", "zipml")

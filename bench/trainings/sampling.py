@@ -16,7 +16,7 @@ import statistics
 import tempfile
 
 from convex_problems import dataset_of, fringe, np, program
-from figures import ROOT, SMOKE, Bench, keep, kept, option, read_kept, settings, write_tables
+from figures import ROOT, SMOKE, Bench, keep, kept, markdown, option, read_kept, settings, write_tables
 
 SIZE, DECAY, APART = 8 if SMOKE else 64, 1e-3, 10
 EPOCHS, LAST = (60, 20) if SMOKE else (6000, 2000)
@@ -173,11 +173,8 @@ def write(bench):
 over the last {LAST:,} of {EPOCHS:,} epochs, over (η/4) tr C; bars: within 20 %. Importance: cora's features behind two
 steps of sgc, Adam, {FEW} of 140 training nodes an epoch: variance of the gradient over {DRAWS:,} draws at the weights of
 epoch 20 over a uniform draw's (bar 0.7 where features are 0 and 1 and the model is sharp), and epochs until the loss of
-all training nodes is below what the row says ({MOST}: not within these). Means over {option("seeds", 3)} seeds.
-
-| figure | value |
-|---|---|
-""" + "\n".join(f"| {name} | {value:.3g} |" for name, value in table.items()))
+all training nodes is below what the row says ({MOST}: not within these). Means over {option("seeds", 3)} seeds.""",
+                 markdown("| figure | value |", [[name, f"{value:.3g}"] for name, value in table.items()]))
 
 
 def main():

@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, fringe, keep, kept, needs_rig, option, read_kept, write_tables
+from figures import BUILD, ROOT, SMOKE, Bench, fringe, keep, kept, markdown, needs_rig, option, read_kept, write_tables
 import rig as on_rig
 
 SAVED = {"cora": 20, "pubmed": 23, "amazon_photo": 38, "amazon_computers": 37, "coauthor_cs": 27,
@@ -68,8 +68,7 @@ def seconds_of_planning(work, name, cover):
 
 
 def covers(bench, work):
-    rows = ["| graph | rows, sources alone | rows | saved % | an independent prototype % | planning s | without covers s | METIS s |",
-            "|" + "---|" * 8]
+    rows = []
     for name, prototype in SAVED.items():
         run, _ = train(work, name, 8, "lossless.receptive_field=all")
         plan, plain = seconds_of_planning(work, name, "min"), seconds_of_planning(work, name, "sources")
@@ -82,7 +81,8 @@ def covers(bench, work):
                      at_most=True)
         rows.append(f"| {name} | {sources} | {sent} | {saved:.1f} | {prototype} | {plan:.4f} | {plain:.4f} "
                     f"| {metis:.4f} |")
-    return ("One forward exchange of all rows on 8 ranks (METIS parts).\n\n" + "\n".join(rows))
+    return "One forward exchange of all rows on 8 ranks (METIS parts).", markdown(
+        "| graph | rows, sources alone | rows | saved % | an independent prototype % | planning s | without covers s | METIS s |", rows)
 
 
 def floats(run):
@@ -90,7 +90,7 @@ def floats(run):
 
 
 def left(bench, work):
-    rows = ["| graph | training nodes | train_rows % | with covers % | bar % |", "|---|---|---|---|---|"]
+    rows = []
     for bars, what, extra in ((LEFT, "as given", []), (LEFT60, "60 %", [SPLIT60])):
         for name, bar in bars.items():
             base = ["model.layers=3", *extra]
@@ -99,11 +99,12 @@ def left(bench, work):
             both = 100 * floats(train(work, name, 4, *base)[0]) / all_rows
             bench.figure(f"{name}, {what}: floats left", both, "%", "prototype", bar, both / bar, 1.0, at_most=True)
             rows.append(f"| {name} | {what} | {few:.1f} | {both:.1f} | {bar} |")
-    return "Floats of layers 1 and 2 of a three-layer GCN on 4 ranks, of those with all rows.\n\n" + "\n".join(rows)
+    return "Floats of layers 1 and 2 of a three-layer GCN on 4 ranks, of those with all rows.", markdown(
+        "| graph | training nodes | train_rows % | with covers % | bar % |", rows)
 
 
 def computing(bench, work):
-    rows = ["| graph | all rows s | train_rows s | times faster |", "|---|---|---|---|"]
+    rows = []
     for name in ("pubmed", "coauthor_physics"):
         took = {}
         for setting in ("all", "auto"):
@@ -113,11 +114,11 @@ def computing(bench, work):
         gain = took["all"] / took["auto"]
         bench.figure(f"{name}: epoch, all rows over train_rows", gain, "x")
         rows.append(f"| {name} | {took['all']:.4f} | {took['auto']:.4f} | {gain:.1f} |")
-    return "An epoch of a three-layer GCN on one rank.\n\n" + "\n".join(rows)
+    return "An epoch of a three-layer GCN on one rank.", markdown("| graph | all rows s | train_rows s | times faster |", rows)
 
 
 def alone(bench, work, graph):
-    rows = ["| model | published s | with savings s | times faster |", "|---|---|---|---|"]
+    rows = []
     for model in option("models", "gcn,sage").split(","):
         took = {"vanilla": [], "overlap": []}
         for _ in range(1 if SMOKE else 3):
@@ -133,7 +134,7 @@ def alone(bench, work, graph):
         gain = least["vanilla"] / least["overlap"]
         bench.figure(f"{graph} {model}, one rank: published over savings", gain, "x", "bar", 1.35, gain / 1.35, 1.0)
         rows.append(f"| {model} | {least['vanilla']:.3f} | {least['overlap']:.3f} | {gain:.2f} |")
-    return f"One rank, all cores, {graph}.\n\n" + "\n".join(rows)
+    return f"One rank, all cores, {graph}.", markdown("| model | published s | with savings s | times faster |", rows)
 
 
 def spent(record):
@@ -179,9 +180,9 @@ def at_share(bench, work, model, layout, share, rate, epochs):
 def rig(bench, work):
     needs_rig()
     graph, epochs = option("graph", "reddit-small"), option("epochs", 5)
-    head = ["| model | hosts x ranks | communication % | Mbit/s | published vanilla s | vanilla with savings x "
+    head = ("| model | hosts x ranks | communication % | Mbit/s | published vanilla s | vanilla with savings x "
             "| published AdaQP x | AdaQP with savings x | ideal x | of the ideal | fewer bytes "
-            "| published vanilla, % of an epoch | vanilla with savings | AdaQP with savings |", "|" + "---|" * 14]
+            "| published vanilla, % of an epoch | vanilla with savings | AdaQP with savings |")
     path = kept("savings")  # rows of earlier calls stay
     table = read_kept(path)
     rows = table.setdefault(graph, {})
@@ -194,8 +195,8 @@ def rig(bench, work):
     return ("Speed-ups over published vanilla on the network rig (medians over repeats by turns with their range where there is "
             "one, else one measurement): modes `lossless`, `adaqp-published` and `adaqp` over "
             "`vanilla`. The ideal leaves the greater of messages and everything else, the sum of the weight gradients "
-            "among it; that is hidden too, so the ideal may be passed. Rows without a sum of weights count it in the rest.\n\n" +
-            "\n".join(head + list(rows.values())))
+            "among it; that is hidden too, so the ideal may be passed. Rows without a sum of weights count it in the rest."), markdown(
+                head, rows.values())
 
 
 def main():
@@ -203,14 +204,14 @@ def main():
     parts = option("parts", "graphs,alone,rig").split(",")
     with tempfile.TemporaryDirectory(prefix="fringe-savings-") as work:
         if "graphs" in parts:
-            text = "\n\n".join([covers(bench, work), left(bench, work), computing(bench, work)])
-            write_tables("Rows that need not travel", "`bench/run.sh savings --parts=graphs`.\n\n" + text)
+            write_tables("Rows that need not travel", "`bench/run.sh savings --parts=graphs`.", *covers(bench, work),
+                         *left(bench, work), *computing(bench, work))
         if "alone" in parts:
             write_tables(f"One rank with the savings, {graph}",
-                         f"`bench/run.sh savings --parts=alone --graph={graph}`. " + alone(bench, work, graph))
+                         f"`bench/run.sh savings --parts=alone --graph={graph}`.", *alone(bench, work, graph))
         if "rig" in parts:
             write_tables(f"The savings on the network rig, {graph}",
-                         f"`bench/run.sh savings --parts=rig --graph={graph}`. " + rig(bench, work))
+                         f"`bench/run.sh savings --parts=rig --graph={graph}`.", *rig(bench, work))
     bench.end()
 
 

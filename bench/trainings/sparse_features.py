@@ -13,7 +13,7 @@ import shutil
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, epoch_seconds, fringe, needs_module, option, settings, write_tables
+from figures import ROOT, SMOKE, Bench, epoch_seconds, fringe, markdown, needs_module, option, settings, write_tables
 
 numpy = needs_module("numpy")
 SHARE60 = "data.splits=random:0.6,0.2"
@@ -91,13 +91,11 @@ def measure(bench, work, name, config, words, bar):
 
 def main():
     bench = Bench("sparse_features")
-    rows = ["| set | dense features | ms an epoch | sparse, ms | times as fast | memory, of dense | losses apart |",
-            "|---|---|---|---|---|---|---|"]
     with tempfile.TemporaryDirectory(prefix="fringe-sparse-") as work:
-        rows += [measure(bench, work, *case) for case in cases(work)]
+        rows = [measure(bench, work, *case) for case in cases(work)]
     write_tables("Sparse features", "`bench/run.sh sparse_features`: one rank, GCN of two layers, rounds by turns; "
-                 "losses apart: the largest relative difference in ten epochs; memory: resident, at the most.\n\n"
-                 + "\n".join(rows))
+                 "losses apart: the largest relative difference in ten epochs; memory: resident, at the most.", markdown(
+                     "| set | dense features | ms an epoch | sparse, ms | times as fast | memory, of dense | losses apart |", rows))
     bench.end()
 
 

@@ -21,7 +21,7 @@ from functools import partial
 from itertools import accumulate
 
 from cells import mean_of, measure_cells, names_wanted, not_run, score_of, tests_of, train_seeds
-from figures import FRINGE, Bench, kept, look_alike, option, paired_difference, read_kept, write_tables
+from figures import FRINGE, Bench, kept, look_alike, markdown, option, paired_difference, read_kept, write_tables
 from versions import Version
 
 # With their own splits few nodes train, and nothing that they need travels.
@@ -149,19 +149,16 @@ def row(case, mode, cell, vanilla, has_seconds):
 
 def table_of(table):
     has_seconds = any("epoch" in cell for cells in table.values() for cell in cells.values())
-    lines = [["case", "mode", "test %", "against vanilla", "seeds", "MB an epoch", "times fewer",
-              *(f"epoch {epoch}" for epoch in AT), "epochs to 99 %", *(("epoch, s", "s to 99 %") if has_seconds else ())]]
-    lines += [["---"] * len(lines[0])]
-    for case, cells in table.items():
-        lines += [row(case, mode, cells[mode], cells["vanilla"], has_seconds) for mode in MODES if mode in cells]
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    return markdown(["case", "mode", "test %", "against vanilla", "seeds", "MB an epoch", "times fewer",
+                     *(f"epoch {epoch}" for epoch in AT), "epochs to 99 %", *(("epoch, s", "s to 99 %") if has_seconds else ())],
+                    [row(case, mode, cells[mode], cells["vanilla"], has_seconds)
+                     for case, cells in table.items() for mode in MODES if mode in cells])
 
 
 def write(table):
     left = not_run(table, [(name_of(case), mode) for case, mode in all_cells()])
     left += "" if any("epoch" in cell for cells in table.values() for cell in cells.values()) else " Seconds: not measured."
-    write_tables("Late, skipped, sampled and coded rows",
-                 "\n\n".join(filter(None, (CAPTION, table_of(table), left))))
+    write_tables("Late, skipped, sampled and coded rows", CAPTION, table_of(table), left)
 
 
 CAPTION = """\

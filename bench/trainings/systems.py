@@ -10,7 +10,7 @@ measured. Writes bench/results/tables/systems.json.
 import os
 import statistics
 
-from figures import ROOT, read_kept, write_tables
+from figures import ROOT, markdown, read_kept, write_tables
 
 NOT = "not measured"
 
@@ -125,15 +125,12 @@ ROWS = [
 
 
 def main():
-    rows = "\n".join(f"| {name} | {here} | {figure()} | {published} |" for name, here, figure, published in ROWS)
-    write_tables("Every system of the papers", f"""\
+    rows = [[name, here, figure(), published] for name, here, figure, published in ROWS]
+    write_tables("Every system of the papers", """\
 `bench/run.sh systems` puts this table together from what the benches of coded gradients have measured ("Optima of convex
 problems", "Bits over time", "Accuracy of coded weight gradients", "Gradients of few training nodes"). Published figures are
-those of sampled batches and other models: they stand beside ours in kind, not in size.
-
-| system | here | its figure in kind | published |
-|---|---|---|---|
-{rows}""")
+those of sampled batches and other models: they stand beside ours in kind, not in size.""",
+                 markdown("| system | here | its figure in kind | published |", rows))
 
 
 main()

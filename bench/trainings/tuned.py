@@ -24,7 +24,7 @@ import time
 from functools import partial
 
 from cells import known_cells, measure_cells, names_wanted, not_run
-from figures import (ROOT, SMOKE, Bench, fringe, kept, option, paired_difference, settings, write_tables)
+from figures import ROOT, SMOKE, Bench, fringe, kept, markdown, option, paired_difference, settings, write_tables
 
 PUBLISHED = {"amazon_computers": 93.99, "amazon_photo": 96.10, "coauthor_cs": 96.17, "coauthor_physics": 97.46}
 METHODS = {"vanilla-1": ("vanilla", 1), "vanilla-4": ("vanilla", 4), "adaqp-4": ("adaqp", 4)}
@@ -117,18 +117,16 @@ def paired(known):
 
 
 def write(table):
-    lines = [["set", "published", *METHODS, "adaqp - vanilla", "allowed"], ["---"] * 7]
-    lines += [[name, f"{published:.2f}", *(said(table[name], method) for method in METHODS), *paired(table[name])]
-              for name, published in PUBLISHED.items() if name in table]
-    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+    rows = [[name, f"{published:.2f}", *(said(table[name], method) for method in METHODS), *paired(table[name])]
+            for name, published in PUBLISHED.items() if name in table]
     backends = sorted({cell["backend"] for cells in table.values() for cell in cells.values()})
     caption = (f"`bench/run.sh tuned`: test accuracy in percent at the best validation score, mean ± standard deviation over "
                f"seeds ({'; '.join(backends)}). Published: tunedGNN's GCN (Luo, Shi & Wu: Classic GNNs are Strong Baselines, "
                "2024), on random splits of its own. It adds a learned linear map of its input to every convolution, before "
                "the norm, and ends in a linear layer; fringe's recipes end in a convolution, and with model.skip=residual "
                "add the input itself, behind the norm.")
-    every = [(name, method) for name in PUBLISHED for method in METHODS]
-    write_tables("tunedGNN's recipes", "\n\n".join(filter(None, (caption, text, not_run(table, every)))))
+    write_tables("tunedGNN's recipes", caption, markdown(["set", "published", *METHODS, "adaqp - vanilla", "allowed"], rows),
+                 not_run(table, [(name, method) for name in PUBLISHED for method in METHODS]))
 
 
 def main():

@@ -22,7 +22,7 @@ import tempfile
 from functools import partial
 
 from cells import known_cells, measure_cells, names_wanted, not_run
-from figures import (ROOT, Bench, allowed_difference, fringe, kept, option, peer_python, settings, write_tables)
+from figures import ROOT, Bench, allowed_difference, fringe, kept, markdown, option, peer_python, settings, write_tables
 
 SIXTY = 'data.split_keys=["train60_idx","val20_idx","test20_idx"]'
 BATCH = ["model.norm=batch", 'model.post=["norm","activation","dropout"]']
@@ -127,18 +127,16 @@ def row(case, known):
 
 
 def write(table):
-    lines = [["set and kind", "recipe", "epoch", "fringe", "PyG", "published", "difference", "allowed", ""], ["---"] * 9]
-    lines += [row(case, table[case]) for case in CASES if case in table]
     versions = sorted({f"{name} {version}" for known in table.values() if "pyg" in known
                        for name, version in known["pyg"]["versions"].items()})
     caption = ("`bench/run.sh zoo_accuracy`: test accuracy in percent, mean ± standard deviation (seeds), on one rank and in "
                f"PyG ({', '.join(versions)}), on the same data and with the same recipe: 200 epochs (gcn2: 500) of Adam at "
                "0.01, L2 decay of matrices, Xavier-uniform matrices and zero biases on both sides. amazon_photo: 60/20/20 "
                "splits; the others: 20 training nodes a class. Allowed: max(0.5 points, 3 combined standard errors).")
-    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
-    every = [(case, side) for case in CASES for side in SIDES]
-    write_tables("The zoo's kinds against PyG with the same recipe",
-                 "\n\n".join(filter(None, (caption, text, not_run(table, every)))))
+    write_tables("The zoo's kinds against PyG with the same recipe", caption,
+                 markdown("| set and kind | recipe | epoch | fringe | PyG | published | difference | allowed | |",
+                          [row(case, table[case]) for case in CASES if case in table]),
+                 not_run(table, [(case, side) for case in CASES for side in SIDES]))
 
 
 def main():
