@@ -46,17 +46,8 @@ static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int
 static RecordedEpoch mean_of(const RunRecord *run, int64_t begin, int64_t end) {
     RecordedEpoch sum = {0};
     double share = 1.0 / (double)(end - begin);
-    for (const RecordedEpoch *at = run->epoch + begin; at < run->epoch + end; at++) {
-        sum.bytes += at->bytes * share;
-        sum.reduce_bytes += at->reduce_bytes * share;
-        sum.seconds += at->seconds * share;
-        sum.compute += at->compute * share;
-        sum.pack += at->pack * share;
-        sum.wait += at->wait * share;
-        sum.reduce += at->reduce * share;
-        sum.evaluation += at->evaluation * share;
-        sum.assignment += at->assignment * share;
-    }
+    for (int64_t i = begin; i < end; i++)
+        record_add(&sum, &run->epoch[i], share);
     return sum;
 }
 
