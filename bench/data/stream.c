@@ -11,6 +11,7 @@
 //
 // smoke: --events=3000 --parts=4
 #include "bench.h"
+#include "event_writer.h"
 #include "fringe/srp.h"
 
 #include <stdio.h>

@@ -92,13 +92,6 @@ bool event_reader_at_end(const EventReader *reader);
 // What should be known although nothing failed: "the last line has no end".
 const Warnings *event_reader_warnings(const EventReader *reader);
 
-// ---- writing: the same events as text, or as its binary twin
-
-typedef struct EventWriter EventWriter;
-EventWriter *event_writer_open(const char *path, bool binary, Error *err);
-bool event_writer_put(EventWriter *writer, const Event *event, Error *err);
-bool event_writer_close(EventWriter *writer, Error *err); // frees it in any case
-
 // ---- the hypergraph so far
 
 enum { SIDE_NODE = 0, SIDE_HYPEREDGE = 1, LIVE_SIDES = 2 };

@@ -3,6 +3,7 @@
 // found by their line or byte, or data.nodes would go to the wrong nodes.
 
 #include "bytes.h"
+#include "event_writer.h"
 #include "loading.h"
 
 #include "dataset/internal.h"

@@ -3,6 +3,7 @@
 // the events say, or the file of a finished stream would be read as another dataset than its
 // snapshot. The expected one is a table of all pins that could be.
 
+#include "event_writer.h"
 #include "fringe/dataset_events.h"
 #include "loading.h"
 

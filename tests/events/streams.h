@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "fringe/events.h"
+#include "event_writer.h"
 
 #include <float.h>
 #include <stdlib.h>

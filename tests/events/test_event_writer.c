@@ -1,12 +1,10 @@
 // ranks: 1
-// If this failed, a stream that was written would be read as another one, the text and its binary
-// twin would differ, or a full disk would go unnoticed.
+// If this failed, a form of events would be read as another one, or the text and its binary twin
+// would differ.
 
 #include "streams.h"
 
-#include <signal.h>
 #include <stdio.h>
-#include <sys/resource.h>
 
 static void assert_bytes(const char *path, const char *wanted, size_t count) {
     size_t bytes;
@@ -93,7 +91,7 @@ static Event draw_event(uint64_t *seed, uint64_t ids[MOST]) {
     return event;
 }
 
-// More than the writer's buffer holds.
+// More than the reader's buffer holds.
 static void write_random(const char *path, bool binary) {
     uint64_t seed = 42, ids[MOST + 1];
     Error err = {0};
@@ -125,45 +123,10 @@ static void twins_hold_the_same_events(void **state) {
     event_reader_close(binary);
 }
 
-static void a_place_that_cannot_be_written_is_named(void **state) {
-    (void)state;
-    Error err = {0};
-    size_t before = memory_in_use();
-    assert_refused(event_writer_open(test_path("no/such/folder"), false, &err) != NULL, &err,
-                   EXIT_CANNOT_WRITE, "no/such/folder: cannot create: No such file");
-    assert_int_equal(memory_in_use(), before);
-}
-
-// The disk is full, as far as this process can see: files end at 1000 bytes. Closing says so, too,
-// for a caller that did not look at the puts.
-static void a_full_disk_is_said(void **state) {
-    (void)state;
-    struct rlimit kept, small = {1000, RLIM_INFINITY};
-    uint64_t seed = 42, ids[MOST + 1];
-    Error err = {0}, last = {0};
-    getrlimit(RLIMIT_FSIZE, &kept);
-    small.rlim_max = kept.rlim_max;
-    signal(SIGXFSZ, SIG_IGN);
-    EventWriter *writer = event_writer_open(test_path("full"), true, &err);
-    assert_ok(writer != NULL, &err);
-    setrlimit(RLIMIT_FSIZE, &small);
-    bool ok = true;
-    for (int i = 0; i < RANDOM; i++) {
-        Event event = draw_event(&seed, ids);
-        ok = event_writer_put(writer, &event, &err) && ok;
-    }
-    bool closed = event_writer_close(writer, &last);
-    setrlimit(RLIMIT_FSIZE, &kept);
-    assert_refused(ok, &err, EXIT_IO, "full: cannot write: File too large");
-    assert_refused(closed, &last, EXIT_IO, "full: is not whole");
-}
-
 static const struct CMUnitTest tests[] = {
     cmocka_unit_test(a_text_is_as_documented),
     cmocka_unit_test(a_record_is_as_documented),
     cmocka_unit_test(every_form_comes_back),
     cmocka_unit_test(twins_hold_the_same_events),
-    cmocka_unit_test(a_place_that_cannot_be_written_is_named),
-    cmocka_unit_test(a_full_disk_is_said),
 };
 TEST_MAIN(tests)
