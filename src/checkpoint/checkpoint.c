@@ -1,4 +1,4 @@
-// Checkpoints (docs/data.md). A checkpoint is a folder that appears whole or not at all:
+// Checkpoints (docs/files.md). A checkpoint is a folder that appears whole or not at all:
 //
 //   <run>/checkpoints/epoch-N/model.safetensors      weights, PyG's names and layout
 //                             best.safetensors       weights of the best validation so far

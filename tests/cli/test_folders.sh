@@ -107,6 +107,6 @@ expect "one that nobody renews" 0 'was left by a run that has ended' bash -c "$t
 # --- one list of names
 for name in .fringe run.json metrics.jsonl checkpoints/epoch-N assignments/epoch-N.json trace.json \
     runs.json compare.json; do
-    grep -qF "$name" "$FRINGE_SOURCE/docs/data.md" || fail "docs/data.md does not know $name"
+    grep -qF "$name" "$FRINGE_SOURCE/docs/files.md" || fail "docs/files.md does not know $name"
 done
 finish
