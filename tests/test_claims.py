@@ -1,6 +1,6 @@
 # once
-"""If this failed, EXTENDING or a comment of a header would name a function, type or file that the code does not have, or a
-page would call something planned that is there."""
+"""If this failed, a page for contributors or a comment of a header would name a function, type or file that the code does
+not have, or a page would call something planned that is there."""
 import glob
 import json
 import os
@@ -12,6 +12,7 @@ ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.environ["FRINGE"]
 FOLDERS = ("src", "include", "kernels", "solver", "tests", "bench", "python", "cmake", "configs")
 C = (".c", ".h", ".cu", ".cpp")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.S)
+FOR_CONTRIBUTORS = [f"docs/{name}.md" for name in ("EXTENDING", "architecture", "exchange", "backends", "GLOSSARY")]
 OF_OTHERS = {"btl_tcp_flags"}  # names of other programs that our comments mention
 failures = []
 
@@ -49,19 +50,20 @@ for path in headers:
         check_comment(os.path.relpath(path, ROOT), line_of(text, found.start()), found[0])
 
 
-def check_recipe(number, quoted):
-    """What EXTENDING quotes, unless the name stands for many or for one to be made."""
+def check_recipe(page, number, quoted):
+    """What a page for contributors quotes, unless the name stands for many or for one to be made."""
     if re.search(r"[{*…<> ]|NAME|[A-Z]+=", quoted.replace("->", ".")):
         return
     for name in re.findall(r"[A-Za-z_]\w*", re.sub(r"\S*/\S*|--\w+|FRINGE_\w+", "", quoted)):
         name_is_file = name in {os.path.splitext(f)[0] for f in files}
         if name not in names and not name_is_file and name not in ("md", "json", "cu"):
-            failures.append(f"FAILED: docs/EXTENDING.md:{number}: the code has no {name}")
+            failures.append(f"FAILED: {page}:{number}: the code has no {name}")
 
 
-for number, line in enumerate(read(f"{ROOT}/docs/EXTENDING.md").split("\n"), 1):
-    for quoted in re.findall(r"`([^`]+)`", line):
-        check_recipe(number, quoted)
+for page in FOR_CONTRIBUTORS:
+    for number, line in enumerate(read(f"{ROOT}/{page}").split("\n"), 1):
+        for quoted in re.findall(r"`([^`]+)`", line):
+            check_recipe(page, number, quoted)
 
 schema = json.loads(subprocess.run([FRINGE, "config", "schema"], capture_output=True, text=True, check=True).stdout)
 sections = schema["properties"]
