@@ -1,6 +1,8 @@
 // The shared part of the benches: bench.h says what for.
 #include "bench.h"
+#include "fringe/dataset.h"
 #include <omp.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +55,55 @@ void bench_folder(char out[BENCH_PATH]) {
     CHECK(mkdtemp(out) != NULL, EXIT_CANNOT_WRITE, "%s cannot be made", out);
 }
 
+void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
+
+void bench_dataset(const char *path, const char *recipe, const Comm *comm) {
+    Error err = {0};
+    Dataset dataset;
+    if ((comm == NULL || comm->rank == 0) && !file_exists(path) &&
+        dataset_generate(&dataset, recipe, 1, &err)) {
+        dataset_write(&dataset, path, &err);
+        dataset_clear(&dataset);
+    }
+    need(comm == NULL ? err.code == 0 : comm_agree(comm, &err), &err);
+}
+
+double bench_status(const char *key) {
+    char line[256];
+    long long kibibytes = 0;
+    FILE *file = fopen("/proc/self/status", "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (strncmp(line, key, strlen(key)) == 0)
+            sscanf(line + strlen(key), "%lld", &kibibytes);
+    if (file != NULL)
+        fclose(file);
+    return 1024.0 * (double)kibibytes;
+}
+
+bool bench_ask_python(double *number, int count, const char *program, ...) {
+    char text[3072], command[4096];
+    const char *python = getenv("PYTHON") != NULL ? getenv("PYTHON") : "python3";
+    va_list words;
+    va_start(words, program);
+    vsnprintf(text, sizeof text, program, words);
+    va_end(words);
+    snprintf(command, sizeof command, "%s -c \"%s\" 2>/dev/null", python, text);
+    FILE *pipe = popen(command, "r");
+    int read = 0;
+    while (pipe != NULL && read < count && fscanf(pipe, "%lf", number + read) == 1)
+        read++;
+    if (pipe != NULL)
+        pclose(pipe);
+    return read == count;
+}
+
+uint64_t bench_mixed(uint64_t x) {
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
 void bench_skip(const char *name, const char *why) {
     printf("skipped: bench %s: %s\n", name, why);
     fflush(stdout);
@@ -84,6 +135,38 @@ void bench_figure(Bench *bench, const Figure *figure) {
         printf(" | bar %s %.2f | %s", figure->at_most ? "<=" : ">=", figure->bar, verdict(figure));
     putchar('\n');
     fflush(stdout);
+}
+
+#define FIGURE_NAMED(figure, name)                                                                 \
+    va_list words;                                                                                 \
+    va_start(words, name);                                                                         \
+    vsnprintf((figure).name, sizeof(figure).name, name, words);                                    \
+    va_end(words);
+
+void bench_value(Bench *bench, double value, const char *unit, const char *name, ...) {
+    Figure f = {.value = value, .unit = unit};
+    FIGURE_NAMED(f, name)
+    bench_figure(bench, &f);
+}
+
+static void figure_hold(Bench *bench, Figure *f, const char *against) {
+    snprintf(f->against, sizeof f->against, "%s", against);
+    f->ratio = f->limit > 0 ? f->value / f->limit : f->value;
+    bench_figure(bench, f);
+}
+
+void bench_at_least(Bench *bench, double value, const char *unit, double bar, const char *against,
+                    double limit, const char *name, ...) {
+    Figure f = {.value = value, .unit = unit, .limit = limit, .bar = bar};
+    FIGURE_NAMED(f, name)
+    figure_hold(bench, &f, against);
+}
+
+void bench_at_most(Bench *bench, double value, const char *unit, double bar, const char *against,
+                   double limit, const char *name, ...) {
+    Figure f = {.value = value, .unit = unit, .limit = limit, .bar = bar, .at_most = true};
+    FIGURE_NAMED(f, name)
+    figure_hold(bench, &f, against);
 }
 
 int bench_end(Bench *bench) {

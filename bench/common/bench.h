@@ -43,12 +43,31 @@ const char *bench_text(int argc, char **argv, const char *name, const char *othe
 int bench_settings(int argc, char **argv, const char **settings, int most);
 // Makes a folder below TMPDIR (or /tmp) and writes its path; the bench removes it.
 void bench_folder(char out[BENCH_PATH]);
+void need(bool good, const Error *err); // ends the bench with the error, unless it is good
+// Makes what dataset_generate calls so, a folder, if it is not there; rank 0 does (comm NULL: no
+// other ranks).
+void bench_dataset(const char *path, const char *recipe, const Comm *comm);
+// A figure of /proc/self/status in bytes: "VmRSS:".
+double bench_status(const char *key);
+// Runs a program with the interpreter that PYTHON names, or python3, and reads the numbers that it
+// prints; false unless there are so many.
+bool bench_ask_python(double *number, int count, const char *program, ...)
+    __attribute__((format(printf, 3, 4)));
+uint64_t bench_mixed(uint64_t x); // splitmix64
 // Says why the bench cannot run here, and ends it with 77.
 _Noreturn void bench_skip(const char *name, const char *why);
 int64_t bench_sized(int64_t full, int64_t smoke);
 const char *bench_recipe(const char *full); // what dataset_generate is to make
 // Prints the figure's line and keeps it for the JSON line.
 void bench_figure(Bench *bench, const Figure *figure);
+// The same in few words, the name as printf has it. The bar is about value / limit, or, without a
+// limit ("", 0), about the value.
+void bench_value(Bench *bench, double value, const char *unit, const char *name, ...)
+    __attribute__((format(printf, 4, 5)));
+void bench_at_least(Bench *bench, double value, const char *unit, double bar, const char *against,
+                    double limit, const char *name, ...) __attribute__((format(printf, 7, 8)));
+void bench_at_most(Bench *bench, double value, const char *unit, double bar, const char *against,
+                   double limit, const char *name, ...) __attribute__((format(printf, 7, 8)));
 // Prints the JSON line; returns the exit status: 1 if strict and a bar was missed, else 0.
 int bench_end(Bench *bench);
 

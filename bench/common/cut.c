@@ -13,26 +13,12 @@
 
 enum { SETTINGS = 32 };
 
-static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
-
 static double cut(int32_t *part, const Dataset *dataset, int parts, const Config *config) {
     Error err = {0};
     Warnings warnings = {0};
     double since = clock_seconds();
     need(partition_cut(part, dataset, parts, config, &err, &warnings), &err);
     return clock_seconds() - since;
-}
-
-static double peak_mebibytes(void) {
-    char line[256];
-    long long kibibytes = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "VmHWM:", 6) == 0)
-            sscanf(line + 6, "%lld", &kibibytes);
-    if (file != NULL)
-        fclose(file);
-    return (double)kibibytes / 1024;
 }
 
 static void write_parts(const char *out, const int32_t *part, const Dataset *d, int parts) {
@@ -69,7 +55,7 @@ int main(int argc, char **argv) {
     double least = 1e9;
     for (int64_t turn = 0; turn < turns; turn++)
         least = fmin(least, cut(part, &dataset, parts, &config));
-    printf("%.6f %.1f\n", least, peak_mebibytes());
+    printf("%.6f %.1f\n", least, bench_status("VmHWM:") / (1 << 20));
     if (out != NULL)
         write_parts(out, part, &dataset, parts);
     memory_free(part);

@@ -79,22 +79,6 @@ static void inflate_alone(void *context) {
     CHECK(bytes == text_bytes, EXIT_BUG, "the file is not whole");
 }
 
-static void run_pandas(void *context) {
-    char command[1600];
-    snprintf(command, sizeof command,
-             "%s -c \"import pandas, time; t = time.monotonic(); "
-             "pandas.read_csv('%s', compression='gzip', header=None).values.astype('float32'); "
-             "print(time.monotonic() - t)\" 2>/dev/null",
-             getenv("PYTHON") != NULL ? getenv("PYTHON") : "python3", features);
-    FILE *pipe = popen(command, "r");
-    double *seconds = context;
-    *seconds = 0;
-    if (pipe != NULL && fscanf(pipe, "%lf", seconds) != 1)
-        *seconds = 0;
-    if (pipe != NULL)
-        pclose(pipe);
-}
-
 int main(int argc, char **argv) {
     Bench bench;
     Error err = {0};
@@ -105,22 +89,15 @@ int main(int argc, char **argv) {
     double pandas = 0, median[2], mega = (double)text_bytes / 1e6;
     BenchCase cases[] = {{"fringe", read_set, &rows}, {"inflate", inflate_alone, NULL}};
     bench_compare(cases, 2, (int)bench_option(argc, argv, "--rounds", 5), median);
-    run_pandas(&pandas);
-    bench_figure(&bench, &(Figure){.name = "csv.gz of 100 columns into a dataset",
-                                   .value = mega / median[0],
-                                   .unit = "MB/s",
-                                   .against = "zlib's inflate alone",
-                                   .limit = mega / median[1],
-                                   .ratio = median[1] / median[0],
-                                   .bar = 0.8});
-    if (pandas > 0)
-        bench_figure(&bench, &(Figure){.name = "the same against pandas",
-                                       .value = mega / median[0],
-                                       .unit = "MB/s",
-                                       .against = "pandas.read_csv",
-                                       .limit = mega / pandas,
-                                       .ratio = pandas / median[0],
-                                       .bar = 3});
+    bench_at_least(&bench, mega / median[0], "MB/s", 0.8, "zlib's inflate alone", mega / median[1],
+                   "csv.gz of 100 columns into a dataset");
+    if (bench_ask_python(&pandas, 1,
+                         "import pandas, time; t = time.monotonic(); "
+                         "pandas.read_csv('%s', compression='gzip', header=None).values.astype("
+                         "'float32'); print(time.monotonic() - t)",
+                         features))
+        bench_at_least(&bench, mega / median[0], "MB/s", 3, "pandas.read_csv", mega / pandas,
+                       "the same against pandas");
     else
         printf("the same against pandas: not run, python3 has no pandas (PYTHON names another)\n");
     file_remove(folder, &err);

@@ -28,15 +28,8 @@ static Text text;
 static NodeIds map; // of the last round
 static int64_t *end[2];
 
-static uint64_t mixed(uint64_t x) { // splitmix64
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static void put_id(char *out, uint64_t node) {
-    uint64_t left = mixed(node);
+    uint64_t left = bench_mixed(node);
     for (int i = 0; i < LETTERS; i++, left /= 26)
         out[i] = (char)('a' + left % 26);
 }
@@ -59,8 +52,8 @@ static void make_text(void) {
 #pragma omp parallel for
     for (int64_t e = 0; e < edges; e++) {
         char *line = text.data + e * LINE;
-        put_id(line, mixed((uint64_t)(2 * e)) % (uint64_t)nodes);
-        put_id(line + LETTERS + 1, mixed((uint64_t)(2 * e + 1)) % (uint64_t)nodes);
+        put_id(line, bench_mixed((uint64_t)(2 * e)) % (uint64_t)nodes);
+        put_id(line + LETTERS + 1, bench_mixed((uint64_t)(2 * e + 1)) % (uint64_t)nodes);
         line[LETTERS] = ',';
         line[LINE - 1] = '\n';
     }
@@ -103,7 +96,7 @@ static uint64_t touch(int k, int64_t e, uint64_t mask, const uint64_t *slot, con
     uint64_t at[AHEAD], word, found = 0;
     for (int i = 0; i < AHEAD; i++) {
         memcpy(&word, text.data + (end[k][e + i] >> SPAN_BITS), sizeof word);
-        at[i] = mixed(word) & mask;
+        at[i] = bench_mixed(word) & mask;
         __builtin_prefetch(&slot[at[i]]);
     }
     for (int i = 0; i < AHEAD; i++) {
@@ -169,22 +162,17 @@ static void read_all(void *context) {
 
 // Seconds of pandas: factorize and save; with read_csv.
 static bool run_pandas(double seconds[2]) {
-    char command[2048];
-    const char *python = getenv("PYTHON") != NULL ? getenv("PYTHON") : "python3";
-    snprintf(command, sizeof command,
-             "%s -c \"import pandas, numpy, time; d = '%s/'; t = time.monotonic(); "
-             "f = pandas.read_csv(d + 'edges.csv', header=None, dtype=str); r = time.monotonic(); "
-             "both = pandas.concat([f[0], f[1]], ignore_index=True); "
-             "c, u = pandas.factorize(both); numpy.save(d + 'codes.npy', c); "
-             "numpy.save(d + 'names.npy', numpy.asarray(u, dtype='S')); e = time.monotonic(); "
-             "print(e - r, e - t)\" 2>/dev/null",
-             python, folder);
-    FILE *pipe = popen(command, "r");
-    bool ok = pipe != NULL && fscanf(pipe, "%lf %lf", &seconds[0], &seconds[1]) == 2;
-    if (pipe != NULL)
-        pclose(pipe);
+    bool ok = bench_ask_python(
+        seconds, 2,
+        "import pandas, numpy, time; d = '%s/'; t = time.monotonic(); "
+        "f = pandas.read_csv(d + 'edges.csv', header=None, dtype=str); r = time.monotonic(); "
+        "both = pandas.concat([f[0], f[1]], ignore_index=True); "
+        "c, u = pandas.factorize(both); numpy.save(d + 'codes.npy', c); "
+        "numpy.save(d + 'names.npy', numpy.asarray(u, dtype='S')); e = time.monotonic(); "
+        "print(e - r, e - t)",
+        folder);
     if (!ok)
-        printf("%s has no pandas, so there is no peer\n", python);
+        printf("python3 has no pandas (PYTHON names another), so there is no peer\n");
     return ok;
 }
 
@@ -221,14 +209,8 @@ static void measure_memory(Bench *bench) {
     size_t before = memory_in_use();
     read_all(NULL);
     double each = (double)(memory_peak() - before - in_map) / (double)edges;
-    bench_figure(bench, &(Figure){.name = "bytes an edge at most beside the map, with its text",
-                                  .value = each,
-                                  .unit = "bytes",
-                                  .against = "the bar",
-                                  .limit = 60,
-                                  .ratio = each / 60,
-                                  .bar = 1,
-                                  .at_most = true});
+    bench_at_most(bench, each, "bytes", 1, "the bar", 60,
+                  "bytes an edge at most beside the map, with its text");
 }
 
 int main(int argc, char **argv) {

@@ -44,28 +44,13 @@ static const Graph graphs[] = {
 };
 enum { GRAPHS = sizeof graphs / sizeof graphs[0] };
 
-static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
-
-// A figure of /proc/self/status, in bytes.
-static double status(const char *key) {
-    char line[256];
-    long long kibibytes = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, key, strlen(key)) == 0)
-            sscanf(line + strlen(key), "%lld", &kibibytes);
-    if (file != NULL)
-        fclose(file);
-    return 1024.0 * (double)kibibytes;
-}
-
 // Resident bytes now; the peak is counted from here.
 static double begin(void) {
     malloc_trim(0);
     FILE *file = fopen("/proc/self/clear_refs", "we");
     CHECK(file != NULL && fputs("5", file) >= 0 && fclose(file) == 0, EXIT_UNAVAILABLE,
           "the kernel does not reset the peak of resident memory");
-    return status("VmRSS:");
+    return bench_status("VmRSS:");
 }
 
 static void path_of(const Graph *graph, const char *folder, char out[1024]) {
@@ -128,7 +113,7 @@ static void load_graph(const Graph *graph, const char *folder, Pair *out) {
     config_of(&config, graph, folder, "partition.method=metis");
     double before = begin();
     need(dataset_load(&dataset, &config, &err), &err);
-    out->taken = status("VmHWM:") - before;
+    out->taken = bench_status("VmHWM:") - before;
     dataset_forecast(&forecast, &config);
     out->foreseen = (double)forecast_total(&forecast);
 }
@@ -144,7 +129,7 @@ static void cut_graph(const Graph *graph, const char *folder, Pair *out) {
     double before = begin();
     size_t used = memory_in_use();
     need(partition_cut(part, &dataset, PARTS, &config, &err, &warnings), &err);
-    out->taken = status("VmHWM:") - before;
+    out->taken = bench_status("VmHWM:") - before;
     out->foreseen = (double)(memory_foreseen() - used);
 }
 
@@ -166,17 +151,10 @@ static Pair alone(void (*run)(const Graph *, const char *, Pair *), const Graph 
 }
 
 static void print(Bench *bench, const char *what, const Graph *graph, Pair pair) {
-    Figure figure = {.value = pair.foreseen / mebibyte,
-                     .unit = "MiB",
-                     .against = "taken",
-                     .limit = pair.taken / mebibyte,
-                     .ratio = pair.foreseen / pair.taken,
-                     .bar = 1.5,
-                     .at_most = true};
-    snprintf(figure.name, sizeof figure.name, "%s: %s", what, graph->name);
-    if (figure.ratio < 1) // foreseen must never be less
-        figure.bar = 1, figure.at_most = false;
-    bench_figure(bench, &figure);
+    bool is_less = pair.foreseen < pair.taken; // which it must never be
+    (is_less ? bench_at_least : bench_at_most)(bench, pair.foreseen / mebibyte, "MiB",
+                                               is_less ? 1 : 1.5, "taken", pair.taken / mebibyte,
+                                               "%s: %s", what, graph->name);
 }
 
 // ---- ranks
@@ -202,7 +180,7 @@ static Pair make_patterns(const Graph *graph, const char *folder, const Comm *co
     kind.relation = shard.relation[IN_EDGES].transpose;
     if (!shard_is_symmetric(&shard))
         second = pattern_new(&shard, &kind, first, comm);
-    Pair mine = {both > one ? both : one, status("VmHWM:") - before}, all[64];
+    Pair mine = {both > one ? both : one, bench_status("VmHWM:") - before}, all[64];
     pattern_free(second);
     pattern_free(first);
     shard_clear(&shard);

@@ -47,28 +47,17 @@ static Set sets[] = {
 
 static char folder[BENCH_PATH];
 
-static const char *python(void) {
-    return getenv("PYTHON") != NULL ? getenv("PYTHON") : "/usr/bin/python3";
-}
-
 static void path_of(char out[PATH], const char *name) {
     snprintf(out, PATH, "%s/%s", folder, name);
 }
 
 // Runs Python with the bench's folder as d; the number that it prints, or -1.
 static double ask_python(const char *program) {
-    char command[4096];
     double number = -1;
-    snprintf(command, sizeof command,
-             "%s -c \"import numpy, time, os, zipfile, scipy.sparse as sp; d = '%s'; %s\" "
-             "2>/dev/null",
-             python(), folder, program);
-    FILE *pipe = popen(command, "r");
-    if (pipe != NULL && fscanf(pipe, "%lf", &number) != 1)
-        number = -1;
-    if (pipe != NULL)
-        pclose(pipe);
-    return number;
+    bool ok = bench_ask_python(&number, 1,
+                               "import numpy, time, os, zipfile, scipy.sparse as sp; d = '%s'; %s",
+                               folder, program);
+    return ok ? number : -1;
 }
 
 // ---- the files
@@ -213,18 +202,14 @@ static void measure(Bench *bench, const Set *set, int rounds) {
     say_rate(bench, set, "zlib's inflate", mega / sum.zlib, fringe);
     say_rate(bench, set, "libdeflate's inflate", mega / sum.libdeflate, fringe);
     double peer = mega / bench_median(theirs, rounds);
-    Figure figure = {.value = fringe,
-                     .unit = "MB/s",
-                     .against = "numpy + scipy",
-                     .limit = peer,
-                     .ratio = fringe / peer,
-                     .bar = 1.3};
-    snprintf(figure.name, sizeof figure.name, "%s: into a checked dataset", set->name);
     if (peer > 0)
-        bench_figure(bench, &figure);
+        bench_at_least(bench, fringe, "MB/s", 1.3, "numpy + scipy", peer,
+                       "%s: into a checked dataset", set->name);
     else
-        printf("%s: %.0f MB/s; %s has no numpy and scipy, so there is no peer\n", figure.name,
-               fringe, python());
+        printf(
+            "%s: into a checked dataset: %.0f MB/s; python3 has no numpy and scipy (PYTHON names "
+            "another), so there is no peer\n",
+            set->name, fringe);
 }
 
 int main(int argc, char **argv) {

@@ -17,15 +17,11 @@ static Config config;
 
 static void make_set(int64_t percent) {
     char recipe[64];
-    Dataset d;
-    Error err = {0};
     bench_folder(folder);
     snprintf(path, sizeof path, "%s/set", folder);
     snprintf(config.data.path, sizeof config.data.path, "%.*s", CONFIG_TEXT - 1, path);
     snprintf(recipe, sizeof recipe, "reddit:scale=%g", (double)percent / 100);
-    CHECK(dataset_generate(&d, bench_recipe(recipe), 1, &err) && dataset_write(&d, path, &err),
-          EXIT_BUG, "%s", err.text);
-    dataset_clear(&d);
+    bench_dataset(path, bench_recipe(recipe), NULL);
 }
 
 static void open_set(void *context) {
@@ -56,21 +52,9 @@ int main(int argc, char **argv) {
     BenchCase cases[] = {{"open", open_set, &bytes}, {"hash", hash_set, NULL}};
     bench_compare(cases, 2, (int)bench_option(argc, argv, "--rounds", 7), median);
     BenchLimits limits = bench_limits(threads, (size_t)1 << 28);
-    bench_figure(&bench, &(Figure){.name = "opening and checking a mapped Reddit",
-                                   .value = median[0],
-                                   .unit = "s",
-                                   .against = "1 s",
-                                   .limit = 1,
-                                   .ratio = median[0],
-                                   .bar = 1,
-                                   .at_most = true});
-    bench_figure(&bench,
-                 &(Figure){.name = "hashing its files",
-                           .value = median[1],
-                           .unit = "s",
-                           .against = "reading in order",
-                           .limit = (double)bytes / (limits.sequential_read * 1e9),
-                           .ratio = median[1] * limits.sequential_read * 1e9 / (double)bytes});
+    bench_at_most(&bench, median[0], "s", 1, "1 s", 1, "opening and checking a mapped Reddit");
+    bench_at_most(&bench, median[1], "s", 0, "reading in order",
+                  (double)bytes / (limits.sequential_read * 1e9), "hashing its files");
     file_remove(folder, &err);
     return bench_end(&bench);
 }

@@ -20,8 +20,6 @@
 
 static const double mebibyte = 1 << 20, kibibyte = 1 << 10;
 
-static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
-
 // Bytes that this process has read with read() and the like.
 static int64_t bytes_read(void) {
     long long bytes = 0;
@@ -40,13 +38,10 @@ typedef struct Task {
 } Task;
 
 static void make_graph(const Task *task) {
-    Error err = {0};
-    Dataset dataset;
     char name[128];
     snprintf(name, sizeof name, "planted:nodes=%lld,edges=%lld,features=16,communities=200",
              (long long)task->nodes, (long long)(10 * task->nodes));
-    need(dataset_generate(&dataset, name, 1, &err) && dataset_write(&dataset, task->graph, &err),
-         &err);
+    bench_dataset(task->graph, name, NULL);
 }
 
 static void make_parts(const Task *task) {
@@ -110,18 +105,6 @@ static double bytes_of(const char *folder, const char *prefix, bool with) {
     return bytes;
 }
 
-static void bar(Bench *bench, const char *name, double value, const char *unit, double limit) {
-    Figure figure = {.value = value,
-                     .unit = unit,
-                     .against = "limit",
-                     .limit = limit,
-                     .ratio = value / limit,
-                     .bar = 1,
-                     .at_most = true};
-    snprintf(figure.name, sizeof figure.name, "%s", name);
-    bench_figure(bench, &figure);
-}
-
 int main(int argc, char **argv) {
     Bench bench;
     bench_start(&bench, "parts", argc, argv);
@@ -143,14 +126,13 @@ int main(int argc, char **argv) {
     Opened opened = open_parts(made, parts);
     CHECK(opened.rows == task.nodes, EXIT_BUG, "the parts have %lld rows", (long long)opened.rows);
     double manifest = bytes_of(made, "part-", false); // with <name>.part.K, which nobody reads back
-    bar(&bench, "load, cut and write", seconds, "s", 60);
-    bar(&bench, "peak of rank 0", peak / mebibyte, "MiB", 512);
-    bar(&bench, "manifest a part", manifest / parts, "B", 1024);
-    bar(&bench, "shared files read by a rank", (double)opened.most_read / kibibyte, "KiB", 64);
-    bar(&bench, "all parts opened, one by one", opened.seconds, "s", 60);
-    bench_figure(&bench, &(Figure){.name = "shards",
-                                   .value = bytes_of(made, "part-", true) / mebibyte,
-                                   .unit = "MiB"});
+    bench_at_most(&bench, seconds, "s", 1, "limit", 60, "load, cut and write");
+    bench_at_most(&bench, peak / mebibyte, "MiB", 1, "limit", 512, "peak of rank 0");
+    bench_at_most(&bench, manifest / parts, "B", 1, "limit", 1024, "manifest a part");
+    bench_at_most(&bench, (double)opened.most_read / kibibyte, "KiB", 1, "limit", 64,
+                  "shared files read by a rank");
+    bench_at_most(&bench, opened.seconds, "s", 1, "limit", 60, "all parts opened, one by one");
+    bench_value(&bench, bytes_of(made, "part-", true) / mebibyte, "MiB", "shards");
     file_remove(folder, &err);
     return bench_end(&bench);
 }

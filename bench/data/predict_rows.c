@@ -16,24 +16,17 @@ typedef struct Rows {
     float *x;     // [own, columns]
 } Rows;
 
-static uint64_t mixed(uint64_t x) { // splitmix64
-    x += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static float value_of(int64_t gid, int64_t column) { return (float)(gid % 65536 + column); }
 
 // A node's owner is random; a rank's rows descend, as no order may be relied on.
 static void make_rows(Rows *r, const Comm *comm) {
     for (int64_t i = 0; i < r->nodes; i++)
-        r->own += mixed((uint64_t)i) % (uint64_t)comm->size == (uint64_t)comm->rank;
+        r->own += bench_mixed((uint64_t)i) % (uint64_t)comm->size == (uint64_t)comm->rank;
     r->gid = ALLOC(int64_t, r->own, "nodes of a rank");
     r->x = ALLOC(float, r->own * r->columns, "rows of a rank");
     int64_t row = r->own;
     for (int64_t i = 0; i < r->nodes; i++)
-        if (mixed((uint64_t)i) % (uint64_t)comm->size == (uint64_t)comm->rank) {
+        if (bench_mixed((uint64_t)i) % (uint64_t)comm->size == (uint64_t)comm->rank) {
             r->gid[--row] = i;
             for (int64_t k = 0; k < r->columns; k++)
                 r->x[row * r->columns + k] = value_of(i, k);
@@ -100,18 +93,10 @@ int main(int argc, char **argv) {
     double ratio = comm_max_double(&comm, (double)(memory_peak() - (size_t)rows.own * 8) / own);
     if (comm.rank == 0) {
         check_file(&rows, path);
-        bench_figure(&bench, &(Figure){.name = "in use while rows are written, largest rank",
-                                       .value = ratio * own / (1 << 20),
-                                       .unit = "MiB",
-                                       .against = "its own rows",
-                                       .limit = own / (1 << 20),
-                                       .ratio = ratio,
-                                       .bar = 1.2,
-                                       .at_most = true});
-        bench_figure(&bench, &(Figure){.name = "written",
-                                       .value = (double)rows.nodes * (double)rows.columns * 4 /
-                                                1e6 / seconds,
-                                       .unit = "MB/s"});
+        bench_at_most(&bench, ratio * own / (1 << 20), "MiB", 1.2, "its own rows", own / (1 << 20),
+                      "in use while rows are written, largest rank");
+        bench_value(&bench, (double)rows.nodes * (double)rows.columns * 4 / 1e6 / seconds, "MB/s",
+                    "written");
     }
     memory_free(rows.x);
     memory_free(rows.gid);

@@ -19,31 +19,16 @@
 
 static const double mebibyte = 1 << 20;
 
-static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
-
 // ---- memory of this process
 
-static double own_bytes(void) {
-    char line[256];
-    double kibibytes = 0;
-    FILE *file = fopen("/proc/self/status", "re");
-    while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-        long long value;
-        if (sscanf(line, "RssAnon: %lld", &value) == 1 ||
-            sscanf(line, "RssShmem: %lld", &value) == 1)
-            kibibytes += (double)value;
-    }
-    if (file != NULL)
-        fclose(file);
-    return 1024 * kibibytes;
-}
+static double own_bytes(void) { return bench_status("RssAnon:") + bench_status("RssShmem:"); }
 
 typedef struct Sampler {
     pthread_t thread;
     atomic_bool ended;
     double before, most;
     char shards[PATH_BYTES + 32]; // pattern of their folder while it is made
-    double begun;     // clock when it was there
+    double begun;                 // clock when it was there
 } Sampler;
 
 static bool is_there(const char *pattern) {
@@ -107,22 +92,9 @@ static void print(Bench *bench, const Made *all, int ranks) {
         shard = all[r].shard > shard ? all[r].shard : shard;
     }
     double allowed = shard + 64 * mebibyte;
-    bench_figure(bench, &(Figure){.name = "shards made and opened, the cut is known",
-                                  .value = seconds,
-                                  .unit = "s",
-                                  .against = "limit",
-                                  .limit = 20,
-                                  .ratio = seconds / 20,
-                                  .bar = 1,
-                                  .at_most = true});
-    bench_figure(bench, &(Figure){.name = "memory of the rank that takes most",
-                                  .value = taken / mebibyte,
-                                  .unit = "MiB",
-                                  .against = "largest shard + 64 MiB",
-                                  .limit = allowed / mebibyte,
-                                  .ratio = taken / allowed,
-                                  .bar = 1,
-                                  .at_most = true});
+    bench_at_most(bench, seconds, "s", 1, "limit", 20, "shards made and opened, the cut is known");
+    bench_at_most(bench, taken / mebibyte, "MiB", 1, "largest shard + 64 MiB", allowed / mebibyte,
+                  "memory of the rank that takes most");
 }
 
 int main(int argc, char **argv) {

@@ -22,15 +22,12 @@
 
 enum { COMMUNITY = 1000, ARITY_MOST = 100, READS = 5, SIZES = 3 };
 
-static void need(bool good, const Error *err) { CHECK(good, (ExitCode)err->code, "%s", err->text); }
-
 // ---- the stream
 
 static uint64_t next(uint64_t *state) { // splitmix64
-    uint64_t z = *state += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
+    uint64_t z = *state;
+    *state += UINT64_C(0x9e3779b97f4a7c15);
+    return bench_mixed(z);
 }
 
 static int64_t arity_of(uint64_t draw, bool wide) {
@@ -183,12 +180,6 @@ static void rate(Bench *bench, const char *what, const Outcome *out, double bar)
     bench_figure(bench, &f);
 }
 
-static void at_most(Bench *bench, const char *what, double value, const char *unit, double bar) {
-    Figure f = {.value = value, .unit = unit, .ratio = value, .bar = bar, .at_most = true};
-    snprintf(f.name, sizeof f.name, "%s", what);
-    bench_figure(bench, &f);
-}
-
 static double memory_share(const Outcome *out) {
     return out->resident / (40.0 * (double)out->pins + 64.0 * (double)out->items);
 }
@@ -204,12 +195,11 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
         snprintf(name, sizeof name, "%s, %.0e events", window > 0 ? "default" : "phase 1 alone",
                  (double)events);
         rate(bench, name, &out[count], window > 0 ? 0.25 : 1);
-        snprintf(name, sizeof name, "memory / (40 B a pin + 64 B an item), %.0e events",
-                 (double)events);
-        at_most(bench, name, memory_share(&out[count]), "", 1);
+        bench_at_most(bench, memory_share(&out[count]), "", 1, "", 0,
+                      "memory / (40 B a pin + 64 B an item), %.0e events", (double)events);
         if (window > 0)
-            at_most(bench, "  memory while settled for a snapshot / memory",
-                    out[count].settled / out[count].resident, "", 1.5);
+            bench_at_most(bench, out[count].settled / out[count].resident, "", 1.5, "", 0,
+                          "  memory while settled for a snapshot / memory");
         printf("  replicas %lld, work per pin %.2f, %.3g us per event\n",
                (long long)out[count].replicas, out[count].work / (double)out[count].pins,
                1e6 * out[count].seconds / (double)events);
@@ -217,9 +207,9 @@ static void lengths(Bench *bench, const char *path, int64_t most, int parts, int
     const Outcome *first = &out[0], *last = &out[count - 1];
     double work = last->work / (double)last->pins / (first->work / (double)first->pins);
     double time = last->seconds / (double)last->pins / (first->seconds / (double)first->pins);
-    at_most(bench, "work per pin, longest / shortest stream", work, "x", 1.1);
-    at_most(bench, "work per pin, shortest / longest stream", 1 / work, "x", 1.1);
-    at_most(bench, "time per pin, longest / shortest stream", time, "x", 4);
+    bench_at_most(bench, work, "x", 1.1, "", 0, "work per pin, longest / shortest stream");
+    bench_at_most(bench, 1 / work, "x", 1.1, "", 0, "work per pin, shortest / longest stream");
+    bench_at_most(bench, time, "x", 4, "", 0, "time per pin, longest / shortest stream");
 }
 
 static void wide(Bench *bench, const char *path, int parts) {
@@ -227,10 +217,10 @@ static void wide(Bench *bench, const char *path, int parts) {
     write_stream(path, events, true);
     Outcome out = run_again(path, events, parts, 4096, (int)bench_sized(3, 1));
     rate(bench, "arity up to 100, default, 1e6 events", &out, 0.25);
-    at_most(bench, "  one event, median", 1e6 * out.p50, "us", 0);
-    at_most(bench, "  one event, p99", 1e6 * out.p99, "us", 50);
-    at_most(bench, "  one event, p99.9", 1e3 * out.p999, "ms", 20);
-    at_most(bench, "  one event, longest", 1e3 * out.longest, "ms", 20);
+    bench_at_most(bench, 1e6 * out.p50, "us", 0, "", 0, "  one event, median");
+    bench_at_most(bench, 1e6 * out.p99, "us", 50, "", 0, "  one event, p99");
+    bench_at_most(bench, 1e3 * out.p999, "ms", 20, "", 0, "  one event, p99.9");
+    bench_at_most(bench, 1e3 * out.longest, "ms", 20, "", 0, "  one event, longest");
 }
 
 int main(int argc, char **argv) {

@@ -111,12 +111,8 @@ static void say_gaps(Bench *bench, const Five *five, const char *what) {
         relaxed = fmax(relaxed, 1 - problem_bound(&five->problem[i]) / objective);
         proved = fmax(proved, 1 - five->solution[i].bound / objective);
     }
-    Figure f = {.value = relaxed, .unit = ""};
-    snprintf(f.name, sizeof f.name, "%s, gap to the LP", what);
-    bench_figure(bench, &f);
-    f.value = proved;
-    snprintf(f.name, sizeof f.name, "%s, gap not closed", what);
-    bench_figure(bench, &f);
+    bench_value(bench, relaxed, "", "%s, gap to the LP", what);
+    bench_value(bench, proved, "", "%s, gap not closed", what);
 }
 
 // --- fringe-solver, beside this program
@@ -165,15 +161,8 @@ static void measure_solver(Bench *bench, const Five *five, const char *what) {
     double longest = 0;
     for (int i = 0; i < PROBLEMS; i++)
         longest = fmax(longest, run_solver(solver, &five->problem[i], &five->solution[i]));
-    Figure f = {.value = longest,
-                .unit = "s",
-                .against = "its limit",
-                .limit = 1,
-                .ratio = longest,
-                .bar = 1.0, // with starting the program and reading its text
-                .at_most = true};
-    snprintf(f.name, sizeof f.name, "%s, fringe-solver", what);
-    bench_figure(bench, &f);
+    // with starting the program and reading its text
+    bench_at_most(bench, longest, "s", 1, "its limit", 1, "%s, fringe-solver", what);
 }
 
 static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
@@ -190,16 +179,9 @@ static void measure(Bench *bench, Betas betas, bool by_sender, int rounds) {
     double *seconds = ALLOC(double, rounds, "times of a bench");
     for (int i = 0; i < rounds; i++)
         seconds[i] = solve(&five);
-    Figure f = {.value = 1e3 * bench_median(seconds, rounds),
-                .unit = "ms",
-                .against = "what five may take",
-                .limit = 100};
-    snprintf(f.name, sizeof f.name, "%s, five problems", what);
-    f.ratio = f.value / f.limit;
-    f.bar = by_sender ? 0 : 1;
-    f.at_most = true;
+    bench_at_most(bench, 1e3 * bench_median(seconds, rounds), "ms", by_sender ? 0 : 1,
+                  "what five may take", 100, "%s, five problems", what);
     memory_free(seconds);
-    bench_figure(bench, &f);
     say_gaps(bench, &five, what);
     if (!by_sender && betas != PARETO)
         measure_solver(bench, &five, what);

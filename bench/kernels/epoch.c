@@ -11,12 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
-
 static void load(Shard *shard, Config *config, const Comm *comm, const char *folder, int argc,
                  char **argv) {
     Error err = {0};
-    Dataset dataset;
     char path[BENCH_PATH + 16], data[BENCH_PATH + 32], cache[BENCH_PATH + 32], layer[64], order[64],
         threads[64];
     Warnings warnings = {0};
@@ -36,10 +33,7 @@ static void load(Shard *shard, Config *config, const Comm *comm, const char *fol
                               "lossless.input_features=exchange",
                               "train.eval_every=0",
                               "train.epochs=1000"};
-    need(dataset_generate(&dataset, bench_recipe("reddit-small"), 1, &err) &&
-             dataset_write(&dataset, path, &err),
-         &err);
-    dataset_clear(&dataset);
+    bench_dataset(path, bench_recipe("reddit-small"), NULL);
     need(config_load(config, NULL, settings, sizeof settings / sizeof *settings, &err), &err);
     need(partition_load(shard, config, comm, &warnings, &err), &err);
 }
@@ -71,26 +65,13 @@ static Parts measure(Trainer *trainer, int epochs) {
 static void tell(Bench *bench, const Parts *parts, const char *layer) {
     double useful = 0;
     for (int k = 0; k < TIMER_KINDS; k++) {
-        Figure figure = {.value = parts->kind[k] * 1e3,
-                         .unit = "ms",
-                         .against = "epoch",
-                         .limit = parts->epoch * 1e3,
-                         .ratio = parts->kind[k] / parts->epoch};
-        snprintf(figure.name, sizeof figure.name, "%s: %s", layer, timer_names[k]);
-        bench_figure(bench, &figure);
+        bench_at_most(bench, parts->kind[k] * 1e3, "ms", 0, "epoch", parts->epoch * 1e3, "%s: %s",
+                      layer, timer_names[k]);
         if (k != TIMER_POINTWISE && k != TIMER_REDUCE)
             useful += parts->kind[k];
     }
-    Figure figure = {.value = (parts->epoch - useful) * 1e3,
-                     .unit = "ms",
-                     .against = "epoch",
-                     .limit = parts->epoch * 1e3,
-                     .ratio = 1 - useful / parts->epoch,
-                     .bar = 0.08,
-                     .at_most = true};
-    snprintf(figure.name, sizeof figure.name, "%.40s: outside aggregate, dense and messages",
-             layer);
-    bench_figure(bench, &figure);
+    bench_at_most(bench, (parts->epoch - useful) * 1e3, "ms", 0.08, "epoch", parts->epoch * 1e3,
+                  "%.40s: outside aggregate, dense and messages", layer);
 }
 
 int main(int argc, char **argv) {

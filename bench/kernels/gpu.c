@@ -44,8 +44,6 @@ static double epoch_bound(const Job *job) {
     return seconds;
 }
 
-static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
-
 static double epoch_seconds(const Config *config, const Comm *comm, int epochs) {
     enum { MOST = 32 };
     Error err = {0};
@@ -123,14 +121,6 @@ static const Backend *device_start(int argc, char **argv) {
     bench_skip("gpu", err.text);
 }
 
-static void dataset_make(Dataset *dataset, const char *folder, bool is_tiny) {
-    Error err = {0};
-    need(dataset_generate(dataset, is_tiny ? "tiny" : "reddit-small", 1, &err) &&
-             dataset_write(dataset, folder, &err),
-         &err);
-    dataset_clear(dataset);
-}
-
 static void stages_run(Job *job, const Comm *comm, const char *stage, const char *data,
                        const char *work) {
     printf("# %s\n", job->b->describe());
@@ -162,7 +152,7 @@ int main(int argc, char **argv) {
     snprintf(folder, sizeof folder, "%s/graph", work);
     const char *data = bench_text(argc, argv, "--data", NULL);
     if (data == NULL)
-        dataset_make(&dataset, folder, job.is_tiny);
+        bench_dataset(folder, job.is_tiny ? "tiny" : "reddit-small", NULL);
     data = data != NULL ? data : folder;
     need(dataset_open(&dataset, data, &err), &err);
     job.csr = dataset_csr(&dataset);

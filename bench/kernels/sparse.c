@@ -175,10 +175,9 @@ static void job_figures(Bench *bench, const char *graph, int threads, const Job 
     for (int v = 0; v < VARIANTS; v++) {
         if (variants[v].is_rival && seconds[v] < seconds[best])
             best = v;
-        Figure shown = {.value = seconds[v] * 1e3, .unit = "ms"};
-        snprintf(shown.name, sizeof shown.name, "%s, %s, %d thr", variants[v].name, graph, threads);
         if (v != FRINGE)
-            bench_figure(bench, &shown);
+            bench_value(bench, seconds[v] * 1e3, "ms", "%s, %s, %d thr", variants[v].name, graph,
+                        threads);
     }
     Figure figure = {.value = seconds[FRINGE] * 1e3, .unit = "ms"};
     snprintf(figure.name, sizeof figure.name, "fringe (%s), %s, %d thr",

@@ -20,21 +20,6 @@
 
 enum { EPOCHS_MOST = 256, EXCHANGES = 2 * MODEL_LAYERS };
 
-static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
-
-// The dataset, made once by rank 0.
-static void make_data(const char *path, const char *graph, const Comm *comm) {
-    Error err = {0};
-    Dataset dataset;
-    if (comm->rank == 0 && !file_exists(path)) {
-        if (dataset_generate(&dataset, graph, 1, &err)) {
-            dataset_write(&dataset, path, &err);
-            dataset_clear(&dataset);
-        }
-    }
-    need(comm_agree(comm, &err), &err);
-}
-
 static void configure(Config *config, const char *folder, const char *schedule, int64_t piece) {
     Error err = {0};
     char data[700], cache[700], order[64], bytes[64];
@@ -157,11 +142,8 @@ static void tell_parts(Bench *bench, const char *schedule, const Parts *parts) {
     } line[] = {{"epoch", parts->epoch},   {"exchange (wait)", parts->wait},
                 {"own work", parts->own},  {"pack", parts->pack},
                 {"unpack", parts->unpack}, {"halo part", parts->halo}};
-    for (size_t i = 0; i < sizeof line / sizeof *line; i++) {
-        Figure figure = {.value = line[i].seconds * 1e3, .unit = "ms"};
-        snprintf(figure.name, sizeof figure.name, "%s: %s", schedule, line[i].name);
-        bench_figure(bench, &figure);
-    }
+    for (size_t i = 0; i < sizeof line / sizeof *line; i++)
+        bench_value(bench, line[i].seconds * 1e3, "ms", "%s: %s", schedule, line[i].name);
 }
 
 static void tell(Bench *bench, const Parts *blocking, const Parts *overlap, const char *rate) {
@@ -169,28 +151,12 @@ static void tell(Bench *bench, const Parts *blocking, const Parts *overlap, cons
     double hidden = blocking->epoch - overlap->epoch;
     tell_parts(bench, "blocking", blocking);
     tell_parts(bench, "overlap", overlap);
-    Figure balance = {.value = blocking->wait * 1e3,
-                      .unit = "ms",
-                      .against = "what can hide it",
-                      .limit = blocking->own * 1e3,
-                      .ratio = blocking->wait / blocking->own};
-    snprintf(balance.name, sizeof balance.name, "exchanges at %s", rate);
-    bench_figure(bench, &balance);
-    bench_figure(bench, &(Figure){.name = "epoch of overlap",
-                                  .value = overlap->epoch * 1e3,
-                                  .unit = "ms",
-                                  .against = "sum of max(exchange, own) + rest",
-                                  .limit = ideal * 1e3,
-                                  .ratio = overlap->epoch / ideal,
-                                  .bar = 1.08,
-                                  .at_most = true});
-    bench_figure(bench, &(Figure){.name = "vanished",
-                                  .value = hidden * 1e3,
-                                  .unit = "ms",
-                                  .against = "the shorter of the two",
-                                  .limit = blocking->shorter * 1e3,
-                                  .ratio = hidden / blocking->shorter,
-                                  .bar = 0.90});
+    bench_at_most(bench, blocking->wait * 1e3, "ms", 0, "what can hide it", blocking->own * 1e3,
+                  "exchanges at %s", rate);
+    bench_at_most(bench, overlap->epoch * 1e3, "ms", 1.08, "sum of max(exchange, own) + rest",
+                  ideal * 1e3, "epoch of overlap");
+    bench_at_least(bench, hidden * 1e3, "ms", 0.90, "the shorter of the two",
+                   blocking->shorter * 1e3, "vanished");
 }
 
 int main(int argc, char **argv) {
@@ -209,7 +175,7 @@ int main(int argc, char **argv) {
     CHECK(epochs > 0 && epochs <= EPOCHS_MOST, EXIT_USAGE, "--epochs: 1 to %d", EPOCHS_MOST);
     int64_t piece = bench_option(argc, argv, "--piece", 65280);
     snprintf(path, sizeof path, "%s/graph", folder);
-    make_data(path, bench_text(argc, argv, "--graph", "reddit-small"), &comm);
+    bench_dataset(path, bench_text(argc, argv, "--graph", "reddit-small"), &comm);
     Trainer *trainer[2];
     for (int s = 0; s < 2; s++)
         configure(&config[s], folder, s == BLOCKING ? "blocking" : "overlap", piece);

@@ -25,8 +25,6 @@
 
 enum { SETTINGS = 48, LAYERS = EXCHANGE_LAYERS };
 
-static void need(bool ok, const Error *err) { CHECK(ok, (ExitCode)err->code, "%s", err->text); }
-
 typedef struct Scene {
     int argc;
     char **argv;

@@ -25,8 +25,6 @@
 
 enum { SETTINGS = 48, BUCKET = 512, ROWS = 16, CODES = 256 };
 
-static void need(bool ok, const Error *err) { CHECK(ok, (ExitCode)err->code, "%s", err->text); }
-
 // ---- the share of a rank
 
 typedef struct Share {

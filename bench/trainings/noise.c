@@ -25,8 +25,6 @@
 
 enum { SAMPLES_MOST = 256, SETTINGS = 48, PERIOD = 2 };
 
-static void need(bool ok, const Error *err) { CHECK(ok, EXIT_UNAVAILABLE, "%s", err->text); }
-
 typedef struct Scene {
     const Comm *comm;
     char data[700], cache[700];
@@ -36,18 +34,6 @@ typedef struct Scene {
     int64_t parameters;
     float *weights, *exact; // [parameters] trained; the gradient of fp32 messages
 } Scene;
-
-static void make_data(const Scene *scene, const char *graph) {
-    Error err = {0};
-    Dataset dataset;
-    const char *path = scene->data + strlen("data.path=");
-    if (scene->comm->rank == 0 && !file_exists(path) &&
-        dataset_generate(&dataset, bench_recipe(graph), 1, &err)) {
-        dataset_write(&dataset, path, &err);
-        dataset_clear(&dataset);
-    }
-    need(comm_agree(scene->comm, &err), &err);
-}
 
 // What all trainings have in common, and then the arm's own settings; NULL ends them.
 static void configure(Config *config, const Scene *scene, const char *const *own) {
@@ -206,7 +192,8 @@ int main(int argc, char **argv) {
     snprintf(scene.cache, sizeof scene.cache, "data.cache=%s/cache", folder);
     snprintf(scene.data, sizeof scene.data, "data.path=%s/graph", folder);
     if (!names_data(scene.settings))
-        make_data(&scene, bench_text(argc, argv, "--graph", "reddit-small"));
+        bench_dataset(scene.data + strlen("data.path="),
+                      bench_recipe(bench_text(argc, argv, "--graph", "reddit-small")), &comm);
     configure(&config, &scene, (const char *const[]){NULL});
     need(partition_load(&scene.shard, &config, &comm, &warnings, &err), &err);
     train(&scene, bench_option(argc, argv, "--train", 60));
