@@ -65,8 +65,7 @@ typedef struct LayerRun { // a layer during one forward or backward call
 } LayerRun;
 
 // A kind of layer: how Z is computed from the aggregate A = L·M·R·H (or A = H) and from H, and the
-// gradients.
-// No member may be NULL.
+// gradients. No member may be NULL.
 struct LayerKind {
     const char *name;
     MemberKeys keys; // of this kind; their values are in ModelShape.options

@@ -316,8 +316,7 @@ void propagations_make(Model *m) {
     tune(m);
 }
 
-// Features may be far wider than what travels later, so they have buffers of their own, which are
-// freed again.
+// Features may be far wider than what travels later, so they have buffers of their own for a while.
 void propagations_features(Model *m) {
     ExchangeBuffers *buffers = exchange_buffers_new(m->parts.backend);
     if (m->shape.layer0 != LAYER0_EXCHANGED)
