@@ -17,7 +17,7 @@ const Key config_own_keys[] = {
     {"data.format", KEY_WORD, AT(data.format), "\"auto\"", ANY, ANY, ANY,
      "Format of data.path; auto: detected from the file's name or first bytes."},
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
-     "Features of a graph whose file has none: .npy [n, F]."},
+     "Features of a graph whose file has none: .npy [n, F] or .csv."},
     {"data.features_as", KEY_WORD, AT(data.features_as), "\"dense\"", ANY, "auto dense sparse", ANY,
      "How features are kept, on disk and in memory. dense: all their numbers. sparse: those that "
      "are not 0, as CSR; the first layer then multiplies before it aggregates, and other sums "
@@ -44,7 +44,8 @@ const Key config_own_keys[] = {
      "Weights of edges: an array of the dataset's .npz, or an .npy in the order of the input."},
     {"data.splits", KEY_TEXT, AT(data.splits), "\"\"", ANY, ANY, ANY,
      "The .npz that holds the splits; empty: the dataset itself. Or how to draw them: random:T,V "
-     "(shares), per-class:T,V,S (T a class, V and S of all), shchur:T,V. ./random:x is a path."},
+     "(shares), per-class:T,V,S (T of each class, V and S of the rest), shchur:T,V. ./random:x is "
+     "a path."},
     {"data.split_seed", KEY_INT, AT(data.split_seed), "0", "[0, 4294967295]", ANY, ANY,
      "Seed of splits that are drawn; run.seed and --runs do not change it."},
     {"data.split_keys", KEY_PATHS, AT(data.split_keys),
