@@ -46,10 +46,7 @@ def main():
     data = training.load(opt.folder, opt.model)
     graph = make_graph(data)
     del data.source, data.target
-    report = training.run(
-        "dgl", opt, data, make_conv, lambda conv, h: conv(graph, h), {"dgl": dgl.__version__}
-    )
-    print(json.dumps(report))
+    print(json.dumps(training.run("dgl", opt, data, make_conv, lambda conv, h: conv(graph, h), {"dgl": dgl.__version__})))
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ import sys
 
 def options(doc, forms, others=()):
     """The parsed command line. With --form best it runs each of `forms` and does not return."""
-    ap = argparse.ArgumentParser(
-        description=doc, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    ap = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("folder", help="fringe dataset directory")
     ap.add_argument("model", choices=("gcn", "sage", "hgnn"))
     ap.add_argument("--epochs", type=int, default=10, help="timed epochs")
@@ -35,9 +33,7 @@ def best_of(forms):
     """This script's report for the form with the lowest median; each runs in its own process."""
     reports = []
     for form in forms:
-        run = subprocess.run(
-            [sys.executable, *sys.argv, "--form", form], stdout=subprocess.PIPE, text=True
-        )
+        run = subprocess.run([sys.executable, *sys.argv, "--form", form], stdout=subprocess.PIPE, text=True)
         if run.returncode == 0:
             reports.append(json.loads(run.stdout.splitlines()[-1]))
         else:

@@ -42,21 +42,14 @@ def adjacency(data, model):
 def sparse_tensor(a, weighted):
     from torch_sparse import SparseTensor
 
-    return SparseTensor(
-        rowptr=torch.from_numpy(a.indptr.astype(np.int64)),
-        col=torch.from_numpy(a.indices.astype(np.int64)),
-        value=torch.from_numpy(a.data) if weighted else None,
-        sparse_sizes=a.shape,
-    ).fill_cache_()
+    rowptr, col = (torch.from_numpy(part.astype(np.int64)) for part in (a.indptr, a.indices))
+    return SparseTensor(rowptr=rowptr, col=col, value=torch.from_numpy(a.data) if weighted else None,
+                        sparse_sizes=a.shape).fill_cache_()
 
 
 def sparse_csr(a, weighted):
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(a.indptr.astype(np.int64)),
-        torch.from_numpy(a.indices.astype(np.int64)),
-        torch.from_numpy(a.data),
-        a.shape,
-    )
+    parts = (a.indptr.astype(np.int64), a.indices.astype(np.int64), a.data)
+    return torch.sparse_csr_tensor(*map(torch.from_numpy, parts), a.shape)
 
 
 def edge_index(a, weighted):
@@ -82,10 +75,7 @@ def main():
         import torch_sparse
 
         versions["torch_sparse"] = torch_sparse.__version__
-    report = training.run(
-        "pyg", opt, data, make_conv, lambda conv, h: conv(h, *graph), versions
-    )
-    print(json.dumps(report))
+    print(json.dumps(training.run("pyg", opt, data, make_conv, lambda conv, h: conv(h, *graph), versions)))
 
 
 if __name__ == "__main__":

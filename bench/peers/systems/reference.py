@@ -52,10 +52,7 @@ RECIPES = {
     "deezer_hu": ("deezer_hu.npz", dict(hidden=64, rownorm=0, binary=0, split="train60"), ()),
 }
 DIRECTORY = ("", dict(hidden=64, rownorm=0, binary=0, split="own"), ())
-SPLITS = {
-    "train": ("train_idx", "val_idx", "test_idx"),
-    "train60": ("train60_idx", "val20_idx", "test20_idx"),
-}
+SPLITS = {"train": ("train_idx", "val_idx", "test_idx"), "train60": ("train60_idx", "val20_idx", "test20_idx")}
 
 
 # ---- data: adjacency [target, source], features (scipy CSR or numpy), labels, the three index lists
@@ -71,10 +68,8 @@ def symmetric(adj):
 
 
 def csr(arrays, prefix):
-    return sp.csr_matrix(
-        tuple(arrays[f"{prefix}_{part}"] for part in ("data", "indices", "indptr")),
-        shape=tuple(arrays[f"{prefix}_shape"]),
-    )
+    return sp.csr_matrix(tuple(arrays[f"{prefix}_{part}"] for part in ("data", "indices", "indptr")),
+                         shape=tuple(arrays[f"{prefix}_shape"]))
 
 
 def load_npz(name, split):
@@ -84,13 +79,9 @@ def load_npz(name, split):
         if path.exists():
             with np.load(path) as z:  # the *_names may be pickles and are not needed
                 arrays.update((key, z[key]) for key in z.files if not key.endswith("_names"))
-    return SimpleNamespace(
-        name=name,
-        adj=symmetric(csr(arrays, "adj")),
-        x=csr(arrays, "attr").astype(np.float32) if "attr_data" in arrays else None,
-        y=arrays["labels"],
-        index=[arrays[key] for key in SPLITS[split]],
-    )
+    x = csr(arrays, "attr").astype(np.float32) if "attr_data" in arrays else None
+    return SimpleNamespace(name=name, adj=symmetric(csr(arrays, "adj")), x=x, y=arrays["labels"],
+                           index=[arrays[key] for key in SPLITS[split]])
 
 
 def load_dataset_dir(folder):
@@ -98,13 +89,8 @@ def load_dataset_dir(folder):
     weight = np.ones(d.edges, np.float32) if d.edge_weight is None else d.edge_weight
     by_source = sp.csr_matrix((weight, d.edge_target, d.edge_offset), shape=(d.nodes, d.nodes))
     marks = (dataset_dir.TRAIN, dataset_dir.VALIDATION, dataset_dir.TEST)
-    return SimpleNamespace(
-        name=d.name,
-        adj=by_source.T.tocsr(),
-        x=d.features,
-        y=d.labels,
-        index=[np.flatnonzero(d.split == mark) for mark in marks],
-    )
+    return SimpleNamespace(name=d.name, adj=by_source.T.tocsr(), x=d.features, y=d.labels,
+                           index=[np.flatnonzero(d.split == mark) for mark in marks])
 
 
 def load(opt):
@@ -127,12 +113,8 @@ def load(opt):
 
 
 def torch_csr(m):
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(m.indptr.astype(np.int64)),
-        torch.from_numpy(m.indices.astype(np.int64)),
-        torch.from_numpy(m.data.astype(np.float32)),
-        m.shape,
-    )
+    parts = (m.indptr.astype(np.int64), m.indices.astype(np.int64), m.data.astype(np.float32))
+    return torch.sparse_csr_tensor(*map(torch.from_numpy, parts), m.shape)
 
 
 class SparseTimes(torch.autograd.Function):
@@ -170,9 +152,7 @@ class SparseInput:
         if training:
             value = F.dropout(a.values(), dropout)
             a = torch.sparse_csr_tensor(a.crow_indices(), a.col_indices(), value, a.shape)
-            at = torch.sparse_csr_tensor(
-                at.crow_indices(), at.col_indices(), value[self.order], at.shape
-            )
+            at = torch.sparse_csr_tensor(at.crow_indices(), at.col_indices(), value[self.order], at.shape)
         return SparseTimes.apply(a, at, weight)
 
 
@@ -242,13 +222,8 @@ def metric(z, y):
 
 def train(x, aggregate, y, index, net, opt):
     """Test metric after the last epoch and at the first epoch of best validation."""
-    adam = torch.optim.Adam(
-        [
-            {"params": list(net.first.weights), "weight_decay": opt.wd},
-            {"params": [net.first.bias, *net.second.parameters()]},
-        ],
-        lr=opt.lr,
-    )
+    adam = torch.optim.Adam([{"params": list(net.first.weights), "weight_decay": opt.wd},
+                             {"params": [net.first.bias, *net.second.parameters()]}], lr=opt.lr)
     fit, validation, test = index
     best, at_best, last = -1.0, 0.0, 0.0
     for _ in range(opt.epochs):
@@ -280,12 +255,8 @@ def measure(opt):
     last, at_best = (100 * np.array(column) for column in zip(*rows))
     spread = lambda v: round(float(v.std(ddof=1)), 3) if len(v) > 1 else None  # noqa: E731
     return f"{data.name}-{opt.model}", {
-        "mean": round(float(last.mean()), 3),
-        "sd": spread(last),
-        "median": round(float(np.median(last)), 3),
-        "seeds": opt.seeds,
-        "best_val_mean": round(float(at_best.mean()), 3),
-        "best_val_sd": spread(at_best),
+        "mean": round(float(last.mean()), 3), "sd": spread(last), "median": round(float(np.median(last)), 3),
+        "seeds": opt.seeds, "best_val_mean": round(float(at_best.mean()), 3), "best_val_sd": spread(at_best),
         "all": [round(float(v), 3) for v in last],
         "metric": "micro-f1" if many else "accuracy",
         **{key: getattr(opt, key) for key in ("split", "hidden", "rownorm", "binary")},
@@ -297,9 +268,7 @@ def measure(opt):
 
 
 def arguments():
-    ap = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("set")
     ap.add_argument("model", nargs="?", choices=("gcn", "sage"))
     ap.add_argument("--split", choices=SPLITS, help="20 nodes per class, or 60/20/20")
@@ -325,9 +294,7 @@ def jobs(opt):
         _, recipe, models = RECIPES.get(name, DIRECTORY)
         for model in (opt.model,) if opt.model else models:
             said = {key: value for key, value in vars(opt).items() if value is not None}
-            yield argparse.Namespace(
-                **{"split": "train", "features": None, **recipe, **said, "set": name, "model": model}
-            )
+            yield argparse.Namespace(**{"split": "train", "features": None, **recipe, **said, "set": name, "model": model})
 
 
 def save(path, key, entry):
@@ -350,10 +317,8 @@ def main():
         command = " ".join(["reference.py", *sys.argv[1:]])
         entry["made_by"] = f"torch {torch.__version__}, {command}"
         sd = "" if entry["sd"] is None else f" +- {entry['sd']:.2f}"
-        print(
-            f"{key}: last {entry['mean']:.2f}{sd}, at best validation {entry['best_val_mean']:.2f}"
-            f"  ({entry['seeds']} seeds, {entry['seconds']:.0f} s)"
-        )
+        print(f"{key}: last {entry['mean']:.2f}{sd}, at best validation {entry['best_val_mean']:.2f}"
+              f"  ({entry['seeds']} seeds, {entry['seconds']:.0f} s)")
         print(json.dumps({key: entry}), flush=True)
         if opt.save:
             save(opt.save, key, entry)

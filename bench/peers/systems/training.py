@@ -31,16 +31,10 @@ def load(folder, model):
         source = np.concatenate([source[other], every])
         target = np.concatenate([target[other], every])
     return SimpleNamespace(
-        name=d.name,
-        nodes=d.nodes,
-        edges=d.edges,
-        classes=d.classes,
-        source=source,
-        target=target,
+        name=d.name, nodes=d.nodes, edges=d.edges, classes=d.classes, source=source, target=target,
         x=torch.from_numpy(d.features),
         y=torch.from_numpy(d.labels.astype(np.float32 if d.multilabel else np.int64)),
-        fit=torch.from_numpy(np.flatnonzero(d.split == dataset_dir.TRAIN)),
-    )
+        fit=torch.from_numpy(np.flatnonzero(d.split == dataset_dir.TRAIN)))
 
 
 class Stack(torch.nn.Module):
@@ -96,18 +90,10 @@ def run(system, opt, data, make_conv, apply, versions):
     seconds, losses = train(Stack(make_conv, data, opt), apply, data, opt)
     digits = lambda values: [round(v, 4) for v in values]  # noqa: E731
     return {
-        "system": system,
-        "model": opt.model,
-        "form": opt.form,
-        "graph": data.name,
-        "nodes": data.nodes,
-        "edges": data.edges,
-        "threads": opt.threads,
-        "epoch_seconds": {
-            "min": round(min(seconds), 4),
-            "median": round(statistics.median(seconds), 4),
-            "all": digits(seconds),
-        },
+        "system": system, "model": opt.model, "form": opt.form, "graph": data.name, "nodes": data.nodes,
+        "edges": data.edges, "threads": opt.threads,
+        "epoch_seconds": {"min": round(min(seconds), 4), "median": round(statistics.median(seconds), 4),
+                          "all": digits(seconds)},
         "loss": digits([*losses[:3], losses[-1]]),
         "peak_rss_mb": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024),
         "versions": {"python": platform.python_version(), "torch": torch.__version__, **versions},
