@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 
-from figures import ROOT, fringe, keep, option, read_kept, settings
+from figures import QUIET, ROOT, fringe, keep, option, read_kept, settings
 
 
 def records_of(folder):
@@ -23,8 +23,7 @@ def records_of(folder):
 def train_seeds(config, ranks, seeds, words):
     """The records of as many runs of configs/CONFIG.json from seed 0 on, evaluated every five epochs."""
     with tempfile.TemporaryDirectory() as work:
-        words = [*words, f"run.dir={work}/run", "run.seed=0", "run.threads=1", "run.log_every=0", "run.checkpoint_every=0",
-                 "train.eval_every=5"]
+        words = [*QUIET, "train.eval_every=5", f"run.dir={work}/run", "run.seed=0", "run.threads=1", *words]
         fringe("train", os.path.join(ROOT, "configs", config + ".json"), "--ranks", ranks, "--runs", seeds, "--quiet",
                *settings(words))
         return records_of(work)

@@ -10,6 +10,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FRINGE = os.environ.get("FRINGE", os.path.join(ROOT, "build", "fringe"))
@@ -41,6 +42,10 @@ class Bench:
         if bar > 0:
             entry.update({"at_most" if at_most else "at_least": bar, "verdict": "short" if short else "ok"})
         self.figures.append(entry)
+
+    def within(self, name, value, unit, limit, against="allowed", bar=1.0):
+        """The distance from 0 may be at most the limit."""
+        self.figure(name, value, unit, against, limit, abs(value) / limit + 1e-9, bar, at_most=True)
 
     def end(self):
         print(json.dumps({"bench": self.name, "missed": self.missed, "figures": self.figures}))
@@ -103,34 +108,52 @@ def look_alike(name):
         fringe("generate", name, "--quiet")
 
 
+def ran(*words, **more):
+    """Runs a command; its own sentence ends the bench if it fails."""
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, **more)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, words))}\nended with {done.returncode}: {done.stderr[-2000:]}")
+    return done
+
+
 def fringe(*words):
     """Runs the program; its own sentence ends the bench if it fails."""
     words = made_small(words) if SMOKE else words
-    done = subprocess.run([FRINGE, *map(str, words)], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"fringe {' '.join(map(str, words))}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    return done
+    return ran(FRINGE, *words)
 
 
 def on_ranks(ranks, program, *words):
     """The lines that a bench's own program prints under mpirun; its sentence ends the bench if it fails."""
-    words = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks), os.path.join(BUILD, program), *words]
     environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_mpi_yield_when_idle="1", OMPI_ALLOW_RUN_AS_ROOT="1",
                        OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    done = subprocess.run(words, capture_output=True, text=True, env=environment)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    return done.stdout.splitlines()
+    return ran("mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, os.path.join(BUILD, program), *words,
+               env=environment).stdout.splitlines()
 
 
 def settings(words):
     return [part for word in words for part in ("--set", word)]
 
 
-def epoch_seconds(run_dir):
-    """The median epoch of a run, without the first two."""
-    with open(os.path.join(run_dir, "metrics.jsonl")) as lines:
-        return statistics.median([json.loads(line)["time"]["epoch"] for line in lines][2:])
+QUIET = ("train.eval_every=0", "run.log_every=0", "run.checkpoint_every=0")
+
+
+def read_run(folder):
+    """run.json, and what each epoch says."""
+    with open(os.path.join(folder, "run.json")) as run, open(os.path.join(folder, "metrics.jsonl")) as lines:
+        return json.load(run), [json.loads(line) for line in lines]
+
+
+def trained(config, *words, ranks=1):
+    """read_run of a training of configs/CONFIG.json, or of a path; unless the words say so, it evaluates only at its end."""
+    path = config if os.path.isabs(config) else os.path.join(ROOT, "configs", config + ".json")
+    with tempfile.TemporaryDirectory(prefix="fringe-") as work:
+        fringe("train", path, "--ranks", ranks, "--quiet", *settings([*QUIET, f"run.dir={work}/run", *words]))
+        return read_run(f"{work}/run")
+
+
+def median_epoch(epochs):
+    """Its seconds, without the first two epochs."""
+    return statistics.median([epoch["time"]["epoch"] for epoch in epochs][2:])
 
 
 def npy(values, code="q"):

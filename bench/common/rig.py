@@ -1,34 +1,33 @@
 """Trainings on the network rig (netrig.sh), by turns, and what benches tell of them."""
-import json
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 
-from figures import FRINGE, ROOT, SMOKE
+from figures import FRINGE, QUIET, ROOT, SMOKE, ran, read_run, settings
 
+RIG = os.path.join(ROOT, "bench", "common", "netrig.sh")
+AS_IT_IS = 'exec "$@"'
 PERIOD, DELAY, WARM = (2, 1, 1) if SMOKE else (6, 3, 2)
 # Ranks go before whatever else runs here, in their session's group and in the machine's queue.
-FIRST = 'exec "$@"' if SMOKE else 'echo -20 >/proc/self/autogroup; exec nice -n -19 "$@"'
+FIRST = AS_IT_IS if SMOKE else 'echo -20 >/proc/self/autogroup; exec nice -n -19 "$@"'
 
 
-def run(work, config, layout, rate, mode, epochs, *settings):
-    """One training on the rig; the records of its epochs."""
+def on_hosts(layout, rate, *words, first=FIRST):
+    """Runs fringe with these words by mpirun on hosts x ranks of the rig."""
     hosts, ranks = layout.split("x")
+    place = ("--yield", "1") if SMOKE else ("--pin",)
+    ran("bash", RIG, "run", "--name", "bench", "--hosts", hosts, "--ppn", ranks, *place, "--rate", rate, "--", "-x",
+        "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c", first, "sh", FRINGE, *words)
+
+
+def run(work, config, layout, rate, mode, epochs, *words):
+    """One training on the rig; the records of its epochs."""
     folder = os.path.join(work, mode)
     shutil.rmtree(folder, ignore_errors=True)
-    words = ["bash", os.path.join(ROOT, "bench", "common", "netrig.sh"), "run", "--name", "adaqp", "--hosts", hosts, "--ppn",
-             ranks, *(("--yield", "1") if SMOKE else ("--pin",)), "--rate", f"{rate}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c",
-             FIRST, "sh", FRINGE, "train", config]
-    for setting in (f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}", "train.eval_every=0",
-                    "run.log_every=0", "run.checkpoint_every=0", "run.threads=1", f"quantization.period={PERIOD}", *settings):
-        words += ["--set", setting]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    with open(os.path.join(folder, "metrics.jsonl")) as lines:
-        return [json.loads(line) for line in lines]
+    on_hosts(layout, f"{rate}mbit", "train", config, *settings([
+        *QUIET, f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}", "run.threads=1",
+        f"quantization.period={PERIOD}", *words]))
+    return read_run(folder)[1]
 
 
 def times(records):

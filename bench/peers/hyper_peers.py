@@ -11,34 +11,23 @@ Writes bench/results/tables/hyper_peers.json.
 import glob
 import json
 import os
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from figures import ROOT, Bench, epoch_seconds, fringe, markdown, option, peer_python, settings, skip, write_tables
+from figures import ROOT, Bench, markdown, median_epoch, option, peer_python, ran, skip, trained, write_tables
 
-CONFIG = os.path.join(ROOT, "configs", "walmart-hgnn.json")
 BARS = {"vanilla": 3.0, "overlap": 3.0}
 
 
 def run_pyg(folder, threads, epochs, form):
-    words = [peer_python("pyg"), os.path.join(ROOT, "bench", "peers", "systems", "hyper_pyg.py"), folder, "hgnn", "--layers", "2", "--threads",
-             str(threads), "--epochs", str(epochs), "--form", form]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"hyper_pyg: {done.stderr[-2000:]}")
+    done = ran(peer_python("pyg"), os.path.join(ROOT, "bench", "peers", "systems", "hyper_pyg.py"), folder, "hgnn", "--layers", 2,
+               "--threads", threads, "--epochs", epochs, "--form", form)
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 
 def run_fringe(mode, threads, epochs, folder):
-    run = os.path.join(folder, "run")
-    shutil.rmtree(run, ignore_errors=True)
-    fringe("train", CONFIG, "--ranks", 1,
-           *settings([f"mode={mode}", f"data.cache={folder}", f"run.dir={run}", f"run.threads={threads}", "run.log_every=0",
-                      f"train.epochs={epochs + 2}", "train.eval_every=0", "model.norm_hyper=row", "run.checkpoint_every=0"]))
-    return epoch_seconds(run)
+    return median_epoch(trained("walmart-hgnn", f"mode={mode}", f"data.cache={folder}", f"run.threads={threads}",
+                                f"train.epochs={epochs + 2}", "model.norm_hyper=row")[1])
 
 
 def main():

@@ -103,7 +103,7 @@ def same_weights(bench, ranks):
             os.mkdir(work)
             logits, steps = one_step(work, make(d.features.shape[1], d.classes), model, data, ranks)
             for what, value in (("logits", logits), ("gradients", steps)):
-                bench.figure(f"{name}: {what}, relative", value, "", "at most", 1e-4, value / 1e-4 + 1e-9, 1, at_most=True)
+                bench.within(f"{name}: {what}, relative", value, "", 1e-4, "at most")
 
 
 def load_set(name):
@@ -149,7 +149,7 @@ def accuracy(bench, seeds, ranks):
         spread = [f"{statistics.mean(v):.2f} +- {statistics.stdev(v) if seeds > 1 else 0:.2f}" for v in (mine, theirs)]
         print(f"{name}, {seeds} seeds: sgc {spread[0]}, SGConv {spread[1]}; published {published}")
         difference = abs(statistics.mean(mine) - statistics.mean(theirs))
-        bench.figure(f"{name}: |sgc - SGConv|", difference, "points", "at most", 0.5, difference / 0.5 + 1e-9, 1, at_most=True)
+        bench.within(f"{name}: |sgc - SGConv|", difference, "points", 0.5, "at most")
 
 
 def main():

@@ -10,12 +10,10 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from figures import (ROOT, Bench, epoch_seconds, fringe, keep, kept, markdown, option, peer_python, read_kept, skip,
-                     write_tables)
+from figures import (ROOT, Bench, fringe, keep, kept, markdown, median_epoch, option, peer_python, ran, read_kept,
+                     skip, trained, write_tables)
 
 PEERS = ("dgl", "pyg")
 GENERATOR = {"reddit-small": "reddit-small", "reddit-half": "planted:nodes=116000,edges=13400000,communities=128"}
@@ -27,25 +25,19 @@ LAYER = {"gcn": "gcn", "sage": "sage-mean"}
 
 
 def run_peer(system, graph, model, threads, epochs):
-    words = [peer_python(system), os.path.join(ROOT, "bench", "peers", "systems", system + ".py"), graph, model, "--threads", str(threads),
-             "--epochs", str(epochs)]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{system}: {done.stderr[-2000:]}")
+    done = ran(peer_python(system), os.path.join(ROOT, "bench", "peers", "systems", system + ".py"), graph, model, "--threads",
+               threads, "--epochs", epochs)
     return json.loads(done.stdout.strip().splitlines()[-1])["epoch_seconds"]["median"]
 
 
 def run_fringe(form, graph, model, threads, epochs, folder):
-    config, run = os.path.join(folder, "config.json"), os.path.join(folder, "run")
+    config = os.path.join(folder, "config.json")
     with open(config, "w") as out:
         json.dump({"mode": MODES[form], "data": {"path": graph, "cache": os.path.join(folder, "cache")},
                    "model": {"layer": LAYER[model], "layers": 3, "hidden": 256, "dropout": 0.5,
                              "post": ["dropout", "norm", "activation"]},
-                   "train": {"epochs": epochs + 2, "lr": 0.01, "eval_every": 0},
-                   "run": {"dir": run, "threads": threads, "log_every": 1000}}, out)
-    shutil.rmtree(run, ignore_errors=True)
-    fringe("train", config, "--ranks", 1)
-    return epoch_seconds(run)
+                   "train": {"epochs": epochs + 2, "lr": 0.01}, "run": {"threads": threads}}, out)
+    return median_epoch(trained(config)[1])
 
 
 def main():

@@ -16,12 +16,10 @@ floats at the rates of bench/run.sh message, every core busy, measured anew for 
 import json
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from figures import (BUILD, ROOT, SMOKE, Bench, keep, kept, look_alike, markdown, needs_rig, option, read_kept,
-                     write_tables)
+from figures import (BUILD, ROOT, SMOKE, Bench, keep, kept, look_alike, markdown, needs_rig, option, ran, read_kept,
+                     read_run, write_tables)
 from rig import assigned, gains, in_turns, middle, ranged, search, vanilla
 
 BARS = {66.8: 2.5, 75.2: 3.0, 78.2: 3.4}  # of gcn; times vanilla
@@ -32,9 +30,7 @@ PUBLISHED_PERIOD = 100
 def seconds_per_float():
     """Of quantizing a listed row and of dequantizing it, on a core while all are at it."""
     program, cores = os.path.join(BUILD, "bench_message"), len(os.sched_getaffinity(0))
-    done = subprocess.run([program, *(["--rounds=1", "--rows=1000"] if SMOKE else ["--rounds=5"]), f"--threads={cores}"], capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{program}: {done.stderr}")
+    done = ran(program, *(["--rounds=1", "--rows=1000"] if SMOKE else ["--rounds=5"]), f"--threads={cores}")
     rate = {figure["name"]: figure["value"] for figure in json.loads(done.stdout.splitlines()[-1])["figures"]}
     return sum(4e-9 * cores / rate[f"{what} 4 bit, list of 30 %, {cores} threads"]
                for what in ("quantize", "dequantize"))
@@ -43,8 +39,7 @@ def seconds_per_float():
 def packing_must_take(work, mode, layout):
     """Seconds of a rank and epoch, by the floats that run.json says; ranks share the cores."""
     hosts, ranks = map(int, layout.split("x"))
-    with open(os.path.join(work, mode, "run.json")) as file:
-        exchanges = json.load(file)["exchanges"]
+    exchanges = read_run(os.path.join(work, mode))[0]["exchanges"]
     floats = sum(exchange["rows"] * exchange["columns"] for exchange in exchanges)
     return seconds_per_float() * floats / min(hosts * ranks, len(os.sched_getaffinity(0)))
 

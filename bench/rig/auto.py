@@ -11,16 +11,16 @@ the fixed mode with the best median, both of one round: its median over the roun
 median by bootstrap. Seconds are those of all epochs but the first, with the assignment of bit widths, so the epochs in
 which auto tries fp32 count. Writes bench/results/tables/auto.json.
 """
-import json
+import math
 import os
-import random
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, look_alike, markdown, needs_rig, option, write_tables
+from figures import (FRINGE, QUIET, ROOT, Bench, look_alike, markdown, needs_rig, option, ran, read_run, settings,
+                     write_tables)
+from ratios import interval
+from rig import AS_IT_IS, on_hosts
 
 BAR, BAR_LOWER = 1.05, 1.03
 FIXED = "vanilla,lossless,overlap,quantize,adaqp"
@@ -30,33 +30,17 @@ PERIOD, DELAY = 15, 3
 
 def train(work, config, layout, link, mode, epochs):
     """The records of its epochs, and the choice that it made."""
-    hosts, ranks = layout.split("x")
     folder = os.path.join(work, "run")
     shutil.rmtree(folder, ignore_errors=True)
+    words = ["train", config, *settings([*QUIET, f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}",
+                                         "run.threads=1", f"quantization.period={PERIOD}", f"quantization.delay={DELAY}"])]
     if link == "loopback":
-        words = ["mpirun", "--oversubscribe", "-n", str(int(hosts) * int(ranks))]
+        ran("mpirun", "--oversubscribe", "-n", math.prod(map(int, layout.split("x"))), "-x", "OMP_NUM_THREADS=1", "-x",
+            "FRINGE_DATA", FRINGE, *words)
     else:
-        words = ["bash", os.path.join(ROOT, "bench", "common", "netrig.sh"), "run", "--name", "auto", "--hosts", hosts, "--ppn",
-                 ranks, "--pin", "--rate", link, "--"]
-    words += ["-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", FRINGE, "train", config]
-    for setting in (f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs}", "train.eval_every=0",
-                    "run.log_every=0", "run.checkpoint_every=0", "run.threads=1", f"quantization.period={PERIOD}",
-                    f"quantization.delay={DELAY}"):
-        words += ["--set", setting]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    with open(os.path.join(folder, "metrics.jsonl")) as lines:
-        times = [json.loads(line)["time"] for line in lines][1:]
-    with open(os.path.join(folder, "run.json")) as run:
-        choice = json.load(run).get("codec_choice")
-    return sum(time["epoch"] + time.get("assignment", 0) for time in times), choice
-
-
-def interval(ratios):
-    pick = random.Random(1)
-    medians = sorted(statistics.median(pick.choices(ratios, k=len(ratios))) for _ in range(4000))
-    return statistics.median(ratios), medians[100], medians[-101]
+        on_hosts(layout, link, *words, first=AS_IT_IS)
+    run, epochs = read_run(folder)
+    return sum(epoch["time"]["epoch"] + epoch["time"].get("assignment", 0) for epoch in epochs[1:]), run.get("codec_choice")
 
 
 def chosen(choice):

@@ -18,16 +18,13 @@ import json
 import os
 import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 import zipfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, fringe, markdown, needs_rig, npy, option, settings, write_tables
-from rig import FIRST
+from figures import FRINGE, ROOT, SMOKE, Bench, fringe, markdown, needs_rig, npy, option, ran, settings, write_tables
+from rig import FIRST, on_hosts
 from streams import by_hyperedges, planted, write
 
-RIG = os.path.join(ROOT, "bench", "common", "netrig.sh")
 COMMUNITIES, CLASSES, PURITY = 64, 8, 0.9
 LAYOUT = option("layout", "4x1")
 RANKS = int(LAYOUT.split("x")[0]) * int(LAYOUT.split("x")[1])
@@ -44,15 +41,10 @@ def told(folder):
 
 
 def run(work, config, method, program):
-    hosts, ranks = LAYOUT.split("x")
     folder = os.path.join(work, "out")
     shutil.rmtree(folder, ignore_errors=True)
-    words = ["bash", RIG, "run", "--name", "programs", "--hosts", hosts, "--ppn", ranks, *(("--yield", "1") if SMOKE else ("--pin",)),
-             "--rate", f"{option('rate', 100)}mbit", "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", "sh", "-c", FIRST, "sh",
-             FRINGE, "program", program, config["path"], "-o", folder, *settings(choices(config, program, method))]
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
+    on_hosts(LAYOUT, f"{option('rate', 100)}mbit", "program", program, config["path"], "-o", folder,
+             *settings(choices(config, program, method)))
     return told(folder)
 
 
@@ -128,10 +120,7 @@ def on_one_core(work, config, program):
     for _ in range(1 if SMOKE else 3):
         out = os.path.join(work, "one")
         words = settings(choices(config, program, "random", 5 if SMOKE else 50))
-        done = subprocess.run(["taskset", "-c", "0", "sh", "-c", FIRST, "sh", FRINGE, "program", program, config["path"], "-o", out,
-                               "--quiet", *words], capture_output=True, text=True)
-        if done.returncode != 0:
-            sys.exit(f"fringe program {program}\nended with {done.returncode}: {done.stderr[-2000:]}")
+        ran("taskset", "-c", "0", "sh", "-c", FIRST, "sh", FRINGE, "program", program, config["path"], "-o", out, "--quiet", *words)
         runs.append(told(out))
     return min(runs, key=lambda one: one["seconds_per_iteration"])
 

@@ -6,7 +6,7 @@ smoke: --only=reddit-small-gcn --parts=2 --layers=2 --modes=adaqp --least=1 --mo
 
 Every case trains configs/<set>.json with the same seeds in all modes; a seed's score is the mean of its last ten
 evaluations. A mode agrees if the means differ by at most max(0.3 points, 2 standard errors). For adaqp seeds are added
-until the standard error of the difference is at most 0.15 points; the other modes take `least` seeds. NodeFiles it stands
+until the standard error of the difference is at most 0.15 points; the other modes take `least` seeds. Beside it stands
 the noise that the mode's messages add to the gradient of vanilla's last weights, without dropout:
 |g_mode - g_fp32| / |g_fp32|, root mean square over seeds. Scores are kept in bench/results/adaqp_accuracy.json as
 soon as they are known and not measured again (remove a case there to do so). Writes bench/results/tables/adaqp_accuracy.json.
@@ -178,9 +178,7 @@ def main():
                     for mode in modes:
                         case.measure(mode, least, most if mode == "adaqp" else least)
                         mean, _, allowed = paired_difference(case.scores[mode], case.scores["vanilla"])
-                        bar = 1.0 if mode == "adaqp" else 0.0
-                        bench.figure(f"{row}, {mode}", mean, "points", "allowed", allowed, abs(mean) / allowed + 1e-9,
-                                     bar, at_most=True)
+                        bench.within(f"{row}, {mode}", mean, "points", allowed, bar=1.0 if mode == "adaqp" else 0.0)
                     write_table(table)
                     shutil.rmtree(case.folder, ignore_errors=True)
     bench.end()

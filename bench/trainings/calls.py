@@ -16,11 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-from figures import FRINGE, ROOT, SMOKE, Bench, look_alike, markdown, option, write_tables
-from rig import FIRST
+from figures import FRINGE, ROOT, SMOKE, Bench, look_alike, markdown, option, ran, write_tables
+from rig import FIRST, RIG
 
 CALLED = os.path.join(ROOT, "bench", "common", "called.py")
-RIG = os.path.join(ROOT, "bench", "common", "netrig.sh")
 SOON = 0.1  # seconds
 
 
@@ -43,13 +42,6 @@ def environment(report, **more):
                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **more)
 
 
-def started(words, **more):
-    done = subprocess.run(words, capture_output=True, text=True, **more)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    return done.stdout
-
-
 def reports(path):
     with open(path) as lines:
         return [json.loads(line) for line in lines]
@@ -58,8 +50,8 @@ def reports(path):
 def epochs_by_turns(bench, work, command, called, pairs, epochs):
     """The ratio to the command's epochs, and what Python took in each training."""
     report, cell = os.path.join(work, "turns"), "tiny-2" if SMOKE else "reddit-small-4"
-    said = started(["sh", os.path.join(ROOT, "bench", "turns.sh"), command, called, "--cells", cell, "--epochs", str(epochs),
-                    "--pairs", str(pairs), "--most", str(pairs), "--bar", "1.03"], env=environment(report))
+    said = ran("sh", os.path.join(ROOT, "bench", "turns.sh"), command, called, "--cells", cell, "--epochs", epochs,
+               "--pairs", pairs, "--most", pairs, "--bar", "1.03", env=environment(report)).stdout
     print(said.splitlines()[0], flush=True)
     (turn,) = json.loads(said.splitlines()[-1])["figures"]
     bench.figure("an epoch with a callback over the command's", turn["value"], "x")
@@ -80,8 +72,8 @@ def on_the_rig(work, words, report):
     mpi = {"plm": "rsh", "plm_rsh_agent": state + "/agent", "oob_tcp_if_include": "eth0", "btl_tcp_if_include": "eth0",
            "btl": "self,tcp", "pml": "ob1", "orte_tmpdir_base": state}
     try:
-        started(["bash", RIG, "exec", "--name", name, "--host", "1", "--", *words],
-                env=environment(report, TMPDIR=work, **{"OMPI_MCA_" + key: value for key, value in mpi.items()}))
+        ran("bash", RIG, "exec", "--name", name, "--host", "1", "--", *words,
+            env=environment(report, TMPDIR=work, **{"OMPI_MCA_" + key: value for key, value in mpi.items()}))
     finally:
         subprocess.run(["bash", RIG, "down", "--name", name], **rig)
     return True
@@ -96,7 +88,7 @@ def late(bench, work, called, graph, epochs):
         for setting in (f"train.epochs={epochs}", "run.threads=1", f"run.dir={work}/run{ranks}-{where[-1]}"):
             words += ["--set", setting]
         if where != "2 hosts":
-            started(words, env=environment(report))
+            ran(*words, env=environment(report))
         elif not on_the_rig(work, [*words, "--hosts", "h1,h2"], report):
             continue
         found[where] = reports(report)[0]["late"]

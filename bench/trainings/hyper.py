@@ -18,7 +18,7 @@ import sys
 import tempfile
 import zipfile
 
-from figures import BUILD, FRINGE, SMOKE, Bench, epoch_seconds, markdown, npy, option, skip, write_tables
+from figures import BUILD, FRINGE, SMOKE, Bench, markdown, median_epoch, npy, option, read_run, skip, write_tables
 
 SETS = {"cora-cocite": "hg_cora_cocite", "cora-coauthor": "hg_cora_coauthor", "citeseer-cocite": "hg_citeseer_cocite",
         "pubmed-cocite": "hg_pubmed_cocite", "dblp-coauthor": "hg_dblp_coauthor", "house": "hg_house", "zoo": "hg_zoo",
@@ -72,11 +72,9 @@ def train(path):
         sys.exit(f"fringe train {path} ended with {done.returncode}: {done.stderr[-2000:]}")
     with open(path) as file:
         folder = json.load(file)["run"]["dir"]
-    with open(os.path.join(folder, "run.json")) as file:
-        run = json.load(file)
-    seconds = epoch_seconds(folder)
+    run, epochs = read_run(folder)
     shutil.rmtree(folder)
-    return seconds, run["result"]["memory_resident"] / 2**20, run["data"]["edges"], run["data"]["nodes"]
+    return median_epoch(epochs), run["result"]["memory_resident"] / 2**20, run["data"]["edges"], run["data"]["nodes"]
 
 
 def copy_rate():

@@ -9,14 +9,10 @@ Adam at 0.01, decay of the first matrix, 200 epochs, a hyperedge for every node 
 differ by at most max(1.5 points, 3 combined standard errors) on one rank and on --ranks, and if the means of these two
 differ by at most 0.3 points over the same splits and seeds. Writes bench/results/tables/hyper_accuracy.json.
 """
-import json
-import os
-import shutil
 import statistics
 import sys
-import tempfile
 
-from figures import ROOT, Bench, allowed_difference, fringe, markdown, option, settings, write_tables
+from figures import Bench, allowed_difference, markdown, option, trained, write_tables
 
 REFERENCE = {  # mean, standard deviation, runs; the runs are splits, but of mushroom seeds
     "cora-cocite": (69.7, 1.5, 10),
@@ -30,15 +26,9 @@ AT_LEAST_ALLOWED, BETWEEN_RANKS = 1.5, 0.3
 
 def score(name, number, ranks):
     """Accuracy of the test nodes at the last epoch of one run, in percent."""
-    folder = tempfile.mkdtemp(prefix=f"fringe-{name}-")
     row = [] if name in ONE_SPLIT else [f"data.split_row={number}"]
-    fringe("train", os.path.join(ROOT, "configs", name + "-hgnn.json"), "--ranks", ranks,
-           *settings([*row, f"run.seed={number}", f"run.dir={folder}", "train.eval_every=0", "run.checkpoint_every=0",
-                      "run.log_every=0"]))
-    with open(os.path.join(folder, "run.json")) as file:
-        last = json.load(file)["result"]["last"]
-    shutil.rmtree(folder)
-    return 100 * last["test"]["accuracy"]
+    run, _ = trained(name + "-hgnn", *row, f"run.seed={number}", ranks=ranks)
+    return 100 * run["result"]["last"]["test"]["accuracy"]
 
 
 def spread(scores):
@@ -52,14 +42,12 @@ def measure(bench, name, runs, ranks):
     for count in (1, ranks):
         difference = statistics.mean(scores[count]) - mean
         allowed = allowed_difference(AT_LEAST_ALLOWED, (spread(scores[count]), runs), REFERENCE[name][1:])
-        bench.figure(f"{name}, ranks {count}: |difference|", abs(difference), "points", "allowed", allowed,
-                     abs(difference) / allowed + 1e-9, 1.0, at_most=True)
+        bench.within(f"{name}, ranks {count}: |difference|", abs(difference), "points", allowed)
         cells += [f"{statistics.mean(scores[count]):.2f} ± {spread(scores[count]):.2f}", f"{difference:+.2f}",
                   f"{allowed:.2f}"]
     pairs = [many - one for one, many in zip(scores[1], scores[ranks])]
     apart = statistics.mean(pairs)
-    bench.figure(f"{name}: |{ranks} ranks - 1 rank|", abs(apart), "points", "allowed", BETWEEN_RANKS,
-                 abs(apart) / BETWEEN_RANKS + 1e-9, 1.0, at_most=True)
+    bench.within(f"{name}: |{ranks} ranks - 1 rank|", abs(apart), "points", BETWEEN_RANKS)
     kind = "seeds" if name in ONE_SPLIT else "splits"
     reference = "{:.1f} ± {:.1f} ({})".format(*REFERENCE[name])
     return f"| {name} | {reference} | {runs} {kind} | " + " | ".join(cells) + f" | {apart:+.2f} ± {spread(pairs):.2f} |"

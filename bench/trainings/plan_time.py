@@ -14,13 +14,11 @@ plan is asked with --cores of a host below 1.
 """
 import json
 import os
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from figures import FRINGE, ROOT, Bench, fringe, look_alike, needs_rig, option, settings
+from figures import FRINGE, QUIET, ROOT, Bench, fringe, look_alike, needs_rig, option, ran, read_run, settings
+from rig import AS_IT_IS, on_hosts
 
 BAR, RIG_BAR = 0.2, 0.25
 RIG_HOSTS, RIG_LINKS = 4, {"1gbit": "1,100e-6", "100mbit": "0.1,100e-6"}  # name: --link
@@ -45,37 +43,17 @@ def plan(config, ranks, mode, hosts):
     return json.loads(out)["modes"][mode][0]
 
 
-def command(config, ranks, link):
-    """What starts a training, on this machine or on the rig."""
-    if link is None:
-        return [FRINGE, "train", config, "--ranks", str(ranks)]
-    return ["bash", os.path.join(ROOT, "bench", "common", "netrig.sh"), "run", "--name", "plan", "--hosts", str(RIG_HOSTS),
-            "--ppn", "1", "--pin", "--rate", link, "--", "-x", "OMP_NUM_THREADS=1", "-x", "FRINGE_DATA", FRINGE, "train", config]
-
-
 def train(work, config, ranks, mode, epochs, link):
+    """Of a training on this machine or on the rig: its epochs but the first two, and the memory that it foresaw."""
     folder = os.path.join(work, "run")
-    shutil.rmtree(folder, ignore_errors=True)
-    words = command(config, ranks, link) + ["--quiet"] + settings((
-        f"mode={mode}", f"run.dir={folder}", f"train.epochs={epochs + 2}", "train.eval_every=0", "run.log_every=0",
-        "run.checkpoint_every=0", *SOON))
-    done = subprocess.run(words, capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}")
-    with open(os.path.join(folder, "metrics.jsonl")) as lines:
-        epoch = [json.loads(line) for line in lines][2:]
-    with open(os.path.join(folder, "run.json")) as run:
-        memory = json.load(run)
-    return epoch, find(memory, "memory_predicted")
-
-
-def find(value, key):
-    """The first member with that key at any depth."""
-    if not isinstance(value, dict):
-        return None
-    if key in value:
-        return value[key]
-    return next((found for found in (find(v, key) for v in value.values()) if found is not None), None)
+    words = ["train", config, "--quiet", *settings([*QUIET, f"mode={mode}", f"run.dir={folder}",
+                                                    f"train.epochs={epochs + 2}", *SOON])]
+    if link:
+        on_hosts(f"{RIG_HOSTS}x1", link, *words, first=AS_IT_IS)
+    else:
+        ran(FRINGE, *words, "--ranks", ranks)
+    run, records = read_run(folder)
+    return records[2:], run["result"]["memory_predicted"]
 
 
 def median(epochs, names):

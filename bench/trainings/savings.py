@@ -11,15 +11,12 @@ rig: vanilla and AdaQP, each as published and with the savings, at the link rate
 communicates as much as AdaQP's paper says (bench/run.sh adaqp), --repeats times by turns: medians with their range. alone: one rank, all cores, as published and with them.
 Writes bench/results/tables/savings.json.
 """
-import json
 import os
-import shutil
 import statistics
-import subprocess
-import sys
 import tempfile
 
-from figures import BUILD, ROOT, SMOKE, Bench, fringe, keep, kept, markdown, needs_rig, option, read_kept, write_tables
+from figures import (BUILD, ROOT, SMOKE, Bench, keep, kept, markdown, needs_rig, option, ran, read_kept, trained,
+                     write_tables)
 import rig as on_rig
 
 SAVED = {"cora": 20, "pubmed": 23, "amazon_photo": 38, "amazon_computers": 37, "coauthor_cs": 27,
@@ -37,28 +34,16 @@ def recipe(name):
     return os.path.join(ROOT, "configs", name.replace("_", "-") + "-gcn.json"), []
 
 
-def train(work, name, ranks, *settings, epochs=1):
+def train(work, name, ranks, *words, epochs=1):
     """run.json and the epochs of a short training."""
     config, lacks = recipe(name)
-    folder = os.path.join(work, "run")
-    shutil.rmtree(folder, ignore_errors=True)
-    words = ["train", config, "--ranks", ranks]
-    for setting in (*lacks, f"run.dir={folder}", f"data.cache={work}/cache", f"train.epochs={epochs}",
-                    "train.eval_every=0", "run.log_every=0", "run.checkpoint_every=0", *settings):
-        words += ["--set", setting]
-    fringe(*words)
-    with open(os.path.join(folder, "run.json")) as run, open(os.path.join(folder, "metrics.jsonl")) as lines:
-        return json.load(run), [json.loads(line) for line in lines]
+    return trained(config, *lacks, f"data.cache={work}/cache", f"train.epochs={epochs}", *words, ranks=ranks)
 
 
 def seconds_of_cut(name, parts):
     """METIS alone."""
     config, lacks = recipe(name)
-    done = subprocess.run([os.path.join(BUILD, "bench_cut"), config, str(parts), *lacks],
-                          capture_output=True, text=True)
-    if done.returncode != 0:
-        sys.exit(f"bench_cut {config}: {done.stderr}")
-    return float(done.stdout.split()[0])
+    return float(ran(os.path.join(BUILD, "bench_cut"), config, parts, *lacks).stdout.split()[0])
 
 
 def seconds_of_planning(work, name, cover):
@@ -117,19 +102,14 @@ def computing(bench, work):
     return "An epoch of a three-layer GCN on one rank.", markdown("| graph | all rows s | train_rows s | times faster |", rows)
 
 
-def alone(bench, work, graph):
+def alone(bench, graph):
     rows = []
     for model in option("models", "gcn,sage").split(","):
         took = {"vanilla": [], "overlap": []}
         for _ in range(1 if SMOKE else 3):
             for mode in took:
-                folder = os.path.join(work, "alone")
-                shutil.rmtree(folder, ignore_errors=True)
-                fringe("train", os.path.join(ROOT, "configs", f"{graph}-{model}.json"), "--ranks", 1,
-                       *(w for s in (f"mode={mode}", f"run.dir={folder}", "train.epochs=8", "train.eval_every=0",
-                                     "run.log_every=0", "run.checkpoint_every=0") for w in ("--set", s)))
-                with open(os.path.join(folder, "metrics.jsonl")) as lines:
-                    took[mode] += [json.loads(line)["time"]["epoch"] for line in lines][2:]
+                epochs = trained(f"{graph}-{model}", f"mode={mode}", "train.epochs=8")[1]
+                took[mode] += [epoch["time"]["epoch"] for epoch in epochs[2:]]
         least = {mode: statistics.median(times) for mode, times in took.items()}
         gain = least["vanilla"] / least["overlap"]
         bench.figure(f"{graph} {model}, one rank: published over savings", gain, "x", "bar", 1.35, gain / 1.35, 1.0)
@@ -208,7 +188,7 @@ def main():
                          *left(bench, work), *computing(bench, work))
         if "alone" in parts:
             write_tables(f"One rank with the savings, {graph}",
-                         f"`bench/run.sh savings --parts=alone --graph={graph}`.", *alone(bench, work, graph))
+                         f"`bench/run.sh savings --parts=alone --graph={graph}`.", *alone(bench, graph))
         if "rig" in parts:
             write_tables(f"The savings on the network rig, {graph}",
                          f"`bench/run.sh savings --parts=rig --graph={graph}`.", *rig(bench, work))

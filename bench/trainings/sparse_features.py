@@ -9,11 +9,10 @@ words: a bag of words over a random graph, half a percent of 6,000 columns, made
 """
 import json
 import os
-import shutil
 import statistics
 import tempfile
 
-from figures import ROOT, SMOKE, Bench, epoch_seconds, fringe, markdown, needs_module, option, settings, write_tables
+from figures import ROOT, SMOKE, Bench, markdown, median_epoch, needs_module, option, trained, write_tables
 
 numpy = needs_module("numpy")
 SHARE60 = "data.splits=random:0.6,0.2"
@@ -62,14 +61,8 @@ def cases(work):
 
 def train(work, config, words):
     """Seconds of an epoch, bytes of memory, and the losses of ten epochs."""
-    folder = os.path.join(work, "run")
-    shutil.rmtree(folder, ignore_errors=True)
-    fringe("train", config, *settings([f"run.dir={folder}", f"data.cache={work}/cache", "train.eval_every=0",
-                                       f"train.epochs={option('epochs', 12)}", "run.log_every=0",
-                                       "run.checkpoint_every=0", *words]))
-    with open(os.path.join(folder, "run.json")) as run, open(os.path.join(folder, "metrics.jsonl")) as lines:
-        losses = [json.loads(line)["loss"] for line in lines]
-        return epoch_seconds(folder), json.load(run)["result"]["memory_resident"], losses[:10]
+    run, epochs = trained(config, f"data.cache={work}/cache", f"train.epochs={option('epochs', 12)}", *words)
+    return median_epoch(epochs), run["result"]["memory_resident"], [epoch["loss"] for epoch in epochs[:10]]
 
 
 def measure(bench, work, name, config, words, bar):
