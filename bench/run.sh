@@ -2,8 +2,11 @@
 # Runs benches by name: bench/run.sh NAME... [--strict] [--smoke] [options of the bench]
 # A bench is a file NAME.sh, NAME.py or NAME.c (built as bench_NAME) in a folder of bench/ named for a purpose: kernels,
 # data, trainings, peers, rig (a network of namespaces), breaking, building. Where there are both NAME.sh and NAME.c the
-# script runs the program. What they share is in bench/common, and what they keep in bench/results/NAME.json.
+# script runs the program. What they share is in bench/common. Tables go to bench/results/tables/NAME.json; what a bench
+# keeps in bench/results/NAME.json is not measured again: remove it there to do so.
 #
+# --hours=H: no cell is begun after so many hours. --results=FOLDER: keeps them there, --merge=FOLDER,...: takes in what
+#   such folders have, so that cells can be measured on several machines.
 # --strict: the exit status says whether every bar of every bench was reached. 77: all were skipped; they say why.
 # --smoke: does each start and end? On tiny data of its own, with the options of the line "smoke: OPTIONS" of its file,
 #   without bars, and writing nothing outside a temporary folder, which goes.

@@ -13,7 +13,6 @@ step=1 program=${FRINGE:-$root/build/fringe} dry=
 options step program dry -- "$@"
 export FRINGE=$program FRINGE_FULL_STEP=$step
 export FRINGE_BUILD=${FRINGE_BUILD:-$(dirname "$FRINGE")}
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 status=0
 for name in full_disk full_tmpfs; do
     if [ -n "$dry" ]; then

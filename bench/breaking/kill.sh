@@ -20,7 +20,6 @@ count=1000 epochs=600 seed=1 only='' log=/dev/null program=${FRINGE:-$root/build
 . "$root/bench/common/options.sh"
 options count epochs log only seed program -- "$@"
 FRINGE=$program
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 . "$root/tests/kills.sh"
 RANDOM=$seed
 kills_begin

@@ -11,7 +11,6 @@ count=20 to="all session mpirun ranks one supervisor group" program=${FRINGE:-$r
 . "$root/bench/common/options.sh"
 options count to program -- "$@"
 FRINGE=$program
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 . "$root/tests/cli/lib.sh"
 . "$root/tests/sends.sh"
 tiny

@@ -12,7 +12,6 @@ count=100 epochs=120 seed=1 log=/dev/null program=${FRINGE:-$root/build/fringe}
 . "$root/bench/common/options.sh"
 options count epochs log seed program -- "$@"
 FRINGE=$program
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 wanted=$epochs
 . "$root/tests/stops.sh"
 epochs=$wanted

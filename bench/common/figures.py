@@ -124,8 +124,7 @@ def fringe(*words):
 
 def on_ranks(ranks, program, *words):
     """The lines that a bench's own program prints under mpirun; its sentence ends the bench if it fails."""
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_mpi_yield_when_idle="1", OMPI_ALLOW_RUN_AS_ROOT="1",
-                       OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_mpi_yield_when_idle="1")
     return ran("mpirun", "--oversubscribe", "--bind-to", "none", "-n", ranks, os.path.join(BUILD, program), *words,
                env=environment).stdout.splitlines()
 

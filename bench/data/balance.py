@@ -83,5 +83,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

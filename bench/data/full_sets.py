@@ -203,5 +203,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

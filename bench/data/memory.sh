@@ -11,8 +11,6 @@ program=${FRINGE_BUILD:-$root/build}/bench_memory
 folder=$(mktemp -d "${TMPDIR:-/tmp}/fringe-memory-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM HUP
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 status=0
 "$program" "$folder" "$@" || status=$?
 mpirun --oversubscribe --bind-to none -n 4 -x OMP_NUM_THREADS=1 "$program" "$folder" "$@" || status=$?

@@ -1,6 +1,6 @@
 // Reading npz files into a dataset with its checks, against numpy and scipy to the same checked
 // CSR, in turns: a look-alike of Reddit as fringe convert writes it (CSR), and as DGL downloads it
-// (COO, two files). Beside these, what zlib and libdeflate need to inflate the same files on one
+// (COO, two files). Next to these, what zlib and libdeflate need to inflate the same files on one
 // thread.
 //
 //   npz_rate [--strict] [--percent=40] [--rounds=5] [--threads=2]

@@ -1,5 +1,5 @@
 // Opening a dataset directory of Reddit's size, whose arrays are mapped: all checks of what is in
-// it are made each time, on pages that are in memory. Beside it, hashing the same files, which
+// it are made each time, on pages that are in memory. Next to it, hashing the same files, which
 // says whether the cache knows them, and the least time in which so many bytes can be read.
 //
 //   open_rate [--strict] [--percent=100] [--rounds=7] [--threads=2]

@@ -10,7 +10,5 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$(mktemp -d "${TMPDIR:-/tmp}/fringe-rows-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM HUP
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 mpirun --oversubscribe --bind-to none -n 3 -x OMP_NUM_THREADS=1 "${FRINGE_BUILD:-$root/build}/bench_predict_rows" \
     "$folder" "$@"

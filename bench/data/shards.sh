@@ -16,8 +16,6 @@ done
 folder=$(mktemp -d "${TMPDIR:-/tmp}/fringe-shards-XXXXXX")
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 130' INT TERM HUP
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 "$build/fringe" generate "$set" -o "$folder/graph"
 echo '{}' >"$folder/config.json"
 "$build/fringe" partition "$folder/config.json" --set data.path="$folder/graph" --set data.cache="$folder/cache-one" \

@@ -3,14 +3,13 @@
 usage: bench/run.sh srp [--strict] [--sets=walmart,...] [--parts=2,8,28] [--seeds=5] [--limit=60] [--again]
 smoke: --sets=walmart --parts=2 --seeds=1
 
-srp sees every node or hyperedge once, METIS and Mt-KaHyPar see the whole hypergraph. bench/peers/systems/setup.sh mtkahypar
-makes the environment of Mt-KaHyPar first; without it that method is left out, and the output says so. A method with a
-seed is run with the seeds 1, 2, ..., one without as often, for its time alone; if a run takes more than `limit`
-seconds no other follows. Every method runs on one thread in a process of its own, its parts go through
+srp sees every node or hyperedge once, METIS and Mt-KaHyPar see the whole hypergraph. bench/peers/systems/setup.sh
+mtkahypar makes the environment of Mt-KaHyPar first; without it that method is left out, and the output says so. A
+method with a seed is run with the seeds 1, 2, ..., one without as often, for its time alone; if a run takes more than
+`limit` seconds no other follows. Every method runs on one thread in a process of its own, its parts go through
 partition.method=file:PATH, and `fringe partition` measures them. Nothing is printed before replicas and connectivity
 have been counted again here, from the pins and the parts. Cuts are kept in bench/results/srp.json as soon as they are
 known and not made again, but for those of tests/data/srp.tsv, the bars of --strict (--again: all are made again).
-Writes bench/results/tables/srp.json from all that is kept.
 """
 import glob
 import json
@@ -348,5 +347,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

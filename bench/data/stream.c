@@ -4,7 +4,7 @@
 //
 // Hyperedge h of n belongs to a random community of 1,000 nodes; of its 2 to 10 pins (the second
 // stream: 2 to 100, three quarters of them below 10) nine in ten are of that community, so that the
-// degrees of nodes do not depend on the length of the stream. Beside the rates stands what the
+// degrees of nodes do not depend on the length of the stream. Next to the rates stands what the
 // machine can do: reads of 64 bytes at random places of a table as large as the partitioner's
 // memory, as many for each pin as the layout needs at least (two to find the node, one each for its
 // place, its pins and its parts).

@@ -196,5 +196,4 @@ def main():
                 picture(folder)
 
 
-if __name__ == "__main__":
-    main()
+main()

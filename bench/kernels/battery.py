@@ -3,9 +3,9 @@
 usage: bench/run.sh battery [--axes=column,row,peer,epoch,layer] [--rounds=7,10] [--tests=0,2,100,...] [--hours=3] [--strict]
 smoke: --axes=row --rounds=7 --tests=100
 
-An axis (battery.c) is the word that runs, as a training makes it run. Of about 110 p-values of a generator without fault one
-is below .005 or above .995 ("weak") in the mean, and none below 1e-6 ("failed"). Numbers of 8 bits are the same bytes as
-those of 16. Cells are kept in bench/results/battery.json and not run again. Writes bench/results/tables/battery.json.
+An axis (battery.c) is the word that runs, as a training makes it run. Of about 110 p-values of a generator without
+fault one is below .005 or above .995 ("weak") in the mean, and none below 1e-6 ("failed"). Numbers of 8 bits are the
+same bytes as those of 16.
 """
 import os
 import shutil

@@ -3,10 +3,10 @@
 usage: bench/run.sh hyper_peers [--strict] [--threads=2] [--epochs=8] [--rounds=3]
 smoke: --epochs=1 --rounds=1
 
-walmart with the features random:64, 2 convolutions, 256 wide (configs/walmart-hgnn.json with model.norm_hyper=row, which
-is what HypergraphConv computes). bench/peers/systems/setup.sh pyg makes the environment first. The systems take turns, and the
-figures are ratios of medians. Mode vanilla computes in every epoch what PyG computes; overlap is fringe's default.
-Writes bench/results/tables/hyper_peers.json.
+walmart with the features random:64, 2 convolutions, 256 wide (configs/walmart-hgnn.json with model.norm_hyper=row,
+which is what HypergraphConv computes). bench/peers/systems/setup.sh pyg makes the environment first. The systems take
+turns, and the figures are ratios of medians. Mode vanilla computes in every epoch what PyG computes; overlap is
+fringe's default.
 """
 import glob
 import json
@@ -57,5 +57,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -5,13 +5,12 @@ usage: bench/run.sh adaqp [--strict] [--graph=reddit-small] [--models=gcn,sage] 
 smoke: --models=gcn --layouts=2x1 --shares=66.8 --epochs=1 --repeats=1
 
 For every model, layout (hosts x ranks of each) and share the link rate is searched at which vanilla (fp32, blocking)
-spends that share of its epoch packing, sending and unpacking; there all modes run --repeats times, by turns; figures are
-medians over these, the speed-up with its range. The ideal is vanilla's epoch over
-max(compute, quantized exchange), its parts measured in the same run: compute is what vanilla does beside exchanges
-(summing weight gradients, too: only the blocking schedule hides none of it, so the ideal may be passed), the exchange
-is what the same messages make it wait under that schedule. What packing and unpacking must take is their bytes of
-floats at the rates of bench/run.sh message, every core busy, measured anew for each cell. Published speed-ups: 2.19 to
-3.01. Writes bench/results/tables/adaqp.json.
+spends that share of its epoch packing, sending and unpacking; there all modes run --repeats times, by turns; figures
+are medians over these, the speed-up with its range. The ideal is vanilla's epoch over max(compute, quantized exchange),
+its parts measured in the same run: compute is what vanilla does beside exchanges (summing weight gradients, too: only
+the blocking schedule hides none of it, so the ideal may be passed), the exchange is what the same messages make it wait
+under that schedule. What packing and unpacking must take is their bytes of floats at the rates of bench/run.sh message,
+every core busy, measured anew for each cell. Published speed-ups: 2.19 to 3.01.
 """
 import json
 import os
@@ -122,5 +121,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

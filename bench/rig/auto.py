@@ -7,9 +7,9 @@ smoke: --links=loopback --rounds=1 --epochs=6 --fixed=vanilla
 Two hosts of the network rig, each with a core of its own, are joined by links of each rate (loopback: by none, in
 shared memory). A short training of every fixed mode finds those that come near the best; the others are left out. Then
 these and auto train --epochs epochs in every round, in an order that turns. The figure is auto's seconds by those of
-the fixed mode with the best median, both of one round: its median over the rounds, and the 95 % interval of that
-median by bootstrap. Seconds are those of all epochs but the first, with the assignment of bit widths, so the epochs in
-which auto tries fp32 count. Writes bench/results/tables/auto.json.
+the fixed mode with the best median, both of one round: its median over the rounds, and the 95 % interval of that median
+by bootstrap. Seconds are those of all epochs but the first, with the assignment of bit widths, so the epochs in which
+auto tries fp32 count.
 """
 import math
 import os

@@ -6,8 +6,8 @@ smoke: --layouts=2x1 --epochs=1 --repeats=1
 
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla communicates --share percent of its
 epoch; there mode adaqp runs --repeats times with gradients in fp32 and with gradients.codec=max, bits=4, by turns. The
-part of adaqp's epoch that the sum of gradients and the rest (what no kind of time names) take could fall to 1/7.7, by its
-bytes; the bar is 0.85 of that: 1 - 0.85 x part x (1 - 1/7.7) of adaqp's epoch. Writes bench/results/tables/coded_sums.json.
+part of adaqp's epoch that the sum of gradients and the rest (what no kind of time names) take could fall to 1/7.7, by
+its bytes; the bar is 0.85 of that: 1 - 0.85 x part x (1 - 1/7.7) of adaqp's epoch.
 """
 import os
 import tempfile

@@ -5,9 +5,10 @@ smoke: --layouts=2x1 --epochs=1 --repeats=1
 
 For each layout (hosts x ranks of each) the link rate is searched at which vanilla (fp32, blocking, the 2 R rows of
 lossless.cover=replicas) spends that share of its epoch packing, sending and unpacking walmart's rows (configs/
-adaqp-walmart-hgnn.json, with parts of equal numbers of nodes and of pins: waiting for a larger part is no communication);
-there vanilla, the same rows in few bits (adaqp-published) and fewer rows in few bits (adaqp) take turns. Bars: 2 hosts 2.5 and 3 times as fast as vanilla, 4 hosts 2.2 and 2.7. The ideal is the epoch without any
-communication. Writes bench/results/tables/hyper_rig.json.
+adaqp-walmart-hgnn.json, with parts of equal numbers of nodes and of pins: waiting for a larger part is no
+communication); there vanilla, the same rows in few bits (adaqp-published) and fewer rows in few bits (adaqp) take
+turns. Bars: 2 hosts 2.5 and 3 times as fast as vanilla, 4 hosts 2.2 and 2.7. The ideal is the epoch without any
+communication.
 """
 import json
 import os
@@ -72,5 +73,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

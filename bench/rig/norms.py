@@ -3,9 +3,9 @@
 usage: bench/run.sh norms [--graph=reddit-small] [--layout=2x2] [--share=75.2] [--epochs=9] [--repeats=3]
 smoke: --layout=2x1 --epochs=1 --repeats=1
 
-The configuration of bench/run.sh adaqp (gcn) at the link rate where vanilla with LayerNorm spends that share of its epoch
-communicating; both norms by turns in vanilla and overlap. Medians over the repeats. Both modes compute all rows
-(lossless.receptive_field=all), so that both norms send the same rows. Writes bench/results/tables/norms.json.
+The configuration of bench/run.sh adaqp (gcn) at the link rate where vanilla with LayerNorm spends that share of its
+epoch communicating; both norms by turns in vanilla and overlap. Medians over the repeats. Both modes compute all rows
+(lossless.receptive_field=all), so that both norms send the same rows.
 """
 import os
 import statistics
@@ -47,5 +47,4 @@ up its columns over the ranks once a layer and direction, and no layer begins be
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

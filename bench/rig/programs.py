@@ -5,14 +5,14 @@ usage: bench/run.sh programs [--strict] [--config=walmart-hgnn] [--layout=4x1] [
                              [--data=walmart,stream] [--stream=40000]
 smoke: --layout=2x1 --rate=1000 --iterations=3 --repeats=1 --methods=srp --programs=random-walk --data=stream --stream=200
 
-Every program runs on parts of every method, by turns, on the network rig (hosts x ranks of each, links of --rate Mbit/s):
-on those of a config, and on those of a planted stream of --stream nodes, where `srp` stands for the parts that the
-stream had at its end. An iteration is beside that on parts of the first method, and beside the thesis' figure: parts of
-its streaming partitioner up to 2.6 times as fast as those of offline ones. Bytes stand beside the replicas R of the
-partition: if each hyperedge's nodes sent their rows there and back, 2 R rows would travel. The part with most pins, in
-parts of the mean, says how long the others wait for it. Before that, on one core of one rank, what an iteration of
-random-walk takes beside its aggregates (bar: 1.25 times), and what spectral does besides aggregates, dense products and
-the small eigenproblem (bar: .2 of the time, and no more than .2 for that). Writes bench/results/tables/programs.json.
+Every program runs on parts of every method, by turns, on the network rig (hosts x ranks of each, links of --rate
+Mbit/s): on those of a config, and on those of a planted stream of --stream nodes, where `srp` stands for the parts that
+the stream had at its end. An iteration is beside that on parts of the first method, and beside the thesis' figure:
+parts of its streaming partitioner up to 2.6 times as fast as those of offline ones. Bytes stand beside the replicas R
+of the partition: if each hyperedge's nodes sent their rows there and back, 2 R rows would travel. The part with most
+pins, in parts of the mean, says how long the others wait for it. Before that, on one core of one rank, what an
+iteration of random-walk takes beside its aggregates (bar: 1.25 times), and what spectral does besides aggregates, dense
+products and the small eigenproblem (bar: .2 of the time, and no more than .2 for that).
 """
 import json
 import os

@@ -7,9 +7,8 @@ smoke: --only=reddit-small-gcn --parts=2 --layers=2 --modes=adaqp --least=1 --mo
 Every case trains configs/<set>.json with the same seeds in all modes; a seed's score is the mean of its last ten
 evaluations. A mode agrees if the means differ by at most max(0.3 points, 2 standard errors). For adaqp seeds are added
 until the standard error of the difference is at most 0.15 points; the other modes take `least` seeds. Beside it stands
-the noise that the mode's messages add to the gradient of vanilla's last weights, without dropout:
-|g_mode - g_fp32| / |g_fp32|, root mean square over seeds. Scores are kept in bench/results/adaqp_accuracy.json as
-soon as they are known and not measured again (remove a case there to do so). Writes bench/results/tables/adaqp_accuracy.json.
+the noise that the mode's messages add to the gradient of vanilla's last weights, without dropout: |g_mode - g_fp32| /
+|g_fp32|, root mean square over seeds.
 """
 import glob
 import json

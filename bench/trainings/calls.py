@@ -5,9 +5,9 @@ usage: bench/run.sh calls [--graph=reddit-small] [--epochs=30] [--pairs=10] [--s
 smoke: --epochs=5 --pairs=1
 
 Epochs: bench/turns.sh, four ranks, with common/called.py as NEW; time.epoch of metrics.jsonl. CPU: all of the Python
-process, its start and imports too, of cores x seconds; the median over the trainings. Late: from the end of the epoch (its
-time.clock) to the callback, on one rank, on four, and on two hosts of the network rig (hosts=), where it can be had; the rig
-needs root. Writes bench/results/tables/calls.json.
+process, its start and imports too, of cores x seconds; the median over the trainings. Late: from the end of the epoch
+(its time.clock) to the callback, on one rank, on four, and on two hosts of the network rig (hosts=), where it can be
+had; the rig needs root.
 """
 import json
 import os
@@ -38,8 +38,7 @@ def programs(work):
 
 
 def environment(report, **more):
-    return dict(os.environ, FRINGE_CALLED=report, OMPI_ALLOW_RUN_AS_ROOT="1",
-                OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **more)
+    return dict(os.environ, FRINGE_CALLED=report, **more)
 
 
 def reports(path):
@@ -117,5 +116,4 @@ against itself {turn["limit"]:.3f}; bar 1.03: {turn["verdict"]}). Python itself,
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -6,12 +6,12 @@ smoke: --only=cora,mushroom
 cora: configs/cora-sgc-convex.json on 8 ranks, 300 epochs: |W - W*| / |W*| in floats, where W* is found in double from
 the same features. mushroom: figure 2 of DIANA (Horváth et al. 2019) as configs/mushroom-logistic.json, but with one
 logistic column (labels [n, 1], which is multi-label with one label), all nodes in training, and twelve ranks that hold
-equal ranges of the nodes sorted by label; the relative squared distance after 4,000 epochs. W* of it by Newton's method.
-Weights in floats end about 2e-11 away, because steps shorter than half of their last bit are lost; DIANA's own figure is
-in double. models: a support-vector machine, linear regression and logistic regression with l1, of mushroom's 112 columns and of cora's
-words without edges, one column, all nodes in training, on 1 and 4 ranks (alone, --only=models): their objective above that of scikit-learn's
-solution (LinearSVC, Ridge, LogisticRegression; needs sklearn). Rows with a bar must come near (at most) or stay away (at
-least). Writes bench/results/tables/convex.json.
+equal ranges of the nodes sorted by label; the relative squared distance after 4,000 epochs. W* of it by Newton's
+method. Weights in floats end about 2e-11 away, because steps shorter than half of their last bit are lost; DIANA's own
+figure is in double. models: a support-vector machine, linear regression and logistic regression with l1, of mushroom's
+112 columns and of cora's words without edges, one column, all nodes in training, on 1 and 4 ranks (alone,
+--only=models): their objective above that of scikit-learn's solution (LinearSVC, Ridge, LogisticRegression; needs
+sklearn). Rows with a bar must come near (at most) or stay away (at least).
 """
 import json
 import os
@@ -218,5 +218,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -10,8 +10,8 @@ too) or without, and the place at which rows travel (quantization.before). bench
 fp32 rows and lets each arm go the same way with coded ones: noise is |g - g_fp32| / |g_fp32| over the epochs behind
 --train. On the way back rows are fp32; with --layer=1, so are those of all layers but that. Scenes are kept in
 bench/results/differences.json and not measured again (remove one there to do so); what this program does not know is
-left out. A memory pays at a width where it has less noise than the rows themselves at the same bytes. Bar, with 2 layers:
-differences of 2 bits, rows before post, have at most the noise of 4 bits of the rows after post. Writes bench/results/tables/differences.json.
+left out. A memory pays at a width where it has less noise than the rows themselves at the same bytes. Bar, with 2
+layers: differences of 2 bits, rows before post, have at most the noise of 4 bits of the rows after post.
 """
 import os
 import tempfile
@@ -178,5 +178,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

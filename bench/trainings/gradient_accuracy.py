@@ -6,9 +6,7 @@ smoke: --only=cora-gcn --ranks=4 --optimizers=adam --methods=ef21 --seeds=2
 
 A cell is a case (config, ranks, optimizer) and a method: runs with the same seeds in all methods. A seed's score is the
 mean of its last ten evaluations. A method with a bar may be below fp32 by at most max(0.3 points, 2 standard errors of
-the paired difference). Cells are kept in bench/results/gradient_accuracy.json as soon as they are known and not run
-again (remove one there to do so); none is begun after so many hours. sgd: with momentum, a rate at which fp32 learns,
-and twice the epochs. Writes bench/results/tables/gradient_accuracy.json.
+the paired difference). sgd: with momentum, a rate at which fp32 learns, and twice the epochs.
 """
 import json
 import os
@@ -140,5 +138,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -14,7 +14,7 @@ bits: DQ-SGD's, and the two rules after its baselines, against fixed bits on the
 ranks by label, steps of 1 / L: mean bits of 600 epochs, chosen anew every 25, and the gap to the optimum, F - F*, over
 that of fixed bits; also with fp32's own gap taken off both, which has a bar where that is not nearly all. With coded
 sums nothing has a bar. --seeds=1 --rules=fixed,dq is the short form. Keeps bench/results/gradients.json; bits that are
-there with as many seeds are not run again. Writes bench/results/tables/gradients.json.
+there with as many seeds are not run again.
 """
 import json
 import math
@@ -203,5 +203,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -6,8 +6,8 @@ smoke: --only=walmart --epochs=1 --rounds=1
 For every hypergraph of FRINGE_DATA: its pins, the edges of the clique expansion (distinct pairs) and of the star, and
 for 2 convolutions, 64 wide, on the features random:64, the seconds of an epoch and the resident memory of hgnn on the
 hypergraph, gcn on the clique expansion and gcn on the star; one process of two threads, mode vanilla, so that every arm
-makes all of its aggregates in every epoch. Arms take turns; small sets run more epochs. Next to the times: what reading the sources and the index and
-writing the results of all aggregates once takes at this machine's rate of copying. Writes bench/results/tables/hyper.json.
+makes all of its aggregates in every epoch. Arms take turns; small sets run more epochs. Next to the times: what reading
+the sources and the index and writing the results of all aggregates once takes at this machine's rate of copying.
 """
 import json
 import os
@@ -143,5 +143,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -3,11 +3,11 @@
 usage: bench/run.sh hyper_accuracy [--strict] [--only=cora-cocite,...] [--splits=10] [--ranks=4]
 smoke: --only=mushroom --splits=1 --ranks=2
 
-Trains configs/<set>-hgnn.json: every split of HyperGCN with a seed of its own, mushroom's one split with five seeds. The
-reference values come from a program in numpy, not part of fringe, with the same splits and the same recipe: 2 convolutions, dropout of both inputs,
-Adam at 0.01, decay of the first matrix, 200 epochs, a hyperedge for every node that has none. A set agrees if the means
-differ by at most max(1.5 points, 3 combined standard errors) on one rank and on --ranks, and if the means of these two
-differ by at most 0.3 points over the same splits and seeds. Writes bench/results/tables/hyper_accuracy.json.
+Trains configs/<set>-hgnn.json: every split of HyperGCN with a seed of its own, mushroom's one split with five seeds.
+The reference values come from a program in numpy, not part of fringe, with the same splits and the same recipe: 2
+convolutions, dropout of both inputs, Adam at 0.01, decay of the first matrix, 200 epochs, a hyperedge for every node
+that has none. A set agrees if the means differ by at most max(1.5 points, 3 combined standard errors) on one rank and
+on --ranks, and if the means of these two differ by at most 0.3 points over the same splits and seeds.
 """
 import statistics
 import sys

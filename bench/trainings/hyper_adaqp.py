@@ -4,12 +4,11 @@ usage: bench/run.sh hyper_adaqp [--strict] [--least=5] [--most=10] [--epochs=200
 smoke: --least=1 --most=1 --epochs=6 --ranks=2
 
 Trains configs/adaqp-walmart-hgnn.json by turns in the modes vanilla, adaqp-published (the same rows, in few bits) and
-adaqp (also fewer rows). The features are random:64, because the set has none. A seed's score is the mean of its last ten
-evaluations. A mode agrees if the means differ by at most max(0.3 points, 2 standard errors); this counts only if vanilla
-is at least 5 points above the share of the most frequent class. Seeds are added until the standard errors are at most
-0.15 points. Messages must have at least 4 times fewer bytes per epoch than vanilla's, in the epochs after the first
-assignment. Scores are kept in bench/results/hyper_adaqp.json and not measured again (remove the file to do so).
-Writes bench/results/tables/hyper_adaqp.json.
+adaqp (also fewer rows). The features are random:64, because the set has none. A seed's score is the mean of its last
+ten evaluations. A mode agrees if the means differ by at most max(0.3 points, 2 standard errors); this counts only if
+vanilla is at least 5 points above the share of the most frequent class. Seeds are added until the standard errors are
+at most 0.15 points. Messages must have at least 4 times fewer bytes per epoch than vanilla's, in the epochs after the
+first assignment.
 """
 import array
 import ast

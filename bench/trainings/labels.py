@@ -4,8 +4,8 @@ usage: bench/run.sh labels [--strict] [--sets=yelp-small,amazon-small] [--seeds=
 smoke: --sets=yelp-small --seeds=1 --epochs=3
 
 A GCN of 3 x 128 (LayerNorm, standardized features) on 4 ranks. The MLP is the same model on the same nodes without
-their edges. Mode adaqp is compared with vanilla over paired seeds; it agrees if the means differ by at most max(0.3 points, 2
-standard errors). Micro-F1 of the test nodes after the last epoch. Writes bench/results/tables/labels.json.
+their edges. Mode adaqp is compared with vanilla over paired seeds; it agrees if the means differ by at most max(0.3
+points, 2 standard errors). Micro-F1 of the test nodes after the last epoch.
 """
 import json
 import os
@@ -57,5 +57,4 @@ paired seeds, on the look-alikes of Yelp and AmazonProducts (20,000 nodes). The 
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

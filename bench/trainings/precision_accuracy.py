@@ -5,8 +5,7 @@ usage: bench/run.sh precision_accuracy [--strict] [--only=cora-gcn,...] [--seeds
 smoke: --only=cora-gcn --seeds=2
 
 A seed's score is the mean of its last ten evaluations; bf16 may differ from fp32 by at most max(0.3 points, 2 standard
-errors of the paired difference). Cells, a config and a precision, are kept in bench/results/precision_accuracy.json as
-soon as they are known and not run again (remove one there to do so); none is begun after so many hours.
+errors of the paired difference).
 """
 import statistics
 from functools import partial
@@ -49,5 +48,4 @@ CAPTION = """\
 `bench/run.sh precision_accuracy`: mean of the last ten evaluations (test, percent) on one rank with `run.precision=fp32`,
 and the difference of bf16 over paired seeds ± its standard error. Allowed: max(0.3 points, 2 standard errors)."""
 
-if __name__ == "__main__":
-    main()
+main()

@@ -6,7 +6,7 @@ smoke: --sets=mushroom --splits=1
 On every split of HyperGCN: accuracy over the nodes that are not in training of harmonic (of those reached, and of all),
 random-walk, hgnn as configs/SET-hgnn.json has it (its last epoch), and, where numpy is there, of a direct solve of
 harmonic's equations in double. With scikit-learn, too: its k-means of the spectral vectors, where each cluster has the
-class that most of its training nodes have. Bar: harmonic is within a point of the direct solve. Writes bench/results/tables/program_accuracy.json.
+class that most of its training nodes have. Bar: harmonic is within a point of the direct solve.
 """
 import json
 import os

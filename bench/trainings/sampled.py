@@ -4,12 +4,11 @@ usage: bench/run.sh sampled [--only=messages,trainings,workers,rig,diana,clpt,sa
 smoke: --only=messages,trainings,iaga
 
 Words of documents (the features of citeseer, 0 or 1, without edges), one column: logistic regression, a support-vector
-machine, and linear regression on 1 and -1; about B training nodes count in a step (train.sample), so that a rank's gradient
-is 0 where none of its nodes has the word. messages: bytes of the shares for each value that is not 0, whose expected number
-follows from the words of each rank's nodes, and the relative error of one sum. trainings: Adam, sums coded too. workers:
-bytes of 2 to 8 ranks. rig: 4 hosts on slow links. diana: mushroom with l1, and with sampled nodes and decreasing steps, on
-twelve ranks. clpt, sampling, iaga: what C-LPT compares, the last in numpy. Cells that bench/results/sampled.json has are not
-run again. Writes bench/results/tables/sampled.json.
+machine, and linear regression on 1 and -1; about B training nodes count in a step (train.sample), so that a rank's
+gradient is 0 where none of its nodes has the word. messages: bytes of the shares for each value that is not 0, whose
+expected number follows from the words of each rank's nodes, and the relative error of one sum. trainings: Adam, sums
+coded too. workers: bytes of 2 to 8 ranks. rig: 4 hosts on slow links. diana: mushroom with l1, and with sampled nodes
+and decreasing steps, on twelve ranks. clpt, sampling, iaga: what C-LPT compares, the last in numpy.
 """
 import json
 import os
@@ -470,5 +469,4 @@ def main():
     write(found)
 
 
-if __name__ == "__main__":
-    main()
+main()

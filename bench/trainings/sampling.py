@@ -9,7 +9,6 @@ and at half of it, 6,000 epochs from w* (found by Newton's method in double). Th
 importance: cora, its features 0 and 1, two steps of sgc, Adam 0.2, 20 of the training nodes an epoch: the variance of
 the gradient over 2,000 draws at the weights of epoch 20, beside a uniform draw's; and the epochs until the loss of all
 training nodes is below a target. The same on row-normalised features, where rows of nodes are as long as each other.
-Writes bench/results/tables/sampling.json.
 """
 import os
 import statistics
@@ -187,5 +186,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -5,11 +5,11 @@ usage: bench/run.sh savings [--strict] [--parts=graphs,rig,alone] [--graph=reddi
 smoke: --parts=alone --models=gcn
 
 graphs: how many rows covers save on small real graphs cut into 8 parts, next to the figures of a prototype, and how
-long planning them takes next to METIS; how many floats are left of layers 1 and 2 of a three-layer GCN on 4 ranks
-where rows that training cannot feel stay behind, too; what that does to an epoch on one rank.
-rig: vanilla and AdaQP, each as published and with the savings, at the link rates at which published vanilla
-communicates as much as AdaQP's paper says (bench/run.sh adaqp), --repeats times by turns: medians with their range. alone: one rank, all cores, as published and with them.
-Writes bench/results/tables/savings.json.
+long planning them takes next to METIS; how many floats are left of layers 1 and 2 of a three-layer GCN on 4 ranks where
+rows that training cannot feel stay behind, too; what that does to an epoch on one rank. rig: vanilla and AdaQP, each as
+published and with the savings, at the link rates at which published vanilla communicates as much as AdaQP's paper says
+(bench/run.sh adaqp), --repeats times by turns: medians with their range. alone: one rank, all cores, as published and
+with them.
 """
 import os
 import statistics

@@ -5,7 +5,7 @@ smoke: --sets=words --repeats=1 --epochs=4 --nodes=300
 
 Each set is trained on one rank, all cores, on CSR and on rows of floats by turns; these are multiplied before they are
 aggregated where that is faster (the faster of lossless.order=auto and transform-first, measured in the first round).
-words: a bag of words over a random graph, half a percent of 6,000 columns, made here. Writes bench/results/tables/sparse_features.json.
+words: a bag of words over a random graph, half a percent of 6,000 columns, made here.
 """
 import json
 import os

@@ -4,14 +4,12 @@ usage: bench/run.sh stale [--strict] [--only=cora-gcn,...] [--ranks=4] [--modes=
                           [--seconds]
 smoke: --only=cora-gcn --modes=pipegcn --seeds=2 --seconds
 
-Every case (config, ranks) trains in each of the modes with the same seeds, evaluated every five epochs; a seed's score is
-the mean of its last ten evaluations. Convergence: the mean test score at some epochs, and the epoch of the first
+Every case (config, ranks) trains in each of the modes with the same seeds, evaluated every five epochs; a seed's score
+is the mean of its last ten evaluations. Convergence: the mean test score at some epochs, and the epoch of the first
 evaluation at which a seed has 99 % of vanilla's mean score. With --seconds, on a machine that has nothing else to do,
 the seconds of epochs are kept too: the median epoch, and seconds of epochs to that evaluation. pipegcn, adaqp and
 pipeadaqp may be below vanilla by at most max(0.3 points, 2 standard errors of the paired difference); the others have
 no bar; lossless shows which bytes are saved without any of this. Modes that the program does not know are left out.
-Cells are kept in bench/results/stale.json as soon as they are known and not run again (remove one there to do so); none
-is begun after so many hours. Writes bench/results/tables/stale.json.
 """
 import statistics
 import sys
@@ -180,5 +178,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

@@ -3,9 +3,8 @@
 usage: bench/run.sh systems
 smoke:
 
-Measures nothing: figures are those of bench/results/gradients.json, gradient_accuracy.json, sampled.json and of the tables
-"Optima of convex problems" in bench/results/tables/convex.json; what is not there is said to be not
-measured. Writes bench/results/tables/systems.json.
+Measures nothing: figures are those of bench/results/gradients.json, gradient_accuracy.json, sampled.json and of the
+tables "Optima of convex problems" in bench/results/tables/convex.json; what is not there is said to be not measured.
 """
 import os
 import statistics

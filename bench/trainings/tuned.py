@@ -9,10 +9,6 @@ that of the test nodes at the first epoch of the best validation score, evaluate
 differ from the published one by a point; adaqp may differ from vanilla, over paired seeds on as many ranks, by max(0.3
 points, 2 standard errors). --backend: run.backend of all runs. --seconds: times an epoch and its evaluation in every cell
 and says what all would take, instead of training, by the clock and in seconds of cores.
-
-Cells are kept in bench/results/tuned.json as soon as they are known and not run again (remove one there to do so); none is
-begun after so many hours. --results keeps them in another folder, --merge takes in what such folders have, so that cells
-can be run on several machines. Writes bench/results/tables/tuned.json.
 """
 import json
 import os
@@ -134,5 +130,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()

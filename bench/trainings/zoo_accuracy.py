@@ -8,10 +8,6 @@ A cell is a recipe and a side, fringe (one rank) or PyG (bench/peers/systems/zoo
 makes): as many trainings, on the same prepared data, one after the other and on one thread. Without a norm the score is
 that of the last epoch; with BatchNorm, whose last epoch moves by a point with the order of sums, that of the first epoch
 of the best validation score. The means may differ by at most max(0.5 points, 3 combined standard errors).
-
-Cells are kept in bench/results/zoo_accuracy.json as soon as they are known and not run again (remove one there to do so);
-none is begun after so many hours. --results keeps them in another folder, --merge takes in what such folders have, so
-that cells can be run on several machines. Writes bench/results/tables/zoo_accuracy.json.
 """
 import json
 import os
@@ -136,5 +132,4 @@ def main():
     bench.end()
 
 
-if __name__ == "__main__":
-    main()
+main()
