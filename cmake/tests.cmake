@@ -31,7 +31,7 @@ set(test_environment
     "OMPI_MCA_btl=self,vader"
     "OMPI_MCA_btl_vader_single_copy_mechanism=none"
     "OMPI_MCA_rmaps_base_oversubscribe=1"
-    "OMPI_MCA_mpi_yield_when_idle=1"
+    "OMPI_MCA_mpi_yield_when_idle=0" # each try to receive would yield, and comm_wait yields itself
     "OMPI_MCA_hwloc_base_binding_policy=none"
     "OMPI_MCA_ess_singleton_isolated=1" # one rank without mpirun starts no daemon
     "HWLOC_COMPONENTS=-pci,-linuxio" # every start of MPI would read the devices of all buses
@@ -107,14 +107,16 @@ function(test_program name source module)
     if(linked MATCHES fringe_kernels AND TARGET fringe_fenced)
         target_link_libraries(${name} PRIVATE fringe_fenced)
     endif()
-    # Their build is longer than their run. Under the sanitizers it is the modules' code that is watched, and
-    # redzones stand around what a test hands to it. Those of kernels loop over many shapes, and run longer.
-    if(FRINGE_SANITIZE AND module STREQUAL "backend")
-        target_compile_options(${name} PRIVATE -O1 -fno-sanitize=undefined)
-    elseif(FRINGE_SANITIZE)
-        target_compile_options(${name} PRIVATE -O0 -fno-sanitize=undefined)
-    else()
+    # Their build is longer than their run, but for those of kernels, which loop over many shapes, and of
+    # partition, whose second opinions are slow. Under the sanitizers it is the modules' code that is
+    # watched, and redzones stand around what a test hands to it.
+    if(module MATCHES "^(backend|partition)$")
         target_compile_options(${name} PRIVATE -O1 -g1)
+    else()
+        target_compile_options(${name} PRIVATE -O0 -g1)
+    endif()
+    if(FRINGE_SANITIZE)
+        target_compile_options(${name} PRIVATE -fno-sanitize=undefined)
     endif()
     if(HAVE_GOLD)
         target_link_options(${name} PRIVATE -fuse-ld=gold)
