@@ -285,11 +285,25 @@ static bool compares_all_savings(void) {
 #endif
 }
 
+typedef struct SavingsSets {
+    int first, step;
+} SavingsSets;
+
+// One rank has all sets; the cases of several ranks take a third of them each, by turns.
+static SavingsSets savings_sets(void) {
+    static int turn;
+    if (!compares_all_savings())
+        return (SavingsSets){1, 5};
+    if (test_comm.size == 1)
+        return (SavingsSets){0, 1};
+    return (SavingsSets){turn++ % test_turns(3, 1), test_turns(3, 1)};
+}
+
 // Any savings together: the same loss and gradients.
 static void run_savings(const Case *c, const TestGraph *w, const Config *config, const float *p,
                         const Truth *want) {
-    bool all = compares_all_savings();
-    for (int savings = all ? 0 : 1; savings <= ALL_SAVINGS + 1; savings += all ? 1 : 5) {
+    SavingsSets sets = savings_sets();
+    for (int savings = sets.first; savings <= ALL_SAVINGS + 1; savings += sets.step) {
         char what[64];
         int which = savings & ALL_SAVINGS;
         const char *cover = savings > ALL_SAVINGS ? "targets" : "min";
@@ -450,41 +464,44 @@ static void compare_logits(const Case *c, int64_t node, const float *got, const 
 }
 
 // Evaluation has no dropout and gives every own row its logits.
+static inline void compare_case_inference(const Case *c, bool saves) {
+    TestGraph w;
+    test_graph_init(&w, c->graph, 42, &test_comm);
+    Config config = case_config(c);
+    ModelShape shape = case_shape(c, &config, &w.dataset); // the oracle's
+    if (saves)
+        config = with_savings(config, ALL_SAVINGS, "min");
+    Made made;
+    make(&made, c, &w, &config, "overlap");
+    int64_t k = w.dataset.classes;
+    float *p = ALLOC(float, shape.state_count, "p");
+    double *q = ALLOC(double, shape.state_count, "q"),
+           *want = ALLOC(double, w.dataset.nodes *k, "z");
+    some_parameters(&shape, p);
+    float *g = ALLOC(float, shape.parameter_count, "g");
+    distributed(&made, p, g); // what training leaves behind is no input, but statistics
+    from_device(p, made.p, parameter_bytes(&made));
+    for (int64_t j = 0; j < shape.state_count; j++)
+        q[j] = (double)p[j];
+    OracleGraph graph = oracle_graph(&w.dataset);
+    oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
+    float *z = host_rows(model_infer(made.model, made.p));
+    for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
+        compare_logits(c, w.shard.set[NODES].gid[r], z + r * k,
+                       want + w.shard.set[NODES].gid[r] * k, k);
+    memory_free(z);
+    memory_free(g);
+    unmake(&made);
+    oracle_clear(&graph);
+    memory_free(want);
+    memory_free(q);
+    memory_free(p);
+    test_graph_clear(&w);
+}
+
 static inline void compare_inference(const Case *cases, int count) {
-    for (int i = 0; i < count; i++) {
-        TestGraph w;
-        test_graph_init(&w, cases[i].graph, 42, &test_comm);
-        Config config = case_config(&cases[i]);
-        ModelShape shape = case_shape(&cases[i], &config, &w.dataset); // the oracle's
-        if (i % 2 == 0)
-            config = with_savings(config, ALL_SAVINGS, "min");
-        Made made;
-        make(&made, &cases[i], &w, &config, "overlap");
-        int64_t k = w.dataset.classes;
-        float *p = ALLOC(float, shape.state_count, "p");
-        double *q = ALLOC(double, shape.state_count, "q"),
-               *want = ALLOC(double, w.dataset.nodes *k, "z");
-        some_parameters(&shape, p);
-        float *g = ALLOC(float, shape.parameter_count, "g");
-        distributed(&made, p, g); // what training leaves behind is no input, but statistics
-        from_device(p, made.p, parameter_bytes(&made));
-        for (int64_t j = 0; j < shape.state_count; j++)
-            q[j] = (double)p[j];
-        OracleGraph graph = oracle_graph(&w.dataset);
-        oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
-        float *z = host_rows(model_infer(made.model, made.p));
-        for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
-            compare_logits(&cases[i], w.shard.set[NODES].gid[r], z + r * k,
-                           want + w.shard.set[NODES].gid[r] * k, k);
-        memory_free(z);
-        memory_free(g);
-        unmake(&made);
-        oracle_clear(&graph);
-        memory_free(want);
-        memory_free(q);
-        memory_free(p);
-        test_graph_clear(&w);
-    }
+    for (int i = 0; i < count; i++)
+        compare_case_inference(&cases[i], i % 2 == 0);
 }
 
 #endif
