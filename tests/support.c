@@ -36,20 +36,30 @@ _Noreturn void test_skip(const char *what) {
     abort(); // not reached: cmocka jumps
 }
 
-int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest *tests,
-              size_t count) {
+enum { MOST_TESTS = 64 };
+static struct CMUnitTest tests[MOST_TESTS];
+static int tests_place[MOST_TESTS], tests_count;
+
+// A compiler may run constructors in any order: sorted by place.
+void test_add(int place, const char *name, CMUnitTestFunction test, CMFixtureFunction before,
+              CMFixtureFunction after) {
+    CHECK(tests_count < MOST_TESTS, EXIT_USAGE, "more than %d tests in a program", MOST_TESTS);
+    int at = tests_count++;
+    for (; at > 0 && tests_place[at - 1] > place; at--) {
+        tests[at] = tests[at - 1];
+        tests_place[at] = tests_place[at - 1];
+    }
+    tests[at] = (struct CMUnitTest){name, test, before ? before : end_job_on_failure, after, NULL};
+    tests_place[at] = place;
+}
+
+int test_main(int *argc, char ***argv) {
     comm_start(&test_comm, argc, argv);
     comm_set_timeout(&test_comm, 30.0);
     if (test_comm.rank > 0 && freopen("/dev/null", "w", stdout) == NULL)
         return 1; // rank 0 prints cmocka's lines
-    struct CMUnitTest *armed = ALLOC(struct CMUnitTest, count, "tests");
-    for (size_t i = 0; i < count; i++) {
-        armed[i] = tests[i];
-        if (armed[i].setup_func == NULL)
-            armed[i].setup_func = end_job_on_failure;
-    }
-    int failed = _cmocka_run_group_tests(name, armed, count, NULL, NULL);
-    memory_free(armed);
+    CHECK(tests_count > 0, EXIT_USAGE, "no test in this program");
+    int failed = _cmocka_run_group_tests("tests", tests, (size_t)tests_count, NULL, NULL);
     double worst = comm_max_double(&test_comm, (double)failed);
     remove_folder();
     comm_stop(&test_comm);

@@ -19,17 +19,33 @@
 #define skip() test_skip(__func__)
 _Noreturn void test_skip(const char *what);
 
-// All ranks of this test; one rank without mpirun. TEST_MAIN starts it with a timeout of 30 s.
+// All ranks of this test; one rank without mpirun. test_main starts it with a timeout of 30 s.
 extern Comm test_comm;
 
-// `int main` for a static array of CMUnitTest. On several ranks a failed assertion ends the whole
-// job (the others would wait for this rank), and only rank 0 prints cmocka's lines.
-#define TEST_MAIN(tests)                                                                           \
+// TEST(what_it_shows) { ... } is a test of this program; TEST_WITH names what runs before and after
+// it (NULL: nothing). They run in the order in which they are written.
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+#define TEST_WITH(name, before, after)                                                             \
+    static void name(void **);                                                                     \
+    __attribute__((constructor)) static void name##_is_a_test(void) {                              \
+        test_add(__COUNTER__, #name, name, before, after);                                         \
+    }                                                                                              \
+    static void name(void **cmocka_state __attribute__((unused)))
+void test_add(int place, const char *name, CMUnitTestFunction test, CMFixtureFunction before,
+              CMFixtureFunction after);
+
+// Runs them all; 1 if one failed. A program without a main of its own does nothing else (main.c).
+// On several ranks a failed assertion ends the whole job (the others would wait for this rank), and
+// only rank 0 prints cmocka's lines.
+int test_main(int *argc, char ***argv);
+// The same for a static array of CMUnitTest.
+#define TEST_MAIN(list)                                                                            \
     int main(int argc, char **argv) {                                                              \
-        return test_main(&argc, &argv, #tests, (tests), sizeof(tests) / sizeof((tests)[0]));       \
+        for (size_t i = 0; i < sizeof(list) / sizeof((list)[0]); i++)                              \
+            test_add((int)i, (list)[i].name, (list)[i].test_func, (list)[i].setup_func,            \
+                     (list)[i].teardown_func);                                                     \
+        return test_main(&argc, &argv);                                                            \
     }
-int test_main(int *argc, char ***argv, const char *name, const struct CMUnitTest *tests,
-              size_t count);
 
 // The name of a member of a family as a config has it: with an argument if it takes one, a whole
 // number, or a fraction where the name says F. Valid until the next call.

@@ -62,8 +62,7 @@ static void play_solver(const char *name, const char *script) {
     setenv("FRINGE_SOLVER", path, 1);
 }
 
-static void what_is_proven_is_not_asked(void **state) {
-    (void)state;
+TEST(what_is_proven_is_not_asked) {
     play_solver("idle", "exec sleep 1");
     for (int i = 0; i < 4;
          i++) { // proven by bytes, proven though costs are rounded, open, switched off
@@ -111,8 +110,7 @@ static void try_solver(const char *path, const char *want) {
     withdraw(&asked);
 }
 
-static void solvers_that_are_no_help_cost_nothing(void **state) {
-    (void)state;
+TEST(solvers_that_are_no_help_cost_nothing) {
     try_solver("/bin/false", "fringe-solver exited with status 1");
     try_solver("/nothing/here", "fringe-solver is not installed");
     play_solver("sleeps", "exec sleep 60");
@@ -124,8 +122,7 @@ static void solvers_that_are_no_help_cost_nothing(void **state) {
 }
 
 // nice() says -1 for a failure, and for the niceness that a process of -20 gets.
-static void a_process_that_goes_first_asks_too(void **state) {
-    (void)state;
+TEST(a_process_that_goes_first_asks_too) {
     int before = getpriority(PRIO_PROCESS, 0);
     if (setpriority(PRIO_PROCESS, 0, -20) != 0)
         skip();
@@ -134,8 +131,7 @@ static void a_process_that_goes_first_asks_too(void **state) {
 }
 
 // Its solution is waited for, and taken where it is better: here the best of one width was known.
-static void a_better_solution_is_taken(void **state) {
-    (void)state;
+TEST(a_better_solution_is_taken) {
     char solver[512], late[1200];
     snprintf(solver, sizeof solver, "%s/fringe-solver", getenv("FRINGE_BUILD"));
     if (getenv("FRINGE_BUILD") == NULL || !file_exists(solver))
@@ -161,11 +157,3 @@ static void a_better_solution_is_taken(void **state) {
     assert_non_null(strstr(warning, "GLPK was killed by signal 6"));
     withdraw(&asked);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_proven_is_not_asked),
-    cmocka_unit_test(solvers_that_are_no_help_cost_nothing),
-    cmocka_unit_test(a_process_that_goes_first_asks_too),
-    cmocka_unit_test(a_better_solution_is_taken),
-};
-TEST_MAIN(tests)

@@ -111,8 +111,7 @@ static int64_t check_coefficients(const AssignerFixture *fixture, const Scene *s
     return sums;
 }
 
-static void coefficients_are_those_of_the_matrix(void **state) {
-    (void)state;
+TEST(coefficients_are_those_of_the_matrix) {
     for (int s = 0; s < SCENES; s++)
         for (int safe = 0; safe < 2; safe++) {
             AssignerFixture fixture;
@@ -292,8 +291,7 @@ static void try_adaptive(const Scene *scene, const Config *config) {
     fixture_clear(&fixture);
 }
 
-static void widths_follow_sensitivities_at_both_ends(void **state) {
-    (void)state;
+TEST(widths_follow_sensitivities_at_both_ends) {
     for (int s = 0; s < SCENES; s++) {
         Config config = config_of();
         config.quantization.delay = s < 3 ? s : 9; // 0: taken when asked; 9: longer than the period
@@ -301,8 +299,7 @@ static void widths_follow_sensitivities_at_both_ends(void **state) {
     }
 }
 
-static void groups_of_any_size_and_widths_of_any_kind(void **state) {
-    (void)state;
+TEST(groups_of_any_size_and_widths_of_any_kind) {
     Config config = config_of();
     config.quantization.group_size = 1;
     try_adaptive(&scenes[0], &config);
@@ -321,8 +318,7 @@ static void groups_of_any_size_and_widths_of_any_kind(void **state) {
 
 // With a link that makes bits and variance worth the same, all three widths are in use: else the
 // tests above could be passed by one width.
-static void widths_are_mixed(void **state) {
-    (void)state;
+TEST(widths_are_mixed) {
     AssignerFixture fixture;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -337,8 +333,7 @@ static void widths_are_mixed(void **state) {
     fixture_clear(&fixture);
 }
 
-static void normalizers_of_lambda_and_time_that_is_hidden(void **state) {
-    (void)state;
+TEST(normalizers_of_lambda_and_time_that_is_hidden) {
     AssignerFixture fixture;
     Config config = config_of();
     config.quantization.lambda = 1;
@@ -370,8 +365,7 @@ static void normalizers_of_lambda_and_time_that_is_hidden(void **state) {
 }
 
 // What every rank covers: the time of the rank that covers least.
-static void time_is_hidden_where_every_rank_hides_it(void **state) {
-    (void)state;
+TEST(time_is_hidden_where_every_rank_hides_it) {
     AssignerFixture fixture;
     Config config = config_of();
     snprintf(config.quantization.time, CONFIG_WORD, "hidden");
@@ -385,8 +379,7 @@ static void time_is_hidden_where_every_rank_hides_it(void **state) {
 }
 
 // Ranges whose squares are no floats any more count most, and end nothing.
-static void rows_too_loud_to_square_get_the_most(void **state) {
-    (void)state;
+TEST(rows_too_loud_to_square_get_the_most) {
     AssignerFixture fixture;
     Config config = config_of();
     config.quantization.group_size = 1;
@@ -402,15 +395,3 @@ static void rows_too_loud_to_square_get_the_most(void **state) {
     loudness = 1;
     fixture_clear(&fixture);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(coefficients_are_those_of_the_matrix),
-    cmocka_unit_test(widths_follow_sensitivities_at_both_ends),
-    cmocka_unit_test(groups_of_any_size_and_widths_of_any_kind),
-    cmocka_unit_test(widths_are_mixed),
-    cmocka_unit_test(normalizers_of_lambda_and_time_that_is_hidden),
-    cmocka_unit_test(time_is_hidden_where_every_rank_hides_it),
-    cmocka_unit_test(rows_too_loud_to_square_get_the_most),
-};
-
-TEST_MAIN(tests)

@@ -50,8 +50,7 @@ static ExchangeSet bit(const AssignerFixture *fixture, int i) {
     return exchange_set_of(fixture->of[i].id);
 }
 
-static void the_faster_is_chosen(void **state) {
-    (void)state;
+TEST(the_faster_is_chosen) {
     AssignerFixture fixture;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -82,8 +81,7 @@ static void the_faster_is_chosen(void **state) {
     fixture_clear(&fixture);
 }
 
-static void nothing_is_tried_on_a_slow_link(void **state) {
-    (void)state;
+TEST(nothing_is_tried_on_a_slow_link) {
     AssignerFixture fixture;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -103,8 +101,7 @@ static void nothing_is_tried_on_a_slow_link(void **state) {
 
 // The last rank is late and its peers wait for it, not for the link, which bytes of fp32 would not
 // change: fp32 is tried.
-static void waiting_for_a_slow_rank_is_no_slow_link(void **state) {
-    (void)state;
+TEST(waiting_for_a_slow_rank_is_no_slow_link) {
     AssignerFixture fixture;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -120,8 +117,7 @@ static void waiting_for_a_slow_rank_is_no_slow_link(void **state) {
 }
 
 // fp32 wins up to 2 % above the codec, and no further.
-static void only_hardly_slower_fp32_is_chosen(void **state) {
-    (void)state;
+TEST(only_hardly_slower_fp32_is_chosen) {
     AssignerFixture fixture;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -136,8 +132,7 @@ static void only_hardly_slower_fp32_is_chosen(void **state) {
 }
 
 // One epoch in which the machine was busy with something else.
-static void one_slow_epoch_changes_nothing(void **state) {
-    (void)state;
+TEST(one_slow_epoch_changes_nothing) {
     AssignerFixture fixture;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -159,8 +154,7 @@ static void write_section(Chooser *chooser, const char *path) {
     assert_ok(comm_agree(&test_comm, &err), &err);
 }
 
-static void a_resume_goes_on_with_the_trials(void **state) {
-    (void)state;
+TEST(a_resume_goes_on_with_the_trials) {
     const char *path = test_path("choice.safetensors");
     for (int64_t stop = 1; stop <= 9; stop++) {
         AssignerFixture fixture;
@@ -190,8 +184,7 @@ static void a_resume_goes_on_with_the_trials(void **state) {
     }
 }
 
-static void impossible_state_is_refused(void **state) {
-    (void)state;
+TEST(impossible_state_is_refused) {
     const char *path = test_path("choice.safetensors");
     AssignerFixture fixture;
     Config config = config_of();
@@ -207,8 +200,7 @@ static void impossible_state_is_refused(void **state) {
     fixture_clear(&fixture);
 }
 
-static void exact_exchanges_are_exact_and_get_no_widths(void **state) {
-    (void)state;
+TEST(exact_exchanges_are_exact_and_get_no_widths) {
     AssignerFixture fixture;
     Config config = config_of();
     int64_t rows[WIDTH_MOST + 1];
@@ -247,8 +239,7 @@ static void exact_exchanges_are_exact_and_get_no_widths(void **state) {
     fixture_clear(&fixture);
 }
 
-static void nothing_is_assigned_if_all_are_exact(void **state) {
-    (void)state;
+TEST(nothing_is_assigned_if_all_are_exact) {
     AssignerFixture fixture;
     Config config = config_of();
     Error err = {0};
@@ -265,8 +256,7 @@ static void nothing_is_assigned_if_all_are_exact(void **state) {
     fixture_clear(&fixture);
 }
 
-static void rules_without_a_choice_make_no_chooser(void **state) {
-    (void)state;
+TEST(rules_without_a_choice_make_no_chooser) {
     AssignerFixture fixture;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -274,8 +264,7 @@ static void rules_without_a_choice_make_no_chooser(void **state) {
     fixture_clear(&fixture);
 }
 
-static void a_replay_repeats_and_then_stays(void **state) {
-    (void)state;
+TEST(a_replay_repeats_and_then_stays) {
     AssignerFixture fixture;
     Error err = {0};
     Chooser *chooser = NULL;
@@ -291,19 +280,3 @@ static void a_replay_repeats_and_then_stays(void **state) {
     chooser_free(chooser);
     fixture_clear(&fixture);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_replay_repeats_and_then_stays),
-    cmocka_unit_test(the_faster_is_chosen),
-    cmocka_unit_test(nothing_is_tried_on_a_slow_link),
-    cmocka_unit_test(waiting_for_a_slow_rank_is_no_slow_link),
-    cmocka_unit_test(only_hardly_slower_fp32_is_chosen),
-    cmocka_unit_test(one_slow_epoch_changes_nothing),
-    cmocka_unit_test(a_resume_goes_on_with_the_trials),
-    cmocka_unit_test(impossible_state_is_refused),
-    cmocka_unit_test(exact_exchanges_are_exact_and_get_no_widths),
-    cmocka_unit_test(nothing_is_assigned_if_all_are_exact),
-    cmocka_unit_test(rules_without_a_choice_make_no_chooser),
-};
-
-TEST_MAIN(tests)

@@ -7,8 +7,7 @@ static const int64_t sizes[][2] = {{1000, 4000}, {32768, 131072}, {40, 41}, {500
 enum { SIZES = sizeof sizes / sizeof *sizes };
 static const double thetas[] = {1e-10, 8e-9, 1e-6}, gammas[] = {0, 2e-5, 1e-2};
 
-static void lines_come_back(void **state) {
-    (void)state;
+TEST(lines_come_back) {
     for (int s = 0; s < SIZES; s++)
         for (int i = 0; i < 9; i++) {
             double theta = thetas[i / 3], gamma = gammas[i % 3];
@@ -31,8 +30,7 @@ static void assert_meets(PairTime pair, double large, int64_t bytes) {
 }
 
 // Noise up to nine times a message's time, on either of the two.
-static void noise_makes_no_link_free(void **state) {
-    (void)state;
+TEST(noise_makes_no_link_free) {
     RandomKey key = random_key(1, RANDOM_GENERATE, 0, 0, 0);
     int64_t flat = 0, below = 0; // cases that have no line, or one that begins below zero
     for (int64_t i = 0; i < 20000; i++) {
@@ -52,8 +50,7 @@ static void noise_makes_no_link_free(void **state) {
     assert_meets(link_fit(0, 0, 0, 0), 0, 0);                   // no message
 }
 
-static void unknown_links_are_ordinary(void **state) {
-    (void)state;
+TEST(unknown_links_are_ordinary) {
     PairTime all[5] = {{1e-12, 0, 0}, {2, 10, 8000}, {5, 50, 1e6}, {1000, 7, 100}, {4, 30, 4096}};
     link_fill_in(all, 5);
     for (int i = 0; i < 4; i += 3)
@@ -72,8 +69,7 @@ static double next_time(Channel *channel, int round, int64_t sent, int64_t recei
 }
 
 // Whichever of the times is disturbed.
-static void the_shortest_time_counts(void **state) {
-    (void)state;
+TEST(the_shortest_time_counts) {
     AssignerFixture fixture;
     static const double first[4] = {3, 9, 9, 9}, last[4] = {9, 3, 3, 3};
     fixture_init(&fixture, &scenes[0], 8);
@@ -87,8 +83,7 @@ static void the_shortest_time_counts(void **state) {
     fixture_clear(&fixture);
 }
 
-static void links_are_measured(void **state) {
-    (void)state;
+TEST(links_are_measured) {
     double slowest = 0;
     for (int s = 0; s < SCENES; s++) {
         AssignerFixture fixture;
@@ -119,8 +114,7 @@ static void links_are_measured(void **state) {
         assert_true(slowest > 1e-11); // no memory moves messages of 128 KiB at 100 GB/s
 }
 
-static void pinned_links_are_those_of_all_pairs(void **state) {
-    (void)state;
+TEST(pinned_links_are_those_of_all_pairs) {
     AssignerFixture fixture;
     Config config = config_of();
     config.quantization.link = (ConfigDoubles){.count = 2, .value = {3e-9, 2e-5}};
@@ -135,8 +129,7 @@ static void pinned_links_are_those_of_all_pairs(void **state) {
 }
 
 // Every ordered pair has a time of its own, which names it: nobody's is another's, or transposed.
-static void pairs_keep_their_own_times(void **state) {
-    (void)state;
+TEST(pairs_keep_their_own_times) {
     for (int size = 1; size <= 5; size++) {
         Comm comm = {.size = size};
         PairTime all[5 * 4];
@@ -156,15 +149,3 @@ static void pairs_keep_their_own_times(void **state) {
             }
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lines_come_back),
-    cmocka_unit_test(noise_makes_no_link_free),
-    cmocka_unit_test(unknown_links_are_ordinary),
-    cmocka_unit_test(pairs_keep_their_own_times),
-    cmocka_unit_test(the_shortest_time_counts),
-    cmocka_unit_test(links_are_measured),
-    cmocka_unit_test(pinned_links_are_those_of_all_pairs),
-};
-
-TEST_MAIN(tests)

@@ -3,8 +3,7 @@
 // two ends of a message different ones.
 #include "cells.h"
 
-static void uniform_keeps_the_first_width(void **state) {
-    (void)state;
+TEST(uniform_keeps_the_first_width) {
     AssignerFixture fixture;
     Config config = config_of();
     snprintf(config.quantization.assign, CONFIG_TEXT, "uniform");
@@ -26,8 +25,7 @@ static int64_t differing_readers(const AssignerFixture *fixture, int which) {
     return count;
 }
 
-static void random_widths_are_drawn_per_message(void **state) {
-    (void)state;
+TEST(random_widths_are_drawn_per_message) {
     AssignerFixture first, second;
     Config config = config_of();
     snprintf(config.quantization.assign, CONFIG_TEXT, "random");
@@ -62,8 +60,7 @@ static void random_widths_are_drawn_per_message(void **state) {
     fixture_clear(&first);
 }
 
-static void wrong_rule_names_the_list(void **state) {
-    (void)state;
+TEST(wrong_rule_names_the_list) {
     Error err = {0};
     assert_refused(family_knows(&rule_family, "adaptiv", &err), &err, EXIT_CONFIG,
                    "uniform, adaptive, random, replay:RUN");
@@ -72,11 +69,3 @@ static void wrong_rule_names_the_list(void **state) {
     err = (Error){0};
     assert_ok(family_knows(&rule_family, "replay:x", &err), &err);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(uniform_keeps_the_first_width),
-    cmocka_unit_test(random_widths_are_drawn_per_message),
-    cmocka_unit_test(wrong_rule_names_the_list),
-};
-
-TEST_MAIN(tests)

@@ -61,8 +61,7 @@ static void same_report(const Assigner *a, const Assigner *b) {
     assert_true(a->pending != WIDTHS_DECIDED || test_comm.size == 1 || x->part[0].lp_bound > 0);
 }
 
-static void state_comes_back(void **state) {
-    (void)state;
+TEST(state_comes_back) {
     static const uint32_t stops[] = {2, PERIOD + 1, PERIOD + 1 + DELAY, 2 * PERIOD};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
         AssignerFixture fixture, other;
@@ -144,8 +143,7 @@ static void refused(Assigner *a, const char *path, ExitCode code, const char *pa
     assert_null(strchr(err.text, '\n')); // one sentence
 }
 
-static void damaged_and_foreign_files_are_refused(void **state) {
-    (void)state;
+TEST(damaged_and_foreign_files_are_refused) {
     AssignerFixture fixture, other;
     Error err = {0};
     Config config = config_of();
@@ -182,10 +180,3 @@ static void damaged_and_foreign_files_are_refused(void **state) {
     fixture_clear(&other);
     fixture_clear(&fixture);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(state_comes_back),
-    cmocka_unit_test(damaged_and_foreign_files_are_refused),
-};
-
-TEST_MAIN(tests)

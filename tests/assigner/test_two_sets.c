@@ -226,8 +226,7 @@ static int64_t rows_rounded_alike(const Hyper *hyper, float *const row[2], int64
 
 // ---- tests
 
-static void equal_ids_of_two_sets_are_rounded_apart(void **state) {
-    (void)state;
+TEST(equal_ids_of_two_sets_are_rounded_apart) {
     Hyper hyper;
     int64_t pairs = 0;
     hyper_init(&hyper, COVER_SOURCES);
@@ -242,8 +241,7 @@ static void equal_ids_of_two_sets_are_rounded_apart(void **state) {
     hyper_clear(&hyper);
 }
 
-static void patterns_lead_from_one_set_to_the_other(void **state) {
-    (void)state;
+TEST(patterns_lead_from_one_set_to_the_other) {
     int64_t rows[3][2];
     for (int k = 0; k < 3; k++) {
         Hyper hyper;
@@ -266,8 +264,7 @@ static void patterns_lead_from_one_set_to_the_other(void **state) {
     }
 }
 
-static void exact_aggregates_are_the_dense_ones(void **state) {
-    (void)state;
+TEST(exact_aggregates_are_the_dense_ones) {
     Dense dense = dense_init();
     for (int k = 0; k < 3; k++) {
         Hyper hyper;
@@ -298,8 +295,7 @@ static void check_coefficients(const Hyper *hyper, int r, const ChannelAssignmen
 }
 
 // Widths differ from row to row, and what they cost stays within what the widest step can do.
-static void assigned_widths_serve_two_sets(void **state) {
-    (void)state;
+TEST(assigned_widths_serve_two_sets) {
     Dense dense = dense_init();
     Config config;
     Error err = {0};
@@ -339,11 +335,3 @@ static void assigned_widths_serve_two_sets(void **state) {
     }
     dense_clear(&dense);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(patterns_lead_from_one_set_to_the_other),
-    cmocka_unit_test(exact_aggregates_are_the_dense_ones),
-    cmocka_unit_test(assigned_widths_serve_two_sets),
-    cmocka_unit_test(equal_ids_of_two_sets_are_rounded_apart),
-};
-TEST_MAIN(tests)

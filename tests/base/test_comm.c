@@ -17,8 +17,7 @@ static unsigned char payload(int a, int b, size_t i) {
     return (unsigned char)((size_t)(7 * a + 31 * b) + i * 13 + (i >> 8));
 }
 
-static void the_barrier_lets_nobody_through_early(void **state) {
-    (void)state;
+TEST(the_barrier_lets_nobody_through_early) {
     struct timespec nap = {.tv_nsec = 50000000};
     for (int late = 0; late < size(); late++) {
         if (rank() == late)
@@ -30,8 +29,7 @@ static void the_barrier_lets_nobody_through_early(void **state) {
     }
 }
 
-static void who_awaits_a_rank_leaves_it_the_cores(void **state) {
-    (void)state;
+TEST(who_awaits_a_rank_leaves_it_the_cores) {
     struct timespec nap = {.tv_nsec = 100000000};
     for (int root = 0; root < size(); root += 2) {
         comm_barrier(&test_comm);
@@ -48,8 +46,7 @@ static void who_awaits_a_rank_leaves_it_the_cores(void **state) {
     }
 }
 
-static void a_broadcast_reaches_all_from_any_root(void **state) {
-    (void)state;
+TEST(a_broadcast_reaches_all_from_any_root) {
     static const size_t sizes[] = {0, 1, 1000, 300001};
     for (int root = 0; root < size(); root++)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
@@ -63,8 +60,7 @@ static void a_broadcast_reaches_all_from_any_root(void **state) {
         }
 }
 
-static void a_gather_puts_every_rank_in_its_place(void **state) {
-    (void)state;
+TEST(a_gather_puts_every_rank_in_its_place) {
     static const size_t sizes[] = {0, 1, 24, 65536, 65537, 200000};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
@@ -81,8 +77,7 @@ static void a_gather_puts_every_rank_in_its_place(void **state) {
     }
 }
 
-static void all_to_all_transposes(void **state) {
-    (void)state;
+TEST(all_to_all_transposes) {
     static const size_t sizes[] = {0, 1, 8, 65537};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
@@ -103,8 +98,7 @@ static void all_to_all_transposes(void **state) {
 // Bytes from a to b: some pairs have nothing to say.
 static int64_t pair_bytes(int a, int b) { return (a + 2 * b) % 3 == 0 ? 0 : 1000 * a + 17 * b + 5; }
 
-static void pieces_of_different_sizes_arrive_whole(void **state) {
-    (void)state;
+TEST(pieces_of_different_sizes_arrive_whole) {
     int64_t from_offset[16] = {0}, to_offset[16] = {0};
     for (int r = 0; r < size(); r++) {
         from_offset[r + 1] = from_offset[r] + pair_bytes(rank(), r);
@@ -123,15 +117,13 @@ static void pieces_of_different_sizes_arrive_whole(void **state) {
     memory_free(from);
 }
 
-static void nobody_has_anything_for_anybody(void **state) {
-    (void)state;
+TEST(nobody_has_anything_for_anybody) {
     int64_t offset[16] = {0};
     comm_all_to_all_v(&test_comm, NULL, offset, NULL, offset);
     comm_gather_v(&test_comm, NULL, NULL, offset);
 }
 
-static void rank_0_gathers_pieces(void **state) {
-    (void)state;
+TEST(rank_0_gathers_pieces) {
     int64_t offset[16] = {0};
     for (int r = 0; r < size(); r++)
         offset[r + 1] = offset[r] + (r % 3 == 1 ? 0 : 5000 * r + 3);
@@ -175,8 +167,7 @@ static void check_sums(int count) {
     memory_free(value);
 }
 
-static void sums_are_taken_in_rank_order(void **state) {
-    (void)state;
+TEST(sums_are_taken_in_rank_order) {
     static const int counts[] = {0, 1, 63, 64, 65, 150, 512, 513, 5000}; // gathered, and spread
     for (int k = 0; k < 9; k++)
         check_sums(counts[k]);
@@ -192,8 +183,7 @@ int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, M
 }
 
 // Metrics of 100,000 classes are 1.2 million counts: 64 of each rank at a time, not 64 of all.
-static void many_sums_take_few_messages(void **state) {
-    (void)state;
+TEST(many_sums_take_few_messages) {
     enum { COUNT = 64000 };
     static int64_t value[COUNT];
     messages_sent = 0;
@@ -202,8 +192,7 @@ static void many_sums_take_few_messages(void **state) {
     assert_true(messages_sent <= 2 * others * (blocks + 1));
 }
 
-static void ranks_agree_on_the_lowest_error(void **state) {
-    (void)state;
+TEST(ranks_agree_on_the_lowest_error) {
     Error err = {0};
     assert_true(comm_agree(&test_comm, &err));
     assert_int_equal(err.code, 0);
@@ -223,8 +212,7 @@ static void ranks_agree_on_the_lowest_error(void **state) {
     assert_string_equal(all.text, "from 0");
 }
 
-static void two_sets_of_tags_do_not_mix(void **state) {
-    (void)state;
+TEST(two_sets_of_tags_do_not_mix) {
     Comm other;
     comm_duplicate(&other, &test_comm);
     int to = (rank() + 1) % size(), from = (rank() + size() - 1) % size();
@@ -247,8 +235,7 @@ static void nap_for(void *context) {
 }
 
 // Rank 0 is away for longer than the timeout, but answers: through comm_on_helper, or by beats.
-static void a_busy_rank_that_answers_is_waited_for(void **state) {
-    (void)state;
+TEST(a_busy_rank_that_answers_is_waited_for) {
     Comm short_patience = test_comm;
     comm_set_timeout(&short_patience, 1.5);
     long nanoseconds = 900000000;
@@ -273,8 +260,7 @@ static void count_or_fail(void *context, Error *err) {
 }
 
 // Rank 0 alone works; all learn that it failed; who holds an error does not let it begin.
-static void all_learn_what_rank_0_did(void **state) {
-    (void)state;
+TEST(all_learn_what_rank_0_did) {
     Error err = {0};
     int times = 0;
     assert_true(comm_on_root(&test_comm, count_or_fail, &times, &err));
@@ -288,8 +274,7 @@ static void all_learn_what_rank_0_did(void **state) {
     assert_int_equal(times, rank() == 0 ? 2 : 0);
 }
 
-static void a_rank_of_its_own_needs_no_messages(void **state) {
-    (void)state;
+TEST(a_rank_of_its_own_needs_no_messages) {
     Comm self, copy;
     comm_self(&self);
     comm_duplicate(&copy, &self);
@@ -314,8 +299,7 @@ static void a_rank_of_its_own_needs_no_messages(void **state) {
     comm_stop(&self);
 }
 
-static void threads_fit_the_cores(void **state) {
-    (void)state;
+TEST(threads_fit_the_cores) {
     int threads = threads_set(0, test_comm.node_size);
     assert_in_range(threads, 1, threads_allowed());
     if (test_comm.node_size > threads_on_node())
@@ -324,23 +308,3 @@ static void threads_fit_the_cores(void **state) {
     assert_int_equal(test_comm.node_size, size()); // tests run on one machine
     assert_int_equal(test_comm.node_rank, rank());
 }
-
-static const struct CMUnitTest comm[] = {
-    cmocka_unit_test(the_barrier_lets_nobody_through_early),
-    cmocka_unit_test(who_awaits_a_rank_leaves_it_the_cores),
-    cmocka_unit_test(a_broadcast_reaches_all_from_any_root),
-    cmocka_unit_test(a_gather_puts_every_rank_in_its_place),
-    cmocka_unit_test(all_to_all_transposes),
-    cmocka_unit_test(pieces_of_different_sizes_arrive_whole),
-    cmocka_unit_test(nobody_has_anything_for_anybody),
-    cmocka_unit_test(rank_0_gathers_pieces),
-    cmocka_unit_test(sums_are_taken_in_rank_order),
-    cmocka_unit_test(many_sums_take_few_messages),
-    cmocka_unit_test(ranks_agree_on_the_lowest_error),
-    cmocka_unit_test(two_sets_of_tags_do_not_mix),
-    cmocka_unit_test(a_busy_rank_that_answers_is_waited_for),
-    cmocka_unit_test(all_learn_what_rank_0_did),
-    cmocka_unit_test(a_rank_of_its_own_needs_no_messages),
-    cmocka_unit_test(threads_fit_the_cores),
-};
-TEST_MAIN(comm)

@@ -17,8 +17,7 @@ static const Animal *const pointers[] = {&cat, &hen, &from};
 static const Family families[] = {FAMILY("zoo.animal", "any", animals),
                                   FAMILY_OF_POINTERS("zoo.animal", "any", pointers)};
 
-static void members_are_found_by_name(void **state) {
-    (void)state;
+TEST(members_are_found_by_name) {
     for (int f = 0; f < 2; f++) {
         Error err = {0};
         const char *argument = NULL;
@@ -34,8 +33,7 @@ static void members_are_found_by_name(void **state) {
     }
 }
 
-static void small_letters_after_a_colon_are_part_of_the_name(void **state) {
-    (void)state;
+TEST(small_letters_after_a_colon_are_part_of_the_name) {
     static const Animal kinds[] = {{"cat", 4}, {"cat:wild", 5}, {"cat:lives=N", 6}};
     static const Family family = FAMILY("zoo.animal", NULL, kinds);
     const char *argument = NULL;
@@ -52,8 +50,7 @@ static void small_letters_after_a_colon_are_part_of_the_name(void **state) {
                    "found 'cat:tame'");
 }
 
-static void wrong_names_are_answered(void **state) {
-    (void)state;
+TEST(wrong_names_are_answered) {
     static const char *const words[] = {"cats", "ca", "from", "from:", "hen:", "hen:x", "", "any"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         for (int f = 0; f < 2; f++) {
@@ -67,8 +64,7 @@ static void wrong_names_are_answered(void **state) {
     assert_non_null(strstr(err.text, "did you mean 'cat'?"));
 }
 
-static void the_automatic_word_is_known(void **state) {
-    (void)state;
+TEST(the_automatic_word_is_known) {
     Error err = {0};
     assert_ok(family_knows(&families[0], "any", &err), &err);
     assert_ok(family_knows(&families[0], "from:x", &err), &err);
@@ -77,8 +73,7 @@ static void the_automatic_word_is_known(void **state) {
     assert_null(family_word(&families[0], 4));
 }
 
-static void a_suggestion_is_near_or_missing(void **state) {
-    (void)state;
+TEST(a_suggestion_is_near_or_missing) {
     static const char *const names[] = {"epochs", "rate", "momentum"};
     assert_string_equal(family_closest("epoch", names, 3), "epochs");
     assert_string_equal(family_closest("raet", names, 3), "rate"); // a swap
@@ -89,12 +84,3 @@ static void a_suggestion_is_near_or_missing(void **state) {
     assert_null(family_closest("lr", names, 3));
     assert_null(family_closest("", names, 3));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(members_are_found_by_name),
-    cmocka_unit_test(small_letters_after_a_colon_are_part_of_the_name),
-    cmocka_unit_test(wrong_names_are_answered),
-    cmocka_unit_test(the_automatic_word_is_known),
-    cmocka_unit_test(a_suggestion_is_near_or_missing),
-};
-TEST_MAIN(tests)

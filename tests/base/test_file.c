@@ -66,14 +66,12 @@ static bool always_whole(Replace *replace) {
     return false;
 }
 
-static void a_file_is_whole_after_a_death_at_any_step(void **state) {
-    (void)state;
+TEST(a_file_is_whole_after_a_death_at_any_step) {
     assert_true(always_whole(file_replace));
     assert_false(always_whole(overwrite_in_place));
 }
 
-static void replacing_keeps_the_folder_clean(void **state) {
-    (void)state;
+TEST(replacing_keeps_the_folder_clean) {
     Error err = {0};
     const char *folder = test_path("clean");
     assert_ok(file_make_folder(folder, &err), &err);
@@ -85,8 +83,7 @@ static void replacing_keeps_the_folder_clean(void **state) {
 }
 
 // The disk is full, as far as this process can see: files end at 1000 bytes.
-static void a_write_that_stops_is_said_and_leaves_the_old_file(void **state) {
-    (void)state;
+TEST(a_write_that_stops_is_said_and_leaves_the_old_file) {
     struct rlimit kept, small = {1000, RLIM_INFINITY};
     getrlimit(RLIMIT_FSIZE, &kept);
     small.rlim_max = kept.rlim_max;
@@ -104,8 +101,7 @@ static void a_write_that_stops_is_said_and_leaves_the_old_file(void **state) {
 }
 
 // Whoever can guess the next names has put links there, to a file that must stay as it is.
-static void a_temporary_is_nobody_elses(void **state) {
-    (void)state;
+TEST(a_temporary_is_nobody_elses) {
     Error err = {0};
     char name[1200], plain[1300], victim[1024];
     snprintf(victim, sizeof victim, "%s", test_path("victim"));
@@ -124,8 +120,7 @@ static void a_temporary_is_nobody_elses(void **state) {
 }
 
 // As the writer of them would have been killed: on this machine, or on another a long time ago.
-static void what_the_dead_left_is_swept(void **state) {
-    (void)state;
+TEST(what_the_dead_left_is_swept) {
     static const char *theirs[] = {"thesis.tmp-2026-01-15", "a.fringe-tmp-v-1-2",
                                    "a.fringe-tmp-h.1-2-3x", "a.fringe-tmp-h.1-2",
                                    "a.fringe-tmp-2026-01-15"};
@@ -157,8 +152,7 @@ static void what_the_dead_left_is_swept(void **state) {
             fail_msg("%s %s", path[i], i >= MINE ? "is gone" : "is there");
 }
 
-static void two_change_places(void **state) {
-    (void)state;
+TEST(two_change_places) {
     Error err = {0};
     bool done = false;
     test_write_text(test_path("one"), "one");
@@ -171,8 +165,7 @@ static void two_change_places(void **state) {
     assert_false(done);
 }
 
-static void reading_is_bounded(void **state) {
-    (void)state;
+TEST(reading_is_bounded) {
     size_t bytes;
     Error err = {0}, missing = {0}, folder = {0};
     test_write_text(test_path("ten"), "0123456789");
@@ -189,8 +182,7 @@ static void reading_is_bounded(void **state) {
 }
 
 // The test would wait for a writer that never comes, and die of the alarm.
-static void what_is_no_file_is_refused_at_once(void **state) {
-    (void)state;
+TEST(what_is_no_file_is_refused_at_once) {
     size_t bytes;
     char text[33];
     Error pipe = {0}, hashed = {0}, device = {0}, terminal = {0};
@@ -204,8 +196,7 @@ static void what_is_no_file_is_refused_at_once(void **state) {
     alarm(0);
 }
 
-static void folders_come_and_go(void **state) {
-    (void)state;
+TEST(folders_come_and_go) {
     Error err = {0}, blocked = {0};
     assert_ok(file_make_folder(test_path("a/b/c"), &err), &err);
     assert_ok(file_make_folder(test_path("a/b/c/"), &err), &err);
@@ -226,8 +217,7 @@ static void folders_come_and_go(void **state) {
     assert_int_equal(file_size(test_path("a")), -1);
 }
 
-static void paths_are_cut_and_joined(void **state) {
-    (void)state;
+TEST(paths_are_cut_and_joined) {
     char out[64];
     static const char *const joined[][3] = {
         {"a", "b", "a/b"}, {"a/", "b", "a/b"}, {"a", "/b", "/b"}, {"", "b", "b"}, {"/", "b", "/b"}};
@@ -245,8 +235,7 @@ static void paths_are_cut_and_joined(void **state) {
 }
 
 // XXH3 of the empty text with seed 0, from the xxHash test vectors.
-static void hashes_are_xxh3(void **state) {
-    (void)state;
+TEST(hashes_are_xxh3) {
     char text[33], pieces[33], file[33];
     Hash *hash = hash_new();
     hash_text(hash, text);
@@ -266,8 +255,7 @@ static void hashes_are_xxh3(void **state) {
 }
 
 // Long enough for vectors; the values are those of the library's plain C.
-static void hashes_do_not_depend_on_vectors(void **state) {
-    (void)state;
+TEST(hashes_do_not_depend_on_vectors) {
     enum { BYTES = 5000 };
     unsigned char data[BYTES];
     char text[33];
@@ -281,19 +269,3 @@ static void hashes_do_not_depend_on_vectors(void **state) {
     assert_string_equal(text, "a4ba2a60fb07e0166abe8be5abcb2760");
     assert_true(hash_bytes(data, BYTES) == 0x6abe8be5abcb2760u);
 }
-
-static const struct CMUnitTest files[] = {
-    cmocka_unit_test(a_file_is_whole_after_a_death_at_any_step),
-    cmocka_unit_test(replacing_keeps_the_folder_clean),
-    cmocka_unit_test(a_write_that_stops_is_said_and_leaves_the_old_file),
-    cmocka_unit_test(a_temporary_is_nobody_elses),
-    cmocka_unit_test(what_the_dead_left_is_swept),
-    cmocka_unit_test(two_change_places),
-    cmocka_unit_test(reading_is_bounded),
-    cmocka_unit_test(what_is_no_file_is_refused_at_once),
-    cmocka_unit_test(folders_come_and_go),
-    cmocka_unit_test(paths_are_cut_and_joined),
-    cmocka_unit_test(hashes_are_xxh3),
-    cmocka_unit_test(hashes_do_not_depend_on_vectors),
-};
-TEST_MAIN(files)

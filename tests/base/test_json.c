@@ -17,8 +17,7 @@ static Json *parse(const char *text, Error *err) {
 }
 
 // RFC 8259, and the gaps of cJSON listed in TRAPS 15. The place is where a reader would look.
-static void bad_texts_are_refused_at_their_place(void **state) {
-    (void)state;
+TEST(bad_texts_are_refused_at_their_place) {
     static const struct {
         const char *text, *place;
     } bad[] = {
@@ -93,8 +92,7 @@ static void bad_texts_are_refused_at_their_place(void **state) {
     }
 }
 
-static void a_zero_byte_is_no_json(void **state) {
-    (void)state;
+TEST(a_zero_byte_is_no_json) {
     static const char inside[] = "{\"a\0\": 1}", after[] = "{}\0";
     Error err = {0}, again = {0};
     assert_refused(json_parse(inside, sizeof inside - 1, "z", &err), &err, EXIT_DATA,
@@ -103,8 +101,7 @@ static void a_zero_byte_is_no_json(void **state) {
 }
 
 // Text that ends exactly at the end of its memory: a byte more read is seen by AddressSanitizer.
-static void every_prefix_of_a_document_is_refused(void **state) {
-    (void)state;
+TEST(every_prefix_of_a_document_is_refused) {
     static const char whole[] =
         "{\"a\": [1, -2.5e3, true, null, \"x\\u00e4\\ud83d\\ude00\xc3\xa4\"],"
         " \"b\": {\"c\": false}}";
@@ -129,8 +126,7 @@ static Json *nested(int depth, Error *err) {
     return json_parse(text, 2 * (size_t)depth, "deep", err);
 }
 
-static void depth_ends_at_64(void **state) {
-    (void)state;
+TEST(depth_ends_at_64) {
     Error err;
     Json *json = nested(64, &err);
     assert_non_null(json);
@@ -139,8 +135,7 @@ static void depth_ends_at_64(void **state) {
 }
 
 // A value takes a hundred bytes once it is parsed, two in the text: the text's size bounds nothing.
-static void more_values_than_memory_should_hold_are_refused(void **state) {
-    (void)state;
+TEST(more_values_than_memory_should_hold_are_refused) {
     enum { BYTES = 64 << 20 };
     static const char *const units[] = {"0,", "[],", "{},", "\"\","};
     char *text = ALLOC(char, BYTES, "test");
@@ -161,8 +156,7 @@ static void more_values_than_memory_should_hold_are_refused(void **state) {
 }
 
 // A hundred thousand keys, one of them twice, in a blink: the search is not quadratic.
-static void a_duplicate_among_many_keys_is_found(void **state) {
-    (void)state;
+TEST(a_duplicate_among_many_keys_is_found) {
     enum { KEYS = 100000 };
     JsonWriter writer;
     json_writer_init(&writer, false);
@@ -181,8 +175,7 @@ static void a_duplicate_among_many_keys_is_found(void **state) {
     json_writer_clear(&writer);
 }
 
-static void values_are_what_the_text_says(void **state) {
-    (void)state;
+TEST(values_are_what_the_text_says) {
     Error err;
     Json *json = parse(" {\"n\": -1.25e2, \"i\": 9007199254740992, \"t\": true, \"f\": false, "
                        "\"z\": null,\r\n\t\"s\": \"\\ud83d\\ude00\\n\\/\", \"a\": [1, [], {}], "
@@ -210,8 +203,7 @@ static void values_are_what_the_text_says(void **state) {
     json_free(json);
 }
 
-static void a_member_of_another_type_is_none(void **state) {
-    (void)state;
+TEST(a_member_of_another_type_is_none) {
     Error err;
     Json *json = parse("{\"n\": 2.5, \"i\": 7, \"s\": \"t\", \"a\": [1], \"z\": null}", &err);
     const Json *array = json_get_of(json, "a", JSON_ARRAY);
@@ -231,8 +223,7 @@ static void a_member_of_another_type_is_none(void **state) {
     json_free(json);
 }
 
-static void what_is_written_reads_back(void **state) {
-    (void)state;
+TEST(what_is_written_reads_back) {
     static const double numbers[] = {0, 0.1, 1.0 / 3, -1e-300, DBL_MAX, DBL_MIN, 5e-324, 123456789};
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
     static const char text[] = "quote \" slash \\ line \n tab \t bell \a umlaut \xc3\xa4";
@@ -276,8 +267,7 @@ static void what_is_written_reads_back(void **state) {
     }
 }
 
-static void numbers_are_written_with_the_fewest_digits(void **state) {
-    (void)state;
+TEST(numbers_are_written_with_the_fewest_digits) {
     JsonWriter writer;
     json_writer_init(&writer, false);
     json_begin_array(&writer, NULL);
@@ -292,8 +282,7 @@ static void numbers_are_written_with_the_fewest_digits(void **state) {
 }
 
 // metrics and manifests are looked at with cat, configs with `config show`.
-static void what_a_terminal_would_obey_is_escaped(void **state) {
-    (void)state;
+TEST(what_a_terminal_would_obey_is_escaped) {
     static const char obeyed[] = "\033]0;t\007 \177 \xc2\x9b \xe2\x80\xae \xc3\xa9";
     JsonWriter writer;
     json_writer_init(&writer, false);
@@ -307,18 +296,3 @@ static void what_a_terminal_would_obey_is_escaped(void **state) {
     json_free(json);
     json_writer_clear(&writer);
 }
-
-static const struct CMUnitTest json_texts[] = {
-    cmocka_unit_test(bad_texts_are_refused_at_their_place),
-    cmocka_unit_test(a_zero_byte_is_no_json),
-    cmocka_unit_test(every_prefix_of_a_document_is_refused),
-    cmocka_unit_test(depth_ends_at_64),
-    cmocka_unit_test(more_values_than_memory_should_hold_are_refused),
-    cmocka_unit_test(a_duplicate_among_many_keys_is_found),
-    cmocka_unit_test(values_are_what_the_text_says),
-    cmocka_unit_test(a_member_of_another_type_is_none),
-    cmocka_unit_test(what_is_written_reads_back),
-    cmocka_unit_test(numbers_are_written_with_the_fewest_digits),
-    cmocka_unit_test(what_a_terminal_would_obey_is_escaped),
-};
-TEST_MAIN(json_texts)

@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static void memory_is_zeroed_aligned_and_counted(void **state) {
-    (void)state;
+TEST(memory_is_zeroed_aligned_and_counted) {
     static const size_t sizes[] = {0, 1, 63, 4096, (size_t)4 << 20, ((size_t)9 << 20) + 5};
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
     void *block[SIZES];
@@ -35,8 +34,7 @@ static void memory_is_zeroed_aligned_and_counted(void **state) {
     }
 }
 
-static void what_is_too_large_is_refused_with_a_sentence(void **state) {
-    (void)state;
+TEST(what_is_too_large_is_refused_with_a_sentence) {
     Error err = {0}, absurd = {0};
     size_t available = memory_available();
     assert_in_range(available, (size_t)1 << 20, (size_t)1 << 50);
@@ -50,8 +48,7 @@ static void what_is_too_large_is_refused_with_a_sentence(void **state) {
     memory_free(pointer);
 }
 
-static void the_plan_names_the_three_largest(void **state) {
-    (void)state;
+TEST(the_plan_names_the_three_largest) {
     const size_t mib = (size_t)1 << 20;
     MemoryForecast forecast = {0};
     forecast_add(&forecast, "features", 300 * mib);
@@ -78,8 +75,7 @@ static void the_plan_names_the_three_largest(void **state) {
     assert_true(forecast_total(&endless) == SIZE_MAX);
 }
 
-static void errors_keep_the_first_cause(void **state) {
-    (void)state;
+TEST(errors_keep_the_first_cause) {
     Error err = {0};
     assert_false(error_prefix(&err, "nothing"));
     assert_string_equal(err.text, "");
@@ -97,11 +93,3 @@ static void errors_keep_the_first_cause(void **state) {
     assert_int_equal(strlen(large.text), sizeof large.text - 1);
     assert_memory_equal(large.text, "front: xxx", 10);
 }
-
-static const struct CMUnitTest memory[] = {
-    cmocka_unit_test(memory_is_zeroed_aligned_and_counted),
-    cmocka_unit_test(what_is_too_large_is_refused_with_a_sentence),
-    cmocka_unit_test(the_plan_names_the_three_largest),
-    cmocka_unit_test(errors_keep_the_first_cause),
-};
-TEST_MAIN(memory)

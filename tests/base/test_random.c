@@ -7,8 +7,7 @@
 #include <math.h>
 
 // Known answers of Random123 (Salmon et al., kat_vectors, philox4x32 of 10 and 7 rounds).
-static void philox_gives_the_published_vectors(void **state) {
-    (void)state;
+TEST(philox_gives_the_published_vectors) {
     static const struct {
         uint32_t counter[4], key[2];
         int rounds;
@@ -35,8 +34,7 @@ static void philox_gives_the_published_vectors(void **state) {
 }
 
 // ALGORITHMS 0: the counter, word by word.
-static void the_counter_is_laid_out_as_documented(void **state) {
-    (void)state;
+TEST(the_counter_is_laid_out_as_documented) {
     RandomKey random = random_key(0x1122334455667788u, RANDOM_ROUNDING, 77, 5, 1);
     int64_t row = 0x123456789abc;
     uint32_t counter[4] = {0x56789abc, 0x1234 | 9u << 16, 77, 2u << 28 | 5u << 20 | 1u << 19 | 321};
@@ -66,8 +64,7 @@ static void the_counter_is_laid_out_as_documented(void **state) {
 }
 
 // Mean and variance within 5 standard errors of those of the distributions.
-static void numbers_have_the_moments_of_their_distribution(void **state) {
-    (void)state;
+TEST(numbers_have_the_moments_of_their_distribution) {
     enum { ROWS = 1000, COLUMNS = 200 };
     const double n = (double)ROWS * COLUMNS;
     RandomKey key = random_key(1, RANDOM_FEATURES, 0, 0, 0);
@@ -83,10 +80,3 @@ static void numbers_have_the_moments_of_their_distribution(void **state) {
     assert_near(normal / n, 0.0, 5 * sqrt(1 / n));
     assert_near(squares / n, 1.0, 5 * sqrt(2 / n));
 }
-
-static const struct CMUnitTest random_numbers[] = {
-    cmocka_unit_test(philox_gives_the_published_vectors),
-    cmocka_unit_test(the_counter_is_laid_out_as_documented),
-    cmocka_unit_test(numbers_have_the_moments_of_their_distribution),
-};
-TEST_MAIN(random_numbers)

@@ -13,8 +13,7 @@ static const char *broken(const char *line, int width) {
     return out;
 }
 
-static void text_breaks_at_words_behind_its_label(void **state) {
-    (void)state;
+TEST(text_breaks_at_words_behind_its_label) {
     assert_string_equal(broken("warning    one two three four", 20),
                         "warning    one two\n           three\n           four\n");
     assert_string_equal(broken("fringe: one two three four five", 20),
@@ -23,29 +22,18 @@ static void text_breaks_at_words_behind_its_label(void **state) {
     assert_string_equal(broken("", 20), "\n");
 }
 
-static void lists_of_two_columns_stay_so(void **state) {
-    (void)state;
+TEST(lists_of_two_columns_stay_so) {
     assert_string_equal(broken("  --runs N  one two three four", 22),
                         "  --runs N  one two\n            three four\n");
 }
 
-static void a_path_that_is_too_long_stands_alone(void **state) {
-    (void)state;
+TEST(a_path_that_is_too_long_stands_alone) {
     assert_string_equal(broken("folder     /a/very/long/path/of/a/run is full", 20),
                         "folder\n/a/very/long/path/of/a/run\n           is full\n");
 }
 
 // A letter of several bytes takes one column.
-static void columns_are_counted_not_bytes(void **state) {
-    (void)state;
+TEST(columns_are_counted_not_bytes) {
     assert_string_equal(broken("\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4", 7),
                         "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4 \xc3\xa4\xc3\xa4\n");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(text_breaks_at_words_behind_its_label),
-    cmocka_unit_test(lists_of_two_columns_stay_so),
-    cmocka_unit_test(a_path_that_is_too_long_stands_alone),
-    cmocka_unit_test(columns_are_counted_not_bytes),
-};
-TEST_MAIN(tests)

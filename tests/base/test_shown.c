@@ -5,8 +5,7 @@
 
 #include <string.h>
 
-static void what_a_terminal_would_obey_is_shown(void **state) {
-    (void)state;
+TEST(what_a_terminal_would_obey_is_shown) {
     static const char *const pairs[][2] = {
         {"caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x98\x80 /a b", NULL},
         {"", NULL},
@@ -27,16 +26,9 @@ static void what_a_terminal_would_obey_is_shown(void **state) {
         assert_string_equal(SHOWN(pairs[i][0]), pairs[i][pairs[i][1] != NULL]);
 }
 
-static void a_long_text_is_cut_between_letters(void **state) {
-    (void)state;
+TEST(a_long_text_is_cut_between_letters) {
     char out[6];
     assert_string_equal(text_shown(out, sizeof out, "1234\xc3\xa9"), "1234");
     assert_string_equal(text_shown(out, sizeof out, "123\xc3\xa9"), "123\xc3\xa9");
     assert_string_equal(text_shown(out, sizeof out, "1\033"), "1");
 }
-
-static const struct CMUnitTest texts[] = {
-    cmocka_unit_test(what_a_terminal_would_obey_is_shown),
-    cmocka_unit_test(a_long_text_is_cut_between_letters),
-};
-TEST_MAIN(texts)

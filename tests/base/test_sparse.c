@@ -33,8 +33,7 @@ static Csr csr_of(const List *list, bool weighted) {
     return csr;
 }
 
-static void rows_keep_the_order_of_the_list(void **state) {
-    (void)state;
+TEST(rows_keep_the_order_of_the_list) {
     for (uint64_t seed = 0; seed < 20; seed++) {
         List list = list_random(1 + (int64_t)seed % MOST, 5, 10 * (int64_t)seed, seed);
         Csr csr = csr_of(&list, seed % 2 == 0);
@@ -56,8 +55,7 @@ static void rows_keep_the_order_of_the_list(void **state) {
 }
 
 // Row c of the transpose: all entries of column c, by row, those of one place as the list has them.
-static void a_transpose_lists_the_rows_of_each_column_ascending(void **state) {
-    (void)state;
+TEST(a_transpose_lists_the_rows_of_each_column_ascending) {
     for (uint64_t seed = 0; seed < 20; seed++) {
         List list = list_random(7, 1 + (int64_t)seed % MOST, 10 * (int64_t)seed, seed);
         Csr csr = csr_of(&list, seed % 2 == 0), turned;
@@ -82,8 +80,7 @@ static void a_transpose_lists_the_rows_of_each_column_ascending(void **state) {
     }
 }
 
-static void transposed_twice_is_sorted(void **state) {
-    (void)state;
+TEST(transposed_twice_is_sorted) {
     List list = list_random(9, 6, 80, 3);
     Csr csr = csr_of(&list, true), turned, sorted;
     assert_false(csr_is_ascending(&csr)); // 80 entries at random
@@ -110,8 +107,7 @@ static bool equals_its_transpose(const Csr *csr) {
 }
 
 // Both directions of every entry, in one case of three with one entry changed or left out.
-static void symmetric_is_what_equals_its_transpose(void **state) {
-    (void)state;
+TEST(symmetric_is_what_equals_its_transpose) {
     int found[2] = {0};
     for (uint64_t seed = 0; seed < 60; seed++) {
         int64_t n = 1 + (int64_t)seed % MOST, half = 3 * (int64_t)(seed % 20);
@@ -143,8 +139,7 @@ static void symmetric_is_what_equals_its_transpose(void **state) {
     assert_false(csr_is_symmetric(&(Csr){3, offset, column, NULL}));
 }
 
-static void what_breaks_a_law_is_not_valid(void **state) {
-    (void)state;
+TEST(what_breaks_a_law_is_not_valid) {
     int64_t offset[4] = {0, 2, 2, 4};
     int32_t column[4] = {0, 3, 1, 1};
     Csr csr = {.rows = 3, .offset = offset, .column = column};
@@ -160,8 +155,7 @@ static void what_breaks_a_law_is_not_valid(void **state) {
     assert_false(csr_is_valid(&csr, 4));
 }
 
-static void bytes_are_those_that_are_counted(void **state) {
-    (void)state;
+TEST(bytes_are_those_that_are_counted) {
     for (int weighted = 0; weighted < 2; weighted++) {
         Csr csr;
         size_t before = memory_in_use();
@@ -175,8 +169,7 @@ static void bytes_are_those_that_are_counted(void **state) {
     }
 }
 
-static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_fit_is_refused) {
     Csr csr;
     Error err = {0};
     size_t before = memory_in_use();
@@ -186,15 +179,3 @@ static void what_does_not_fit_is_refused(void **state) {
     assert_null(csr.offset);
     assert_int_equal(memory_in_use(), before);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_keep_the_order_of_the_list),
-    cmocka_unit_test(a_transpose_lists_the_rows_of_each_column_ascending),
-    cmocka_unit_test(transposed_twice_is_sorted),
-    cmocka_unit_test(symmetric_is_what_equals_its_transpose),
-    cmocka_unit_test(what_breaks_a_law_is_not_valid),
-    cmocka_unit_test(bytes_are_those_that_are_counted),
-    cmocka_unit_test(what_does_not_fit_is_refused),
-};
-
-TEST_MAIN(tests)

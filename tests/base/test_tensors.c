@@ -31,8 +31,7 @@ static size_t write_sample(const char *path, char *copy, size_t room) {
     return bytes;
 }
 
-static void what_is_written_reads_back(void **state) {
-    (void)state;
+TEST(what_is_written_reads_back) {
     char copy[2048], text[32];
     size_t bytes = write_sample(test_path("a.safetensors"), copy, sizeof copy);
     size_t header = (unsigned char)copy[0] + 256 * (size_t)(unsigned char)copy[1];
@@ -64,8 +63,7 @@ static void what_is_written_reads_back(void **state) {
     assert_int_equal((int64_t)memory_in_use(), takes_before);
 }
 
-static void a_file_cut_anywhere_is_refused(void **state) {
-    (void)state;
+TEST(a_file_cut_anywhere_is_refused) {
     char copy[2048];
     size_t bytes = write_sample(test_path("b.safetensors"), copy, sizeof copy);
     for (size_t length = 0; length < bytes; length++) {
@@ -102,8 +100,7 @@ static bool open_header(const char *header, Error *err) {
 #define ENTRY(type, shape, offsets)                                                                \
     "{\"a\": {\"dtype\": \"" type "\", \"shape\": " shape ", \"data_offsets\": " offsets "}}"
 
-static void headers_are_not_believed(void **state) {
-    (void)state;
+TEST(headers_are_not_believed) {
     Error err;
     assert_ok(open_header(ENTRY("F32", "[4, 4]", "[0, 64]"), &err), &err);
     static const struct {
@@ -143,8 +140,7 @@ static void headers_are_not_believed(void **state) {
     }
 }
 
-static void a_missing_file_is_missing_input(void **state) {
-    (void)state;
+TEST(a_missing_file_is_missing_input) {
     Tensors tensors;
     Error err = {0}, other = {0};
     assert_refused(tensors_open(&tensors, test_path("absent.safetensors"), &err), &err,
@@ -155,8 +151,7 @@ static void a_missing_file_is_missing_input(void **state) {
 
 // The pages beyond the new end are gone while the mapping is not: the first look at them must end
 // in a sentence.
-static void a_file_that_shrinks_while_it_is_read_is_named(void **state) {
-    (void)state;
+TEST(a_file_that_shrinks_while_it_is_read_is_named) {
     enum { FLOATS = 1 << 16 };
     float *data = ALLOC(float, FLOATS, "test");
     Tensor tensor = {.name = "x", .type = TENSOR_F32, .rank = 1, .shape = {FLOATS}, .data = data};
@@ -188,8 +183,7 @@ static void a_file_that_shrinks_while_it_is_read_is_named(void **state) {
 }
 
 // Signals are as they were once nothing is mapped, and a SIGBUS of somebody else's stays one.
-static void the_signal_of_a_shrunk_file_is_lent(void **state) {
-    (void)state;
+TEST(the_signal_of_a_shrunk_file_is_lent) {
     char copy[2048];
     write_sample(test_path("signals.safetensors"), copy, sizeof copy);
     struct sigaction before, open, after;
@@ -206,8 +200,7 @@ static void the_signal_of_a_shrunk_file_is_lent(void **state) {
     assert_true(after.sa_sigaction == before.sa_sigaction);
 }
 
-static void data_may_stream_in_any_pieces(void **state) {
-    (void)state;
+TEST(data_may_stream_in_any_pieces) {
     const Tensor tensor[] = {
         {.name = "x", .type = TENSOR_F32, .rank = 2, .shape = {2, 3}},
         {.name = "ints", .type = TENSOR_I64, .rank = 1, .shape = {3}},
@@ -226,14 +219,3 @@ static void data_may_stream_in_any_pieces(void **state) {
     assert_memory_equal(tensors_find(&tensors, "ints")->data, integers, sizeof integers);
     tensors_close(&tensors);
 }
-
-static const struct CMUnitTest tensors_files[] = {
-    cmocka_unit_test(what_is_written_reads_back),
-    cmocka_unit_test(a_file_cut_anywhere_is_refused),
-    cmocka_unit_test(headers_are_not_believed),
-    cmocka_unit_test(a_missing_file_is_missing_input),
-    cmocka_unit_test(a_file_that_shrinks_while_it_is_read_is_named),
-    cmocka_unit_test(the_signal_of_a_shrunk_file_is_lent),
-    cmocka_unit_test(data_may_stream_in_any_pieces),
-};
-TEST_MAIN(tensors_files)

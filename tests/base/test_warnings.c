@@ -6,8 +6,7 @@
 
 #include <string.h>
 
-static void each_has_a_line_and_stands_once(void **state) {
-    (void)state;
+TEST(each_has_a_line_and_stands_once) {
     Warnings all = {0}, more = {0};
     char line[WARNINGS_TEXT];
     assert_string_equal(warnings_join(line, &all), "");
@@ -24,8 +23,7 @@ static void each_has_a_line_and_stands_once(void **state) {
                         "part 12 is empty; part 1 is empty; 100% of it; part 1 is");
 }
 
-static void too_many_are_cut(void **state) {
-    (void)state;
+TEST(too_many_are_cut) {
     Warnings all = {0};
     char line[WARNINGS_TEXT];
     for (int i = 0; i < 400; i++)
@@ -34,7 +32,3 @@ static void too_many_are_cut(void **state) {
     assert_int_equal(strncmp(all.text, "100\n101\n", 8), 0);
     assert_int_equal(strlen(warnings_join(line, &all)), WARNINGS_TEXT - 1);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(each_has_a_line_and_stands_once),
-                                          cmocka_unit_test(too_many_are_cut)};
-TEST_MAIN(tests)

@@ -39,8 +39,7 @@ static void look(void *context, const void *payload, size_t bytes, Error *err) {
         nap(0.01); // the queue fills
 }
 
-static void jobs_are_done_whole_and_in_their_order(void **state) {
-    (void)state;
+TEST(jobs_are_done_whole_and_in_their_order) {
     enum { JOBS = 3000 };
     Seen seen = {0};
     Error err = {0};
@@ -69,8 +68,7 @@ static void fail_third(void *context, const void *payload, size_t bytes, Error *
         error_set(err, EXIT_IO, "the third");
 }
 
-static void the_first_error_comes_back(void **state) {
-    (void)state;
+TEST(the_first_error_comes_back) {
     Seen seen = {0};
     Error err = {0};
     Writer *writer = writer_new(&test_comm, 2000);
@@ -93,8 +91,7 @@ static void nap_long(void *context, const void *payload, size_t bytes, Error *er
 }
 
 // Rank 0 finds the queue full, then waits for its end, each for longer than the timeout.
-static void who_waits_for_it_answers(void **state) {
-    (void)state;
+TEST(who_waits_for_it_answers) {
     Comm impatient = test_comm;
     comm_set_timeout(&impatient, 0.8);
     Error err = {0};
@@ -118,8 +115,7 @@ static void look_at_signals(void *context, const void *payload, size_t bytes, Er
         *(int *)context += sigismember(&blocked, of_others[i]) != 1;
 }
 
-static void signals_are_for_others(void **state) {
-    (void)state;
+TEST(signals_are_for_others) {
     int open = 0;
     Writer *writer = writer_new(&test_comm, 2000);
     writer_put(writer, look_at_signals, &open, "", 0, &(Error){0});
@@ -182,8 +178,7 @@ static void print_into_a_pipe(int flags, void (*print)(void), size_t bytes, char
 }
 
 // O_NONBLOCK, which others that hold the terminal may set, makes writes fail where they would wait.
-static void a_stopped_terminal_stops_nobody_and_loses_nothing(void **state) {
-    (void)state;
+TEST(a_stopped_terminal_stops_nobody_and_loses_nothing) {
     static const int flags[] = {0, O_NONBLOCK};
     char *all = ALLOC(char, LINES *LINE, "lines");
     for (int i = 0; i < 2; i++) {
@@ -208,8 +203,7 @@ static void print_long(void) {
 }
 
 // The pipe takes a part of it at a time.
-static void a_long_text_is_printed_whole(void **state) {
-    (void)state;
+TEST(a_long_text_is_printed_whole) {
     char *all = ALLOC(char, LONG, "text");
     print_into_a_pipe(O_NONBLOCK, print_long, LONG, all);
     for (int i = 0; i < LONG; i++)
@@ -217,8 +211,7 @@ static void a_long_text_is_printed_whole(void **state) {
     memory_free(all);
 }
 
-static void a_full_disk_under_stderr_is_told_and_leaves_stdout(void **state) {
-    (void)state;
+TEST(a_full_disk_under_stderr_is_told_and_leaves_stdout) {
     Error err = {0};
     char text[8] = "";
     int full = open("/dev/full", O_WRONLY | O_CLOEXEC), ends[2];
@@ -237,14 +230,3 @@ static void a_full_disk_under_stderr_is_told_and_leaves_stdout(void **state) {
     assert_int_equal(got, 7);
     assert_memory_equal(text, "result\n", 7);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(jobs_are_done_whole_and_in_their_order),
-    cmocka_unit_test(the_first_error_comes_back),
-    cmocka_unit_test(who_waits_for_it_answers),
-    cmocka_unit_test(signals_are_for_others),
-    cmocka_unit_test(a_stopped_terminal_stops_nobody_and_loses_nothing),
-    cmocka_unit_test(a_long_text_is_printed_whole),
-    cmocka_unit_test(a_full_disk_under_stderr_is_told_and_leaves_stdout),
-};
-TEST_MAIN(tests)

@@ -96,8 +96,7 @@ static void try_problem(uint64_t seed) {
     problem_clear(&p);
 }
 
-static void ten_thousand_problems(void **state) {
-    (void)state;
+TEST(ten_thousand_problems) {
     size_t before = memory_in_use();
     for (uint64_t seed = 0; seed < 10000; seed++)
         try_problem(seed);
@@ -105,8 +104,7 @@ static void ten_thousand_problems(void **state) {
 }
 
 // A1 .. A2: nothing to choose, nothing to send, nobody to send to.
-static void empty_problems_have_solutions(void **state) {
-    (void)state;
+TEST(empty_problems_have_solutions) {
     Problem p;
     for (int rounds = 0; rounds < 3; rounds++)
         for (int links = 0; links < 2 * rounds + 1; links++) {
@@ -129,10 +127,3 @@ static void empty_problems_have_solutions(void **state) {
             problem_clear(&p);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ten_thousand_problems),
-    cmocka_unit_test(empty_problems_have_solutions),
-};
-
-TEST_MAIN(tests)

@@ -65,8 +65,7 @@ static void assert_reported(const Problem *p, const Solution *a) {
         assert_true(a->choice[g] < p->widths);
 }
 
-static void is_what_brute_force_finds(void **state) {
-    (void)state;
+TEST(is_what_brute_force_finds) {
     for (uint64_t seed = 0; seed < 1500; seed++) {
         Recipe recipe = tiny_recipe(seed);
         Problem p = problem_random(&recipe, seed);
@@ -90,8 +89,7 @@ static void is_what_brute_force_finds(void **state) {
 
 // Time that computation covers is an odd thing: the search promises a choice within its bound, and
 // misses the best of tiny problems at times.
-static void covered_time_is_used(void **state) {
-    (void)state;
+TEST(covered_time_is_used) {
     int exact = 0, proven = 0, all = 0;
     for (uint64_t seed = 0; seed < 600; seed++) {
         Recipe recipe = tiny_recipe(seed);
@@ -126,8 +124,7 @@ static void covered_time_is_used(void **state) {
 }
 
 // A9: bound <= exact <= rounded, and the gap to the relaxation is that of a few groups.
-static void lies_between_the_bound_and_every_other_choice(void **state) {
-    (void)state;
+TEST(lies_between_the_bound_and_every_other_choice) {
     int as_fast = 0;
     for (uint64_t seed = 0; seed < 60; seed++) {
         Recipe recipe = ring_recipe();
@@ -207,8 +204,7 @@ static double plain_round(const Plain *front, int links, double variance_weight,
     return best;
 }
 
-static void is_what_the_plain_sweep_finds(void **state) {
-    (void)state;
+TEST(is_what_the_plain_sweep_finds) {
     for (uint64_t seed = 0; seed < 120; seed++) {
         Recipe recipe = ring_recipe();
         recipe.groups = 9;
@@ -247,8 +243,7 @@ static void is_what_the_plain_sweep_finds(void **state) {
 }
 
 // In large problems there are choices that take just as long as is covered.
-static void covered_time_is_filled(void **state) {
-    (void)state;
+TEST(covered_time_is_filled) {
     for (uint64_t seed = 0; seed < 20; seed++) {
         Recipe recipe = ring_recipe();
         recipe.exactly = true;
@@ -277,8 +272,7 @@ static void covered_time_is_filled(void **state) {
 }
 
 // Where all groups are alike a price makes all rounds change at once; they are taken one by one.
-static void covered_time_is_filled_round_by_round(void **state) {
-    (void)state;
+TEST(covered_time_is_filled_round_by_round) {
     Recipe recipe = ring_recipe();
     recipe.ranks = 8;
     recipe.exactly = true;
@@ -306,14 +300,3 @@ static void covered_time_is_filled_round_by_round(void **state) {
     solution_clear(&a);
     problem_clear(&p);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(is_what_brute_force_finds),
-    cmocka_unit_test(covered_time_is_used),
-    cmocka_unit_test(is_what_the_plain_sweep_finds),
-    cmocka_unit_test(lies_between_the_bound_and_every_other_choice),
-    cmocka_unit_test(covered_time_is_filled),
-    cmocka_unit_test(covered_time_is_filled_round_by_round),
-};
-
-TEST_MAIN(tests)

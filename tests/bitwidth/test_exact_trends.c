@@ -4,8 +4,7 @@
 #include "problems.h"
 
 // A10
-static void more_weight_of_the_variance_buys_bits(void **state) {
-    (void)state;
+TEST(more_weight_of_the_variance_buys_bits) {
     for (uint64_t seed = 0; seed < 12; seed++) {
         Recipe recipe = ring_recipe();
         recipe.betas = (Betas)(seed % 3);
@@ -30,8 +29,7 @@ static void more_weight_of_the_variance_buys_bits(void **state) {
 }
 
 // lambda = 0: as fast as the smallest widths, and free bits are taken.
-static void free_bits_are_taken(void **state) {
-    (void)state;
+TEST(free_bits_are_taken) {
     for (uint64_t seed = 0; seed < 20; seed++) {
         Recipe recipe = ring_recipe();
         recipe.lambda = 0;
@@ -52,8 +50,7 @@ static void free_bits_are_taken(void **state) {
 }
 
 // A11
-static void larger_beta_never_gets_fewer_bits(void **state) {
-    (void)state;
+TEST(larger_beta_never_gets_fewer_bits) {
     for (uint64_t seed = 0; seed < 60; seed++) {
         Recipe recipe = ring_recipe();
         recipe.betas = seed % 4 == 3 ? BETAS_CLOSE : (Betas)(seed % 4);
@@ -73,8 +70,7 @@ static void larger_beta_never_gets_fewer_bits(void **state) {
 }
 
 // The same problem gives the same bytes, whatever was solved before.
-static void solutions_are_repeated(void **state) {
-    (void)state;
+TEST(solutions_are_repeated) {
     Recipe recipe = ring_recipe();
     recipe.by_sender = true;
     Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
@@ -94,12 +90,3 @@ static void solutions_are_repeated(void **state) {
     problem_clear(&other);
     problem_clear(&p);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(more_weight_of_the_variance_buys_bits),
-    cmocka_unit_test(free_bits_are_taken),
-    cmocka_unit_test(larger_beta_never_gets_fewer_bits),
-    cmocka_unit_test(solutions_are_repeated),
-};
-
-TEST_MAIN(tests)

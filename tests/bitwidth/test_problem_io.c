@@ -72,8 +72,7 @@ static void assert_same(const Problem *a, const Problem *b) {
     assert_memory_equal(a->group, b->group, (size_t)a->groups * sizeof *a->group);
 }
 
-static void problems_come_back_bit_for_bit(void **state) {
-    (void)state;
+TEST(problems_come_back_bit_for_bit) {
     for (uint64_t seed = 0; seed < 300; seed++) {
         Recipe recipe = some;
         recipe.by_sender = seed % 3 == 0;
@@ -98,8 +97,7 @@ static void problems_come_back_bit_for_bit(void **state) {
     }
 }
 
-static void solutions_come_back_and_are_valued_again(void **state) {
-    (void)state;
+TEST(solutions_come_back_and_are_valued_again) {
     for (uint64_t seed = 0; seed < 100; seed++) {
         Recipe recipe = some;
         recipe.groups = (int64_t)(seed % 40);
@@ -134,8 +132,7 @@ static void solutions_come_back_and_are_valued_again(void **state) {
     }
 }
 
-static void cut_texts_are_refused(void **state) {
-    (void)state;
+TEST(cut_texts_are_refused) {
     Problem p = problem_random(&some, 1), back;
     uint8_t *choice = random_choice(&p, 1), *choice_back;
     size_t bytes;
@@ -152,8 +149,7 @@ static void cut_texts_are_refused(void **state) {
 }
 
 // A mutated text is refused with a sentence, or is another problem that keeps all promises.
-static void mutated_texts_do_no_harm(void **state) {
-    (void)state;
+TEST(mutated_texts_do_no_harm) {
     static const char letters[] = "0123456789.-+eE \n\0xnaif\xff";
     static const char *const words[] = {"-1",    "99999999999", "1e308",  "nan",  "inf", "0x10",
                                         "1e999", "-0",          "1e-320", "link", "end", ""};
@@ -205,8 +201,7 @@ static void mutated_texts_do_no_harm(void **state) {
 }
 
 // Counts beyond what the text can hold take no memory.
-static void absurd_counts_are_refused(void **state) {
-    (void)state;
+TEST(absurd_counts_are_refused) {
 #define HEAD "fringe-problem 1\nlayer 0 direction 0\nlambda 0.5 hidden 0\nwidths 1\n8 64\n"
     static const struct {
         const char *text, *part;
@@ -242,8 +237,7 @@ static void absurd_counts_are_refused(void **state) {
     }
 }
 
-static void solutions_to_other_problems_are_refused(void **state) {
-    (void)state;
+TEST(solutions_to_other_problems_are_refused) {
 #define ODD "fringe-solution 1\nby glpk seconds 0 bound 0\n"
     static const struct {
         const char *text, *part;
@@ -284,14 +278,3 @@ static void solutions_to_other_problems_are_refused(void **state) {
     }
     problem_clear(&p);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(problems_come_back_bit_for_bit),
-    cmocka_unit_test(solutions_come_back_and_are_valued_again),
-    cmocka_unit_test(cut_texts_are_refused),
-    cmocka_unit_test(mutated_texts_do_no_harm),
-    cmocka_unit_test(absurd_counts_are_refused),
-    cmocka_unit_test(solutions_to_other_problems_are_refused),
-};
-
-TEST_MAIN(tests)

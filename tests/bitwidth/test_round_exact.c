@@ -34,8 +34,7 @@ static double cost_of(const Problem *p, int round, Weights weights, const uint8_
 
 // A9: bound <= exact <= the relaxation's steps that are whole, rounded down. The latter must be
 // worse at times, or the exact search would be for nothing.
-static void rounding_is_never_better(void **state) {
-    (void)state;
+TEST(rounding_is_never_better) {
     int worse = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
         Recipe recipe = ring(seed);
@@ -79,8 +78,7 @@ static void solve_round(const Problem *p, int which, Weights weights, uint8_t *c
 }
 
 // A10: with the normalisers held fixed, a link whose theta doubles carries no more than before.
-static void slower_links_carry_no_more(void **state) {
-    (void)state;
+TEST(slower_links_carry_no_more) {
     int less = 0, same = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
         Recipe recipe = ring(seed);
@@ -107,10 +105,3 @@ static void slower_links_carry_no_more(void **state) {
     }
     assert_true(less > 100 && same > 100);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rounding_is_never_better),
-    cmocka_unit_test(slower_links_carry_no_more),
-};
-
-TEST_MAIN(tests)

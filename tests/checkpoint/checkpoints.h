@@ -42,7 +42,7 @@ static int drop_run(void **state) {
     return 0;
 }
 
-#define ON_RUN(test) cmocka_unit_test_setup_teardown(test, make_run, drop_run)
+#define RUN_TEST(name) TEST_WITH(name, make_run, drop_run)
 
 static inline const char *in_run(const char *name) {
     static char path[1024];

@@ -24,8 +24,7 @@ static void damage(const char *name) {
         test_write_text(in_run(name), "torn");
 }
 
-static void the_one_before_a_damaged_one_counts(void **state) {
-    (void)state;
+RUN_TEST(the_one_before_a_damaged_one_counts) {
     Error err = {0};
     Warnings warnings = {0};
     damage("epoch-4/model.safetensors");
@@ -34,9 +33,8 @@ static void the_one_before_a_damaged_one_counts(void **state) {
         assert_non_null(strstr(warnings.text, "epoch-4/model.safetensors: its hash"));
 }
 
-static void what_cannot_be_read_is_no_damage(void **state) {
+RUN_TEST(what_cannot_be_read_is_no_damage) {
     static const char *const names[] = {"epoch-4/model.safetensors", "epoch-4/checkpoint.json"};
-    (void)state;
     Warnings warnings = {0};
     for (int i = 0; i < 2; i++) {
         Error err = {0};
@@ -45,16 +43,14 @@ static void what_cannot_be_read_is_no_damage(void **state) {
     }
 }
 
-static void a_folder_that_cannot_be_read_is_not_an_empty_one(void **state) {
-    (void)state;
+RUN_TEST(a_folder_that_cannot_be_read_is_not_an_empty_one) {
     Error err = {0};
     Warnings warnings = {0};
     make_unreadable("");
     assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_IO, "checkpoints: cannot look");
 }
 
-static void a_run_without_a_whole_one_does_not_start_over(void **state) {
-    (void)state;
+RUN_TEST(a_run_without_a_whole_one_does_not_start_over) {
     Error err = {0};
     Warnings warnings = {0};
     damage("epoch-2/optimizer.safetensors");
@@ -64,8 +60,7 @@ static void a_run_without_a_whole_one_does_not_start_over(void **state) {
     assert_non_null(strstr(err.text, "start again without --resume"));
 }
 
-static void a_run_without_any_starts(void **state) {
-    (void)state;
+RUN_TEST(a_run_without_any_starts) {
     Error err = {0};
     Warnings warnings = {0};
     comm_barrier(&test_comm);
@@ -76,8 +71,7 @@ static void a_run_without_any_starts(void **state) {
 }
 
 // As many as run.keep_checkpoints may ask for are looked at, in their order.
-static void many_checkpoints_are_all_seen(void **state) {
-    (void)state;
+RUN_TEST(many_checkpoints_are_all_seen) {
     Error err = {0};
     char name[32];
     Warnings warnings = {0};
@@ -92,8 +86,7 @@ static void many_checkpoints_are_all_seen(void **state) {
     assert_non_null(strstr(err.text, "epoch-1509/checkpoint.json"));
 }
 
-static void what_dead_writers_left_is_swept(void **state) {
-    (void)state;
+RUN_TEST(what_dead_writers_left_is_swept) {
     Error err = {0};
     enum { DEAD, LIVING, FOREIGN, LEFT };
     char path[LEFT][1200];
@@ -111,8 +104,7 @@ static void what_dead_writers_left_is_swept(void **state) {
     }
 }
 
-static void only_the_newest_stay(void **state) {
-    (void)state;
+RUN_TEST(only_the_newest_stay) {
     Error err = {0};
     bool found;
     Warnings warnings = {0};
@@ -135,8 +127,7 @@ static ino_t inode_of(const char *path) {
 }
 
 // What lies there already is not written again.
-static void the_same_checkpoint_stays(void **state) {
-    (void)state;
+RUN_TEST(the_same_checkpoint_stays) {
     Error err = {0};
     bool found;
     Warnings warnings = {0};
@@ -149,8 +140,7 @@ static void the_same_checkpoint_stays(void **state) {
     assert_int_equal(inode_of(in_run("epoch-4/model.safetensors")), before);
 }
 
-static void other_names_are_no_checkpoints(void **state) {
-    (void)state;
+TEST(other_names_are_no_checkpoints) {
     static const char *const names[] = {"epoch-007", "epoch-7x", "epoch--1", "epoch-", "epoch-+7"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         assert_int_equal(runfolder_epoch_of(names[i], ""), -1);
@@ -159,17 +149,3 @@ static void other_names_are_no_checkpoints(void **state) {
     assert_int_equal(runfolder_epoch_of("epoch-7", ""), 7);
     assert_int_equal(runfolder_epoch_of("epoch-7.json", ".json"), 7);
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_RUN(the_one_before_a_damaged_one_counts),
-    ON_RUN(what_cannot_be_read_is_no_damage),
-    ON_RUN(a_folder_that_cannot_be_read_is_not_an_empty_one),
-    ON_RUN(a_run_without_a_whole_one_does_not_start_over),
-    ON_RUN(a_run_without_any_starts),
-    ON_RUN(many_checkpoints_are_all_seen),
-    ON_RUN(what_dead_writers_left_is_swept),
-    ON_RUN(only_the_newest_stay),
-    ON_RUN(the_same_checkpoint_stays),
-    cmocka_unit_test(other_names_are_no_checkpoints),
-};
-TEST_MAIN(tests)

@@ -22,8 +22,7 @@ static Trainer *trainer_with(const char *compressor) {
     return new_trainer();
 }
 
-static void lossless_sums_give_the_training_of_fp32(void **state) {
-    (void)state;
+WORLD_TEST(lossless_sums_give_the_training_of_fp32) {
     Run exact = run_with("none"), coded = run_with("sparse"), rounded = run_with("few-bits");
     assert_true(same_weights(&coded, &exact));
     assert_memory_equal(coded.loss, exact.loss, sizeof exact.loss);
@@ -49,15 +48,13 @@ static void assert_resumed(const char *compressor, int stop) {
     assert_memory_equal(got.loss + stop, want.loss + stop, (size_t)(12 - stop) * sizeof(double));
 }
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
+WORLD_TEST(resumed_equals_never_stopped) {
     assert_resumed("changes", 5);
     assert_resumed("rounded", 4);
     assert_resumed("refreshed", 7);
 }
 
-static void others_keep_no_gradients(void **state) {
-    (void)state;
+WORLD_TEST(others_keep_no_gradients) {
     static const char *const names[] = {"none", "sparse"};
     for (int i = 0; i < 2; i++) {
         Trainer *t = trainer_with(names[i]);
@@ -67,8 +64,7 @@ static void others_keep_no_gradients(void **state) {
 }
 
 // Every third epoch sends floats: as many as without a compressor, but filled up, with headers.
-static void the_record_says_what_was_sent(void **state) {
-    (void)state;
+WORLD_TEST(the_record_says_what_was_sent) {
     Error err = {0};
     EpochRecord record;
     int64_t bytes[3];
@@ -81,11 +77,3 @@ static void the_record_says_what_was_sent(void **state) {
     assert_true(bytes[0] == bytes[1] && bytes[0] < exact && bytes[2] > exact);
     trainer_free(t);
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(lossless_sums_give_the_training_of_fp32),
-    ON_WORLD(resumed_equals_never_stopped),
-    ON_WORLD(others_keep_no_gradients),
-    ON_WORLD(the_record_says_what_was_sent),
-};
-TEST_MAIN(tests)

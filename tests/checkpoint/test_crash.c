@@ -126,8 +126,7 @@ static void prepare(void) {
     snprintf(run_dir, sizeof run_dir, "%s/run", test_folder());
 }
 
-static void every_step_survives(void **state) {
-    (void)state;
+TEST(every_step_survives) {
     int steps;
     prepare();
     assert_int_equal(failures_of(write_checkpoint, &steps), 0);
@@ -136,16 +135,9 @@ static void every_step_survives(void **state) {
     test_graph_clear(&graph);
 }
 
-static void overwriting_in_place_does_not(void **state) {
-    (void)state;
+TEST(overwriting_in_place_does_not) {
     int steps;
     prepare();
     assert_true(failures_of(write_in_place, &steps) > 0);
     test_graph_clear(&graph);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_step_survives),
-    cmocka_unit_test(overwriting_in_place_does_not),
-};
-TEST_MAIN(tests)

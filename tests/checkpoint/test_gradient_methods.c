@@ -38,8 +38,8 @@ static void settle_method(const Preset *method) {
 
 enum { METHODS_MOST = 64 };
 
-// Trained once: then ranks agree on the last weights (the trainer compares them at each evaluation), and
-// the loss has fallen.
+// Trained once: then ranks agree on the last weights (the trainer compares them at each
+// evaluation), and the loss has fallen.
 static const Run *run_method(int i) {
     static Run kept[METHODS_MOST];
     Run *run = &kept[i];
@@ -75,8 +75,7 @@ static Run run_by_hand(const Preset *method) {
 
 static bool same_runs(const Run *a, const Run *b) { return memcmp(a, b, sizeof *a) == 0; }
 
-static void a_method_is_its_keys_however_it_runs(void **state) {
-    (void)state;
+WORLD_TEST(a_method_is_its_keys_however_it_runs) {
     const Run *exact = run_method(0);
     for (int i = 1; i < gradient_method_family.count; i++) {
         const Run *preset = run_method(i);
@@ -93,8 +92,7 @@ static bool resume(Trainer *t, const char *dir, Error *err) {
     return ok;
 }
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
+WORLD_TEST(resumed_equals_never_stopped) {
     for (int i = 0; i < gradient_method_family.count; i++) {
         const Run *want = run_method(i);
         Run got = *want;
@@ -122,8 +120,7 @@ static void assert_another(const char *const *setting, int count, const char *di
 }
 
 // The name of a method does not matter, what it sets does.
-static void another_method_is_another_training(void **state) {
-    (void)state;
+WORLD_TEST(another_method_is_another_training) {
     Error err = {0};
     const Preset *last = method(gradient_method_family.count - 1);
     const char *setting = setting_of(last), *by_hand[PRESET_SETTINGS], *dir = test_path("another");
@@ -137,10 +134,3 @@ static void another_method_is_another_training(void **state) {
     assert_another((const char *const[]){setting, "gradients.bucket=128"}, 2, dir,
                    "gradients.bucket was 512, is 128");
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(a_method_is_its_keys_however_it_runs),
-    ON_WORLD(resumed_equals_never_stopped),
-    ON_WORLD(another_method_is_another_training),
-};
-TEST_MAIN(tests)

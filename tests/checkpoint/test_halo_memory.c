@@ -42,8 +42,7 @@ static Run run_with(const char *memory) {
     return run;
 }
 
-static void every_memory_is_a_training_of_its_own(void **state) {
-    (void)state;
+WORLD_TEST(every_memory_is_a_training_of_its_own) {
     static Run run[MEMORIES];
     for (int i = 0; i < MEMORIES; i++) {
         run[i] = run_with(memories[i]);
@@ -53,8 +52,7 @@ static void every_memory_is_a_training_of_its_own(void **state) {
     }
 }
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
+WORLD_TEST(resumed_equals_never_stopped) {
     for (int i = 1; i < MEMORIES; i++) {
         Run want = run_with(memories[i]), got = want;
         Error err = {0};
@@ -103,8 +101,7 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
 }
 
 // The learning rate is 0, so rows change by dropout alone.
-static void differences_go_where_they_are_smaller(void **state) {
-    (void)state;
+WORLD_TEST(differences_go_where_they_are_smaller) {
     const ExchangeId input = {0, FORWARD}, hidden = {1, FORWARD};
     const char *const two[] = {"model.dropout=0", "quantization.initial_bits=2"},
                       *const eight[] = {"model.dropout=0", "quantization.initial_bits=8"},
@@ -115,10 +112,3 @@ static void differences_go_where_they_are_smaller(void **state) {
     assert_true((direct & exchange_set_of(hidden)) != 0);
     assert_true((direct & exchange_set_of(input)) == 0); // in front of all dropout
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(every_memory_is_a_training_of_its_own),
-    ON_WORLD(resumed_equals_never_stopped),
-    ON_WORLD(differences_go_where_they_are_smaller),
-};
-TEST_MAIN(tests)

@@ -30,8 +30,7 @@ static void set(const char *const *settings, int count) {
     assert_ok(config_load(&config, NULL, all, 4 + count, &err), &err);
 }
 
-static void a_refusal_names_every_key_that_differs(void **state) {
-    (void)state;
+RUN_TEST(a_refusal_names_every_key_that_differs) {
     const char *settings[] = {"train.lr=0.02", "model.dropout=0.25", "train.optimizer=sgd",
                               "train.weight_decay=[0.5, 0]", "comm.sample=0.5"};
     set(settings, 5);
@@ -41,8 +40,7 @@ static void a_refusal_names_every_key_that_differs(void **state) {
                    "to continue");
 }
 
-static void many_differences_are_counted(void **state) {
-    (void)state;
+RUN_TEST(many_differences_are_counted) {
     const char *settings[] = {
         "train.lr=0.02",        "train.eps=1e-7",          "train.clip_norm=1",
         "train.momentum=0.5",   "train.warmup=9",          "train.patience=9",
@@ -54,8 +52,7 @@ static void many_differences_are_counted(void **state) {
 }
 
 // Where it runs, where its files lie, and how long it goes on.
-static void what_changes_no_number_may_change(void **state) {
-    (void)state;
+RUN_TEST(what_changes_no_number_may_change) {
     const char *settings[] = {"mode=vanilla",          "lossless.input_features=auto",
                               "lossless.order=auto",   "lossless.receptive_field=auto",
                               "lossless.cover=min",    "comm.timeout=99",
@@ -66,8 +63,7 @@ static void what_changes_no_number_may_change(void **state) {
     assert_resumes();
 }
 
-static void the_end_counts_where_the_rate_looks_at_it(void **state) {
-    (void)state;
+RUN_TEST(the_end_counts_where_the_rate_looks_at_it) {
     Error err = {0};
     Warnings warnings = {0};
     const char *first[] = {"train.lr_schedule=cosine"},
@@ -85,8 +81,7 @@ static void the_end_counts_where_the_rate_looks_at_it(void **state) {
                    ": train.epochs was 200, is 300; to continue");
 }
 
-static void another_seed_is_named(void **state) {
-    (void)state;
+RUN_TEST(another_seed_is_named) {
     Error err = {0};
     bool found;
     Warnings warnings = {0};
@@ -106,8 +101,7 @@ static void assert_shard_refused(Trainer *t, const char *part) {
     assert_refused(resume_training(t, run_dir, &found, &warnings, &err), &err, EXIT_CONFIG, part);
 }
 
-static void other_data_and_another_cut_are_named(void **state) {
-    (void)state;
+RUN_TEST(other_data_and_another_cut_are_named) {
     Shard kept = graph.shard;
     Trainer *t = new_trainer();
     memset(graph.shard.partition_hash, '1', 32);
@@ -162,8 +156,7 @@ static void start_from_weights(void) {
     comm_barrier(&test_comm);
 }
 
-static void a_resume_does_not_need_the_first_weights(void **state) {
-    (void)state;
+RUN_TEST(a_resume_does_not_need_the_first_weights) {
     Error err = {0};
     bool found;
     Warnings warnings = {0};
@@ -179,8 +172,7 @@ static void a_resume_does_not_need_the_first_weights(void **state) {
     assert_int_equal(resumed(&warnings, &err), 0);
 }
 
-static void other_first_weights_are_named(void **state) {
-    (void)state;
+RUN_TEST(other_first_weights_are_named) {
     static const char *const names[] = {"other.safetensors", ""};
     Warnings warnings = {0};
     start_from_weights();
@@ -195,8 +187,7 @@ static void other_first_weights_are_named(void **state) {
 }
 
 // As short as a path can be.
-static void a_path_of_one_letter_is_remembered(void **state) {
-    (void)state;
+RUN_TEST(a_path_of_one_letter_is_remembered) {
     Error err = {0};
     char before[1024];
     Warnings warnings = {0};
@@ -214,16 +205,3 @@ static void a_path_of_one_letter_is_remembered(void **state) {
     use_weights("");
     assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, ": model.weights was 'w'");
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_RUN(a_refusal_names_every_key_that_differs),
-    ON_RUN(many_differences_are_counted),
-    ON_RUN(what_changes_no_number_may_change),
-    ON_RUN(the_end_counts_where_the_rate_looks_at_it),
-    ON_RUN(another_seed_is_named),
-    ON_RUN(other_data_and_another_cut_are_named),
-    ON_RUN(a_resume_does_not_need_the_first_weights),
-    ON_RUN(other_first_weights_are_named),
-    ON_RUN(a_path_of_one_letter_is_remembered),
-};
-TEST_MAIN(tests)

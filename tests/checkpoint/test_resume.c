@@ -37,8 +37,7 @@ static void resume_with(const char *const *settings, int count, int every) {
     }
 }
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
+WORLD_TEST(resumed_equals_never_stopped) {
     resume_with(NULL, 0, 3);
     resume_with((const char *const[]){"mode=bns", "comm.sample=0.4"}, 2, 7);
     resume_with((const char *const[]){"model.norm=batch", "model.activation=gelu",
@@ -60,8 +59,7 @@ static void resumed_equals_never_stopped(void **state) {
 }
 
 // The same command may learn something else: widths follow links as they are measured.
-static void the_last_run_in_a_folder_is_resumed(void **state) {
-    (void)state;
+WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
     Error err = {0};
     EpochRecord record;
     Warnings warnings = {0};
@@ -94,8 +92,7 @@ static void the_last_run_in_a_folder_is_resumed(void **state) {
 }
 
 // The other ranks' machines lack the file, or hold another one.
-static void first_weights_are_those_of_rank_0(void **state) {
-    (void)state;
+WORLD_TEST(first_weights_are_those_of_rank_0) {
     Error err = {0};
     settle(NULL, 0);
     Trainer *other = trainer_new(&config, &graph.shard, &test_comm, 4, NULL, &err);
@@ -114,8 +111,7 @@ static void first_weights_are_those_of_rank_0(void **state) {
     trainer_free(other);
 }
 
-static void what_ranks_do_not_share_is_not_saved(void **state) {
-    (void)state;
+WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
     EpochRecord record;
     char named[64];
     if (test_comm.size == 1)
@@ -135,11 +131,3 @@ static void what_ranks_do_not_share_is_not_saved(void **state) {
         trainer_free(t);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(resumed_equals_never_stopped),
-    ON_WORLD(the_last_run_in_a_folder_is_resumed),
-    ON_WORLD(first_weights_are_those_of_rank_0),
-    ON_WORLD(what_ranks_do_not_share_is_not_saved),
-};
-TEST_MAIN(tests)

@@ -79,6 +79,8 @@ static int make_memories(void **state) {
     return 0;
 }
 
+#define MEMORIES_TEST(name) TEST_WITH(name, make_memories, drop_run)
+
 static void same_memory(const Memory *got, const Memory *want) {
     assert_memory_equal(got->row, want->row, sizeof want->row);
     assert_memory_equal(&got->sum, &want->sum, sizeof want->sum);
@@ -106,10 +108,7 @@ static void assert_goes_on(int64_t from, const char *remark) {
     trainer_free(t);
 }
 
-static void it_goes_on_bit_for_bit(void **state) {
-    (void)state;
-    assert_goes_on(4, "");
-}
+MEMORIES_TEST(it_goes_on_bit_for_bit) { assert_goes_on(4, ""); }
 
 static void damage(const char *name) {
     comm_barrier(&test_comm);
@@ -125,15 +124,13 @@ static void damage(const char *name) {
     comm_barrier(&test_comm);
 }
 
-static void a_damaged_one_gives_way_to_the_one_before(void **state) {
-    (void)state;
+MEMORIES_TEST(a_damaged_one_gives_way_to_the_one_before) {
     damage("epoch-4/memory.safetensors");
     assert_goes_on(2, "epoch-4/memory.safetensors: its hash");
 }
 
 // In the order of ranks, whatever each of them has.
-static void its_file_holds_the_rows_of_all_ranks(void **state) {
-    (void)state;
+MEMORIES_TEST(its_file_holds_the_rows_of_all_ranks) {
     Error err = {0};
     Memory m;
     Tensors file;
@@ -161,14 +158,12 @@ static void refused_to(Trainer *t, const char *dir, ExitCode code, const char *p
     trainer_free(t);
 }
 
-static void who_has_no_such_section_is_refused(void **state) {
-    (void)state;
+MEMORIES_TEST(who_has_no_such_section_is_refused) {
     refused_to(new_trainer(), run_dir, EXIT_CONFIG,
                "holds memory.safetensors, which a newer version of fringe wrote");
 }
 
-static void who_has_one_more_is_refused(void **state) {
-    (void)state;
+MEMORIES_TEST(who_has_one_more_is_refused) {
     Error err = {0};
     Memory m;
     const char *dir = test_path("without");
@@ -178,30 +173,16 @@ static void who_has_one_more_is_refused(void **state) {
     refused_to(trainer_with(&m), dir, EXIT_DATA, "'files' does not list memory.safetensors");
 }
 
-static void one_of_another_size_is_refused(void **state) {
-    (void)state;
+MEMORIES_TEST(one_of_another_size_is_refused) {
     Memory m;
     Trainer *t = trainer_with(&m);
     m.count += test_comm.rank == test_comm.size - 1;
     refused_to(t, run_dir, EXIT_DATA, "cannot resume: ");
 }
 
-static void its_weights_are_there_for_everybody(void **state) {
-    (void)state;
+MEMORIES_TEST(its_weights_are_there_for_everybody) {
     Error err = {0};
     char path[1024];
     assert_ok(checkpoint_weights_path(run_dir, true, path, sizeof path, &err), &err);
     assert_string_equal(path, in_run("epoch-4/best.safetensors"));
 }
-
-#define ON_MEMORIES(test) cmocka_unit_test_setup_teardown(test, make_memories, drop_run)
-static const struct CMUnitTest tests[] = {
-    ON_MEMORIES(it_goes_on_bit_for_bit),
-    ON_MEMORIES(a_damaged_one_gives_way_to_the_one_before),
-    ON_MEMORIES(its_file_holds_the_rows_of_all_ranks),
-    ON_MEMORIES(who_has_no_such_section_is_refused),
-    ON_MEMORIES(who_has_one_more_is_refused),
-    ON_MEMORIES(one_of_another_size_is_refused),
-    ON_MEMORIES(its_weights_are_there_for_everybody),
-};
-TEST_MAIN(tests)

@@ -28,15 +28,22 @@ static void assert_resumed(int count, int stop) {
     assert_memory_equal(got.loss + stop, want.loss + stop, (size_t)(12 - stop) * sizeof(double));
 }
 
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
+static int learn_keys(void **state) {
+    static FamilyKeys keys;
+    keys = schedule_keys();
+    config_learn_keys(&keys, 1);
+    return make_test_graph(state);
+}
+
+#define KEYS_TEST(name) TEST_WITH(name, learn_keys, drop_test_graph)
+
+KEYS_TEST(resumed_equals_never_stopped) {
     assert_resumed(SETTINGS, 4);
     assert_resumed(SETTINGS, 7);
     assert_resumed(BEFORE_POST, 7);
 }
 
-static void it_is_another_training(void **state) {
-    (void)state;
+KEYS_TEST(it_is_another_training) {
     Run late = whole_run(settings, SETTINGS), exact = whole_run(settings + 1, SETTINGS - 1);
     size_t bytes = (size_t)late.count * sizeof(float);
     assert_int_equal(memcmp(late.parameters, exact.parameters, bytes) == 0, test_comm.size == 1);
@@ -51,8 +58,7 @@ static void assert_not_resumed(const char *dir, const char *part) {
     trainer_free(t);
 }
 
-static void another_schedule_is_refused(void **state) {
-    (void)state;
+KEYS_TEST(another_schedule_is_refused) {
     char dir[2][512];
     for (int i = 0; i < 2; i++) {
         snprintf(dir[i], sizeof dir[i], "%s", test_path(i == 0 ? "late" : "exact"));
@@ -65,8 +71,7 @@ static void another_schedule_is_refused(void **state) {
 }
 
 // Its own keys are part of the training, too, where it uses them.
-static void other_keys_of_it_are_refused(void **state) {
-    (void)state;
+KEYS_TEST(other_keys_of_it_are_refused) {
     static const char *const other[][2] = {
         {"comm.first=zero", ": comm.first was \"exchange\", is \"zero\"; to continue"},
         {"comm.smooth=both", ": comm.smooth was \"gradients\", is \"both\"; to continue"},
@@ -82,8 +87,7 @@ static void other_keys_of_it_are_refused(void **state) {
     }
 }
 
-static void others_keep_no_exchanges(void **state) {
-    (void)state;
+KEYS_TEST(others_keep_no_exchanges) {
     settle(settings + 1, SETTINGS - 1);
     Trainer *t = new_trainer();
     assert_null(state_find(trainer_sections(t), "exchanges"));
@@ -91,8 +95,7 @@ static void others_keep_no_exchanges(void **state) {
 }
 
 // Rank 0 writes the state of one rank after the other.
-static void a_checkpoint_fits_into_the_plan(void **state) {
-    (void)state;
+KEYS_TEST(a_checkpoint_fits_into_the_plan) {
     Error err = {0};
     EpochRecord record;
     static const char *const many[] = {"mode=pipegcn-published", "model.layers=6",
@@ -113,19 +116,3 @@ static void a_checkpoint_fits_into_the_plan(void **state) {
     if (used + more > 1.05 * planned)
         fail_msg("planned %.0f bytes, used %.0f and %.0f more", planned, used, more);
 }
-
-static int learn_keys(void **state) {
-    static FamilyKeys keys;
-    keys = schedule_keys();
-    config_learn_keys(&keys, 1);
-    return make_test_graph(state);
-}
-
-#define WITH_KEYS(test) cmocka_unit_test_setup_teardown(test, learn_keys, drop_test_graph)
-
-static const struct CMUnitTest tests[] = {
-    WITH_KEYS(resumed_equals_never_stopped), WITH_KEYS(it_is_another_training),
-    WITH_KEYS(another_schedule_is_refused),  WITH_KEYS(other_keys_of_it_are_refused),
-    WITH_KEYS(others_keep_no_exchanges),     WITH_KEYS(a_checkpoint_fits_into_the_plan),
-};
-TEST_MAIN(tests)

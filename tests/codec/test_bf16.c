@@ -85,8 +85,7 @@ static int64_t encode(Case *c) {
     return bad - 1;
 }
 
-static void values_are_the_nearest(void **state) {
-    (void)state;
+TEST(values_are_the_nearest) {
     static const int64_t columns[] = {1, 7, 16, 41, 256};
     for (int i = 0; i < 5; i++) {
         Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
@@ -109,8 +108,7 @@ static void values_are_the_nearest(void **state) {
     }
 }
 
-static void values_without_a_bf16_are_reported(void **state) {
-    (void)state;
+TEST(values_without_a_bf16_are_reported) {
     const float bad[] = {NAN,      of_bits(0x7f800001), of_bits(0xffffffff),
                          INFINITY, -INFINITY,           FLT_MAX};
     for (int b = 0; b < 6; b++) {
@@ -126,10 +124,3 @@ static void values_without_a_bf16_are_reported(void **state) {
     assert_int_equal(encode(&c), -1);
     case_clear(&c);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(values_are_the_nearest),
-    cmocka_unit_test(values_without_a_bf16_are_reported),
-};
-
-TEST_MAIN(tests)

@@ -87,8 +87,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
     memory_free(out);
 }
 
-static void fp32_gives_rows_back(void **state) {
-    (void)state;
+TEST(fp32_gives_rows_back) {
     Error err = {0};
     const Codec *codec = codec_find("fp32", &err);
     assert_ok(codec != NULL, &err);
@@ -110,8 +109,7 @@ static size_t bytes_at(const Codec *codec, MessageLayout layout, int bits) {
 }
 
 // Buffers have room for the longest message and no more.
-static void bytes_most_is_what_the_widest_takes(void **state) {
-    (void)state;
+TEST(bytes_most_is_what_the_widest_takes) {
     Error err = {0};
     Config config;
     assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
@@ -128,16 +126,7 @@ static void bytes_most_is_what_the_widest_takes(void **state) {
         }
 }
 
-static void wrong_name_is_answered_with_the_list(void **state) {
-    (void)state;
+TEST(wrong_name_is_answered_with_the_list) {
     Error err = {0};
     assert_refused(codec_find("fp23", &err) != NULL, &err, EXIT_CONFIG, "expected one of fp32");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(fp32_gives_rows_back),
-    cmocka_unit_test(bytes_most_is_what_the_widest_takes),
-    cmocka_unit_test(wrong_name_is_answered_with_the_list),
-};
-
-TEST_MAIN(tests)

@@ -197,8 +197,7 @@ static void try_codec(const Codec *codec, int bits) {
     try_bad_value(codec, bits, -INFINITY);
 }
 
-static void every_codec_gives_rows_back(void **state) {
-    (void)state;
+TEST(every_codec_gives_rows_back) {
     for (int i = 0; i < codec_family.count; i++) {
         const Codec *codec = family_member(&codec_family, i);
         for (int bits = codec->has_widths; bits <= (codec->has_widths ? WIDTH_MOST : 0); bits++)
@@ -206,9 +205,3 @@ static void every_codec_gives_rows_back(void **state) {
                 try_codec(codec, bits);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_codec_gives_rows_back),
-};
-
-TEST_MAIN(tests)

@@ -144,8 +144,7 @@ static void spoil_tail(RoundTrip *t, int64_t k) {
         x[c] = c % 2 == 0 ? NAN : 1e30F;
 }
 
-static void rows_of_lengths_are_as_drawn(void **state) {
-    (void)state;
+TEST(rows_of_lengths_are_as_drawn) {
     static const int32_t lengths[] = {1, 15, 16, 17, 511, 512, 130, 512};
     enum { LENGTHS = sizeof lengths / sizeof *lengths, SHORT = 3 * LENGTHS };
     int32_t length[FULL + SHORT];
@@ -170,8 +169,7 @@ static void rows_of_lengths_are_as_drawn(void **state) {
 }
 
 // Rows of several pieces, and none behind the others.
-static void long_rows_are_as_drawn(void **state) {
-    (void)state;
+TEST(long_rows_are_as_drawn) {
     static const int64_t columns[] = {1, 41, 1024, 1025, 2100};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
         for (GridOptions options = {0}; grid_next(&options);) {
@@ -188,8 +186,7 @@ static void long_rows_are_as_drawn(void **state) {
         }
 }
 
-static void sixteen_bits_are_as_drawn(void **state) {
-    (void)state;
+TEST(sixteen_bits_are_as_drawn) {
     for (int nearest = 0; nearest < 2; nearest++) {
         RoundTrip t = grid_trip_new(KINDS, 41, (GridOptions){.bits = 16, .nearest = nearest});
         for (int64_t k = 0; k < KINDS; k++)
@@ -208,8 +205,7 @@ static size_t bytes_of(GridOptions options, const int32_t *length, int64_t rows)
     return codec_grid.bytes(&layout);
 }
 
-static void messages_take_what_their_floats_take(void **state) {
-    (void)state;
+TEST(messages_take_what_their_floats_take) {
     const int32_t length[] = {512, 512, 1, 300};
     GridOptions max4 = {.rule = GRID_MAX, .bits = 4, .bf16 = true};
     assert_int_equal(bytes_of(max4, NULL, 4), 4 * (2 + 256));
@@ -234,8 +230,7 @@ static int64_t bad_place(RoundTrip *t) {
     return place;
 }
 
-static void bad_rows_are_reported(void **state) {
-    (void)state;
+TEST(bad_rows_are_reported) {
     static const float bad[] = {NAN, INFINITY, -INFINITY};
     for (GridOptions options = {0}; grid_next(&options);) {
         enum { ROWS = 9 };
@@ -259,8 +254,7 @@ static void bad_rows_are_reported(void **state) {
 
 // s S is no float: of the norm where each value is one, of the largest value where no bf16 or no
 // power of two is above.
-static void overflowing_steps_are_reported(void **state) {
-    (void)state;
+TEST(overflowing_steps_are_reported) {
     static const GridRule rules[] = {GRID_MAX, GRID_L2, GRID_LOG};
     for (int i = 0; i < 3; i++) {
         bool l2 = rules[i] == GRID_L2, log = rules[i] == GRID_LOG;
@@ -280,8 +274,7 @@ static void overflowing_steps_are_reported(void **state) {
 
 // ---- fp32, for refreshes
 
-static void fp32_has_lengths_too(void **state) {
-    (void)state;
+TEST(fp32_has_lengths_too) {
     int32_t length[] = {16, 41, 41, 1, 40, 40, 41};
     enum { ROWS = sizeof length / sizeof *length };
     RoundTrip t = round_trip_new(ROWS, 41, false, 8);
@@ -303,15 +296,3 @@ static void fp32_has_lengths_too(void **state) {
         }
     round_trip_clear(&t);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_of_lengths_are_as_drawn),
-    cmocka_unit_test(long_rows_are_as_drawn),
-    cmocka_unit_test(sixteen_bits_are_as_drawn),
-    cmocka_unit_test(messages_take_what_their_floats_take),
-    cmocka_unit_test(bad_rows_are_reported),
-    cmocka_unit_test(overflowing_steps_are_reported),
-    cmocka_unit_test(fp32_has_lengths_too),
-};
-
-TEST_MAIN(tests)

@@ -79,8 +79,7 @@ static void fill_all(RoundTrip *t, Kind kind) {
         round_trip_fill(t, kind, k, k);
 }
 
-static void every_grid_says_the_same(void **state) {
-    (void)state;
+TEST(every_grid_says_the_same) {
     static const int32_t lengths[] = {512, 512, 1, 130, 511, 3, 512, 16};
     int32_t length[ROWS];
     for (int k = 0; k < ROWS; k++)
@@ -99,8 +98,7 @@ static void every_grid_says_the_same(void **state) {
     }
 }
 
-static void zero_gradients_take_one_byte(void **state) {
-    (void)state;
+TEST(zero_gradients_take_one_byte) {
     for (GridOptions options = {0}; grid_next(&options);) {
         RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
         fill_all(&t, ZEROS);
@@ -112,8 +110,7 @@ static void zero_gradients_take_one_byte(void **state) {
 }
 
 // Codes that are all equally frequent: of c mod 2^b, in whole groups of them.
-static void what_is_not_shorter_is_sent_as_planes(void **state) {
-    (void)state;
+TEST(what_is_not_shorter_is_sent_as_planes) {
     for (int bits = 1; bits <= 8; bits++) {
         GridOptions options = {.bits = bits, .nearest = true, .bf16 = bits % 2 == 0};
         RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
@@ -125,8 +122,7 @@ static void what_is_not_shorter_is_sent_as_planes(void **state) {
     }
 }
 
-static void no_rows_take_no_byte(void **state) {
-    (void)state;
+TEST(no_rows_take_no_byte) {
     RoundTrip t = grid_trip_new(0, COLUMNS, (GridOptions){.rule = GRID_MAX, .bits = 4});
     round_trip_ready(&t);
     RoundTrip none = entropy_trip(&t);
@@ -137,8 +133,7 @@ static void no_rows_take_no_byte(void **state) {
     round_trip_clear(&t);
 }
 
-static void bad_rows_are_reported_too(void **state) {
-    (void)state;
+TEST(bad_rows_are_reported_too) {
     for (GridOptions options = {0}; grid_next(&options);) {
         RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
         fill_all(&t, GAUSS);
@@ -151,8 +146,7 @@ static void bad_rows_are_reported_too(void **state) {
     }
 }
 
-static void bits_can_be_set(void **state) {
-    (void)state;
+TEST(bits_can_be_set) {
     const Codec *codecs[] = {&codec_grid, &codec_grid_entropy};
     for (int i = 0; i < 2; i++) {
         MemberValues values;
@@ -182,8 +176,7 @@ static bool decodes(RoundTrip *t) {
     return ended_with == EXIT_OK;
 }
 
-static void damaged_codes_end_the_job(void **state) {
-    (void)state;
+TEST(damaged_codes_end_the_job) {
     static RoundTrip t, other;
     t = grid_trip_new(ROWS, COLUMNS, (GridOptions){.rule = GRID_MAX, .bits = 4});
     fill_all(&t, GAUSS);
@@ -207,15 +200,3 @@ static void damaged_codes_end_the_job(void **state) {
     entropy_clear(&other);
     round_trip_clear(&t);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_grid_says_the_same),
-    cmocka_unit_test(zero_gradients_take_one_byte),
-    cmocka_unit_test(what_is_not_shorter_is_sent_as_planes),
-    cmocka_unit_test(no_rows_take_no_byte),
-    cmocka_unit_test(bad_rows_are_reported_too),
-    cmocka_unit_test(bits_can_be_set),
-    cmocka_unit_test(damaged_codes_end_the_job),
-};
-
-TEST_MAIN(tests)

@@ -113,8 +113,7 @@ static void row_fill(RoundTrip *t, int kind) {
         values(t)[t->shape.columns / 2] = -1.7F;
 }
 
-static void draws_are_unbiased_and_as_noisy_as_said(void **state) {
-    (void)state;
+TEST(draws_are_unbiased_and_as_noisy_as_said) {
     for (GridOptions options = {0}; grid_next(&options);)
         for (int kind = 0; kind < 4; kind++) {
             if (options.nearest || options.rule == GRID_MEAN || options.bits % 2 != 0)
@@ -128,8 +127,7 @@ static void draws_are_unbiased_and_as_noisy_as_said(void **state) {
 }
 
 // Half a step, and what T and a float round.
-static void nearest_is_within_half_a_step(void **state) {
-    (void)state;
+TEST(nearest_is_within_half_a_step) {
     for (GridOptions options = {0}; grid_next(&options);)
         for (int kind = 0; kind < 4; kind++) {
             if (!options.nearest || options.rule == GRID_MEAN)
@@ -144,8 +142,7 @@ static void nearest_is_within_half_a_step(void **state) {
         }
 }
 
-static void zero_stays_zero(void **state) {
-    (void)state;
+TEST(zero_stays_zero) {
     for (GridRule rule = GRID_MAX; rule <= GRID_LOG; rule++) {
         if (rule == GRID_MEAN)
             continue;
@@ -166,8 +163,7 @@ static void zero_stays_zero(void **state) {
 
 // The largest of all 16-bit numbers meets the largest values, whose t may be rounded to a little
 // more than s.
-static void largest_values_never_wrap(void **state) {
-    (void)state;
+TEST(largest_values_never_wrap) {
     enum { ROWS = 1000 };
     RoundTrip t = grid_trip_new(ROWS, 8, (GridOptions){.rule = GRID_MAX, .bits = 8});
     int64_t gid = 0, column = 0;
@@ -226,8 +222,7 @@ static void worst_fill(RoundTrip *t, GridOptions options) {
         worst_of_minmax(values(t));
 }
 
-static void worst_rows_reach_omega(void **state) {
-    (void)state;
+TEST(worst_rows_reach_omega) {
     for (GridOptions options = {0}; grid_next(&options);) {
         if (options.nearest || options.rule == GRID_MEAN || options.rule == GRID_LOG)
             continue;
@@ -247,8 +242,7 @@ static void worst_rows_reach_omega(void **state) {
 
 // A value that is hardly above half of S, and others below the least power, in 3 and 4 bits; in
 // more 1/8, of values of 4/3 of a power. As they were found by search.
-static void worst_rows_of_powers(void **state) {
-    (void)state;
+TEST(worst_rows_of_powers) {
     static const double found[] = {0, 0, 0, 5.17, .112, .125};
     for (int bits = 3; bits <= 5; bits++) {
         GridOptions options = {.rule = GRID_LOG, .bits = bits};
@@ -265,8 +259,7 @@ static void worst_rows_of_powers(void **state) {
 }
 
 // With S as fp32. The ends of a range are on the grid but for the rounding of S.
-static void no_row_is_above_omega(void **state) {
-    (void)state;
+TEST(no_row_is_above_omega) {
     static const int64_t columns[] = {1, 2, 3, 17, 100, 512};
     for (GridOptions options = {0}; grid_next(&options);)
         for (int i = 0; i < 6 * USUAL; i++) {
@@ -286,8 +279,7 @@ static double omega_of(GridRule rule, int bits) {
     return grid_omega((GridOptions){.rule = rule, .bits = bits}, BUCKET);
 }
 
-static void omega_is_that_of_the_table(void **state) {
-    (void)state;
+TEST(omega_is_that_of_the_table) {
     static const struct {
         int bits;
         double max, l2; // 0: not in the table
@@ -344,8 +336,7 @@ static double relative_noise(const float *x, GridOptions options) {
     return noise;
 }
 
-static void usual_rows_are_as_noisy_as_measured(void **state) {
-    (void)state;
+TEST(usual_rows_are_as_noisy_as_measured) {
     static const double spread[SHAPES] = {.2, .4, .75}; // of a bucket, of the mean
     int buckets = test_turns(300, 4000);
     for (int shape = 0; shape < SHAPES; shape++) {
@@ -365,8 +356,7 @@ static void usual_rows_are_as_noisy_as_measured(void **state) {
 }
 
 // Of powers of two: more bits are no more precise.
-static void more_bits_of_powers_are_not_less_noise(void **state) {
-    (void)state;
+TEST(more_bits_of_powers_are_not_less_noise) {
     static const int bits[] = {4, 5, 6, 8};
     double noise[4] = {0}, error[BUCKET];
     int buckets = test_turns(200, 4000);
@@ -385,18 +375,3 @@ static void more_bits_of_powers_are_not_less_noise(void **state) {
         assert_near(noise[i] / noise[1], 1, .01);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(draws_are_unbiased_and_as_noisy_as_said),
-    cmocka_unit_test(nearest_is_within_half_a_step),
-    cmocka_unit_test(zero_stays_zero),
-    cmocka_unit_test(largest_values_never_wrap),
-    cmocka_unit_test(worst_rows_reach_omega),
-    cmocka_unit_test(worst_rows_of_powers),
-    cmocka_unit_test(no_row_is_above_omega),
-    cmocka_unit_test(omega_is_that_of_the_table),
-    cmocka_unit_test(usual_rows_are_as_noisy_as_measured),
-    cmocka_unit_test(more_bits_of_powers_are_not_less_noise),
-};
-
-TEST_MAIN(tests)

@@ -8,14 +8,13 @@
 #include <stdio.h>
 
 // The noise of rows of normal values: ALGORITHMS D.9 at 256 columns, measured at the others.
-static void it_follows_as_far_as_the_noise_allows(void **state) {
+TEST(it_follows_as_far_as_the_noise_allows) {
     static const struct {
         int bits;
         int64_t columns;
         double noise;
     } known[] = {{1, 256, 6.8},  {2, 16, 0.21},  {2, 256, 0.60},
                  {2, 1024, .79}, {4, 256, .024}, {8, 256, 8.2e-5}};
-    (void)state;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_near(residual_part(known[i].bits, known[i].columns), 1 / (1 + known[i].noise),
                     0.02 /* steps of 1/64 and a range of its mean */);
@@ -39,8 +38,7 @@ static const Wanted wanted[] = {{"integer", "difference", 1, "difference", 0.5},
                                 {"bf16", "auto", 8, NULL, 0},        // has no widths
                                 {"fp32", "ef21", 8, "none", 1}};
 
-static void which_goes_with_what(void **state) {
-    (void)state;
+TEST(which_goes_with_what) {
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
         const Wanted *w = &wanted[i];
         static Config config;
@@ -62,9 +60,3 @@ static void which_goes_with_what(void **state) {
         assert_true(residual_get(&values).alpha == w->alpha);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_follows_as_far_as_the_noise_allows),
-    cmocka_unit_test(which_goes_with_what),
-};
-TEST_MAIN(tests)

@@ -59,8 +59,7 @@ static void try_all_ways(RoundTrip *t) {
     memory_free(message);
 }
 
-static void message_is_as_drawn(void **state) {
-    (void)state;
+TEST(message_is_as_drawn) {
     static const int64_t columns[] = {1,  2,   5,   7,   16,  17,  31,   32,   41,   64,  65,
                                       96, 127, 128, 130, 256, 602, 1024, 1025, 1160, 2100};
     for (size_t i = 0; i < sizeof columns / sizeof *columns; i++)
@@ -81,8 +80,7 @@ static void message_is_as_drawn(void **state) {
 }
 
 // Enough rows of one width that threads share them.
-static void threads_do_not_show(void **state) {
-    (void)state;
+TEST(threads_do_not_show) {
     for (int w = 1; w < KNOWN; w += 2) {
         RoundTrip t = round_trip_new(1500, 48, w > 4, known[w]);
         for (int64_t r = 0; r < t.shape.rows; r++) {
@@ -100,8 +98,7 @@ static void expect_bad(RoundTrip *t, int64_t place) {
         assert_int_equal(round_trip_encode(t), place);
 }
 
-static void bad_rows_are_reported(void **state) {
-    (void)state;
+TEST(bad_rows_are_reported) {
     static const float bad[] = {NAN, INFINITY, -INFINITY};
     static const int64_t columns[] = {1, 15, 16, 40, 1100};
     for (int i = 0; i < 5; i++)
@@ -126,8 +123,7 @@ static void bad_rows_are_reported(void **state) {
         }
 }
 
-static void overflowing_ranges_are_reported(void **state) {
-    (void)state;
+TEST(overflowing_ranges_are_reported) {
     for (int bf16 = 0; bf16 < 2; bf16++) {
         RoundTrip t = round_trip_new(2000, 20, bf16, 4);
         for (int64_t k = 0; k < t.shape.rows; k++)
@@ -149,8 +145,7 @@ static void overflowing_ranges_are_reported(void **state) {
 // ---- random numbers
 
 // The stream, the receiver and the id all change the rounding; nothing else does.
-static void rounding_depends_on_its_key_alone(void **state) {
-    (void)state;
+TEST(rounding_depends_on_its_key_alone) {
     RoundTrip t = round_trip_new(4, 200, false, 4);
     for (int64_t k = 0; k < 4; k++)
         round_trip_fill(&t, GAUSS, k, 0);
@@ -184,8 +179,7 @@ static void rounding_depends_on_its_key_alone(void **state) {
 
 static void count_call(void *context) { ++*(int *)context; }
 
-static void empty_messages_and_polls(void **state) {
-    (void)state;
+TEST(empty_messages_and_polls) {
     RoundTrip t = round_trip_new(0, 5, true, 8);
     round_trip_ready(&t);
     assert_int_equal(t.bytes, 0);
@@ -203,13 +197,3 @@ static void empty_messages_and_polls(void **state) {
     assert_true(calls >= 2);
     round_trip_clear(&t);
 }
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(message_is_as_drawn),
-    cmocka_unit_test(threads_do_not_show),
-    cmocka_unit_test(bad_rows_are_reported),
-    cmocka_unit_test(overflowing_ranges_are_reported),
-    cmocka_unit_test(rounding_depends_on_its_key_alone),
-    cmocka_unit_test(empty_messages_and_polls),
-};
-
-TEST_MAIN(tests)

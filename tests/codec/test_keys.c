@@ -60,8 +60,7 @@ static void assert_keeps_largest(double part, int values) {
     assert_int_equal(top_count(part, n), (int64_t)ceil(part * n));
 }
 
-static void the_largest_stay_and_of_equals_the_lower_places(void **state) {
-    (void)state;
+TEST(the_largest_stay_and_of_equals_the_lower_places) {
     static const double parts[] = {1e-9, 0.01, 0.1, 0.5, 0.999, 1};
     for (int p = 0; p < 6; p++)
         for (int values = 0; values < 6; values++)
@@ -83,8 +82,7 @@ static int64_t fill(double density) {
     return kept;
 }
 
-static void values_come_back_in_few_bytes(void **state) {
-    (void)state;
+TEST(values_come_back_in_few_bytes) {
     static const struct {
         double density, most; // bytes of a key
     } lists[] = {{1, 1.26}, {0.1, 1.26}, {0.02, 1.27}, {0.01, 1.34}, {1e-4, 2.4}, {0, 0}};
@@ -101,8 +99,7 @@ static void values_come_back_in_few_bytes(void **state) {
 }
 
 // One value, as far away as it needs so many bytes, and the last one.
-static void far_values_come_back(void **state) {
-    (void)state;
+TEST(far_values_come_back) {
     static const int64_t places[] = {0, 255, 256, 65535, 65536, MANY - 1};
     for (int p = 0; p < 6; p++) {
         memset(sparse, 0, sizeof sparse);
@@ -117,8 +114,7 @@ static void far_values_come_back(void **state) {
 }
 
 // A length is no other's, and what can be read is what is written again.
-static void damaged_messages_are_refused(void **state) {
-    (void)state;
+TEST(damaged_messages_are_refused) {
     enum { N = 300 };
     static unsigned char again[6 * N];
     fill(0.1);
@@ -148,8 +144,7 @@ static void damaged_messages_are_refused(void **state) {
 
 // ---- the codec
 
-static void rows_come_back_and_bad_ones_are_reported(void **state) {
-    (void)state;
+TEST(rows_come_back_and_bad_ones_are_reported) {
     int32_t length[ROWS], row[ROWS];
     int64_t id[ROWS], bad = 0;
     Rows x = zeroed_rows(ROWS, COLUMNS), out = zeroed_rows(ROWS, COLUMNS);
@@ -179,12 +174,3 @@ static void rows_come_back_and_bad_ones_are_reported(void **state) {
     rows_free(device(), &out);
     rows_free(device(), &x);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_largest_stay_and_of_equals_the_lower_places),
-    cmocka_unit_test(values_come_back_in_few_bytes),
-    cmocka_unit_test(far_values_come_back),
-    cmocka_unit_test(damaged_messages_are_refused),
-    cmocka_unit_test(rows_come_back_and_bad_ones_are_reported),
-};
-TEST_MAIN(tests)

@@ -146,8 +146,7 @@ static void check(Codes codes) {
     memory_free(codes.code);
 }
 
-static void random_histograms_come_back(void **state) {
-    (void)state;
+TEST(random_histograms_come_back) {
     seed = 1;
     for (int turn = test_turns(2000, 100000); turn > 0; turn--) {
         int64_t count[256] = {0};
@@ -159,16 +158,14 @@ static void random_histograms_come_back(void **state) {
 }
 
 // The share of each code rounded down, with at least 1, has a sum of 4,270.
-static void many_rare_codes_come_back(void **state) {
-    (void)state;
+TEST(many_rare_codes_come_back) {
     int64_t count[256] = {0};
     for (int s = 0; s < 255; s++)
         count[s] = s < 55 ? 2000 : 1;
     check(codes_of_histogram(8, count));
 }
 
-static void few_codes_come_back(void **state) {
-    (void)state;
+TEST(few_codes_come_back) {
     for (int64_t n = 0; n < 40; n++)
         for (int bits = 1; bits <= 8; bits++) {
             Codes codes = codes_new(bits, 0, n);
@@ -178,8 +175,7 @@ static void few_codes_come_back(void **state) {
         }
 }
 
-static void equal_codes_come_back(void **state) {
-    (void)state;
+TEST(equal_codes_come_back) {
     for (int64_t n = 1; n < 3000; n += 333) {
         Codes codes = codes_new(4, 7, n);
         memset(codes.code, 9, (size_t)n);
@@ -190,8 +186,7 @@ static void equal_codes_come_back(void **state) {
     }
 }
 
-static void zeros_take_one_byte(void **state) {
-    (void)state;
+TEST(zeros_take_one_byte) {
     for (int64_t n = 0; n < 300; n += 99) {
         Codes codes = codes_new(4, 7, n);
         memset(codes.code, 7, (size_t)n);
@@ -212,8 +207,7 @@ static void assert_bytes(const Codes *codes, const unsigned char *expected, size
     memory_free(message.byte);
 }
 
-static void bytes_are_those_of_the_drawing(void **state) {
-    (void)state;
+TEST(bytes_are_those_of_the_drawing) {
     // 4096, one zero; a code of frequency 4096 leaves its state
     static const unsigned char one[] = {RANS_CODED, 0x80, 0x20, 0, 1,    0, 0, 0x80, 0,    0, 0,
                                         0x80,       0,    0,    0, 0x80, 0, 0, 0,    0x80, 0};
@@ -284,8 +278,7 @@ static double elias_bits(const Codes *codes) {
     return (double)(sparse < dense ? sparse : dense);
 }
 
-static void lengths_are_those_of_the_entropy(void **state) {
-    (void)state;
+TEST(lengths_are_those_of_the_entropy) {
     enum { N = 100003 };
     for (int bits = 2; bits <= 8; bits += 2)
         for (int laplace = 0; laplace < 2; laplace++) {
@@ -314,8 +307,7 @@ static Codes some_codes(int which) {
     return codes_of_histogram(bits, count);
 }
 
-static void cut_and_longer_messages_are_refused(void **state) {
-    (void)state;
+TEST(cut_and_longer_messages_are_refused) {
     for (int which = 0; which < 16; which++) {
         Codes codes = some_codes(which);
         Message message = encode(&codes);
@@ -334,8 +326,7 @@ static void cut_and_longer_messages_are_refused(void **state) {
 }
 
 // A flipped bit may make another message; what it never does is lead outside.
-static void flipped_bits_are_refused_or_decode(void **state) {
-    (void)state;
+TEST(flipped_bits_are_refused_or_decode) {
     int64_t flips = 0, decoded = 0;
     for (int which = 0; which < 8; which++) {
         Codes codes = some_codes(which);
@@ -365,8 +356,7 @@ static void assert_no_message(const char *why, const unsigned char *byte, size_t
     assert_no_message((why), (const unsigned char[]){__VA_ARGS__},                                 \
                       sizeof((const unsigned char[]){__VA_ARGS__}))
 
-static void wrong_heads_are_refused(void **state) {
-    (void)state;
+TEST(wrong_heads_are_refused) {
 #define TABLE 0x80, 0x20, 0, 1 // 4096, one zero: a code leaves its state
 #define LAST 0, 0, 0x80, 0, 0, 0, 0x80, 0
     uint8_t code[2];
@@ -384,17 +374,3 @@ static void wrong_heads_are_refused(void **state) {
     NO_MESSAGE("a state of 2^31", 1, TABLE, 0, 0, 0, 0x80, 0, 0, 0x80, 0, LAST);
     NO_MESSAGE("an end in another state", 1, TABLE, LAST, 1, 0, 0x80, 0, 0, 0, 0x80, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_histograms_come_back),
-    cmocka_unit_test(many_rare_codes_come_back),
-    cmocka_unit_test(few_codes_come_back),
-    cmocka_unit_test(equal_codes_come_back),
-    cmocka_unit_test(zeros_take_one_byte),
-    cmocka_unit_test(bytes_are_those_of_the_drawing),
-    cmocka_unit_test(lengths_are_those_of_the_entropy),
-    cmocka_unit_test(cut_and_longer_messages_are_refused),
-    cmocka_unit_test(flipped_bits_are_refused_or_decode),
-    cmocka_unit_test(wrong_heads_are_refused),
-};
-TEST_MAIN(tests)

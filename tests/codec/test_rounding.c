@@ -38,8 +38,7 @@ static Squares check_mean(const RoundTrip *t) {
     return squares;
 }
 
-static void means_and_variances_hold(void **state) {
-    (void)state;
+TEST(means_and_variances_hold) {
     for (Kind kind = 0; kind < USUAL; kind++)
         for (int w = 0; w < KNOWN; w++)
             for (int bf16 = 0; bf16 < 2; bf16++) {
@@ -62,8 +61,7 @@ static void means_and_variances_hold(void **state) {
             }
 }
 
-static void variance_of_random_rows_is_a_sixth(void **state) {
-    (void)state;
+TEST(variance_of_random_rows_is_a_sixth) {
     RoundTrip t = round_trip_new(400, ELEMENTS, false, 8);
     for (int64_t r = 0; r < t.shape.rows; r++)
         round_trip_fill(&t, GAUSS, r, r);
@@ -109,8 +107,7 @@ static void check_row(const RoundTrip *t, int64_t k) {
         assert_true(step == 0);
 }
 
-static void ends_are_exact_and_errors_below_a_step(void **state) {
-    (void)state;
+TEST(ends_are_exact_and_errors_below_a_step) {
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
             RoundTrip t = round_trip_new(40 * KINDS, 61, bf16, known[w]);
@@ -125,8 +122,7 @@ static void ends_are_exact_and_errors_below_a_step(void **state) {
         }
 }
 
-static void constant_rows_are_exact(void **state) {
-    (void)state;
+TEST(constant_rows_are_exact) {
     static const float constant[] = {0, -0.0F, 1.5F, -3, 0x1p-130F, 1e30F, 3.14159F, -1e-7F};
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
@@ -148,8 +144,7 @@ static void constant_rows_are_exact(void **state) {
 
 // The largest of all 16-bit numbers meets the maximum of a row, whose t may be rounded to a little
 // more than the largest code.
-static void largest_value_never_wraps(void **state) {
-    (void)state;
+TEST(largest_value_never_wraps) {
     enum { ROWS = 1000 };
     RoundTrip t = round_trip_new(ROWS, 8, false, 8);
     int64_t gid = 0, column = 0;
@@ -170,8 +165,7 @@ static void largest_value_never_wraps(void **state) {
 }
 
 // Integers from 0 to the largest code are their own codes, whatever the rounding.
-static void codes_come_back(void **state) {
-    (void)state;
+TEST(codes_come_back) {
     RandomKey key = random_key(4, RANDOM_FEATURES, 0, 0, 0);
     for (int w = 0; w < KNOWN; w++)
         for (int64_t columns = 2; columns < 300; columns++) {
@@ -192,14 +186,3 @@ static void codes_come_back(void **state) {
             round_trip_clear(&t);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(means_and_variances_hold),
-    cmocka_unit_test(variance_of_random_rows_is_a_sixth),
-    cmocka_unit_test(ends_are_exact_and_errors_below_a_step),
-    cmocka_unit_test(constant_rows_are_exact),
-    cmocka_unit_test(largest_value_never_wraps),
-    cmocka_unit_test(codes_come_back),
-};
-
-TEST_MAIN(tests)

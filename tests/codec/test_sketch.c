@@ -45,8 +45,7 @@ static double exact_part(int64_t n, int tables, double bins) {
 }
 
 // The parts that are exact by ALGORITHMS D.5: the mean over p of 1 - (1 - e^(-l p))^s.
-static void numbers_never_grow(void **state) {
-    (void)state;
+TEST(numbers_never_grow) {
 #ifndef __SANITIZE_ADDRESS__ // half a minute
     assert_near(exact_part(1000000, 2, .3), .429, .02);
 #endif
@@ -57,8 +56,7 @@ static void numbers_never_grow(void **state) {
 
 // ---- quantiles
 
-static void buckets_are_quantiles(void **state) {
-    (void)state;
+TEST(buckets_are_quantiles) {
     enum { MANY = 40000, MOST = 127 };
     static uint32_t bin[QUANTILE_BINS], count[QUANTILE_BINS];
     int64_t in[MOST] = {0}, bucket = 0, largest = 0;
@@ -186,8 +184,7 @@ static SketchOptions form(double density, int kind) {
 
 // Signs and zeros stay, and so does the sum of each sign: what decodes to a level has it as mean. A
 // mean makes no square larger.
-static void sums_are_right_and_signs_stay(void **state) {
-    (void)state;
+TEST(sums_are_right_and_signs_stay) {
     for (int d = 0; d < DENSITIES; d++)
         for (int kind = 0; kind < 16; kind++) {
             fill(densities[d], kind != 5);
@@ -204,8 +201,7 @@ static void sums_are_right_and_signs_stay(void **state) {
 
 // The same values with a bucket to a group are in their own buckets. With fewer groups none is in
 // a higher one of its sign, nor in one of another group.
-static void buckets_never_grow_or_leave_their_group(void **state) {
-    (void)state;
+TEST(buckets_never_grow_or_leave_their_group) {
     static float own[MANY], level[128];
     fill(.2, true);
     SketchOptions options = usual;
@@ -242,8 +238,7 @@ static void buckets_never_grow_or_leave_their_group(void **state) {
 }
 
 // What is left of the magnitudes without recalibration, by ALGORITHMS D.5.
-static void magnitudes_shrink_as_published(void **state) {
-    (void)state;
+TEST(magnitudes_shrink_as_published) {
     static const struct {
         int groups;
         double left;
@@ -260,8 +255,7 @@ static void magnitudes_shrink_as_published(void **state) {
 }
 
 // 254 buckets with a mean each: as noisy as the table of quantiles of ALGORITHMS D.5 says.
-static void dense_values_are_close(void **state) {
-    (void)state;
+TEST(dense_values_are_close) {
     fill(1, true);
     size_t packed = trip(back, x, MANY, usual);
     double error = squared(x, back) / squared(x, NULL);
@@ -289,8 +283,7 @@ static double key_bytes(int64_t values, int groups, const unsigned char *message
     return (double)(bytes - others) / (double)values;
 }
 
-static void keys_take_the_published_bytes(void **state) {
-    (void)state;
+TEST(keys_take_the_published_bytes) {
     static const struct {
         double density, least, most; // of a key
         int groups;
@@ -315,8 +308,7 @@ static void keys_take_the_published_bytes(void **state) {
 
 // ---- odd values
 
-static void odd_values_come_back(void **state) {
-    (void)state;
+TEST(odd_values_come_back) {
     static const float odd[] = {FLT_MAX, -FLT_MAX, FLT_MIN, 0x1p-149F, -0x1p-149F, 1, 0, -0.0F};
     for (int n = 0; n < 40; n++)
         for (int kind = 0; kind < 16; kind++)
@@ -331,8 +323,7 @@ static void odd_values_come_back(void **state) {
 }
 
 // As many groups as buckets: each value in its own. Of equal values the level is the value.
-static void equal_values_are_exact(void **state) {
-    (void)state;
+TEST(equal_values_are_exact) {
     memset(x, 0, sizeof x);
     for (int i = 0; i < MANY / 10; i++)
         x[7 * i] = (float)((i % 5 + 1) * (i % 2 ? 1 : -1));
@@ -344,8 +335,7 @@ static void equal_values_are_exact(void **state) {
 
 // ---- damage
 
-static void damaged_messages_are_refused(void **state) {
-    (void)state;
+TEST(damaged_messages_are_refused) {
     enum { N = 700 };
     static const double density[] = {1, .3};
     for (int f = 0; f < 2; f++)
@@ -367,8 +357,7 @@ static void damaged_messages_are_refused(void **state) {
 }
 
 // Levels -1 and 1, and a list of each with one key, the same one.
-static void a_place_has_one_value(void **state) {
-    (void)state;
+TEST(a_place_has_one_value) {
     unsigned char message[] = {SKETCH_KEYS, 1, 1, 0, 0, 0x80, 0xbf, 0, 0, 0x80, 0x3f, // levels
                                0,           0, 0, 0, 1, 0,    0,    0, 1, 0,    0,
                                0, // seed and counts
@@ -392,8 +381,7 @@ static void note_end(ExitCode code, const char *sentence) {
     longjmp(ended, 1);
 }
 
-static void rows_come_back_and_bad_ones_are_reported(void **state) {
-    (void)state;
+TEST(rows_come_back_and_bad_ones_are_reported) {
     int32_t length[ROWS], row[ROWS];
     int64_t id[ROWS], bad = 0;
     static MessageLayout layout;
@@ -443,19 +431,3 @@ static void rows_come_back_and_bad_ones_are_reported(void **state) {
     rows_free(device(), &out);
     rows_free(device(), &rows);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(numbers_never_grow),
-    cmocka_unit_test(buckets_are_quantiles),
-    cmocka_unit_test(sums_are_right_and_signs_stay),
-    cmocka_unit_test(buckets_never_grow_or_leave_their_group),
-    cmocka_unit_test(magnitudes_shrink_as_published),
-    cmocka_unit_test(dense_values_are_close),
-    cmocka_unit_test(keys_take_the_published_bytes),
-    cmocka_unit_test(odd_values_come_back),
-    cmocka_unit_test(equal_values_are_exact),
-    cmocka_unit_test(damaged_messages_are_refused),
-    cmocka_unit_test(a_place_has_one_value),
-    cmocka_unit_test(rows_come_back_and_bad_ones_are_reported),
-};
-TEST_MAIN(tests)

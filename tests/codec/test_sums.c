@@ -54,8 +54,7 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     return landed;
 }
 
-static void sums_travel_as_rows_of_their_own(void **state) {
-    (void)state;
+TEST(sums_travel_as_rows_of_their_own) {
     Scene scene;
     Error err = {0};
     int32_t both[SENT];
@@ -86,8 +85,7 @@ static void sums_travel_as_rows_of_their_own(void **state) {
 }
 
 // Two senders that make sums for one target must not round them alike.
-static void senders_round_differently(void **state) {
-    (void)state;
+TEST(senders_round_differently) {
     Scene scene;
     Error err = {0};
     scene_init(&scene);
@@ -104,9 +102,3 @@ static void senders_round_differently(void **state) {
     rows_free(device(), &a);
     rows_free(device(), &scene.all);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sums_travel_as_rows_of_their_own),
-    cmocka_unit_test(senders_round_differently),
-};
-TEST_MAIN(tests)

@@ -10,8 +10,7 @@
 
 // --- the layers
 
-static void file_stands_over_defaults_and_settings_over_the_file(void **state) {
-    (void)state;
+TEST(file_stands_over_defaults_and_settings_over_the_file) {
     Config config;
     const char *const settings[] = {"train.lr=0.25", "model.hidden=[8, 9]", "run.dir=here"};
     load(&config, "{\"train\": {\"lr\": 0.5, \"epochs\": 7}, \"model\": {\"hidden\": 64}}",
@@ -25,8 +24,7 @@ static void file_stands_over_defaults_and_settings_over_the_file(void **state) {
 }
 
 // AdaQP's recipe (PEERS): 3 layers of 256, dropout, norm, activation, Adam at 0.01.
-static void defaults_are_the_published_recipe(void **state) {
-    (void)state;
+TEST(defaults_are_the_published_recipe) {
     Config config;
     load(&config, "{}", NULL, 0);
     assert_int_equal(config.model.layers, 3);
@@ -39,8 +37,7 @@ static void defaults_are_the_published_recipe(void **state) {
     assert_string_equal(config.run.dir, "runs/some");
 }
 
-static void a_mode_presets_and_an_explicit_key_wins(void **state) {
-    (void)state;
+TEST(a_mode_presets_and_an_explicit_key_wins) {
     Config config;
     const char *const mode[] = {"mode=vanilla"};
     load(&config, "{}", NULL, 0);
@@ -54,8 +51,7 @@ static void a_mode_presets_and_an_explicit_key_wins(void **state) {
 }
 
 // A mode may choose a method: methods lie above.
-static void a_method_presets_above_the_mode_and_an_explicit_key_wins(void **state) {
-    (void)state;
+TEST(a_method_presets_above_the_mode_and_an_explicit_key_wins) {
     Config config;
     const char *const settings[] = {"gradients.method=zipml", "gradients.bits=4"};
     load(&config, "{}", NULL, 0);
@@ -77,8 +73,7 @@ static const struct Shape {
 } shapes[] = {{"gcn"}, {"round"}, {"square"}, {"file:PATH"}};
 static const Family shape_family = FAMILY("model.layer", "auto", shapes);
 
-static void families_say_what_keys_may_be(void **state) {
-    (void)state;
+TEST(families_say_what_keys_may_be) {
     static const Family *const families[] = {&shape_family};
     Config config;
     load(&config, "{\"model\": {\"layer\": \"anything\"}}", NULL, 0); // nobody has said yet
@@ -112,8 +107,7 @@ static const MemberKeys spokes = {spoke_keys, 2, sizeof(Spokes)},
 static const struct Shape wheels[] = {{"bicycle"}, {"cart"}};
 static const Family wheel_family = FAMILY("model.layer", NULL, wheels);
 
-static void members_bring_keys_along(void **state) {
-    (void)state;
+TEST(members_bring_keys_along) {
     static const FamilyKeys members = {&wheel_family, {&bell, &spokes}};
     const char *text = "{\"model\": {\"spokes\": 8}, \"train\": {\"bell\": 0.25}}";
     Config config, again;
@@ -149,8 +143,7 @@ static void members_bring_keys_along(void **state) {
 }
 
 // What a file or a setting names; not what a mode presets, nor all that the config of a run has.
-static void a_config_knows_what_was_said(void **state) {
-    (void)state;
+TEST(a_config_knows_what_was_said) {
     Config config;
     const char *settings[] = {"train.lr=0.5", "mode=vanilla"};
     load(&config, "{\"model\": {\"hidden\": 64}}", settings, 2);
@@ -163,8 +156,7 @@ static void a_config_knows_what_was_said(void **state) {
     assert_true(config_is_said(&config, "train.lr"));
 }
 
-static void a_preset_has_its_argument(void **state) {
-    (void)state;
+TEST(a_preset_has_its_argument) {
     Config config;
     Error err = {0};
     const char *settings[] = {"gradients.method=powersgd:3"};
@@ -178,8 +170,7 @@ static void a_preset_has_its_argument(void **state) {
                    "gradients.method: gradients.rank: expected a whole number in [1, 8], found 9");
 }
 
-static void every_preset_is_a_choice_and_sets_what_is_there(void **state) {
-    (void)state;
+TEST(every_preset_is_a_choice_and_sets_what_is_there) {
     for (int f = 0; f < PRESET_FAMILIES; f++)
         for (int i = 0; i < preset_families[f]->count; i++) {
             Config config;
@@ -194,8 +185,7 @@ static void every_preset_is_a_choice_and_sets_what_is_there(void **state) {
 
 // --- mistakes
 
-static void all_mistakes_are_reported_at_once(void **state) {
-    (void)state;
+TEST(all_mistakes_are_reported_at_once) {
     static const char text[] = "{\"train\": {\"epochs\": \"many\", \"lr\": -1, \"epoch\": 3},"
                                " \"trian\": {}, \"model\": {\"norm\": \"laer\", \"bias\": 1,"
                                " \"post\": [\"norm\", 5]}, \"comm\": 4}";
@@ -225,8 +215,7 @@ static void all_mistakes_are_reported_at_once(void **state) {
         assert_error_at(&err, EXIT_CONFIG, parts[i], __FILE__, __LINE__);
 }
 
-static void more_mistakes_than_fit_end_in_a_note(void **state) {
-    (void)state;
+TEST(more_mistakes_than_fit_end_in_a_note) {
     char text[8000] = "{\"train\": {\"a\": 0";
     for (int i = 0; i < 90; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), ", \"wrong_key_%d\": 1", i);
@@ -234,8 +223,7 @@ static void more_mistakes_than_fit_end_in_a_note(void **state) {
     refused(text, "... and more");
 }
 
-static void lengths_must_fit_each_other(void **state) {
-    (void)state;
+TEST(lengths_must_fit_each_other) {
     refused("{\"model\": {\"layers\": 4, \"hidden\": [8, 8]}}", "model.hidden: expected 1 width");
     refused("{\"quantization\": {\"before\": \"conv\"}, \"lossless\": {\"cover\": \"targets\"}}",
             "quantization.before: conv sends rows of sources");
@@ -250,8 +238,7 @@ static void lengths_must_fit_each_other(void **state) {
             "at most 41");
 }
 
-static void bounds_are_open_or_closed_as_the_table_says(void **state) {
-    (void)state;
+TEST(bounds_are_open_or_closed_as_the_table_says) {
     Config config;
     load(&config, "{\"model\": {\"dropout\": 0}, \"run\": {\"keep_checkpoints\": 1}}", NULL, 0);
     refused("{\"model\": {\"dropout\": 1}}", "[0, 1)");
@@ -260,8 +247,7 @@ static void bounds_are_open_or_closed_as_the_table_says(void **state) {
     refused("{\"train\": {\"epochs\": 1.5}}", "found 1.5");
 }
 
-static void what_is_no_config_is_refused(void **state) {
-    (void)state;
+TEST(what_is_no_config_is_refused) {
     Config config;
     Error err = {0};
     refused("[]", "expected an object of sections");
@@ -277,8 +263,7 @@ static void what_is_no_config_is_refused(void **state) {
 
 // --- the table, seen from its other sides
 
-static void the_text_reads_back_as_the_same_config(void **state) {
-    (void)state;
+TEST(the_text_reads_back_as_the_same_config) {
     Config config, again;
     Error err = {0};
     const char *const settings[] = {"train.eps=1.25e-7", "model.post=[\"norm\"]",
@@ -293,8 +278,7 @@ static void the_text_reads_back_as_the_same_config(void **state) {
     memory_free(text);
 }
 
-static void a_run_stands_for_its_config(void **state) {
-    (void)state;
+TEST(a_run_stands_for_its_config) {
     Config config;
     load(&config, "{\"config\": {\"train\": {\"epochs\": 5}}, \"versions\": {}}", NULL, 0);
     assert_int_equal(config.train.epochs, 5);
@@ -307,8 +291,7 @@ static void a_run_stands_for_its_config(void **state) {
 }
 
 // Each default stands in the table as the writer would write it, and is within its own range.
-static void defaults_fit_their_keys(void **state) {
-    (void)state;
+TEST(defaults_fit_their_keys) {
     Config config;
     config_set_defaults(&config);
     for (int i = 0; i < config_key_count; i++) {
@@ -326,8 +309,7 @@ static void defaults_fit_their_keys(void **state) {
 
 // What is published is compared without fringe's own savings, which every other mode has, and
 // with gradients in fp32.
-static void published_modes_save_nothing(void **state) {
-    (void)state;
+TEST(published_modes_save_nothing) {
     for (int i = 0; i < mode_family.count; i++) {
         const char *name = family_word(&mode_family, i);
         bool sancus = strcmp(name, "sancus") == 0, vanilla = strcmp(name, "vanilla") == 0;
@@ -352,8 +334,7 @@ static void published_modes_save_nothing(void **state) {
 
 static void keep(void *context, const char *sentence) { snprintf(context, 256, "%s", sentence); }
 
-static void long_values_are_reported_where_they_differ(void **state) {
-    (void)state;
+TEST(long_values_are_reported_where_they_differ) {
     Config config;
     Error err = {0};
     JsonWriter writer;
@@ -375,8 +356,7 @@ static void long_values_are_reported_where_they_differ(void **state) {
 }
 
 // "period" is a key that no mode sets.
-static void a_preset_implies_its_preset_and_the_defaults_beside_it(void **state) {
-    (void)state;
+TEST(a_preset_implies_its_preset_and_the_defaults_beside_it) {
     assert_true(config_preset_implies("adaqp", "quantization.codec", "integer"));
     assert_false(config_preset_implies("adaqp", "quantization.codec", "fp32"));
     assert_true(config_preset_implies("vanilla", "quantization.codec", "fp32"));
@@ -387,27 +367,3 @@ static void a_preset_implies_its_preset_and_the_defaults_beside_it(void **state)
     assert_string_equal(config_preset_of("gradients.bits"), "gradients.method");
     assert_false(config_preset_implies("of an older version", "quantization.codec", "fp32"));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(file_stands_over_defaults_and_settings_over_the_file),
-    cmocka_unit_test(defaults_are_the_published_recipe),
-    cmocka_unit_test(a_mode_presets_and_an_explicit_key_wins),
-    cmocka_unit_test(a_method_presets_above_the_mode_and_an_explicit_key_wins),
-    cmocka_unit_test(families_say_what_keys_may_be),
-    cmocka_unit_test(members_bring_keys_along),
-    cmocka_unit_test(a_config_knows_what_was_said),
-    cmocka_unit_test(a_preset_has_its_argument),
-    cmocka_unit_test(every_preset_is_a_choice_and_sets_what_is_there),
-    cmocka_unit_test(a_preset_implies_its_preset_and_the_defaults_beside_it),
-    cmocka_unit_test(published_modes_save_nothing),
-    cmocka_unit_test(all_mistakes_are_reported_at_once),
-    cmocka_unit_test(more_mistakes_than_fit_end_in_a_note),
-    cmocka_unit_test(lengths_must_fit_each_other),
-    cmocka_unit_test(bounds_are_open_or_closed_as_the_table_says),
-    cmocka_unit_test(what_is_no_config_is_refused),
-    cmocka_unit_test(the_text_reads_back_as_the_same_config),
-    cmocka_unit_test(a_run_stands_for_its_config),
-    cmocka_unit_test(defaults_fit_their_keys),
-    cmocka_unit_test(long_values_are_reported_where_they_differ),
-};
-TEST_MAIN(tests)

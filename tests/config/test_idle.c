@@ -99,8 +99,7 @@ static int walk_key(const Key *key) {
     return terms > 0;
 }
 
-static void every_condition_is_told_where_it_is_broken(void **state) {
-    (void)state;
+TEST(every_condition_is_told_where_it_is_broken) {
     int walked = 0;
     for (int i = 0; i < config_key_count; i++)
         walked += walk_key(&config_keys[i]);
@@ -115,8 +114,7 @@ static void tell(const char *const *settings, int count, const char *sentence) {
     assert_string_equal(report_one(&config), sentence);
 }
 
-static void a_sentence_says_what_why_and_where(void **state) {
-    (void)state;
+TEST(a_sentence_says_what_why_and_where) {
     static const char *const momentum[] = {"train.momentum=0.5"},
                              *const bits[] = {"quantization.bits=[2]"},
                              *const said_codec[] = {"quantization.bits=[2]",
@@ -142,16 +140,14 @@ static void a_sentence_says_what_why_and_where(void **state) {
     tell(snapshots, 1, "stream.snapshot_every has no effect here; `fringe stream` alone uses it\n");
 }
 
-static void what_is_turned_off_needs_no_effect(void **state) {
-    (void)state;
+TEST(what_is_turned_off_needs_no_effect) {
     static const char *const off[] = {"model.norm=none", "model.post=[]", "partition.balance=[]",
                                       "partition.method=random", "run.device_messages=false"};
     tell(off, 5, "");
 }
 
 // A sweep over optimizers, or a comparison of modes: one config that uses the key is enough.
-static void one_config_that_uses_a_key_is_enough(void **state) {
-    (void)state;
+TEST(one_config_that_uses_a_key_is_enough) {
     static const char *const adam[] = {"train.momentum=0.5", "train.optimizer=adam",
                                        "train.lr_gamma=0.5"},
                              *const sgd[] = {"train.momentum=0.5", "train.optimizer=sgd",
@@ -168,11 +164,3 @@ static void one_config_that_uses_a_key_is_enough(void **state) {
                         "train.lr_gamma has no effect, because train.lr_schedule is constant; it "
                         "is used where train.lr_schedule is step, plateau or exponential\n");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_condition_is_told_where_it_is_broken),
-    cmocka_unit_test(a_sentence_says_what_why_and_where),
-    cmocka_unit_test(what_is_turned_off_needs_no_effect),
-    cmocka_unit_test(one_config_that_uses_a_key_is_enough),
-};
-TEST_MAIN(tests)

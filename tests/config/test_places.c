@@ -10,8 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static void paths_are_looked_for_beside_the_config_then_in_the_data_folder(void **state) {
-    (void)state;
+TEST(paths_are_looked_for_beside_the_config_then_in_the_data_folder) {
     Config config;
     Error err = {0};
     char data[1024], expected[2048];
@@ -36,8 +35,7 @@ static void paths_are_looked_for_beside_the_config_then_in_the_data_folder(void 
     unsetenv("FRINGE_DATA");
 }
 
-static void caches_lie_where_the_desktop_says(void **state) {
-    (void)state;
+TEST(caches_lie_where_the_desktop_says) {
     Config config;
     setenv("XDG_CACHE_HOME", "/somewhere", 1);
     load(&config, "{}", NULL, 0);
@@ -90,8 +88,7 @@ static int cache_of_nobody(void) { // 0: all as expected
     return wrong;
 }
 
-static void a_cache_in_a_shared_place_is_ours_alone(void **state) {
-    (void)state;
+TEST(a_cache_in_a_shared_place_is_ours_alone) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0)
@@ -103,11 +100,3 @@ static void a_cache_in_a_shared_place_is_ours_alone(void **state) {
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(paths_are_looked_for_beside_the_config_then_in_the_data_folder),
-    cmocka_unit_test(caches_lie_where_the_desktop_says),
-    cmocka_unit_test(a_cache_in_a_shared_place_is_ours_alone),
-};
-
-TEST_MAIN(tests)

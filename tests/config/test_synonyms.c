@@ -22,8 +22,7 @@ static bool shares_a_name(const Meaning *a, const Meaning *b) {
 }
 
 // Each row of the table of meanings means something that is there; no name stands in two rows.
-static void what_other_programs_say_means_what_there_is(void **state) {
-    (void)state;
+TEST(what_other_programs_say_means_what_there_is) {
     const Meaning *row;
     for (int i = 0; (row = synonym_at(i)) != NULL; i++) {
         Choices choice;
@@ -48,13 +47,6 @@ static void what_other_programs_say_means_what_there_is(void **state) {
     }
 }
 
-static void a_key_of_another_section_is_suggested(void **state) {
-    (void)state;
+TEST(a_key_of_another_section_is_suggested) {
     refused("{\"run\": {\"dropout\": 0.5}}", "did you mean model.dropout?"); // wrong section
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_other_programs_say_means_what_there_is),
-    cmocka_unit_test(a_key_of_another_section_is_suggested),
-};
-TEST_MAIN(tests)

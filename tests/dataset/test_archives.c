@@ -92,8 +92,7 @@ static double taken_by_reading_ahead(void) {
 
 // Both arrays take 24 MiB; the pages of the archive, 18 or 24 MiB, come and go. On a busy machine
 // the thread that gives pages back may come late, so one of five attempts must take little.
-static void arrays_read_ahead_are_the_same(void **state) {
-    (void)state;
+TEST(arrays_read_ahead_are_the_same) {
     make_arrays();
     for (int stored = 0; stored < 2; stored++) {
         write_archive(test_path("large.npz"), stored == 1);
@@ -107,8 +106,7 @@ static void arrays_read_ahead_are_the_same(void **state) {
     }
 }
 
-static void lent_memory_is_not_changed(void **state) {
-    (void)state;
+TEST(lent_memory_is_not_changed) {
     for (int stored = 0; stored < 2; stored++) {
         Error err = {0};
         size_t bytes;
@@ -127,8 +125,7 @@ static void lent_memory_is_not_changed(void **state) {
 }
 
 // One changed byte in the middle of the first array.
-static void a_damaged_array_is_named(void **state) {
-    (void)state;
+TEST(a_damaged_array_is_named) {
     for (int stored = 0; stored < 2; stored++) {
         Error err = {0};
         Npy npy;
@@ -147,16 +144,7 @@ static void a_damaged_array_is_named(void **state) {
     }
 }
 
-static void remove_arrays(void **state) {
-    (void)state;
+TEST(remove_arrays) {
     memory_free(made[0]);
     memory_free(made[1]);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(arrays_read_ahead_are_the_same),
-    cmocka_unit_test(lent_memory_is_not_changed),
-    cmocka_unit_test(a_damaged_array_is_named),
-    cmocka_unit_test(remove_arrays),
-};
-TEST_MAIN(tests)

@@ -18,8 +18,7 @@ static Dataset made(const char *name, int64_t seed) {
     return d;
 }
 
-static void bytes_do_not_depend_on_threads(void **state) {
-    (void)state;
+TEST(bytes_do_not_depend_on_threads) {
     static const char *const names[] = {"reddit:nodes=5000,edges=200000",
                                         "ogbn-products:scale=0.005", "yelp-small:scale=0.2",
                                         "dcsbm:nodes=5000,edges=100000,multiplicity=1.5"};
@@ -44,8 +43,7 @@ static void bytes_do_not_depend_on_threads(void **state) {
 }
 
 // Sets that are there by name stay as they were: scores and bytes of messages are told of them.
-static void presets_keep_their_bytes(void **state) {
-    (void)state;
+TEST(presets_keep_their_bytes) {
     static const char *const made_before[][2] = {
         {"dcsbm:nodes=3000,edges=30000,features=0", "f80feeaef97fe06759927bbdbaff471f"},
         {"reddit:nodes=3000,edges=60000,features=0", "d2f85898dd188d2d78dee94e1aead7fd"},
@@ -102,8 +100,7 @@ static double share_of(const Dataset *d, uint8_t split) {
 
 // A lognormal body has median / mean = exp(-sigma^2 / 2), here 0.61, 0.49 and 0.55; that nodes of
 // high degree draw more equal pairs raises it.
-static void graphs_have_the_sizes_that_they_name(void **state) {
-    (void)state;
+TEST(graphs_have_the_sizes_that_they_name) {
     static const struct {
         const char *name;
         double nodes, edges, median, most, homophily, train, val;
@@ -134,8 +131,7 @@ static void graphs_have_the_sizes_that_they_name(void **state) {
 }
 
 // The classes of ogbn-arxiv have the sizes of the real set, unless their number is set.
-static void classes_have_the_sizes_of_the_set(void **state) {
-    (void)state;
+TEST(classes_have_the_sizes_of_the_set) {
     for (int own = 0; own < 2; own++) {
         Dataset d = made(own ? "ogbn-arxiv:features=0" : "ogbn-arxiv:features=0,classes=41", 1);
         double count[41] = {0};
@@ -148,8 +144,7 @@ static void classes_have_the_sizes_of_the_set(void **state) {
 }
 
 // Training nodes of ogbn-products are those that are sold most.
-static void popular_nodes_are_trained_on(void **state) {
-    (void)state;
+TEST(popular_nodes_are_trained_on) {
     Dataset d = made("ogbn-products:scale=0.01", 1);
     double sum[4] = {0}, count[4] = {0};
     for (int64_t i = 0; i < d.nodes; i++) {
@@ -161,8 +156,7 @@ static void popular_nodes_are_trained_on(void **state) {
     dataset_clear(&d);
 }
 
-static void only_carriers_have_edges_to_other_blocks(void **state) {
-    (void)state;
+TEST(only_carriers_have_edges_to_other_blocks) {
     Dataset d = made("dcsbm:nodes=20000,edges=400000,carriers=0.3,features=0", 1);
     int64_t carriers = 0;
     for (int64_t i = 0; i < d.nodes; i++) {
@@ -194,8 +188,7 @@ static double lift(const Dataset *d) {
     return most;
 }
 
-static void labels_of_a_node_belong_together(void **state) {
-    (void)state;
+TEST(labels_of_a_node_belong_together) {
     Dataset d = made("yelp-small:scale=0.2,features=8", 1);
     assert_true(d.multilabel && d.label == NULL);
     assert_int_equal(d.classes, 100);
@@ -208,8 +201,7 @@ static void labels_of_a_node_belong_together(void **state) {
     dataset_clear(&d);
 }
 
-static void what_cannot_be_made_is_said(void **state) {
-    (void)state;
+TEST(what_cannot_be_made_is_said) {
     static const struct {
         const char *name, *sentence;
         ExitCode code;
@@ -232,15 +224,3 @@ static void what_cannot_be_made_is_said(void **state) {
                        wrong[i].sentence);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(bytes_do_not_depend_on_threads),
-    cmocka_unit_test(presets_keep_their_bytes),
-    cmocka_unit_test(graphs_have_the_sizes_that_they_name),
-    cmocka_unit_test(classes_have_the_sizes_of_the_set),
-    cmocka_unit_test(popular_nodes_are_trained_on),
-    cmocka_unit_test(only_carriers_have_edges_to_other_blocks),
-    cmocka_unit_test(labels_of_a_node_belong_together),
-    cmocka_unit_test(what_cannot_be_made_is_said),
-};
-TEST_MAIN(tests)

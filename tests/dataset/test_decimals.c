@@ -26,8 +26,7 @@ static uint64_t next(void) {
 }
 
 // Numbers of all magnitudes and lengths, and floats as other programs print them.
-static void random_decimals_are_those_of_strtof(void **unused) {
-    (void)unused;
+TEST(random_decimals_are_those_of_strtof) {
     char text[96];
     const char *count = getenv("FRINGE_DECIMALS");
     long numbers = count != NULL ? atol(count) : 100000;
@@ -49,8 +48,7 @@ static void random_decimals_are_those_of_strtof(void **unused) {
 }
 
 // Halfway between two floats, a little above and a little below: two roundings go astray there.
-static void halfway_decimals_are_those_of_strtof(void **unused) {
-    (void)unused;
+TEST(halfway_decimals_are_those_of_strtof) {
     char text[96];
     for (int i = 0; i < 20000; i++) {
         uint32_t bits = (uint32_t)(next() % 0x7f000000);
@@ -80,9 +78,3 @@ static void halfway_decimals_are_those_of_strtof(void **unused) {
     for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
         assert_as_strtof(hard[i]);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_decimals_are_those_of_strtof),
-    cmocka_unit_test(halfway_decimals_are_those_of_strtof),
-};
-TEST_MAIN(tests)

@@ -50,8 +50,7 @@ static void try_case(const Case *c) {
     assert_int_equal(memory_in_use(), before);
 }
 
-static void lists_of_edges(void **state) {
-    (void)state;
+TEST(lists_of_edges) {
     static const Case cases[] = {
         // separators, quotes, marks
         {"\xEF\xBB\xBFsource,target\r\n0,1\r\n1,0\r\n", "", "", 2, 2, {1, 0}},
@@ -110,8 +109,7 @@ static void lists_of_edges(void **state) {
         try_case(&cases[i]);
 }
 
-static void files_of_nodes(void **state) {
-    (void)state;
+TEST(files_of_nodes) {
     static const struct {
         const char *nodes, *words; // words: of a refusal; NULL: none
         const char *split;         // of a, b, c, d
@@ -165,8 +163,7 @@ static void files_of_nodes(void **state) {
 
 // Files beside the graph: the content of a file says that it is a table, whatever its name; what is
 // not read has a sentence with the cure.
-static void files_under_other_names(void **state) {
-    (void)state;
+TEST(files_under_other_names) {
     static const struct {
         const char *name, *key, *text, *words; // words: of the refusal; NULL: it is read
     } cases[] = {
@@ -200,8 +197,7 @@ static void files_under_other_names(void **state) {
 }
 
 // A column of numbers to predict; the nodes of a graph and rows in their order.
-static void numbers_to_predict(void **state) {
-    (void)state;
+TEST(numbers_to_predict) {
     static const char edges[] = "a b\nb c\nc a\n";
     static const char *const as_numbers = ", \"nodes\": \"nodes.csv\", \"labels_are\": \"numbers\"";
     Dataset d;
@@ -223,8 +219,7 @@ static void numbers_to_predict(void **state) {
 }
 
 // What a dataset directory keeps of names.
-static void names_are_stored(void **state) {
-    (void)state;
+TEST(names_are_stored) {
     Dataset d, opened;
     Error err;
     char hash[33], again[33], id[NODE_ID_TEXT];
@@ -245,8 +240,7 @@ static void names_are_stored(void **state) {
 }
 
 // The orders of ten nodes are those of an independent program.
-static void splits_are_drawn(void **state) {
-    (void)state;
+TEST(splits_are_drawn) {
     static const struct {
         const char *splits;
         const char *wanted; // of nodes 0 to 9; NULL: refused
@@ -283,10 +277,3 @@ static void splits_are_drawn(void **state) {
             dataset_clear(&d);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists_of_edges),          cmocka_unit_test(files_of_nodes),
-    cmocka_unit_test(files_under_other_names), cmocka_unit_test(numbers_to_predict),
-    cmocka_unit_test(names_are_stored),        cmocka_unit_test(splits_are_drawn),
-};
-TEST_MAIN(tests)

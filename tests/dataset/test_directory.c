@@ -38,8 +38,7 @@ static void assert_same(const Dataset *a, const Dataset *b) {
     assert_string_equal(hash_a, hash_b);
 }
 
-static void what_is_written_opens_again(void **state) {
-    (void)state;
+TEST(what_is_written_opens_again) {
     Dataset made, read;
     Error err = {0};
     const char *folder = test_path("a/b/tiny");
@@ -58,8 +57,7 @@ static void what_is_written_opens_again(void **state) {
     assert_ok(dataset_inspect(&terminal_tables, folder, &err), &err);
 }
 
-static void weights_and_multi_labels_too(void **state) {
-    (void)state;
+TEST(weights_and_multi_labels_too) {
     Dataset made, read;
     Error err = {0};
     const char *folder = test_path("weighted");
@@ -82,8 +80,7 @@ static void weights_and_multi_labels_too(void **state) {
     dataset_clear(&made);
 }
 
-static void steps_on_a_mapped_dataset_copy(void **state) {
-    (void)state;
+TEST(steps_on_a_mapped_dataset_copy) {
     Dataset made, read;
     Error err = {0};
     ConfigWords steps = {4, {"symmetrize", "binary", "row-normalize", "standardize"}};
@@ -97,8 +94,7 @@ static void steps_on_a_mapped_dataset_copy(void **state) {
     dataset_clear(&read);
 }
 
-static void other_folders_are_left_alone(void **state) {
-    (void)state;
+TEST(other_folders_are_left_alone) {
     Dataset made;
     Error err = {0};
     generate(&made, 1);
@@ -150,8 +146,7 @@ static const char *write_foreign(const char *name, const char *json, const Tenso
     return folder;
 }
 
-static void a_foreign_directory_opens(void **state) {
-    (void)state;
+TEST(a_foreign_directory_opens) {
     Dataset d;
     Error err = {0};
     const char *folder = write_foreign("foreign", manifest, NULL);
@@ -169,8 +164,7 @@ static void a_foreign_directory_opens(void **state) {
     dataset_clear(&d);
 }
 
-static void a_damaged_directory_is_refused(void **state) {
-    (void)state;
+TEST(a_damaged_directory_is_refused) {
     static const int64_t falls[5] = {0, 3, 2, 3, 4}, ends[5] = {0, 2, 3, 3, 5};
     static const int64_t beyond[5] = {0, 1000000, 3, 3, 4};
     static const int32_t outside[4] = {3, 4, 0, 2}, untrained[4] = {-1, 1, 0, 1},
@@ -202,8 +196,7 @@ static void a_damaged_directory_is_refused(void **state) {
     }
 }
 
-static void a_wrong_manifest_is_refused(void **state) {
-    (void)state;
+TEST(a_wrong_manifest_is_refused) {
     static const char *const cases[][2] = {
         {"{", "dataset.json"},
         {"[]", "not a JSON object"},
@@ -235,8 +228,7 @@ static void a_wrong_manifest_is_refused(void **state) {
 
 // --- hashes
 
-static void hashes_are_of_contents(void **state) {
-    (void)state;
+TEST(hashes_are_of_contents) {
     Dataset d;
     char first[33], second[33];
     generate(&d, 9);
@@ -257,8 +249,7 @@ static void hashes_are_of_contents(void **state) {
     dataset_clear(&d);
 }
 
-static void sources_are_hashed_by_content_and_steps(void **state) {
-    (void)state;
+TEST(sources_are_hashed_by_content_and_steps) {
     Config config = {0};
     char first[33], second[33], third[33];
     Error err = {0};
@@ -286,16 +277,3 @@ static void sources_are_hashed_by_content_and_steps(void **state) {
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("three.txt"));
     assert_refused(dataset_source_hash(&config, second, &err), &err, EXIT_NO_INPUT, "three.txt");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_written_opens_again),
-    cmocka_unit_test(weights_and_multi_labels_too),
-    cmocka_unit_test(steps_on_a_mapped_dataset_copy),
-    cmocka_unit_test(other_folders_are_left_alone),
-    cmocka_unit_test(a_foreign_directory_opens),
-    cmocka_unit_test(a_damaged_directory_is_refused),
-    cmocka_unit_test(a_wrong_manifest_is_refused),
-    cmocka_unit_test(hashes_are_of_contents),
-    cmocka_unit_test(sources_are_hashed_by_content_and_steps),
-};
-TEST_MAIN(tests)

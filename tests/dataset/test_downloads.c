@@ -64,8 +64,7 @@ static const char *ogb_set(const char *split) {
     return folder;
 }
 
-static void ogb_sets_by_sales_rank_have_both_directions(void **state) {
-    (void)state;
+TEST(ogb_sets_by_sales_rank_have_both_directions) {
     Dataset d;
     Error err;
     const char *folder = ogb_set("sales_ranking");
@@ -81,8 +80,7 @@ static void ogb_sets_by_sales_rank_have_both_directions(void **state) {
     }
 }
 
-static void other_ogb_sets_are_directed(void **state) {
-    (void)state;
+TEST(other_ogb_sets_are_directed) {
     Dataset d;
     Error err;
     assert_ok(load(&d, ogb_set("time"), &err), &err);
@@ -93,8 +91,7 @@ static void other_ogb_sets_are_directed(void **state) {
     dataset_clear(&d);
 }
 
-static void ogb_labels_of_several_columns_are_multilabel(void **state) {
-    (void)state;
+TEST(ogb_labels_of_several_columns_are_multilabel) {
     Dataset d;
     Error err;
     const char *folder = ogb_set("time");
@@ -106,8 +103,7 @@ static void ogb_labels_of_several_columns_are_multilabel(void **state) {
     dataset_clear(&d);
 }
 
-static void every_defect_of_an_ogb_set_is_named(void **state) {
-    (void)state;
+TEST(every_defect_of_an_ogb_set_is_named) {
     static const struct {
         const char *file, *text, *sentence;
     } defects[] = {
@@ -182,8 +178,7 @@ static const char *reddit_set(const char *graph, bool ascending, bool loops) {
     return folder;
 }
 
-static void reddit_is_read_in_any_order(void **state) {
-    (void)state;
+TEST(reddit_is_read_in_any_order) {
     Dataset d;
     Error err;
     for (int way = 0; way < 3; way++) {
@@ -201,8 +196,7 @@ static void reddit_is_read_in_any_order(void **state) {
     }
 }
 
-static void a_damaged_reddit_is_refused(void **state) {
-    (void)state;
+TEST(a_damaged_reddit_is_refused) {
     static Array array[4];
     Dataset d;
     Error err;
@@ -254,8 +248,7 @@ static const char *graphsaint_set(const char *classes, const char *roles) {
 
 static const char good_roles[] = "{\"te\": [3, 2], \"va\": [1],\n \"tr\": [0]}";
 
-static void graphsaint_classes_go_by_their_keys(void **state) {
-    (void)state;
+TEST(graphsaint_classes_go_by_their_keys) {
     Dataset d;
     Error err;
     assert_ok(
@@ -273,8 +266,7 @@ static void graphsaint_classes_go_by_their_keys(void **state) {
     dataset_clear(&d);
 }
 
-static void graphsaint_lists_are_multilabel(void **state) {
-    (void)state;
+TEST(graphsaint_lists_are_multilabel) {
     Dataset d;
     Error err;
     const char *lists = "{\"2\": [0, 0,1], \"0\": [1,0,0], \"3\": [1, 1, 1], \"1\": [0,0,0]}";
@@ -285,8 +277,7 @@ static void graphsaint_lists_are_multilabel(void **state) {
     dataset_clear(&d);
 }
 
-static void every_defect_of_a_graphsaint_set_is_named(void **state) {
-    (void)state;
+TEST(every_defect_of_a_graphsaint_set_is_named) {
     static const char good[] = "{\"0\": 0, \"1\": 2, \"2\": 1, \"3\": 1}";
     static const struct {
         const char *classes, *roles, *sentence;
@@ -319,8 +310,7 @@ static void every_defect_of_a_graphsaint_set_is_named(void **state) {
 
 // ---- what is not read
 
-static void other_files_say_how_to_convert_them(void **state) {
-    (void)state;
+TEST(other_files_say_how_to_convert_them) {
     static const struct {
         const char *name, *text, *sentence;
     } files[] = {
@@ -356,25 +346,9 @@ static void load_as_planned(Dataset *d, const char *path) {
         fail_msg("%s: %zu bytes were planned and %zu taken", path, planned, taken);
 }
 
-static void the_memory_of_a_matrix_is_foreseen(void **state) {
-    (void)state;
-    enum { ENTRIES = 1000000, ROWS = 100000 };
-    Dataset d;
-    FILE *file = fopen(test_path("large.mtx"), "w");
-    assert_non_null(file);
-    fprintf(file, "%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n", ROWS, ROWS,
-            ENTRIES);
-    for (int64_t e = 0; e < ENTRIES; e++)
-        fprintf(file, "%d %d 0.5\n", (int)(e * 7919 % ROWS) + 1, (int)(e % 1000) + 1);
-    fclose(file);
-    load_as_planned(&d, test_path("large.mtx"));
-    dataset_clear(&d);
-}
-
 // ---- text in blocks: what a file of many blocks holds does not depend on threads
 
-static void many_blocks_are_read_in_order(void **state) {
-    (void)state;
+TEST(many_blocks_are_read_in_order) {
     enum { ROWS = 60000, COLUMNS = 24 }; // some 12 MB of text
     const char *folder = ogb_set("time");
     char *text = malloc((size_t)ROWS * COLUMNS * 12), *at = text;
@@ -396,18 +370,17 @@ static void many_blocks_are_read_in_order(void **state) {
     free(text);
 }
 
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ogb_sets_by_sales_rank_have_both_directions),
-    cmocka_unit_test(other_ogb_sets_are_directed),
-    cmocka_unit_test(ogb_labels_of_several_columns_are_multilabel),
-    cmocka_unit_test(every_defect_of_an_ogb_set_is_named),
-    cmocka_unit_test(reddit_is_read_in_any_order),
-    cmocka_unit_test(a_damaged_reddit_is_refused),
-    cmocka_unit_test(graphsaint_classes_go_by_their_keys),
-    cmocka_unit_test(graphsaint_lists_are_multilabel),
-    cmocka_unit_test(every_defect_of_a_graphsaint_set_is_named),
-    cmocka_unit_test(other_files_say_how_to_convert_them),
-    cmocka_unit_test(many_blocks_are_read_in_order),
-    cmocka_unit_test(the_memory_of_a_matrix_is_foreseen),
-};
-TEST_MAIN(tests)
+// The last: what it takes is above all that was taken before.
+TEST(the_memory_of_a_matrix_is_foreseen) {
+    enum { ENTRIES = 1000000, ROWS = 100000 };
+    Dataset d;
+    FILE *file = fopen(test_path("large.mtx"), "w");
+    assert_non_null(file);
+    fprintf(file, "%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n", ROWS, ROWS,
+            ENTRIES);
+    for (int64_t e = 0; e < ENTRIES; e++)
+        fprintf(file, "%d %d 0.5\n", (int)(e * 7919 % ROWS) + 1, (int)(e % 1000) + 1);
+    fclose(file);
+    load_as_planned(&d, test_path("large.mtx"));
+    dataset_clear(&d);
+}

@@ -42,8 +42,7 @@ static void assert_stream(const Dataset *d) {
 
 // ---- recognised
 
-static void streams_are_told_by_name_or_contents(void **state) {
-    (void)state;
+TEST(streams_are_told_by_name_or_contents) {
     static const char *const names[] = {"s.events", "s", "s.txt", "s.2026.log"};
     Dataset d;
     Error err;
@@ -58,8 +57,7 @@ static void streams_are_told_by_name_or_contents(void **state) {
     }
 }
 
-static void other_files_stay_what_they_are(void **state) {
-    (void)state;
+TEST(other_files_stay_what_they_are) {
     static const char *const texts[][3] = {{"e.txt", "fringe-strea 1\n0 1\n", "edges"},
                                            {"short.txt", "0 1", "edges"},
                                            {"empty.txt", "", "edges"},
@@ -78,8 +76,7 @@ static void other_files_stay_what_they_are(void **state) {
 
 // ---- refused
 
-static void every_mistake_has_its_place(void **state) {
-    (void)state;
+TEST(every_mistake_has_its_place) {
     static const struct {
         const char *text, *part;
     } mistakes[] = {
@@ -102,8 +99,7 @@ static void every_mistake_has_its_place(void **state) {
     }
 }
 
-static void a_mistake_in_a_binary_stream_has_its_byte(void **state) {
-    (void)state;
+TEST(a_mistake_in_a_binary_stream_has_its_byte) {
     static const uint64_t two = 2, three = 3;
     Dataset d;
     Error err = {0};
@@ -127,8 +123,7 @@ static void a_mistake_in_a_binary_stream_has_its_byte(void **state) {
 }
 
 // As the sentence about such an event says.
-static void deletions_are_skipped_if_that_is_said(void **state) {
-    (void)state;
+TEST(deletions_are_skipped_if_that_is_said) {
     const char *settings[2] = {NULL, "stream.strict=false"};
     char path[600], one[33], two[33];
     Dataset d;
@@ -159,8 +154,7 @@ static Config beside(const char *name, const Array *array, int count) {
     return config;
 }
 
-static void nodes_are_joined_by_id(void **state) {
-    (void)state;
+TEST(nodes_are_joined_by_id) {
     Array a[3];
     Dataset d;
     Error err = {0};
@@ -177,8 +171,7 @@ static void nodes_are_joined_by_id(void **state) {
     dataset_clear(&d);
 }
 
-static void nodes_without_ids_ascend(void **state) {
-    (void)state;
+TEST(nodes_without_ids_ascend) {
     Array a[2];
     Dataset d;
     Error err = {0};
@@ -198,8 +191,7 @@ static void nodes_without_ids_ascend(void **state) {
                    "nodes.npz: features have 5 rows but there are 4 nodes");
 }
 
-static void other_keys_replace_what_is_joined(void **state) {
-    (void)state;
+TEST(other_keys_replace_what_is_joined) {
     const float x[4] = {9, 8, 7, 6};
     Array a[3], splits[3];
     Dataset d;
@@ -223,8 +215,7 @@ static void other_keys_replace_what_is_joined(void **state) {
     dataset_clear(&d);
 }
 
-static void ids_of_formats_without_ids_are_nodes(void **state) {
-    (void)state;
+TEST(ids_of_formats_without_ids_are_nodes) {
     Array a[2];
     Dataset d;
     Error err = {0};
@@ -255,8 +246,7 @@ static void write_large(const char *name) {
     assert_ok(event_writer_close(writer, &err), &err);
 }
 
-static void the_memory_is_foreseen(void **state) {
-    (void)state;
+TEST(the_memory_is_foreseen) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); // its own memory is resident, too
 #endif
@@ -272,17 +262,3 @@ static void the_memory_is_foreseen(void **state) {
                     3 /* lists that grow may leave many blocks behind, but mostly do not */);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(streams_are_told_by_name_or_contents),
-    cmocka_unit_test(other_files_stay_what_they_are),
-    cmocka_unit_test(every_mistake_has_its_place),
-    cmocka_unit_test(a_mistake_in_a_binary_stream_has_its_byte),
-    cmocka_unit_test(deletions_are_skipped_if_that_is_said),
-    cmocka_unit_test(nodes_are_joined_by_id),
-    cmocka_unit_test(nodes_without_ids_ascend),
-    cmocka_unit_test(other_keys_replace_what_is_joined),
-    cmocka_unit_test(ids_of_formats_without_ids_are_nodes),
-    cmocka_unit_test(the_memory_is_foreseen),
-};
-TEST_MAIN(tests)

@@ -167,8 +167,7 @@ static bool read_as(const char *reader, const char *path, const char *verdict, b
     return true;
 }
 
-static void every_file_of_the_list(void **state) {
-    (void)state;
+TEST(every_file_of_the_list) {
     char list[2048], line[1024];
     const char *folder = data_folder_or_skip("the list of good and bad files");
     snprintf(list, sizeof list, "%s/formats/expect.tsv", folder);
@@ -212,8 +211,7 @@ static void assert_counts(const Npy *npy, const char *where) {
     memory_free(x);
 }
 
-static void all_variants_say_the_same(void **state) {
-    (void)state;
+TEST(all_variants_say_the_same) {
     static const char *const arrays[] = {"le_f2",   "le_f4", "le_f8", "be_f4",       "be_f8",
                                          "le_i4",   "le_i8", "be_i4", "be_i8",       "na_i1",
                                          "na_u1",   "le_u2", "le_u4", "le_u8",       "na_b1",
@@ -242,8 +240,7 @@ static void all_variants_say_the_same(void **state) {
 }
 
 // The same 64 nodes and 148 entries come out of every format.
-static void all_formats_hold_the_same_graph(void **state) {
-    (void)state;
+TEST(all_formats_hold_the_same_graph) {
     static const char *const names[] = {"mini/mini.npz",        "metis/mini.graph",
                                         "metis/mini_ew.graph",  "metis/mini_vw2.graph",
                                         "metis/mini_all.graph", "snap/mini.txt",
@@ -276,8 +273,7 @@ static void all_formats_hold_the_same_graph(void **state) {
 }
 
 // The same 40 hyperedges of 64 nodes come out of every file; weights where fmt says so.
-static void all_hypergraphs_are_the_same(void **state) {
-    (void)state;
+TEST(all_hypergraphs_are_the_same) {
     static const char *const names[] = {"mini", "mini1", "mini10", "mini11", "mini_space"};
     const char *folder = data_folder_or_skip("one hypergraph in every kind of hgr");
     Dataset first = {0}, d;
@@ -301,11 +297,3 @@ static void all_hypergraphs_are_the_same(void **state) {
     }
     dataset_clear(&first);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_file_of_the_list),
-    cmocka_unit_test(all_variants_say_the_same),
-    cmocka_unit_test(all_formats_hold_the_same_graph),
-    cmocka_unit_test(all_hypergraphs_are_the_same),
-};
-TEST_MAIN(tests)

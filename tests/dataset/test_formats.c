@@ -22,8 +22,7 @@ static const char *write_graph(const GraphFile *file, const char *name) {
     return path;
 }
 
-static void a_sound_npz_is_read(void **state) {
-    (void)state;
+TEST(a_sound_npz_is_read) {
     for (int method = 0; method <= 8; method += 8) {
         GraphFile file;
         Dataset d;
@@ -142,8 +141,7 @@ static const GraphCase graph_cases[] = {
     {"no split at all", no_split, NULL, ""},
 };
 
-static void every_defect_of_an_npz_is_named(void **state) {
-    (void)state;
+TEST(every_defect_of_an_npz_is_named) {
     for (size_t i = 0; i < sizeof graph_cases / sizeof *graph_cases; i++) {
         const GraphCase *c = &graph_cases[i];
         GraphFile file;
@@ -170,8 +168,7 @@ static void every_defect_of_an_npz_is_named(void **state) {
     }
 }
 
-static void weights_are_kept(void **state) {
-    (void)state;
+TEST(weights_are_kept) {
     GraphFile file;
     Dataset d;
     Error err;
@@ -186,8 +183,7 @@ static void weights_are_kept(void **state) {
     dataset_clear(&d);
 }
 
-static void multi_labels_and_dense_features(void **state) {
-    (void)state;
+TEST(multi_labels_and_dense_features) {
     GraphFile file;
     Dataset d;
     Error err;
@@ -215,8 +211,7 @@ static void multi_labels_and_dense_features(void **state) {
 
 // --- archives
 
-static void every_defect_of_an_archive_is_named(void **state) {
-    (void)state;
+TEST(every_defect_of_an_archive_is_named) {
     static Member members[2];
     static Bytes bytes;
     const struct {
@@ -276,8 +271,7 @@ static void every_defect_of_an_archive_is_named(void **state) {
 }
 
 // Arrays beside an edge list: rows say how many nodes there are where ids are rows.
-static void arrays_lie_beside_a_graph(void **state) {
-    (void)state;
+TEST(arrays_lie_beside_a_graph) {
     Config config = {0};
     Dataset d;
     Error err = {0};
@@ -313,8 +307,7 @@ static void arrays_lie_beside_a_graph(void **state) {
     assert_refused(dataset_load(&d, &config, &err), &err, EXIT_NO_INPUT, "d.npy");
 }
 
-static void splits_may_lie_in_another_npz(void **state) {
-    (void)state;
+TEST(splits_may_lie_in_another_npz) {
     Config config = {0};
     GraphFile file;
     Dataset d;
@@ -343,8 +336,7 @@ static void splits_may_lie_in_another_npz(void **state) {
     assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA, "s.npz: there is no array");
 }
 
-static void what_is_not_there_is_said(void **state) {
-    (void)state;
+TEST(what_is_not_there_is_said) {
     Dataset d;
     Error err;
     assert_refused(load(&d, "/no/such/graph.npz", &err), &err, EXIT_NO_INPUT, "graph.npz");
@@ -361,15 +353,3 @@ static void what_is_not_there_is_said(void **state) {
     assert_ok(dataset_load(&d, &config, &err), &err);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_sound_npz_is_read),
-    cmocka_unit_test(every_defect_of_an_npz_is_named),
-    cmocka_unit_test(weights_are_kept),
-    cmocka_unit_test(multi_labels_and_dense_features),
-    cmocka_unit_test(every_defect_of_an_archive_is_named),
-    cmocka_unit_test(arrays_lie_beside_a_graph),
-    cmocka_unit_test(splits_may_lie_in_another_npz),
-    cmocka_unit_test(what_is_not_there_is_said),
-};
-TEST_MAIN(tests)

@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static void the_seed_decides_and_threads_do_not(void **state) {
-    (void)state;
+TEST(the_seed_decides_and_threads_do_not) {
     static const char *const names[] = {"tiny", "planted:nodes=3000,edges=50000,features=7"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Dataset d;
@@ -27,8 +26,7 @@ static void the_seed_decides_and_threads_do_not(void **state) {
     }
 }
 
-static void edges_are_sound(void **state) {
-    (void)state;
+TEST(edges_are_sound) {
     Dataset d;
     char hash[33];
     generate(&d, "tiny", 5, 2, hash);
@@ -43,8 +41,7 @@ static void edges_are_sound(void **state) {
 
 // The small look-alike of Reddit: sizes, the shares of its split, neighbours of the same class,
 // degrees spread like a lognormal of sigma 1.
-static void reddit_small_is_what_it_says(void **state) {
-    (void)state;
+TEST(reddit_small_is_what_it_says) {
     Dataset d;
     char hash[33];
     generate(&d, "reddit-small", 1, 2, hash);
@@ -74,8 +71,7 @@ static void reddit_small_is_what_it_says(void **state) {
 
 // The recipe's communities are not stored, but here each is one class without label noise, so a
 // node's label is its community, and boundary nodes show in the edges.
-static void only_carriers_leave_their_community(void **state) {
-    (void)state;
+TEST(only_carriers_leave_their_community) {
     Dataset d;
     char hash[33];
     generate(&d,
@@ -101,8 +97,7 @@ static void only_carriers_leave_their_community(void **state) {
 }
 
 // x = signal * class mean + noise of deviation 1, so deviation 1 is left without the class mean.
-static void features_are_means_and_noise(void **state) {
-    (void)state;
+TEST(features_are_means_and_noise) {
     Dataset d;
     char hash[33];
     generate(&d, "planted:nodes=4000,edges=40000,features=8,classes=4,communities=8,signal=2", 3, 2,
@@ -126,8 +121,7 @@ static void features_are_means_and_noise(void **state) {
     dataset_clear(&d);
 }
 
-static void wrong_names_and_numbers_are_refused(void **state) {
-    (void)state;
+TEST(wrong_names_and_numbers_are_refused) {
     static const char *const names[][2] = {
         {"graphs", "there are reddit-small"}, {"redditx", "did you mean reddit?"},
         {"planted:nodes", "'nodes'"},         {"planted:nodes=x", "'nodes'"},
@@ -141,13 +135,3 @@ static void wrong_names_and_numbers_are_refused(void **state) {
         assert_non_null(strstr(err.text, names[i][1]));
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_seed_decides_and_threads_do_not),
-    cmocka_unit_test(edges_are_sound),
-    cmocka_unit_test(reddit_small_is_what_it_says),
-    cmocka_unit_test(only_carriers_leave_their_community),
-    cmocka_unit_test(features_are_means_and_noise),
-    cmocka_unit_test(wrong_names_and_numbers_are_refused),
-};
-TEST_MAIN(tests)

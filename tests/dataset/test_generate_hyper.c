@@ -13,8 +13,7 @@ static void assert_pins_are_distinct(const Dataset *d) {
             assert_true(d->target[e - 1] < d->target[e]);
 }
 
-static void the_seed_decides_and_threads_do_not(void **state) {
-    (void)state;
+TEST(the_seed_decides_and_threads_do_not) {
     static const char *const names[] = {
         "hyper-planted:nodes=3000,hyperedges=2000,features=7",
         "hyper-zipf:vertices=3000,hyperedges=2000,features=3,classes=4", "hyper-zipf"};
@@ -42,8 +41,7 @@ static int64_t (*count_classes(const Dataset *d))[8] {
 }
 
 // Here every class is a community, and the pins abroad of a hyperedge are spread over seven.
-static void pins_are_as_pure_as_said(void **state) {
-    (void)state;
+TEST(pins_are_as_pure_as_said) {
     Dataset d;
     char hash[33];
     generate(&d,
@@ -66,8 +64,7 @@ static void pins_are_as_pure_as_said(void **state) {
     dataset_clear(&d);
 }
 
-static void arities_are_uniform(void **state) {
-    (void)state;
+TEST(arities_are_uniform) {
     Dataset d;
     char hash[33];
     generate(&d, "hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2, 2, hash);
@@ -84,8 +81,7 @@ static void arities_are_uniform(void **state) {
     dataset_clear(&d);
 }
 
-static void splits_are_halves_and_quarters(void **state) {
-    (void)state;
+TEST(splits_are_halves_and_quarters) {
     Dataset d;
     char hash[33];
     generate(&d, "hyper-planted", 3, 2, hash);
@@ -104,8 +100,7 @@ static int64_t sum_of_degrees(const Dataset *d, int64_t begin, int64_t end) {
     return d->offset[end] - d->offset[begin];
 }
 
-static void zipf_hypergraphs_follow_their_law(void **state) {
-    (void)state;
+TEST(zipf_hypergraphs_follow_their_law) {
     Dataset d;
     char hash[33];
     generate(&d, "hyper-zipf:vertices=50000,hyperedges=60000,s=2,most=50", 1, 2, hash);
@@ -128,8 +123,7 @@ static void zipf_hypergraphs_follow_their_law(void **state) {
     dataset_clear(&d);
 }
 
-static void wrong_values_are_refused(void **state) {
-    (void)state;
+TEST(wrong_values_are_refused) {
     static const char *const names[][2] = {
         {"hyper-planted:nodes", "hyper-planted: 'nodes'"},
         {"hyper-planted:size=5", "'size'"},
@@ -147,8 +141,7 @@ static void wrong_values_are_refused(void **state) {
 }
 
 // More pins than nodes are wanted: hyperedges stay smaller.
-static void small_hypergraphs_can_be_made(void **state) {
-    (void)state;
+TEST(small_hypergraphs_can_be_made) {
     Dataset d;
     char hash[33];
     generate(&d, "hyper-planted:nodes=3,hyperedges=40,communities=1,classes=1,arity=9,purity=1", 1,
@@ -156,14 +149,3 @@ static void small_hypergraphs_can_be_made(void **state) {
     assert_in_range(d.edges, 40 * 2, 40 * 3);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_seed_decides_and_threads_do_not),
-    cmocka_unit_test(pins_are_as_pure_as_said),
-    cmocka_unit_test(arities_are_uniform),
-    cmocka_unit_test(splits_are_halves_and_quarters),
-    cmocka_unit_test(zipf_hypergraphs_follow_their_law),
-    cmocka_unit_test(wrong_values_are_refused),
-    cmocka_unit_test(small_hypergraphs_can_be_made),
-};
-TEST_MAIN(tests)

@@ -10,8 +10,7 @@
 // 0-1 occur twice.
 static const char *const seven = "4 7\n1 2 3 4\n3 4 5 6\n5 6 7\n1 2\n";
 
-static void uncovered_nodes_get_singletons(void **state) {
-    (void)state;
+TEST(uncovered_nodes_get_singletons) {
     Dataset d;
     load_text(&d, "s.hgr", "1 4 1\n5 2 4\n"); // 1 and 3 are uncovered
     apply(&d, "singletons:uncovered");
@@ -24,8 +23,7 @@ static void uncovered_nodes_get_singletons(void **state) {
     dataset_clear(&d);
 }
 
-static void all_nodes_get_singletons(void **state) {
-    (void)state;
+TEST(all_nodes_get_singletons) {
     Dataset d;
     load_text(&d, "a.pins", "0 0 s\n1 0 t\n");
     apply(&d, "singletons:all");
@@ -42,8 +40,7 @@ static float weight_between(const Dataset *d, int64_t i, int32_t j) {
     return -1;
 }
 
-static void cliques_are_13_edges(void **state) {
-    (void)state;
+TEST(cliques_are_13_edges) {
     Dataset d;
     load_text(&d, "seven.hgr", seven);
     assert_int_equal(d.edges, 13);
@@ -62,8 +59,7 @@ static void cliques_are_13_edges(void **state) {
 }
 
 // A hyperedge adds its weight to what each target reads: 0, 1 -> 2 halves it, 0 -> 1 has it all.
-static void directed_cliques_lead_to_targets(void **state) {
-    (void)state;
+TEST(directed_cliques_lead_to_targets) {
     Dataset d;
     load_text(&d, "dc.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     apply(&d, "clique");
@@ -76,8 +72,7 @@ static void directed_cliques_lead_to_targets(void **state) {
     dataset_clear(&d);
 }
 
-static void cliques_of_pairs_are_the_graph(void **state) {
-    (void)state;
+TEST(cliques_of_pairs_are_the_graph) {
     Dataset d, graph;
     load_text(&d, "pairs.hgr", "4 5\n1 2\n2 3\n5 3\n4 1\n");
     load_text(&graph, "pairs.txt", "0 1\n1 0\n1 2\n2 1\n4 2\n2 4\n3 0\n0 3\n");
@@ -90,8 +85,7 @@ static void cliques_of_pairs_are_the_graph(void **state) {
     dataset_clear(&graph);
 }
 
-static void the_star_has_a_node_for_each_hyperedge(void **state) {
-    (void)state;
+TEST(the_star_has_a_node_for_each_hyperedge) {
     Dataset d;
     load_text(&d, "star.hgr", seven);
     apply(&d, "random:2");
@@ -115,8 +109,7 @@ static void the_star_has_a_node_for_each_hyperedge(void **state) {
     dataset_clear(&d);
 }
 
-static void a_directed_star_passes_through(void **state) {
-    (void)state;
+TEST(a_directed_star_passes_through) {
     Dataset d;
     load_text(&d, "ds.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     apply(&d, "star");
@@ -127,8 +120,7 @@ static void a_directed_star_passes_through(void **state) {
     dataset_clear(&d);
 }
 
-static void a_hypergraph_without_edges_is_a_graph(void **state) {
-    (void)state;
+TEST(a_hypergraph_without_edges_is_a_graph) {
     Dataset d;
     load_text(&d, "none.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     d.node_weight = ALLOC(int32_t, 3, "test");
@@ -140,8 +132,7 @@ static void a_hypergraph_without_edges_is_a_graph(void **state) {
     dataset_clear(&d);
 }
 
-static void degrees_are_of_roles(void **state) {
-    (void)state;
+TEST(degrees_are_of_roles) {
     Dataset d;
     load_text(&d, "deg.pins", "0 0 s\n0 1 s\n1 0 t\n1 1 b\n");
     apply(&d, "degree");
@@ -153,8 +144,7 @@ static void degrees_are_of_roles(void **state) {
     dataset_clear(&d);
 }
 
-static void steps_know_what_they_are_for(void **state) {
-    (void)state;
+TEST(steps_know_what_they_are_for) {
     static const char *const of_graphs[] = {"symmetrize", "drop-loops", "drop-duplicates"};
     static const char *const of_hypergraphs[] = {"singletons:all", "clique", "star"};
     Dataset d, graph;
@@ -178,8 +168,7 @@ static void steps_know_what_they_are_for(void **state) {
 }
 
 // 3000 nodes in one hyperedge: 8,997,000 edges of 8 bytes do not fit into 0.01 GiB.
-static void what_does_not_fit_is_counted(void **state) {
-    (void)state;
+TEST(what_does_not_fit_is_counted) {
     static char text[32000] = "1 3000\n";
     Dataset d;
     Error err;
@@ -194,18 +183,3 @@ static void what_does_not_fit_is_counted(void **state) {
     assert_int_equal(d.edges, 8997000);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(uncovered_nodes_get_singletons),
-    cmocka_unit_test(all_nodes_get_singletons),
-    cmocka_unit_test(cliques_are_13_edges),
-    cmocka_unit_test(directed_cliques_lead_to_targets),
-    cmocka_unit_test(cliques_of_pairs_are_the_graph),
-    cmocka_unit_test(the_star_has_a_node_for_each_hyperedge),
-    cmocka_unit_test(a_directed_star_passes_through),
-    cmocka_unit_test(a_hypergraph_without_edges_is_a_graph),
-    cmocka_unit_test(degrees_are_of_roles),
-    cmocka_unit_test(steps_know_what_they_are_for),
-    cmocka_unit_test(what_does_not_fit_is_counted),
-};
-TEST_MAIN(tests)

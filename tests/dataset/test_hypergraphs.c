@@ -8,8 +8,7 @@
 
 // --- what readers leave
 
-static void pins_are_sorted_and_merged(void **state) {
-    (void)state;
+TEST(pins_are_sorted_and_merged) {
     Dataset d;
     load_text(&d, "m.pins", "1 1 s\n0 1 t\n0 0 s\n1 0 b\n0 1 s\n1 1 s\n");
     assert_int_equal(d.nodes, 2);
@@ -22,8 +21,7 @@ static void pins_are_sorted_and_merged(void **state) {
     dataset_clear(&d);
 }
 
-static void what_no_node_reads_is_dropped(void **state) {
-    (void)state;
+TEST(what_no_node_reads_is_dropped) {
     Dataset d;
     load_text(&d, "t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
     assert_int_equal(d.hyperedges, 4); // ids stay
@@ -35,16 +33,14 @@ static void what_no_node_reads_is_dropped(void **state) {
     dataset_clear(&d);
 }
 
-static void nodes_that_are_sources_only_are_counted(void **state) {
-    (void)state;
+TEST(nodes_that_are_sources_only_are_counted) {
     Dataset d;
     load_text(&d, "s.pins", "0 0 s\n1 0 t\n2 0 s\n2 1 b\n");
     assert_non_null(strstr(d.warnings.text, "1 node a target of no hyperedge"));
     dataset_clear(&d);
 }
 
-static void arrays_that_say_nothing_are_dropped(void **state) {
-    (void)state;
+TEST(arrays_that_say_nothing_are_dropped) {
     Dataset d;
     load_text(&d, "b.pins", "0 0 1 b\n1 0 1 s\n1 0 1 t\n");
     assert_null(d.pin_role);
@@ -61,16 +57,14 @@ static void arrays_that_say_nothing_are_dropped(void **state) {
     dataset_clear(&d);
 }
 
-static void more_lines_are_a_warning(void **state) {
-    (void)state;
+TEST(more_lines_are_a_warning) {
     Dataset d;
     load_text(&d, "more.hgr", "1 3\n1 2 3\n\n% c\n2 3\n1\n");
     assert_non_null(strstr(d.warnings.text, "more.hgr:5: more lines than the header announces; 2"));
     dataset_clear(&d);
 }
 
-static void nodes_in_no_hyperedge_are_named(void **state) {
-    (void)state;
+TEST(nodes_in_no_hyperedge_are_named) {
     Dataset d;
     load_text(&d, "u.hgr", "1 5\n1 2 3\n");
     assert_non_null(strstr(d.warnings.text, "2 nodes in no hyperedge"));
@@ -79,8 +73,7 @@ static void nodes_in_no_hyperedge_are_named(void **state) {
     dataset_clear(&d);
 }
 
-static void every_defect_is_named(void **state) {
-    (void)state;
+TEST(every_defect_is_named) {
     Dataset d;
     load_text(&d, "c.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
     d.node_weight = ALLOC(int32_t, 2, "test");
@@ -119,8 +112,7 @@ static void every_defect_is_named(void **state) {
 }
 
 // Large enough that their arrays outweigh all that the tests before took.
-static void the_memory_is_foreseen(void **state) {
-    (void)state;
+TEST(the_memory_is_foreseen) {
     static const char *const names[] = {"large.hgr", "large.pins"};
     enum { PINS = 300000, SIZE = 3 };
     for (int kind = 0; kind < 2; kind++) {
@@ -150,8 +142,7 @@ static void the_memory_is_foreseen(void **state) {
 
 // --- our directory, the hash
 
-static void a_directory_keeps_everything(void **state) {
-    (void)state;
+TEST(a_directory_keeps_everything) {
     Dataset made, read;
     Error err = {0};
     char one[33], two[33];
@@ -177,8 +168,7 @@ static void a_directory_keeps_everything(void **state) {
 }
 
 // Arrays behind one of odd length are copied when the file is opened; steps must not free them.
-static void a_directory_in_odd_order_opens(void **state) {
-    (void)state;
+TEST(a_directory_in_odd_order_opens) {
     static const int64_t offset[4] = {0, 1, 2, 2};
     static const int32_t target[2] = {0, 0};
     static const float weight[1] = {3};
@@ -201,8 +191,7 @@ static void a_directory_in_odd_order_opens(void **state) {
     dataset_clear(&d);
 }
 
-static void the_manifest_describes_a_hypergraph(void **state) {
-    (void)state;
+TEST(the_manifest_describes_a_hypergraph) {
     Dataset d;
     Error err = {0};
     load_text(&d, "f.hgr", "4 7 1\n1 1 2 3\n1 3 4\n2 1 3\n1 6\n");
@@ -230,8 +219,7 @@ static void the_manifest_describes_a_hypergraph(void **state) {
     json_free(manifest);
 }
 
-static void every_array_is_hashed(void **state) {
-    (void)state;
+TEST(every_array_is_hashed) {
     Dataset d;
     char first[33], now[33];
     load_text(&d, "h.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
@@ -279,8 +267,7 @@ static void assert_matrix(const char *text, const char *hyperedges, int nodes, i
 }
 
 // Rows 1 1 2 3 3 of columns 1 3 3 1 2; the entry (3, 2) is a zero, so column 2 has no pin.
-static void matrices_of_incidence_are_read(void **state) {
-    (void)state;
+TEST(matrices_of_incidence_are_read) {
     static const char *const wide =
         "%%MatrixMarket matrix coordinate real general\n3 4 5\n1 1 1\n1 3 2.5\n2 3 -1\n"
         "3 1 7\n3 2 0\n";
@@ -305,20 +292,3 @@ static void matrices_of_incidence_are_read(void **state) {
         load_matrix(&d, "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 0\n", "", &err),
         &err, EXIT_DATA, "no pins");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(matrices_of_incidence_are_read),
-    cmocka_unit_test(the_memory_is_foreseen), // first, for the peak
-    cmocka_unit_test(pins_are_sorted_and_merged),
-    cmocka_unit_test(what_no_node_reads_is_dropped),
-    cmocka_unit_test(nodes_that_are_sources_only_are_counted),
-    cmocka_unit_test(arrays_that_say_nothing_are_dropped),
-    cmocka_unit_test(more_lines_are_a_warning),
-    cmocka_unit_test(nodes_in_no_hyperedge_are_named),
-    cmocka_unit_test(every_defect_is_named),
-    cmocka_unit_test(a_directory_keeps_everything),
-    cmocka_unit_test(a_directory_in_odd_order_opens),
-    cmocka_unit_test(the_manifest_describes_a_hypergraph),
-    cmocka_unit_test(every_array_is_hashed),
-};
-TEST_MAIN(tests)

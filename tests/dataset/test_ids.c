@@ -89,10 +89,9 @@ static void check(const NodeIds *ids, const int64_t *expected, const End *const 
                          (long long)value[c][e], (long long)expected[ends - 1]);
 }
 
-static void any_number_of_threads(void **state) {
+TEST(any_number_of_threads) {
     static int64_t expected[COLUMNS * ENDS];
     static const End *names[COLUMNS * ENDS];
-    (void)state;
     make_columns();
     int64_t count = sort_all(expected, names);
     for (int round = 0; round < 5; round++) {
@@ -113,6 +112,3 @@ static void any_number_of_threads(void **state) {
         node_ids_clear(&ids);
     }
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(any_number_of_threads)};
-TEST_MAIN(tests)

@@ -55,8 +55,7 @@ static void five_rows(Array a[MOST_ARRAYS]) {
     SET_INTS(&a[5], "test_ids", 6, 40, 98);
 }
 
-static void rows_go_to_their_ids(void **state) {
-    (void)state;
+TEST(rows_go_to_their_ids) {
     Array a[MOST_ARRAYS];
     Dataset d;
     five_rows(a);
@@ -74,8 +73,7 @@ static void rows_go_to_their_ids(void **state) {
     dataset_clear(&d);
 }
 
-static void ids_use_all_64_bits(void **state) {
-    (void)state;
+TEST(ids_use_all_64_bits) {
     Array a[MOST_ARRAYS];
     Dataset d;
     SET_INTS(&a[0], "ids", (int64_t)(((uint64_t)1 << 63) + 40), 40, 5, 7);
@@ -92,8 +90,7 @@ static void ids_use_all_64_bits(void **state) {
     dataset_clear(&d);
 }
 
-static void several_labels_and_sparse_features(void **state) {
-    (void)state;
+TEST(several_labels_and_sparse_features) {
     Array a[MOST_ARRAYS];
     Dataset d;
     SET_INTS(&a[0], "ids", 7, 1, 5);
@@ -113,8 +110,7 @@ static void several_labels_and_sparse_features(void **state) {
     dataset_clear(&d);
 }
 
-static void splits_may_be_alone(void **state) {
-    (void)state;
+TEST(splits_may_be_alone) {
     Array a[MOST_ARRAYS];
     Dataset d;
     five_rows(a);
@@ -128,8 +124,7 @@ static void splits_may_be_alone(void **state) {
 }
 
 // A snapshot is a directory, whose arrays cannot be written.
-static void an_opened_directory_is_joined_again(void **state) {
-    (void)state;
+TEST(an_opened_directory_is_joined_again) {
     Array a[MOST_ARRAYS];
     Dataset made, opened;
     Error err = {0};
@@ -193,8 +188,7 @@ static void train_mask(Array *a) {
 }
 static void val_rows(Array *a) { SET_INTS(&a[6], "val_idx", 3); }
 
-static void every_defect_is_named(void **state) {
-    (void)state;
+TEST(every_defect_is_named) {
     static const struct {
         void (*change)(Array *a);
         const char *part;
@@ -240,8 +234,7 @@ static void every_defect_is_named(void **state) {
     }
 }
 
-static void a_missing_file_is_named(void **state) {
-    (void)state;
+TEST(a_missing_file_is_named) {
     Dataset d;
     Error err = {0};
     make_stream(&d, ids, NODES);
@@ -252,8 +245,7 @@ static void a_missing_file_is_named(void **state) {
 
 // ---- random features
 
-static void random_features_are_those_of_the_id(void **state) {
-    (void)state;
+TEST(random_features_are_those_of_the_id) {
     enum { COLUMNS = 3 };
     static const uint64_t fewer[2] = {7, ((uint64_t)1 << 63) + 40};
     size_t before = memory_in_use();
@@ -282,8 +274,7 @@ static void random_features_are_those_of_the_id(void **state) {
     assert_int_equal(memory_in_use(), before);
 }
 
-static void random_widths_are_checked(void **state) {
-    (void)state;
+TEST(random_widths_are_checked) {
     static const char *const wrong[] = {"random:0", "random:-1", "random:1048577",
                                         "random:",  "random:F",  "random:3x"};
     Dataset d;
@@ -300,16 +291,3 @@ static void random_widths_are_checked(void **state) {
     assert_int_equal(d.features, 1 << 20);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_go_to_their_ids),
-    cmocka_unit_test(ids_use_all_64_bits),
-    cmocka_unit_test(several_labels_and_sparse_features),
-    cmocka_unit_test(splits_may_be_alone),
-    cmocka_unit_test(an_opened_directory_is_joined_again),
-    cmocka_unit_test(every_defect_is_named),
-    cmocka_unit_test(a_missing_file_is_named),
-    cmocka_unit_test(random_features_are_those_of_the_id),
-    cmocka_unit_test(random_widths_are_checked),
-};
-TEST_MAIN(tests)

@@ -28,8 +28,7 @@ static void scipy_matrix(Array a[5], const char *format) {
     memcpy(a[4].data, format, 3);
 }
 
-static void scipy_matrices_are_read(void **state) {
-    (void)state;
+TEST(scipy_matrices_are_read) {
     Array a[5];
     Dataset d;
     Error err;
@@ -66,8 +65,7 @@ static void pyg_arrays(Array a[6]) {
     SET_INTS(&a[5], "test_mask", 0, 0, 1, 1);
 }
 
-static void pyg_arrays_are_read(void **state) {
-    (void)state;
+TEST(pyg_arrays_are_read) {
     Array a[6];
     Dataset d;
     Error err;
@@ -91,8 +89,7 @@ static void pyg_arrays_are_read(void **state) {
 }
 
 // Two directed edges; the reverse of a weighted edge has its weight.
-static void weights_of_pyg_are_read(void **state) {
-    (void)state;
+TEST(weights_of_pyg_are_read) {
     Array a[3];
     Dataset d;
     Error err;
@@ -110,8 +107,7 @@ static void weights_of_pyg_are_read(void **state) {
                    "array 'edge_weight': there are 1 weights, but 2 edges");
 }
 
-static void an_archive_without_graph_lists_its_arrays(void **state) {
-    (void)state;
+TEST(an_archive_without_graph_lists_its_arrays) {
     Array a[2];
     Dataset d;
     Error err;
@@ -124,8 +120,7 @@ static void an_archive_without_graph_lists_its_arrays(void **state) {
 
 // --- labels and masks
 
-static void labels_may_be_whole_floats(void **state) {
-    (void)state;
+TEST(labels_may_be_whole_floats) {
     Array a[6];
     Dataset d;
     Error err;
@@ -147,8 +142,7 @@ static bool load_as(Dataset *d, const char *path, const char *labels_are, Error 
     return dataset_load(d, &config, err);
 }
 
-static void other_floats_are_numbers_to_predict(void **state) {
-    (void)state;
+TEST(other_floats_are_numbers_to_predict) {
     Array a[6];
     Dataset d;
     Error err;
@@ -184,8 +178,7 @@ static void other_floats_are_numbers_to_predict(void **state) {
 
 // --- edge lists
 
-static void edge_lists_are_arrays_or_have_a_header(void **state) {
-    (void)state;
+TEST(edge_lists_are_arrays_or_have_a_header) {
     static const char pairs[] = "0,1\n1,0\n1,2\n2,1\n2,3\n3,2\n";
     const int64_t ends[12] = {0, 1, 1, 2, 2, 3, 1, 0, 2, 1, 3, 2};
     static const char *const headers[] = {"src,dst\n", "\"source\",\"target\"\n", "u,v\n", ""};
@@ -218,8 +211,7 @@ static void edge_lists_are_arrays_or_have_a_header(void **state) {
 }
 
 // Large enough that its arrays outweigh all that the tests before it took.
-static void the_memory_of_an_array_is_foreseen(void **state) {
-    (void)state;
+TEST(the_memory_of_an_array_is_foreseen) {
     enum { EDGES = 200000 };
     Dataset d;
     Error err = {0};
@@ -241,15 +233,3 @@ static void the_memory_of_an_array_is_foreseen(void **state) {
     assert_true(forecast_total(&forecast) >= memory_peak() - before + copy);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(scipy_matrices_are_read),
-    cmocka_unit_test(pyg_arrays_are_read),
-    cmocka_unit_test(weights_of_pyg_are_read),
-    cmocka_unit_test(an_archive_without_graph_lists_its_arrays),
-    cmocka_unit_test(labels_may_be_whole_floats),
-    cmocka_unit_test(other_floats_are_numbers_to_predict),
-    cmocka_unit_test(edge_lists_are_arrays_or_have_a_header),
-    cmocka_unit_test(the_memory_of_an_array_is_foreseen),
-};
-TEST_MAIN(tests)

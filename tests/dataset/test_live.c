@@ -152,8 +152,7 @@ static void assert_as_table(const Dataset *d, const Table *table) {
     assert_weights(d, table);
 }
 
-static void random_events_are_their_pins(void **state) {
-    (void)state;
+TEST(random_events_are_their_pins) {
     Table table = {.node = {false}};
     LiveHypergraph live;
     Error err = {0};
@@ -194,8 +193,7 @@ static void write_files(LiveHypergraph *live, EventWriter *const writer[2]) {
     }
 }
 
-static void a_finished_stream_is_its_last_snapshot(void **state) {
-    (void)state;
+TEST(a_finished_stream_is_its_last_snapshot) {
     static const char *const names[2] = {"text.events", "binary.events"};
     EventWriter *writer[2];
     LiveHypergraph live;
@@ -222,8 +220,7 @@ static void a_finished_stream_is_its_last_snapshot(void **state) {
     live_clear(&live);
 }
 
-static void nothing_is_refused(void **state) {
-    (void)state;
+TEST(nothing_is_refused) {
     LiveHypergraph live;
     LiveChange change;
     Dataset d;
@@ -237,10 +234,3 @@ static void nothing_is_refused(void **state) {
     live_clear(&live);
     assert_int_equal(memory_in_use(), before);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(random_events_are_their_pins),
-    cmocka_unit_test(a_finished_stream_is_its_last_snapshot),
-    cmocka_unit_test(nothing_is_refused),
-};
-TEST_MAIN(tests)

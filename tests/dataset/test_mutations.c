@@ -80,16 +80,14 @@ static bool load_file(const char *path, const unsigned char *bytes, size_t count
     return true;
 }
 
-static void npy_arrays(void **state) {
-    (void)state;
+TEST(npy_arrays) {
     static Bytes bytes;
     const float x[6] = {1, 2, 3, 4, 5, 6};
     put_npy(&bytes, "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", x, sizeof x);
     mutate(read_npy, "x.npy", bytes.data, bytes.count, 1);
 }
 
-static void npz_graphs(void **state) {
-    (void)state;
+TEST(npz_graphs) {
     for (int method = 0; method <= 8; method += 8) {
         static Bytes bytes;
         GraphFile file;
@@ -102,8 +100,7 @@ static void npz_graphs(void **state) {
 }
 
 // The checksum protects an archive's arrays, but with a correct one any number may still be wrong.
-static void numbers_inside_npz_graphs(void **state) {
-    (void)state;
+TEST(numbers_inside_npz_graphs) {
     static const int64_t wrong[] = {-1,        4,        5, 1000000, INT32_MAX, (int64_t)1 << 40,
                                     INT64_MAX, INT64_MIN};
     static Bytes bytes;
@@ -124,8 +121,7 @@ static void numbers_inside_npz_graphs(void **state) {
     }
 }
 
-static void texts(void **state) {
-    (void)state;
+TEST(texts) {
     static const char *const metis = "% c\n4 3 11 2\n1 2 2 5\n1 2 1 5 3 6\n1 2 2 6 4 7\n1 2 3 7\n";
     static const char *const edges = "# c\n0 1 0.5\r\n1 2 1e-3\n2 30 7.25\n";
     mutate(load_file, test_path("m.graph"), (const unsigned char *)metis, strlen(metis), 2);
@@ -147,8 +143,7 @@ static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count
     return ok;
 }
 
-static void hypergraphs(void **state) {
-    (void)state;
+TEST(hypergraphs) {
     static const char *const hgr = "% c\n3 4 11\n2 1 2\r\n0.5 2 3 4 2\n1e1 4\n7\n0\n% d\n2\n12\n";
     static const char *const pins = "# c\n0 10 0.5 s\n1 10 0.5 b\n3 11 2 t\n0 11 2 s\n";
     mutate(parse_hgr, "m.hgr", (const unsigned char *)hgr, strlen(hgr), 1);
@@ -169,8 +164,7 @@ static bool load_stream(const char *path, const unsigned char *bytes, size_t cou
     return true;
 }
 
-static void streams(void **state) {
-    (void)state;
+TEST(streams) {
     static const char *const text = "fringe-stream 1\n+h 7 w=0.5 1 20\n+v 20 7 8\r\n= a\n-p 8 20\n";
     static Bytes binary;
     put_bytes(&binary, "FRNGSTRM\1\0\0\0", 12);
@@ -197,8 +191,8 @@ static bool open_with(const char *name, const unsigned char *bytes, size_t count
     return dataset_inspect(&terminal_tables, directory, err);
 }
 
-static void directories(void **state) {
-    (void)state;
+// The last: it silences stdout.
+TEST(directories) {
     static const char *const names[] = {"dataset.json", "dataset.safetensors"};
     Dataset made;
     Error err = {0};
@@ -221,14 +215,3 @@ static void directories(void **state) {
         memory_free(whole);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(npy_arrays),
-    cmocka_unit_test(npz_graphs),
-    cmocka_unit_test(numbers_inside_npz_graphs),
-    cmocka_unit_test(texts),
-    cmocka_unit_test(hypergraphs),
-    cmocka_unit_test(streams),
-    cmocka_unit_test(directories), // last: it silences stdout
-};
-TEST_MAIN(tests)

@@ -24,8 +24,7 @@ static void assert_hypergraph(const Dataset *d, bool weighted) {
     assert_true((d->hyperedge_weight != NULL) == weighted);
 }
 
-static void hyperedge_index_is_read(void **state) {
-    (void)state;
+TEST(hyperedge_index_is_read) {
     Array a[4];
     Dataset d;
     Error err;
@@ -40,8 +39,7 @@ static void hyperedge_index_is_read(void **state) {
     dataset_clear(&d);
 }
 
-static void node_and_hyperedge_are_read(void **state) {
-    (void)state;
+TEST(node_and_hyperedge_are_read) {
     Array a[4];
     Dataset d;
     Error err;
@@ -92,8 +90,7 @@ static void a_graph_too(Array a[4]) {
     reshape(&a[3], "(2, 1)");
 }
 
-static void every_defect_is_named(void **state) {
-    (void)state;
+TEST(every_defect_is_named) {
     static const struct {
         void (*change)(Array a[4]);
         const char *part;
@@ -130,8 +127,7 @@ static void every_defect_is_named(void **state) {
 }
 
 // Features whose rows are those of hyperedges, beside the hypergraph.
-static void features_of_hyperedges_are_refused(void **state) {
-    (void)state;
+TEST(features_of_hyperedges_are_refused) {
     Config config = {0};
     Dataset d;
     Error err = {0};
@@ -164,8 +160,7 @@ static void node_arrays(Array a[5]) {
 }
 
 // data.splits that names nodes by their ids, of which some are in no edge.
-static void splits_are_lists_of_ids(void **state) {
-    (void)state;
+TEST(splits_are_lists_of_ids) {
     static const char *const graphs[] = {"100 7\n7 20\n", "c a\na b\n"};
     for (int text = 0; text < 2; text++) {
         Array a[3];
@@ -194,8 +189,7 @@ static void splits_are_lists_of_ids(void **state) {
     }
 }
 
-static void nodes_lie_beside_any_graph(void **state) {
-    (void)state;
+TEST(nodes_lie_beside_any_graph) {
     static const char *const graphs[][2] = {{"g.hgr", "1 4\n1 2\n"},
                                             {"g.txt", "0 1\n1 2\n"}, // 3 ids, but 4 rows
                                             {"g.pins", "0 7\n1 7\n"},
@@ -218,8 +212,7 @@ static void nodes_lie_beside_any_graph(void **state) {
 }
 
 // The order of precedence: a key of its own, data.nodes, the graph's file.
-static void nodes_replace_and_are_replaced(void **state) {
-    (void)state;
+TEST(nodes_replace_and_are_replaced) {
     static Bytes bytes;
     Array a[5];
     GraphFile file;
@@ -246,8 +239,7 @@ static void nodes_replace_and_are_replaced(void **state) {
     dataset_clear(&d);
 }
 
-static void nodes_must_fit(void **state) {
-    (void)state;
+TEST(nodes_must_fit) {
     Array a[5];
     Dataset d;
     Error err = {0};
@@ -266,8 +258,7 @@ static void nodes_must_fit(void **state) {
     assert_refused(dataset_load(&d, &config, &err), &err, EXIT_NO_INPUT, "none.npz");
 }
 
-static void nodes_and_the_row_are_hashed(void **state) {
-    (void)state;
+TEST(nodes_and_the_row_are_hashed) {
     Array a[5];
     char first[33], second[33];
     Error err = {0};
@@ -294,8 +285,7 @@ static bool load_split(Dataset *d, const Array *array, int count, int64_t row, E
     return dataset_load(d, &config, err);
 }
 
-static void the_row_chooses_ids(void **state) {
-    (void)state;
+TEST(the_row_chooses_ids) {
     static const char *const wanted[3] = {"\1\1\0\0\3", "\1\0\0\1\3", "\0\1\1\0\3"};
     Array a[2];
     Dataset d;
@@ -315,8 +305,7 @@ static void the_row_chooses_ids(void **state) {
     assert_refused(load_split(&d, a, 2, 1, &err), &err, EXIT_DATA, "it holds 1 split,");
 }
 
-static void the_row_chooses_a_column_of_masks(void **state) {
-    (void)state;
+TEST(the_row_chooses_a_column_of_masks) {
     Array a[2] = {{"train_mask", "|b1", "(5, 2)", "\1\0\1\0\0\1\0\0\0\0", 10},
                   {"test_mask", "|u1", "(5, 2)", "\0\0\0\1\0\0\1\1\0\0", 10}};
     Dataset d;
@@ -329,8 +318,7 @@ static void the_row_chooses_a_column_of_masks(void **state) {
     dataset_clear(&d);
 }
 
-static void the_rest_is_test(void **state) {
-    (void)state;
+TEST(the_rest_is_test) {
     Array a[2];
     Dataset d;
     Error err;
@@ -345,19 +333,3 @@ static void the_rest_is_test(void **state) {
     SET_INTS(&a[1], "val_idx", 0);
     assert_refused(load_split(&d, a, 2, 0, &err), &err, EXIT_DATA, "no array 'test_idx'");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(hyperedge_index_is_read),
-    cmocka_unit_test(node_and_hyperedge_are_read),
-    cmocka_unit_test(every_defect_is_named),
-    cmocka_unit_test(features_of_hyperedges_are_refused),
-    cmocka_unit_test(splits_are_lists_of_ids),
-    cmocka_unit_test(nodes_lie_beside_any_graph),
-    cmocka_unit_test(nodes_replace_and_are_replaced),
-    cmocka_unit_test(nodes_must_fit),
-    cmocka_unit_test(nodes_and_the_row_are_hashed),
-    cmocka_unit_test(the_row_chooses_ids),
-    cmocka_unit_test(the_row_chooses_a_column_of_masks),
-    cmocka_unit_test(the_rest_is_test),
-};
-TEST_MAIN(tests)

@@ -53,8 +53,7 @@ static const Case cases[] = {
     {"{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (3,), }", 48, "'<M8[ns]'"},
 };
 
-static void headers_are_believed_only_if_sound(void **state) {
-    (void)state;
+TEST(headers_are_believed_only_if_sound) {
     static const unsigned char zeros[64];
     static Bytes bytes;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -71,8 +70,7 @@ static void headers_are_believed_only_if_sound(void **state) {
     }
 }
 
-static void frames_are_checked(void **state) {
-    (void)state;
+TEST(frames_are_checked) {
     static Bytes bytes;
     const char *dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }";
     const struct {
@@ -116,8 +114,7 @@ static double one(const char *descr, const void *data, size_t bytes, Error *err)
     return value;
 }
 
-static void numbers_of_every_type(void **state) {
-    (void)state;
+TEST(numbers_of_every_type) {
     Error err = {0};
     assert_true(one("<f2", "\x00\x3c", 2, &err) == 1);                   // 0x3c00
     assert_true(one("<f2", "\xff\x7b", 2, &err) == 65504);               // the largest half
@@ -136,8 +133,7 @@ static void numbers_of_every_type(void **state) {
     assert_int_equal(err.code, EXIT_DATA);
 }
 
-static void columns_become_rows(void **state) {
-    (void)state;
+TEST(columns_become_rows) {
     static Bytes bytes;
     int64_t value[6] = {1, 4, 2, 5, 3, 6}, *out; // (2, 3) by columns
     Npy npy;
@@ -152,8 +148,7 @@ static void columns_become_rows(void **state) {
     npy_clear(&npy);
 }
 
-static void integers_are_integers(void **state) {
-    (void)state;
+TEST(integers_are_integers) {
     static Bytes bytes;
     int64_t *out;
     Npy npy;
@@ -184,8 +179,7 @@ static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *
     return ok;
 }
 
-static void ids_have_64_bits(void **state) {
-    (void)state;
+TEST(ids_have_64_bits) {
     static const struct {
         const char *descr, *data;
         size_t bytes;
@@ -210,8 +204,7 @@ static void ids_have_64_bits(void **state) {
                    "where integers are needed");
 }
 
-static void what_is_written_is_npy(void **state) {
-    (void)state;
+TEST(what_is_written_is_npy) {
     const float x[6] = {1, 2, 3, 4, 5, 6};
     Error err = {0};
     Npy npy;
@@ -232,14 +225,3 @@ static void what_is_written_is_npy(void **state) {
     assert_refused(npy_write("/no/such/folder/w.npy", "<f4", x, 4, 2, (int64_t[]){2, 3}, &err),
                    &err, EXIT_CANNOT_WRITE, "w.npy");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(headers_are_believed_only_if_sound),
-    cmocka_unit_test(frames_are_checked),
-    cmocka_unit_test(numbers_of_every_type),
-    cmocka_unit_test(columns_become_rows),
-    cmocka_unit_test(integers_are_integers),
-    cmocka_unit_test(ids_have_64_bits),
-    cmocka_unit_test(what_is_written_is_npy),
-};
-TEST_MAIN(tests)

@@ -18,8 +18,7 @@ static const char *warnings_of(const Row *row) {
     return "";
 }
 
-static void outcomes(void **state) {
-    (void)state;
+TEST(outcomes) {
     static const char *const missed[] = {NULL};
     people_begin();
     char line[4096];
@@ -43,9 +42,4 @@ static void outcomes(void **state) {
     print_message("%d rows, %d of them known to be missed\n", rows, known);
     assert_int_equal(rows, 47);
     assert_int_equal(wrong, 0);
-}
-
-int main(int argc, char **argv) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(outcomes)};
-    return test_main(&argc, &argv, "people", tests, 1);
 }

@@ -38,8 +38,7 @@ static void assert_edges(const Dataset *d, const int64_t *offset, const int32_t 
         assert_memory_equal(d->weight, weight, (size_t)d->edges * sizeof *weight);
 }
 
-static void duplicates_become_one(void **state) {
-    (void)state;
+TEST(duplicates_become_one) {
     const int64_t offset[5] = {0, 1, 3, 4, 4};
     const int32_t target[4] = {1, 0, 2, 2};
     const float sums[4] = {3, 5, 3, 4};
@@ -52,8 +51,7 @@ static void duplicates_become_one(void **state) {
     }
 }
 
-static void loops_are_dropped(void **state) {
-    (void)state;
+TEST(loops_are_dropped) {
     const int64_t offset[5] = {0, 2, 4, 4, 4};
     const int32_t target[4] = {1, 1, 0, 2};
     const float weight[4] = {1, 2, 5, 3};
@@ -65,8 +63,7 @@ static void loops_are_dropped(void **state) {
 }
 
 // Both directions, each once, with the larger of the two weights; once more changes nothing.
-static void symmetrize_adds_the_reverse(void **state) {
-    (void)state;
+TEST(symmetrize_adds_the_reverse) {
     const int64_t offset[5] = {0, 1, 3, 5, 5};
     const int32_t target[5] = {1, 0, 2, 1, 2};
     const float weight[5] = {5, 5, 3, 3, 4};
@@ -83,8 +80,7 @@ static void symmetrize_adds_the_reverse(void **state) {
     }
 }
 
-static void edges_are_dropped(void **state) {
-    (void)state;
+TEST(edges_are_dropped) {
     const int64_t offset[5] = {0};
     const float x[8] = {1, -3, 0, 0, 2, 2, 5, 1};
     Dataset d;
@@ -98,8 +94,7 @@ static void edges_are_dropped(void **state) {
     dataset_clear(&d);
 }
 
-static void features_change_as_said(void **state) {
-    (void)state;
+TEST(features_change_as_said) {
     Dataset d;
     small_graph(&d, false);
     apply(&d, "row-normalize"); // |x| summed; the zero row stays
@@ -127,8 +122,7 @@ static void assert_ones(const Dataset *d, int64_t columns, const int64_t *ones, 
 }
 
 // Column 0 holds 0 1 2 5 and column 1 holds -3 0 1 2; the directory's arrays are mapped, read-only.
-static void whole_numbers_become_ones(void **state) {
-    (void)state;
+TEST(whole_numbers_become_ones) {
     static const int64_t all[8] = {1, 4, 8, 13, 18, 23, 27, 30}, one[4] = {0, 5, 11, 14};
     Dataset d, mapped;
     Error err = {0};
@@ -145,8 +139,7 @@ static void whole_numbers_become_ones(void **state) {
     dataset_clear(&d);
 }
 
-static void made_features(void **state) {
-    (void)state;
+TEST(made_features) {
     Dataset d;
     small_graph(&d, false);
     memory_free(d.x);
@@ -178,8 +171,7 @@ static void made_features(void **state) {
     dataset_clear(&d);
 }
 
-static void wrong_steps_are_named(void **state) {
-    (void)state;
+TEST(wrong_steps_are_named) {
     static const char *const cases[][2] = {
         {"symmetrise", "found 'symmetrise'; did you mean 'symmetrize'?"},
         {"drop-loops:3", "expected one of"},
@@ -220,8 +212,7 @@ static void wrong_steps_are_named(void **state) {
 }
 
 // Whole numbers above 2^24 may be other ones in the file.
-static void what_is_not_whole_gets_no_ones(void **state) {
-    (void)state;
+TEST(what_is_not_whole_gets_no_ones) {
     static const float odd[] = {0.5f, -1e-30f, 33554432};
     ConfigWords words = {.count = 1, .word = {"one-hot"}};
     Dataset d;
@@ -241,8 +232,7 @@ static void what_is_not_whole_gets_no_ones(void **state) {
     assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, "no features");
 }
 
-static void what_does_not_fit_gets_no_ones(void **state) {
-    (void)state;
+TEST(what_does_not_fit_gets_no_ones) {
     enum { NODES = (1 << 20) + 1 }; // more than there may be columns
     ConfigWords words = {.count = 1, .word = {"one-hot"}};
     Dataset d = {.nodes = NODES, .features = 1, .x = ALLOC(float, NODES, "test")};
@@ -260,17 +250,3 @@ static void what_does_not_fit_gets_no_ones(void **state) {
     assert_int_equal(memory_in_use(), before);
     memory_free(d.x);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(duplicates_become_one),
-    cmocka_unit_test(loops_are_dropped),
-    cmocka_unit_test(symmetrize_adds_the_reverse),
-    cmocka_unit_test(edges_are_dropped),
-    cmocka_unit_test(features_change_as_said),
-    cmocka_unit_test(whole_numbers_become_ones),
-    cmocka_unit_test(made_features),
-    cmocka_unit_test(wrong_steps_are_named),
-    cmocka_unit_test(what_is_not_whole_gets_no_ones),
-    cmocka_unit_test(what_does_not_fit_gets_no_ones),
-};
-TEST_MAIN(tests)

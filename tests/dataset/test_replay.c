@@ -29,8 +29,7 @@ static Taken replayed(const Dataset *dataset, const char *order) {
 }
 
 // The hypergraph that it makes is the dataset: the same hash.
-static void every_order_makes_the_same_hypergraph(void **state) {
-    (void)state;
+TEST(every_order_makes_the_same_hypergraph) {
     Dataset dataset, again;
     Error err = {0};
     char hash[33], other[33];
@@ -64,8 +63,7 @@ static void every_order_makes_the_same_hypergraph(void **state) {
 }
 
 // Hyperedge v of a graph is v and all that read its row; connectivity counts the rows sent.
-static void a_graph_is_its_neighbourhoods(void **state) {
-    (void)state;
+TEST(a_graph_is_its_neighbourhoods) {
     static int64_t offset[] = {0, 3, 3, 4, 6};
     static int32_t target[] = {1, 2, 2, 2, 0, 1}; // an edge twice, a loop at 2
     Dataset graph = {.nodes = 4, .edges = 6, .offset = offset, .target = target};
@@ -86,8 +84,7 @@ static void a_graph_is_its_neighbourhoods(void **state) {
     }
 }
 
-static void orders_are_what_their_names_say(void **state) {
-    (void)state;
+TEST(orders_are_what_their_names_say) {
     static int64_t offset[] = {0, 1, 3, 3};
     static int32_t target[] = {1, 0, 1}; // node 0 in hyperedge 1, node 1 in both, node 2 in none
     Dataset d = {.nodes = 3, .hyperedges = 2, .edges = 3, .offset = offset, .target = target};
@@ -110,8 +107,3 @@ static void orders_are_what_their_names_say(void **state) {
     assert_int_equal(taken.events, 2);
     live_clear(&taken.live);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(every_order_makes_the_same_hypergraph),
-                                          cmocka_unit_test(a_graph_is_its_neighbourhoods),
-                                          cmocka_unit_test(orders_are_what_their_names_say)};
-TEST_MAIN(tests)

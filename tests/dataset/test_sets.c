@@ -185,16 +185,14 @@ static void check_set(const Set *set, const char *folder) {
     dataset_clear(&d);
 }
 
-static void every_real_set_loads_whole(void **state) {
-    (void)state;
+TEST(every_real_set_loads_whole) {
     const char *folder = data_folder_or_skip("the real graphs");
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++)
         check_set(&sets[i], folder);
 }
 
 // README: "Citeseer's 15 nodes outside every list have no features and labels = -1".
-static void citeseer_has_nodes_without_label(void **state) {
-    (void)state;
+TEST(citeseer_has_nodes_without_label) {
     Config config = config_of(&sets[1], data_folder_or_skip("citeseer"));
     Dataset d;
     Error err = {0};
@@ -353,15 +351,13 @@ static void check_hyper_set(const HyperSet *set) {
     dataset_clear(&d);
 }
 
-static void every_real_hypergraph_loads_whole(void **state) {
-    (void)state;
+TEST(every_real_hypergraph_loads_whole) {
     data_folder_or_skip("the real hypergraphs");
     for (size_t i = 0; i < sizeof hyper_sets / sizeof *hyper_sets; i++)
         check_hyper_set(&hyper_sets[i]);
 }
 
-static void rows_of_a_split_differ(void **state) {
-    (void)state;
+TEST(rows_of_a_split_differ) {
     Dataset first, last;
     load_hyper_set(&first, &hyper_sets[2], 0);
     load_hyper_set(&last, &hyper_sets[2], 9);
@@ -371,11 +367,3 @@ static void rows_of_a_split_differ(void **state) {
     dataset_clear(&first);
     dataset_clear(&last);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_real_set_loads_whole),
-    cmocka_unit_test(citeseer_has_nodes_without_label),
-    cmocka_unit_test(every_real_hypergraph_loads_whole),
-    cmocka_unit_test(rows_of_a_split_differ),
-};
-TEST_MAIN(tests)

@@ -35,8 +35,7 @@ static void try_texts(const TextCase *cases, size_t count, const char *name) {
     }
 }
 
-static void metis_graphs(void **state) {
-    (void)state;
+TEST(metis_graphs) {
     static const TextCase cases[] = {
         {"3 2\n2\n1 3\n2\n", NULL, 3, 4},
         {"% a\n3 2\n% b\n2\n1 3\n2\n", NULL, 3, 4},
@@ -74,8 +73,7 @@ static void metis_graphs(void **state) {
     try_texts(cases, sizeof cases / sizeof *cases, "case.graph");
 }
 
-static void edge_lists(void **state) {
-    (void)state;
+TEST(edge_lists) {
     static const TextCase cases[] = {
         {"0 1\n1 2\n", NULL, 3, 2},
         {"# Directed\n0\t1\n1\t2\n", NULL, 3, 2},
@@ -107,8 +105,7 @@ static void edge_lists(void **state) {
 }
 
 // edges counts pins.
-static void hmetis_hypergraphs(void **state) {
-    (void)state;
+TEST(hmetis_hypergraphs) {
     static const TextCase cases[] = {
         {"2 3\n1 2\n2 3\n", NULL, 3, 4},
         {"% a\n2 3\n% b\n1 2\n2 3", NULL, 3, 4},
@@ -149,8 +146,7 @@ static void hmetis_hypergraphs(void **state) {
 }
 
 // What is a graph of METIS to the last pin is not read as a hypergraph, unless the config says so.
-static void a_graph_that_is_named_like_a_hypergraph(void **state) {
-    (void)state;
+TEST(a_graph_that_is_named_like_a_hypergraph) {
     static const char square[] = "4 4\n2 4\n1 3\n2 4\n1 3\n";
     static const TextCase cases[] = {
         {square, "looks like a METIS graph of 4 nodes", 0, 0},
@@ -172,8 +168,7 @@ static void a_graph_that_is_named_like_a_hypergraph(void **state) {
     }
 }
 
-static void matrix_market_files(void **state) {
-    (void)state;
+TEST(matrix_market_files) {
 #define BANNER "%%MatrixMarket matrix coordinate real "
     static const TextCase cases[] = {
         {BANNER "general\n%\n5 5 0\n", NULL, 5, 0}, // as scipy.io.mmwrite has it
@@ -187,8 +182,7 @@ static void matrix_market_files(void **state) {
     try_texts(cases, sizeof cases / sizeof *cases, "case.mtx");
 }
 
-static void lists_of_pins(void **state) {
-    (void)state;
+TEST(lists_of_pins) {
     static const TextCase cases[] = {
         {"0 0\n1 0\n1 1\n", NULL, 2, 3},
         {"# c\nnode,hyperedge\n0,0\n1,0\n", NULL, 2, 2},
@@ -214,8 +208,7 @@ static void lists_of_pins(void **state) {
     try_texts(cases, sizeof cases / sizeof *cases, "case.pins.csv");
 }
 
-static void numbers_are_read_exactly(void **state) {
-    (void)state;
+TEST(numbers_are_read_exactly) {
     static const char *const texts[] = {
         "0.1",    "3.4028234e38", "1e-45",         "123456789012345678",
         "5e-324", "1.5",          "0.30000001192", "16777217",
@@ -232,8 +225,7 @@ static void numbers_are_read_exactly(void **state) {
     }
 }
 
-static void edge_lists_can_mean_both_directions(void **state) {
-    (void)state;
+TEST(edge_lists_can_mean_both_directions) {
     Config config = {.data.undirected = true};
     Dataset d;
     Error err = {0};
@@ -259,8 +251,7 @@ static void write_gzip(const char *path, const char *text, const char *mode) {
     assert_int_equal(gzclose(file), Z_OK);
 }
 
-static void gzipped_lists(void **state) {
-    (void)state;
+TEST(gzipped_lists) {
     Dataset d;
     Error err;
     const char *path = test_path("e.txt.gz");
@@ -281,16 +272,3 @@ static void gzipped_lists(void **state) {
     test_write_text(path, "0 1\n");
     assert_refused(load(&d, path, &err), &err, EXIT_DATA, "is not a gzip file");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(metis_graphs),
-    cmocka_unit_test(edge_lists),
-    cmocka_unit_test(hmetis_hypergraphs),
-    cmocka_unit_test(a_graph_that_is_named_like_a_hypergraph),
-    cmocka_unit_test(matrix_market_files),
-    cmocka_unit_test(lists_of_pins),
-    cmocka_unit_test(numbers_are_read_exactly),
-    cmocka_unit_test(edge_lists_can_mean_both_directions),
-    cmocka_unit_test(gzipped_lists),
-};
-TEST_MAIN(tests)

@@ -33,8 +33,7 @@ static void assert_not_held(const char *text, const char *step, const char *name
     file_remove(path, &err);
 }
 
-static void graphs_that_metis_cannot_hold_are_refused(void **state) {
-    (void)state;
+TEST(graphs_that_metis_cannot_hold_are_refused) {
     assert_not_held("0 1\n1 0\n1 2\n", "symmetrize", "a.graph",
                     "the edge from node 1 to 2 has no reverse");
     assert_not_held("0 1 2\n1 0 3\n", "symmetrize", "a.graph",
@@ -46,8 +45,7 @@ static void graphs_that_metis_cannot_hold_are_refused(void **state) {
     assert_not_held("0 1\n1 0\n", NULL, "a.hgr", "it is a graph, which is written as .graph");
 }
 
-static void hypergraphs_that_do_not_fit_are_refused(void **state) {
-    (void)state;
+TEST(hypergraphs_that_do_not_fit_are_refused) {
     Dataset d;
     Error err;
     Warnings remarks;
@@ -72,8 +70,7 @@ static void hypergraphs_that_do_not_fit_are_refused(void **state) {
 
 // ---- what is remarked on
 
-static void what_no_node_has_is_remarked_on(void **state) {
-    (void)state;
+TEST(what_no_node_has_is_remarked_on) {
     Dataset d = make(0), back;
     d.classes = CLASSES + 2;
     pass(&back, &d, "npz", "k.npz", "of 7 classes the last 2 have no node");
@@ -92,8 +89,7 @@ static void what_no_node_has_is_remarked_on(void **state) {
 }
 
 // data.nodes takes what a file of METIS leaves out from the npz of the same dataset.
-static void what_metis_leaves_out_is_in_the_npz(void **state) {
-    (void)state;
+TEST(what_metis_leaves_out_is_in_the_npz) {
     Dataset d = make(0), back;
     Config config = {0};
     Error err;
@@ -110,8 +106,7 @@ static void what_metis_leaves_out_is_in_the_npz(void **state) {
 
 // ---- the number of nodes and their weights in an npz
 
-static void nodes_of_a_hypergraph_are_said(void **state) {
-    (void)state;
+TEST(nodes_of_a_hypergraph_are_said) {
     Array a[4];
     Dataset d;
     Error err;
@@ -146,8 +141,7 @@ static void nodes_of_a_hypergraph_are_said(void **state) {
 
 // ---- numbers
 
-static void floats_read_back(void **state) {
-    (void)state;
+TEST(floats_read_back) {
     static const struct {
         float value;
         const char *text;
@@ -175,13 +169,3 @@ static void floats_read_back(void **state) {
     *put_int(text, -42) = '\0';
     assert_string_equal(text, "-42");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(graphs_that_metis_cannot_hold_are_refused),
-    cmocka_unit_test(hypergraphs_that_do_not_fit_are_refused),
-    cmocka_unit_test(what_no_node_has_is_remarked_on),
-    cmocka_unit_test(what_metis_leaves_out_is_in_the_npz),
-    cmocka_unit_test(nodes_of_a_hypergraph_are_said),
-    cmocka_unit_test(floats_read_back),
-};
-TEST_MAIN(tests)

@@ -107,7 +107,7 @@ FAULTY_KERNEL(one_behind_shared_memory, 32, {
         number[64] = *out;
 })
 
-static void faults_of_threads_end_the_program(void **) {
+STREAMS_TEST(faults_of_threads_end_the_program) {
     static const struct {
         Fault *fault;
         const char *part;
@@ -133,7 +133,7 @@ static void faults_of_threads_end_the_program(void **) {
 }
 
 // Lane 0 ends first in one order and last in the other.
-static void who_ends_and_who_waits_is_told(void **) {
+STREAMS_TEST(who_ends_and_who_waits_is_told) {
     emulated_set_order("forward");
     expect_end(lane_has_ended, "lane 0 of the mask 0xffffffff has ended", "forward");
     expect_end(partner_missing, "__syncthreads: 1 threads of the block have ended", "forward");
@@ -190,7 +190,7 @@ static void block_that_was_freed() {
     launch(write_at, 1, 1, 0, at, 0);
 }
 
-static void faults_of_memory_end_the_program(void **) {
+STREAMS_TEST(faults_of_memory_end_the_program) {
     static const struct {
         Fault *fault;
         const char *part, *with_asan;

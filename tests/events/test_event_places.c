@@ -4,8 +4,7 @@
 
 #include "streams.h"
 
-static void a_stream_goes_on_where_it_was_left(void **state) {
-    (void)state;
+TEST(a_stream_goes_on_where_it_was_left) {
     static const uint64_t places[] = {0, 1, 5, 50, 300, 20000, MANY - 1, MANY};
     for (int binary = 0; binary < 2; binary++) {
         write_many(test_path("many"), binary);
@@ -41,8 +40,7 @@ static void assert_blames(EventReader *reader, const char *wanted) {
     assert_string_equal(err.text, wanted);
 }
 
-static void the_last_event_has_a_place(void **state) {
-    (void)state;
+TEST(the_last_event_has_a_place) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n# c\n+x\n-v 9\n";
     EventReader *reader = event_reader_memory(text, strlen(text), "toy");
     assert_next(reader, &every_form[6]);
@@ -59,8 +57,7 @@ static void the_last_event_has_a_place(void **state) {
     event_reader_close(reader);
 }
 
-static void the_last_record_has_a_place(void **state) {
-    (void)state;
+TEST(the_last_record_has_a_place) {
     size_t count;
     write_stream(test_path("records"), true, every_form, 2);
     char *bytes = read_whole(test_path("records"), &count);
@@ -85,8 +82,7 @@ static bool seek(const char *bytes, size_t count, const EventPlace *place, Error
     return ok;
 }
 
-static void another_stream_is_recognised(void **state) {
-    (void)state;
+TEST(another_stream_is_recognised) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n+p 17 7\n";
     char other[sizeof text];
     Error err;
@@ -111,11 +107,3 @@ static void another_stream_is_recognised(void **state) {
     place.offset = -1;
     assert_refused(seek(text, strlen(text), &place, &err), &err, EXIT_DATA, "before byte -1");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_stream_goes_on_where_it_was_left),
-    cmocka_unit_test(the_last_event_has_a_place),
-    cmocka_unit_test(the_last_record_has_a_place),
-    cmocka_unit_test(another_stream_is_recognised),
-};
-TEST_MAIN(tests)

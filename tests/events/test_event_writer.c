@@ -14,8 +14,7 @@ static void assert_bytes(const char *path, const char *wanted, size_t count) {
     memory_free(data);
 }
 
-static void a_text_is_as_documented(void **state) {
-    (void)state;
+TEST(a_text_is_as_documented) {
     static const char wanted[] = "fringe-stream 1\n" EVERY_FORM;
     write_stream(test_path("text"), false, every_form, FORMS);
     assert_bytes(test_path("text"), wanted, sizeof wanted - 1);
@@ -23,8 +22,7 @@ static void a_text_is_as_documented(void **state) {
     assert_bytes(test_path("text"), "fringe-stream 1\n", 16);
 }
 
-static void a_record_is_as_documented(void **state) {
-    (void)state;
+TEST(a_record_is_as_documented) {
     static const uint64_t pins[2] = {0x0807060504030201, 9};
     static const Event events[] = {
         {EVENT_HYPEREDGE, 0x1122334455667788, 2, pins, true, 1.5f, ""},
@@ -40,8 +38,7 @@ static void a_record_is_as_documented(void **state) {
     assert_bytes(test_path("binary"), wanted, sizeof wanted - 1);
 }
 
-static void every_form_comes_back(void **state) {
-    (void)state;
+TEST(every_form_comes_back) {
     for (int binary = 0; binary < 2; binary++) {
         write_stream(test_path("forms"), binary, every_form, FORMS);
         EventReader *reader = open_reader(test_path("forms"));
@@ -105,8 +102,7 @@ static void write_random(const char *path, bool binary) {
     assert_true(file_size(path) > 2 << 20);
 }
 
-static void twins_hold_the_same_events(void **state) {
-    (void)state;
+TEST(twins_hold_the_same_events) {
     uint64_t seed = 42, ids[MOST + 1];
     write_random(test_path("random.txt"), false);
     write_random(test_path("random.bin"), true);
@@ -122,11 +118,3 @@ static void twins_hold_the_same_events(void **state) {
     event_reader_close(text);
     event_reader_close(binary);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_text_is_as_documented),
-    cmocka_unit_test(a_record_is_as_documented),
-    cmocka_unit_test(every_form_comes_back),
-    cmocka_unit_test(twins_hold_the_same_events),
-};
-TEST_MAIN(tests)

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void an_array_grows_in_place(void **state) {
-    (void)state;
+TEST(an_array_grows_in_place) {
     Growing array;
     Error err = {0};
     assert_true(growing_init(&array, (int64_t)1 << 33, sizeof(int64_t), "test", &err));
@@ -27,8 +26,7 @@ static void an_array_grows_in_place(void **state) {
     assert_null(array.at);
 }
 
-static void addresses_may_run_out(void **state) {
-    (void)state;
+TEST(addresses_may_run_out) {
     Growing array;
     Error err = {0};
     assert_false(growing_init(&array, (int64_t)1 << 46, 64, "pins", &err)); // 4 PiB
@@ -54,8 +52,7 @@ static void assert_lists(const Pool *pool, const List *list) {
                             (size_t)list[i].count * sizeof(int32_t));
 }
 
-static void lists_keep_their_elements(void **state) {
-    (void)state;
+TEST(lists_keep_their_elements) {
     Pool pool;
     Error err = {0};
     List *list = calloc(LISTS, sizeof *list);
@@ -86,8 +83,3 @@ static void lists_keep_their_elements(void **state) {
     pool_clear(&pool);
     free(list);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(an_array_grows_in_place),
-                                          cmocka_unit_test(addresses_may_run_out),
-                                          cmocka_unit_test(lists_keep_their_elements)};
-TEST_MAIN(tests)

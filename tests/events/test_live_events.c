@@ -120,8 +120,7 @@ static void live_made(LiveHypergraph *live, bool strict) {
     live->strict = strict;
 }
 
-static void events_do_what_they_say(void **state) {
-    (void)state;
+TEST(events_do_what_they_say) {
     LiveHypergraph live;
     Table table = {0};
     Dice dice = {3};
@@ -141,8 +140,7 @@ static void events_do_what_they_say(void **state) {
 }
 
 // A deletion of what is not there is refused, and nothing has changed then.
-static void wrong_events_change_nothing(void **state) {
-    (void)state;
+TEST(wrong_events_change_nothing) {
     LiveHypergraph live;
     Table table = {0};
     Dice dice = {4};
@@ -171,8 +169,7 @@ static void wrong_events_change_nothing(void **state) {
     live_clear(&live);
 }
 
-static void a_weight_alone_changes_the_weight(void **state) {
-    (void)state;
+TEST(a_weight_alone_changes_the_weight) {
     LiveHypergraph live;
     LiveChange change;
     Error err = {0};
@@ -190,8 +187,7 @@ static void a_weight_alone_changes_the_weight(void **state) {
 }
 
 // A restored hypergraph lists the same pins in the same order, and uses the same free slots.
-static void a_file_restores_everything(void **state) {
-    (void)state;
+TEST(a_file_restores_everything) {
     LiveHypergraph live, again;
     Dice dice = {5};
     RandomEvent event;
@@ -220,8 +216,7 @@ static void a_file_restores_everything(void **state) {
     live_clear(&live);
 }
 
-static void ids_are_any_64_bits(void **state) {
-    (void)state;
+TEST(ids_are_any_64_bits) {
     enum { MANY = 100000 };
     LiveHypergraph live;
     LiveChange change;
@@ -250,9 +245,3 @@ static void ids_are_any_64_bits(void **state) {
     free(id);
     live_clear(&live);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(events_do_what_they_say), cmocka_unit_test(wrong_events_change_nothing),
-    cmocka_unit_test(a_weight_alone_changes_the_weight),
-    cmocka_unit_test(a_file_restores_everything), cmocka_unit_test(ids_are_any_64_bits)};
-TEST_MAIN(tests)

@@ -16,8 +16,7 @@ static EventReader *read_text(const char *text) {
     return event_reader_memory(text, strlen(text), "toy");
 }
 
-static void every_form_is_read(void **state) {
-    (void)state;
+TEST(every_form_is_read) {
     EventReader *reader = read_text(FIRST EVERY_FORM);
     for (int i = 0; i < FORMS; i++) {
         assert_next(reader, &every_form[i]);
@@ -30,8 +29,7 @@ static void every_form_is_read(void **state) {
 }
 
 // All the same pin and the same snapshot.
-static void a_text_may_be_written_loosely(void **state) {
-    (void)state;
+TEST(a_text_may_be_written_loosely) {
     static const char *const texts[] = {
         FIRST "+p 7 8\n= x\n",
         "fringe-stream 1 \t \r\n+p 7 8\r\n= x\r\n",
@@ -54,8 +52,7 @@ static void a_text_may_be_written_loosely(void **state) {
     }
 }
 
-static void an_open_end_is_a_warning(void **state) {
-    (void)state;
+TEST(an_open_end_is_a_warning) {
     static const struct {
         const char *text;
         int line; // at the end
@@ -87,8 +84,7 @@ static void an_open_end_is_a_warning(void **state) {
 }
 
 // Each stands in line 3, between two sound lines that are read.
-static void a_bad_line_is_named_and_skipped(void **state) {
-    (void)state;
+TEST(a_bad_line_is_named_and_skipped) {
     static const struct {
         const char *line, *phrase;
     } cases[] = {
@@ -153,8 +149,7 @@ static void a_bad_line_is_named_and_skipped(void **state) {
     }
 }
 
-static void a_zero_byte_is_refused(void **state) {
-    (void)state;
+TEST(a_zero_byte_is_refused) {
     static const char text[] = FIRST "+v 1 \0 2\n# c\0\n+v 9\n";
     EventReader *reader = event_reader_memory(text, sizeof text - 1, "toy");
     assert_wrong(reader, EXIT_DATA, "toy:2: byte 6 of the line is zero");
@@ -165,8 +160,7 @@ static void a_zero_byte_is_refused(void **state) {
 }
 
 // What is no stream stays none, however often it is asked.
-static void other_files_are_told_apart(void **state) {
-    (void)state;
+TEST(other_files_are_told_apart) {
     static const struct {
         const char *bytes;
         size_t count;
@@ -207,8 +201,7 @@ static void other_files_are_told_apart(void **state) {
 }
 
 // Each stands behind the 12 bytes of the beginning and a record of 16, and before one of 16.
-static void a_bad_record_is_named(void **state) {
-    (void)state;
+TEST(a_bad_record_is_named) {
     static const struct {
         const char *bytes;
         size_t count;
@@ -275,8 +268,7 @@ static void a_bad_record_is_named(void **state) {
     }
 }
 
-static void names_are_checked(void **state) {
-    (void)state;
+TEST(names_are_checked) {
     static const char *const bad[] = {"", ".", ".x", "a b", "a/b", "\xc3\xa4", "a\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_false(event_name_is_valid(bad[i]));
@@ -284,11 +276,3 @@ static void names_are_checked(void **state) {
     assert_true(event_name_is_valid("-"));
     assert_true(event_name_is_valid(every_form[FORMS - 1].name));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_form_is_read),       cmocka_unit_test(a_text_may_be_written_loosely),
-    cmocka_unit_test(an_open_end_is_a_warning), cmocka_unit_test(a_bad_line_is_named_and_skipped),
-    cmocka_unit_test(a_zero_byte_is_refused),   cmocka_unit_test(other_files_are_told_apart),
-    cmocka_unit_test(a_bad_record_is_named),    cmocka_unit_test(names_are_checked),
-};
-TEST_MAIN(tests)

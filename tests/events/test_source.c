@@ -23,8 +23,7 @@ static size_t record_bytes(const Event *e) {
     return 16 + (e->weighted ? sizeof(float) : 0) + 8 * ((size_t)e->count + name);
 }
 
-static void a_record_is_read_whole_or_not_at_all(void **state) {
-    (void)state;
+TEST(a_record_is_read_whole_or_not_at_all) {
     size_t bytes;
     write_stream(test_path("cut"), true, every_form, FORMS);
     char *whole = read_whole(test_path("cut"), &bytes);
@@ -55,8 +54,7 @@ static void a_record_is_read_whole_or_not_at_all(void **state) {
     memory_free(whole);
 }
 
-static void whole_lines_before_a_cut_are_read(void **state) {
-    (void)state;
+TEST(whole_lines_before_a_cut_are_read) {
     static const char text[] = "fringe-stream 1\n" EVERY_FORM;
     for (size_t cut = 16; cut < sizeof text; cut++) {
         Event event;
@@ -115,8 +113,7 @@ static EventReader *receive(Sender *sender, const char *name, const char *bytes,
     return reader;
 }
 
-static void pieces_make_the_same_events(void **state) {
-    (void)state;
+TEST(pieces_make_the_same_events) {
     for (int binary = 0; binary < 2; binary++) {
         size_t count;
         write_stream(test_path("whole"), binary, every_form, FORMS);
@@ -136,8 +133,7 @@ static void pieces_make_the_same_events(void **state) {
 }
 
 // The file moves through the buffer in other steps than the FIFO, and both know the same places.
-static void a_long_stream_is_the_same_through_a_fifo(void **state) {
-    (void)state;
+TEST(a_long_stream_is_the_same_through_a_fifo) {
     for (int binary = 0; binary < 2; binary++) {
         size_t count;
         Sender sender;
@@ -186,8 +182,7 @@ static void assert_waits(EventReader *reader, double at_least) {
 }
 
 // Nobody has opened it, then there is half an event, then nothing between two events.
-static void a_pause_is_no_end(void **state) {
-    (void)state;
+TEST(a_pause_is_no_end) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n";
     const char *path = test_path("pause");
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -207,8 +202,7 @@ static void a_pause_is_no_end(void **state) {
 }
 
 // The first record of a binary stream does not wait for the second one.
-static void an_event_is_read_as_soon_as_it_is_there(void **state) {
-    (void)state;
+TEST(an_event_is_read_as_soon_as_it_is_there) {
     size_t count;
     const char *path = test_path("soon");
     assert_int_equal(mkfifo(path, 0600), 0);
@@ -227,8 +221,7 @@ static void an_event_is_read_as_soon_as_it_is_there(void **state) {
 static void nothing(int number) { (void)number; }
 
 // A caller that was asked to stop looks at once.
-static void a_signal_ends_a_pause(void **state) {
-    (void)state;
+TEST(a_signal_ends_a_pause) {
     struct sigaction kept, action = {.sa_handler = nothing};
     struct itimerval soon = {.it_value = {.tv_usec = 20000}};
     const char *path = test_path("signal");
@@ -254,8 +247,7 @@ static void write_hole(const char *path, const void *head, size_t count, off_t h
     close(descriptor);
 }
 
-static void an_endless_line_is_refused(void **state) {
-    (void)state;
+TEST(an_endless_line_is_refused) {
     const char *path = test_path("endless");
     const Event gone = {EVENT_NO_NODE, 9, 0, NULL, false, 1, ""};
     write_hole(path, "fringe-stream 1\n", 16, EVENT_RECORD, "\n-v 9\n");
@@ -273,8 +265,7 @@ static void an_endless_line_is_refused(void **state) {
     event_reader_close(reader);
 }
 
-static void the_largest_record_is_read(void **state) {
-    (void)state;
+TEST(the_largest_record_is_read) {
     static const char head[] = "FRNGSTRM\1\0\0\0"
                                "\1\0\0\0\376\377\177\0\7\0\0\0\0\0\0\0"; // 2^23 - 2 ids
     Event event;
@@ -298,8 +289,7 @@ static void refuse_open(const char *path, ExitCode code, const char *part) {
     assert_int_equal(memory_in_use(), before);
 }
 
-static void what_is_no_source_is_refused(void **state) {
-    (void)state;
+TEST(what_is_no_source_is_refused) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     int made = socket(AF_UNIX, SOCK_STREAM, 0);
     snprintf(address.sun_path, sizeof address.sun_path, "/tmp/fringe-%d.socket", (int)getpid());
@@ -331,8 +321,7 @@ static void close_standard_input(EventReader *reader, int kept) {
     close(kept);
 }
 
-static void standard_input_is_read(void **state) {
-    (void)state;
+TEST(standard_input_is_read) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n+p\n";
     int kept, ends[2];
     test_write_text(test_path("stdin"), text);
@@ -353,18 +342,3 @@ static void standard_input_is_read(void **state) {
     assert_wrong(reader, EXIT_DATA, "standard input: is empty");
     close_standard_input(reader, kept);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_record_is_read_whole_or_not_at_all),
-    cmocka_unit_test(whole_lines_before_a_cut_are_read),
-    cmocka_unit_test(pieces_make_the_same_events),
-    cmocka_unit_test(a_long_stream_is_the_same_through_a_fifo),
-    cmocka_unit_test(a_pause_is_no_end),
-    cmocka_unit_test(an_event_is_read_as_soon_as_it_is_there),
-    cmocka_unit_test(a_signal_ends_a_pause),
-    cmocka_unit_test(an_endless_line_is_refused),
-    cmocka_unit_test(the_largest_record_is_read),
-    cmocka_unit_test(what_is_no_source_is_refused),
-    cmocka_unit_test(standard_input_is_read),
-};
-TEST_MAIN(tests)

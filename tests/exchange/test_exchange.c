@@ -152,16 +152,14 @@ static void try_channel(uint64_t seed) {
     ring_clear(&plan);
 }
 
-static void rows_arrive_under_every_schedule(void **state) {
-    (void)state;
+TEST(rows_arrive_under_every_schedule) {
     uint64_t channels = test_comm.size < 8 ? CHANNELS : (uint64_t)test_turns(12, CHANNELS);
     for (uint64_t seed = 1; seed <= channels; seed++)
         try_channel(seed);
 }
 
 // Messages of two channels in flight at once, used in the other order: a stale schedule's need.
-static void channels_do_not_mix(void **state) {
-    (void)state;
+TEST(channels_do_not_mix) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("fp32", &err), .chunk = 500};
     HaloPlan plan = ring_plan(77, &test_comm);
@@ -203,8 +201,7 @@ static void channels_do_not_mix(void **state) {
 
 // 7 bits are three planes, and of one column each takes a byte: more than 16 bits take. The one
 // value of such a row is exact.
-static void narrow_rows_fit_at_every_width(void **state) {
-    (void)state;
+TEST(narrow_rows_fit_at_every_width) {
     Error err = {0};
     HaloPlan plan = ring_plan(4, &test_comm);
     for (int bits = 1; bits <= WIDTH_MOST; bits++) {
@@ -268,8 +265,7 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
 }
 
 // Whoever replays a message from ALGORITHMS alone gets its bytes.
-static void messages_are_rounded_by_the_fixed_counters(void **state) {
-    (void)state;
+TEST(messages_are_rounded_by_the_fixed_counters) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .chunk = 4096};
     int64_t sums = 0;
@@ -294,8 +290,7 @@ static void messages_are_rounded_by_the_fixed_counters(void **state) {
     assert_true(test_comm.size == 1 || sums > 0);
 }
 
-static void plan_is_what_a_channel_takes(void **state) {
-    (void)state;
+TEST(plan_is_what_a_channel_takes) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("fp32", &err), .chunk = 4096};
     HaloPlan plan = ring_plan(3, &test_comm);
@@ -342,8 +337,7 @@ static double covered_share(Channel *channel, const char *schedule, bool full_pr
 }
 
 // What the assigner takes for free must be free.
-static void only_what_flies_is_covered(void **state) {
-    (void)state;
+TEST(only_what_flies_is_covered) {
     Error err = {0};
     CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .chunk = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
@@ -360,21 +354,8 @@ static void only_what_flies_is_covered(void **state) {
     ring_clear(&plan);
 }
 
-static void wrong_schedule_names_the_list(void **state) {
-    (void)state;
+TEST(wrong_schedule_names_the_list) {
     Error err = {0};
     assert_refused(schedule_find("overlapp", &err) != NULL, &err, EXIT_CONFIG,
                    "blocking, overlap, central");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_arrive_under_every_schedule),
-    cmocka_unit_test(channels_do_not_mix),
-    cmocka_unit_test(narrow_rows_fit_at_every_width),
-    cmocka_unit_test(messages_are_rounded_by_the_fixed_counters),
-    cmocka_unit_test(plan_is_what_a_channel_takes),
-    cmocka_unit_test(only_what_flies_is_covered),
-    cmocka_unit_test(wrong_schedule_names_the_list),
-};
-
-TEST_MAIN(tests)

@@ -186,8 +186,7 @@ static int get_into(const char *what, const char *codec, bool skips) {
 
 // --- no trouble
 
-static void a_busy_rank_is_not_a_hung_one(void **state) {
-    (void)state;
+TEST(a_busy_rank_is_not_a_hung_one) {
     Scene scene;
     scene_init(&scene, "fp32", false);
     comm_set_timeout(&test_comm, 0.5);
@@ -200,11 +199,9 @@ static void a_busy_rank_is_not_a_hung_one(void **state) {
     scene_clear(&scene);
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(a_busy_rank_is_not_a_hung_one)};
-
 int main(int argc, char **argv) {
     if (argc < 2)
-        return test_main(&argc, &argv, "tests", tests, 1);
+        return test_main(&argc, &argv);
     comm_start(&test_comm, &argc, &argv);
     return get_into(argv[1], argc > 2 ? argv[2] : "fp32", argc > 3);
 }

@@ -218,37 +218,29 @@ static void compare(uint64_t seed, const char *codec, Way way) {
 }
 
 // Some ranks only send, some only receive: these wait for no message of their own.
-static void late_rows_arrive(void **state) {
-    (void)state;
+TEST(late_rows_arrive) {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         compare(seed, "fp32", AT_ONCE);
 }
 
-static void late_rows_of_any_width_arrive(void **state) {
-    (void)state;
+TEST(late_rows_of_any_width_arrive) {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         compare(seed, "integer", OTHER_WIDTHS);
 }
 
-static void rows_that_are_read_late_are_those_of_their_exchange(void **state) {
-    (void)state;
+TEST(rows_that_are_read_late_are_those_of_their_exchange) {
     for (uint64_t seed = 1; seed <= seeds(); seed++)
         compare(seed, "fp32", READ_LATER);
 }
 
-static void rows_that_did_not_move_are_kept(void **state) {
-    (void)state;
+TEST(rows_that_did_not_move_are_kept) {
     for (uint64_t seed = 1; seed <= seeds(); seed += 2)
         compare(seed, "fp32", LEFT_OUT);
 }
 
-static void the_stub_is_asked(void **state) {
-    (void)state;
-    assert_true(comm_cuda_support());
-}
+TEST(the_stub_is_asked) { assert_true(comm_cuda_support()); }
 
-static void a_rank_that_only_receives_is_among_them(void **state) {
-    (void)state;
+TEST(a_rank_that_only_receives_is_among_them) {
     bool found = false;
     for (uint64_t seed = 1; seed <= seeds(); seed++) {
         HaloPlan plan = ring_plan(seed, &test_comm);
@@ -258,13 +250,3 @@ static void a_rank_that_only_receives_is_among_them(void **state) {
     }
     assert_true(found);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(late_rows_arrive),
-    cmocka_unit_test(late_rows_of_any_width_arrive),
-    cmocka_unit_test(rows_that_are_read_late_are_those_of_their_exchange),
-    cmocka_unit_test(rows_that_did_not_move_are_kept),
-    cmocka_unit_test(the_stub_is_asked),
-    cmocka_unit_test(a_rank_that_only_receives_is_among_them),
-};
-TEST_MAIN(tests)

@@ -139,16 +139,14 @@ static void try_channel(uint64_t seed, const char *codec, double probability) {
     ring_clear(&plan);
 }
 
-static void both_ends_draw_the_same_rows(void **state) {
-    (void)state;
+TEST(both_ends_draw_the_same_rows) {
     for (uint64_t seed = 1; seed <= PLANS; seed++)
         try_channel(seed, codecs[seed % 3], probabilities[seed / 3 % 3]);
 }
 
 // The sum of some rows over 4,000 epochs: within 4 standard errors of the exact one, in all
 // columns.
-static void sums_have_the_right_mean(void **state) {
-    (void)state;
+TEST(sums_have_the_right_mean) {
     enum { ROWS = 60, EPOCHS = 4000, VALUES = 4 };
     for (int i = 0; i < 3 && test_comm.size == 1; i++) {
         double probability = probabilities[i], exact[VALUES] = {0}, sum[VALUES] = {0},
@@ -171,9 +169,3 @@ static void sums_have_the_right_mean(void **state) {
         }
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(both_ends_draw_the_same_rows),
-    cmocka_unit_test(sums_have_the_right_mean),
-};
-TEST_MAIN(tests)

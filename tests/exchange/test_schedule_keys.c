@@ -141,8 +141,7 @@ static void assert_smoothed(const Smooth *s, uint32_t epochs, float keep) {
 
 // ---- the tests
 
-static void its_keys_reach_its_hooks(void **state) {
-    (void)state;
+TEST(its_keys_reach_its_hooks) {
     Smooth s;
     smooth_init(&s, "comm.keep=0.25");
     for (uint32_t e = 1; e <= EPOCHS; e++)
@@ -153,8 +152,7 @@ static void its_keys_reach_its_hooks(void **state) {
 }
 
 // The rows of an exchange that is not coded are not smoothed, and the next one goes on as before.
-static void evaluation_leaves_it_alone(void **state) {
-    (void)state;
+TEST(evaluation_leaves_it_alone) {
     Smooth s;
     smooth_init(&s, "comm.keep=0.5");
     exchange(&s, 1, false);
@@ -176,8 +174,7 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
     return channel_restore(owner, false, reader, err);
 }
 
-static void it_outlives_a_resume(void **state) {
-    (void)state;
+TEST(it_outlives_a_resume) {
     Error err = {0};
     Smooth before, after;
     smooth_init(&before, "comm.keep=0.75");
@@ -196,10 +193,3 @@ static void it_outlives_a_resume(void **state) {
     smooth_clear(&after);
     smooth_clear(&before);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(its_keys_reach_its_hooks),
-    cmocka_unit_test(evaluation_leaves_it_alone),
-    cmocka_unit_test(it_outlives_a_resume),
-};
-TEST_MAIN(tests)

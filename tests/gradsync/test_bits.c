@@ -32,8 +32,7 @@ static double run(GradBits *b, double gradient, double loss, int64_t *least, int
     return sum;
 }
 
-static void fixed_bits_stay(void **state) {
-    (void)state;
+TEST(fixed_bits_stay) {
     int64_t least, most;
     GradBits b = bits_of_rule("fixed", 5);
     run(&b, 0.9, 0.9, &least, &most);
@@ -42,8 +41,7 @@ static void fixed_bits_stay(void **state) {
 }
 
 // The same gradients all along and a loss that stays: every epoch is worth the same.
-static void dq_of_a_steady_run_is_fixed(void **state) {
-    (void)state;
+TEST(dq_of_a_steady_run_is_fixed) {
     for (int64_t first = 3; first <= 8; first++) {
         int64_t least, most;
         GradBits b = bits_of_rule("dq", first);
@@ -55,8 +53,7 @@ static void dq_of_a_steady_run_is_fixed(void **state) {
 
 // Small gradients are worth few bits; a loss that falls fast makes early noise harmless, so that
 // late epochs get more.
-static void dq_falls_and_grows(void **state) {
-    (void)state;
+TEST(dq_falls_and_grows) {
     int64_t least, most;
     GradBits falls = bits_of_rule("dq", 6), grows = bits_of_rule("dq", 6);
     double mean = run(&falls, 0.97, 1, &least, &most);
@@ -69,8 +66,7 @@ static void dq_falls_and_grows(void **state) {
 
 // By hand: T = 4, period 1, G^2 = 4, 1, ..., a = 1: after epoch 1 the mean of c is (4 + 1 + 1 + 1)
 // / 4.
-static void dq_is_its_formula(void **state) {
-    (void)state;
+TEST(dq_is_its_formula) {
     GradBits b = bits_of_rule("dq", 6);
     b.epochs = 4;
     b.period = 1;
@@ -86,8 +82,7 @@ static void dq_is_its_formula(void **state) {
     memory_free(b.square);
 }
 
-static void baselines_follow_length_and_mean(void **state) {
-    (void)state;
+TEST(baselines_follow_length_and_mean) {
     int64_t least, most;
     GradBits rms = bits_of_rule("rms", 8), adaqs = bits_of_rule("adaqs", 4);
     run(&rms, 0.98, 1, &least, &most);
@@ -98,12 +93,3 @@ static void baselines_follow_length_and_mean(void **state) {
     memory_free(adaqs.square);
     memory_free(rms.square);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(fixed_bits_stay),
-    cmocka_unit_test(dq_of_a_steady_run_is_fixed),
-    cmocka_unit_test(dq_falls_and_grows),
-    cmocka_unit_test(dq_is_its_formula),
-    cmocka_unit_test(baselines_follow_length_and_mean),
-};
-TEST_MAIN(tests)

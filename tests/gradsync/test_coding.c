@@ -111,8 +111,7 @@ static void assert_lossless(const char *compressor, Element of, int64_t count, b
     sum_clear(&s);
 }
 
-static void lossless_sums_are_those_of_fp32(void **state) {
-    (void)state;
+TEST(lossless_sums_are_those_of_fp32) {
     for (int k = 0; k < COUNTS; k++)
         for (int spans = 0; spans < 2; spans++) {
             assert_lossless("changes", changing, counts[k], spans);
@@ -121,8 +120,7 @@ static void lossless_sums_are_those_of_fp32(void **state) {
         }
 }
 
-static void no_bucket_holds_two_parameters(void **state) {
-    (void)state;
+TEST(no_bucket_holds_two_parameters) {
     for (int k = 0; k < COUNTS; k++) {
         GradSpan span[SPANS];
         GradForm form = form_of("sparse", counts[k], span);
@@ -139,16 +137,14 @@ static void no_bucket_holds_two_parameters(void **state) {
     }
 }
 
-static void coded_chunks_leave_as_soon_as_they_are_made(void **state) {
-    (void)state;
+TEST(coded_chunks_leave_as_soon_as_they_are_made) {
     GradSpan span[SPANS];
     GradForm form = form_of("changes", LONGEST, span);
     assert_summed_early(&form, changing);
 }
 
 // Gradients stay the same, so that their differences vanish and with them what rounding adds.
-static void all_ranks_hold_the_same_and_the_error_vanishes(void **state) {
-    (void)state;
+TEST(all_ranks_hold_the_same_and_the_error_vanishes) {
     float *exact = ALLOC(float, LONGEST, "test");
     for (int64_t i = 0; i < LONGEST; i++)
         exact[i] = sum_at(constant, i, 0);
@@ -168,8 +164,7 @@ static void all_ranks_hold_the_same_and_the_error_vanishes(void **state) {
 }
 
 // Every third sum goes as fp32, and what is remembered of it is what the next ones need.
-static void refreshed_sums_are_those_of_fp32(void **state) {
-    (void)state;
+TEST(refreshed_sums_are_those_of_fp32) {
     Sum s;
     sum_init(&s, "refreshed", LONGEST, true);
     for (uint32_t round = 0; round < 6; round++) {
@@ -196,8 +191,7 @@ static int64_t slices_of(const GradSync *sync) { // that hold something
 }
 
 // By arithmetic: every slice goes to its owner from all others, and its sum back to them.
-static void bytes_are_those_that_were_sent(void **state) {
-    (void)state;
+TEST(bytes_are_those_that_were_sent) {
     for (int k = 0; k < COUNTS; k++) {
         Sum s;
         sum_init(&s, "changes", counts[k], true);
@@ -216,8 +210,7 @@ static void bytes_are_those_that_were_sent(void **state) {
     }
 }
 
-static void plan_is_what_is_taken(void **state) {
-    (void)state;
+TEST(plan_is_what_is_taken) {
     for (int k = 0; k <= COUNTS; k++)
         for (int i = 0; i < compressor_family.count; i++) {
             GradSpan span[SPANS];
@@ -262,15 +255,13 @@ static void assert_resumed(const char *compressor, uint32_t stop) {
 }
 
 // After a refresh, and between two of them.
-static void resumed_equals_never_stopped(void **state) {
-    (void)state;
+TEST(resumed_equals_never_stopped) {
     for (int k = 0; k < LOSSY; k++)
         for (uint32_t stop = 3; stop < 5; stop++)
             assert_resumed(lossy[k], stop);
 }
 
-static void fp32_remembers_nothing(void **state) {
-    (void)state;
+TEST(fp32_remembers_nothing) {
     Sum s;
     sum_init(&s, "none", 1000, true);
     assert_null(gradsync_section(s.sync).name);
@@ -301,8 +292,7 @@ static void note_end(ExitCode code, const char *sentence) {
 
 // Every rank has it in the first share that it codes, before anything is sent: in the second bucket
 // of the slice of its reader, one of equally long slices, where a parameter begins.
-static void a_nan_ends_the_job(void **state) {
-    (void)state;
+TEST(a_nan_ends_the_job) {
     static Sum s;
     static const char *const names[] = {"convs.0.lin.weight", "convs.1.lin.weight", "convs.2.bias"};
     char sentence[128];
@@ -336,18 +326,3 @@ static void a_nan_ends_the_job(void **state) {
     s.sync->flown = 0; // nothing is in flight
     sum_clear(&s);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lossless_sums_are_those_of_fp32),
-    cmocka_unit_test(no_bucket_holds_two_parameters),
-    cmocka_unit_test(coded_chunks_leave_as_soon_as_they_are_made),
-    cmocka_unit_test(all_ranks_hold_the_same_and_the_error_vanishes),
-    cmocka_unit_test(refreshed_sums_are_those_of_fp32),
-    cmocka_unit_test(bytes_are_those_that_were_sent),
-    cmocka_unit_test(plan_is_what_is_taken),
-    cmocka_unit_test(resumed_equals_never_stopped),
-    cmocka_unit_test(fp32_remembers_nothing),
-    cmocka_unit_test(a_nan_ends_the_job),
-};
-
-TEST_MAIN(tests)

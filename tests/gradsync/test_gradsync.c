@@ -7,8 +7,7 @@ static const int64_t counts[] = {0, 1, 3, 7, 1000, 100003, 700001};
 enum { COUNTS = sizeof counts / sizeof counts[0], SUMS = 3 };
 
 // Whatever the ranks say, and when.
-static void sum_is_that_of_the_rank_order(void **state) {
-    (void)state;
+TEST(sum_is_that_of_the_rank_order) {
     for (int k = 0; k < COUNTS; k++) {
         GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
         float *gradient = ALLOC(float, counts[k] + 1, "test");
@@ -25,14 +24,12 @@ static void sum_is_that_of_the_rank_order(void **state) {
     }
 }
 
-static void chunks_leave_as_soon_as_they_are_made(void **state) {
-    (void)state;
+TEST(chunks_leave_as_soon_as_they_are_made) {
     assert_summed_early(&(GradForm){.count = counts[COUNTS - 1]}, element);
 }
 
 // The case must be able to fail: adding downwards gives other bits (from 3 ranks on).
-static void order_matters_here(void **state) {
-    (void)state;
+TEST(order_matters_here) {
     int different = 0;
     for (int64_t i = 0; i < 1000; i++) {
         float up = element(0, i, 0), down = element(test_comm.size - 1, i, 0);
@@ -45,8 +42,7 @@ static void order_matters_here(void **state) {
     assert_true(test_comm.size < 3 ? different == 0 : different > 0);
 }
 
-static void plan_and_bytes(void **state) {
-    (void)state;
+TEST(plan_and_bytes) {
     for (int k = 0; k < COUNTS; k++) {
         assert_plan_is_what_is_taken(&(GradForm){.count = counts[k]});
         GradSync *sync = gradsync_new(&test_comm, device(), &(GradForm){.count = counts[k]});
@@ -59,8 +55,7 @@ static void plan_and_bytes(void **state) {
 
 // By arithmetic, for more ranks than there are here: all ranks own about the same, so none sends
 // much more than its share, 2 (P-1)/P of the array.
-static void no_rank_sends_much_more_than_its_share(void **state) {
-    (void)state;
+TEST(no_rank_sends_much_more_than_its_share) {
     static const int sizes[] = {2, 3, 4, 64, 1000, 1024, 4096};
     static const int64_t floats[] = {50000, 200000, 1000003, 8400000, 40000000};
     for (int s = 0; s < 7; s++)
@@ -75,13 +70,3 @@ static void no_rank_sends_much_more_than_its_share(void **state) {
             assert_int_equal(all, 8 * floats[k] * (size - 1));
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sum_is_that_of_the_rank_order),
-    cmocka_unit_test(chunks_leave_as_soon_as_they_are_made),
-    cmocka_unit_test(order_matters_here),
-    cmocka_unit_test(plan_and_bytes),
-    cmocka_unit_test(no_rank_sends_much_more_than_its_share),
-};
-
-TEST_MAIN(tests)

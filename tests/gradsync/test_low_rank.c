@@ -167,8 +167,7 @@ static void assert_is_its_definition(int rank, bool remembers) {
     gradsync_free(sync);
 }
 
-static void sums_are_their_definition(void **state) {
-    (void)state;
+TEST(sums_are_their_definition) {
     for (int rank = 1; rank <= 4 && test_comm.size > 1; rank++)
         for (int remembers = 0; remembers < 2; remembers++)
             assert_is_its_definition(rank, remembers);
@@ -190,16 +189,12 @@ static void assert_reproduced(Element of, int rank) {
     gradsync_free(sync);
 }
 
-static void matrices_of_that_rank_are_reproduced(void **state) {
-    (void)state;
+TEST(matrices_of_that_rank_are_reproduced) {
     for (int rank = 2; rank <= 4; rank++)
         assert_reproduced(thin, rank);
 }
 
-static void a_zero_gradient_kills_no_window(void **state) {
-    (void)state;
-    assert_reproduced(nothing_first, 2);
-}
+TEST(a_zero_gradient_kills_no_window) { assert_reproduced(nothing_first, 2); }
 
 static void assert_orthonormal(const float *p, int64_t rows, int rank) {
     for (int a = 0; a < rank; a++)
@@ -212,8 +207,7 @@ static void assert_orthonormal(const float *p, int64_t rows, int rank) {
 }
 
 // Columns that nearly agree; one that is the sum of two; one that is no number.
-static void columns_become_orthonormal(void **state) {
-    (void)state;
+TEST(columns_become_orthonormal) {
     enum { ROWS = 40, RANK = 3 };
     float p[ROWS * RANK];
     double scratch[ROWS * RANK];
@@ -254,8 +248,7 @@ static void assert_share_of_bytes(bool norms, double share) {
     assert_near((double)floats / (double)form.count, share, 5e-5);
 }
 
-static void bytes_and_memory_are_foreseen(void **state) {
-    (void)state;
+TEST(bytes_and_memory_are_foreseen) {
     assert_share_of_bytes(false, 0.0313);
     assert_share_of_bytes(true, 0.0356);
     for (int rank = 1; rank <= RANK_MOST; rank++)
@@ -264,12 +257,3 @@ static void bytes_and_memory_are_foreseen(void **state) {
             assert_plan_is_what_is_taken(&form);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sums_are_their_definition),
-    cmocka_unit_test(matrices_of_that_rank_are_reproduced),
-    cmocka_unit_test(a_zero_gradient_kills_no_window),
-    cmocka_unit_test(columns_become_orthonormal),
-    cmocka_unit_test(bytes_and_memory_are_foreseen),
-};
-TEST_MAIN(tests)

@@ -91,8 +91,7 @@ static int settings_in(const char *const setting[4]) {
     return count;
 }
 
-static void what_does_not_go_together_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_go_together_is_refused) {
     for (int i = 0; i < FAMILY_COUNT(wrong); i++) {
         Error err = {0};
         GradForm form;
@@ -126,8 +125,7 @@ static double alpha_of(const char *codec, const char *bits, const char *scale, c
 }
 
 // 1 / (1 + w), by the worst noise w of a bucket.
-static void a_memory_follows_as_far_as_converges(void **state) {
-    (void)state;
+TEST(a_memory_follows_as_far_as_converges) {
     double exact = 2 / (1 + sqrt(512)), rounded = alpha_of("max", "2", "bf16", "fixed", "512");
     assert_near(alpha_of("max", "2", "fp32", "fixed", "512"), exact, 1e-12);
     assert_near(alpha_of("max", "8", "fp32", "dq", "512"), exact, 1e-12); // it may choose 2 bits
@@ -148,8 +146,7 @@ static float ones(int rank, int64_t i, uint32_t round) {
 }
 
 // The mean of ones is one, also of the 33 in the last bucket.
-static void nothing_fills_up_a_mean(void **state) {
-    (void)state;
+TEST(nothing_fills_up_a_mean) {
     static const char *const settings[] = {"gradients.codec=mean", "gradients.bits=1"};
     Error err = {0};
     GradForm form;
@@ -217,8 +214,7 @@ static void assert_left(const char *const *settings, int count, Element of, cons
 
 // By hand. A difference follows by half of what is left; an anchor follows in sums 1 and 3 alone;
 // feedback adds what was lost: -1 and 1, then (of 0 and 4) -2 and 2, (of -1 and 5) 2 and 2.
-static void what_a_memory_leaves_is_measured(void **state) {
-    (void)state;
+TEST(what_a_memory_leaves_is_measured) {
     static const char *const difference[] = {"gradients.codec=mean", "gradients.bits=1",
                                              "gradients.memory=difference", "gradients.alpha=0.5"};
     static const char *const anchor[] = {"gradients.codec=mean", "gradients.bits=1",
@@ -230,8 +226,7 @@ static void what_a_memory_leaves_is_measured(void **state) {
     assert_left(feedback, 3, uneven, (const double[]){0, sqrt(0.2), sqrt(0.8), sqrt(0.8)});
 }
 
-static void moments_are_those_of_the_gradients(void **state) {
-    (void)state;
+TEST(moments_are_those_of_the_gradients) {
     static const char *const settings[] = {"gradients.codec=max", "gradients.bits=4",
                                            "gradients.bits_rule=dq"};
     GradMoments moments[2];
@@ -246,8 +241,7 @@ static void moments_are_those_of_the_gradients(void **state) {
 }
 
 // An eighth of the levels for a 64th of the squares: 16 of 127, which take 6 bits.
-static void bits_are_those_of_what_a_memory_leaves(void **state) {
-    (void)state;
+TEST(bits_are_those_of_what_a_memory_leaves) {
     static const char *const settings[] = {"gradients.codec=max",         "gradients.bits=8",
                                            "gradients.bits_rule=rms",     "gradients.bits_period=1",
                                            "gradients.memory=difference", "gradients.alpha=0.5"};
@@ -289,8 +283,7 @@ static void assert_ends_agree(const GradSync *sync) {
     assert_true(received == differ[1]);
 }
 
-static void ends_agree_after_1000_sums(void **state) {
-    (void)state;
+TEST(ends_agree_after_1000_sums) {
     enum { FLOATS = 1100 }; // three buckets
     static const char *const setting = "gradients.method=diana-both";
     Error err = {0};
@@ -347,8 +340,7 @@ static void assert_foreseen(const char *setting, const char *bucket) {
                  (long long)most);
 }
 
-static void plans_foresee_what_is_sent(void **state) {
-    (void)state;
+TEST(plans_foresee_what_is_sent) {
     for (int i = 0; i < gradient_method_family.count; i++) {
         char setting[64];
         snprintf(setting, sizeof setting, "gradients.method=%s",
@@ -360,8 +352,7 @@ static void plans_foresee_what_is_sent(void **state) {
 
 // By arithmetic: 15,000 and 5,001 values of 2 bits in 118 and 40 buckets of 128, which have a scale
 // of 2 bytes each; a slice has a header, and goes to its owner from all others and back.
-static void a_bucket_has_one_scale(void **state) {
-    (void)state;
+TEST(a_bucket_has_one_scale) {
     GradForm form = two_spans("gradients.method=diana-both", "gradients.bucket=128");
     int64_t slices = test_comm.size == 2 ? 4 : 3, times = 2 * (test_comm.size - 1);
     int64_t bytes = slices * MESSAGE_HEADER_BYTES + 15000 / 4 + (5001 + 3) / 4 + 158 * 2;
@@ -414,25 +405,10 @@ static void assert_fewer(const int64_t *width, int layers, bool norms, const cha
 }
 
 // The models of reddit-small and coauthor_physics: fewer bytes than fp32, without and with headers.
-static void few_bits_are_few_bytes(void **state) {
-    (void)state;
+TEST(few_bits_are_few_bytes) {
     static const int64_t reddit[] = {602, 256, 256, 41}, physics[] = {8415, 64, 5};
     assert_fewer(reddit, 3, true, "gradients.bits=4", 7.9, 7.7);
     assert_fewer(reddit, 3, true, "gradients.bits=8", 3.95, 3.9);
     assert_fewer(physics, 2, false, "gradients.bits=4", 7.9, 7.7);
     assert_fewer(physics, 2, false, "gradients.bits=8", 3.95, 3.9);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(few_bits_are_few_bytes),
-    cmocka_unit_test(what_does_not_go_together_is_refused),
-    cmocka_unit_test(a_memory_follows_as_far_as_converges),
-    cmocka_unit_test(nothing_fills_up_a_mean),
-    cmocka_unit_test(what_a_memory_leaves_is_measured),
-    cmocka_unit_test(moments_are_those_of_the_gradients),
-    cmocka_unit_test(bits_are_those_of_what_a_memory_leaves),
-    cmocka_unit_test(ends_agree_after_1000_sums),
-    cmocka_unit_test(plans_foresee_what_is_sent),
-    cmocka_unit_test(a_bucket_has_one_scale),
-};
-TEST_MAIN(tests)

@@ -77,8 +77,7 @@ static void definition(float *out, const GradSync *sync, uint32_t round) {
 
 // ---- the tests
 
-static void sums_are_their_definition(void **state) {
-    (void)state;
+TEST(sums_are_their_definition) {
     static float gradient[COUNT], want[COUNT];
     GradForm form = form_of("keys", "feedback");
     GradSync *sync = gradsync_new(&test_comm, device(), &form);
@@ -109,8 +108,7 @@ static int64_t zeros_in(const float *x) {
 }
 
 // The first sum of anchor goes in full; a grid's codes are of the largest values.
-static void a_refresh_leaves_nothing_out(void **state) {
-    (void)state;
+TEST(a_refresh_leaves_nothing_out) {
     static const char *const codecs[] = {"keys", "max", "l2"};
     static float gradient[COUNT];
     for (int c = 0; c < 3; c++) {
@@ -123,8 +121,7 @@ static void a_refresh_leaves_nothing_out(void **state) {
     }
 }
 
-static void grids_leave_out_the_others(void **state) {
-    (void)state;
+TEST(grids_leave_out_the_others) {
     static float gradient[COUNT];
     for (int c = 0; c < 2; c++) {
         GradForm form = form_of(c == 0 ? "max" : "l2", "feedback");
@@ -136,10 +133,3 @@ static void grids_leave_out_the_others(void **state) {
         gradsync_free(sync);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(sums_are_their_definition),
-    cmocka_unit_test(a_refresh_leaves_nothing_out),
-    cmocka_unit_test(grids_leave_out_the_others),
-};
-TEST_MAIN(tests)

@@ -55,8 +55,7 @@ static double make(const Shard *shard, const Comm *comm) {
 }
 
 // A third of the time that the work takes is all that a rank may be silent.
-static void the_rank_that_looks_across_answers(void **state) {
-    (void)state;
+TEST(the_rank_that_looks_across_answers) {
     int64_t group[2] = {0};
     Comm comm = test_comm;
     Shard shard = shard_of(&comm, group);
@@ -75,8 +74,3 @@ static void the_rank_that_looks_across_answers(void **state) {
     for (int i = 0; i < 6; i++)
         memory_free((void *)(uintptr_t)taken[i]);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_rank_that_looks_across_answers),
-};
-TEST_MAIN(tests)

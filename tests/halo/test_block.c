@@ -74,8 +74,7 @@ static void assert_is(const Block *block, double m[N][N], bool transposed) {
     }
 }
 
-static void test_normalisations_are_the_papers_matrices(void **state) {
-    (void)state;
+TEST(test_normalisations_are_the_papers_matrices) {
     static const char *const names[] = {"gcn", "gcn-in", "mean", "mean-self", "sum"};
     static double m[N][N];
     for (int kind = 0; kind < 4; kind++) {
@@ -98,8 +97,7 @@ static void test_normalisations_are_the_papers_matrices(void **state) {
     }
 }
 
-static void test_unknown_normalisation_is_answered_with_the_list(void **state) {
-    (void)state;
+TEST(test_unknown_normalisation_is_answered_with_the_list) {
     TestGraph graph;
     Block block;
     Error err = {0};
@@ -111,8 +109,7 @@ static void test_unknown_normalisation_is_answered_with_the_list(void **state) {
 }
 
 // -3 + 1 (the self-loop) leaves nothing to take the root of.
-static void test_negative_degree_is_refused(void **state) {
-    (void)state;
+TEST(test_negative_degree_is_refused) {
     double in[1] = {-3}, out[1] = {-3};
     int64_t gid[1] = {41};
     Shard shard = {.sets = 1,
@@ -172,8 +169,7 @@ static bool is_for_graphs(const char *name) { return strncmp(name, "hyper-", 6) 
 // Where every edge has its way back and no weight, a normalisation, however it shares what it
 // divides by between the two ends, has the largest eigenvalue 1: D^-1 A, A D^-1 and D^-1/2 A D^-1/2
 // have the same ones. One that divides nothing is left as it is.
-static void test_no_normalisation_lets_rows_grow_or_shrink(void **state) {
-    (void)state;
+TEST(test_no_normalisation_lets_rows_grow_or_shrink) {
     TestGraph graph;
     test_graph_init(&graph, (TestGraphKind){.nodes = N, .degree = 5, .features = 1, .classes = 2},
                     7, &test_comm);
@@ -192,12 +188,3 @@ static void test_no_normalisation_lets_rows_grow_or_shrink(void **state) {
     }
     test_graph_clear(&graph);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_normalisations_are_the_papers_matrices),
-    cmocka_unit_test(test_no_normalisation_lets_rows_grow_or_shrink),
-    cmocka_unit_test(test_unknown_normalisation_is_answered_with_the_list),
-    cmocka_unit_test(test_negative_degree_is_refused),
-};
-
-TEST_MAIN(tests)

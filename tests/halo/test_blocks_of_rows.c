@@ -38,8 +38,7 @@ static int32_t *rows_of(const Shard *shard) {
     return rows;
 }
 
-static void rows_pass_in_blocks(void **state) {
-    (void)state;
+TEST(rows_pass_in_blocks) {
     TestGraph graph;
     Error err = {0};
     Taken taken = {.stop = NODES_OF_TEST};
@@ -65,7 +64,3 @@ static void rows_pass_in_blocks(void **state) {
     memory_free(own);
     test_graph_clear(&graph);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(rows_pass_in_blocks)};
-
-TEST_MAIN(tests)

@@ -158,8 +158,7 @@ static void assert_best(const Graph *g) {
     cover_clear(&cover);
 }
 
-static void test_all_small_graphs(void **state) {
-    (void)state;
+TEST(test_all_small_graphs) {
     for (int targets = 0; targets <= 4; targets++)
         for (int sources = 0; sources <= 4 && targets * sources <= 12; sources++)
             for (uint64_t bits = 0; bits < (uint64_t)1 << (targets * sources); bits++) {
@@ -169,8 +168,7 @@ static void test_all_small_graphs(void **state) {
             }
 }
 
-static void test_random_graphs_of_six_and_six(void **state) {
-    (void)state;
+TEST(test_random_graphs_of_six_and_six) {
     for (uint64_t seed = 0; seed < 3000; seed++) {
         Graph g = graph_random(4 + (int64_t)(seed % 3), 4 + (int64_t)(seed / 3 % 3),
                                0.15 + 0.05 * (double)(seed % 10), false, seed);
@@ -215,8 +213,7 @@ static int64_t plain_matching(const Graph *g, int64_t without, const uint8_t *go
     return size;
 }
 
-static void test_as_large_as_a_maximum_matching(void **state) {
-    (void)state;
+TEST(test_as_large_as_a_maximum_matching) {
     for (uint64_t seed = 0; seed < 60; seed++) {
         int64_t targets = 150 + 100 * (int64_t)(seed % 3);
         bool hubs = seed & 1;
@@ -233,8 +230,7 @@ static void test_as_large_as_a_maximum_matching(void **state) {
 
 // A target that is left out needs all its sources; where that makes the cover larger it is in every
 // minimum cover, and only such targets may be in ours.
-static void test_targets_are_those_of_every_minimum_cover(void **state) {
-    (void)state;
+TEST(test_targets_are_those_of_every_minimum_cover) {
     int64_t members = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
         Graph g = graph_random(90, 93, seed & 1 ? 2.2 : 0.032, seed & 1, seed);
@@ -270,16 +266,14 @@ static Graph graph_complete(int64_t targets, int64_t sources) {
     return graph_random(targets, sources, 2, false, 0);
 }
 
-static void test_nothing_to_cover(void **state) {
-    (void)state;
+TEST(test_nothing_to_cover) {
     assert_sizes(graph_complete(0, 0), 0, 0);
     assert_sizes(graph_complete(0, 7), 0, 0);
     assert_sizes(graph_complete(7, 0), 0, 0);
     assert_sizes(graph_random(7, 9, 0, false, 0), 0, 0);
 }
 
-static void test_complete_graphs_take_the_smaller_side_and_sources_when_equal(void **state) {
-    (void)state;
+TEST(test_complete_graphs_take_the_smaller_side_and_sources_when_equal) {
     assert_sizes(graph_complete(1, 1), 0, 1);
     assert_sizes(graph_complete(1, 1000), 1, 0); // stars
     assert_sizes(graph_complete(1000, 1), 0, 1);
@@ -345,36 +339,19 @@ static Graph graph_chain(int64_t length) {
     return g;
 }
 
-static void test_long_paths(void **state) {
-    (void)state;
+TEST(test_long_paths) {
     assert_sizes(graph_path(LONG, LONG), 0, LONG);
     assert_sizes(graph_path(LONG, LONG - 1), 0, LONG - 1);
     assert_sizes(graph_path(LONG, LONG + 1), LONG, 0);
 }
 
-static void test_long_ladders(void **state) {
-    (void)state;
+TEST(test_long_ladders) {
     assert_sizes(graph_ladder(LONG, false), 0, LONG);
     assert_sizes(graph_ladder(LONG, true), LONG, 0);
 }
 
-static void test_a_path_through_everything_puts_the_start_right(void **state) {
-    (void)state;
+TEST(test_a_path_through_everything_puts_the_start_right) {
     assert_sizes(graph_chain(1), 0, 6);
     assert_sizes(graph_chain(10), 0, 15);
     assert_sizes(graph_chain(LONG), 0, LONG + 5);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_all_small_graphs),
-    cmocka_unit_test(test_random_graphs_of_six_and_six),
-    cmocka_unit_test(test_as_large_as_a_maximum_matching),
-    cmocka_unit_test(test_targets_are_those_of_every_minimum_cover),
-    cmocka_unit_test(test_nothing_to_cover),
-    cmocka_unit_test(test_complete_graphs_take_the_smaller_side_and_sources_when_equal),
-    cmocka_unit_test(test_long_paths),
-    cmocka_unit_test(test_long_ladders),
-    cmocka_unit_test(test_a_path_through_everything_puts_the_start_right),
-};
-
-TEST_MAIN(tests)

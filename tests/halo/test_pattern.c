@@ -234,14 +234,10 @@ static void holds(const TestGraph *graph, const Pattern *p) {
     covers_save_rows(graph, p);
 }
 
-static void test_payloads_sums_order_and_covers(void **state) {
-    (void)state;
-    for_each_pattern(holds);
-}
+TEST(test_payloads_sums_order_and_covers) { for_each_pattern(holds); }
 
 // A symmetric graph is its own transpose: one Pattern serves both directions.
-static void test_symmetric_graph_has_one_pattern(void **state) {
-    (void)state;
+TEST(test_symmetric_graph_has_one_pattern) {
     for (int k = 0; k < KINDS; k++) {
         TestGraph graph;
         test_graph_init(&graph, kinds[k], 1, &test_comm);
@@ -251,10 +247,3 @@ static void test_symmetric_graph_has_one_pattern(void **state) {
         test_graph_clear(&graph);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_payloads_sums_order_and_covers),
-    cmocka_unit_test(test_symmetric_graph_has_one_pattern),
-};
-
-TEST_MAIN(tests)

@@ -61,15 +61,13 @@ static void what_is_wrong_is_found(const TestGraph *graph, const Pattern *p) {
     broken_pattern_is_found(graph, p);
 }
 
-static void test_what_is_wrong_is_found(void **state) {
-    (void)state;
+TEST(test_what_is_wrong_is_found) {
     for_each_pattern(what_is_wrong_is_found);
     assert_int_equal(stale_lists_found > 0, test_comm.size > 1);
 }
 
 // Backward of a directed graph may need more ranges than there are; those kept are the longest.
-static void test_too_many_ranges_keep_the_longest(void **state) {
-    (void)state;
+TEST(test_too_many_ranges_keep_the_longest) {
     enum { ROWS = 1000 };
     // Part 0 owns nodes 0..ROWS-1, part 1 node ROWS, any others none. Each node i with i % 10 == 0
     // reads it backward, so that there are 100 ranges of 9 rows; 10 of 19 where i % 100 == 50 does
@@ -109,8 +107,7 @@ static void test_too_many_ranges_keep_the_longest(void **state) {
     memory_free(part);
 }
 
-static void test_plan_covers_what_is_taken(void **state) {
-    (void)state;
+TEST(test_plan_covers_what_is_taken) {
     for (int k = 0; k < KINDS; k++) {
         TestGraph graph;
         test_graph_init(&graph, kinds[k], 1, &test_comm);
@@ -134,11 +131,3 @@ static void test_plan_covers_what_is_taken(void **state) {
         test_graph_clear(&graph);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_what_is_wrong_is_found),
-    cmocka_unit_test(test_too_many_ranges_keep_the_longest),
-    cmocka_unit_test(test_plan_covers_what_is_taken),
-};
-
-TEST_MAIN(tests)

@@ -32,8 +32,7 @@ static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
     memory_free(sent);
 }
 
-static void lists_are_inverse_and_follow_global_ids(void **state) {
-    (void)state;
+TEST(lists_are_inverse_and_follow_global_ids) {
     static const size_t sizes[] = {1, 4, 8, 20};
     for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++) {
         TestGraph graph;
@@ -46,8 +45,7 @@ static void lists_are_inverse_and_follow_global_ids(void **state) {
     }
 }
 
-static void owners_learn_their_offsets(void **state) {
-    (void)state;
+TEST(owners_learn_their_offsets) {
     TestGraph graph;
     test_graph_init(&graph, kinds[1], 7, &test_comm);
     const HaloPlan *p = &graph.forward->plan;
@@ -56,9 +54,3 @@ static void owners_learn_their_offsets(void **state) {
     memory_free(offset);
     test_graph_clear(&graph);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(lists_are_inverse_and_follow_global_ids),
-    cmocka_unit_test(owners_learn_their_offsets),
-};
-TEST_MAIN(tests)

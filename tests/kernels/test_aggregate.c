@@ -22,8 +22,7 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
     problem_clear(&p);
 }
 
-static void every_width_and_every_factor(void **state) {
-    (void)state;
+TEST(every_width_and_every_factor) {
     static const int64_t wide[] = {128, 200, 256, 300, 602};
     omp_set_num_threads(1);
     for (int combination = 0; combination < 16; combination++) {
@@ -34,8 +33,7 @@ static void every_width_and_every_factor(void **state) {
     }
 }
 
-static void threads_and_tuning_change_no_bit(void **state) {
-    (void)state;
+TEST(threads_and_tuning_change_no_bit) {
     enum { WIDE = 400 }; // a table that aggregate_tune does not take for small
     Problem p = large_problem(WIDE);
     Rows expected = rows_alloc(device(), MANY, WIDE, "expected"),
@@ -52,8 +50,7 @@ static void threads_and_tuning_change_no_bit(void **state) {
     problem_clear(&p);
 }
 
-static void ranges_leave_other_rows_alone(void **state) {
-    (void)state;
+TEST(ranges_leave_other_rows_alone) {
     enum { WIDE = 48 };
     omp_set_num_threads(2);
     Problem p = large_problem(WIDE);
@@ -86,8 +83,7 @@ static void ranges_leave_other_rows_alone(void **state) {
 
 // ---- what it may take and whom it may call
 
-static void memory_is_as_predicted_and_taken_once(void **state) {
-    (void)state;
+TEST(memory_is_as_predicted_and_taken_once) {
     enum { WIDE = 400 };
     Problem p = large_problem(WIDE);
     Rows out = rows_alloc(device(), MANY, WIDE, "found"),
@@ -126,8 +122,7 @@ static void count_call(void *context) {
         calls->elsewhere++;
 }
 
-static void poll_is_called_from_thread_0_while_it_works(void **state) {
-    (void)state;
+TEST(poll_is_called_from_thread_0_while_it_works) {
     omp_set_num_threads(2);
     Problem p = large_problem(256);
     Rows out = rows_alloc(device(), MANY, 256, "found");
@@ -147,8 +142,7 @@ static void poll_is_called_from_thread_0_while_it_works(void **state) {
     problem_clear(&p);
 }
 
-static void names_are_checked(void **state) {
-    (void)state;
+TEST(names_are_checked) {
     Error err = {0};
     assert_ptr_equal(backend_find("cpu", &err), &backend_cpu);
     assert_null(backend_find("abacus", &err));
@@ -159,13 +153,3 @@ static void names_are_checked(void **state) {
     assert_int_equal(err.code, EXIT_CONFIG);
     assert_true(vectors_start("auto"));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_width_and_every_factor),
-    cmocka_unit_test(threads_and_tuning_change_no_bit),
-    cmocka_unit_test(ranges_leave_other_rows_alone),
-    cmocka_unit_test(memory_is_as_predicted_and_taken_once),
-    cmocka_unit_test(poll_is_called_from_thread_0_while_it_works),
-    cmocka_unit_test(names_are_checked),
-};
-TEST_MAIN(tests)

@@ -89,8 +89,7 @@ static void expect_parts(Rows expected, Problem p, const Parts *parts) {
             floats(expected)[parts->rows[k] * expected.stride + c] *= left[parts->rows[k]];
 }
 
-static void halo_in_any_pieces_is_one_pass(void **state) {
-    (void)state;
+TEST(halo_in_any_pieces_is_one_pass) {
     static const int64_t widths[] = {5, 48, 130, 300};
     for (int combination = 0; combination < 16; combination++)
         for (int v = 0; v < VECTORS && vectors_start(vectors[v]); v++) {
@@ -115,9 +114,3 @@ static void halo_in_any_pieces_is_one_pass(void **state) {
             problem_clear(&p);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(halo_in_any_pieces_is_one_pass),
-};
-
-TEST_MAIN(tests)

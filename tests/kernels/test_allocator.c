@@ -25,8 +25,7 @@ static MemoryForecast plan_on(const Backend *backend) {
     return forecast;
 }
 
-static void a_block_is_planned_where_it_lies(void **state) {
-    (void)state;
+TEST(a_block_is_planned_where_it_lies) {
     Backend device = backend_fenced;
     device.device_free = free_of_device;
     MemoryForecast cpu = plan_on(&backend_cpu), fenced = plan_on(&backend_fenced),
@@ -39,8 +38,7 @@ static void a_block_is_planned_where_it_lies(void **state) {
     assert_int_equal(forecast_device_total(&apart), 20000 + 50000000 + 64000000);
 }
 
-static void a_plan_that_the_device_cannot_hold_is_refused(void **state) {
-    (void)state;
+TEST(a_plan_that_the_device_cannot_hold_is_refused) {
     Backend device = backend_fenced;
     device.device_free = free_of_device;
     MemoryForecast forecast = plan_on(&device);
@@ -82,8 +80,7 @@ static void expect_fresh(const Backend *b, int byte) {
     b->free(block);
 }
 
-static void tests_have_poisoned_memory(void **state) {
-    (void)state;
+TEST(tests_have_poisoned_memory) {
     const Backend *emulated = emulated_device(&(Error){0});
     assert_true(memory_is_poisoned()); // CMake says so for all tests
     expect_fresh(&backend_cpu, 255);
@@ -93,11 +90,3 @@ static void tests_have_poisoned_memory(void **state) {
     unsetenv("FRINGE_POISON");
     expect_fresh(&backend_cpu, 0);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_block_is_planned_where_it_lies),
-    cmocka_unit_test(a_plan_that_the_device_cannot_hold_is_refused),
-    cmocka_unit_test(tests_have_poisoned_memory),
-};
-
-TEST_MAIN(tests)

@@ -96,14 +96,12 @@ static int walk_large(const Backend *b, const char *how, void (*before)(int numb
     return cases;
 }
 
-static void on_the_cpu(void **state) {
-    (void)state;
+TEST(on_the_cpu) {
     assert_true(walk(&backend_cpu, 0, "plain") > 100);
     assert_true(walk_large(&backend_cpu, "plain", NULL) > 100);
 }
 
-static void on_fenced(void **state) {
-    (void)state;
+TEST(on_fenced) {
     assert_true(walk(&backend_fenced, 0, "late") > 100);
 #ifndef __SANITIZE_ADDRESS__ // the CPU's kernels again
     assert_true(walk_large(&backend_fenced, "late", NULL) > 100);
@@ -117,8 +115,7 @@ static void take_turns(int number) {
     setenv("FRINGE_EMULATED_STREAMS", number % 2 == 0 ? "oldest" : "newest", 1);
 }
 
-static void large_on_emulated(void **state) {
-    (void)state;
+TEST(large_on_emulated) {
     Error err = {0};
     const Backend *b = emulated_device(&err);
     if (b == NULL)
@@ -126,8 +123,7 @@ static void large_on_emulated(void **state) {
     assert_true(walk_large(b, "large", take_turns) > 100);
 }
 
-static void on_emulated(void **state) {
-    (void)state;
+TEST(on_emulated) {
     Error err = {0};
     const Backend *b = emulated_device(&err);
     if (b == NULL)
@@ -156,13 +152,9 @@ static void compare_far(const Backend *b) {
             }
 }
 
-static void far_rows_of_the_cpu(void **state) {
-    (void)state;
-    compare_far(&backend_cpu);
-}
+TEST(far_rows_of_the_cpu) { compare_far(&backend_cpu); }
 
-static void far_rows_of_the_emulated(void **state) {
-    (void)state;
+TEST(far_rows_of_the_emulated) {
     Error err = {0};
     const Backend *b = emulated_device(&err);
     if (b == NULL)
@@ -185,8 +177,7 @@ static void aggregates_by_cusparse(const Backend *b) {
     assert_string_equal(b->spmm(), "own");
 }
 
-static void cusparse_on_emulated(void **state) {
-    (void)state;
+TEST(cusparse_on_emulated) {
     Error err = {0};
     const Backend *b = emulated_device(&err);
     if (b == NULL)
@@ -231,8 +222,7 @@ static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, boo
     assert_true(b->start(&(BackendStart){.spmm = "own"}, &err));
 }
 
-static void aggregates_take_what_they_say(void **state) {
-    (void)state;
+TEST(aggregates_take_what_they_say) {
     Error err = {0};
     const Backend *b = emulated_device(&err);
     if (b == NULL)
@@ -254,8 +244,7 @@ static void compare_giant(const Backend *b) {
                     compare(b, &operations[i], giant[s], v, "giant");
 }
 
-static void on_cuda(void **state) {
-    (void)state;
+TEST(on_cuda) {
     Error err = {0};
     const Backend *b = real_device(&test_comm, &err);
     if (b == NULL)
@@ -266,16 +255,3 @@ static void on_cuda(void **state) {
     compare_far(b);
     aggregates_by_cusparse(b);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(on_the_cpu),
-    cmocka_unit_test(on_fenced),
-    cmocka_unit_test(on_emulated),
-    cmocka_unit_test(large_on_emulated),
-    cmocka_unit_test(cusparse_on_emulated),
-    cmocka_unit_test(aggregates_take_what_they_say),
-    cmocka_unit_test(far_rows_of_the_cpu),
-    cmocka_unit_test(far_rows_of_the_emulated),
-    cmocka_unit_test(on_cuda),
-};
-TEST_MAIN(tests)

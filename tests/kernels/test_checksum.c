@@ -23,8 +23,7 @@ static void fill(unsigned char payload[BYTES]) {
     memcpy(payload, &first, sizeof first);
 }
 
-static void every_bit_counts(void **state) {
-    (void)state;
+TEST(every_bit_counts) {
     _Alignas(8) unsigned char payload[BYTES];
     fill(payload);
     const uint64_t good = checksum(payload, BYTES);
@@ -36,8 +35,7 @@ static void every_bit_counts(void **state) {
     assert_true(checksum(payload, BYTES) == good);
 }
 
-static void places_count(void **state) {
-    (void)state;
+TEST(places_count) {
     _Alignas(8) unsigned char payload[BYTES], moved[BYTES];
     fill(payload);
     const uint64_t good = checksum(payload, BYTES);
@@ -50,8 +48,7 @@ static void places_count(void **state) {
         }
 }
 
-static void what_follows_the_end_does_not_count(void **state) {
-    (void)state;
+TEST(what_follows_the_end_does_not_count) {
     _Alignas(8) unsigned char payload[BYTES];
     fill(payload);
     for (size_t bytes = 0; bytes + 1 < BYTES; bytes++) {
@@ -61,10 +58,3 @@ static void what_follows_the_end_does_not_count(void **state) {
         payload[bytes] ^= 255;
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_bit_counts),
-    cmocka_unit_test(places_count),
-    cmocka_unit_test(what_follows_the_end_does_not_count),
-};
-TEST_MAIN(tests)

@@ -78,8 +78,7 @@ static int32_t label_of(int64_t r) { return r % 9 == 4 ? -1 : (int32_t)(r * 5 % 
 static bool is_label(int64_t r, int64_t c) { return label_of(r) == c; }
 static bool has_label(int64_t r, int64_t c) { return (r + c) % 3 == 0; }
 
-static void counts_are_those_of_the_definitions(void **state) {
-    (void)state;
+TEST(counts_are_those_of_the_definitions) {
     for (size_t w = 0; w < sizeof widths / sizeof *widths; w++) {
         classes = widths[w];
         Rows logits = logits_of(classes);
@@ -100,7 +99,3 @@ static void counts_are_those_of_the_definitions(void **state) {
         rows_free(device(), &logits);
     }
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(counts_are_those_of_the_definitions)};
-
-TEST_MAIN(tests)

@@ -54,8 +54,7 @@ static void one_product(int64_t rows, int64_t depth, int64_t columns, bool add) 
     rows_free(device(), &before);
 }
 
-static void products_are_right_at_every_width(void **state) {
-    (void)state;
+TEST(products_are_right_at_every_width) {
     for (int64_t columns = 1; columns <= 70; columns++) {
         one_product(21, 40, columns, columns % 2);
         one_product(21, columns, 30, columns % 2);
@@ -66,8 +65,7 @@ static void products_are_right_at_every_width(void **state) {
     one_product(0, 5, 5, true);
 }
 
-static void gradient_is_right(void **state) {
-    (void)state;
+TEST(gradient_is_right) {
     static const int64_t sizes[][3] = {{0, 3, 5},     {1, 1, 1},      {255, 7, 16},  {256, 41, 5},
                                        {257, 16, 41}, {5000, 70, 33}, {600, 602, 41}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -116,15 +114,13 @@ static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
     rows_free(device(), &out);
 }
 
-static void bits_of_products_do_not_depend_on_cuts_or_threads(void **state) {
-    (void)state;
+TEST(bits_of_products_do_not_depend_on_cuts_or_threads) {
     static const int64_t shapes[][2] = {{602, 256}, {256, 256}, {256, 41}, {16, 7}, {1433, 16}};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
         cuts_and_threads_do_not_show(shapes[s][0], shapes[s][1]);
 }
 
-static void bits_of_the_gradient_do_not_depend_on_threads(void **state) {
-    (void)state;
+TEST(bits_of_the_gradient_do_not_depend_on_threads) {
     Rows a = random_rows(5000, 130, 1), g = random_rows(5000, 41, 2);
     float *dw = ALLOC(float, 130 * 41, "dw"), *first = ALLOC(float, 130 * 41, "first");
     float *scratch = ALLOC(float, cpu_dense_gradient_scratch(5000, 130, 41), "scratch");
@@ -147,8 +143,7 @@ static void counting(void *context) {
     ++*(int *)context;
 }
 
-static void long_products_poll_from_thread_0(void **state) {
-    (void)state;
+TEST(long_products_poll_from_thread_0) {
     enum { ROWS = 16384, WIDTH = 300 };
     Rows a = random_rows(ROWS, 16, 1), out = rows_alloc(device(), ROWS, WIDTH, "out");
     float *w = random_floats(WIDTH * WIDTH, 3);
@@ -161,12 +156,3 @@ static void long_products_poll_from_thread_0(void **state) {
     rows_free(device(), &a);
     rows_free(device(), &out);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(products_are_right_at_every_width),
-    cmocka_unit_test(gradient_is_right),
-    cmocka_unit_test(bits_of_products_do_not_depend_on_cuts_or_threads),
-    cmocka_unit_test(bits_of_the_gradient_do_not_depend_on_threads),
-    cmocka_unit_test(long_products_poll_from_thread_0),
-};
-TEST_MAIN(tests)

@@ -40,6 +40,8 @@ static int close_streams(void **) {
     return cudaStreamDestroy(first);
 }
 
+#define STREAMS_TEST(name) TEST_WITH(name, open_streams, close_streams)
+
 template <typename... Parameters, typename... Arguments>
 static void launch(void (*kernel)(Parameters...), int grid, int block, size_t bytes,
                    Arguments... arguments) {
@@ -83,7 +85,7 @@ static void turns_of(const char *order, int *turn, int grid, int block) {
     cudaFree(device);
 }
 
-static void threads_and_blocks_run_in_four_orders(void **) {
+STREAMS_TEST(threads_and_blocks_run_in_four_orders) {
     enum { GRID = 3, BLOCK = 65, ALL = GRID * BLOCK };
     int turn[ORDERS][ALL], again[ALL];
     for (int o = 0; o < ORDERS; o++) {
@@ -110,7 +112,7 @@ __global__ static void note_rounds(int *turn, int *turns) {
     turn[atomicAdd(turns, 1)] = (int)threadIdx.x;
 }
 
-static void warps_take_turns_where_they_are_interleaved(void **) {
+STREAMS_TEST(warps_take_turns_where_they_are_interleaved) {
     int turn[128], *device = device_new<int>(128), *turns = device_new<int>(1);
     for (const char *order : {"forward", "interleaved"}) {
         emulated_set_order(order);
@@ -157,7 +159,7 @@ __global__ static void lane_calls(unsigned *out) {
     out[192 + threadIdx.x] = (unsigned)__shfl_xor_sync(all, 0.5 * l, 1); // 8 bytes
 }
 
-static void orders_do_not_show_in_right_kernels(void **) {
+STREAMS_TEST(orders_do_not_show_in_right_kernels) {
     int x[MANY];
     for (int i = 0; i < MANY; i++)
         x[i] = i * i;
@@ -194,7 +196,7 @@ __global__ static void shift(int *out, bool waits) {
     out[threadIdx.x] = number[(threadIdx.x + 1) % blockDim.x];
 }
 
-static void a_missing_barrier_shows(void **) {
+STREAMS_TEST(a_missing_barrier_shows) {
     enum { BLOCK = 64 };
     int got[2][ORDERS][BLOCK], *device = device_new<int>(BLOCK);
     for (int waits = 0; waits < 2; waits++)
@@ -238,12 +240,12 @@ static void expect_run(const char *order, bool before, bool behind, bool beside)
     cudaFree(device);
 }
 
-static void a_wait_runs_what_its_order_says(void **) {
+STREAMS_TEST(a_wait_runs_what_its_order_says) {
     expect_run("oldest", true, false, false);
     expect_run("newest", true, false, true);
 }
 
-static void a_stream_waits_for_what_an_event_was(void **) {
+STREAMS_TEST(a_stream_waits_for_what_an_event_was) {
     for (const char *order : {"oldest", "newest", "random", "random"}) {
         int one = 0, got = 0, *device = device_new<int>(1);
         cudaEvent_t event;
@@ -266,7 +268,7 @@ static void a_stream_waits_for_what_an_event_was(void **) {
 
 // ---- memory and libraries
 
-static void memory_is_limited_and_full_of_nothing(void **) {
+STREAMS_TEST(memory_is_limited_and_full_of_nothing) {
     float got[64];
     void *block = NULL;
     size_t left = 0, all = 0;
@@ -286,7 +288,7 @@ static void memory_is_limited_and_full_of_nothing(void **) {
     cudaFree(block);
 }
 
-static void dense_products_are_right(void **) {
+STREAMS_TEST(dense_products_are_right) {
     const float a[] = {1, 2, 3, 4, 5, 6}, b[] = {1, -1, 2, 0, 1, 3}, two = 2, one = 1; // 2x3, 3x2
     const float ones[] = {1, 1, 1, 1, 1, 1, 1, 1};
     float *x = device_copy(a, 6), *y = device_copy(b, 6), *z = device_copy(ones, 8), got[8];
@@ -303,7 +305,7 @@ static void dense_products_are_right(void **) {
         cudaFree(block);
 }
 
-static void sparse_products_are_right(void **) {
+STREAMS_TEST(sparse_products_are_right) {
     const int32_t offset[] = {0, 2, 2, 3}, column[] = {0, 2, 1};
     const float weight[] = {2, 3, 5};
     int32_t *o = device_copy(offset, 4), *c = device_copy(column, 3);
@@ -338,20 +340,3 @@ static void sparse_products_are_right(void **) {
 }
 
 #include "faults.h"
-
-static const struct CMUnitTest tests[] = {
-#define ON_STREAMS(test) cmocka_unit_test_setup_teardown(test, open_streams, close_streams)
-    ON_STREAMS(threads_and_blocks_run_in_four_orders),
-    ON_STREAMS(warps_take_turns_where_they_are_interleaved),
-    ON_STREAMS(orders_do_not_show_in_right_kernels),
-    ON_STREAMS(a_missing_barrier_shows),
-    ON_STREAMS(a_wait_runs_what_its_order_says),
-    ON_STREAMS(a_stream_waits_for_what_an_event_was),
-    ON_STREAMS(memory_is_limited_and_full_of_nothing),
-    ON_STREAMS(dense_products_are_right),
-    ON_STREAMS(sparse_products_are_right),
-    ON_STREAMS(faults_of_threads_end_the_program),
-    ON_STREAMS(who_ends_and_who_waits_is_told),
-    ON_STREAMS(faults_of_memory_end_the_program),
-};
-TEST_MAIN(tests)

@@ -21,8 +21,7 @@ static Csr some_entries(Rows x) {
     return csr;
 }
 
-static void drops_what_rows_drop(void **state) {
-    (void)state;
+TEST(drops_what_rows_drop) {
     Rows x = random_rows(ROWS, COLUMNS, 1), dropped = random_rows(ROWS, COLUMNS, 2);
     Csr csr = some_entries(x);
     int64_t entries = csr_entries(&csr), kept = 0, id[ROWS];
@@ -92,8 +91,7 @@ static void check_product(const Csr *csr, int64_t columns, int which) {
     memory_free(tight);
 }
 
-static void products_have_one_order(void **state) {
-    (void)state;
+TEST(products_have_one_order) {
     Rows x = random_rows(ROWS, COLUMNS, 1);
     Csr csr = some_entries(x), back;
     csr_transpose(&back, &csr, COLUMNS);
@@ -103,9 +101,3 @@ static void products_have_one_order(void **state) {
     csr_free(&csr);
     rows_free(device(), &x);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(drops_what_rows_drop),
-    cmocka_unit_test(products_have_one_order),
-};
-TEST_MAIN(tests)

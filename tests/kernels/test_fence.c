@@ -148,8 +148,7 @@ static bool dies(int status) {
            (WIFEXITED(status) && WEXITSTATUS(status) == REFUSED);
 }
 
-static void misuse_dies(void **state) {
-    (void)state;
+TEST(misuse_dies) {
     for (int i = 0; i < MISUSES; i++)
         for (int inside = 0; inside < 2; inside++) {
             const Misuse *m = &misuses[i];
@@ -162,8 +161,3 @@ static void misuse_dies(void **state) {
                          (unsigned)control);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(misuse_dies),
-};
-TEST_MAIN(tests)

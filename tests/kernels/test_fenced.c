@@ -15,8 +15,7 @@ static void take_order(const char *order) { setenv("FRINGE_FENCED_ORDER", order,
 
 // ---- lateness
 
-static void nothing_runs_before_a_wait(void **state) {
-    (void)state;
+TEST(nothing_runs_before_a_wait) {
     float sent[2] = {1, 2}, got[2] = {0};
     DeviceFloat *device = fenced->alloc(sizeof sent, "test");
     DeviceEvent *event = fenced->event_new();
@@ -59,15 +58,13 @@ static void expect_run(const char *order, bool own, bool behind, bool beside) {
     fenced->free(device);
 }
 
-static void a_wait_runs_what_its_order_says(void **state) {
-    (void)state;
+TEST(a_wait_runs_what_its_order_says) {
     expect_run("oldest", true, false, false);
     expect_run("newest", true, false, true);
     take_order("oldest");
 }
 
-static void a_stream_waits_for_the_other(void **state) {
-    (void)state;
+TEST(a_stream_waits_for_the_other) {
     const char *const orders[] = {"oldest", "newest"};
     for (int i = 0; i < 2; i++) {
         const float one = 1;
@@ -91,8 +88,7 @@ static void a_stream_waits_for_the_other(void **state) {
 }
 
 // Without the wait the message stream runs first: this is what a forgotten one looks like.
-static void a_wait_that_lacks_is_noticed(void **state) {
-    (void)state;
+TEST(a_wait_that_lacks_is_noticed) {
     const float one = 1;
     float got = 1;
     DeviceFloat *device = fenced->alloc_zeroed(sizeof one, "test");
@@ -108,8 +104,7 @@ static void a_wait_that_lacks_is_noticed(void **state) {
 
 // ---- queues that are full, and Polls that put commands
 
-static void a_full_queue_runs_its_oldest(void **state) {
-    (void)state;
+TEST(a_full_queue_runs_its_oldest) {
     enum { MANY = 1000 };
     static float sent[MANY], got[MANY];
     DeviceFloat *device = fenced->alloc(sizeof sent, "test");
@@ -144,8 +139,7 @@ static void put_more(void *context) {
     fenced->download(&putter->got, putter->device, sizeof putter->got);
 }
 
-static void a_poll_may_put_commands(void **state) {
-    (void)state;
+TEST(a_poll_may_put_commands) {
     const float one = 1;
     Putter putter = {.device = fenced->alloc(sizeof one, "test")};
     Rows rows = rows_alloc(fenced, 1000, 16, "test"), out = rows_alloc(fenced, 1000, 16, "test");
@@ -243,8 +237,7 @@ static void run_steps(const Backend *b, float *out, const float *first) {
     rows_free(b, &w.a);
 }
 
-static void both_orders_give_the_cpus_bits(void **state) {
-    (void)state;
+TEST(both_orders_give_the_cpus_bits) {
     static float first[ROWS * COLUMNS], want[2 * ROWS * COLUMNS], got[2 * ROWS * COLUMNS];
     size_t before = memory_in_use();
     for (int i = 0; i < ROWS * COLUMNS; i++)
@@ -261,14 +254,3 @@ static void both_orders_give_the_cpus_bits(void **state) {
     take_order("oldest");
     assert_int_equal(memory_in_use(), before); // blocks are counted, and all are given back
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(nothing_runs_before_a_wait),
-    cmocka_unit_test(a_wait_runs_what_its_order_says),
-    cmocka_unit_test(a_stream_waits_for_the_other),
-    cmocka_unit_test(a_wait_that_lacks_is_noticed),
-    cmocka_unit_test(a_full_queue_runs_its_oldest),
-    cmocka_unit_test(a_poll_may_put_commands),
-    cmocka_unit_test(both_orders_give_the_cpus_bits),
-};
-TEST_MAIN(tests)

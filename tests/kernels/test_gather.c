@@ -63,8 +63,7 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     rows_free(device(), &source.x);
 }
 
-static void rows_of_a_list_come_back(void **state) {
-    (void)state;
+TEST(rows_of_a_list_come_back) {
     for (Way way = {0}; way_next(&way);)
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
             for (int kind = 0; kind < 4; kind++)
@@ -79,8 +78,7 @@ static uint32_t true_bf16(uint32_t bits) {
         return high | 0x40;
     return high + (low > 0x8000 || (low == 0x8000 && high % 2 == 1));
 }
-static void a_float_has_its_nearest_bf16_and_a_nan_stays_one(void **state) {
-    (void)state;
+TEST(a_float_has_its_nearest_bf16_and_a_nan_stays_one) {
     static const uint32_t low[] = {0, 1, 0x7fff, 0x8000, 0x8001, 0xffff};
     for (uint32_t high = 0; high <= 0xffff; high++)
         for (int i = 0; i < 6; i++) {
@@ -89,9 +87,3 @@ static void a_float_has_its_nearest_bf16_and_a_nan_stays_one(void **state) {
                 fail_msg("bf16 of %08x is %04x, not %04x", bits, got, want);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_of_a_list_come_back),
-    cmocka_unit_test(a_float_has_its_nearest_bf16_and_a_nan_stays_one)};
-
-TEST_MAIN(tests)

@@ -187,8 +187,7 @@ static void case_matches(LossOf of, bool weighed, int64_t rows, int64_t columns,
     case_free(&c);
 }
 
-static void loss_and_gradient_are_right_at_every_width(void **state) {
-    (void)state;
+TEST(loss_and_gradient_are_right_at_every_width) {
     for (Way way = {0}; way_next(&way);)
         for (LossOf of = 0; of < LOSSES; of++) {
             for (int64_t columns = 1; columns <= 70; columns++)
@@ -200,8 +199,7 @@ static void loss_and_gradient_are_right_at_every_width(void **state) {
         }
 }
 
-static void large_scores_neither_overflow_nor_vanish(void **state) {
-    (void)state;
+TEST(large_scores_neither_overflow_nor_vanish) {
     static const float spreads[] = {1e-20f, 1e-3f, 30, 1e3f, 1e6f};
     for (int s = 0; s < 5; s++)
         for (LossOf of = 0; of < LOSSES; of++)
@@ -221,8 +219,7 @@ static void large_scores_neither_overflow_nor_vanish(void **state) {
             }
 }
 
-static void a_nan_score_gives_a_nan_loss(void **state) {
-    (void)state;
+TEST(a_nan_score_gives_a_nan_loss) {
     for (LossOf of = 0; of < LOSSES; of++)
         for (Way way = {0}; way_next(&way);)
             for (int64_t k = 0; k < 20; k++) {
@@ -234,8 +231,7 @@ static void a_nan_score_gives_a_nan_loss(void **state) {
             }
 }
 
-static void bits_do_not_depend_on_threads_or_width(void **state) {
-    (void)state;
+TEST(bits_do_not_depend_on_threads_or_width) {
     static const int64_t sizes[][2] = {{0, 3}, {1, 1}, {1000, 41}, {20000, 7}, {300, 121}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (LossOf of = 0; of < LOSSES; of++) {
@@ -256,11 +252,3 @@ static void bits_do_not_depend_on_threads_or_width(void **state) {
             case_free(&c);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(loss_and_gradient_are_right_at_every_width),
-    cmocka_unit_test(large_scores_neither_overflow_nor_vanish),
-    cmocka_unit_test(a_nan_score_gives_a_nan_loss),
-    cmocka_unit_test(bits_do_not_depend_on_threads_or_width),
-};
-TEST_MAIN(tests)

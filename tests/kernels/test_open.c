@@ -32,8 +32,7 @@ static const Backend *opened(const char *name, Error *err) {
     return backend_open_in(&family, name, &(BackendStart){.node_rank = 3}, err);
 }
 
-static void auto_is_the_first_device_that_starts(void **state) {
-    (void)state;
+TEST(auto_is_the_first_device_that_starts) {
     Error err = {0};
     starts = true;
     assert_ptr_equal(opened("auto", &err), &device);
@@ -43,8 +42,7 @@ static void auto_is_the_first_device_that_starts(void **state) {
     assert_int_equal(err.code, 0); // why the device did not start is for doctor
 }
 
-static void a_name_is_that_backend_or_an_error(void **state) {
-    (void)state;
+TEST(a_name_is_that_backend_or_an_error) {
     Error err = {0}, unknown = {0};
     starts = false;
     assert_ptr_equal(opened("cpu", &err), &cpu);
@@ -55,8 +53,7 @@ static void a_name_is_that_backend_or_an_error(void **state) {
                    "one of other, cpu, device, auto");
 }
 
-static void a_missing_plugin_has_a_true_reason(void **state) {
-    (void)state;
+TEST(a_missing_plugin_has_a_true_reason) {
     test_write_text(test_path("there.so"), "built");
     const char *folder = test_folder();
     const struct {
@@ -73,11 +70,3 @@ static void a_missing_plugin_has_a_true_reason(void **state) {
         assert_int_equal(strstr(out, folder) != NULL, cases[i].built_in == folder);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_missing_plugin_has_a_true_reason),
-    cmocka_unit_test(auto_is_the_first_device_that_starts),
-    cmocka_unit_test(a_name_is_that_backend_or_an_error),
-};
-
-TEST_MAIN(tests)

@@ -94,8 +94,7 @@ static void matches(const State *s, const float *start, enum Kind kind, float *c
     }
 }
 
-static void steps_are_pytorchs(void **state) {
-    (void)state;
+TEST(steps_are_pytorchs) {
     for (int n = 0; n < COUNTS; n++)
         for (int kind = ADAM; kind <= MOMENTUM; kind++)
             for (int with_decay = 0; with_decay < 2; with_decay++) {
@@ -128,8 +127,7 @@ static void steps_are_pytorchs(void **state) {
 }
 
 // 50 steps of AdamW from the same gradients; the corrections as the trainer has them.
-static void many_steps_of_adamw_are_pytorchs(void **state) {
-    (void)state;
+TEST(many_steps_of_adamw_are_pytorchs) {
     enum { COUNT = 21, MANY = 50 };
     float *g = random_floats(COUNT * MANY, 3), *start = random_floats(COUNT, 1), decay[COUNT],
           truth[COUNT];
@@ -160,8 +158,7 @@ static void many_steps_of_adamw_are_pytorchs(void **state) {
     memory_free(g);
 }
 
-static void squares_are_summed(void **state) {
-    (void)state;
+TEST(squares_are_summed) {
     for (int n = 0; n < COUNTS; n++) {
         float *x = random_floats(counts[n] + 1, 5);
         long double truth = 0;
@@ -181,8 +178,7 @@ static void squares_are_summed(void **state) {
 }
 
 // Of what messages remember: how far it has moved, and how large it was.
-static void distances_are_summed(void **state) {
-    (void)state;
+TEST(distances_are_summed) {
     for (int n = 0; n < COUNTS; n++) {
         float *a = random_floats(counts[n], 4), *b = random_floats(counts[n], 5);
         long double moved = 0, size = 0;
@@ -204,8 +200,7 @@ static void distances_are_summed(void **state) {
     }
 }
 
-static void huge_gradients_do_not_overflow_their_sum(void **state) {
-    (void)state;
+TEST(huge_gradients_do_not_overflow_their_sum) {
     float x[3] = {1e30f, -1e30f, 1e30f};
     double truth = 3 * (double)1e30f * (double)1e30f;
     double sum = 0;
@@ -213,8 +208,7 @@ static void huge_gradients_do_not_overflow_their_sum(void **state) {
     assert_near(sum, truth, 1e-15 * truth);
 }
 
-static void a_flat_array_is_scaled(void **state) {
-    (void)state;
+TEST(a_flat_array_is_scaled) {
     int64_t many = (1 << 20) + 77; // beyond what one thread does
     for (Way way = {0}; way_next(&way);) {
         float *x = random_floats(many, 6), *y = random_floats(many, 6);
@@ -225,13 +219,3 @@ static void a_flat_array_is_scaled(void **state) {
         memory_free(x), memory_free(y);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(steps_are_pytorchs),
-    cmocka_unit_test(many_steps_of_adamw_are_pytorchs),
-    cmocka_unit_test(squares_are_summed),
-    cmocka_unit_test(distances_are_summed),
-    cmocka_unit_test(huge_gradients_do_not_overflow_their_sum),
-    cmocka_unit_test(a_flat_array_is_scaled),
-};
-TEST_MAIN(tests)

@@ -214,8 +214,7 @@ enum { WIDTH_STEP = 3, FIRST_WIDE = ORDERS - 2 };
 enum { WIDTH_STEP = 1, FIRST_WIDE = 9 };
 #endif
 
-static void every_order_and_width_is_right(void **state) {
-    (void)state;
+TEST(every_order_and_width_is_right) {
     for (int o = 0; o < ORDERS; o++)
         for (int training = 0; training < 2; training++) {
             for (int64_t columns = 1; columns <= 70; columns += WIDTH_STEP)
@@ -226,8 +225,7 @@ static void every_order_and_width_is_right(void **state) {
         }
 }
 
-static void in_place_where_the_door_allows_it(void **state) {
-    (void)state;
+TEST(in_place_where_the_door_allows_it) {
     for (int o = 0; o < ORDERS; o++) {
         Case c = case_new(100, 41, orders[o], 0.5f);
         case_forward(&c);
@@ -267,8 +265,7 @@ static void same_everywhere(const int order[4], int64_t rows, int64_t columns) {
     case_free(&c);
 }
 
-static void bits_do_not_depend_on_threads_width_or_ranges(void **state) {
-    (void)state;
+TEST(bits_do_not_depend_on_threads_width_or_ranges) {
     static const int64_t widths[] = {1, 7, 16, 41, 130, 256};
     for (int o = 0; o < ORDERS; o++)
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
@@ -278,8 +275,7 @@ static void bits_do_not_depend_on_threads_width_or_ranges(void **state) {
 
 // ---- dropout by itself
 
-static void dropout_is_the_numbers_of_random_h(void **state) {
-    (void)state;
+TEST(dropout_is_the_numbers_of_random_h) {
     static const float keeps[] = {0.5f, 0.9f, 0.123f, 1e-6f, 0.99999f};
     static const int64_t widths[] = {1, 8, 15, 16, 64, 127, 128, 129, 602, 1433};
     for (size_t k = 0; k < sizeof keeps / sizeof *keeps; k++)
@@ -305,8 +301,7 @@ static void dropout_is_the_numbers_of_random_h(void **state) {
             }
 }
 
-static void dropout_keeps_the_right_share(void **state) {
-    (void)state;
+TEST(dropout_keeps_the_right_share) {
     enum { ROWS = 64, COLUMNS = 8415 };
     static const float keeps[] = {0.1f, 0.5f, 0.8f};
     Rows x = rows_alloc(device(), ROWS, COLUMNS, "x");
@@ -326,8 +321,7 @@ static void dropout_keeps_the_right_share(void **state) {
     rows_free(device(), &x);
 }
 
-static void keep_of_one_is_no_dropout(void **state) {
-    (void)state;
+TEST(keep_of_one_is_no_dropout) {
     Case c = case_new(20, 33, orders[1], 1.0f);
     case_forward(&c);
     assert_true(rows_equal(c.h, c.z));
@@ -338,8 +332,7 @@ static void keep_of_one_is_no_dropout(void **state) {
     case_free(&c);
 }
 
-static void a_nan_is_not_hidden(void **state) {
-    (void)state;
+TEST(a_nan_is_not_hidden) {
     for (Way way = {0}; way_next(&way);) {
         Case c = case_new(4, 20, orders[3], 0.5f); // activation
         floats(c.z)[c.z.stride + 18] = NAN;
@@ -351,8 +344,7 @@ static void a_nan_is_not_hidden(void **state) {
 
 // ---- sums
 
-static void columns_are_summed(void **state) {
-    (void)state;
+TEST(columns_are_summed) {
     static const int64_t sizes[][2] = {{0, 5}, {1, 1}, {63, 17}, {65, 41}, {3000, 70}, {17000, 48}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
         int64_t rows = sizes[s][0], columns = sizes[s][1];
@@ -377,15 +369,3 @@ static void columns_are_summed(void **state) {
         rows_free(device(), &g);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_order_and_width_is_right),
-    cmocka_unit_test(in_place_where_the_door_allows_it),
-    cmocka_unit_test(bits_do_not_depend_on_threads_width_or_ranges),
-    cmocka_unit_test(dropout_is_the_numbers_of_random_h),
-    cmocka_unit_test(dropout_keeps_the_right_share),
-    cmocka_unit_test(keep_of_one_is_no_dropout),
-    cmocka_unit_test(a_nan_is_not_hidden),
-    cmocka_unit_test(columns_are_summed),
-};
-TEST_MAIN(tests)

@@ -92,8 +92,7 @@ static void gradient_of(int64_t rows, int64_t m, int64_t n) {
     rows_free(device(), &g);
 }
 
-static void every_width_has_the_bits_of_the_definition(void **state) {
-    (void)state;
+TEST(every_width_has_the_bits_of_the_definition) {
     for (Way way = {0}; way_next(&way);) {
         use("bf16", cpu_lanes_names[way.lanes]);
         int64_t step = way.threads > 1 ? 23 : 5;
@@ -113,8 +112,7 @@ static void every_width_has_the_bits_of_the_definition(void **state) {
     use("fp32", "auto");
 }
 
-static void every_kernel_has_the_bits_of_the_definition(void **state) {
-    (void)state;
+TEST(every_kernel_has_the_bits_of_the_definition) {
     const ProductKernels *kernels[TRIED_KERNELS];
     enum { ROWS = 50, DEPTH = 61, COLUMNS = 67 };
     Rows a = tried_rows(ROWS, DEPTH, 5);
@@ -134,8 +132,7 @@ static void every_kernel_has_the_bits_of_the_definition(void **state) {
     memory_free(w);
 }
 
-static void rounding_is_to_the_nearest(void **state) {
-    (void)state;
+TEST(rounding_is_to_the_nearest) {
     for (uint64_t bits = 0; bits <= UINT32_MAX; bits += 4093) {
         float x = truth_float((uint32_t)bits), is = truth_float(bf16_flushed((uint32_t)bits) << 16);
         assert_true(truth_same(is, truth_rounded(x)));
@@ -146,10 +143,3 @@ static void rounding_is_to_the_nearest(void **state) {
     assert_int_equal(bf16_flushed(0x3f808000), 0x3f80); // halves to even, down and up
     assert_int_equal(bf16_flushed(0x3f818000), 0x3f82);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_width_has_the_bits_of_the_definition),
-    cmocka_unit_test(every_kernel_has_the_bits_of_the_definition),
-    cmocka_unit_test(rounding_is_to_the_nearest),
-};
-TEST_MAIN(tests)

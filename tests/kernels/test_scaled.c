@@ -43,8 +43,7 @@ static void check_sums(Rows a, Rows x, RowFactor p, RowFactor q) {
     rows_free(device(), &before);
 }
 
-static void adds_what_it_says(void **state) {
-    (void)state;
+TEST(adds_what_it_says) {
     const float scalar = -0.37f;
     for (int i = 0; i < COUNTS * COLUMNS; i++) {
         int64_t n = counts[i / COLUMNS], d = columns[i % COLUMNS];
@@ -64,8 +63,7 @@ static void adds_what_it_says(void **state) {
 }
 
 // A residual's first rows hold anything, and a row may be scaled where it lies.
-static void what_counts_nothing_is_not_read(void **state) {
-    (void)state;
+TEST(what_counts_nothing_is_not_read) {
     const float factor = 0.7f;
     Rows x = random_rows(100, 17, 1), out = random_rows(100, 17, 2);
     for (int64_t k = 0; k < out.count * out.stride; k++)
@@ -79,8 +77,7 @@ static void what_counts_nothing_is_not_read(void **state) {
     rows_free(device(), &x);
 }
 
-static void products_are_summed_in_double(void **state) {
-    (void)state;
+TEST(products_are_summed_in_double) {
     for (int i = 0; i < COUNTS * COLUMNS; i++) {
         int64_t n = counts[i / COLUMNS], d = columns[i % COLUMNS];
         if (n > 20000 && d != 17) // more than 256 blocks of 64 rows: once is enough
@@ -107,10 +104,3 @@ static void products_are_summed_in_double(void **state) {
         rows_free(device(), &x);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(adds_what_it_says),
-    cmocka_unit_test(what_counts_nothing_is_not_read),
-    cmocka_unit_test(products_are_summed_in_double),
-};
-TEST_MAIN(tests)

@@ -91,8 +91,7 @@ static void on_backend(const Backend *b) {
     work_free(&work);
 }
 
-static void operations_count_as_their_row_says(void **state) {
-    (void)state;
+TEST(operations_count_as_their_row_says) {
     Error err = {0};
     const Backend *plugin = emulated_device(&err);
     on_backend(&backend_cpu);
@@ -104,8 +103,7 @@ static void operations_count_as_their_row_says(void **state) {
 static void checksum_beside(void *context) { make_checksum(context); }
 
 // Where operations run during their call a Poll runs others inside: that time is the outer one's.
-static void no_time_counts_twice(void **state) {
-    (void)state;
+TEST(no_time_counts_twice) {
     Work work = work_new(&backend_cpu);
     use_timer(&work);
     double begin = clock_seconds();
@@ -118,8 +116,7 @@ static void no_time_counts_twice(void **state) {
 }
 
 // Gradients are coded by the CPU's operations, whatever backend trains.
-static void other_backends_are_not_timed(void **state) {
-    (void)state;
+TEST(other_backends_are_not_timed) {
     Work host = work_new(&backend_cpu), work = work_new(&backend_fenced);
     use_timer(&work);
     multiply(&host, NULL);
@@ -130,8 +127,7 @@ static void other_backends_are_not_timed(void **state) {
 }
 
 // More operations than events can wait.
-static void no_operation_is_lost(void **state) {
-    (void)state;
+TEST(no_operation_is_lost) {
     Work work = work_new(&backend_fenced);
     Trace trace;
     trace_init(&trace, &test_comm, 4000);
@@ -145,11 +141,3 @@ static void no_operation_is_lost(void **state) {
     trace_clear(&trace);
     work_free(&work);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(operations_count_as_their_row_says),
-    cmocka_unit_test(no_time_counts_twice),
-    cmocka_unit_test(other_backends_are_not_timed),
-    cmocka_unit_test(no_operation_is_lost),
-};
-TEST_MAIN(tests)

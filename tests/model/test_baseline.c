@@ -44,8 +44,7 @@ static void measure(bool multilabel, double baseline[4]) {
     test_graph_clear(&graph);
 }
 
-static void one_label_is_the_most_frequent_of_the_training_nodes(void **state) {
-    (void)state;
+TEST(one_label_is_the_most_frequent_of_the_training_nodes) {
     double baseline[4];
     measure(false, baseline);
     assert_near(baseline[SPLIT_TRAIN], 2 / 4.0, 1e-15);
@@ -55,8 +54,7 @@ static void one_label_is_the_most_frequent_of_the_training_nodes(void **state) {
 
 // Micro-F1 is 2 TP / (guessed + true), and two classes are guessed for every node:
 //   training   TP 5   guessed 8   true 6        validation   TP 3   guessed 6   true 4
-static void several_labels_are_those_of_half_the_training_nodes(void **state) {
-    (void)state;
+TEST(several_labels_are_those_of_half_the_training_nodes) {
     double baseline[4];
     measure(true, baseline);
     assert_near(baseline[SPLIT_TRAIN], 10 / 14.0, 1e-15);
@@ -70,8 +68,7 @@ static double number_of(int64_t node, int64_t column) {
 
 // Training nodes 0 to 3 have 0, 1, 4 and 9, whose mean is 3.5; validation nodes 16, 25 and 36. The
 // other column is always right.
-static void numbers_are_the_mean_of_the_training_nodes(void **state) {
-    (void)state;
+TEST(numbers_are_the_mean_of_the_training_nodes) {
     double baseline[4];
     TestGraph graph;
     test_graph_init(&graph,
@@ -88,10 +85,3 @@ static void numbers_are_the_mean_of_the_training_nodes(void **state) {
     assert_near(baseline[SPLIT_VAL], sqrt((156.25 + 462.25 + 1056.25) / 6), 1e-12);
     assert_true(isnan(baseline[SPLIT_TEST]));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(one_label_is_the_most_frequent_of_the_training_nodes),
-    cmocka_unit_test(several_labels_are_those_of_half_the_training_nodes),
-    cmocka_unit_test(numbers_are_the_mean_of_the_training_nodes),
-};
-TEST_MAIN(tests)

@@ -118,14 +118,12 @@ static void compare_orders(Case c, int first, int step) {
 // Every order with gcn, whose rows meet both diagonals, on two ranks; else some of them.
 static int turn_of_orders(void) { return test_comm.size == 2 ? 1 : 3; }
 
-static void readers_make_their_owners_rows(void **state) {
-    (void)state;
+TEST(readers_make_their_owners_rows) {
     for (int i = 0; i < CASES; i++)
         compare_orders(cases[i], (i + test_comm.size) % 3, (i > 0 ? 3 : 1) * turn_of_orders());
 }
 
-static void a_device_does_too(void **state) {
-    (void)state;
+TEST(a_device_does_too) {
     Error err = {0};
     if (emulated_device(&err) == NULL || strcmp(device_name(), "cpu") != 0 || test_comm.size > 2)
         skip();
@@ -135,8 +133,7 @@ static void a_device_does_too(void **state) {
 }
 
 // Weights do not change, so neither do the rows; masks do.
-static void rows_that_are_kept_meet_every_epochs_mask(void **state) {
-    (void)state;
+TEST(rows_that_are_kept_meet_every_epochs_mask) {
     for (int i = test_comm.size % turn_of_orders(); i < ORDERS; i += turn_of_orders()) {
         Case c = cases[0];
         TestGraph w;
@@ -163,8 +160,7 @@ static ModelShape shape_of(const Case *c, const char *before, const char *order)
 }
 
 // Layer 0 and all that multiplies before its first message stay as they are.
-static void readers_need_rows_that_no_layer_has_transformed(void **state) {
-    (void)state;
+TEST(readers_need_rows_that_no_layer_has_transformed) {
     Case gcn = cases[0], dropped = cases[1], hgnn = cases[4];
     hgnn.layers = 3;
     ModelShape shape = shape_of(&gcn, "conv", "auto"), post = shape_of(&gcn, "post", "auto");
@@ -181,8 +177,7 @@ static void readers_need_rows_that_no_layer_has_transformed(void **state) {
         assert_true(!shape.transform_first[l] && shape.before_post[l] == (l % 2 == 0));
 }
 
-static void no_partial_aggregate_is_of_rows_before_post(void **state) {
-    (void)state;
+TEST(no_partial_aggregate_is_of_rows_before_post) {
     TestGraph w;
     Config config = config_before(&cases[0], "conv", 0);
     snprintf(config.lossless.cover, CONFIG_WORD, "targets");
@@ -215,8 +210,7 @@ static void sizes_of(double sizes[2], const TestGraph *w, const char *before) {
     unmake(&made);
 }
 
-static void what_readers_need_is_planned(void **state) {
-    (void)state;
+TEST(what_readers_need_is_planned) {
     TestGraph w;
     double post[2], conv[2];
     test_graph_init(&w, cases[0].graph, 42, &test_comm);
@@ -226,13 +220,3 @@ static void what_readers_need_is_planned(void **state) {
     assert_near(conv[0] - post[0], conv[1] - post[1], 1000); // blocks are counted in cache lines
     test_graph_clear(&w);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(readers_make_their_owners_rows),
-    cmocka_unit_test(a_device_does_too),
-    cmocka_unit_test(rows_that_are_kept_meet_every_epochs_mask),
-    cmocka_unit_test(readers_need_rows_that_no_layer_has_transformed),
-    cmocka_unit_test(no_partial_aggregate_is_of_rows_before_post),
-    cmocka_unit_test(what_readers_need_is_planned),
-};
-TEST_MAIN(tests)

@@ -74,8 +74,7 @@ static Truth callback_truth(const TestGraph *w, const ModelShape *shape, const f
 }
 
 // All schedules and savings, the receptive field of the training nodes among them.
-static void gradients_equal_the_oracle(void **unused) {
-    (void)unused;
+TEST(gradients_equal_the_oracle) {
     case_loss = &by_squares;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
@@ -99,8 +98,7 @@ static void gradients_equal_the_oracle(void **unused) {
 }
 
 // Nothing is measured of a split, and the callback is not asked.
-static void it_has_no_scores(void **unused) {
-    (void)unused;
+TEST(it_has_no_scores) {
     TestGraph w;
     Made made;
     Metrics metrics[4];
@@ -121,9 +119,3 @@ static void it_has_no_scores(void **unused) {
     test_graph_clear(&w);
     case_loss = NULL;
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(gradients_equal_the_oracle),
-    cmocka_unit_test(it_has_no_scores),
-};
-TEST_MAIN(tests)

@@ -180,18 +180,12 @@ static void on(const Backend *b, const Error *err) {
     }
 }
 
-static void on_the_emulated_device(void **state) {
-    (void)state;
+TEST(on_the_emulated_device) {
     Error err = {0};
     on(emulated_device(&err), &err);
 }
 
-static void on_a_device(void **state) {
-    (void)state;
+TEST(on_a_device) {
     Error err = {0};
     on(real_device(&test_comm, &err), &err);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(on_the_emulated_device),
-                                          cmocka_unit_test(on_a_device)};
-TEST_MAIN(tests)

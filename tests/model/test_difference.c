@@ -4,8 +4,7 @@
 #include "../difference.h"
 #include "memories.h"
 
-static void fp32_differences_give_the_same_rows(void **state) {
-    (void)state;
+TEST(fp32_differences_give_the_same_rows) {
     Ground ground;
     Flight coded, plain;
     ground_init(&ground);
@@ -26,8 +25,7 @@ static void fp32_differences_give_the_same_rows(void **state) {
 }
 
 // The rows stay the same, so that their differences vanish and with them what rounding adds.
-static void few_bits_become_exact(void **state) {
-    (void)state;
+TEST(few_bits_become_exact) {
     Ground ground;
     Flight coded, direct, exact;
     ground_init(&ground);
@@ -50,8 +48,7 @@ static void few_bits_become_exact(void **state) {
     ground_clear(&ground);
 }
 
-static void new_widths_leave_memories_alone(void **state) {
-    (void)state;
+TEST(new_widths_leave_memories_alone) {
     Ground ground;
     Flight coded;
     ground_init(&ground);
@@ -67,20 +64,17 @@ static void new_widths_leave_memories_alone(void **state) {
     ground_clear(&ground);
 }
 
-static void evaluation_leaves_memories_alone(void **state) {
-    (void)state;
+TEST(evaluation_leaves_memories_alone) {
     assert_evaluation_is_exact(flight_options("fp32", NULL, &difference));
 }
 
-static void memories_outlive_a_resume(void **state) {
-    (void)state;
+TEST(memories_outlive_a_resume) {
     assert_resumed(flight_options("integer", NULL, &difference), "overlap", 3);
     assert_resumed(flight_options("integer", NULL, &difference), "stale", 3);
 }
 
 // What both ends have of a row is the same only if both are told the same of it.
-static void a_hook_left_out_is_seen(void **state) {
-    (void)state;
+TEST(a_hook_left_out_is_seen) {
     Residual without = difference;
     Ground ground;
     Flight coded;
@@ -93,8 +87,7 @@ static void a_hook_left_out_is_seen(void **state) {
     ground_clear(&ground);
 }
 
-static void nothing_is_kept_where_nothing_is_remembered(void **state) {
-    (void)state;
+TEST(nothing_is_kept_where_nothing_is_remembered) {
     Error err = {0};
     Ground ground;
     Flight none;
@@ -106,14 +99,3 @@ static void nothing_is_kept_where_nothing_is_remembered(void **state) {
     flight_clear(&none);
     ground_clear(&ground);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(fp32_differences_give_the_same_rows),
-    cmocka_unit_test(few_bits_become_exact),
-    cmocka_unit_test(new_widths_leave_memories_alone),
-    cmocka_unit_test(evaluation_leaves_memories_alone),
-    cmocka_unit_test(memories_outlive_a_resume),
-    cmocka_unit_test(a_hook_left_out_is_seen),
-    cmocka_unit_test(nothing_is_kept_where_nothing_is_remembered),
-};
-TEST_MAIN(tests)

@@ -173,14 +173,8 @@ static bool is_for_graphs(int layer) {
     return kind->stages == 1;
 }
 
-static void every_layer_has_the_gradient_of_its_loss(void **state) {
-    (void)state;
+TEST(every_layer_has_the_gradient_of_its_loss) {
     for (int i = 0; i < layer_family.count; i++)
         for (int k = 0; k < CASES && is_for_graphs(i); k++)
             try_case(&every_case(i)[k]);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_layer_has_the_gradient_of_its_loss),
-};
-TEST_MAIN(tests)

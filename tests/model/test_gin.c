@@ -20,26 +20,18 @@ static const Case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases, LEARNING = CASES - 1 };
 
-static void oracle_equals_finite_differences(void **state) {
-    (void)state;
-    compare_differences(cases, LEARNING);
-}
+TEST(oracle_equals_finite_differences) { compare_differences(cases, LEARNING); }
 
-static void gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(gradients_equal_the_oracle) {
     for (int i = 0; i < LEARNING; i++) {
         run_case(&cases[i], 9);
         run_case(&cases[i], 5); // hidden rows as wide as logits
     }
 }
 
-static void inference_equals_the_oracle(void **state) {
-    (void)state;
-    compare_inference(cases, CASES);
-}
+TEST(inference_equals_the_oracle) { compare_inference(cases, CASES); }
 
-static void a_fixed_epsilon_has_no_gradient(void **state) {
-    (void)state;
+TEST(a_fixed_epsilon_has_no_gradient) {
     const Case *c = &cases[LEARNING];
     TestGraph w;
     test_graph_init(&w, c->graph, 42, &test_comm);
@@ -75,8 +67,7 @@ static void a_fixed_epsilon_has_no_gradient(void **state) {
 }
 
 // Of every kind: no two matrices share a random stream, and ε starts where the config says.
-static void no_two_matrices_start_alike(void **state) {
-    (void)state;
+TEST(no_two_matrices_start_alike) {
     for (int k = 0; k < layer_family.count; k++) {
         Case c = cases[3];
         c.layer = family_word(&layer_family, k);
@@ -102,12 +93,3 @@ static void no_two_matrices_start_alike(void **state) {
         memory_free(p);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(oracle_equals_finite_differences),
-    cmocka_unit_test(no_two_matrices_start_alike),
-    cmocka_unit_test(a_fixed_epsilon_has_no_gradient),
-    cmocka_unit_test(gradients_equal_the_oracle),
-    cmocka_unit_test(inference_equals_the_oracle),
-};
-TEST_MAIN(tests)

@@ -133,8 +133,7 @@ static void try_combination(const Combination *all, const TestGraph *w) {
     memory_free(p);
 }
 
-static void every_combination_equals_the_oracle(void **state) {
-    (void)state;
+TEST(every_combination_equals_the_oracle) {
     int seen[FACTORS][8] = {{0}};
     for (int i = 0; i < COMBINATIONS; i++) {
         Combination all = combination_of(i);
@@ -150,8 +149,3 @@ static void every_combination_equals_the_oracle(void **state) {
         for (int v = 0; v < factors[f].values; v++)
             assert_true(seen[f][v] >= LEAST);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(every_combination_equals_the_oracle),
-};
-TEST_MAIN(tests)

@@ -62,28 +62,24 @@ static const Case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void oracle_equals_finite_differences(void **state) {
-    (void)state;
+TEST(oracle_equals_finite_differences) {
     make_kinds();
     compare_differences(cases, CASES);
 }
 
-static void gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(gradients_equal_the_oracle) {
     make_kinds();
     for (int i = 0; i < CASES; i++)
         run_case(&cases[i], 9);
 }
 
-static void inference_equals_the_oracle(void **state) {
-    (void)state;
+TEST(inference_equals_the_oracle) {
     make_kinds();
     compare_inference(cases, CASES);
 }
 
 // Names count convolutions, and so do hidden widths.
-static void layers_without_weights_have_no_names(void **state) {
-    (void)state;
+TEST(layers_without_weights_have_no_names) {
     make_kinds();
     Config config = case_config(&cases[0]);
     config.model.hidden = (ConfigInts){1, {7}};
@@ -114,8 +110,7 @@ static int64_t made_once(const char *layer0, double input_dropout, const LayerKi
 }
 
 // Floats of a halo row in an epoch: nothing of what the features alone decide.
-static void what_features_decide_is_sent_once(void **state) {
-    (void)state;
+TEST(what_features_decide_is_sent_once) {
     make_kinds();
     assert_int_equal(made_once("auto", 0, &simple), 0);
     assert_int_equal(made_once("auto", 0.5, &simple), 2 * 13); // all but the first
@@ -123,12 +118,3 @@ static void what_features_decide_is_sent_once(void **state) {
     assert_int_equal(made_once("auto", 0, &halves), 4 * 2 * 9); // all but the first convolution
     assert_int_equal(made_once("auto", 0, &spread), 2 * 2 * 5);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(oracle_equals_finite_differences),
-    cmocka_unit_test(layers_without_weights_have_no_names),
-    cmocka_unit_test(what_features_decide_is_sent_once),
-    cmocka_unit_test(gradients_equal_the_oracle),
-    cmocka_unit_test(inference_equals_the_oracle),
-};
-TEST_MAIN(tests)

@@ -129,8 +129,7 @@ static double entropy(double below) { return log(exp(2.0) + 3) - 2 + below; }
 //   validation  class 0: 1 1 1 = 1/2   1: 2 1 0 = 4/5   2: 0 0 1 = 0     3: none of them
 //   test        class 0: 1 0 0 = 1                      2: 0 1 1 = 0     3: 1 1 1 = 1/2
 //   training    class 0: 0 1 0 = 0     1: 1 0 1 = 2/3
-static void of_one_label(void **state) {
-    (void)state;
+TEST(of_one_label) {
     Made made;
     Metrics got[4];
     make(&made, one_label);
@@ -175,8 +174,7 @@ static double mean_bce(int split) {
 //   validation  class 0: 1 1 1 = 1/2   1: 1 0 1 = 2/3   2: 1 0 0 = 1;   all classes 3 1 2 = 6/9
 //   test        class 0: 0 1 0 = 0                      2: 0 0 1 = 0
 //   training                           1: 1 0 0 = 1     2: 0 0 1 = 0
-static void of_several_labels(void **state) {
-    (void)state;
+TEST(of_several_labels) {
     Made made;
     Metrics got[4];
     make(&made, several_labels);
@@ -196,8 +194,7 @@ static void of_several_labels(void **state) {
 
 // A row whose logits are no numbers says nothing: it is wrong, also where its label is class 0.
 // Here it is node 0; class 0 of validation: 0 1 2 = 0.
-static void what_is_not_a_number_is_wrong(void **state) {
-    (void)state;
+TEST(what_is_not_a_number_is_wrong) {
     for (int column = 0; column < COLUMNS; column++) {
         Made made;
         Metrics got[4];
@@ -225,8 +222,7 @@ static int any_label(int64_t node, int64_t column) {
     return (int)(node % COLUMNS);
 }
 
-static void an_empty_split_has_no_rows(void **state) {
-    (void)state;
+TEST(an_empty_split_has_no_rows) {
     Made made;
     Metrics got[4];
     TestGraphKind kind = one_label;
@@ -244,8 +240,7 @@ static void an_empty_split_has_no_rows(void **state) {
 
 // By hand, of validation: class 0 has .5 and -1 against .25 and -1 (a tie): 2.5 of 4 pairs, and
 // 1/2 (1/1) + 1/2 (2/4); classes 1 and 2 are in order. The other splits have one row.
-static void areas_by_hand(void **state) {
-    (void)state;
+TEST(areas_by_hand) {
     Made made;
     Metrics got[4];
     make(&made, several_labels);
@@ -312,8 +307,7 @@ static void areas_by_pairs(const int (*has)[COLUMNS], bool softmax, int split, d
     area[1] /= counted;
 }
 
-static void areas_with_ties_are_those_of_all_pairs(void **state) {
-    (void)state;
+TEST(areas_with_ties_are_those_of_all_pairs) {
     static int has[MANY][COLUMNS];
     for (int multilabel = 0; multilabel < 2; multilabel++) {
         Made made;
@@ -353,8 +347,7 @@ static int only_validation(int64_t node) {
     return SPLIT_VAL;
 }
 
-static void one_class_cannot_be_ranked(void **state) {
-    (void)state;
+TEST(one_class_cannot_be_ranked) {
     TestGraph of;
     Error err = {0};
     int64_t left_out = -1;
@@ -409,8 +402,7 @@ static void errors_by_hand(int split, double want[3]) {
     want[0] = sqrt(square / rows / 2), want[1] = absolute / rows / 2, want[2] = r2;
 }
 
-static void numbers_have_errors(void **state) {
-    (void)state;
+TEST(numbers_have_errors) {
     static const char *const names[] = {"rmse", "mae", "r2"};
     Made made = {0};
     Metrics metrics[4];
@@ -435,8 +427,7 @@ static void numbers_have_errors(void **state) {
 }
 
 // Areas cost more: nothing measures them unasked.
-static void areas_are_asked_for(void **state) {
-    (void)state;
+TEST(areas_are_asked_for) {
     Metrics metrics;
     const Loss *loss = loss_of_labels(LABEL_CLASS);
     metrics_init(&metrics, loss, score_find("accuracy"));
@@ -448,8 +439,7 @@ static void areas_are_asked_for(void **state) {
 
 // The word of train.metric finds scores of its own loss alone; lower and higher, percent and
 // number.
-static void scores_are_told_apart(void **state) {
-    (void)state;
+TEST(scores_are_told_apart) {
     char text[QUANTITY];
     Error err = {0};
     const Loss *loss = loss_of_labels(LABEL_CLASS), other = {.name = "soft", .labels = 1};
@@ -473,17 +463,3 @@ static void scores_are_told_apart(void **state) {
     assert_string_equal(score_text(text, low, 0.5), "0.5");
     assert_string_equal(score_text(text, low, NAN), "none");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(of_one_label),
-    cmocka_unit_test(of_several_labels),
-    cmocka_unit_test(what_is_not_a_number_is_wrong),
-    cmocka_unit_test(an_empty_split_has_no_rows),
-    cmocka_unit_test(areas_by_hand),
-    cmocka_unit_test(areas_with_ties_are_those_of_all_pairs),
-    cmocka_unit_test(one_class_cannot_be_ranked),
-    cmocka_unit_test(numbers_have_errors),
-    cmocka_unit_test(areas_are_asked_for),
-    cmocka_unit_test(scores_are_told_apart),
-};
-TEST_MAIN(tests)

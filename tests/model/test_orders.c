@@ -61,8 +61,7 @@ static void run_config(const char *path, const TestGraph graphs[2]) {
     run_model(&config, &graphs[shape.stages - 1]);
 }
 
-static void configs_run_compiled_orders(void **state) {
-    (void)state;
+TEST(configs_run_compiled_orders) {
     static const TestGraphKind kinds[2] = {SYMMETRIC, HYPER};
     const FamilyKeys keys[] = {layer_keys(), codec_keys()};
     TestGraph graphs[2];
@@ -81,6 +80,3 @@ static void configs_run_compiled_orders(void **state) {
     for (int i = 0; i < 2; i++)
         test_graph_clear(&graphs[i]);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(configs_run_compiled_orders)};
-TEST_MAIN(tests)

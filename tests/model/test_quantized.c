@@ -225,8 +225,7 @@ static void noise_by_bits(const char *post, double noise[9]) {
 
 static double steps(int bits) { return (double)((1 << bits) - 1); } // of a row's range
 
-static void noise_is_that_of_the_step(void **state) {
-    (void)state;
+TEST(noise_is_that_of_the_step) {
     if (!on_cpu())
         return;
     double noise[9];
@@ -242,8 +241,7 @@ static void noise_is_that_of_the_step(void **state) {
 
 // Units of ReLU that lie within a step of 0 change sides, and there are fewer or more of them in a
 // step: only about 2 a bit. A.4 has 0.19 of the norm at 2 bits.
-static void a_bit_more_halves_the_noise(void **state) {
-    (void)state;
+TEST(a_bit_more_halves_the_noise) {
     if (!on_cpu())
         return;
     double noise[9];
@@ -257,8 +255,7 @@ static void a_bit_more_halves_the_noise(void **state) {
     assert_true(noise[2] < 0.6 && noise[2] > 0.06);
 }
 
-static void noise_of_backward_messages_is_unbiased(void **state) {
-    (void)state;
+TEST(noise_of_backward_messages_is_unbiased) {
     if (!on_cpu())
         return;
     Small s;
@@ -276,8 +273,7 @@ static void noise_of_backward_messages_is_unbiased(void **state) {
     experiment_clear(&s, model, exact);
 }
 
-static void noise_of_forward_messages_is_biased(void **state) {
-    (void)state;
+TEST(noise_of_forward_messages_is_biased) {
     if (!on_cpu())
         return;
     Small s;
@@ -333,8 +329,7 @@ static Model *mixed_model(const Small *s, const Case *c, const char *schedule) {
     return model;
 }
 
-static void schedules_give_the_same_bits(void **state) {
-    (void)state;
+TEST(schedules_give_the_same_bits) {
     static const char *const names[] = {"blocking", "overlap", "central"};
     for (int i = 0; i < CASES; i++) {
         Small s;
@@ -376,8 +371,7 @@ static void same_logits(const Case *c, Rows a, const float *want) {
     memory_free(got);
 }
 
-static void inference_is_exact(void **state) {
-    (void)state;
+TEST(inference_is_exact) {
     for (int i = 0; i < CASES; i++) {
         Small s;
         case_init(&s, &cases[i]);
@@ -398,13 +392,3 @@ static void inference_is_exact(void **state) {
         small_clear(&s);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(noise_is_that_of_the_step),
-    cmocka_unit_test(a_bit_more_halves_the_noise),
-    cmocka_unit_test(noise_of_backward_messages_is_unbiased),
-    cmocka_unit_test(noise_of_forward_messages_is_biased),
-    cmocka_unit_test(schedules_give_the_same_bits),
-    cmocka_unit_test(inference_is_exact),
-};
-TEST_MAIN(tests)

@@ -71,8 +71,7 @@ static void compare_with(const Case *c, const TestGraph *w, const Config *config
     weighs_rows = false;
 }
 
-static void gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(gradients_equal_the_oracle) {
     static Weighed weighed;
     for (int i = 0; i < 2 * CASES; i++) {
         const Case *c = &cases[i / 2];
@@ -99,8 +98,7 @@ static void gradients_equal_the_oracle(void **state) {
 }
 
 // Another sum divides; without row weights all is as it was; metrics never change.
-static void row_weights_come_and_go(void **state) {
-    (void)state;
+TEST(row_weights_come_and_go) {
     TestGraph w;
     Made made;
     Metrics before[4], after[4];
@@ -132,8 +130,7 @@ static void row_weights_come_and_go(void **state) {
     test_graph_clear(&w);
 }
 
-static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_fit_is_refused) {
     static const struct {
         const char *setting;
         LabelKind kind;
@@ -153,10 +150,3 @@ static void what_does_not_fit_is_refused(void **state) {
                        wrong[i].part);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(gradients_equal_the_oracle),
-    cmocka_unit_test(row_weights_come_and_go),
-    cmocka_unit_test(what_does_not_fit_is_refused),
-};
-TEST_MAIN(tests)

@@ -117,15 +117,13 @@ static void run_sampled(const Sampled *s) {
     test_graph_clear(&w);
 }
 
-static void its_gradient_is_that_of_the_rows_that_were_drawn(void **state) {
-    (void)state;
+TEST(its_gradient_is_that_of_the_rows_that_were_drawn) {
     for (size_t i = 0; i < sizeof sampled / sizeof *sampled; i++)
         run_sampled(&sampled[i]);
 }
 
 // One layer reads, in the third epoch, what was drawn in the second.
-static void stale_rows_are_those_that_were_drawn_for_their_epoch(void **state) {
-    (void)state;
+TEST(stale_rows_are_those_that_were_drawn_for_their_epoch) {
     Sampled one = {{"stale", "gcn", "both", true, SYMMETRIC, 1, "", 0, 0, "", NULL, NULL},
                    "sources",
                    "aggregate-first",
@@ -159,17 +157,9 @@ static void stale_rows_are_those_that_were_drawn_for_their_epoch(void **state) {
 }
 
 // On the channels of training, too.
-static void evaluation_is_exact(void **state) {
-    (void)state;
+TEST(evaluation_is_exact) {
     Case cases[2] = {sampled[0].of, sampled[4].of};
     for (int i = 0; i < 2; i++)
         cases[i].setting = "comm.sample=0.4", cases[i].order = "aggregate-first";
     compare_inference(cases, 2);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(its_gradient_is_that_of_the_rows_that_were_drawn),
-    cmocka_unit_test(stale_rows_are_those_that_were_drawn_for_their_epoch),
-    cmocka_unit_test(evaluation_is_exact),
-};
-TEST_MAIN(tests)

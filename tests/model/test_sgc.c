@@ -14,24 +14,16 @@ static const Case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void oracle_equals_finite_differences(void **state) {
-    (void)state;
-    compare_differences(cases, CASES);
-}
+TEST(oracle_equals_finite_differences) { compare_differences(cases, CASES); }
 
-static void gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(gradients_equal_the_oracle) {
     for (int i = 0; i < CASES; i++)
         run_case(&cases[i], 9);
 }
 
-static void inference_equals_the_oracle(void **state) {
-    (void)state;
-    compare_inference(cases, CASES);
-}
+TEST(inference_equals_the_oracle) { compare_inference(cases, CASES); }
 
-static void it_has_one_linear_layer(void **state) {
-    (void)state;
+TEST(it_has_one_linear_layer) {
     Config config = case_config(&cases[0]);
     config.model.layers = 4;
     ModelShape shape;
@@ -46,8 +38,7 @@ static void it_has_one_linear_layer(void **state) {
 }
 
 // What it does not use is warned of (test_idle), and changes nothing.
-static void what_means_nothing_changes_nothing(void **state) {
-    (void)state;
+TEST(what_means_nothing_changes_nothing) {
     static const char *const said[] = {"model.hidden=[256]", "model.post=[]", "model.norm=layer"};
     for (int i = 0; i < 3; i++) {
         Config config;
@@ -59,12 +50,3 @@ static void what_means_nothing_changes_nothing(void **state) {
         assert_int_equal(shape.parameter_count, 13 * 5 + 5);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(oracle_equals_finite_differences),
-    cmocka_unit_test(it_has_one_linear_layer),
-    cmocka_unit_test(what_means_nothing_changes_nothing),
-    cmocka_unit_test(gradients_equal_the_oracle),
-    cmocka_unit_test(inference_equals_the_oracle),
-};
-TEST_MAIN(tests)

@@ -39,8 +39,7 @@ static int64_t floats_of_a_row(const Recipe *recipe, const char *mode, const cha
     return floats;
 }
 
-static void published_modes_exchange_what_the_papers_do(void **state) {
-    (void)state;
+TEST(published_modes_exchange_what_the_papers_do) {
     for (int i = 0; i < RECIPES; i++) {
         assert_int_equal(floats_of_a_row(&recipes[i], "vanilla", "gcn", 0), recipes[i].published);
         assert_int_equal(floats_of_a_row(&recipes[i], "adaqp-published", "sage-mean", 0.5),
@@ -48,8 +47,7 @@ static void published_modes_exchange_what_the_papers_do(void **state) {
     }
 }
 
-static void savings_narrow_what_is_exchanged(void **state) {
-    (void)state;
+TEST(savings_narrow_what_is_exchanged) {
     static const char *const modes[] = {"overlap", "quantize", "adaqp"};
     for (int i = 0; i < RECIPES; i++)
         for (int mode = 0; mode < 3; mode++) {
@@ -60,8 +58,7 @@ static void savings_narrow_what_is_exchanged(void **state) {
 }
 
 // What does not go together is refused, with the cure.
-static void what_cannot_be_is_refused(void **state) {
-    (void)state;
+TEST(what_cannot_be_is_refused) {
     static const char *const cases[][4] = {
         {"model.jk=max", "model.hidden=[8,8,9]", "",
          "found 8 and 9 in model.hidden; use one width"},
@@ -101,8 +98,7 @@ static void what_cannot_be_is_refused(void **state) {
                    "these are numbers; use train.label_input=none");
 }
 
-static void one_node_has_no_variance(void **state) {
-    (void)state;
+TEST(one_node_has_no_variance) {
     Config config;
     ModelShape shape;
     Error err = {0};
@@ -116,11 +112,3 @@ static void one_node_has_no_variance(void **state) {
     assert_refused(model_fits(&shape, &shard, &err), &err, EXIT_DATA,
                    "has no variance; use model.norm=layer or none");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_cannot_be_is_refused),
-    cmocka_unit_test(one_node_has_no_variance),
-    cmocka_unit_test(published_modes_exchange_what_the_papers_do),
-    cmocka_unit_test(savings_narrow_what_is_exchanged),
-};
-TEST_MAIN(tests)

@@ -65,8 +65,7 @@ static void assert_as_blocking(const char *codec, const char *rule) {
     ground_clear(&ground);
 }
 
-static void what_sends_all_is_blocking(void **state) {
-    (void)state;
+TEST(what_sends_all_is_blocking) {
     static const char *const codecs[] = {"fp32", "bf16", "integer"};
     for (int i = 0; i < 3; i++) {
         assert_as_blocking(codecs[i], "fixed:1");
@@ -75,8 +74,7 @@ static void what_sends_all_is_blocking(void **state) {
 }
 
 // The rows of the features never move: theirs are left out, and are the same.
-static void nothing_moved_is_blocking(void **state) {
-    (void)state;
+TEST(nothing_moved_is_blocking) {
     Ground ground;
     Flight skip, exact;
     ground_init_as(&ground, of_sources);
@@ -97,8 +95,7 @@ static void nothing_moved_is_blocking(void **state) {
 }
 
 // Weights change once, after the first epoch.
-static void frozen_weights_send_headers_alone(void **state) {
-    (void)state;
+TEST(frozen_weights_send_headers_alone) {
     Ground ground;
     Flight skip, exact;
     ground_init_as(&ground, of_sources);
@@ -145,8 +142,7 @@ static void assert_epochs(const char *rule, int channel, const char *sends) {
     ground_clear(&ground);
 }
 
-static void rules_choose_epochs(void **state) {
-    (void)state;
+TEST(rules_choose_epochs) {
     assert_epochs("fixed:3", 1, "101001001");
     assert_epochs("fixed:1", 1, "1111");
     assert_epochs("hybrid:0.001,3", 0, "1001001");
@@ -158,8 +154,7 @@ static void rules_choose_epochs(void **state) {
 }
 
 // After fifty broadcasts the code sends in odd epochs.
-static void the_code_sends_every_other_epoch(void **state) {
-    (void)state;
+TEST(the_code_sends_every_other_epoch) {
     Ground ground;
     Flight f;
     ground_init_as(&ground, of_sources);
@@ -205,8 +200,7 @@ static void assert_ends_agree(const Flight *f) {
 }
 
 // Weights move a little in every epoch: what is read is old, but never older than the rule allows.
-static void rows_are_never_older_than_tau(void **state) {
-    (void)state;
+TEST(rows_are_never_older_than_tau) {
     enum { TAU = 4 };
     Ground ground;
     Flight skip, exact;
@@ -233,8 +227,7 @@ static void rows_are_never_older_than_tau(void **state) {
 }
 
 // A row that is not a number has moved, whatever EPS is.
-static void what_is_not_a_number_is_sent(void **state) {
-    (void)state;
+TEST(what_is_not_a_number_is_sent) {
     Ground ground;
     Flight f;
     ground_init_as(&ground, of_sources);
@@ -259,8 +252,7 @@ static uint64_t hash_of_ages(const Flight *f) {
     return hash;
 }
 
-static void evaluation_changes_nothing(void **state) {
-    (void)state;
+TEST(evaluation_changes_nothing) {
     Ground ground;
     Flight skip, twin, exact;
     ground_init_as(&ground, of_sources);
@@ -292,8 +284,7 @@ static void evaluation_changes_nothing(void **state) {
 }
 
 // Stopped in the middle of an age, and at its end.
-static void ages_outlive_a_resume(void **state) {
-    (void)state;
+TEST(ages_outlive_a_resume) {
     static const char *const codecs[] = {"fp32", "integer"};
     for (int stop = 1; stop <= 5; stop++) {
         Ground ground;
@@ -341,8 +332,7 @@ static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *sc
     return (Sizes){forecast_total(&forecast), taken};
 }
 
-static void its_memory_is_planned(void **state) {
-    (void)state;
+TEST(its_memory_is_planned) {
     Ground ground;
     ground_init_as(&ground, of_sources);
     Sizes one = sizes_of(&ground, flight_options("fp32", NULL, NULL), "blocking");
@@ -353,17 +343,3 @@ static void its_memory_is_planned(void **state) {
     assert_near(planned, taken, 0.05 * taken + 8000); // alone there are only the structs themselves
     ground_clear(&ground);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_sends_all_is_blocking),
-    cmocka_unit_test(nothing_moved_is_blocking),
-    cmocka_unit_test(frozen_weights_send_headers_alone),
-    cmocka_unit_test(rules_choose_epochs),
-    cmocka_unit_test(the_code_sends_every_other_epoch),
-    cmocka_unit_test(rows_are_never_older_than_tau),
-    cmocka_unit_test(what_is_not_a_number_is_sent),
-    cmocka_unit_test(evaluation_changes_nothing),
-    cmocka_unit_test(ages_outlive_a_resume),
-    cmocka_unit_test(its_memory_is_planned),
-};
-TEST_MAIN(tests)

@@ -24,8 +24,7 @@ static void assert_only_readers_remember(const Flight *f, int slot) {
 }
 
 // The rows stay the same, so that their means become what they are.
-static void smoothed_rows_become_exact(void **state) {
-    (void)state;
+TEST(smoothed_rows_become_exact) {
     Ground ground;
     Flight smooth_one, exact;
     ground_init(&ground);
@@ -44,8 +43,7 @@ static void smoothed_rows_become_exact(void **state) {
     ground_clear(&ground);
 }
 
-static void readers_memories_outlive_evaluation_and_resume(void **state) {
-    (void)state;
+TEST(readers_memories_outlive_evaluation_and_resume) {
     assert_evaluation_is_exact(flight_options("integer", NULL, &smoothing));
     assert_resumed(flight_options("integer", NULL, &smoothing), "overlap", 3);
     assert_resumed(flight_options("integer", NULL, &smoothing), "stale", 3);
@@ -53,8 +51,7 @@ static void readers_memories_outlive_evaluation_and_resume(void **state) {
 
 // The third epoch and the sixth are those of fp32, to the bit and to the byte. Rows stay the same,
 // so that what both ends remember of the third serves the next ones: their differences are 0.
-static void refreshes_are_exact_and_remembered(void **state) {
-    (void)state;
+TEST(refreshes_are_exact_and_remembered) {
     Ground ground;
     Flight coded, exact;
     ground_init(&ground);
@@ -78,16 +75,14 @@ static void refreshes_are_exact_and_remembered(void **state) {
 }
 
 // After a refresh, and between two of them.
-static void the_number_of_the_exchange_outlives_a_resume(void **state) {
-    (void)state;
+TEST(the_number_of_the_exchange_outlives_a_resume) {
     assert_evaluation_is_exact(flight_options("integer", NULL, &refreshed));
     assert_resumed(flight_options("integer", NULL, &refreshed), "overlap", 3);
     assert_resumed(flight_options("integer", NULL, &refreshed), "stale", 4);
 }
 
 // The schedule's smoothing of what the quantization's differences stand for.
-static void two_residuals_do_both(void **state) {
-    (void)state;
+TEST(two_residuals_do_both) {
     Ground ground;
     Flight both, one;
     ground_init(&ground);
@@ -106,8 +101,7 @@ static void two_residuals_do_both(void **state) {
 }
 
 // Also two of one kind, whose states have places of their own.
-static void both_outlive_a_resume(void **state) {
-    (void)state;
+TEST(both_outlive_a_resume) {
     assert_evaluation_is_exact(flight_options("integer", &smoothing, &difference));
     assert_resumed(flight_options("integer", &smoothing, &difference), "overlap", 2);
     assert_resumed(flight_options("integer", &difference, &difference), "overlap", 2);
@@ -115,8 +109,7 @@ static void both_outlive_a_resume(void **state) {
 }
 
 // To the bit. Chunks are shorter than most messages, and some messages have no byte.
-static void messages_of_any_length_arrive(void **state) {
-    (void)state;
+TEST(messages_of_any_length_arrive) {
     static const char *const schedules_used[] = {"blocking", "overlap", "stale"};
     Ground ground;
     ground_init(&ground);
@@ -140,8 +133,7 @@ static int64_t bytes_of_features(const Flight *f) {
 }
 
 // Features never change, so that from the second epoch on their messages are headers.
-static void rows_that_stay_take_no_byte(void **state) {
-    (void)state;
+TEST(rows_that_stay_take_no_byte) {
     Ground ground;
     Flight coded;
     ground_init(&ground);
@@ -158,15 +150,3 @@ static void rows_that_stay_take_no_byte(void **state) {
     flight_clear(&coded);
     ground_clear(&ground);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(smoothed_rows_become_exact),
-    cmocka_unit_test(readers_memories_outlive_evaluation_and_resume),
-    cmocka_unit_test(refreshes_are_exact_and_remembered),
-    cmocka_unit_test(the_number_of_the_exchange_outlives_a_resume),
-    cmocka_unit_test(two_residuals_do_both),
-    cmocka_unit_test(both_outlive_a_resume),
-    cmocka_unit_test(messages_of_any_length_arrive),
-    cmocka_unit_test(rows_that_stay_take_no_byte),
-};
-TEST_MAIN(tests)

@@ -6,8 +6,7 @@
 
 // Weights change once, after the first epoch. Then every layer needs one epoch more than the one
 // below it to read rows of the new weights, and the way back one more for every layer.
-static void frozen_weights_catch_up(void **state) {
-    (void)state;
+TEST(frozen_weights_catch_up) {
     Ground ground;
     Flight late, exact;
     ground_init(&ground);
@@ -40,8 +39,7 @@ static bool same_weights_gradient(const Flight *a, const Flight *b, int l) {
 // Weights never change, and the first epoch reads zeros: the epoch, from 0 on, from which logits
 // and the gradient of each layer's weights are exact. A layer that multiplies first aggregates the
 // gradient of its output before it reads it, which takes one more.
-static void zeros_are_forgotten_in_time(void **state) {
-    (void)state;
+TEST(zeros_are_forgotten_in_time) {
     static const char *const settings[4][4] = {
         {NULL},
         {"lossless.input_features=auto"},
@@ -116,8 +114,7 @@ static double nearer(const char *const settings[4], int epochs, bool of_gradient
 
 // After t rows that stay the same, a mean that begins with zero lacks decay^t of them; in one that
 // begins with another row, that still has decay^(t-1) (1 - decay) / (1 - decay^t) of the weight.
-static void means_forget_by_their_decay(void **state) {
-    (void)state;
+TEST(means_forget_by_their_decay) {
     static const char *const ways[] = {"comm.smooth=features", "comm.smooth=gradients"};
     double decay = 0.8, five = pow(decay, 5);
     if (test_comm.size == 1)
@@ -131,8 +128,7 @@ static void means_forget_by_their_decay(void **state) {
 }
 
 // Means of rows that stay the same are these, from the first one on.
-static void means_begin_with_the_first_rows(void **state) {
-    (void)state;
+TEST(means_begin_with_the_first_rows) {
     Ground ground;
     Flight late, exact;
     ground_init(&ground);
@@ -152,8 +148,7 @@ static void means_begin_with_the_first_rows(void **state) {
 }
 
 // Each way by itself: what is not smoothed remembers nothing.
-static void only_what_is_smoothed_is_remembered(void **state) {
-    (void)state;
+TEST(only_what_is_smoothed_is_remembered) {
     static const char *const ways[] = {"none", "features", "gradients", "both"};
     Ground ground;
     ground_init(&ground);
@@ -179,8 +174,7 @@ static void only_what_is_smoothed_is_remembered(void **state) {
 }
 
 // Rows with the weight of nothing but the newest one are the rows.
-static void smoothing_by_nothing_changes_nothing(void **state) {
-    (void)state;
+TEST(smoothing_by_nothing_changes_nothing) {
     Ground ground;
     Flight smooth, plain;
     ground_init(&ground);
@@ -199,16 +193,14 @@ static void smoothing_by_nothing_changes_nothing(void **state) {
 }
 
 // Also where an evaluation drains the messages in between: a message counts once.
-static void means_outlive_a_resume(void **state) {
-    (void)state;
+TEST(means_outlive_a_resume) {
     static const char *const settings[2][4] = {{"comm.smooth=both", "comm.first=zero"},
                                                {"comm.smooth=both"}};
     for (int i = 0; i < 2; i++)
         assert_resumed(scheduled_options("stale", settings[i]), "stale", 3 - i);
 }
 
-static void all_channels_fly_between_epochs(void **state) {
-    (void)state;
+TEST(all_channels_fly_between_epochs) {
     Ground ground;
     Flight late;
     ground_init(&ground);
@@ -233,8 +225,7 @@ static bool has_landed(const Channel *channel) {
 }
 
 // Messages have more chunks than may be posted at once, so somebody must move them.
-static void whoever_waits_moves_them(void **state) {
-    (void)state;
+TEST(whoever_waits_moves_them) {
     Ground ground;
     Flight late;
     ground_init(&ground);
@@ -256,8 +247,7 @@ static void whoever_waits_moves_them(void **state) {
 }
 
 // Rows in flight keep the widths that they were packed with.
-static void widths_change_behind_what_flies(void **state) {
-    (void)state;
+TEST(widths_change_behind_what_flies) {
     Ground ground;
     Flight late, twin;
     ground_init(&ground);
@@ -284,8 +274,7 @@ static void widths_change_behind_what_flies(void **state) {
 
 // What others do between two epochs changes nothing: evaluations are exact and have channels of
 // their own; measurements find nothing in flight.
-static void others_do_not_disturb_what_flies(void **state) {
-    (void)state;
+TEST(others_do_not_disturb_what_flies) {
     Ground ground;
     Flight late, twin, exact;
     ground_init(&ground);
@@ -347,8 +336,7 @@ static size_t halo_bytes(const Flight *f) {
 }
 
 // Buffers of all channels add up, and a mean of each row that is received.
-static void their_memory_is_planned(void **state) {
-    (void)state;
+TEST(their_memory_is_planned) {
     Ground ground;
     Flight f;
     ground_init(&ground);
@@ -364,19 +352,3 @@ static void their_memory_is_planned(void **state) {
     flight_clear(&f);
     ground_clear(&ground);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(frozen_weights_catch_up),
-    cmocka_unit_test(zeros_are_forgotten_in_time),
-    cmocka_unit_test(means_forget_by_their_decay),
-    cmocka_unit_test(means_begin_with_the_first_rows),
-    cmocka_unit_test(only_what_is_smoothed_is_remembered),
-    cmocka_unit_test(smoothing_by_nothing_changes_nothing),
-    cmocka_unit_test(means_outlive_a_resume),
-    cmocka_unit_test(all_channels_fly_between_epochs),
-    cmocka_unit_test(whoever_waits_moves_them),
-    cmocka_unit_test(widths_change_behind_what_flies),
-    cmocka_unit_test(others_do_not_disturb_what_flies),
-    cmocka_unit_test(their_memory_is_planned),
-};
-TEST_MAIN(tests)

@@ -132,8 +132,7 @@ static void made_clear(Made *made) {
     memory_free(made->gradient);
 }
 
-static void both_sides_are_kept_alike(void **state) {
-    (void)state;
+TEST(both_sides_are_kept_alike) {
     apart = *device();
     apart.host_is_device = false;
     for (int k = 0; k < KINDS; k++) {
@@ -170,8 +169,7 @@ static void tune_otherwise(Aggregate *aggregate, Rows out, Rows x) {
     spmm_set(test_comm.rank == 0 ? "cusparse" : "own");
 }
 
-static void all_ranks_take_the_kernel_of_the_first(void **state) {
-    (void)state;
+TEST(all_ranks_take_the_kernel_of_the_first) {
     Scene s;
     Made made;
     apart = *device();
@@ -218,8 +216,7 @@ static double planned_blocks(const MemoryForecast *forecast) {
     return bytes;
 }
 
-static void what_lies_on_the_device_is_planned_there(void **state) {
-    (void)state;
+TEST(what_lies_on_the_device_is_planned_there) {
     apart = *device();
     apart.host_is_device = false;
     apart.alloc = apart.alloc_zeroed = counted_alloc;
@@ -242,11 +239,3 @@ static void what_lies_on_the_device_is_planned_there(void **state) {
         scene_clear(&s);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(both_sides_are_kept_alike),
-    cmocka_unit_test(all_ranks_take_the_kernel_of_the_first),
-    cmocka_unit_test(what_lies_on_the_device_is_planned_there),
-};
-
-TEST_MAIN(tests)

@@ -36,8 +36,7 @@ static void check_use(const Use *use, const char *schedule) {
     applied_clear(&a);
 }
 
-static void operators_need_no_model(void **state) {
-    (void)state;
+TEST(operators_need_no_model) {
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
         check_use(&uses[i], "blocking");
         check_use(&uses[i], "overlap");
@@ -52,8 +51,7 @@ static void hasty_halo(const OperatorStep *step, Rows halo, int begin, int end, 
     operator_aggregate.halo(step, halo, begin, step->op->block.pattern->plan.size - 1, last, poll);
 }
 
-static void hasty_reads_are_noticed(void **state) {
-    (void)state;
+TEST(hasty_reads_are_noticed) {
     Applied a;
     if (test_comm.size < 3) // one group: it cannot come too early
         return;
@@ -79,9 +77,3 @@ static void hasty_reads_are_noticed(void **state) {
     rows_free(device(), &x);
     applied_clear(&a);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(operators_need_no_model),
-    cmocka_unit_test(hasty_reads_are_noticed),
-};
-TEST_MAIN(tests)

@@ -31,8 +31,7 @@ static void add(RunRecords *records, const char *run) {
     assert_ok(records_add(records, test_path(run), NULL, &err), &err);
 }
 
-static void runs_that_differ_in_their_seed_are_one_arm(void **state) {
-    (void)state;
+TEST(runs_that_differ_in_their_seed_are_one_arm) {
     RunRecords records = {0};
     Arms arms;
     put_run("seed-1", "adaqp", 2, 0.01, 1);
@@ -57,8 +56,7 @@ static void runs_that_differ_in_their_seed_are_one_arm(void **state) {
 }
 
 // A run that is started again lies in NAME-2, NAME-3, ...; the same seed there is no second sample.
-static void a_run_that_was_started_again_counts_once(void **state) {
-    (void)state;
+TEST(a_run_that_was_started_again_counts_once) {
     RunRecords records = {0};
     Arms arms;
     static const struct {
@@ -81,8 +79,7 @@ static void a_run_that_was_started_again_counts_once(void **state) {
     records_clear(&records);
 }
 
-static void an_arm_is_named_by_what_divides_it_from_the_others(void **state) {
-    (void)state;
+TEST(an_arm_is_named_by_what_divides_it_from_the_others) {
     RunRecords records = {0};
     Arms arms;
     put_run("a", "adaqp", 4, 0.01, 1);
@@ -125,8 +122,7 @@ static const Json *first_run(const Json *data) {
     return json_first(json_get(arm, "runs"));
 }
 
-static void a_long_curve_is_made_of_epochs_that_were_evaluated(void **state) {
-    (void)state;
+TEST(a_long_curve_is_made_of_epochs_that_were_evaluated) {
     static char text[700 * 128];
     char *at = text;
     for (int epoch = 1; epoch <= 700; epoch++)
@@ -148,8 +144,7 @@ static void a_long_curve_is_made_of_epochs_that_were_evaluated(void **state) {
     json_free(data);
 }
 
-static void files_that_are_not_whole_leave_gaps_only(void **state) {
-    (void)state;
+TEST(files_that_are_not_whole_leave_gaps_only) {
     put("torn", "run.json",
         "{\"config\": {\"mode\": 3, \"run\": 7}, \"machine\": [], \"exchanges\": [{\"columns\": 4, "
         "\"rows\": null, \"pairs\": [[[0, 0], [1, 1]], [[2], 5]]}, 8], \"rank_times\": 1}");
@@ -167,13 +162,3 @@ static void files_that_are_not_whole_leave_gaps_only(void **state) {
     assert_int_equal(json_size(json_get(json_first(parts), "rows")), 1);
     json_free(data);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(runs_that_differ_in_their_seed_are_one_arm),
-    cmocka_unit_test(a_run_that_was_started_again_counts_once),
-    cmocka_unit_test(an_arm_is_named_by_what_divides_it_from_the_others),
-    cmocka_unit_test(a_long_curve_is_made_of_epochs_that_were_evaluated),
-    cmocka_unit_test(files_that_are_not_whole_leave_gaps_only),
-};
-
-TEST_MAIN(tests)

@@ -56,6 +56,8 @@ static int new_cache(void **state) {
     return 0;
 }
 
+#define CACHE_TEST(name) TEST_WITH(name, new_cache, NULL)
+
 static void load(const Config *config, char hash[33], Warnings *warnings) {
     Shard shard;
     Error err = {0};
@@ -101,8 +103,7 @@ static void remove_entry(const char *kind) {
     comm_barrier(&test_comm);
 }
 
-static void test_second_load_needs_the_shards_only(void **state) {
-    (void)state;
+CACHE_TEST(test_second_load_needs_the_shards_only) {
     char first[33], second[33], path[1024];
     Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
@@ -118,8 +119,7 @@ static void test_second_load_needs_the_shards_only(void **state) {
     assert_false(find_entry("dataset-", path)); // it was not missed
 }
 
-static void test_parts_are_made_from_the_prepared_dataset(void **state) {
-    (void)state;
+CACHE_TEST(test_parts_are_made_from_the_prepared_dataset) {
     char first[33], second[33];
     Warnings warnings = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
@@ -136,8 +136,7 @@ static void folder_of(const char *graph, const char *more, int parts, char out[1
     comm_barrier(&test_comm); // before rank 0 writes the next graph
 }
 
-static void test_keys_change_with_content_and_not_with_names(void **state) {
-    (void)state;
+CACHE_TEST(test_keys_change_with_content_and_not_with_names) {
     char first[1024], other[1024];
     folder_of(write_graph("one.txt", ""), NULL, 3, first);
     folder_of(write_graph("two.txt", ""), NULL, 3, other);
@@ -167,8 +166,7 @@ static void write_parts(const char *name, int shift) {
     comm_barrier(&test_comm);
 }
 
-static void test_part_files_are_known_by_content(void **state) {
-    (void)state;
+CACHE_TEST(test_part_files_are_known_by_content) {
     char one[600], two[600], first[1024], other[1024];
     const char *graph = write_graph("graph.txt", "");
     snprintf(one, sizeof one, "partition.method=\"file:%s\"", test_path("a.part.3"));
@@ -201,8 +199,7 @@ static void damage(const char *path, int keep) {
     comm_barrier(&test_comm);
 }
 
-static void test_damaged_shards_are_made_anew(void **state) {
-    (void)state;
+CACHE_TEST(test_damaged_shards_are_made_anew) {
     static const int keeps[] = {0, 500, 999, 1000};
     char first[33], second[33], folder[1024], path[1024];
     Warnings warnings = {0};
@@ -232,8 +229,7 @@ static void test_damaged_shards_are_made_anew(void **state) {
     }
 }
 
-static void test_damaged_dataset_and_index_are_made_anew(void **state) {
-    (void)state;
+CACHE_TEST(test_damaged_dataset_and_index_are_made_anew) {
     static const int keeps[] = {0, 999, 1000};
     char first[33], second[33], folder[1024], path[1024];
     Warnings warnings = {0};
@@ -256,8 +252,7 @@ static void test_damaged_dataset_and_index_are_made_anew(void **state) {
 }
 
 // Every rank by itself, all at once, into one empty cache.
-static void test_runs_at_the_same_time_share_the_cache(void **state) {
-    (void)state;
+CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
     char folder[1024], theirs[1024], path[1024];
     Warnings warnings = {0};
     Error err = {0};
@@ -279,8 +274,7 @@ static void test_runs_at_the_same_time_share_the_cache(void **state) {
 }
 
 // Files of a killed run are removed; those that may belong to a living run stay.
-static void test_leftovers_are_swept(void **state) {
-    (void)state;
+CACHE_TEST(test_leftovers_are_swept) {
     char first[33], plain[1024], dead[1200], living[1200];
     Warnings warnings = {0};
     Error err = {0};
@@ -300,8 +294,7 @@ static void test_leftovers_are_swept(void **state) {
 }
 
 // Files cannot grow beyond 2 KiB: one sentence, and no partial entry is left.
-static void test_full_disk_leaves_no_half_entry(void **state) {
-    (void)state;
+CACHE_TEST(test_full_disk_leaves_no_half_entry) {
     char folder[1024], path[1024];
     Warnings warnings = {0};
     struct rlimit before, small;
@@ -327,8 +320,7 @@ static void test_full_disk_leaves_no_half_entry(void **state) {
     comm_barrier(&test_comm);
 }
 
-static void test_all_ranks_hear_what_is_wrong(void **state) {
-    (void)state;
+CACHE_TEST(test_all_ranks_hear_what_is_wrong) {
     Warnings warnings = {0};
     Shard shard;
     Error err = {0};
@@ -344,19 +336,3 @@ static void test_all_ranks_hear_what_is_wrong(void **state) {
         assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), &err,
                        EXIT_CONFIG, "cannot be cut into 3 parts");
 }
-
-#define with_cache(test) cmocka_unit_test_setup(test, new_cache)
-static const struct CMUnitTest tests[] = {
-    with_cache(test_second_load_needs_the_shards_only),
-    with_cache(test_parts_are_made_from_the_prepared_dataset),
-    with_cache(test_keys_change_with_content_and_not_with_names),
-    with_cache(test_part_files_are_known_by_content),
-    with_cache(test_damaged_shards_are_made_anew),
-    with_cache(test_damaged_dataset_and_index_are_made_anew),
-    with_cache(test_runs_at_the_same_time_share_the_cache),
-    with_cache(test_leftovers_are_swept),
-    with_cache(test_full_disk_leaves_no_half_entry),
-    with_cache(test_all_ranks_hear_what_is_wrong),
-};
-
-TEST_MAIN(tests)

@@ -41,8 +41,7 @@ enum { SIZE_STEP = 2 };
 enum { SIZE_STEP = 1 };
 #endif
 
-static void test_every_method_fills_every_part_and_repeats(void **state) {
-    (void)state;
+TEST(test_every_method_fills_every_part_and_repeats) {
     static const int sizes[] = {1, 2, 3, 8, 34, 150}, counts[] = {1, 2, 3, 4, 8};
     Error err = {0};
     Warnings warnings = {0};
@@ -78,8 +77,7 @@ static void check_hyper_cut(const Dataset *d, const char *method, int parts) {
     assert_memory_equal(part, again, (size_t)(d->nodes + d->hyperedges) * sizeof part[0]);
 }
 
-static void test_every_method_cuts_hypergraphs(void **state) {
-    (void)state;
+TEST(test_every_method_cuts_hypergraphs) {
     static const int sizes[] = {1, 3, 8, 90}, counts[] = {1, 2, 3, 4, 8};
     for (int r = 0; r < 5; r++)
         for (int s = 0; s < 4; s++)
@@ -103,8 +101,7 @@ static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
     return most;
 }
 
-static void test_random_and_blocks_are_even_and_what_they_say(void **state) {
-    (void)state;
+TEST(test_random_and_blocks_are_even_and_what_they_say) {
     Error err = {0};
     Warnings warnings = {0};
     int32_t part[101], other[101];
@@ -124,8 +121,7 @@ static void test_random_and_blocks_are_even_and_what_they_say(void **state) {
 }
 
 // A method that reads no edges gets no transpose.
-static void test_methods_get_what_they_ask_for(void **state) {
-    (void)state;
+TEST(test_methods_get_what_they_ask_for) {
     Dataset d = graph_make(600, graph_random, false, 1); // directed
     assert_int_equal(bytes_of_cut(&d, "blocks", 4),
                      4 * sizeof(int64_t)); // what counts the nodes of parts
@@ -134,8 +130,7 @@ static void test_methods_get_what_they_ask_for(void **state) {
     dataset_clear(&d);
 }
 
-static void test_metis_finds_the_two_cliques(void **state) {
-    (void)state;
+TEST(test_metis_finds_the_two_cliques) {
     Error err = {0};
     Warnings warnings = {0};
     int32_t part[80];
@@ -150,8 +145,7 @@ static void test_metis_finds_the_two_cliques(void **state) {
 
 // METIS gives garbage for loops, one-way edges and duplicates. Its graph has none, so the cut is as
 // small as that of the clean graph.
-static void test_metis_cuts_a_dirty_graph_like_a_clean_one(void **state) {
-    (void)state;
+TEST(test_metis_cuts_a_dirty_graph_like_a_clean_one) {
     Error err = {0};
     Warnings warnings = {0};
     enum { N = 40 };
@@ -189,8 +183,7 @@ static bool graph_ring(int64_t i, int64_t j, int64_t n, uint64_t seed) {
 }
 
 // All training nodes lie together on a ring: a plain cut gives them to one part.
-static void test_training_nodes_are_balanced_when_asked_for(void **state) {
-    (void)state;
+TEST(test_training_nodes_are_balanced_when_asked_for) {
     enum { N = 1200 };
     Error err = {0};
     Warnings warnings = {0};
@@ -212,8 +205,7 @@ static void test_training_nodes_are_balanced_when_asked_for(void **state) {
     dataset_clear(&d);
 }
 
-static void test_wrong_requests_are_refused(void **state) {
-    (void)state;
+TEST(test_wrong_requests_are_refused) {
     Warnings warnings = {0};
     int32_t part[10];
     Dataset d = graph_make(10, graph_random, false, 1);
@@ -240,8 +232,7 @@ static void test_wrong_requests_are_refused(void **state) {
 }
 
 // The contents of the file, a part of the error sentence, and the code.
-static void test_part_files_are_checked(void **state) {
-    (void)state;
+TEST(test_part_files_are_checked) {
     static const struct {
         const char *text, *expected;
         ExitCode code;
@@ -283,8 +274,7 @@ static void test_part_files_are_checked(void **state) {
     dataset_clear(&d);
 }
 
-static void test_missing_part_file_and_empty_part(void **state) {
-    (void)state;
+TEST(test_missing_part_file_and_empty_part) {
     char method[CONFIG_TEXT];
     Warnings warnings = {0};
     int32_t part[4];
@@ -304,8 +294,7 @@ static void test_missing_part_file_and_empty_part(void **state) {
 }
 
 // The rows of formats/expect.tsv whose reader is `part`: a ring of 64 nodes cut into 4.
-static void test_listed_files_give_the_listed_outcome(void **state) {
-    (void)state;
+TEST(test_listed_files_give_the_listed_outcome) {
     const char *list = data_path_or_skip("formats/expect.tsv");
     char folder[1024], line[1024];
     path_folder(folder, sizeof folder, list);
@@ -338,19 +327,3 @@ static void test_listed_files_give_the_listed_outcome(void **state) {
     assert_true(rows >= 5);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_every_method_fills_every_part_and_repeats),
-    cmocka_unit_test(test_every_method_cuts_hypergraphs),
-    cmocka_unit_test(test_random_and_blocks_are_even_and_what_they_say),
-    cmocka_unit_test(test_methods_get_what_they_ask_for),
-    cmocka_unit_test(test_metis_finds_the_two_cliques),
-    cmocka_unit_test(test_metis_cuts_a_dirty_graph_like_a_clean_one),
-    cmocka_unit_test(test_training_nodes_are_balanced_when_asked_for),
-    cmocka_unit_test(test_wrong_requests_are_refused),
-    cmocka_unit_test(test_part_files_are_checked),
-    cmocka_unit_test(test_missing_part_file_and_empty_part),
-    cmocka_unit_test(test_listed_files_give_the_listed_outcome),
-};
-
-TEST_MAIN(tests)

@@ -44,8 +44,7 @@ static void check_truncated_and_changed(Dataset dataset) {
     cut_close(&cut);
 }
 
-static void test_truncated_and_changed_shards_are_refused(void **state) {
-    (void)state;
+TEST(test_truncated_and_changed_shards_are_refused) {
     check_truncated_and_changed(graph_make(30, graph_random, true, 5));
     check_truncated_and_changed(hyper_make(directed, 5));
 }
@@ -110,8 +109,7 @@ static void check_forged(Dataset dataset) {
     cut_close(&cut);
 }
 
-static void test_forged_shards_do_not_crash(void **state) {
-    (void)state;
+TEST(test_forged_shards_do_not_crash) {
     check_forged(graph_make(12, graph_random, true, 5));
     check_forged(hyper_make((HyperKind){12, 14, hyper_random, true, true}, 5));
 }
@@ -131,8 +129,7 @@ static int64_t place_of(const char *path, const char *name) {
 
 // Every array of the second set and of its relations is checked against its bounds: a file with one
 // value out of them is refused, with a sentence that says where.
-static void test_arrays_of_hyperedges_are_checked(void **state) {
-    (void)state;
+TEST(test_arrays_of_hyperedges_are_checked) {
     static const struct {
         const char *tensor, *what;
         int64_t value;
@@ -200,8 +197,7 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
     memory_free(before);
 }
 
-static void test_sizes_of_hyperedges_are_checked(void **state) {
-    (void)state;
+TEST(test_sizes_of_hyperedges_are_checked) {
     static const char *const facts[] = {"own_hyperedges", "forward2.remote", "backward2.edges"};
     Cut cut;
     cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
@@ -213,8 +209,7 @@ static void test_sizes_of_hyperedges_are_checked(void **state) {
     cut_close(&cut);
 }
 
-static void test_damaged_manifest_is_refused(void **state) {
-    (void)state;
+TEST(test_damaged_manifest_is_refused) {
     Cut cut;
     cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
     Error err = {0};
@@ -235,8 +230,7 @@ static void test_damaged_manifest_is_refused(void **state) {
 
 // Only the line of a part vouches for its shard: a rank that finds another line there must refuse
 // the shard.
-static void test_damaged_line_of_a_rank_is_refused(void **state) {
-    (void)state;
+TEST(test_damaged_line_of_a_rank_is_refused) {
     Cut cut;
     cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
     Error err = {0};
@@ -268,8 +262,7 @@ static void test_damaged_line_of_a_rank_is_refused(void **state) {
 }
 
 // A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
-static void test_full_disk_is_one_sentence(void **state) {
-    (void)state;
+TEST(test_full_disk_is_one_sentence) {
     Error err = {0};
     char path[1024];
     int32_t part[12] = {0};
@@ -283,15 +276,3 @@ static void test_full_disk_is_one_sentence(void **state) {
     assert_non_null(strstr(err.text, "part-0-of-1.safetensors"));
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_truncated_and_changed_shards_are_refused),
-    cmocka_unit_test(test_forged_shards_do_not_crash),
-    cmocka_unit_test(test_arrays_of_hyperedges_are_checked),
-    cmocka_unit_test(test_sizes_of_hyperedges_are_checked),
-    cmocka_unit_test(test_damaged_manifest_is_refused),
-    cmocka_unit_test(test_damaged_line_of_a_rank_is_refused),
-    cmocka_unit_test(test_full_disk_is_one_sentence),
-};
-
-TEST_MAIN(tests)

@@ -43,8 +43,7 @@ static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
 }
 
 // Pairs whose hyperedges all have at most 64 pins weigh what the definition says.
-static void test_small_hyperedges_are_cliques(void **state) {
-    (void)state;
+TEST(test_small_hyperedges_are_cliques) {
     Dataset d = hyper_make(kind, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale);
@@ -70,8 +69,7 @@ static void test_small_hyperedges_are_cliques(void **state) {
 
 // Each pin adds the same weight to its node whatever the size of the hyperedge; both ends of a pair
 // agree; pairs of large hyperedges are a few, connected, among pins, and others with another seed.
-static void test_large_hyperedges_are_sampled(void **state) {
-    (void)state;
+TEST(test_large_hyperedges_are_sampled) {
     Dataset d = hyper_make(kind, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale), *other = expanded(&d, 4, &scale);
@@ -98,8 +96,7 @@ static bool only_one(int64_t h, int64_t v, uint64_t seed) {
 }
 
 // One hyperedge of 100 pins: 16 partners at most for each pin, and a cycle through all of them.
-static void test_a_large_hyperedge_is_connected_by_few_pairs(void **state) {
-    (void)state;
+TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
     Dataset d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale);
@@ -119,8 +116,7 @@ static void test_a_large_hyperedge_is_connected_by_few_pairs(void **state) {
 
 // ---- cuts
 
-static void test_methods_find_the_two_groups(void **state) {
-    (void)state;
+TEST(test_methods_find_the_two_groups) {
     static const char *const methods[] = {"metis", "metis:star", "fennel:9"};
     Dataset d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
     for (int m = 0; m < 3; m++) {
@@ -153,8 +149,7 @@ static bool rings(int64_t h, int64_t v, uint64_t seed) {
     return v == h % 80 || v == next_in_group(h % 80, 1 + h / 80);
 }
 
-static void test_small_hyperedges_weigh_more(void **state) {
-    (void)state;
+TEST(test_small_hyperedges_weigh_more) {
     static const char *const methods[] = {"metis", "fennel:20"};
     Dataset d = hyper_make((HyperKind){80, 162, rings, false, false}, 5);
     for (int m = 0; m < 2; m++) {
@@ -179,8 +174,7 @@ static bool tapering(int64_t h, int64_t v, uint64_t seed) {
     return near >= -reach && near <= reach;
 }
 
-static void test_star_balances_pins(void **state) {
-    (void)state;
+TEST(test_star_balances_pins) {
     Dataset d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
     int32_t part[1200];
     int64_t pins[4] = {0}, most = 0, sum = 0;
@@ -216,8 +210,7 @@ static double heaviest(const int32_t *part, const Dataset *d, int parts) {
     return (double)most * parts / (double)sum;
 }
 
-static void test_nodes_are_balanced_by_their_weight(void **state) {
-    (void)state;
+TEST(test_nodes_are_balanced_by_their_weight) {
     static const char *const methods[] = {"metis", "metis:star"};
     Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
     for (int scale = 0; scale < 2; scale++) // weights whose sum is beyond 2^31, too
@@ -234,8 +227,7 @@ static void test_nodes_are_balanced_by_their_weight(void **state) {
     dataset_clear(&d);
 }
 
-static void test_training_nodes_are_balanced_when_asked_for(void **state) {
-    (void)state;
+TEST(test_training_nodes_are_balanced_when_asked_for) {
     static const char *const methods[] = {"metis", "metis:star"};
     Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
     for (int v = 0; v < 800; v++) {
@@ -260,8 +252,7 @@ static void test_training_nodes_are_balanced_when_asked_for(void **state) {
     dataset_clear(&d);
 }
 
-static void test_what_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(test_what_does_not_fit_is_refused) {
     static const char *const methods[] = {"metis", "metis:star", "fennel", "blocks"};
     Dataset d = hyper_make((HyperKind){700, 700, hyper_random, false, false}, 5);
     int32_t part[1400];
@@ -287,8 +278,7 @@ static void test_what_does_not_fit_is_refused(void **state) {
 
 // ibm01 of ISPD98. The limits are half as much again as what METIS 5.1 cuts with the worst of six
 // seeds; a random cut has 8484 and 22990 replicas.
-static void test_a_circuit_is_cut_well(void **state) {
-    (void)state;
+TEST(test_a_circuit_is_cut_well) {
     static const struct {
         int parts;
         int64_t replicas;
@@ -313,18 +303,3 @@ static void test_a_circuit_is_cut_well(void **state) {
     memory_free(part);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_small_hyperedges_are_cliques),
-    cmocka_unit_test(test_large_hyperedges_are_sampled),
-    cmocka_unit_test(test_a_large_hyperedge_is_connected_by_few_pairs),
-    cmocka_unit_test(test_methods_find_the_two_groups),
-    cmocka_unit_test(test_small_hyperedges_weigh_more),
-    cmocka_unit_test(test_star_balances_pins),
-    cmocka_unit_test(test_nodes_are_balanced_by_their_weight),
-    cmocka_unit_test(test_training_nodes_are_balanced_when_asked_for),
-    cmocka_unit_test(test_what_does_not_fit_is_refused),
-    cmocka_unit_test(test_a_circuit_is_cut_well),
-};
-
-TEST_MAIN(tests)

@@ -106,8 +106,7 @@ static const EdgeRule rules[] = {graph_random_both, graph_cliques, graph_star, g
 static const char *const methods[] = {"fennel", "fennel:1", "fennel:2", "fennel:3", "fennel:7"};
 static const int passes[] = {1, 1, 2, 3, 7};
 
-static void parts_are_those_of_the_definition(void **state) {
-    (void)state;
+TEST(parts_are_those_of_the_definition) {
     static const int sizes[] = {1, 2, 9, 34, MOST}, counts[] = {1, 2, 3, 4, 9, 36};
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++)
         for (int c = 0; c < 5 * 6 * 5; c++) {
@@ -157,8 +156,7 @@ static int64_t cut_entries(const Dataset *d, const int32_t *part, int parts, dou
 }
 
 // METIS finds the communities; three passes come close, a random cut does not.
-static void communities_are_found_and_parts_are_even(void **state) {
-    (void)state;
+TEST(communities_are_found_and_parts_are_even) {
     Dataset d = planted("planted:nodes=6000,edges=150000,features=0,communities=32");
     static const char *const names[] = {"metis", "random", "fennel:3"};
     int32_t *part = ALLOC(int32_t, d.nodes, "test");
@@ -179,8 +177,7 @@ static void communities_are_found_and_parts_are_even(void **state) {
     dataset_clear(&d);
 }
 
-static void it_takes_eight_bytes_a_node_beyond_blocks(void **state) {
-    (void)state;
+TEST(it_takes_eight_bytes_a_node_beyond_blocks) {
     static const int counts[] = {1, 2, 7, 64};
     for (int directed = 0; directed < 2; directed++) {
         Dataset d = graph_make(1500, directed ? graph_random : graph_star, false, 1);
@@ -196,8 +193,7 @@ static void it_takes_eight_bytes_a_node_beyond_blocks(void **state) {
     }
 }
 
-static void passes_that_are_none_are_refused(void **state) {
-    (void)state;
+TEST(passes_that_are_none_are_refused) {
     static const char *const wrong[] = {"fennel:0",
                                         "fennel:101",
                                         "fennel:x",
@@ -224,12 +220,3 @@ static void passes_that_are_none_are_refused(void **state) {
     assert_ok(partition_method_fits(config.partition.method, &err), &err);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(parts_are_those_of_the_definition),
-    cmocka_unit_test(communities_are_found_and_parts_are_even),
-    cmocka_unit_test(it_takes_eight_bytes_a_node_beyond_blocks),
-    cmocka_unit_test(passes_that_are_none_are_refused),
-};
-
-TEST_MAIN(tests)

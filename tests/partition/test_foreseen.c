@@ -36,8 +36,7 @@ static Config config_of(const char *path, bool near, const char *limit) {
     return config;
 }
 
-static void what_is_taken_was_foreseen(void **state) {
-    (void)state;
+TEST(what_is_taken_was_foreseen) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); // its own memory is resident, too
 #endif
@@ -66,8 +65,7 @@ static void what_is_taken_was_foreseen(void **state) {
 }
 
 // Each step is refused before it begins, in a sentence that names it.
-static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_fit_is_refused) {
     static const struct {
         const char *limit, *named;
     } cases[] = {{"run.memory_limit=0.01", "loading the dataset"},
@@ -88,8 +86,7 @@ static void what_does_not_fit_is_refused(void **state) {
 
 // If there is memory for the shards but not for METIS on a part, rows are ordered without clusters,
 // with a warning, also when the parts come from the cache.
-static void parts_too_large_for_metis_are_ordered_without_clusters(void **state) {
-    (void)state;
+TEST(parts_too_large_for_metis_are_ordered_without_clusters) {
     char path[512];
     int made[2] = {0};
     snprintf(path, sizeof path, "%s", test_path("near.txt"));
@@ -122,11 +119,3 @@ static void parts_too_large_for_metis_are_ordered_without_clusters(void **state)
     }
     assert_true(made[0] > 0 && made[1] == 2); // one without limit, which fills the cache
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_is_taken_was_foreseen),
-    cmocka_unit_test(what_does_not_fit_is_refused),
-    cmocka_unit_test(parts_too_large_for_metis_are_ordered_without_clusters),
-};
-
-TEST_MAIN(tests)

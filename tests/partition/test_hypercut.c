@@ -33,8 +33,7 @@ static void homes_by_definition(int32_t *part, const HyperKind *kind, int parts)
     }
 }
 
-static void test_homes_follow_the_majority_rule(void **state) {
-    (void)state;
+TEST(test_homes_follow_the_majority_rule) {
     static const char *const methods[] = {"blocks", "random"};
     Error err = {0};
     Warnings warnings = {0};
@@ -157,8 +156,7 @@ static void check_parts(const Json *report, const Measures *m, int parts) {
     assert_int_equal(p, parts);
 }
 
-static void test_measures_are_those_of_their_definitions(void **state) {
-    (void)state;
+TEST(test_measures_are_those_of_their_definitions) {
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 5; c++) {
             Cut cut;
@@ -194,8 +192,7 @@ static void count_sent(const Cut *cut, const HyperKind *kind, int64_t sent[2][4]
 }
 
 // In a directed hypergraph a source needs no row back and a target none there.
-static void test_rows_sent_are_those_of_sources_and_targets(void **state) {
-    (void)state;
+TEST(test_rows_sent_are_those_of_sources_and_targets) {
     static const char *const ways[] = {"sent", "sent_backward"}; // entries are [from, to, rows]
     Cut cut;
     HyperKind kind = kind_of(0, 1);
@@ -218,8 +215,7 @@ static void test_rows_sent_are_those_of_sources_and_targets(void **state) {
 
 // ---- part files
 
-static void test_part_files_are_read_back(void **state) {
-    (void)state;
+TEST(test_part_files_are_read_back) {
     Cut cut;
     Error err = {0};
     Warnings warnings = {0};
@@ -266,8 +262,7 @@ static void build(const char *data, const char *name, char folder[1024]) {
 }
 
 // Parts in the cache are those of both files, and have the name of each source in both.
-static void test_the_cache_knows_the_parts_of_hyperedges(void **state) {
-    (void)state;
+TEST(test_the_cache_knows_the_parts_of_hyperedges) {
     char first[1024], other[1024], again[1024], path[1100];
     char data[2][512];
     for (int i = 0; i < 2; i++) {
@@ -290,13 +285,3 @@ static void test_the_cache_knows_the_parts_of_hyperedges(void **state) {
         assert_int_equal(file_size(path), i % 2 == 0 ? 8 : 6);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_homes_follow_the_majority_rule),
-    cmocka_unit_test(test_measures_are_those_of_their_definitions),
-    cmocka_unit_test(test_rows_sent_are_those_of_sources_and_targets),
-    cmocka_unit_test(test_part_files_are_read_back),
-    cmocka_unit_test(test_the_cache_knows_the_parts_of_hyperedges),
-};
-
-TEST_MAIN(tests)

@@ -24,8 +24,7 @@ static Dataset hypergraph(bool near) {
     return d;
 }
 
-static void what_a_hypergraph_takes_was_foreseen(void **state) {
-    (void)state;
+TEST(what_a_hypergraph_takes_was_foreseen) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); // its own memory is resident, too
 #endif
@@ -47,9 +46,3 @@ static void what_a_hypergraph_takes_was_foreseen(void **state) {
             dataset_clear(&dataset);
         }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(what_a_hypergraph_takes_was_foreseen),
-};
-
-TEST_MAIN(tests)

@@ -200,10 +200,7 @@ static void check_all(const Made *made) {
     order_is_that_of_the_law(made);
 }
 
-static void test_shards_are_the_hypergraph_in_the_order_of_the_law(void **state) {
-    (void)state;
-    for_each_cut(check_all);
-}
+TEST(test_shards_are_the_hypergraph_in_the_order_of_the_law) { for_each_cut(check_all); }
 
 // 4000 nodes and as many hyperedges of 8 neighbouring nodes, both with shuffled ids: clusters of
 // the star graph bring a hyperedge and its pins together.
@@ -239,8 +236,7 @@ static double mean_distance(const Shard *s) {
     return sum / (double)w->edges;
 }
 
-static void test_hyperedges_lie_near_their_pins(void **state) {
-    (void)state;
+TEST(test_hyperedges_lie_near_their_pins) {
     static int32_t one[8000];
     Cut plain, near;
     cut_open(&plain, long_band(), 1, one, false);
@@ -253,10 +249,3 @@ static void test_hyperedges_lie_near_their_pins(void **state) {
     cut_close(&plain);
     cut_close(&near);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_shards_are_the_hypergraph_in_the_order_of_the_law),
-    cmocka_unit_test(test_hyperedges_lie_near_their_pins),
-};
-
-TEST_MAIN(tests)

@@ -35,8 +35,7 @@ static MetisProcess square(void) {
     return process;
 }
 
-static void a_job_whose_arrays_lie_outside_is_refused(void **state) {
-    (void)state;
+TEST(a_job_whose_arrays_lie_outside_is_refused) {
     MetisProcess process = square();
     MetisJob *job = process.job, whole = *job;
     assert_true(metis_job_is_whole(job, process.bytes));
@@ -74,8 +73,7 @@ static void a_job_whose_arrays_lie_outside_is_refused(void **state) {
 }
 
 // fringe-metis looks before it reads.
-static void the_program_refuses_a_damaged_job(void **state) {
-    (void)state;
+TEST(the_program_refuses_a_damaged_job) {
     MetisProcess process = square();
     Error err = {0};
     process.job->neighbour = process.bytes;
@@ -85,8 +83,7 @@ static void the_program_refuses_a_damaged_job(void **state) {
 }
 
 // A program that writes over the head of the job: what it left there is not used.
-static void a_job_that_comes_back_damaged_is_refused(void **state) {
-    (void)state;
+TEST(a_job_that_comes_back_damaged_is_refused) {
     MetisProcess process = square();
     Error err = {0};
     char text[400];
@@ -104,8 +101,7 @@ static void a_job_that_comes_back_damaged_is_refused(void **state) {
     metis_process_clear(&process);
 }
 
-static void what_metis_took_is_known(void **state) {
-    (void)state;
+TEST(what_metis_took_is_known) {
     MetisProcess process = square();
     Error err = {0};
     assert_ok(metis_process_run(&process, &err), &err);
@@ -120,8 +116,7 @@ static void what_metis_took_is_known(void **state) {
 static double asked_at; // clock
 static bool is_asked(void) { return clock_seconds() >= asked_at; }
 
-static void a_stop_kills_metis_at_once(void **state) {
-    (void)state;
+TEST(a_stop_kills_metis_at_once) {
     Dataset d = graph_make(60, graph_random_both, false, 3);
     int32_t part[60];
     Config config;
@@ -147,13 +142,3 @@ static void a_stop_kills_metis_at_once(void **state) {
     assert_int_equal(kill(pid, 0), -1); // it has ended and was waited for
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_job_whose_arrays_lie_outside_is_refused),
-    cmocka_unit_test(the_program_refuses_a_damaged_job),
-    cmocka_unit_test(a_job_that_comes_back_damaged_is_refused),
-    cmocka_unit_test(what_metis_took_is_known),
-    cmocka_unit_test(a_stop_kills_metis_at_once),
-};
-
-TEST_MAIN(tests)

@@ -38,8 +38,7 @@ static double reported(const Dataset *d, const int32_t *part, int parts) {
     return value;
 }
 
-static void test_look_alikes_have_the_readers_that_they_were_asked_for(void **state) {
-    (void)state;
+TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
     static const struct {
         double wanted;
         int parts;
@@ -64,8 +63,3 @@ static void test_look_alikes_have_the_readers_that_they_were_asked_for(void **st
         dataset_clear(&d);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_look_alikes_have_the_readers_that_they_were_asked_for),
-};
-TEST_MAIN(tests)

@@ -43,8 +43,7 @@ static int64_t size_of(const char *folder, const char *name) {
     return file_size(path);
 }
 
-static void test_nothing_grows_with_the_square_of_the_parts(void **state) {
-    (void)state;
+TEST(test_nothing_grows_with_the_square_of_the_parts) {
     Error err = {0};
     Dataset d = ring_of_nodes();
     int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
@@ -74,9 +73,3 @@ static void test_nothing_grows_with_the_square_of_the_parts(void **state) {
     memory_free(part);
     dataset_clear(&d);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_nothing_grows_with_the_square_of_the_parts),
-};
-
-TEST_MAIN(tests)

@@ -101,8 +101,7 @@ static void assert_same_bytes(const char *data, const char *method) {
     comm_barrier(&test_comm);
 }
 
-static void all_ranks_make_the_bytes_of_one(void **state) {
-    (void)state;
+TEST(all_ranks_make_the_bytes_of_one) {
     static const char *const methods[] = {"metis", "random", "fennel"};
     for (int kind = 0; kind < 7; kind++) {
         Dataset d;
@@ -172,8 +171,7 @@ static void use_metis(const char *script) {
 }
 
 // METIS has too little memory at the first try of each process: alone it has another one.
-static void parts_that_were_too_large_beside_others_have_another_try(void **state) {
-    (void)state;
+TEST(parts_that_were_too_large_beside_others_have_another_try) {
     char one[1024], folder[1024], real[700], script[1600];
     Warnings warnings = {0};
     Dataset d = ring(ROWS * test_comm.size);
@@ -204,8 +202,7 @@ static void parts_that_were_too_large_beside_others_have_another_try(void **stat
     comm_barrier(&test_comm);
 }
 
-static void parts_that_are_too_large_are_counted_over_the_ranks(void **state) {
-    (void)state;
+TEST(parts_that_are_too_large_are_counted_over_the_ranks) {
     char one[1024], folder[1024], said[64];
     Warnings warnings = {0};
     Dataset d = ring(ROWS * test_comm.size);
@@ -235,8 +232,7 @@ static bool holds_parts(const char *cache) {
 }
 
 // Files of the last rank cannot grow beyond 1 KiB: all ranks hear it, and nothing is left.
-static void a_rank_without_room_ends_all_in_one_sentence(void **state) {
-    (void)state;
+TEST(a_rank_without_room_ends_all_in_one_sentence) {
     Dataset d = graph_make(60, graph_random_both, false, 3);
     const char *data = write_dataset(&d), *cache = new_name("full");
     Config config = config_of(data, cache, "random");
@@ -265,8 +261,7 @@ static void a_rank_without_room_ends_all_in_one_sentence(void **state) {
 
 // The last rank sees another dataset under the same name (data.path is relative): rank 0 makes all
 // shards.
-static void a_rank_that_sees_another_dataset_makes_no_shard(void **state) {
-    (void)state;
+TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
     char one[1024], folder[1024], here[1024], place[2][650];
     Warnings warnings = {0};
     Error err = {0};
@@ -291,13 +286,3 @@ static void a_rank_that_sees_another_dataset_makes_no_shard(void **state) {
         assert_same_folders(one, folder);
     comm_barrier(&test_comm);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(all_ranks_make_the_bytes_of_one),
-    cmocka_unit_test(parts_that_were_too_large_beside_others_have_another_try),
-    cmocka_unit_test(parts_that_are_too_large_are_counted_over_the_ranks),
-    cmocka_unit_test(a_rank_without_room_ends_all_in_one_sentence),
-    cmocka_unit_test(a_rank_that_sees_another_dataset_makes_no_shard),
-};
-
-TEST_MAIN(tests)

@@ -187,14 +187,10 @@ static void check_all(const Cut *cut) {
     figures_are_those_of_the_graph(cut);
 }
 
-static void test_shards_are_the_graph_in_the_order_of_the_law(void **state) {
-    (void)state;
-    for_each_cut(check_all);
-}
+TEST(test_shards_are_the_graph_in_the_order_of_the_law) { for_each_cut(check_all); }
 
 // An edge stored twice counts twice; a weight goes with its own copy.
-static void test_duplicate_edges_are_kept(void **state) {
-    (void)state;
+TEST(test_duplicate_edges_are_kept) {
     Dataset d = {.nodes = 3, .edges = 4, .name = "twice"};
     d.offset = ALLOC(int64_t, 4, "test");
     d.target = ALLOC(int32_t, 4, "test");
@@ -217,8 +213,7 @@ static void test_duplicate_edges_are_kept(void **state) {
     cut_close(&cut);
 }
 
-static void test_an_empty_part_is_a_shard_without_rows(void **state) {
-    (void)state;
+TEST(test_an_empty_part_is_a_shard_without_rows) {
     Cut cut;
     int32_t part[61];
     for (int v = 0; v < 61; v++)
@@ -231,8 +226,7 @@ static void test_an_empty_part_is_a_shard_without_rows(void **state) {
     cut_close(&cut);
 }
 
-static void test_multilabel_rows_and_no_labels(void **state) {
-    (void)state;
+TEST(test_multilabel_rows_and_no_labels) {
     Dataset d = graph_make(20, graph_random, false, 5);
     memory_free(d.label);
     d.label = NULL;
@@ -291,8 +285,7 @@ static double mean_distance(const Shard *s) {
     return sum / (double)s->relation[IN_EDGES].edges;
 }
 
-static void test_reordered_rows_lie_near_their_sources(void **state) {
-    (void)state;
+TEST(test_reordered_rows_lie_near_their_sources) {
     static int32_t one[6000];
     Cut plain, near, again;
     cut_open(&plain, shuffled_groups(), 1, one, false);
@@ -311,8 +304,7 @@ static void test_reordered_rows_lie_near_their_sources(void **state) {
     cut_close(&again);
 }
 
-static void test_report_reads_what_was_written(void **state) {
-    (void)state;
+TEST(test_report_reads_what_was_written) {
     Cut cut;
     Error err = {0};
     cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
@@ -321,14 +313,3 @@ static void test_report_reads_what_was_written(void **state) {
                    EXIT_NO_INPUT, "nowhere");
     cut_close(&cut);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(test_shards_are_the_graph_in_the_order_of_the_law),
-    cmocka_unit_test(test_duplicate_edges_are_kept),
-    cmocka_unit_test(test_an_empty_part_is_a_shard_without_rows),
-    cmocka_unit_test(test_multilabel_rows_and_no_labels),
-    cmocka_unit_test(test_reordered_rows_lie_near_their_sources),
-    cmocka_unit_test(test_report_reads_what_was_written),
-};
-
-TEST_MAIN(tests)

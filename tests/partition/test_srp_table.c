@@ -213,8 +213,7 @@ static void compare(const Row *row, int rows) {
         fail_msg("%d of %d rows of this set are missing or worse than the table", worse, rows);
 }
 
-static void test_cuts_are_those_of_the_table(void **state) {
-    const Set *set = *state;
+static void check_cuts(const Set *set) {
     const char *path = data_path_or_skip(set->path), *out = getenv("FRINGE_WRITE_TABLE");
     Row row[COUNTS * WAYS];
     Dataset dataset;
@@ -233,12 +232,9 @@ static void test_cuts_are_those_of_the_table(void **state) {
         compare(row, rows);
 }
 
-#define OF(set)                                                                                    \
-    {                                                                                              \
-        .name = "the cuts of a set are those of the table: " #set,                                 \
-        .test_func = test_cuts_are_those_of_the_table, .initial_state = &sets[set]                 \
-    }
-static const struct CMUnitTest tests[] = {OF(WALMART), OF(DBLP),  OF(CORA),
-                                          OF(IBM01),   OF(IBM10), OF(IBM14)};
-
-TEST_MAIN(tests)
+TEST(cuts_of_walmart_are_those_of_the_table) { check_cuts(&sets[WALMART]); }
+TEST(cuts_of_dblp_are_those_of_the_table) { check_cuts(&sets[DBLP]); }
+TEST(cuts_of_cora_are_those_of_the_table) { check_cuts(&sets[CORA]); }
+TEST(cuts_of_ibm01_are_those_of_the_table) { check_cuts(&sets[IBM01]); }
+TEST(cuts_of_ibm10_are_those_of_the_table) { check_cuts(&sets[IBM10]); }
+TEST(cuts_of_ibm14_are_those_of_the_table) { check_cuts(&sets[IBM14]); }

@@ -135,8 +135,7 @@ static void compare_all(TestGraphKind kind, CompareSome *some, const char *const
     test_graph_clear(&graph);
 }
 
-static void graphs_take_what_was_foreseen(void **state) {
-    (void)state;
+TEST(graphs_take_what_was_foreseen) {
     static const char *const more[] = {"model.layer=gcn", "model.layer=sage-mean",
                                        "model.layer=gin", "model.input_dropout=0.3",
                                        "lossless.cover=min"};
@@ -151,8 +150,7 @@ static void graphs_take_what_was_foreseen(void **state) {
                         compare_modes, more, FAMILY_COUNT(more));
 }
 
-static void hypergraphs_take_what_was_foreseen(void **state) {
-    (void)state;
+TEST(hypergraphs_take_what_was_foreseen) {
     static const char *const more[] = {"model.layer=hgnn", "model.layer=hnhn"};
     for (int directed = 0; directed < 2; directed++)
         compare_all((TestGraphKind){.nodes = 120,
@@ -165,8 +163,7 @@ static void hypergraphs_take_what_was_foreseen(void **state) {
 }
 
 // At most what was foreseen where codes vary in length.
-static void coded_gradients_take_what_was_foreseen(void **state) {
-    (void)state;
+TEST(coded_gradients_take_what_was_foreseen) {
     static char setting[CHOICES_MOST][64];
     const char *more[CHOICES_MOST];
     for (int i = 0; i < gradient_method_family.count; i++) {
@@ -177,10 +174,3 @@ static void coded_gradients_take_what_was_foreseen(void **state) {
     compare_all((TestGraphKind){.nodes = 150, .degree = 6, .features = 19, .classes = 4},
                 compare_one_mode, more, gradient_method_family.count);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(graphs_take_what_was_foreseen),
-    cmocka_unit_test(coded_gradients_take_what_was_foreseen),
-    cmocka_unit_test(hypergraphs_take_what_was_foreseen),
-};
-TEST_MAIN(tests)

@@ -9,8 +9,7 @@
 
 enum { PATH_NODES = 64, FEATURES = 6, HIDDEN = 16, CLASSES = 4 };
 
-static void curves_are_straight_in_logarithms(void **state) {
-    (void)state;
+TEST(curves_are_straight_in_logarithms) {
     const double x[] = {2, 4, 8}, y[] = {10, 20, 80}, none[] = {0, 0, 5};
     assert_near(plan_curve(x, y, 3, 2), 10, 1e-9);
     assert_near(plan_curve(x, y, 3, 4), 20, 1e-9);
@@ -69,8 +68,7 @@ static Config config_with(const char *more) {
     return config;
 }
 
-static void parts_are_cut_again(void **state) {
-    (void)state;
+TEST(parts_are_cut_again) {
     PlanCut cut;
     PartPieces pieces;
     Error err = {0};
@@ -94,8 +92,7 @@ static void parts_are_cut_again(void **state) {
     plan_cut_clear(&cut);
 }
 
-static void rows_that_are_read_twice_count_once(void **state) {
-    (void)state;
+TEST(rows_that_are_read_twice_count_once) {
     PlanCut cut;
     PartPieces pieces;
     Error err = {0};
@@ -108,8 +105,7 @@ static void rows_that_are_read_twice_count_once(void **state) {
     plan_cut_clear(&cut);
 }
 
-static void growth_saturates(void **state) {
-    (void)state;
+TEST(growth_saturates) {
     PlanCut base, cut;
     PlanGrowth growth = {2, {2, 4}, {2, 1e9}, {2, 1e9}, {2, 1e9}, {1, 1}};
     Config config = config_with("lossless.cover=sources");
@@ -148,8 +144,7 @@ static PlanEstimate *estimate_of(PlanCut *cut, const char *more, const PlanMachi
     return &out;
 }
 
-static void products_are_counted(void **state) {
-    (void)state;
+TEST(products_are_counted) {
     PlanCut cut;
     open_path(&cut, 1);
     const PlanEstimate *e = estimate_of(&cut, "model.layer=gcn", &slow);
@@ -161,8 +156,7 @@ static void products_are_counted(void **state) {
     plan_cut_clear(&cut);
 }
 
-static void messages_are_counted(void **state) {
-    (void)state;
+TEST(messages_are_counted) {
     PlanCut cut;
     PlanMachine one_host = slow, twice = slow;
     one_host.ranks_per_host = 2;
@@ -220,8 +214,7 @@ static double mean_width(const char *more) {
     return bits;
 }
 
-static void widths_follow_the_rule(void **state) {
-    (void)state;
+TEST(widths_follow_the_rule) {
     assert_near(mean_width("quantization.assign=uniform"), 8, 1e-9);  // initial_bits
     assert_near(mean_width("quantization.assign=random"), 4.5, 1e-9); // of 1 to 8
     assert_near(mean_width("quantization.lambda=1"), 8, 1e-9);        // noise alone counts
@@ -231,8 +224,7 @@ static void widths_follow_the_rule(void **state) {
     assert_true(mean_width("quantization.lambda=0.5") < between);
 }
 
-static void pictures_tell_checked_from_extrapolated(void **state) {
-    (void)state;
+TEST(pictures_tell_checked_from_extrapolated) {
     Error err = {0};
     size_t bytes;
     PlanLine line = {"a<b", 3, {{1, true, 0.1, 1e9}, {2, true, 0.2, 1e9}, {4, false, 0.3, 1e8}}};
@@ -247,15 +239,3 @@ static void pictures_tell_checked_from_extrapolated(void **state) {
     assert_null(strstr(text, "nan"));
     memory_free(text);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(curves_are_straight_in_logarithms),
-    cmocka_unit_test(parts_are_cut_again),
-    cmocka_unit_test(rows_that_are_read_twice_count_once),
-    cmocka_unit_test(growth_saturates),
-    cmocka_unit_test(products_are_counted),
-    cmocka_unit_test(messages_are_counted),
-    cmocka_unit_test(widths_follow_the_rule),
-    cmocka_unit_test(pictures_tell_checked_from_extrapolated),
-};
-TEST_MAIN(tests)

@@ -54,8 +54,7 @@ static double planned_for(const TestGraph *graph, const Config *config, const ch
 
 // Within what is asked of a training: small items are not planned. Of several ranks the Patterns
 // are bounded, with the gaps that the heap may have beside them.
-static void the_plan_is_what_is_used(void **state) {
-    (void)state;
+TEST(the_plan_is_what_is_used) {
     Config config;
     Error err = {0};
     double most = test_comm.size == 1 ? 1.1 : 1.4;
@@ -74,8 +73,3 @@ static void the_plan_is_what_is_used(void **state) {
         test_graph_clear(&graph);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_plan_is_what_is_used),
-};
-TEST_MAIN(tests)

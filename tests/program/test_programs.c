@@ -85,8 +85,7 @@ static void check_scores(const Scene *s, const double *want, double tolerance, c
     }
 }
 
-static void components_are_those_of_the_matrix(void **state) {
-    (void)state;
+TEST(components_are_those_of_the_matrix) {
     for (int k = 0; k < KINDS; k++) {
         Scene s;
         scene_init(&s, &kinds[k], "min", "");
@@ -107,13 +106,12 @@ static void components_are_those_of_the_matrix(void **state) {
     }
 }
 
-static void walks_are_those_of_the_matrix(void **state) {
+TEST(walks_are_those_of_the_matrix) {
     static const struct {
         const char *cover, *codec;
         double tolerance, lost;
     } ways[] = {
         {"sources", "fp32", 1e-4, 1e-5}, {"min", "fp32", 1e-4, 1e-5}, {"min", "bf16", 1e-2, 1e-2}};
-    (void)state;
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
             Scene s;
@@ -128,8 +126,7 @@ static void walks_are_those_of_the_matrix(void **state) {
         }
 }
 
-static void harmonic_classes_solve_the_system(void **state) {
-    (void)state;
+TEST(harmonic_classes_solve_the_system) {
     for (int k = 0; k < KINDS; k++) {
         Scene s;
         Error err = {0};
@@ -184,8 +181,7 @@ static void check_bytes(const Scene *s) {
     memory_free(nodes);
 }
 
-static void labels_win_as_in_the_matrix(void **state) {
-    (void)state;
+TEST(labels_win_as_in_the_matrix) {
     for (int k = 0; k < KINDS; k++)
         for (int by_labels = 0; by_labels < 2; by_labels++) {
             Scene s;
@@ -201,8 +197,7 @@ static void labels_win_as_in_the_matrix(void **state) {
         }
 }
 
-static void refusals_name_the_cure(void **state) {
-    (void)state;
+TEST(refusals_name_the_cure) {
     Error err = {0};
     Config config;
     assert_ok(config_load(&config, NULL, (const char *[]){"program.pairs=3"}, 1, &err), &err);
@@ -214,12 +209,3 @@ static void refusals_name_the_cure(void **state) {
     assert_int_equal(err.code, EXIT_USAGE);
     assert_non_null(strstr(err.text, "did you mean harmonic?"));
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(components_are_those_of_the_matrix),
-    cmocka_unit_test(walks_are_those_of_the_matrix),
-    cmocka_unit_test(harmonic_classes_solve_the_system),
-    cmocka_unit_test(labels_win_as_in_the_matrix),
-    cmocka_unit_test(refusals_name_the_cure),
-};
-TEST_MAIN(tests)

@@ -73,8 +73,7 @@ static void check_part(const Matrix *m, const double *value, const double *vecto
     memory_free(a);
 }
 
-static void pairs_solve_the_problem(void **state) {
-    (void)state;
+TEST(pairs_solve_the_problem) {
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
         const Matrix *m = &matrices[k];
         double *a = fill(m), *gone = fill(m), *value = ALLOC(double, m->n, "values");
@@ -89,8 +88,7 @@ static void pairs_solve_the_problem(void **state) {
     }
 }
 
-static void values_are_those_of_the_formula(void **state) {
-    (void)state;
+TEST(values_are_those_of_the_formula) {
     enum { N = 50 };
     double *a = fill(&(Matrix){"path", N, path}), value[N], vector[N];
     small_eigen(a, N, value, vector, N - 1);
@@ -98,9 +96,3 @@ static void values_are_those_of_the_formula(void **state) {
         assert_near(value[j], 2 - 2 * cos(acos(-1) * (N - j) / (N + 1)), 1e-13);
     memory_free(a);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(pairs_solve_the_problem),
-    cmocka_unit_test(values_are_those_of_the_formula),
-};
-TEST_MAIN(tests)

@@ -136,8 +136,7 @@ static const TestGraphKind kinds[] = {
     {.nodes = 160, .hyperedges = 91, .degree = 4, .weighted = true, .features = 2, .classes = 5},
 };
 
-static void pairs_are_those_of_the_dense_matrix(void **state) {
-    (void)state;
+TEST(pairs_are_those_of_the_dense_matrix) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         Scene s;
         scene_init(&s, &kinds[k]);
@@ -168,8 +167,7 @@ static const TestGraphKind paths[] = {
      .classes = 5},
 };
 
-static void equal_eigenvalues_are_all_found(void **state) {
-    (void)state;
+TEST(equal_eigenvalues_are_all_found) {
     for (int k = 0; k < 2; k++) {
         Scene s;
         scene_init(&s, &paths[k]);
@@ -188,8 +186,7 @@ static bool is_pair(int64_t i, int64_t j) { return i != j; }
 static const TestGraphKind complete = {
     .nodes = 37, .edge = is_pair, .cut = dealt, .features = 2, .classes = 5};
 
-static void blocks_without_news_go_on_with_random_columns(void **state) {
-    (void)state;
+TEST(blocks_without_news_go_on_with_random_columns) {
     Scene s;
     scene_init(&s, &complete);
     for (int pairs = 3; pairs <= 36; pairs += 11) {
@@ -208,8 +205,7 @@ static bool is_next(int64_t i, int64_t j) { return i - j == 1 || j - i == 1; }
 static const TestGraphKind path = {
     .nodes = 300, .edge = is_next, .cut = dealt, .features = 2, .classes = 5};
 
-static void pairs_out_of_reach_come_with_a_warning(void **state) {
-    (void)state;
+TEST(pairs_out_of_reach_come_with_a_warning) {
     Scene s;
     scene_init(&s, &path);
     run(&s, 16, 2);
@@ -223,8 +219,7 @@ static void pairs_out_of_reach_come_with_a_warning(void **state) {
     scene_clear(&s);
 }
 
-static void the_same_run_gives_the_same_bytes(void **state) {
-    (void)state;
+TEST(the_same_run_gives_the_same_bytes) {
     Scene s;
     scene_init(&s, &kinds[0]);
     run(&s, 9, 5);
@@ -238,8 +233,7 @@ static void the_same_run_gives_the_same_bytes(void **state) {
 }
 
 // What an iteration takes has parts, none of which is counted twice.
-static void its_seconds_have_parts(void **state) {
-    (void)state;
+TEST(its_seconds_have_parts) {
     Scene s;
     scene_init(&s, &kinds[0]);
     run(&s, 20, 64);
@@ -251,13 +245,3 @@ static void its_seconds_have_parts(void **state) {
         assert_true(aggregates + dense + small < figure(&s, "seconds per iteration"));
     scene_clear(&s);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(pairs_are_those_of_the_dense_matrix),
-    cmocka_unit_test(equal_eigenvalues_are_all_found),
-    cmocka_unit_test(blocks_without_news_go_on_with_random_columns),
-    cmocka_unit_test(pairs_out_of_reach_come_with_a_warning),
-    cmocka_unit_test(the_same_run_gives_the_same_bytes),
-    cmocka_unit_test(its_seconds_have_parts),
-};
-TEST_MAIN(tests)

@@ -17,8 +17,7 @@ static void put(const char *run, const char *name, const char *text) {
     test_write_text(test_path(inside), text);
 }
 
-static void a_run_is_read_with_its_epochs(void **state) {
-    (void)state;
+TEST(a_run_is_read_with_its_epochs) {
     Error err = {0};
     RunRecord record;
     put("run-2", "run.json", "{\"config\": {}}");
@@ -48,8 +47,7 @@ static void a_run_is_read_with_its_epochs(void **state) {
 }
 
 // Of the starts of one name the newest comes first; run-1 and run-2 of --runs are no such starts.
-static void the_newest_start_of_a_name_comes_first(void **state) {
-    (void)state;
+TEST(the_newest_start_of_a_name_comes_first) {
     const char *const name[] = {"a-9", "starts-10", "starts-9", "starts", "starts-more"};
     RunRecords records = {0};
     Error err = {0};
@@ -67,8 +65,7 @@ static void the_newest_start_of_a_name_comes_first(void **state) {
     file_remove(test_path("listed"), &err);
 }
 
-static void runs_are_found_in_the_order_of_their_numbers(void **state) {
-    (void)state;
+TEST(runs_are_found_in_the_order_of_their_numbers) {
     Error err = {0};
     RunRecords records = {0};
     put("run-10", "run.json", "{\"config\": {}}");
@@ -84,8 +81,7 @@ static void runs_are_found_in_the_order_of_their_numbers(void **state) {
     assert_int_equal(err.code, EXIT_NO_INPUT);
 }
 
-static void what_differs_is_named(void **state) {
-    (void)state;
+TEST(what_differs_is_named) {
     Error err = {0};
     RunRecords records = {0};
     int count;
@@ -109,8 +105,7 @@ static void what_differs_is_named(void **state) {
     records_clear(&records);
 }
 
-static void figures_are_those_of_the_best_validation(void **state) {
-    (void)state;
+TEST(figures_are_those_of_the_best_validation) {
     Error err = {0};
     RunRecord record;
     put("figures", "run.json", "{\"config\": {}, \"ended\": \"2020-01-01T00:00:00Z\"}");
@@ -131,13 +126,3 @@ static void figures_are_those_of_the_best_validation(void **state) {
     assert_true(f.age > 86400 * 365.0);
     record_clear(&record);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_run_is_read_with_its_epochs),
-    cmocka_unit_test(the_newest_start_of_a_name_comes_first),
-    cmocka_unit_test(runs_are_found_in_the_order_of_their_numbers),
-    cmocka_unit_test(what_differs_is_named),
-    cmocka_unit_test(figures_are_those_of_the_best_validation),
-};
-
-TEST_MAIN(tests)

@@ -11,8 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-static void one_row_is_measured_and_none_is_not(void **state) {
-    (void)state;
+TEST(one_row_is_measured_and_none_is_not) {
     for (int rows = 0; rows < 2; rows++) {
         JsonWriter w;
         Metrics metrics = metrics_with(rows, "loss", 0.5);
@@ -40,8 +39,7 @@ static EpochRecord example(void) {
 }
 
 // compute, pack, wait and rest add up to the epoch: 0.4 + 0.05 + 0.25 + 0.3
-static void the_parts_split_the_epoch(void **state) {
-    (void)state;
+TEST(the_parts_split_the_epoch) {
     char line[REPORT_LINE];
     EpochRecord record = example();
     report_parts_line(&record, line);
@@ -49,8 +47,7 @@ static void the_parts_split_the_epoch(void **state) {
                         "           compute 0.400 s, pack 50.0 ms, wait 0.250 s, rest 0.300 s");
 }
 
-static void the_line_says_what_is_left(void **state) {
-    (void)state;
+TEST(the_line_says_what_is_left) {
     char line[REPORT_LINE];
     EpochRecord record = example();
     report_line(&record, score_of_labels(LABEL_CLASS), 200, 3725, line);
@@ -59,8 +56,7 @@ static void the_line_says_what_is_left(void **state) {
     assert_string_equal(line, "epoch  10/200  loss 0.500  1.00 s  2.5 MB");
 }
 
-static void the_line_shows_metrics_of_its_own_splits(void **state) {
-    (void)state;
+TEST(the_line_shows_metrics_of_its_own_splits) {
     char line[REPORT_LINE];
     EpochRecord record = example();
     record.evaluated = record.best = true;
@@ -77,8 +73,7 @@ static void the_line_shows_metrics_of_its_own_splits(void **state) {
 }
 
 // Bytes are left out first.
-static void the_line_fits_80_columns(void **state) {
-    (void)state;
+TEST(the_line_fits_80_columns) {
     char line[REPORT_LINE];
     EpochRecord record = example();
     record.epoch = 99999, record.loss = 0.00012345, record.seconds = 0.1234;
@@ -97,8 +92,7 @@ static void the_line_fits_80_columns(void **state) {
 }
 
 // The first epoch is slow and counts for nothing after enough others.
-static void the_time_left_is_that_of_the_last_epochs(void **state) {
-    (void)state;
+TEST(the_time_left_is_that_of_the_last_epochs) {
     Pace pace = {0};
     EpochRecord slow = {.seconds = 100}, fast = {.seconds = 1};
     pace_add(&pace, &slow);
@@ -112,8 +106,7 @@ static void the_time_left_is_that_of_the_last_epochs(void **state) {
 }
 
 // Every second epoch is evaluated and every fourth one assigns widths.
-static void the_time_left_has_evaluations_and_assignments(void **state) {
-    (void)state;
+TEST(the_time_left_has_evaluations_and_assignments) {
     Pace pace = {0};
     for (int epoch = 0; epoch < 8; epoch++)
         pace_add(&pace, &(EpochRecord){.seconds = 1,
@@ -123,8 +116,7 @@ static void the_time_left_has_evaluations_and_assignments(void **state) {
     assert_true(pace_left(&pace, 10) == 10 + 5 * 2 + 2.5 * 8);
 }
 
-static void quantities_are_short(void **state) {
-    (void)state;
+TEST(quantities_are_short) {
     static const struct {
         double seconds;
         const char *text;
@@ -140,8 +132,7 @@ static void quantities_are_short(void **state) {
     assert_string_equal(quantity_percent(out, 0.5), "50.00 %");
 }
 
-static void versions_are_members_and_name_what_is_linked(void **state) {
-    (void)state;
+TEST(versions_are_members_and_name_what_is_linked) {
     static const char *const names[] = {"fringe", "compiler", "MPI",    "kernels",
                                         "METIS",  "cJSON",    "libzip", "xxHash"};
     Error err = {0};
@@ -164,8 +155,7 @@ static void versions_are_members_and_name_what_is_linked(void **state) {
 }
 
 // Twenty in a row, and once; a memory that is exact, or none, begins the count anew.
-static void a_costly_memory_is_told_once(void **state) {
-    (void)state;
+TEST(a_costly_memory_is_told_once) {
     int epochs = 0, told = 0;
     for (int e = 0; e < 19; e++)
         assert_false(report_memory_costs(&epochs, 1.5));
@@ -178,8 +168,7 @@ static void a_costly_memory_is_told_once(void **state) {
     assert_int_equal(told, 1);
 }
 
-static void the_winner_is_the_best_by_its_score(void **state) {
-    (void)state;
+TEST(the_winner_is_the_best_by_its_score) {
     const ResultRow row[4] = {{.validation.mean = NAN},
                               {.validation.mean = 0.5},
                               {.validation.mean = 0.75},
@@ -188,18 +177,3 @@ static void the_winner_is_the_best_by_its_score(void **state) {
     assert_int_equal(result_winner(row, 4, score_find("loss")), 3);
     assert_int_equal(result_winner(row, 1, score_find("loss")), -1);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_winner_is_the_best_by_its_score),
-    cmocka_unit_test(a_costly_memory_is_told_once),
-    cmocka_unit_test(one_row_is_measured_and_none_is_not),
-    cmocka_unit_test(the_parts_split_the_epoch),
-    cmocka_unit_test(the_line_says_what_is_left),
-    cmocka_unit_test(the_line_fits_80_columns),
-    cmocka_unit_test(the_time_left_is_that_of_the_last_epochs),
-    cmocka_unit_test(the_time_left_has_evaluations_and_assignments),
-    cmocka_unit_test(quantities_are_short),
-    cmocka_unit_test(the_line_shows_metrics_of_its_own_splits),
-    cmocka_unit_test(versions_are_members_and_name_what_is_linked),
-};
-TEST_MAIN(tests)

@@ -53,8 +53,7 @@ static void end(Start *start, bool well) {
 static const RunClaim anew = {RUN_SINGLE, false, false}, resumed = {RUN_SINGLE, true, false};
 static const char slow[] = "train.lr=0.5", fast[] = "train.lr=2", seed[] = "run.seed=7";
 
-static void a_start_takes_the_next_free_folder_and_nothing_moves(void **state) {
-    (void)state;
+TEST(a_start_takes_the_next_free_folder_and_nothing_moves) {
     Start one, two;
     const char *const taken[] = {"anew", "anew-2", "anew-3"};
     for (int i = 0; i < 3; i++) {
@@ -78,8 +77,7 @@ static void a_start_takes_the_next_free_folder_and_nothing_moves(void **state) {
     runfolder_release(&one.folder);
 }
 
-static void a_resume_goes_on_with_the_newest_of_its_training(void **state) {
-    (void)state;
+TEST(a_resume_goes_on_with_the_newest_of_its_training) {
     Start one, two;
     Error err;
     expect(&one, "on", slow, resumed, "on"); // nothing is there
@@ -114,8 +112,7 @@ static void a_resume_goes_on_with_the_newest_of_its_training(void **state) {
     assert_string_equal(one.config.run.dir, test_path("on-3"));
 }
 
-static void a_resume_keeps_to_its_kind(void **state) {
-    (void)state;
+TEST(a_resume_keeps_to_its_kind) {
     const RunClaim compared = {RUN_COMPARISON, false, false}, again = {RUN_COMPARISON, true, false};
     Start start;
     expect(&start, "kind", slow, compared, "kind");
@@ -134,8 +131,7 @@ static void a_resume_keeps_to_its_kind(void **state) {
 }
 
 // A run inside a folder that is claimed gets no number.
-static void an_inner_run_has_its_own_folder_or_none(void **state) {
-    (void)state;
+TEST(an_inner_run_has_its_own_folder_or_none) {
     Start start, other;
     Error err;
     const RunClaim inner = {RUN_SINGLE, false, true}, goes_on = {RUN_SINGLE, true, true};
@@ -171,8 +167,7 @@ static void expect_left_alone(const char *name, RunClaim how) {
     assert_int_equal(rmdir(test_path("mine")), 0); // nothing else was made there
 }
 
-static void what_is_not_fringes_is_left_alone(void **state) {
-    (void)state;
+TEST(what_is_not_fringes_is_left_alone) {
     const char *const names[] = {".fringe",
                                  ".lock",
                                  "run.json",
@@ -193,8 +188,7 @@ static void what_is_not_fringes_is_left_alone(void **state) {
         expect_left_alone(names[i], i % 2 == 0 ? anew : resumed);
 }
 
-static void other_files_and_empty_folders_leave_a_folder_free(void **state) {
-    (void)state;
+TEST(other_files_and_empty_folders_leave_a_folder_free) {
     Start start;
     Error err = {0};
     assert_ok(file_make_folder(test_path("disk/inside"), &err), &err);
@@ -209,8 +203,7 @@ static void other_files_and_empty_folders_leave_a_folder_free(void **state) {
 }
 
 // Predictions are no run, but belong to other weights.
-static void a_folder_of_predictions_is_no_folder_for_a_run(void **state) {
-    (void)state;
+TEST(a_folder_of_predictions_is_no_folder_for_a_run) {
     Start start;
     Error err = {0};
     expect(&start, "foreseen", slow, anew, "foreseen");
@@ -238,8 +231,7 @@ static bool survives(const char *name, const RunClaim *how, int n) {
     return WIFEXITED(status);
 }
 
-static void a_death_at_any_step_of_a_start_loses_nothing(void **state) {
-    (void)state;
+TEST(a_death_at_any_step_of_a_start_loses_nothing) {
     Start start;
     int n = 1;
     expect(&start, "dies", slow, anew, "dies");
@@ -262,8 +254,7 @@ static void a_death_at_any_step_of_a_start_loses_nothing(void **state) {
     assert_true(n > 4);
 }
 
-static void numbers_are_read(void **state) {
-    (void)state;
+TEST(numbers_are_read) {
     static const struct {
         const char *name;
         int number, base;
@@ -276,17 +267,3 @@ static void numbers_are_read(void **state) {
         assert_int_equal(base, of[i].base);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_start_takes_the_next_free_folder_and_nothing_moves),
-    cmocka_unit_test(a_resume_goes_on_with_the_newest_of_its_training),
-    cmocka_unit_test(a_resume_keeps_to_its_kind),
-    cmocka_unit_test(an_inner_run_has_its_own_folder_or_none),
-    cmocka_unit_test(what_is_not_fringes_is_left_alone),
-    cmocka_unit_test(other_files_and_empty_folders_leave_a_folder_free),
-    cmocka_unit_test(a_folder_of_predictions_is_no_folder_for_a_run),
-    cmocka_unit_test(a_death_at_any_step_of_a_start_loses_nothing),
-    cmocka_unit_test(numbers_are_read),
-};
-
-TEST_MAIN(tests)

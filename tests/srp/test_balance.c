@@ -37,8 +37,7 @@ static const Case cases[] = {
     {{9, 9, 9, 9}, 1, 0, 0, 36, NULL},
 };
 
-static void the_bound_is_what_sizes_allow(void **state) {
-    (void)state;
+TEST(the_bound_is_what_sizes_allow) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         SrpOptions options = srp_defaults(cases[i].parts);
         int64_t size[8], count = 0;
@@ -69,8 +68,7 @@ static void assert_balanced(Srp *srp, const SrpOptions *options) {
     srp_unsettle(srp);
 }
 
-static void no_part_is_above_the_bound(void **state) {
-    (void)state;
+TEST(no_part_is_above_the_bound) {
     static const double epsilons[] = {0, 0.03, 0.5};
     for (int i = 0; i < 3 * srp_score_family.count; i++) {
         SrpOptions options = srp_defaults(PARTS);
@@ -93,8 +91,7 @@ static void no_part_is_above_the_bound(void **state) {
 }
 
 // Few hyperedges fit into a part, so that hardly any can move alone.
-static void large_hyperedges_are_spread_anew(void **state) {
-    (void)state;
+TEST(large_hyperedges_are_spread_anew) {
     enum { PINS = 60 };
     for (uint64_t seed = 0; seed < 20; seed++) {
         SrpOptions options = srp_defaults(PARTS);
@@ -130,8 +127,7 @@ static SrpTotals settled(const Planted *planted, const char *score, double epsil
 }
 
 // Those that are cheapest leave, for where most of their nodes are.
-static void balance_costs_few_replicas(void **state) {
-    (void)state;
+TEST(balance_costs_few_replicas) {
     static const char *const scores[] = {"marginal", "fennel", "thesis"};
     Planted planted = planted_new(4000, 4000, 256, 0.9, 1);
     for (int i = 0; i < 3; i++) {
@@ -153,8 +149,7 @@ static bool is_present(Srp *srp, int32_t node) {
 }
 
 // marginal places nodes where one of their hyperedges is; they follow the last that leaves.
-static void nodes_follow_their_hyperedges(void **state) {
-    (void)state;
+TEST(nodes_follow_their_hyperedges) {
     Planted planted = planted_new(4000, 4000, 50, 0.9, 1);
     SrpOptions options = srp_defaults(64);
     options.during = options.after = false;
@@ -170,9 +165,3 @@ static void nodes_follow_their_hyperedges(void **state) {
     srp_free(srp);
     planted_free(&planted);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(the_bound_is_what_sizes_allow), cmocka_unit_test(no_part_is_above_the_bound),
-    cmocka_unit_test(large_hyperedges_are_spread_anew),
-    cmocka_unit_test(balance_costs_few_replicas), cmocka_unit_test(nodes_follow_their_hyperedges)};
-TEST_MAIN(tests)

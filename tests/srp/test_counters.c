@@ -15,8 +15,7 @@ static Srp *made(const char *score, int64_t window) {
 }
 
 // 10^5 random events: the counters equal a recount at 200 random moments and at the end.
-static void counters_equal_a_recount(void **state) {
-    (void)state;
+TEST(counters_equal_a_recount) {
     for (int i = 0; i < srp_score_family.count; i++) {
         Dice dice = {(uint64_t)i};
         RandomEvent event;
@@ -36,8 +35,7 @@ static void counters_equal_a_recount(void **state) {
 
 // Without phase 2, which may move others: what is added and deleted again leaves every counter as
 // it was, bit for bit.
-static void deleting_restores_every_counter(void **state) {
-    (void)state;
+TEST(deleting_restores_every_counter) {
     Dice dice = {11};
     RandomEvent event;
     uint64_t other[3];
@@ -80,8 +78,7 @@ static void assert_same_homes(Srp *one, Srp *other) {
 }
 
 // Settling for snapshots at random moments changes no later home and no counter.
-static void a_snapshot_leaves_the_stream_as_it_was(void **state) {
-    (void)state;
+TEST(a_snapshot_leaves_the_stream_as_it_was) {
     for (int i = 0; i < srp_score_family.count; i++) {
         Dice dice = {50 + (uint64_t)i};
         RandomEvent event;
@@ -115,8 +112,7 @@ static void a_snapshot_leaves_the_stream_as_it_was(void **state) {
 
 // The same where a snapshot refines the window alone, nodes move in its last pass, and stay in the
 // window for that.
-static void a_snapshot_moves_nothing_in_the_window(void **state) {
-    (void)state;
+TEST(a_snapshot_moves_nothing_in_the_window) {
     SrpOptions options = srp_defaults(PARTS);
     Planted planted = planted_new(2000, 1500, 28, 0.9, 3);
     uint64_t other[64];
@@ -147,8 +143,7 @@ static void a_snapshot_moves_nothing_in_the_window(void **state) {
 
 // A partitioner that is restored from its files goes on as the saved one, through phase 2 and
 // deletions.
-static void files_restore_everything(void **state) {
-    (void)state;
+TEST(files_restore_everything) {
     Error err = {0};
     for (int i = 0; i < srp_score_family.count; i++) {
         Dice dice = {90 + (uint64_t)i};
@@ -174,8 +169,7 @@ static void files_restore_everything(void **state) {
     }
 }
 
-static void one_part_has_no_replicas(void **state) {
-    (void)state;
+TEST(one_part_has_no_replicas) {
     SrpOptions options = srp_defaults(1);
     Planted planted = planted_new(300, 300, 10, 0.5, 1);
     Srp *srp = srp_made(options);
@@ -188,11 +182,3 @@ static void one_part_has_no_replicas(void **state) {
     srp_free(srp);
     planted_free(&planted);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(counters_equal_a_recount),
-                                          cmocka_unit_test(deleting_restores_every_counter),
-                                          cmocka_unit_test(a_snapshot_leaves_the_stream_as_it_was),
-                                          cmocka_unit_test(a_snapshot_moves_nothing_in_the_window),
-                                          cmocka_unit_test(files_restore_everything),
-                                          cmocka_unit_test(one_part_has_no_replicas)};
-TEST_MAIN(tests)

@@ -38,8 +38,7 @@ static void assert_share(int64_t mine, int64_t other, double most, const char *w
 
 static const double purities[] = {0.95, 0.8};
 
-static void phase_1_finds_the_groups(void **state) {
-    (void)state;
+TEST(phase_1_finds_the_groups) {
     for (int i = 0; i < 2; i++) {
         Planted p = planted_new(NODES_OF_ALL, NODES_OF_ALL, GROUPS, purities[i], 1);
         int64_t thesis = replicas(&p, (Way){"thesis", false, 0, false});
@@ -58,8 +57,7 @@ static void phase_1_finds_the_groups(void **state) {
     }
 }
 
-static void phase_2_lowers_replicas(void **state) {
-    (void)state;
+TEST(phase_2_lowers_replicas) {
     for (int i = 0; i < 2; i++) {
         Planted p = planted_new(NODES_OF_ALL, NODES_OF_ALL, GROUPS, purities[i], 1);
         for (int by_nodes = 0; by_nodes < 2; by_nodes++) {
@@ -73,7 +71,3 @@ static void phase_2_lowers_replicas(void **state) {
         planted_free(&p);
     }
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(phase_1_finds_the_groups),
-                                          cmocka_unit_test(phase_2_lowers_replicas)};
-TEST_MAIN(tests)

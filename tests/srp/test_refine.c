@@ -115,8 +115,7 @@ static int run_batch(Batch *b, int iterations, int32_t *best[LIVE_SIDES]) {
 
 // C6: refining everything is batch label propagation, of which the best is kept; the cost is that
 // of C.1.
-static void refining_all_is_batch_label_propagation(void **state) {
-    (void)state;
+TEST(refining_all_is_batch_label_propagation) {
     int64_t halves = 0;
     for (uint64_t seed = 1; seed <= 12; seed++) {
         SrpOptions options = srp_defaults(PARTS);
@@ -147,8 +146,7 @@ static void refining_all_is_batch_label_propagation(void **state) {
 }
 
 // No run of the window leaves a higher cost than it found, whatever the scores and the votes are.
-static void no_run_raises_the_cost(void **state) {
-    (void)state;
+TEST(no_run_raises_the_cost) {
     int lowered = 0, undone = 0;
     for (int i = 0; i < 3 * srp_score_family.count; i++) {
         SrpOptions options = srp_defaults(PARTS);
@@ -180,8 +178,7 @@ static void no_run_raises_the_cost(void **state) {
 }
 
 // Components that fit into parts are not cut.
-static void separate_blocks_are_found(void **state) {
-    (void)state;
+TEST(separate_blocks_are_found) {
     SrpOptions options = srp_defaults(PARTS);
     uint64_t other[4];
     options.window = 1000;
@@ -224,8 +221,7 @@ static void touch(Touches *t, Srp *srp, const Event *event) {
 }
 
 // The window's nodes are those that were touched last, in that order; only they move.
-static void the_window_has_the_last_nodes(void **state) {
-    (void)state;
+TEST(the_window_has_the_last_nodes) {
     SrpOptions options = srp_defaults(PARTS);
     Dice dice = {5};
     Touches touches = {0};
@@ -280,8 +276,7 @@ static void the_window_has_the_last_nodes(void **state) {
 
 // However long a node goes on moving, it leaves two windows behind the last one that came. Every
 // node is said to have moved in the last pass here, so that only its age lets it go.
-static void nodes_that_move_leave_after_two_windows(void **state) {
-    (void)state;
+TEST(nodes_that_move_leave_after_two_windows) {
     SrpOptions options = srp_defaults(PARTS);
     options.window = 10;
     Srp *srp = srp_made(options);
@@ -298,8 +293,7 @@ static void nodes_that_move_leave_after_two_windows(void **state) {
 }
 
 // Entries of nodes that are gone leave the window, and their slots may be used again.
-static void the_window_survives_deletions(void **state) {
-    (void)state;
+TEST(the_window_survives_deletions) {
     SrpOptions options = srp_defaults(PARTS);
     options.window = 16;
     Srp *srp = srp_made(options);
@@ -318,8 +312,7 @@ static void the_window_survives_deletions(void **state) {
 }
 
 // A node in every hyperedge, and a large window of changes: no event waits long for phase 2.
-static void no_event_takes_more_than_its_share_of_work(void **state) {
-    (void)state;
+TEST(no_event_takes_more_than_its_share_of_work) {
     enum { FEW = 64, PINS = 4 };
     SrpOptions options = srp_defaults(PARTS);
     Dice dice = {9};
@@ -342,13 +335,3 @@ static void no_event_takes_more_than_its_share_of_work(void **state) {
     assert_counted(srp, PARTS);
     srp_free(srp);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(refining_all_is_batch_label_propagation),
-    cmocka_unit_test(no_run_raises_the_cost),
-    cmocka_unit_test(separate_blocks_are_found),
-    cmocka_unit_test(the_window_has_the_last_nodes),
-    cmocka_unit_test(nodes_that_move_leave_after_two_windows),
-    cmocka_unit_test(the_window_survives_deletions),
-    cmocka_unit_test(no_event_takes_more_than_its_share_of_work)};
-TEST_MAIN(tests)

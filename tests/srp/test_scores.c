@@ -115,8 +115,7 @@ static void follow_cost(const char *score, int64_t capacity,
     srp_free(srp);
 }
 
-static void a_hyperedge_goes_to_the_least_cost(void **state) {
-    (void)state;
+TEST(a_hyperedge_goes_to_the_least_cost) {
     follow_cost("marginal", 0, marginal);
     follow_cost("thesis", 0, thesis);
     follow_cost("marginal", 200, marginal); // full after a while
@@ -124,8 +123,7 @@ static void a_hyperedge_goes_to_the_least_cost(void **state) {
 }
 
 // C5: a part has room when a hyperedge goes there, and a node is at home where it is present.
-static void nodes_are_at_home_where_they_are_present(void **state) {
-    (void)state;
+TEST(nodes_are_at_home_where_they_are_present) {
     const char *const names[] = {"marginal", "thesis"};
     for (int i = 0; i < 2; i++) {
         Srp *srp = made(names[i], 0);
@@ -147,8 +145,7 @@ static void nodes_are_at_home_where_they_are_present(void **state) {
 }
 
 // A new node of an event goes to the part, of those where its hyperedges are, with fewest nodes.
-static void a_node_goes_where_fewest_nodes_are(void **state) {
-    (void)state;
+TEST(a_node_goes_where_fewest_nodes_are) {
     Srp *srp = made("marginal", 0);
     Dice dice = {41};
     uint64_t other[8];
@@ -177,8 +174,7 @@ static void a_node_goes_where_fewest_nodes_are(void **state) {
 
 // The baselines: random draws by id alone, aweto fills the lightest part, balance-big puts a node
 // of more than 100 hyperedges there with all that is new.
-static void baselines_do_what_their_names_say(void **state) {
-    (void)state;
+TEST(baselines_do_what_their_names_say) {
     Dice dice = {51};
     uint64_t other[8], many[101];
     Srp *one = made("random", 0), *two = made("random", 0), *aweto = made("aweto", 0);
@@ -218,8 +214,7 @@ static void baselines_do_what_their_names_say(void **state) {
 }
 
 // fennel: a hyperedge is at home with most of its pins, after every event.
-static void fennel_keeps_hyperedges_with_their_pins(void **state) {
-    (void)state;
+TEST(fennel_keeps_hyperedges_with_their_pins) {
     Srp *srp = made("fennel", 0);
     Dice dice = {61};
     RandomEvent event;
@@ -241,11 +236,3 @@ static void fennel_keeps_hyperedges_with_their_pins(void **state) {
     }
     srp_free(srp);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_hyperedge_goes_to_the_least_cost),
-    cmocka_unit_test(nodes_are_at_home_where_they_are_present),
-    cmocka_unit_test(a_node_goes_where_fewest_nodes_are),
-    cmocka_unit_test(baselines_do_what_their_names_say),
-    cmocka_unit_test(fennel_keeps_hyperedges_with_their_pins)};
-TEST_MAIN(tests)

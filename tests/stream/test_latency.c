@@ -6,8 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void quantiles_are_those_of_the_sorted_times(void **state) {
-    (void)state;
+TEST(quantiles_are_those_of_the_sorted_times) {
     enum { COUNT = 20000 };
     static double time[COUNT];
     RandomKey key = random_key(1, RANDOM_GENERATE, 0, 0, 0);
@@ -32,8 +31,7 @@ static void quantiles_are_those_of_the_sorted_times(void **state) {
     }
 }
 
-static void odd_times_are_counted(void **state) {
-    (void)state;
+TEST(odd_times_are_counted) {
     Latency *latency = calloc(1, sizeof *latency);
     assert_true(latency_quantile(latency, 0.5) == 0);
     latency_add(latency, 0);
@@ -43,7 +41,3 @@ static void odd_times_are_counted(void **state) {
     assert_true(latency_quantile(latency, 1) == 1e9);
     free(latency);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(quantiles_are_those_of_the_sorted_times),
-                                          cmocka_unit_test(odd_times_are_counted)};
-TEST_MAIN(tests)

@@ -69,7 +69,7 @@ static inline int drop_test_graph(void **state) {
     return 0;
 }
 
-#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_test_graph, drop_test_graph)
+#define WORLD_TEST(name) TEST_WITH(name, make_test_graph, drop_test_graph)
 
 // As if a machine of the last rank had another libm, or a bit had flipped there: in what it
 // computes with, or in what it will.

@@ -62,8 +62,7 @@ static double distance(const double *optimum) {
     return relative_error_double(weight, optimum, WEIGHTS);
 }
 
-static void sums_arrive_at_the_optimum_or_do_not(void **state) {
-    (void)state;
+TEST_WITH(sums_arrive_at_the_optimum_or_do_not, make_problem, drop_test_graph) {
     static double optimum[WEIGHTS], z[GRAPH_NODES * FEATURES];
     find_optimum(optimum, z);
     for (int i = 0; i < SUMS; i++) {
@@ -76,9 +75,3 @@ static void sums_arrive_at_the_optimum_or_do_not(void **state) {
             printf("%s: %.2g from the optimum\n", sums[i].how[0], apart);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test_setup_teardown(sums_arrive_at_the_optimum_or_do_not, make_problem,
-                                    drop_test_graph),
-};
-TEST_MAIN(tests)

@@ -55,33 +55,14 @@ static void parts_train_as_one(int (*cut)(int64_t, int), int (*split)(int64_t), 
         assert_near(parts[e], one[e], (e == 0 ? 1e-5 : 1e-4) * fabs(one[e]));
 }
 
-static void all_on_one_rank(void **state) {
-    (void)state;
-    parts_train_as_one(first_part_alone, NULL, 5);
-}
-static void an_empty_part(void **state) {
-    (void)state;
-    parts_train_as_one(last_part_empty, NULL, 5);
-}
-static void parts_without_training_nodes(void **state) {
-    (void)state;
-    parts_train_as_one(halves, train_in_front, 5);
-}
-static void parts_of_one_node(void **state) {
-    (void)state;
-    parts_train_as_one(one_node_each, NULL, 5);
-}
-static void no_edges_at_all(void **state) {
-    (void)state;
-    parts_train_as_one(halves, NULL, 0);
-}
-static void nothing_to_validate_on(void **state) {
-    (void)state;
-    parts_train_as_one(halves, no_validation, 5);
-}
+TEST(all_on_one_rank) { parts_train_as_one(first_part_alone, NULL, 5); }
+TEST(an_empty_part) { parts_train_as_one(last_part_empty, NULL, 5); }
+TEST(parts_without_training_nodes) { parts_train_as_one(halves, train_in_front, 5); }
+TEST(parts_of_one_node) { parts_train_as_one(one_node_each, NULL, 5); }
+TEST(no_edges_at_all) { parts_train_as_one(halves, NULL, 0); }
+TEST(nothing_to_validate_on) { parts_train_as_one(halves, no_validation, 5); }
 
-static void no_training_nodes_is_a_sentence(void **state) {
-    (void)state;
+TEST(no_training_nodes_is_a_sentence) {
     Error err = {0};
     TestGraphKind kind = {
         .nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
@@ -92,14 +73,3 @@ static void no_training_nodes_is_a_sentence(void **state) {
     assert_non_null(strstr(err.text, "training split"));
     test_graph_clear(&graph);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(all_on_one_rank),
-    cmocka_unit_test(an_empty_part),
-    cmocka_unit_test(parts_without_training_nodes),
-    cmocka_unit_test(parts_of_one_node),
-    cmocka_unit_test(no_edges_at_all),
-    cmocka_unit_test(nothing_to_validate_on),
-    cmocka_unit_test(no_training_nodes_is_a_sentence),
-};
-TEST_MAIN(tests)

@@ -28,8 +28,7 @@ static void show(const int of[4], int ranks) {
     assert_int_equal(device->device_free(), whole / (size_t)ranks);
 }
 
-static void ranks_count_who_shares_their_device(void **state) {
-    (void)state;
+TEST(ranks_count_who_shares_their_device) {
     Error err = {0};
     if (emulated_device(&err) == NULL)
         test_skip("the emulated device was not built");
@@ -39,16 +38,14 @@ static void ranks_count_who_shares_their_device(void **state) {
     show((int[]){3, 3, 1, 3}, test_comm.rank == 2 ? 1 : 3);
 }
 
-static void a_backend_in_the_memory_of_the_host_has_no_device(void **state) {
-    (void)state;
+TEST(a_backend_in_the_memory_of_the_host_has_no_device) {
     Error err = {0};
     const Backend *some = test_comm.rank == 0 ? NULL : backend_find("cpu", &err);
     assert_int_equal(device_ranks(some, &test_comm), 0);
 }
 
 // What was chosen does not depend on the caller's words.
-static void a_backend_keeps_what_was_chosen(void **state) {
-    (void)state;
+TEST(a_backend_keeps_what_was_chosen) {
     Error err = {0};
     char word[] = "cusparse";
     const Backend *device = emulated_device(&err);
@@ -58,10 +55,3 @@ static void a_backend_keeps_what_was_chosen(void **state) {
     word[0] = '?';
     assert_string_equal(device->spmm(), "cusparse");
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(ranks_count_who_shares_their_device),
-    cmocka_unit_test(a_backend_in_the_memory_of_the_host_has_no_device),
-    cmocka_unit_test(a_backend_keeps_what_was_chosen),
-};
-TEST_MAIN(tests)

@@ -35,8 +35,7 @@ static double first_step(Trainer *t, int64_t *still) {
     return product;
 }
 
-static void every_optimizer_goes_down(void **state) {
-    (void)state;
+WORLD_TEST(every_optimizer_goes_down) {
     for (int i = 0; i < optimizer_family.count; i++) {
         static Run run;
         int64_t still;
@@ -54,8 +53,7 @@ static void every_optimizer_goes_down(void **state) {
 }
 
 // The rate starts at train.lr, never grows, and stays positive while there are epochs.
-static void every_rate_schedule_ends_below_its_start(void **state) {
-    (void)state;
+WORLD_TEST(every_rate_schedule_ends_below_its_start) {
     for (int i = 0; i < rate_schedule_family.count; i++) {
         const char *word = family_word(&rate_schedule_family, i);
         Trainer *t = trainer_with("train.lr_schedule", word, "train.lr=0.25");
@@ -119,8 +117,7 @@ static void give_labels(const Score *score) {
 
 // Logits of which none, half and all say the label: 0, something between, 1 where the score is a
 // share; and the loss says the opposite.
-static void every_metric_prefers_the_better_weights(void **state) {
-    (void)state;
+WORLD_TEST(every_metric_prefers_the_better_weights) {
     for (int i = 0; i < score_family.count; i++) {
         const Score *score = family_member(&score_family, i);
         double value[3];
@@ -133,10 +130,3 @@ static void every_metric_prefers_the_better_weights(void **state) {
             fail_msg("%s: %g, %g, %g", score->name, value[0], value[1], value[2]);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(every_optimizer_goes_down),
-    ON_WORLD(every_rate_schedule_ends_below_its_start),
-    ON_WORLD(every_metric_prefers_the_better_weights),
-};
-TEST_MAIN(tests)

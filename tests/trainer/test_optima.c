@@ -161,8 +161,7 @@ static int zeros_in(const double *weight) {
     return zeros;
 }
 
-static void models_arrive_at_their_optimum(void **state) {
-    (void)state;
+TEST(models_arrive_at_their_optimum) {
     static double weight[WEIGHTS], z[GRAPH_NODES * FEATURES];
     for (int i = 0; i < MODELS; i++) {
         const Model1 *model = &models[i];
@@ -182,6 +181,3 @@ static void models_arrive_at_their_optimum(void **state) {
                    zeros_in(weight));
     }
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(models_arrive_at_their_optimum)};
-TEST_MAIN(tests)

@@ -97,8 +97,7 @@ static void assert_best_is(Trainer *t, int64_t epoch, const char *what) {
                 score_in(&history.metrics[history.epochs - 1][SPLIT_TRAIN], "loss"), 0);
 }
 
-static void validation_selects(void **state) {
-    (void)state;
+TEST(validation_selects) {
     static const struct {
         const char *setting;
         bool multilabel;
@@ -134,8 +133,7 @@ static void validation_selects(void **state) {
     assert_true(telling >= 4);
 }
 
-static void evaluations_come_when_due(void **state) {
-    (void)state;
+TEST(evaluations_come_when_due) {
     static const char *const every[] = {"train.eval_every=7", "train.eval_every=0",
                                         "train.eval_every=100"};
     make_test_graph(NULL, false);
@@ -151,8 +149,7 @@ static void evaluations_come_when_due(void **state) {
 
 // Stops after so many evaluations in a row that are not better; as many epochs as the run without
 // it says. It is told, unless the last epoch was reached anyhow.
-static void patience_counts_evaluations(void **state) {
-    (void)state;
+TEST(patience_counts_evaluations) {
     make_test_graph(NULL, false);
     for (int every = 1; every <= 4; every += 3)
         for (int patience = 1; patience <= 9; patience++) {
@@ -191,8 +188,7 @@ static void patience_counts_evaluations(void **state) {
 
 static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SPLIT_TEST; }
 
-static void patience_needs_evaluations(void **state) {
-    (void)state;
+TEST(patience_needs_evaluations) {
     Error err = {0};
     make_test_graph(no_validation, false);
     Trainer *t = TRAINER("train.patience=1");
@@ -234,8 +230,7 @@ static void patience_needs_evaluations(void **state) {
 
 // The figures of the last weights are theirs, also where no epoch was due or a checkpoint came in
 // between; and whoever asks for them changes nothing else.
-static void last_figures_are_of_the_last_weights(void **state) {
-    (void)state;
+TEST(last_figures_are_of_the_last_weights) {
     make_test_graph(NULL, false);
     Trainer *t = TRAINER("train.eval_every=4");
     TrainerCounters of, after;
@@ -258,12 +253,3 @@ static void last_figures_are_of_the_last_weights(void **state) {
     trainer_free(t);
     test_graph_clear(&graph);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(validation_selects),
-    cmocka_unit_test(evaluations_come_when_due),
-    cmocka_unit_test(patience_counts_evaluations),
-    cmocka_unit_test(patience_needs_evaluations),
-    cmocka_unit_test(last_figures_are_of_the_last_weights),
-};
-TEST_MAIN(tests)

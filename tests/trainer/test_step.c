@@ -25,6 +25,8 @@ static int drop_test_graph(void **state) {
     return 0;
 }
 
+#define WORLD_TEST(name) TEST_WITH(name, make_test_graph, drop_test_graph)
+
 static Trainer *trainer_with(const char *const *more, int count) {
     Error err = {0};
     const char *settings[16] = {"model.layers=3", "model.hidden=[20]", "train.epochs=12",
@@ -93,8 +95,7 @@ static void sgd_by_the_formula(Followed *f, const Trainer *t, double rate, doubl
 }
 
 // The list of decays: one of each layer, the last one for those after it.
-static void sgd_steps_by_its_formula(void **state) {
-    (void)state;
+WORLD_TEST(sgd_steps_by_its_formula) {
     static Followed f;
     static const double none[3] = {0}, listed[3] = {0.5, 0.25, 0.25}, all[3] = {0.5, 0.5, 0.5};
     static const struct {
@@ -130,8 +131,7 @@ static void adam_by_the_formula(Followed *f, const Trainer *t, double rate, cons
     assert_followed(f, t, rate, "adam");
 }
 
-static void adam_steps_by_its_formula(void **state) {
-    (void)state;
+WORLD_TEST(adam_steps_by_its_formula) {
     static Followed f;
     static const double listed[3] = {0.5, 0.25, 0.25};
     Trainer *t = TRAINER("train.optimizer=adam", "train.lr=0.0625", "train.betas=[0.75,0.5]",
@@ -145,8 +145,7 @@ static void adam_steps_by_its_formula(void **state) {
 }
 
 // A gradient longer than train.clip_norm is made that long; one that is not stays, bit for bit.
-static void gradients_are_clipped(void **state) {
-    (void)state;
+WORLD_TEST(gradients_are_clipped) {
     static Followed f;
     static const double none[3] = {0};
     Trainer *plain = TRAINER("train.optimizer=sgd", "train.lr=0.125");
@@ -171,8 +170,7 @@ static void gradients_are_clipped(void **state) {
 }
 
 // The rates of twelve epochs by their formulas, and that the step takes them.
-static void steps_take_the_rate_of_their_epoch(void **state) {
-    (void)state;
+WORLD_TEST(steps_take_the_rate_of_their_epoch) {
     static Followed f;
     static const double none[3] = {0};
     static const struct {
@@ -212,8 +210,7 @@ static void steps_take_the_rate_of_their_epoch(void **state) {
 
 // An edge stored twice is an edge of weight 2: the same loss, the same gradient and so the same
 // first step. The copies of weighted edges differ.
-static void edges_stored_twice_weigh_twice(void **state) {
-    (void)state;
+TEST(edges_stored_twice_weigh_twice) {
     for (int weighted = 0; weighted < 2; weighted++) {
         Trainer *t[2];
         TestGraph of[2];
@@ -255,8 +252,7 @@ static void fill(Trainer *t, const char *layer, bool bias, float step) {
 
 // The first layer gives its bias alone and so a finite loss; its gradient is the product of
 // features and of the second layer's weights, 1e50.
-static void a_gradient_that_is_not_finite_ends_the_training(void **state) {
-    (void)state;
+WORLD_TEST(a_gradient_that_is_not_finite_ends_the_training) {
     Error err = {0};
     EpochRecord record;
     int64_t count = graph.shard.set[NODES].own * graph.shard.features;
@@ -276,14 +272,3 @@ static void a_gradient_that_is_not_finite_ends_the_training(void **state) {
     graph.shard.x = before;
     memory_free(large);
 }
-
-#define ON_WORLD(test) cmocka_unit_test_setup_teardown(test, make_test_graph, drop_test_graph)
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(sgd_steps_by_its_formula),
-    ON_WORLD(adam_steps_by_its_formula),
-    ON_WORLD(gradients_are_clipped),
-    ON_WORLD(steps_take_the_rate_of_their_epoch),
-    ON_WORLD(a_gradient_that_is_not_finite_ends_the_training),
-    cmocka_unit_test(edges_stored_twice_weigh_twice),
-};
-TEST_MAIN(tests)

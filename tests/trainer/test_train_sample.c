@@ -16,8 +16,7 @@ static Trainer *trainer_with(const char *const *more, int count) {
 
 static int64_t own(const Trainer *t) { return t->shard->set[NODES].own; }
 
-static void the_same_nodes_on_any_ranks(void **state) {
-    (void)state;
+WORLD_TEST(the_same_nodes_on_any_ranks) {
     Trainer *t = TRAINER("train.sample=uniform:20");
     double q = 20 / (double)t->shard->train_nodes;
     for (uint32_t epoch = 1; epoch < 50; epoch++) {
@@ -95,8 +94,7 @@ static void assert_moments(Moments m, const char *rule) {
 }
 
 // Of a training that has nearly learnt its nodes, where few of them have a gradient left.
-static void draws_have_the_moments_of_their_formula(void **state) {
-    (void)state;
+WORLD_TEST(draws_have_the_moments_of_their_formula) {
     double q[256];
     Error err = {0};
     EpochRecord record;
@@ -126,8 +124,7 @@ static void draws_have_the_moments_of_their_formula(void **state) {
     trainer_free(t);
 }
 
-static void a_sample_must_fit(void **state) {
-    (void)state;
+WORLD_TEST(a_sample_must_fit) {
     static const char *const wrong[][2] = {
         {"train.sample=uniform:1000", "larger than the training split"},
         {"train.sample=uniform:0", "a whole number of nodes"},
@@ -147,8 +144,7 @@ static void a_sample_must_fit(void **state) {
 // ---- labels as input
 
 // Halo labels are sent once, at set-up: rows of no exchange are wider, and there are no more.
-static void labels_cost_no_byte(void **state) {
-    (void)state;
+WORLD_TEST(labels_cost_no_byte) {
     static const char *const features[] = {"lossless.input_features=auto",
                                            "lossless.input_features=exchange"};
     for (int i = 0; i < 2; i++) {
@@ -235,8 +231,7 @@ static double floor_at(double rate, int epochs) {
     return above / (epochs - epochs / 4);
 }
 
-static void noise_leaves_a_floor(void **state) {
-    (void)state;
+TEST_WITH(noise_leaves_a_floor, make_problem, drop_test_graph) {
     if (test_comm.size > 1)
         return;
     find_optimum(optimum, z);
@@ -247,12 +242,3 @@ static void noise_leaves_a_floor(void **state) {
     assert_near(one / (rate / 4 * trace), 1, 0.2);
     assert_near(half / one, 0.5, 0.1);
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(the_same_nodes_on_any_ranks),
-    ON_WORLD(draws_have_the_moments_of_their_formula),
-    ON_WORLD(a_sample_must_fit),
-    ON_WORLD(labels_cost_no_byte),
-    cmocka_unit_test_setup_teardown(noise_leaves_a_floor, make_problem, drop_test_graph),
-};
-TEST_MAIN(tests)

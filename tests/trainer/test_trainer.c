@@ -7,8 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static void bits_do_not_depend_on_how(void **state) {
-    (void)state;
+WORLD_TEST(bits_do_not_depend_on_how) {
     const char *base[] = {"comm.schedule=\"blocking\"", "run.simd=\"plain\""};
     Run want = whole_run(base, 2);
     static const char *const others[][3] = {
@@ -27,8 +26,7 @@ static void bits_do_not_depend_on_how(void **state) {
     }
 }
 
-static void ranks_that_disagree_are_named(void **state) {
-    (void)state;
+WORLD_TEST(ranks_that_disagree_are_named) {
     EpochRecord record;
     char named[64];
     const char *settings[] = {"train.eval_every=2"};
@@ -50,8 +48,7 @@ static void ranks_that_disagree_are_named(void **state) {
     }
 }
 
-static void epochs_take_no_memory(void **state) {
-    (void)state;
+WORLD_TEST(epochs_take_no_memory) {
     Error err = {0};
     EpochRecord record;
     settle(NULL, 0);
@@ -64,8 +61,7 @@ static void epochs_take_no_memory(void **state) {
 }
 
 // The plan must cover what is taken, and not by more than a tenth (small items are not planned).
-static void the_plan_is_what_is_used(void **state) {
-    (void)state;
+WORLD_TEST(the_plan_is_what_is_used) {
     const char *large[] = {"model.hidden=[200]"};
     settle(large, 1);
     size_t before = memory_in_use();
@@ -78,8 +74,7 @@ static void the_plan_is_what_is_used(void **state) {
         fail_msg("planned %.0f bytes, used %.0f", planned, used);
 }
 
-static void too_much_memory_is_refused(void **state) {
-    (void)state;
+WORLD_TEST(too_much_memory_is_refused) {
     Error err = {0};
     const char *tight[] = {"run.memory_limit=0.00001"};
     settle(tight, 1);
@@ -90,16 +85,14 @@ static void too_much_memory_is_refused(void **state) {
 }
 
 // sgd with a rate of 0 changes nothing, so validation never gets better than the first evaluation.
-static void early_stopping_stops(void **state) {
-    (void)state;
+WORLD_TEST(early_stopping_stops) {
     const char *settings[] = {"train.optimizer=\"sgd\"", "train.lr=1e-30", "train.eval_every=1",
                               "train.patience=4"};
     Run run = whole_run(settings, 4);
     assert_int_equal(run.epochs, 5);
 }
 
-static void divergence_is_named(void **state) {
-    (void)state;
+WORLD_TEST(divergence_is_named) {
     Error err = {0};
     EpochRecord record;
     const char *settings[] = {"train.optimizer=\"sgd\"", "train.lr=1000",
@@ -123,8 +116,7 @@ static size_t planned(const Trainer *t, const char *what) {
 }
 
 // Also where a row has one column.
-static void sensitivities_are_planned(void **state) {
-    (void)state;
+WORLD_TEST(sensitivities_are_planned) {
     const char *settings[] = {"mode=\"adaqp\"", "model.hidden=[1]"};
     settle(settings, 2);
     Trainer *t = new_trainer();
@@ -139,8 +131,7 @@ static void sensitivities_are_planned(void **state) {
 }
 
 // Every rank knows the same, and what the ranks did at once is not added up.
-static void spans_are_means_over_ranks(void **state) {
-    (void)state;
+WORLD_TEST(spans_are_means_over_ranks) {
     Error err = {0};
     EpochRecord record;
     settle(NULL, 0);
@@ -158,8 +149,7 @@ static void spans_are_means_over_ranks(void **state) {
     trainer_free(t);
 }
 
-static void a_metric_must_be_known(void **state) {
-    (void)state;
+WORLD_TEST(a_metric_must_be_known) {
     Error err = {0};
     const char *settings[] = {"train.metric=\"best\""};
     settle(settings, 1);
@@ -167,8 +157,7 @@ static void a_metric_must_be_known(void **state) {
                    EXIT_CONFIG, "train.metric: expected one of accuracy");
 }
 
-static void a_loss_must_fit_the_labels(void **state) {
-    (void)state;
+WORLD_TEST(a_loss_must_fit_the_labels) {
     static const struct {
         const char *loss, *refused[2]; // where nodes have one label, and where they have several
     } cases[] = {
@@ -197,8 +186,7 @@ static void a_loss_must_fit_the_labels(void **state) {
 }
 
 // The schedules by their formulas: warm-up to the full rate, half a cosine, steps, each epoch.
-static void rates_follow_their_schedule(void **state) {
-    (void)state;
+WORLD_TEST(rates_follow_their_schedule) {
     static const struct {
         const char *settings[4];
         double epoch1, epoch4, epoch12;
@@ -244,8 +232,7 @@ static void rates_follow_their_schedule(void **state) {
 
 // By torch's ReduceLROnPlateau(mode="max", factor=0.5, patience=2, threshold=0): a score that is no
 // number is none, one that is equal is not better, and no rate changes by 1e-8 or less.
-static void a_plateau_halves_the_rate(void **state) {
-    (void)state;
+WORLD_TEST(a_plateau_halves_the_rate) {
     static const double scores[] = {0.5, 0.6, 0.6, 0.6, 0.6, 0.7, NAN, 0.7, 0.69, 0.8, 0.1, 0.1};
     static const double factors[] = {1, 1, 1, 1, 0.5, 0.5, 0.5, 0.5, 0.25, 0.25, 0.25, 0.25};
     for (int small = 0; small < 2; small++) {
@@ -262,8 +249,7 @@ static void a_plateau_halves_the_rate(void **state) {
     }
 }
 
-static void a_plateau_needs_evaluations(void **state) {
-    (void)state;
+WORLD_TEST(a_plateau_needs_evaluations) {
     Error err = {0};
     settle((const char *const[]){"train.lr_schedule=plateau", "train.eval_every=0"}, 2);
     Trainer *t = new_trainer();
@@ -273,8 +259,7 @@ static void a_plateau_needs_evaluations(void **state) {
 
 // Statistics of a norm of columns are made anew, by one pass: an epoch of rate 0 from the mean
 // takes a tenth of those of all rows.
-static void the_mean_is_of_the_last_evaluations(void **state) {
-    (void)state;
+WORLD_TEST(the_mean_is_of_the_last_evaluations) {
     Error err = {0};
     EpochRecord record;
     Metrics again[4];
@@ -318,8 +303,7 @@ static void the_mean_is_of_the_last_evaluations(void **state) {
 
 // Of one epoch, by its trace: what a norm of columns costs is a sum over ranks for each layer that
 // it follows and each direction. Blocking, so that sums of weight gradients come after all layers.
-static void columns_are_summed_once(void **state) {
-    (void)state;
+WORLD_TEST(columns_are_summed_once) {
     Error err = {0};
     EpochRecord record;
     int sums[2][MODEL_LAYERS] = {0};
@@ -339,23 +323,3 @@ static void columns_are_summed_once(void **state) {
             assert_int_equal(sums[d][l], l + 1 < t->shape.layers);
     trainer_free(t);
 }
-
-static const struct CMUnitTest tests[] = {
-    ON_WORLD(bits_do_not_depend_on_how),
-    ON_WORLD(ranks_that_disagree_are_named),
-    ON_WORLD(epochs_take_no_memory),
-    ON_WORLD(the_plan_is_what_is_used),
-    ON_WORLD(too_much_memory_is_refused),
-    ON_WORLD(early_stopping_stops),
-    ON_WORLD(divergence_is_named),
-    ON_WORLD(sensitivities_are_planned),
-    ON_WORLD(spans_are_means_over_ranks),
-    ON_WORLD(a_metric_must_be_known),
-    ON_WORLD(a_loss_must_fit_the_labels),
-    ON_WORLD(rates_follow_their_schedule),
-    ON_WORLD(a_plateau_halves_the_rate),
-    ON_WORLD(a_plateau_needs_evaluations),
-    ON_WORLD(the_mean_is_of_the_last_evaluations),
-    ON_WORLD(columns_are_summed_once),
-};
-TEST_MAIN(tests)

@@ -64,8 +64,7 @@ static const Residual noting = {.name = "noting",
                                 .after_encode = noting_after,
                                 .after_decode = noting_decoded};
 
-static void hooks_come_in_order(void **state) {
-    (void)state;
+TEST(hooks_come_in_order) {
     Pair p;
     CodecOptions options = options_of("bf16", &noting, &noting);
     options.residual[CODING_MEMORY].values.values[0] = 1;
@@ -101,8 +100,7 @@ static void assert_ends_agree(const Pair *p, int64_t exchange) {
     }
 }
 
-static void both_ends_agree(void **state) {
-    (void)state;
+TEST(both_ends_agree) {
     static const Residual *const kinds[][RESIDUALS] = {
         {NULL, &difference}, {&difference, NULL}, {&difference, &difference}, {NULL, &refreshed}};
     for (int c = 0; c < CODECS; c++)
@@ -121,8 +119,7 @@ static void both_ends_agree(void **state) {
 }
 
 // Any member of the table beside any other.
-static void members_agree_beside_each_other(void **state) {
-    (void)state;
+TEST(members_agree_beside_each_other) {
     int members = residual_family.count;
     for (int k = 0; k < members * members * CODECS; k++) {
         Pair p;
@@ -143,8 +140,7 @@ static void members_agree_beside_each_other(void **state) {
 
 // At first both remember zeros, so the rows that are encoded in the place of the others are the
 // same, and so are their ids, which rounding depends on.
-static void the_first_message_is_that_without_a_residual(void **state) {
-    (void)state;
+TEST(the_first_message_is_that_without_a_residual) {
     for (int c = 0; c < CODECS; c++) {
         Pair with, without;
         CodecOptions plain = options_of(codecs[c], NULL, NULL),
@@ -172,8 +168,7 @@ static float smoothed(int64_t row, int64_t column, int64_t exchange) {
 }
 
 // NodeFiles one that both ends have, as the schedule's: it comes last at the reader.
-static void a_reader_alone_may_remember(void **state) {
-    (void)state;
+TEST(a_reader_alone_may_remember) {
     static const Residual *const beside[] = {NULL, &difference};
     for (int k = 0; k < 2; k++) {
         Pair p;
@@ -195,8 +190,7 @@ static void a_reader_alone_may_remember(void **state) {
 }
 
 // The first message is that of the rows, since both remember zeros.
-static void a_memory_follows_by_the_bits_of_the_row(void **state) {
-    (void)state;
+TEST(a_memory_follows_by_the_bits_of_the_row) {
     Pair p;
     Error err = {0};
     CodecOptions options =
@@ -220,8 +214,7 @@ static void a_memory_follows_by_the_bits_of_the_row(void **state) {
     pair_clear(&p);
 }
 
-static void refreshes_go_as_fp32(void **state) {
-    (void)state;
+TEST(refreshes_go_as_fp32) {
     Pair p;
     CodecOptions options = options_of("bf16", NULL, &refreshed);
     pair_init(&p, options, options, COLUMNS);
@@ -231,15 +224,3 @@ static void refreshes_go_as_fp32(void **state) {
     }
     pair_clear(&p);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(hooks_come_in_order),
-    cmocka_unit_test(both_ends_agree),
-    cmocka_unit_test(members_agree_beside_each_other),
-    cmocka_unit_test(the_first_message_is_that_without_a_residual),
-    cmocka_unit_test(a_reader_alone_may_remember),
-    cmocka_unit_test(a_memory_follows_by_the_bits_of_the_row),
-    cmocka_unit_test(refreshes_go_as_fp32),
-};
-
-TEST_MAIN(tests)

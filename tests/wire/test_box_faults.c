@@ -18,8 +18,7 @@ static bool header_is_right(const Pair *p, int i, Error *err) {
                                       : message_check(&sent, &expected, NULL, err);
 }
 
-static void other_columns_are_seen(void **state) {
-    (void)state;
+TEST(other_columns_are_seen) {
     for (int c = 0; c < CODECS; c++) {
         Error err = {0}, none = {0};
         Pair right, wrong;
@@ -36,8 +35,7 @@ static void other_columns_are_seen(void **state) {
     }
 }
 
-static void other_widths_are_seen(void **state) {
-    (void)state;
+TEST(other_widths_are_seen) {
     Error err = {0};
     Pair p;
     CodecOptions reader = options_of("integer", NULL, NULL), sender = reader;
@@ -50,8 +48,7 @@ static void other_widths_are_seen(void **state) {
 }
 
 // Two rows of the reader have each other's width: the length is right, what is remembered is not.
-static void exchanged_widths_are_seen(void **state) {
-    (void)state;
+TEST(exchanged_widths_are_seen) {
     for (int wrong = 0; wrong < 2; wrong++) {
         Error err = {0};
         Pair p;
@@ -70,8 +67,7 @@ static void exchanged_widths_are_seen(void **state) {
 }
 
 // At the sender, or at the reader.
-static void a_hook_left_out_is_seen(void **state) {
-    (void)state;
+TEST(a_hook_left_out_is_seen) {
     for (int side = 0; side < SIDES; side++) {
         Pair p;
         Residual without = difference;
@@ -85,12 +81,3 @@ static void a_hook_left_out_is_seen(void **state) {
         pair_clear(&p);
     }
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(other_columns_are_seen),
-    cmocka_unit_test(other_widths_are_seen),
-    cmocka_unit_test(exchanged_widths_are_seen),
-    cmocka_unit_test(a_hook_left_out_is_seen),
-};
-
-TEST_MAIN(tests)

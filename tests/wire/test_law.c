@@ -74,8 +74,7 @@ static double growth(const Step step[2], double s) {
     return size; // from step to step
 }
 
-static void a_difference_follows_the_law(void **state) {
-    (void)state;
+TEST(a_difference_follows_the_law) {
     Codec dropout = *full_precision();
     dropout.name = "dropout";
     dropout.encode = dropout_encode;
@@ -87,6 +86,3 @@ static void a_difference_follows_the_law(void **state) {
     }
     assert_near(stays, 0.457427, 1e-6);
 }
-
-static const struct CMUnitTest tests[] = {cmocka_unit_test(a_difference_follows_the_law)};
-TEST_MAIN(tests)

@@ -34,8 +34,7 @@ static void fill(unsigned char *payload, size_t bytes) {
         payload[i] = (unsigned char)(i * 37 + i / 251);
 }
 
-static void good_message_passes(void **state) {
-    (void)state;
+TEST(good_message_passes) {
     unsigned char payload[60];
     fill(payload, sizeof payload);
     MessageHeader header = sealed(payload);
@@ -45,8 +44,7 @@ static void good_message_passes(void **state) {
     assert_memory_equal(bytes, "FRNG\1\0\2\1\21\0\0\0\3\0\0\0\1\0\0\0\5\0\0\0", 24); // wire.h
 }
 
-static void every_flipped_bit_is_seen(void **state) {
-    (void)state;
+TEST(every_flipped_bit_is_seen) {
     unsigned char payload[60];
     fill(payload, sizeof payload);
     MessageHeader header = sealed(payload);
@@ -67,8 +65,7 @@ static void every_flipped_bit_is_seen(void **state) {
 }
 
 // A whole, well sealed message of another place or time is refused, too.
-static void misplaced_message_is_refused(void **state) {
-    (void)state;
+TEST(misplaced_message_is_refused) {
     unsigned char payload[60];
     fill(payload, sizeof payload);
     MessageHeader header = sealed(payload);
@@ -92,8 +89,7 @@ static void misplaced_message_is_refused(void **state) {
 }
 
 // One that may be left out has all of its bytes or none; one that varies at most all.
-static void lengths_that_vary_are_bounded(void **state) {
-    (void)state;
+TEST(lengths_that_vary_are_bounded) {
     static const struct {
         uint64_t bytes;
         bool whole, varying;
@@ -114,8 +110,7 @@ static void lengths_that_vary_are_bounded(void **state) {
 }
 
 // Blocks are told apart by place: two that change seats change the sum.
-static void long_payloads_count_every_block(void **state) {
-    (void)state;
+TEST(long_payloads_count_every_block) {
     enum { BLOCK = 1 << 18, BYTES = 9 * BLOCK + 7 };
     unsigned char *payload = memory_alloc(BYTES, "test");
     fill(payload, BYTES);
@@ -134,13 +129,3 @@ static void long_payloads_count_every_block(void **state) {
     assert_true(sum != message_payload_checksum(payload, BYTES, NULL));
     memory_free(payload);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(good_message_passes),
-    cmocka_unit_test(every_flipped_bit_is_seen),
-    cmocka_unit_test(misplaced_message_is_refused),
-    cmocka_unit_test(lengths_that_vary_are_bounded),
-    cmocka_unit_test(long_payloads_count_every_block),
-};
-
-TEST_MAIN(tests)

@@ -185,8 +185,7 @@ static void try_form(const RingForm *form, Way way) {
     scene_clear(&scene);
 }
 
-static void messages_of_every_length_arrive(void **state) {
-    (void)state;
+TEST(messages_of_every_length_arrive) {
     static const int windows[] = {1, 5}, in_flight[] = {1, 3}, tags[] = {1, 2, 1000};
     for (int w = 0; w < 2; w++)
         for (int f = 0; f < 2; f++)
@@ -241,11 +240,9 @@ static int get_into(const char *what) {
     return 0;
 }
 
-static const struct CMUnitTest tests[] = {cmocka_unit_test(messages_of_every_length_arrive)};
-
 int main(int argc, char **argv) {
     if (argc < 2)
-        return test_main(&argc, &argv, "tests", tests, 1);
+        return test_main(&argc, &argv);
     comm_start(&test_comm, &argc, &argv);
     return get_into(argv[1]);
 }
