@@ -18,7 +18,7 @@ import os
 import subprocess
 import sys
 
-from ratios import interval, narrow, say
+from ratios import compared, interval, narrow
 
 READS = {"CSR, one file: into a checked dataset", "COO as DGL's Reddit: into a checked dataset",
          "csv.gz of 100 columns into a dataset"}
@@ -51,11 +51,9 @@ def pairs(builds, count, ratios, options):
 
 
 def judge(name, own, other, bar):
-    against_old, found = interval(own), interval(other)
-    verdict = ("ok" if found[2] <= bar else "short" if found[1] > bar or narrow(against_old) else "not measurable")
-    print(f"{name}: OLD / OLD {say(against_old)}, NEW / OLD {say(found)}, {len(other)} pairs: {verdict}", flush=True)
-    return {"name": name, "value": found[0], "unit": f"x OLD's seconds, {found[1]:.3f} to {found[2]:.3f}",
-            "against": "OLD / OLD", "limit": against_old[0], "ratio": found[0], "at_most": bar, "verdict": verdict}
+    text, figure = compared(name, own, other, bar, "seconds")
+    print(f"{text}: {figure['verdict']}", flush=True)
+    return figure
 
 
 def main():

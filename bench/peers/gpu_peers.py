@@ -27,6 +27,7 @@ np, torch, sp = (needs_module(name) for name in ("numpy", "torch", "scipy.sparse
 needs_module("safetensors")
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "systems"))
 dataset_dir, training = (importlib.import_module(name) for name in ("dataset_dir", "training"))
+SparseTimes = importlib.import_module("reference").SparseTimes  # torch would transpose the CSR anew in each backward pass
 sys.path.pop(0)  # whose dgl.py would hide the library
 
 WIDTH, HIDDEN, ROUNDS = 256, 256, 5
@@ -164,24 +165,11 @@ def torch_csr(opt, a):
     return torch.sparse_csr_tensor(*(torch.from_numpy(p).to(opt.device) for p in parts), a.shape)
 
 
-class Product(torch.autograd.Function):
-    """matrix @ rows, whose gradient is that of a matrix that is stored, too: torch would transpose the CSR anew each time."""
-
-    @staticmethod
-    def forward(ctx, rows, matrix, transposed):
-        ctx.transposed = transposed
-        return matrix @ rows
-
-    @staticmethod
-    def backward(ctx, gradient):
-        return ctx.transposed @ gradient.contiguous(), None, None
-
-
 def check_product(opt, a, matrix, transposed):
     """The result and the gradient, against scipy's."""
     rows = torch.rand(a.shape[1], 4, device=opt.device, requires_grad=True)
     weight = torch.rand(a.shape[0], 4, device=opt.device)
-    out = Product.apply(rows, matrix, transposed)
+    out = SparseTimes.apply(matrix, transposed, rows)
     (out * weight).sum().backward()
     for mine, theirs in ((out, a @ rows.detach().cpu().numpy()), (rows.grad, a.T @ weight.cpu().numpy())):
         away = np.linalg.norm(mine.detach().cpu().numpy() - theirs) / np.linalg.norm(theirs)
@@ -198,7 +186,7 @@ class Convolution(torch.nn.Module):
 def both_stored(opt, a, data):
     matrix, transposed = torch_csr(opt, a), torch_csr(opt, sp.csr_matrix(a.T))
     check_product(opt, a, matrix, transposed)
-    return Convolution, lambda conv, h: Product.apply(conv.linear(h), matrix, transposed) + conv.bias
+    return Convolution, lambda conv, h: SparseTimes.apply(matrix, transposed, conv.linear(h)) + conv.bias
 
 
 def gcn_conv(inputs, outputs):

@@ -30,7 +30,7 @@ import sys
 import tempfile
 import time
 
-from ratios import interval, narrow, say
+from ratios import compared, interval, narrow
 from versions import Version
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -139,20 +139,13 @@ def judge(bench, cell, options):
         if narrow(interval(own)):
             break
     bench.pairs("new", cell, len(own), other)
-    against_old, found = interval(own), interval(other)
-    text = f"{cell}: OLD / OLD {say(against_old)}, NEW / OLD {say(found)}, {len(own)} pairs"
-    if found[2] <= options.bar:
-        verdict = "ok"
-    elif found[1] > options.bar or narrow(against_old):
-        verdict = "short"
-    else:
-        verdict, more = "not measurable", instructions(bench, cell)
-        text += more[0]
-        verdict = "short" if more[1] else verdict
-    print(f"{text}: {verdict}", flush=True)
-    return {"name": cell, "value": found[0], "unit": f"x OLD's epoch, {found[1]:.3f} to {found[2]:.3f}",
-            "against": "OLD / OLD", "limit": against_old[0], "ratio": found[0], "at_most": options.bar,
-            "verdict": verdict}
+    text, figure = compared(cell, own, other, options.bar, "epoch")
+    if figure["verdict"] == "not measurable":
+        said, is_more = instructions(bench, cell)
+        text += said
+        figure["verdict"] = "short" if is_more else "not measurable"
+    print(f"{text}: {figure['verdict']}", flush=True)
+    return figure
 
 
 def instructions(bench, cell):

@@ -127,7 +127,7 @@ class SparseTimes(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx, d):
-        return None, None, ctx.transposed @ d
+        return None, None, ctx.transposed @ d.contiguous()
 
 
 class Aggregate:
