@@ -97,6 +97,8 @@ typedef struct FamilyKeys { // of the members of one family
     const Family *family;
     const MemberKeys *of[FAMILY_KEYS]; // [family->count]
 } FamilyKeys;
+// Who set a key. CONFIG_PRESET: nobody or a preset.
+enum { CONFIG_PRESET, CONFIG_OF_RUN, CONFIG_OF_FILE, CONFIG_OF_SETTING };
 enum { CONFIG_MEMBERS = 1024, CONFIG_KEYS = 192 }; // bytes of all values; keys of everybody
 
 typedef struct Config {
@@ -280,7 +282,7 @@ typedef struct Config {
         char panels[CONFIG_WORD];    // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;
     _Alignas(max_align_t) unsigned char member[CONFIG_MEMBERS]; // values of MemberKeys
-    bool said[CONFIG_KEYS];                                     // see config_is_said
+    unsigned char origin[CONFIG_KEYS];                          // CONFIG_PRESET, ... of each key
 } Config;
 
 // Registers the families whose members a config can name, by Family.key. Called once, before the
@@ -305,7 +307,6 @@ int64_t config_numbers(const char *text, double *out, int64_t most);
 // True if the user set that key in the file or by a setting. False for keys that are preset, and
 // for those in the config of a run, which has every key.
 bool config_is_said(const Config *config, const char *path);
-
 // ---- keys without effect
 
 // Where a key is used: "train.optimizer is sgd". False: everywhere.
@@ -370,10 +371,10 @@ void config_put_learned(JsonWriter *writer, const char *name, const Config *conf
 void config_report_learned(const Json *object, const Config *config, const char *also,
                            void (*report)(void *context, const char *sentence), void *context);
 
-void config_print(const Sink *out,
-                  const Config *config);     // lines per key: value, default, unit, help
-void config_print_schema(const Sink *out);   // JSON schema, draft 2020-12
-void config_print_markdown(const Sink *out); // docs/config.md
+void config_print(const Sink *out, const Config *config); // value, default, unit, help of each key
+void config_print_changed(const Sink *out, const Config *config); // without defaults; who set it
+void config_print_schema(const Sink *out);                        // JSON schema, draft 2020-12
+void config_print_markdown(const Sink *out);                      // docs/config.md
 
 // "cora.npz" -> the first of <config's folder>/cora.npz, <FRINGE_DATA>/cora.npz that exists, else
 // the first.

@@ -9,7 +9,7 @@ static bool show(const Options *options, Error *err) {
     const char *path = options->arguments > 1 ? options->argument[1] : NULL;
     if (!read_config(&config, options, path, err))
         return false;
-    config_print(&terminal_tables, &config);
+    (options->changed ? config_print_changed : config_print)(&terminal_tables, &config);
     return true;
 }
 

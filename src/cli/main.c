@@ -120,9 +120,10 @@ const Command commands[] = {
      "an\n"
      "          entry makes it again.",
      cmd_cache},
-    {"config", "show|check|schema|markdown [CONFIG]", 1, 2, false, 0, "sf",
+    {"config", "show|check|schema|markdown [CONFIG]", 1, 2, false, 0, "sxf",
      "explain and check configs",
-     "show      prints every key with value, unit, default and help\n"
+     "show      prints every key with value, unit, default and help; with --changed only\n"
+     "          those that are not at their default, and who set them\n"
      "check     reports all mistakes of CONFIG at once: wrong names and values; with --files\n"
      "          also missing files and folders that cannot be written\n"
      "schema    prints the JSON schema of a config\n"

@@ -84,6 +84,7 @@ static const Option table[] = {
      TEXT(events)},
     {'j', "json", NULL, "print JSON", FLAG(json)},
     {'f', "files", NULL, "also check data, weights and output folders on disk", OTHER},
+    {'x', "changed", NULL, "show only what is not at its default, and who set it", FLAG(changed)},
     {'q', "quiet", NULL, "print warnings, errors and results only", OTHER},
     {'v', "verbose", NULL, "also print messages, memory, kernels and the parts of each epoch",
      OTHER},

@@ -3,6 +3,7 @@
 #include "internal.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { COLUMNS = 80, NUMBERS = 50, NAME_MOST = 48, DIFFERENCES = 1024 };
@@ -10,6 +11,7 @@ typedef struct Table {
     const RunRecords *records;
     const char *folder; // that names are relative to
     char (*key)[RECORD_KEY];
+    char (*usual)[RECORD_VALUE]; // [keys] the value that more runs have than any other, or ""
     int keys;
     int name_width, difference_width;
     bool beside; // differences stand in the row of their run
@@ -38,22 +40,50 @@ static bool is_implied(const RunRecord *record, const char *key, const char *val
     return word != NULL && config_preset_implies(word, key + before, value);
 }
 
-// "lr=0.01 seed=2"
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+// The value of the key that is more frequent than any other; "" where two are.
+static void find_usual(const Table *table, int key, char (*sorted)[RECORD_VALUE]) {
+    int count = 0, most = 0;
+    char *usual = table->usual[key];
+    for (int i = 0; i < table->records->count; i++)
+        count += record_value(&table->records->run[i], table->key[key], sorted[count]);
+    qsort(sorted, (size_t)count, RECORD_VALUE, by_text);
+    for (int begin = 0, end; begin < count; begin = end) {
+        for (end = begin + 1; end < count && strcmp(sorted[begin], sorted[end]) == 0; end++)
+            ;
+        if (end - begin >= most)
+            snprintf(usual, RECORD_VALUE, "%s", end - begin > most ? sorted[begin] : "");
+        most = end - begin > most ? end - begin : most;
+    }
+}
+
+static void find_all_usual(Table *table) {
+    char(*sorted)[RECORD_VALUE] = (char(*)[RECORD_VALUE])ALLOC(
+        char, (int64_t)table->records->count *RECORD_VALUE, "values of runs");
+    table->usual = (char(*)[RECORD_VALUE])ALLOC(char, (int64_t)(table->keys + 1) * RECORD_VALUE,
+                                                "values of runs");
+    for (int k = 0; k < table->keys; k++)
+        find_usual(table, k, sorted);
+    memory_free(sorted);
+}
+
+// Adds "lr=0.01" to a list of them.
+static void add_setting(const Table *table, int key, const char *value, char out[DIFFERENCES]) {
+    size_t used = strlen(out);
+    snprintf(out + used, DIFFERENCES - used, "%s%s=%s", used > 0 ? " " : "",
+             record_short_key((const char(*)[RECORD_KEY])table->key, table->keys, key), value);
+}
+
+// "lr=0.01 seed=2": what is not as in most runs
 static void differences_of(const Table *table, int run, char out[DIFFERENCES]) {
     char value[RECORD_VALUE];
-    size_t used = 0;
     out[0] = 0;
-    for (int k = 0; k < table->keys; k++) {
-        if (!record_value(&table->records->run[run], table->key[k], value) ||
-            is_implied(&table->records->run[run], table->key[k], value))
-            continue;
-        int bytes = snprintf(
-            out + used, DIFFERENCES - used, "%s%s=%s", used > 0 ? " " : "",
-            record_short_key((const char(*)[RECORD_KEY])table->key, table->keys, k), value);
-        used += (size_t)bytes;
-        if (used >= DIFFERENCES)
-            return;
-    }
+    for (int k = 0; k < table->keys; k++)
+        if (record_value(&table->records->run[run], table->key[k], value) &&
+            strcmp(value, table->usual[k]) != 0 &&
+            !is_implied(&table->records->run[run], table->key[k], value))
+            add_setting(table, k, value, out);
 }
 
 static void measure(Table *table) {
@@ -72,16 +102,10 @@ static void measure(Table *table) {
     table->difference_width = table->beside ? difference : 0;
 }
 
-static void print_number(int width, int digits, double value) {
-    if (isnan(value))
-        terminal_print(" %*s", width, "-");
-    else
-        terminal_print(" %*.*f", width, digits, value);
-}
-
-// Four significant digits.
-static int digits_of(double value) {
-    return value >= 1000 ? 0 : value >= 100 ? 1 : value >= 10 ? 2 : value >= 1 ? 3 : 4;
+static void print_score(double value) {
+    char text[QUANTITY];
+    snprintf(text, sizeof text, isnan(value) ? "-" : "%.2f", value);
+    terminal_print(" %6s", text);
 }
 
 // Words broken at 80 columns, under the name of the run.
@@ -95,7 +119,7 @@ static void print_below(const char *text) {
 static void print_row(const Table *table, int run) {
     const RunRecord *record = &table->records->run[run];
     RunFigures f = record_figures(record);
-    char age[QUANTITY], differences[DIFFERENCES];
+    char age[QUANTITY], seconds[QUANTITY], bytes[QUANTITY], differences[DIFFERENCES];
     const char *name = SHOWN(name_of(table, run));
     bool alone = (int)strlen(name) > table->name_width;
     differences_of(table, run, differences);
@@ -105,11 +129,10 @@ static void print_row(const Table *table, int run) {
     if (table->beside)
         terminal_print(" %-*s", table->difference_width, SHOWN(differences));
     terminal_print(" %-10s", record_state_name(record->state));
-    print_number(6, 2, score_scale(record->score) * f.validation);
-    print_number(6, 2, score_scale(record->score) * f.test);
-    print_number(8, digits_of(f.seconds), f.seconds);
-    print_number(8, digits_of(f.bytes / 1e6), f.bytes / 1e6);
-    terminal_print(" %6s\n", quantity_age(age, f.age));
+    print_score(score_scale(record->score) * f.validation);
+    print_score(score_scale(record->score) * f.test);
+    terminal_print(" %8s %8s %6s\n", isnan(f.seconds) ? "-" : quantity_seconds(seconds, f.seconds),
+                   isnan(f.bytes) ? "-" : quantity_bytes(bytes, f.bytes), quantity_age(age, f.age));
     if (!table->beside && differences[0] != 0)
         print_below(differences);
 }
@@ -129,16 +152,39 @@ static void print_look_alikes(const RunRecords *records) {
     }
 }
 
+// True if the preset of a run that has the usual value says it.
+static bool usual_is_implied(const Table *table, int key) {
+    char value[RECORD_VALUE];
+    for (int i = 0; i < table->records->count; i++)
+        if (record_value(&table->records->run[i], table->key[key], value) &&
+            strcmp(value, table->usual[key]) == 0)
+            return is_implied(&table->records->run[i], table->key[key], value);
+    return false;
+}
+
+// What stands under no run.
+static void print_usual(const Table *table) {
+    char all[DIFFERENCES] = "";
+    for (int k = 0; k < table->keys; k++)
+        if (table->usual[k][0] != 0 && !usual_is_implied(table, k))
+            add_setting(table, k, table->usual[k], all);
+    if (all[0] != 0)
+        terminal_print("where a run says nothing else:\n");
+    if (all[0] != 0)
+        print_below(all);
+}
+
 static void print_table(const Table *table) {
     terminal_print("%-*s", table->name_width, "run");
     if (table->beside)
         terminal_print(" %-*s", table->difference_width, "differs");
-    terminal_print(" %-10s %6s %6s %8s %8s %6s\n", "state", "val %", "test %", "s/epoch",
-                   "MB/epoch", "age");
+    terminal_print(" %-10s %6s %6s %8s %8s %6s\n", "state", "val %", "test %", "epoch", "sent",
+                   "age");
     for (int i = 0; i < table->records->count; i++)
         print_row(table, i);
     terminal_print(
-        "\nval, test: at the best validation; s/epoch: the median; age: since its end\n");
+        "\nval, test: at the best validation; epoch: the median; sent: in the last epoch\n");
+    print_usual(table);
     print_look_alikes(table->records);
 }
 
@@ -190,7 +236,9 @@ void runs_table_put(JsonWriter *w, const RunRecords *records, const char *folder
 void runs_table_print(const RunRecords *records, const char *folder) {
     Table table = {.records = records, .folder = folder};
     table.key = records_differing_keys(records, &table.keys);
+    find_all_usual(&table);
     measure(&table);
     print_table(&table);
+    memory_free(table.usual);
     memory_free(table.key);
 }

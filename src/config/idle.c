@@ -164,7 +164,7 @@ void idle_keys_add(IdleKeys *keys, const Config *config) {
     for (int i = 0; i < config_key_count; i++) {
         const Key *key = &config_keys[i];
         bool idle =
-            config->said[i] && !asks_for_nothing(key, config) && broken_term(key, config, &term);
+            config->origin[i] > CONFIG_OF_RUN && !asks_for_nothing(key, config) && broken_term(key, config, &term);
         keys->idle[i] = idle && (keys->configs == 0 || keys->idle[i]);
     }
     keys->configs++;

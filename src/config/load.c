@@ -41,7 +41,7 @@ void config_set_defaults(Config *config) {
 
 static void store_said(Config *config, const Key *key, const Json *value, Complaints *complaints) {
     config_store(config, key, value, complaints);
-    config->said[key - config_keys] = true;
+    config->origin[key - config_keys] = CONFIG_OF_FILE;
 }
 
 void config_store_object(Config *config, const Json *object, const char *section,
@@ -84,7 +84,7 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
     Error syntax = {0};
     bool bare = config_is_text(key->kind) && text[0] != '"' && text[0] != '[';
     Json *value = bare ? NULL : json_parse(text, strlen(text), path, &syntax);
-    config->said[key - config_keys] = true;
+    config->origin[key - config_keys] = CONFIG_OF_SETTING;
     if (value != NULL) {
         config_store(config, key, value, complaints);
         json_free(value);
@@ -119,7 +119,7 @@ static void store_presets(Config *config, char word[][CONFIG_WORD], int count,
             if (is_learned(setting))
                 store_setting(config, setting, complaints);
     }
-    memset(config->said, 0, sizeof config->said);
+    memset(config->origin, CONFIG_PRESET, sizeof config->origin);
 }
 
 // Stores the layers above presets. The keys of a run's config do not count as named by the user.
@@ -133,7 +133,7 @@ static void store_layers(Config *config, const Json *file, const char *name,
     else if (file != NULL)
         config_store_object(config, file, "", complaints);
     if (written_by_program)
-        memset(config->said, 0, sizeof config->said);
+        memset(config->origin, CONFIG_OF_RUN, sizeof config->origin);
     complaints->where = "--set";
     for (int i = 0; i < count; i++)
         store_setting(config, settings[i], complaints);

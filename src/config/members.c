@@ -91,5 +91,5 @@ void config_values(const Config *config, const MemberKeys *keys, void *values) {
 
 bool config_is_said(const Config *config, const char *path) {
     const Key *key = config_key_find(path);
-    return key != NULL && config->said[key - config_keys];
+    return key != NULL && config->origin[key - config_keys] > CONFIG_OF_RUN;
 }

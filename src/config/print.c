@@ -69,16 +69,33 @@ static void print_choices(const Sink *out, const Key *key) {
         sink_print(out, ".\n");
 }
 
+// The value as JSON, to be cleared; true if it is not the default.
+static bool put_if_changed(JsonWriter *value, const Config *config, const Key *key) {
+    static Config standard; // large for a stack
+    JsonWriter normal;
+    config_set_defaults(&standard);
+    json_writer_init(value, false);
+    json_writer_init(&normal, false);
+    config_put(value, NULL, config, key);
+    config_put(&normal, NULL, &standard, key);
+    bool changed = strcmp(value->text, normal.text) != 0;
+    json_writer_clear(&normal);
+    return changed;
+}
+
+// "train.epochs = 20 epochs", without the end of the line.
+static void print_value(const Sink *out, const Key *key, const char *value) {
+    sink_print(out, "%-22s = %s%s%s", key->path, value, key->unit != NULL ? " " : "",
+               key->unit != NULL ? key->unit : "");
+}
+
 static void print_key(const Sink *out, const Config *config, const Key *key) {
     JsonWriter value;
-    json_writer_init(&value, false);
-    config_put(&value, NULL, config, key);
-    char normal[256] = "";
-    if (strcmp(value.text, key->standard) != 0)
-        snprintf(normal, sizeof normal, " (default %s)", key->standard);
-    sink_print(out, "%-22s = %s%s%s%s\n%26s%s\n", key->path, value.text,
-               key->unit != NULL ? " " : "", key->unit != NULL ? key->unit : "", normal, "",
-               key->help);
+    bool changed = put_if_changed(&value, config, key);
+    print_value(out, key, value.text);
+    if (changed)
+        sink_print(out, " (default %s)", key->standard);
+    sink_print(out, "\n%26s%s\n", "", key->help);
     print_choices(out, key);
     char where[CONFIG_CONDITION];
     if (config_condition(key, where))
@@ -89,6 +106,35 @@ static void print_key(const Sink *out, const Config *config, const Key *key) {
 void config_print(const Sink *out, const Config *config) {
     for (int i = 0; i < config_key_count; i++)
         print_key(out, config, &config_keys[i]);
+}
+
+// What gave the key its value: "mine.json", "--set", "mode=adaqp".
+static void origin_of(char out[CONFIG_TEXT], const Config *config, const Key *key) {
+    const Family *presets = presets_of(key->path);
+    const char *const by[] = {"set up by fringe", "the run",
+                              config->source[0] != 0 ? path_name(config->source) : "standard input",
+                              "--set"};
+    int origin = config->origin[key - config_keys];
+    bool preset = origin == CONFIG_PRESET && presets != NULL;
+    snprintf(out, CONFIG_TEXT, "%s%s%s", preset ? presets->key : by[origin], preset ? "=" : "",
+             preset ? preset_word(config, presets) : "");
+}
+
+void config_print_changed(const Sink *out, const Config *config) {
+    int changed = 0;
+    for (int i = 0; i < config_key_count; i++) {
+        const Key *key = &config_keys[i];
+        JsonWriter value;
+        char origin[CONFIG_TEXT];
+        if (put_if_changed(&value, config, key)) {
+            print_value(out, key, value.text);
+            origin_of(origin, config, key);
+            sink_print(out, " (default %s; %s)\n", key->standard, origin);
+            changed++;
+        }
+        json_writer_clear(&value);
+    }
+    sink_print(out, "\n%d of %d keys are not at their defaults\n", changed, config_key_count);
 }
 
 // --- JSON schema

@@ -61,7 +61,7 @@ struct Report {
     char folder[PATH_BYTES]; // run.dir
     char path[PATH_BYTES];   // of metrics.jsonl
     JsonWriter line;         // kept between epochs, so that an epoch allocates no memory
-    JsonWriter event; // begun: what stands before an epoch's line in the log of events
+    JsonWriter event;        // begun: what stands before an epoch's line in the log of events
     double opened;           // clock
     char started[CLOCK_UTC], ended[CLOCK_UTC]; // of this process; "": it has not ended
     Json *before;                              // run.json before a resume, or NULL; owned
@@ -71,9 +71,10 @@ struct Report {
     bool said_uniform; // that train.sample draws uniformly
     Pace pace;
     RunTimes times;
-    double progressed; // clock of the last progress shown
-    int64_t bytes;     // of the last epoch, also of one before a resume
-    double *sample;    // [REPORT_SAMPLES] seconds of the first epochs, also before a resume; owned
+    double progressed;     // clock of the last progress shown
+    char scored[QUANTITY]; // the last validation score that was measured, or ""
+    int64_t bytes;         // of the last epoch, also of one before a resume
+    double *sample; // [REPORT_SAMPLES] seconds of the first epochs, also before a resume; owned
     int samples;
 };
 

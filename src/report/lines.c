@@ -99,17 +99,19 @@ void report_begin_stage(const Report *report) {
 }
 
 void report_progress(Report *report, const EpochRecord *record, double left) {
-    char clock[QUANTITY];
+    char clock[QUANTITY], loss[QUANTITY];
     double now = clock_seconds();
     int64_t epochs = report->config->train.epochs;
+    if (record->evaluated)
+        value_text(report->scored, &record->metrics[SPLIT_VAL], report_score(report));
     if (now - report->progressed < 1.0 / PROGRESS_PAUSE)
         return;
     report->progressed = now;
     double percent = 100.0 * (double)record->epoch / (double)epochs;
-    if (isnan(left))
-        progress_update("%.0f %%", percent);
-    else
-        progress_update("%.0f %%, %s left", percent, quantity_clock(clock, left));
+    quantity_clock(clock, isnan(left) ? 0 : left);
+    progress_update("%.0f %%, loss %s%s%s%s%s%s", percent, loss_text(loss, record->loss),
+                    report->scored[0] != 0 ? ", val " : "", report->scored, isnan(left) ? "" : ", ",
+                    isnan(left) ? "" : clock, isnan(left) ? "" : " left");
 }
 
 // --- where the time went

@@ -70,7 +70,7 @@ static void settle_all(Config *config, const Key *key, int broken) {
 // The user gives the key a value that asks for something.
 static void say_key(Config *config, const Key *key) {
     void *at = value_of(config, key);
-    config->said[key - config_keys] = true;
+    config->origin[key - config_keys] = CONFIG_OF_FILE;
     if (key->kind == KEY_BOOL)
         *(bool *)at = true;
     else if (config_is_list(key->kind))
