@@ -5,6 +5,7 @@
 const FEW = 7; // colours; further arms repeat them with another dash
 const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
 const colour = (i) => `var(--c${i % FEW})`;
+const part_colour = (i) => `var(--p${i})`; // of the parts of an epoch's time, which are no arms
 const dash = (i) => DASHES[Math.floor(i / FEW) % DASHES.length];
 
 // --- numbers as people read them
@@ -53,6 +54,9 @@ function spread(values) {
 }
 
 const spread_text = (of, text) => (of.n > 1 ? `${text(of.mean)} ± ${text(of.sd)}` : text(of.mean));
+
+// Whether the mean of one spread lies above another's by more than their deviations; of single runs nobody knows.
+const surely_above = (a, b) => a.n > 1 && b.n > 1 && a.mean - b.mean > Math.hypot(a.sd, b.sd);
 
 // The points of a curve: at each epoch, over the runs that have a value there.
 function points_of(arm, y, x) {
@@ -123,6 +127,72 @@ function axis_left(svg, y, left, right, format) {
 
 const unit_text = (svg, text, x, y, anchor) =>
     svg.append("text").attr("class", "unit").attr("x", x).attr("y", y).attr("text-anchor", anchor).text(text);
+
+// --- bit widths
+
+// rows by width, summed over seeds: Map("layer 1 forward" -> Map(epoch -> Map(width -> rows)))
+function widths_of(arm) {
+    const all = new Map();
+    arm.done.forEach((run) => run.assignments.forEach(({taken, parts}) => parts.forEach((part) => {
+        const key = `layer ${part.layer} ${part.direction}`;
+        if (!all.has(key)) all.set(key, new Map());
+        if (!all.get(key).has(taken)) all.get(key).set(taken, new Map());
+        const counts = all.get(key).get(taken);
+        Object.entries(part.rows).forEach(([w, rows]) => counts.set(+w, (counts.get(+w) || 0) + rows));
+    })));
+    return all;
+}
+
+// layer 1 forward, layer 1 backward, layer 2 forward, ...
+const by_layer = ([a], [b]) => parseInt(a.slice(6), 10) - parseInt(b.slice(6), 10) || d3.descending(a, b);
+
+function mean_bits(epochs) {
+    const pairs = [...epochs.values()].flatMap((counts) => [...counts.entries()]);
+    return d3.sum(pairs, ([w, rows]) => w * rows) / d3.sum(pairs, ([, rows]) => rows);
+}
+
+// --- pictures and tables as files of their own
+
+function save_button(where, name, type, text) {
+    where.append("button").attr("type", "button").attr("class", "save").text(name.split(".").pop().toUpperCase())
+        .attr("title", `save ${name}`).on("click", () => {
+            const link = document.createElement("a");
+            link.href = URL.createObjectURL(new Blob([text()], {type}));
+            link.download = name;
+            link.click();
+        });
+}
+
+const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "display", "font", "text-anchor"];
+
+// With the style that the page gives it, because a file has no sheet.
+function svg_text(svg) {
+    const copy = svg.cloneNode(true), nodes = svg.querySelectorAll("*");
+    copy.querySelectorAll("*").forEach((node, i) => {
+        const style = getComputedStyle(nodes[i]);
+        node.setAttribute("style", STYLES.map((name) => `${name}: ${style.getPropertyValue(name)}`).join("; "));
+    });
+    copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+    return new XMLSerializer().serializeToString(copy);
+}
+
+const csv_text = (table) => [...table.rows].map((row) => [...row.cells].map((cell) =>
+    `"${cell.textContent.replace(/"/g, '""')}"`).join(",")).join("\n") + "\n";
+
+// --- legends
+
+const swatch = (where, fill, dashes) => {
+    const svg = where.append("svg").attr("viewBox", "0 0 22 12");
+    if (dashes === undefined)
+        return svg.append("rect").attr("x", 4).attr("width", 12).attr("height", 12).attr("fill", fill);
+    return svg.append("line").attr("x2", 22).attr("y1", 6).attr("y2", 6).attr("stroke", fill)
+        .attr("stroke-width", 3).attr("stroke-dasharray", dashes);
+};
+const legend = (where, entries) => {
+    const box = where.append("div").attr("class", "legend");
+    entries.forEach(({name, fill}) => swatch(box.append("span"), fill) && box.select("span:last-child")
+        .append("b").style("font-weight", 400).text(name));
+};
 
 // --- curves: one line per arm, with a band of one deviation on each side
 //     lines: [{arm, label, points: [{x, mean, sd, n, epoch}]}]
@@ -213,7 +283,7 @@ function rows_frame(arms, label, width) {
 }
 
 // Mean, deviation and the single seeds. Bars begin at 0; dots do not, because a score has no useful zero.
-function means({arms, value, label, text, tick, unit, dots}) {
+function means({arms, value, label, text, tick, dots}) {
     const {svg, rows, left, right, floor} = rows_frame(arms, label, 560);
     const of = arms.map((arm) => spread(value(arm)));
     const high = d3.max(of, (s) => d3.max([s.mean + s.sd, ...s.values]));
@@ -221,7 +291,6 @@ function means({arms, value, label, text, tick, unit, dots}) {
     const gap = dots ? 0.1 * (high - low || 0.1 * Math.abs(high) || 1) : 0;
     const x = d3.scaleLinear().range([left, right]).domain([low - gap, high + gap || 1]).nice(6);
     axis_below(svg, x, floor, (right - left) / 66, tick);
-    if (unit) unit_text(svg, unit, right, floor + 31, "end");
     rows.each(function (arm, i) {
         const row = d3.select(this), s = of[i];
         if (!s.n) return;
@@ -319,6 +388,6 @@ function heat({matrix, most, label, text}) {
         svg.selectAll("text.cell").data(cells).join("text").attr("class", "cell").attr("text-anchor", "middle")
             .attr("x", (c) => left + cell * (c.b + 0.5)).attr("y", (c) => top + cell * (c.a + 0.5) + 4)
             .style("fill", (c) => (c.value > 0.55 * most ? "#000" : "#fff")).style("pointer-events", "none")
-            .text((c) => d3.format(".2~s")(c.value));
+            .text((c) => d3.format(".2~s")(c.value)).append("tspan").text("B");
     return svg.node();
 }

@@ -192,6 +192,9 @@ void page_put_data(JsonWriter *w, const RunRecords *records) {
     json_begin_object(w, NULL);
     json_put_string(w, "fringe", FRINGE_VERSION);
     json_put_int(w, "epochs_per_point", stride_of(records));
+    const Json *config = records->count > 0 ? record_member(&records->run[0], "config") : NULL;
+    if (config != NULL)
+        json_put_value(w, "config", config);
     json_begin_array(w, "arms");
     for (int a = 0; a < arms.count; a++)
         put_arm(w, &arms, a, records);

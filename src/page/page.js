@@ -37,33 +37,22 @@
         const caption = box.append("figcaption").text(title);
         if (note) caption.append("span").attr("class", "note").text(note);
         box.append(() => node);
+        save_button(caption, `${title}.svg`, "image/svg+xml", () => svg_text(node));
         return box;
     };
-    const swatch = (where, fill, dashes) => {
-        const svg = where.append("svg").attr("viewBox", "0 0 22 12");
-        if (dashes === undefined)
-            return svg.append("rect").attr("x", 4).attr("width", 12).attr("height", 12).attr("fill", fill);
-        return svg.append("line").attr("x2", 22).attr("y1", 6).attr("y2", 6).attr("stroke", fill)
-            .attr("stroke-width", 3).attr("stroke-dasharray", dashes);
-    };
-    const legend = (where, entries) => {
-        const box = where.append("div").attr("class", "legend");
-        entries.forEach(({name, fill}) => swatch(box.append("span"), fill) && box.select("span:last-child")
-            .append("b").style("font-weight", 400).text(name));
-    };
-
-    // columns: [{name, text(row), best?(row) -> number, left?}]; the largest `best` of one task is bold
+    // columns: [{name, text(row), best?(row) -> spread, left?}]; the `best` surely above all others of a task is bold
     function table(where, rows, columns, id) {
         const box = where.append("div").attr("class", "table").append("table").attr("id", id || null);
         box.append("thead").append("tr").selectAll("th").data(columns).join("th")
             .attr("class", (c) => (c.left ? "text" : null)).text((c) => c.name);
-        const top = new Map(columns.filter((c) => c.best && one_task && new Set(rows.map(c.best)).size > 1)
-            .map((c) => [c, d3.max(rows, c.best)]));
+        const is_best = (c, row) => c.best && one_task && rows.length > 1
+            && rows.every((other) => other === row || surely_above(c.best(row), c.best(other)));
         box.append("tbody").selectAll("tr").data(rows).join("tr").selectAll("td")
             .data((row) => columns.map((column) => ({row, column}))).join("td")
             .classed("text", ({column}) => Boolean(column.left))
-            .classed("best", ({row, column}) => top.has(column) && column.best(row) === top.get(column))
+            .classed("best", ({row, column}) => Boolean(is_best(column, row)))
             .text(({row, column}) => column.text(row));
+        save_button(where, `${id}.csv`, "text/csv", () => csv_text(box.node()));
     }
 
     // --- what is said of an arm
@@ -85,8 +74,9 @@
     const score_tick = (v) => `${+(scale * v).toFixed(2)}${plain ? "" : " %"}`;
     const scores = (of) => (of.n ? `${(scale * of.mean).toFixed(2)}${of.n > 1 ? ` ± ${(scale * of.sd).toFixed(2)}` : ""}`
         : "none");
-    const best_score = (arm) => (lower ? -1 : 1) * score(arm, "last", "test").mean;
+    const best_score = (arm) => spread(arm.done.map((run) => run.last.test).filter(known).map((v) => (lower ? -v : v)));
     const throughput = (arm) => 1 / arm.epoch_seconds;
+    const rates = (arm) => spread(arm.done.map((run) => 1 / run.median_seconds));
     const speed_up = (arm) => {
         const base = baseline_of(arm);
         return base ? `${(base.epoch_seconds / arm.epoch_seconds).toFixed(2)}×` : "none";
@@ -118,10 +108,28 @@
         const names = [...new Set(arms.map((arm) => arm.data))].join(", ");
         document.title = `fringe report: ${names}`;
         page.append("h1").text(names);
+        page.append("p").attr("id", "verdict").text(verdict());
         page.append("div").attr("class", "facts").text(facts());
         page.append("div").attr("class", "facts").text(`${runs} run${runs === 1 ? "" : "s"}${
             several ? `, ${arms.length} arms` : ""}${open.length ? `; ${open.length} not finished` : ""}.${
             seeds > 1 ? " Values are mean ± standard deviation over the seeds of an arm." : ""}`);
+    }
+
+    // What the fastest arm with a baseline gained over it, in bytes, time and score.
+    function verdict() {
+        const compared = arms.filter((arm) => baseline_of(arm) && baseline_of(arm) !== arm);
+        const arm = d3.least(compared, (a) => a.epoch_seconds / baseline_of(a).epoch_seconds);
+        if (!arm) return "";
+        const base = baseline_of(arm), ratio = base.epoch_seconds / arm.epoch_seconds;
+        const gain = score(arm, "last", "test").mean - score(base, "last", "test").mean;
+        const sent = !(base.bytes > 0) ? "" : arm.bytes > 0 ? `sends ${digits(base.bytes / arm.bytes)} times fewer bytes, `
+            : "sends no halo rows, ";
+        const doubt = (a, b) => (a.n < 2 || b.n < 2 ? " (single runs)" : surely_above(a, b) || surely_above(b, a) ? ""
+            : " (within the deviation)");
+        const scored = Number.isNaN(gain) ? "" : `, and its test ${metric} is ${Math.abs(scale * gain).toFixed(2)}${
+            plain ? "" : " points"} ${gain < 0 ? "lower" : "higher"}${doubt(best_score(arm), best_score(base))}`;
+        return `Against ${base.label}, ${arm.label} ${sent}takes ${digits(1 / ratio)} of the time of an epoch (${
+            seconds_text(arm.epoch_seconds)} to ${seconds_text(base.epoch_seconds)})${doubt(rates(arm), rates(base))}${scored}.`.replace(") (", "; ");
     }
 
     function arm_legend() {
@@ -152,7 +160,7 @@
              best: best_score},
             {name: `at best validation${unit}`, text: (arm) => scores(score(arm, "best", "test"))},
             {name: `best validation${unit}`, text: (arm) => scores(score(arm, "best", "validation"))},
-            {name: "epochs/s", text: (arm) => digits(throughput(arm), 4), best: throughput},
+            {name: "epochs/s", text: (arm) => digits(throughput(arm), 4), best: rates},
             {name: "speed\u2011up", text: speed_up},
             {name: "sent per epoch", text: (arm) => bytes_text(arm.bytes)},
             {name: "bits per value", text: (arm) => digits(bits(arm))},
@@ -206,8 +214,7 @@
 
     // --- time
 
-    const PARTS = [["compute", 0], ["pack", 3], ["wait", 1], ["reduce", 4], ["rest", 6], ["assignment", 2],
-                   ["evaluation", 5]];
+    const PARTS = ["compute", "pack", "wait", "reduce", "rest", "assignment", "evaluation"].map((name, i) => [name, i]);
 
     // [{label: "rank 0", compute, pack, wait, reduce}, ...], means over seeds
     function ranks_of(arm) {
@@ -223,7 +230,7 @@
         section("Time per epoch", "Means over all epochs and ranks. compute: sums over neighbours, dense products, "
             + "element-wise work. pack: encode and decode messages. wait: for messages that no computation hides. "
             + "reduce: the sum of weight gradients. assignment, evaluation: spread over all epochs.");
-        const parts = PARTS.map(([name, c]) => ({name, colour: colour(c), value: (arm) => time(arm, name)}));
+        const parts = PARTS.map(([name, c]) => ({name, colour: part_colour(c), value: (arm) => time(arm, name)}));
         const box = figure(grid(), "Where the time of an epoch goes", "", stacks({arms, parts,
             label: "parts of an epoch for each arm", text: seconds_text, tick: seconds_tick}), true);
         legend(box, parts.map((part) => ({name: part.name, fill: part.colour})));
@@ -234,7 +241,7 @@
         const where = grid("", timed.length ? folded(timed.length) : page);
         timed.forEach((arm) => figure(where,
             `Ranks: ${arm.label}`, "seconds of an epoch on each rank", stacks({width: 560, arms: ranks_of(arm),
-                parts: PARTS.slice(0, 4).map(([name, c]) => ({name, colour: colour(c), value: (rank) => rank[name]})),
+                parts: PARTS.slice(0, 4).map(([name, c]) => ({name, colour: part_colour(c), value: (rank) => rank[name]})),
                 label: `times of the ranks, ${arm.label}`, text: seconds_text, tick: seconds_tick})));
         curve(where, "Seconds of each epoch", "without evaluation and assignment", "seconds", "epoch",
             {y_text: seconds_text, y_tick: seconds_tick, cut: "high", zero: true});
@@ -262,27 +269,6 @@
             {y_text: (v) => `${digits(v)} bit`, zero: true});
     }
 
-    // rows by width, summed over seeds: Map("layer 1 forward" -> Map(epoch -> Map(width -> rows)))
-    function widths_of(arm) {
-        const all = new Map();
-        arm.done.forEach((run) => run.assignments.forEach(({taken, parts}) => parts.forEach((part) => {
-            const key = `layer ${part.layer} ${part.direction}`;
-            if (!all.has(key)) all.set(key, new Map());
-            if (!all.get(key).has(taken)) all.get(key).set(taken, new Map());
-            const counts = all.get(key).get(taken);
-            Object.entries(part.rows).forEach(([w, rows]) => counts.set(+w, (counts.get(+w) || 0) + rows));
-        })));
-        return all;
-    }
-
-    // layer 1 forward, layer 1 backward, layer 2 forward, ...
-    const by_layer = ([a], [b]) => parseInt(a.slice(6), 10) - parseInt(b.slice(6), 10) || d3.descending(a, b);
-
-    function mean_bits(epochs) {
-        const pairs = [...epochs.values()].flatMap((counts) => [...counts.entries()]);
-        return d3.sum(pairs, ([w, rows]) => w * rows) / d3.sum(pairs, ([, rows]) => rows);
-    }
-
     function histograms() {
         const chosen = arms.map((arm) => ({arm, all: widths_of(arm)})).filter(({all}) => all.size);
         if (!chosen.length) return;
@@ -307,18 +293,20 @@
         const shown = arms.filter((arm) => arm.messages && arm.messages.values);
         const sums = arms.filter((arm) => arm.messages && arm.messages.sent && !arm.messages.values);
         if (!shown.length && !sums.length) return;
-        section("Messages between ranks", "Values (rows times columns) that one rank sends to another in an epoch, "
-            + "over all exchanges. All maps have one scale.");
-        const most = d3.max(shown, (arm) => d3.max(arm.messages.values.flat()));
+        section("Messages between ranks", "Bytes that one rank sends to another in an epoch: the bytes of all halo rows, "
+            + "shared out by the values (rows times columns) of each pair. All maps have one scale.");
+        const per_value = (arm) => arm.bytes / arm.values || 0;
+        const bytes_of = (arm) => arm.messages.values.map((row) => row.map((value) => value * per_value(arm)));
+        const most = d3.max(shown, (arm) => d3.max(bytes_of(arm).flat()));
         const where = grid("small", folded(shown.length + sums.length));
-        shown.forEach((arm) => figure(where, arm.label, `${digits(d3.sum(arm.messages.sent), 4)} values per epoch`,
-            heat({matrix: arm.messages.values, most, label: `messages between ranks, ${arm.label}`,
-                text: ({a, b, value}) => `rank ${a} to rank ${b}\n${d3.format(",")(value)} values\n${
+        shown.forEach((arm) => figure(where, arm.label, `${bytes_text(arm.bytes)} per epoch`,
+            heat({matrix: bytes_of(arm), most, label: `messages between ranks, ${arm.label}`,
+                text: ({a, b, value}) => `rank ${a} to rank ${b}\n${bytes_text(value)}\n${
+                    d3.format(",")(arm.messages.values[a][b])} values\n${
                     d3.format(",")(arm.messages.values_of_sources[a][b])} if rows of sources alone were sent`})));
         sums.forEach((arm) => figure(where, `${arm.label}: sent by each rank`, "", means({dots: false,
-            arms: arm.messages.sent.map((value, i) => ({label: `rank ${i}`, index: arm.index, value})),
-            value: (rank) => [rank.value], label: "values sent by each rank", text: (v) => `${digits(v)} values`,
-            tick: d3.format("~s"), unit: "values"})));
+            arms: arm.messages.sent.map((value, i) => ({label: `rank ${i}`, index: arm.index, value: value * per_value(arm)})),
+            value: (rank) => [rank.value], label: "bytes sent by each rank", text: bytes_text, tick: bytes_tick})));
     }
 
     // --- the tables of the AdaQP paper
@@ -339,7 +327,7 @@
             {name: {"accuracy": "Accuracy (%)", "micro-F1": "F1-micro (%)"}[metric] || metric,
              text: (arm) => scores(score(arm, "last", "test")), best: best_score},
             {name: "Throughput (epoch/s)", text: (arm) => digits(throughput(arm))
-                + (arm === baseline_of(arm) ? "" : ` (${speed_up(arm)})`), best: throughput}], "accuracy");
+                + (arm === baseline_of(arm) ? "" : ` (${speed_up(arm)})`), best: rates}], "accuracy");
         const cell = (value) => digits(value, 3);
         table(page, rows, [...what,
             {name: "Comm. (s)", text: (arm) => cell(time(arm, "wait") + time(arm, "reduce"))},
@@ -352,6 +340,18 @@
 
     // --- the runs themselves
 
+    // Every setting of the first run that no arm has otherwise, and that is not of a single run.
+    function common_settings() {
+        const of_runs = ["run.dir", "run.seed", "data.cache"];
+        const all = Object.entries(data.config || {}).flatMap(([section, of]) => (of instanceof Object && !Array.isArray(of)
+            ? Object.entries(of).map(([key, value]) => [`${section}.${key}`, value]) : [[section, of]]));
+        const rows = all.filter(([key]) => !of_runs.includes(key) && !arms.some((arm) => `config.${key}` in arm.settings));
+        const box = page.append("details");
+        box.append("summary").text(`Common settings (${rows.length})`);
+        table(box, rows, [{name: "key", text: ([key]) => key, left: true},
+            {name: "value", text: ([, value]) => JSON.stringify(value), left: true}], "common");
+    }
+
     function settings() {
         const keys = several ? [...new Set(arms.flatMap((arm) => Object.keys(arm.settings)))] : [];
         if (!keys.length) return;
@@ -363,6 +363,7 @@
 
     function runs() {
         section("Runs");
+        common_settings();
         settings();
         const all = data.arms.flatMap((arm) => arm.runs.map((run) => ({arm, run})));
         const box = page.append("details").attr("open", all.length <= 20 ? "" : null);

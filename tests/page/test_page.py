@@ -1,6 +1,7 @@
 # timed, once
 """If this failed, a report page would show other numbers than the files of its runs, complain in a browser, fetch
 something, be unreadable in the dark, or grow too large."""
+import csv
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import xml.dom.minidom
 
 import browser
 
@@ -40,6 +42,13 @@ def fringe(*words, code=0):
 def metrics(run):
     with open(os.path.join(run, "metrics.jsonl"), encoding="utf-8") as file:
         return [json.loads(line) for line in file]
+
+
+def is_bytes(text, value):
+    """Whether that text is the value, in three digits."""
+    number, unit = text.split(" ")
+    size = {"B": 1, "kB": 1000}[unit]
+    return float(number) == float(f"{value / size:.3g}") and (size == 1) == (value < 1000)
 
 
 def spread(values, form):
@@ -92,9 +101,8 @@ def check_table(page, runs):
         check(f"{mode}: epochs per second", near(float(row["epochs/s"].replace(",", "")),
                                                  float(f"{1 / medians[mode]:.4g}")), row, medians)
         for name, key in [("sent per epoch", "bytes"), ("gradients per epoch", "reduce_bytes")]:
-            sent = statistics.mean(statistics.mean(e[key] for e in h) for h in histories) / 1000
-            shown = row[name].split(" ")
-            check(f"{mode}: {key}", shown[1] == "kB" and float(shown[0]) == float(f"{sent:.3g}"), row, sent)
+            sent = statistics.mean(statistics.mean(e[key] for e in h) for h in histories)
+            check(f"{mode}: {key}", is_bytes(row[name], sent), row, sent)
     ratio = f"{medians['vanilla'] / medians['adaqp']:.2f}×"
     check("speed-up", table["adaqp"]["speed-up"] == ratio, table["adaqp"], ratio)
     check("AdaQP's table has it too", cells(page, "accuracy")["adaqp"]["Throughput (epoch/s)"].endswith(f"({ratio})"))
@@ -125,15 +133,19 @@ def check_bars(page, runs):
             check(f"{mode}: {part}", near(shown, mean), shown, mean)
 
 
-def check_messages(page):
+def check_messages(page, runs):
     for mode in ["vanilla", "adaqp"]:
         with open(os.path.join(ODD, mode, "run-1", "run.json"), encoding="utf-8") as file:
             exchanges = json.load(file)["exchanges"]
         expected = sum(e["pairs"][0][1][0] * e["columns"] for e in exchanges)
         titles = page.value("[...document.querySelectorAll('svg[aria-label=\"messages between ranks, %s\"] title')]"
                             ".map(t => t.textContent)" % mode)
-        check(f"{mode}: values from rank 0 to rank 1", len(titles) == 2 and
-              f"rank 0 to rank 1\n{expected:,} values\n" in titles[0], titles, expected)
+        values = sum(e["rows"] * e["columns"] for e in exchanges)
+        mean = statistics.mean(e["bytes"] for h in runs[mode] for e in h)
+        found = re.match(r"rank 0 to rank 1\n([\d.]+ k?B)\n([\d,]+) values\n", titles[0])
+        check(f"{mode}: bytes and values from rank 0 to rank 1", len(titles) == 2 and found and
+              found[2] == f"{expected:,}" and is_bytes(found[1], mean * expected / values),
+              titles, expected, mean)
     taken = sorted(os.listdir(os.path.join(ODD, "adaqp", "run-1", "assignments")))
     epochs = [int(re.findall(r"\d+", name)[0]) for name in taken if name.endswith(".json")]
     rows = {}
@@ -146,6 +158,49 @@ def check_messages(page):
     check("rows of each width at the first assignment", all(any(
         t.startswith(f"from epoch {min(epochs)}: {w} bit\n{count:,} rows") for t in titles) for w, count in rows.items()),
         titles, rows)
+
+
+def check_head(page, runs):
+    """The sentence at the head says what metrics.jsonl does, and only a sure difference is bold."""
+    said = page.value("document.getElementById('verdict').textContent")
+    mean = {mode: {key: statistics.mean(e[key] for h in histories for e in h) for key in ["bytes"]}
+            for mode, histories in runs.items()}
+    test = {mode: [h[-1]["test"]["micro_f1"] for h in histories] for mode, histories in runs.items()}
+    fewer = re.search(r"sends ([\d.]+) times fewer bytes", said)
+    points = re.search(r"is ([\d.]+) points (lower|higher)( \(within the deviation\))?\.$", said)
+    gain = 100 * (statistics.mean(test["adaqp"]) - statistics.mean(test["vanilla"]))
+    check("bytes at the head", said.startswith("Against vanilla, adaqp ") and fewer and
+          float(fewer[1]) == float(f"{mean['vanilla']['bytes'] / mean['adaqp']['bytes']:.3g}"), said, mean)
+    check("score at the head", points and points[1] == f"{abs(gain):.2f}" and (points[2] == "lower") == (gain < 0), said)
+    sure = abs(gain) / 100 > sum(statistics.variance(of) for of in test.values()) ** 0.5
+    check("a doubtful score is called so", points and (points[3] is None) == sure, said, test)
+    bold = page.value("document.querySelectorAll('#comparison td:nth-child(3).best').length")
+    common = dict(page.value("[...document.querySelectorAll('#common tr')].map(r => [...r.children].map(c => c.textContent))"))
+    check("common settings, once", common.get("train.epochs") == "12" and "quantization.codec" not in common, common)
+    check("a score is bold only where it surely differs", bold == (1 if sure else 0), bold, test)
+
+
+def check_files(page):
+    """The buttons of pictures and tables make files of them, from a file:// page."""
+    made = ("(() => { let made; const url = URL.createObjectURL; URL.createObjectURL = (b) => { made = b; return url.call(URL, b); };"
+            "document.querySelector('%s').click(); URL.createObjectURL = url; return made.text(); })()")
+    text = page.value(made % ".table:has(#comparison) + .save")
+    rows = list(csv.reader(text.splitlines()))
+    shown = page.value("[...document.querySelectorAll('#comparison tr')].map(r => [...r.children].map(c => c.textContent))")
+    check("the CSV of a table is the table", rows == shown, rows, shown)
+    picture = xml.dom.minidom.parseString(page.value(made % "figure .save"))
+    check("the SVG of a picture stands alone", picture.documentElement.tagName == "svg" and
+          "var(" not in picture.getElementsByTagName("circle")[0].getAttribute("style"), picture.toxml()[:500])
+
+
+def check_width(page):
+    """The page itself scrolls in one direction, on a telephone too; tables scroll in their own frames."""
+    for width in [1280, 390]:
+        page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+        page.open("report.html")
+        wide = page.value("document.documentElement.scrollWidth")
+        check(f"nothing lies outside {width} pixels", wide == width, wide)
+    page.call("Emulation.clearDeviceMetricsOverride")
 
 
 def check_hover(page, runs):
@@ -184,7 +239,8 @@ def check_page(page):
         check(f"{scheme}: no complaint and no request", page.complaints() == [], page.complaints())
     for look in [check_table, check_curves, check_bars, check_hover]:
         look(page, runs)
-    check_messages(page)
+    check_messages(page, runs)
+    check_head(page, runs)
     check_legend(page)
     check("no complaint after the pointer moved", page.complaints() == [], page.complaints())
     check("names are text, not HTML", page.value("document.images.length") == 0 and
@@ -219,6 +275,8 @@ try:
     fringe("report", "nowhere", code=66)
     with browser.Browser() as page:
         check_page(page)
+        check_files(page)
+        check_width(page)
         check_long(page)
 finally:
     os.chdir("/")
