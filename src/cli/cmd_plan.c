@@ -223,8 +223,14 @@ static bool measure_once(Plan *p, PlanSpeed speed[MODES]) {
 static bool estimate_all(Plan *p) {
     PlanSpeed speed[MODES];
     bool ok = open_cut(p, &p->cut, 1); // the whole graph, to measure on
-    if (ok)
+    const Shard *graph = ok ? p->cut.shard : NULL;
+    if (ok) {
+        double columns = (double)graph->classes;
+        double classes = graph->numeric ? 0 : graph->multilabel ? columns : 1;
+        p->answers =
+            (double)graph->set[NODES].total * (columns * sizeof(float) + classes * sizeof(int64_t));
         ok = measure_once(p, speed);
+    }
     p->machine.speed = ok ? speed[0] : p->machine.speed;
     plan_cut_clear(&p->cut);
     for (int i = 0; i < p->points && ok; i++) {

@@ -35,7 +35,7 @@ typedef struct Options { // the command line
     bool oversubscribe;
     int runs;    // --runs
     bool resume; // --resume auto
-    bool best, json, help, all_metrics, changed;
+    bool best, json, help, all_metrics, changed, verbose;
     const char *output;            // -o
     const char *weights;           // --weights
     int layer;                     // --layer; 0: not given

@@ -59,8 +59,8 @@ const Command commands[] = {
      cmd_partition},
     {"plan", "CONFIG", 1, 1, false, NEEDS_DATA, "sRHcLgGjqv",
      "foresee memory, bytes and time of an epoch on any number of ranks",
-     "Says what training CONFIG would take, in every mode, before anything is trained: the memory\n"
-     "of a rank item by item, and bytes and time of an epoch with their parts. Where the cache "
+     "Says whether training CONFIG fits and what it would take, in every mode: memory of a rank,\n"
+     "bytes and time of an epoch; with --verbose all parts and items. Where the cache "
      "has a\n"
      "cut into that many parts, its sizes are exact; others are extrapolated from cuts into 2, 4 "
      "and\n"

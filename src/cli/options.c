@@ -130,6 +130,7 @@ static bool store_other(Options *options, char letter, const char *text, Error *
     switch (letter) {
     case 'q':
     case 'v':
+        options->verbose = letter == 'v';
         terminal_set_level(letter == 'q' ? TERMINAL_QUIET : TERMINAL_VERBOSE);
         return true;
     case 'f':

@@ -21,6 +21,7 @@ typedef struct Plan {
     PlanCut cut;                           // of the number of ranks in turn
     PlanEstimate (*estimate)[PLAN_POINTS]; // [MODES] owned
     bool checked[PLAN_POINTS];
+    double answers; // bytes of the files of fringe predict: scores and classes of all nodes
     Warnings warnings;
     Error err;
 } Plan;

@@ -20,6 +20,75 @@ static void print_machine(const Plan *p) {
            p->measured ? "measured here" : "--compute");
 }
 
+// Bytes that a rank may take where so many share a host.
+static double limit_of(const Plan *p, int ranks) {
+    double given = p->config->run.memory_limit * (1 << 30);
+    int sharing = ranks < p->machine.ranks_per_host ? ranks : p->machine.ranks_per_host;
+    return given > 0 ? given : (double)memory_available() / sharing;
+}
+
+// The mode that takes most on the i-th number of ranks.
+static int most_at(const Plan *p, int i) {
+    int most = 0;
+    for (int m = 1; m < p->modes; m++)
+        if (memory_of(&p->estimate[m][i]) > memory_of(&p->estimate[most][i]))
+            most = m;
+    return most;
+}
+
+static double share_at(const Plan *p, int i) {
+    return (double)memory_of(&p->estimate[most_at(p, i)][i]) / limit_of(p, p->ranks[i]);
+}
+
+static int largest_item(const MemoryForecast *forecast) {
+    int largest = 0;
+    for (int k = 1; k < forecast->count; k++)
+        largest = forecast->item[k].bytes > forecast->item[largest].bytes ? k : largest;
+    return largest;
+}
+
+// Whether every mode fits on every number of ranks, what is the largest, and what to change.
+static void print_verdict(const Plan *p) {
+    char most[QUANTITY], room[QUANTITY], item[QUANTITY];
+    int worst = 0, enough = -1;
+    for (int i = 0; i < p->points; i++) {
+        worst = share_at(p, i) > share_at(p, worst) ? i : worst;
+        enough = enough < 0 && share_at(p, i) <= 1 ? i : enough;
+    }
+    int m = most_at(p, worst), ranks = p->ranks[worst];
+    const PlanEstimate *e = &p->estimate[m][worst];
+    int largest = largest_item(&e->memory);
+    bool fits = share_at(p, worst) <= 1;
+    printf("%s: %s on %d rank%s takes most, %s of the %s that a rank may use; its largest item is "
+           "%s, %s",
+           fits ? "fits" : "does not fit", p->mode[m], ranks, ranks == 1 ? "" : "s",
+           quantity_memory(most, (double)memory_of(e)), quantity_memory(room, limit_of(p, ranks)),
+           e->memory.item[largest].what,
+           quantity_memory(item, (double)e->memory.item[largest].bytes));
+    if (!fits && enough >= 0)
+        printf("; every mode fits on %d ranks", p->ranks[enough]);
+    else if (!fits)
+        printf("; take more ranks on more hosts (--ranks), or fewer columns (model.hidden)");
+    printf("\n\n");
+}
+
+static void print_table(const Plan *p) {
+    printf("%-18s %5s %-12s %9s %9s %9s %9s\n", "mode", "ranks", "cut", "memory", "sent", "epoch",
+           "messages");
+    for (int m = 0; m < p->modes; m++)
+        for (int i = 0; i < p->points; i++) {
+            const PlanEstimate *e = &p->estimate[m][i];
+            char memory[QUANTITY], sent[QUANTITY], epoch[QUANTITY], waits[QUANTITY];
+            printf("%-18s %5d %-12s %9s %9s %9s %9s\n", i == 0 ? p->mode[m] : "", p->ranks[i],
+                   p->checked[i] ? "checked" : "extrapolated",
+                   quantity_memory(memory, (double)memory_of(e)), quantity_bytes(sent, e->bytes),
+                   quantity_seconds(epoch, plan_time_total(&e->time)),
+                   quantity_seconds(waits, e->time.messages + e->time.reduce));
+        }
+    printf("\nmemory: of the largest rank; sent, epoch: by all ranks in an epoch, and its time;\n"
+           "messages: what no computation hides of it. --verbose: all parts and items.\n");
+}
+
 static void print_mode(const Plan *p, int m) {
     printf("\n%s\n%6s %-12s %9s %9s %9s %9s %9s %9s %9s %9s %9s %9s\n", p->mode[m], "ranks", "cut",
            "memory", "sent", "epoch", "dense", "sparse", "point", "pack", "messages", "reduce",
@@ -70,10 +139,15 @@ static void print_items(const Plan *p, int m) {
 }
 
 void plan_print_text(const Plan *p) {
+    char answers[QUANTITY];
+    print_verdict(p);
     print_machine(p);
-    for (int m = 0; m < p->modes; m++)
+    printf("predict    writes %s: scores and classes of all nodes\n\n",
+           quantity_bytes(answers, p->answers));
+    print_table(p);
+    for (int m = 0; m < p->modes && p->options->verbose; m++)
         print_mode(p, m);
-    for (int m = 0; m < p->modes; m++)
+    for (int m = 0; m < p->modes && p->options->verbose; m++)
         print_items(p, m);
 }
 

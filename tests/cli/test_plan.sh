@@ -8,9 +8,14 @@ tiny
 plan() { "$FRINGE" plan tiny.json --compute 50,10 "$@"; }
 field() { python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2], {"d": d}))' "$1" "$2"; }
 
-expect 'the table' 0 '^ +1 checked ' plan
-expect 'every mode' 0 '^adaqp-published$' plan
-expect 'items of memory' 0 '^edges of the Patterns ' plan
+expect 'the table' 0 '^vanilla +1 checked ' plan
+grep -qE '^fits: [a-z-]+ on [1248] ranks? takes most, .* of the .*; its largest item is ' out || fail "the verdict: $(cat out)"
+grep -q '^edges of the Patterns ' out && fail 'items stand behind --verbose'
+expect 'what predictions take' 0 '^predict +writes 16.8 kB' plan
+expect 'what does not fit' 0 '^does not fit: .*; take more ranks on more hosts' plan --set run.memory_limit=0.00003
+expect 'what fits on more ranks' 0 '^does not fit: .*; every mode fits on [48] ranks' plan --set run.memory_limit=0.0005
+expect 'every mode' 0 '^adaqp-published$' plan --verbose
+expect 'items of memory' 0 '^edges of the Patterns ' plan --verbose
 expect 'what was given is said' 0 '\(--compute\)$' plan
 expect 'the assumed link is said' 0 'link 10 Gbit/s, .*\(assumed\)$' plan
 expect 'a given link is said' 0 'link 25 Gbit/s, .*\(--link\)$' plan --link 25,1e-5
@@ -58,7 +63,7 @@ as_planned conv.json lossless --set quantization.before=conv
 
 expect 'a mode that does not go with a key' 0 '^warning +mode pipeadaqp is left out: .*nothing waits' \
     plan --set quantization.exchanges=measured
-expect 'the others are planned' 0 '^pipegcn-published$' plan --set quantization.exchanges=measured
+expect 'the others are planned' 0 '^pipegcn-published ' plan --set quantization.exchanges=measured
 expect 'ranks that descend' 64 "--ranks: expected ascending whole numbers .* found '4,2'" plan --ranks 4,2
 expect 'ranks that are no numbers' 64 "found '1,x'" plan --ranks 1,x
 expect 'no ranks' 64 "found ''" plan --ranks ''
