@@ -3,6 +3,7 @@
 # network, if all is there. Without root it prints the one command to run and stops with 69.
 set -euo pipefail
 
+# Not among them: chromium (300 MB), in which tests/page opens a report; without it that test is skipped and counted.
 # package: what for
 needed=(
     "gcc: the C compiler"
