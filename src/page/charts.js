@@ -302,9 +302,9 @@ function means({arms, value, label, text, tick, dots}) {
         row.selectAll("circle").data(s.n > 1 ? s.values : []).join("circle").attr("class", "seed").attr("r", 2.6)
             .attr("cx", (v) => x(v)).attr("cy", ROW / 2 + (dots ? 9 : 0));
         if (s.n > 1) {
-            const [a, b] = [x(s.mean - s.sd), x(s.mean + s.sd)];
-            row.append("path").attr("class", "error").attr("fill", "none")
-                .attr("d", `M${a},11V19M${a},15H${b}M${b},11V19`);
+            const [a, b] = [Math.max(left, x(s.mean - s.sd)), x(s.mean + s.sd)];
+            const end = a > left ? `M${a},11V19` : ""; // what lies below the axis is cut off, and has no end
+            row.append("path").attr("class", "error").attr("fill", "none").attr("d", `${end}M${a},15H${b}M${b},11V19`);
         }
         if (dots)
             row.append("circle").attr("cx", x(s.mean)).attr("cy", ROW / 2).attr("r", 5).attr("fill", colour(arm.index));
