@@ -40,13 +40,6 @@ const void *alloc_mirror(const Allocator *allocator, const void *host, size_t by
     return NULL;
 }
 
-Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what) {
-    if (allocator->forecast == NULL)
-        return rows_alloc(allocator->backend, count, columns, what);
-    plan_block(allocator, rows_bytes(count, columns), what);
-    return (Rows){NULL, count, columns, rows_stride(columns)};
-}
-
 bool device_fits(const MemoryForecast *forecast, const Backend *backend, Error *err) {
     return backend->device_free == NULL ||
            forecast_check_device(forecast, backend->device_free(),

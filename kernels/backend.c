@@ -30,7 +30,11 @@ const Backend *backend_open(const char *name, const BackendStart *how, Error *er
 }
 
 size_t rows_bytes(int64_t count, int64_t columns) {
-    return memory_product(count, memory_product(rows_stride(columns), sizeof(float)));
+    return rows_size((Rows){.count = count, .stride = rows_stride(columns)});
+}
+
+size_t rows_size(Rows rows) {
+    return memory_product(rows.count, memory_product(rows.stride, rows_number(rows.type)));
 }
 
 // Not the padding.
@@ -44,17 +48,32 @@ static void poison(const Backend *backend, Rows rows) {
 }
 
 Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what) {
+    return alloc_rows(&(Allocator){.backend = backend}, count, columns, what);
+}
+
+Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what) {
     assert(count >= 0 && columns >= 0);
-    Rows rows = {backend->alloc_zeroed(rows_bytes(count, columns), what), count, columns,
-                 rows_stride(columns)};
+    Rows rows = {NULL, count, columns, rows_stride(columns), allocator->rows};
+    if (allocator->forecast != NULL) {
+        alloc_device(allocator, rows_size(rows), what);
+        return rows;
+    }
+    rows.at = allocator->backend->alloc_zeroed(rows_size(rows), what);
     if (memory_is_poisoned())
-        poison(backend, rows);
+        poison(allocator->backend, rows);
     return rows;
 }
 
 void rows_free(const Backend *backend, Rows *rows) {
     backend->free(rows->at);
     *rows = (Rows){0};
+}
+
+void rows_zero(const Backend *backend, Rows rows) { backend->zero(rows.at, rows_size(rows)); }
+
+void rows_copy(const Backend *backend, Rows to, Rows from) {
+    assert(to.type == from.type && to.stride == from.stride && to.count >= from.count);
+    backend->copy(to.at, from.at, rows_size(from));
 }
 
 DeviceFloat *flat_at(const DeviceFloat *at, int64_t floats) {
@@ -77,18 +96,24 @@ DeviceDouble *double_at(const DeviceDouble *at, int64_t numbers) {
     return (DeviceDouble *)((uintptr_t)at + (uintptr_t)numbers * sizeof(double));
 }
 
+static DeviceFloat *number_at(Rows rows, int64_t number) {
+    return (DeviceFloat *)((uintptr_t)rows.at + (uintptr_t)number * rows_number(rows.type));
+}
+
 Rows rows_range(Rows rows, Range range) {
     assert(range.begin >= 0 && range.begin <= range.end && range.end <= rows.count);
-    return (Rows){flat_at(rows.at, range.begin * rows.stride), range.end - range.begin,
-                  rows.columns, rows.stride};
+    rows.at = number_at(rows, range.begin * rows.stride);
+    rows.count = range.end - range.begin;
+    return rows;
 }
 
 Rows rows_first(Rows rows, int64_t count) { return rows_range(rows, (Range){0, count}); }
 
 Rows rows_columns(Rows rows, Range columns) {
     assert(columns.begin >= 0 && columns.end <= rows.columns);
-    return (Rows){flat_at(rows.at, columns.begin), rows.count, columns.end - columns.begin,
-                  rows.stride};
+    rows.at = number_at(rows, columns.begin);
+    rows.columns = columns.end - columns.begin;
+    return rows;
 }
 
 void *mirror_alloc(const Backend *backend, const void *host, size_t bytes, const char *what) {

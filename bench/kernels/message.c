@@ -136,7 +136,7 @@ static void copy_listed(void *context) {
 }
 
 // As cpu_dequantize decides.
-static bool is_around_cache(const Work *w) { return cpu_beyond_cache(w->out.count, w->out.stride); }
+static bool is_around_cache(const Work *w) { return cpu_beyond_cache(w->out.count, cpu_rows(w->out)); }
 
 // As many rows in order, stored as decoded rows are.
 static void copy_in_order(void *context) {

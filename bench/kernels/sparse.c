@@ -48,8 +48,10 @@ typedef float V256 __attribute__((vector_size(32)));
 #pragma GCC pop_options
 
 static void fringe_aggregate(const Job *job) {
-    Rows x = {on_device(job->x), job->rows, job->width, job->width};
-    Rows out = {on_device(job->out), job->rows, job->width, job->width};
+    Rows x = {
+        .at = on_device(job->x), .count = job->rows, .columns = job->width, .stride = job->width};
+    Rows out = {
+        .at = on_device(job->out), .count = job->rows, .columns = job->width, .stride = job->width};
     backend_cpu.aggregate_prepare(job->aggregate, x, NULL, NULL);
     backend_cpu.aggregate_rows(job->aggregate, out, (Range){0, job->rows}, false, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-// backend: one table of operations on rows of floats. fringe/operations.def lists them, the family
+// backend: one table of operations on rows of numbers. fringe/operations.def lists them, the family
 // is in kernels/family.c, the CPU's member in kernels/cpu.
 //
 // Shapes: N rows, F/D input/output width, E nonzeros. Rows are 64-byte aligned: their stride is the
@@ -31,10 +31,16 @@ typedef struct Range {
     int64_t begin, end;
 } Range;
 
+// What the numbers of rows are in memory; operations compute with them in fp32. bf16: rounded to
+// nearest, halves to even, what is denormal to a zero of its sign (docs/precision.md).
+typedef enum RowsType { ROWS_FP32, ROWS_BF16 } RowsType;
+static inline size_t rows_number(RowsType type) { return type == ROWS_BF16 ? 2 : sizeof(float); }
+
 typedef struct Rows {
-    DeviceFloat *at;        // [count, stride], 64-byte aligned; padding columns are zero
+    DeviceFloat *at;        // [count, stride] of `type`, 64-byte aligned; padding columns are zero
     int64_t count, columns; // columns in use
-    int64_t stride;         // floats from row to row: a multiple of 16
+    int64_t stride;         // numbers from row to row: a multiple of 16
+    RowsType type;          // bf16: of the CPU alone, in operations that say so
 } Rows;
 
 typedef struct Backend Backend;
@@ -43,16 +49,23 @@ typedef enum DeviceStream { STREAM_COMPUTE, STREAM_MESSAGE, STREAMS } DeviceStre
 // A point in a stream: all that was put on it before. One that was never recorded is reached.
 typedef struct DeviceEvent DeviceEvent;
 
-// Rows on the device, whose padding is zero and whose columns are anything; rows_free frees.
-// rows_bytes is what rows_alloc takes.
+// Rows of floats on the device, whose padding is zero and whose columns are anything; rows_free
+// frees. rows_bytes is what rows_alloc takes, rows_size what rows of any type take.
 static inline int64_t rows_stride(int64_t columns) { return (columns + 15) / 16 * 16; }
 size_t rows_bytes(int64_t count, int64_t columns);
+size_t rows_size(Rows rows);
 Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what);
 void rows_free(const Backend *backend, Rows *rows);
+void rows_zero(const Backend *backend, Rows rows);
+void rows_copy(const Backend *backend, Rows to, Rows from); // of one type and width: from.count
 // Views: the same memory, fewer rows or columns.
 Rows rows_first(Rows rows, int64_t count);
 Rows rows_range(Rows rows, Range range);
 Rows rows_columns(Rows rows, Range columns);
+static inline Rows rows_with_padding(Rows rows) {
+    rows.columns = rows.stride;
+    return rows;
+}
 DeviceFloat *flat_at(const DeviceFloat *at, int64_t floats); // at + floats
 DeviceByte *byte_at(const DeviceByte *at, int64_t bytes);
 DeviceInt32 *int32_at(const DeviceInt32 *at, int64_t numbers);
@@ -230,6 +243,7 @@ void *host_side(const Backend *backend, void *device, void *pinned);
 typedef struct Allocator {
     const Backend *backend;
     MemoryForecast *forecast; // NULL: allocate
+    RowsType rows;            // of what alloc_rows makes
 } Allocator;
 void *alloc_host(const Allocator *allocator, size_t bytes, const char *what); // memory_free
 void *alloc_device(const Allocator *allocator, size_t bytes, const char *what);

@@ -2,7 +2,7 @@
 //
 // Z^l = A^l W^l (+ H^l Ws^l for sage) + b with A^l = L·A·R·H^l, or A^l = H^l in a layer without
 // edges; H^{l+1} = post(Z^l) (ALGORITHMS A.3). Parameters, gradients and optimizer moments are flat
-// arrays with named windows; no other module knows layers. Kinds of layers are a table
+// arrays with named spans; no other module knows layers. Kinds of layers are a table
 // (src/model/shape.c). Names and layout outside are PyG's (convs.0.lin.weight is [out, in]).
 //
 // A convolution is a run of layers. One on a graph has one layer (SGC: as many as it has steps),
@@ -37,7 +37,7 @@ enum {
     MODEL_TENSORS = MODEL_PARAMETERS + 3 * MODEL_LAYERS + 1 // of a file: statistics, and a name
 };
 
-typedef struct Parameter { // a window of the flat array
+typedef struct Parameter { // a span of the flat array
     char name[40]; // PyG's name, e.g. "convs.0.lin.weight", "convs.0.bias", "norms.0.weight"
     int layer;     // that multiplies by it or adds it
     int conv;      // the convolution, the N of its name
@@ -134,7 +134,7 @@ const Score *score_shown(const char *metric, LabelKind kind);
 
 typedef struct LayerKind LayerKind; // gcn, ...: the rule of a layer (src/model/internal.h)
 
-// The model without data: shapes and parameter windows. Needs the config and the dataset's widths
+// The model without data: shapes and parameter spans. Needs the config and the dataset's widths
 // only.
 typedef struct ModelShape {
     const LayerKind *kind;
@@ -179,6 +179,7 @@ typedef struct ModelShape {
     int post_count;
     PostStep post[3];
     float keep, input_keep;
+    RowsType rows;         // of all levels that somebody multiplies (level_type)
     RandomKind random;     // of dropout and of rounding in messages
     Activation activation; // of POST_ACTIVATION
     float slope;           // of leaky-relu

@@ -29,6 +29,11 @@ typedef struct SparseOperator {
     HaloAggregate *halo; // over block.pattern->halo
     int rest_count;      // rows that wait for the halo: the complement of pattern->central
     Range rest[PATTERN_RANGES + 1];
+    // Sums that go on with the halo's terms must not be rounded before the last one: where rows are
+    // bf16, those of `rest` are added up in floats, one range behind the other, and rounded then.
+    const DeviceFloat *const *sums; // that of Operators
+    int32_t *place;                 // [halo.rows] where in them each row of the halo part is; NULL:
+                                    // all sums are made where they belong
 } SparseOperator;
 
 // What a SparseOperator is made from; all of it is borrowed, and outlives it.
@@ -47,6 +52,9 @@ enum { OPERATORS_MOST = EXCHANGES_MOST + SHARD_SETS };
 typedef struct Operators {
     const Backend *backend;
     const char *panels; // of aggregate_new; borrowed
+    RowsType rows;      // bf16: of some of the rows; else all are fp32
+    size_t sum_bytes;
+    DeviceFloat *sums;
     int count;
     SparseOperator at[OPERATORS_MOST];
 } Operators;
@@ -55,6 +63,8 @@ typedef struct Operators {
 SparseOperator *operator_find(Operators *operators, const OperatorForm *form);
 // Plans the memory of operator_find, and enters the operator unmade.
 void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form);
+// Behind the last of them: the sums that all share, planned or allocated.
+void operators_alloc(Operators *operators, const Allocator *allocator);
 void operators_clear(Operators *operators); // not of operators that were planned only
 
 // ---- with its messages
@@ -70,6 +80,7 @@ typedef struct PropagationForm {
     const Pattern *pattern;
     CodecOptions options;
     int64_t columns; // of the rows that travel
+    RowsType rows;   // what they are
     ExchangeId id;
     bool in_flight; // messages may outlast the call (Schedule.keeps_in_flight): buffers of its own
 } PropagationForm;

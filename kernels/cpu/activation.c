@@ -1,6 +1,6 @@
 // Activations by themselves (kernels/activations.h), and the maximum of sets of rows.
 #include "../activations.h"
-#include "cpu.h"
+#include "cells.h"
 #include <omp.h>
 
 enum { PANEL_ROWS = 128 };
@@ -11,9 +11,10 @@ typedef struct RowsCall {
     int word;             // an Activation, or a place
     float slope;
 } RowsCall;
-typedef void EachRow(const RowsCall *call, int64_t r);
+typedef void EachRow(const RowsCall *call, int64_t r, RowsType type);
 
-static void each_row(EachRow *row, const RowsCall *call, Range range, const Poll *poll) {
+CELLS_INLINE void each_row(EachRow *row, const RowsCall *call, Range range, const Poll *poll,
+                           RowsType type) {
 #pragma omp parallel
     {
         Pace pace = pace_start(poll);
@@ -21,7 +22,7 @@ static void each_row(EachRow *row, const RowsCall *call, Range range, const Poll
         for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
             int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
             for (int64_t r = begin; r < end; r++)
-                row(call, r);
+                row(call, r, type);
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }
@@ -29,44 +30,41 @@ static void each_row(EachRow *row, const RowsCall *call, Range range, const Poll
 }
 
 static RowsCall call_of(Rows out, Rows x, int word) {
-    assert(out.columns == x.columns && out.stride == x.stride);
-    return (RowsCall){.out = cpu_rows(out), .x = cpu_rows(x), .word = word};
+    assert(out.columns == x.columns && out.stride == x.stride && out.type == x.type);
+    return (RowsCall){.out = cpu_rows_of_any(out), .x = cpu_rows_of_any(x), .word = word};
 }
 
-static void activate_row(const RowsCall *call, int64_t r) {
-    const float *u = call->x.at + r * call->x.stride;
-    float *out = call->out.at + r * call->out.stride;
+CELLS_INLINE void activate_row(const RowsCall *call, int64_t r, RowsType type) {
+    Cells u = row_cells(call->x, r, type), out = row_cells(call->out, r, type);
     for (int64_t c = 0; c < call->x.columns; c++)
-        out[c] = activation_of(call->word, call->slope, u[c]);
+        cell_set(out, c, activation_of(call->word, call->slope, cell(u, c)));
 }
 
 void cpu_activate(Rows out, Range range, Rows u, uint8_t function, float slope, const Poll *poll) {
     RowsCall call = call_of(out, u, function);
     call.slope = slope;
-    each_row(activate_row, &call, range, poll);
+    EACH_TYPE(out.type, each_row, activate_row, &call, range, poll);
 }
 
-static void activate_back_row(const RowsCall *call, int64_t r) {
-    const float *u = call->x.at + r * call->x.stride;
-    float *d = call->out.at + r * call->out.stride;
+CELLS_INLINE void activate_back_row(const RowsCall *call, int64_t r, RowsType type) {
+    Cells u = row_cells(call->x, r, type), d = row_cells(call->out, r, type);
     for (int64_t c = 0; c < call->x.columns; c++)
-        d[c] = d[c] * activation_slope(call->word, call->slope, u[c]);
+        cell_set(d, c, cell(d, c) * activation_slope(call->word, call->slope, cell(u, c)));
 }
 
 void cpu_activate_back(Rows d, Range range, Rows u, uint8_t function, float slope,
                        const Poll *poll) {
     RowsCall call = call_of(d, u, function);
     call.slope = slope;
-    each_row(activate_back_row, &call, range, poll);
+    EACH_TYPE(d.type, each_row, activate_back_row, &call, range, poll);
 }
 
-static void larger_row(const RowsCall *call, int64_t r) {
-    const float *x = call->x.at + r * call->x.stride;
-    float *out = call->out.at + r * call->out.stride;
+CELLS_INLINE void larger_row(const RowsCall *call, int64_t r, RowsType type) {
+    Cells x = row_cells(call->x, r, type), out = row_cells(call->out, r, type);
     unsigned char *which = call->which + r * call->out.stride;
     for (int64_t c = 0; c < call->x.columns; c++)
-        if (call->word == 0 || x[c] > out[c]) {
-            out[c] = x[c];
+        if (call->word == 0 || cell(x, c) > cell(out, c)) {
+            cell_set(out, c, cell(x, c));
             which[c] = (unsigned char)call->word;
         }
 }
@@ -75,21 +73,20 @@ void cpu_take_larger(Rows out, DeviceByte *which, Range range, Rows x, uint8_t p
                      const Poll *poll) {
     RowsCall call = call_of(out, x, place);
     call.which = cpu_bytes(which);
-    each_row(larger_row, &call, range, poll);
+    EACH_TYPE(out.type, each_row, larger_row, &call, range, poll);
 }
 
-static void chosen_row(const RowsCall *call, int64_t r) {
-    const float *g = call->x.at + r * call->x.stride;
-    float *out = call->out.at + r * call->out.stride;
+CELLS_INLINE void chosen_row(const RowsCall *call, int64_t r, RowsType type) {
+    Cells g = row_cells(call->x, r, type), out = row_cells(call->out, r, type);
     const unsigned char *which = call->which + r * call->out.stride;
     for (int64_t c = 0; c < call->x.columns; c++)
         if (which[c] == call->word)
-            out[c] = out[c] + g[c];
+            cell_set(out, c, cell(out, c) + cell(g, c));
 }
 
 void cpu_add_chosen(Rows out, Range range, Rows g, const DeviceByte *which, uint8_t place,
                     const Poll *poll) {
     RowsCall call = call_of(out, g, place);
     call.which = cpu_bytes(which);
-    each_row(chosen_row, &call, range, poll);
+    EACH_TYPE(out.type, each_row, chosen_row, &call, range, poll);
 }

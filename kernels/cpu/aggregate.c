@@ -116,7 +116,7 @@ const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns) 
 void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *right,
                            const Poll *poll) {
     assert(x.count <= aggregate->sources && x.stride <= aggregate->stride);
-    aggregate->x = cpu_rows(x);
+    aggregate->x = cpu_rows_of_any(x);
     aggregate->right = cpu_floats(right);
     poll_call(poll);
 }
@@ -133,7 +133,7 @@ static int64_t block_rows(int64_t rows) {
 
 // In a parallel region: blocks of range, handed out one by one. Threads do not wait at the end.
 static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
-    AggregateBlock *run = LANES_PICK(aggregate_block);
+    AggregateBlock *run = ROWS_PICK(aggregate_block, task->x_type);
     const int64_t rows = block_rows(range.end - range.begin);
     const int64_t blocks = (range.end - range.begin + rows - 1) / rows;
 #pragma omp for schedule(dynamic, 1) nowait
@@ -148,14 +148,14 @@ static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
 
 // In a parallel region: panel = columns at .. at + width of x, times right.
 static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pace *pace) {
-    AggregateCopy *copy = LANES_PICK(aggregate_copy);
+    AggregateCopy *copy = ROWS_PICK(aggregate_copy, aggregate->x.type);
     const int64_t rows = 1024, blocks = (aggregate->x.count + rows - 1) / rows;
 #pragma omp for schedule(dynamic, 1)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t begin = b * rows;
         int64_t end = begin + rows < aggregate->x.count ? begin + rows : aggregate->x.count;
-        copy(aggregate->panel, width, aggregate->x.at + at, aggregate->x.stride, aggregate->right,
-             begin, end);
+        copy(aggregate->panel, width, numbers_on(aggregate->x.at, at, aggregate->x.type),
+             aggregate->x.stride, aggregate->right, begin, end);
         if (omp_get_thread_num() == 0)
             pace_call(pace);
     }
@@ -164,8 +164,9 @@ static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pa
 // `whole` seen through its columns at .. at + width, read from their panel.
 static AggregateTask panel_task(const Aggregate *aggregate, AggregateTask whole, int64_t at,
                                 int64_t width) {
-    whole.out += at;
+    whole.out = numbers_on(whole.out, at, whole.out_type);
     whole.x = aggregate->panel;
+    whole.x_type = ROWS_FP32;
     whole.x_stride = width;
     whole.columns = width;
     whole.right = NULL; // the panel holds right * x
@@ -190,6 +191,8 @@ static AggregateTask whole_task(const Aggregate *aggregate, CpuRows out, bool se
     const Csr *csr = aggregate->csr;
     return (AggregateTask){.out = out.at,
                            .x = aggregate->x.at,
+                           .out_type = out.type,
+                           .x_type = aggregate->x.type,
                            .out_stride = out.stride,
                            .x_stride = aggregate->x.stride,
                            .columns = out.stride,
@@ -209,7 +212,7 @@ void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
     assert(range.begin >= 0 && range.end <= aggregate->csr->rows);
     if (range.begin >= range.end)
         return;
-    const AggregateTask task = whole_task(aggregate, cpu_rows(out), self, cpu_floats(left));
+    const AggregateTask task = whole_task(aggregate, cpu_rows_of_any(out), self, cpu_floats(left));
     const int width = width_for(aggregate, out.stride, range.end - range.begin);
 #pragma omp parallel
     {
@@ -221,17 +224,23 @@ void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
     }
 }
 
+void cpu_aggregate_sums(Aggregate *aggregate, Rows sums, Range range, bool self, const Poll *poll) {
+    assert(sums.type == ROWS_FP32 && sums.count >= range.end - range.begin);
+    sums.at = flat_at(sums.at, -range.begin * sums.stride);
+    cpu_aggregate_rows(aggregate, sums, range, self, NULL, poll);
+}
+
 // ---- choosing the panel width
 
 enum { SAMPLE_EDGES = 1 << 20, SAMPLE_PIECES = 32, ROUNDS = 3, SMALL_BYTES = 4 << 20 };
 static const double tune_seconds = 0.25; // no new round after that
 
 // Memory that was never written may be one shared page of zeros, and then all of it is cached.
-static void pages_touch(CpuRows rows) {
-    const int64_t count = rows.count * rows.stride;
+static void pages_touch(Rows rows) {
+    const int64_t bytes = (int64_t)rows_size(rows);
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < count; i += 1024)
-        *(volatile float *)(rows.at + i) = 0;
+    for (int64_t i = 0; i < bytes; i += 4096)
+        *(volatile float *)(cpu_bytes((DeviceByte *)rows.at) + i) = 0;
 }
 
 // Pieces of consecutive rows from all over the Csr, so that what locality there is shows; about
@@ -310,12 +319,12 @@ void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
     if (aggregate->forced != AUTO || aggregate->panel == NULL || is_small ||
         aggregate->csr->rows == 0 || aggregate->tuned_count == TUNED)
         return;
-    pages_touch(cpu_rows(x));
-    pages_touch(cpu_rows(out));
+    pages_touch(x);
+    pages_touch(out);
     x.count = aggregate->sources;
     cpu_aggregate_prepare(aggregate, x, NULL, NULL);
     Tuned *tuned = aggregate->tuned + aggregate->tuned_count;
     tuned->stride = x.stride;
-    widths_measure(aggregate, cpu_rows(out), tuned);
+    widths_measure(aggregate, cpu_rows_of_any(out), tuned);
     aggregate->tuned_count++;
 }

@@ -3,15 +3,16 @@
 #ifndef FRINGE_KERNELS_AGGREGATE_H
 #define FRINGE_KERNELS_AGGREGATE_H
 
-#include <stdbool.h>
-#include <stdint.h>
+#include "cpu.h"
 
 // Row k adds the edges begin[k] .. end[k] - 1 and is row `row[k]` of out (row NULL: k):
 //   out[i] = left[i] * ( start + sum_e weight[e] * (right[column[e]] * x[column[e]]) )
 // start is out[i] itself if `resume`, else right[i] x[i] if `self`, else 0.
+// Sums are fp32, and rounded once where `out` is bf16.
 typedef struct AggregateTask {
-    float *out;
-    const float *x;
+    void *out;
+    const void *x;
+    RowsType out_type, x_type; // the version of a function is that of x_type
     int64_t out_stride, x_stride;
     int64_t columns; // floats to make: a multiple of 16
     const int64_t *begin, *end;
@@ -29,12 +30,20 @@ static inline int aggregate_ahead(int64_t columns) {
 
 // Rows first .. last - 1 of a task, all its columns.
 typedef void AggregateBlock(const AggregateTask *task, int64_t first, int64_t last);
-AggregateBlock aggregate_block_plain, aggregate_block_avx2, aggregate_block_avx512;
 
-// to[r] (tight rows of `width`) = scale[r] * from[r] (rows of `stride`), r in begin .. end - 1;
-// scale NULL: a copy.
-typedef void AggregateCopy(float *to, int64_t width, const float *from, int64_t stride,
+// to[r] (tight rows of `width` floats) = scale[r] * from[r] (rows of `stride`), r in begin .. end -
+// 1; scale NULL: a copy.
+typedef void AggregateCopy(float *to, int64_t width, const void *from, int64_t stride,
                            const float *scale, int64_t begin, int64_t end);
-AggregateCopy aggregate_copy_plain, aggregate_copy_avx2, aggregate_copy_avx512;
+#define AGGREGATE_LANES(lanes)                                                                     \
+    AggregateBlock aggregate_block_##lanes;                                                        \
+    AggregateCopy aggregate_copy_##lanes;
+EACH_ROWS_LANES(AGGREGATE_LANES)
+#undef AGGREGATE_LANES
+
+// `numbers` further on in rows of that type.
+static inline void *numbers_on(const void *at, int64_t numbers, RowsType type) {
+    return (char *)at + numbers * (int64_t)rows_number(type);
+}
 
 #endif

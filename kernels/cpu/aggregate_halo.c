@@ -37,7 +37,7 @@ static void halo_block(const AggregateTask *all, const Csr *csr, int64_t *cursor
     task.end = stop;
     for (int64_t k = first; k < last; k++)
         stop[k - first] = edges_until(csr->column, cursor[k], csr->offset[k + 1], column_end);
-    LANES_PICK(aggregate_block)(&task, 0, last - first);
+    ROWS_PICK(aggregate_block, task.x_type)(&task, 0, last - first);
     for (int64_t k = first; k < last; k++)
         cursor[k] = stop[k - first];
 }
@@ -68,8 +68,9 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t c
                         const DeviceFloat *left, const Poll *poll) {
     const Csr *csr = aggregate->csr;
     assert(out.stride == halo.stride && column_end <= halo.count);
-    const AggregateTask task = {.out = cpu_rows(out).at,
-                                .x = cpu_rows(halo).at,
+    const AggregateTask task = {.out = cpu_rows(out).at, // rounded, it could not go on
+                                .x = halo.at,
+                                .x_type = halo.type,
                                 .out_stride = out.stride,
                                 .x_stride = halo.stride,
                                 .columns = out.stride,

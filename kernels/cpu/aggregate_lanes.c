@@ -9,7 +9,7 @@
 // One function is compiled per tile width and kind of edge (weights, factors of the source, lists
 // with gaps); a table picks it.
 #include "aggregate.h"
-#include "lanes.h"
+#include "rows_lanes.h"
 #include <stddef.h>
 
 // Units of 16 floats (one cache line) that fit the registers beside a factor and a product.
@@ -31,8 +31,11 @@ typedef struct Prefetch {
 } Prefetch;
 
 LANES_INLINE void fetch(const AggregateTask *task, int64_t edge, int64_t at, const int units) {
-    const float *x = task->x + task->column[edge] * task->x_stride + at;
-    EACH_UNIT(u) __builtin_prefetch(x + 16 * u, 0, 3);
+    const Cell *x = (const Cell *)task->x + task->column[edge] * task->x_stride + at;
+    _Pragma("GCC unroll 16") for (int c = 0; c < 16 * units; c += LINE_CELLS)
+        __builtin_prefetch(x + c, 0, 3);
+    if (LINE_CELLS > 16) // a row may begin inside a line
+        __builtin_prefetch(x + 16 * units - 16, 0, 3);
 }
 
 // Fetches the next edge of the rows up to last, if there is one.
@@ -48,11 +51,12 @@ LANES_INLINE void prefetch_step(Prefetch *fetching, const AggregateTask *task, i
 // sum = what row i of the task starts from.
 LANES_INLINE void start_row(F16 *sum, const AggregateTask *task, int64_t i, int64_t at,
                             const int units, const bool righted) {
-    if (task->resume) {
-        EACH_UNIT(u) sum[u] = f16_load(task->out + i * task->out_stride + at + 16 * u);
+    if (task->resume) { // floats
+        const float *out = (const float *)task->out + i * task->out_stride + at;
+        EACH_UNIT(u) sum[u] = f16_load(out + 16 * u);
     } else if (task->self) {
-        const float *x = task->x + i * task->x_stride + at;
-        EACH_UNIT(u) sum[u] = f16_load(x + 16 * u);
+        const Cell *x = (const Cell *)task->x + i * task->x_stride + at;
+        EACH_UNIT(u) sum[u] = row_load(x + 16 * u);
         if (righted)
             EACH_UNIT(u) sum[u] = f16_mul(f16_set(task->right[i]), sum[u]);
     } else {
@@ -63,11 +67,11 @@ LANES_INLINE void start_row(F16 *sum, const AggregateTask *task, int64_t i, int6
 LANES_INLINE void add_edge(F16 *sum, const AggregateTask *task, int64_t edge, int64_t at,
                            const int units, const int kind) {
     int64_t j = task->column[edge];
-    const float *x = task->x + j * task->x_stride + at;
+    const Cell *x = (const Cell *)task->x + j * task->x_stride + at;
     F16 right = f16_set(kind & RIGHT ? task->right[j] : 1);
     F16 weight = f16_set(kind & WEIGHT ? task->weight[edge] : 1);
     EACH_UNIT(u) {
-        F16 term = f16_load(x + 16 * u);
+        F16 term = row_load(x + 16 * u);
         if (kind & RIGHT)
             term = f16_mul(right, term);
         if (kind & WEIGHT)
@@ -97,10 +101,13 @@ LANES_INLINE void tile(const AggregateTask *task, int64_t first, int64_t last, i
                 fetch(task, edge + ahead, at, units);
             add_edge(sum, task, edge, at, units, kind);
         }
-        float *out = task->out + i * task->out_stride + at;
         if (task->left != NULL)
             EACH_UNIT(u) sum[u] = f16_mul(f16_set(task->left[i]), sum[u]);
-        EACH_UNIT(u) f16_store(out + 16 * u, sum[u]);
+        int64_t to = i * task->out_stride + at;
+        if (task->out_type == ROWS_BF16)
+            EACH_UNIT(u) halves_store((Half *)task->out + to + 16 * u, sum[u]);
+        else
+            EACH_UNIT(u) f16_store((float *)task->out + to + 16 * u, sum[u]);
     }
 }
 
@@ -142,16 +149,16 @@ void LANES_NAME(aggregate_block)(const AggregateTask *task, int64_t first, int64
     }
 }
 
-void LANES_NAME(aggregate_copy)(float *to, int64_t width, const float *from, int64_t stride,
+void LANES_NAME(aggregate_copy)(float *to, int64_t width, const void *from, int64_t stride,
                                 const float *scale, int64_t begin, int64_t end) {
     enum { AHEAD = 24 }; // rows: hardware does not follow strides of a KiB far enough
     for (int64_t r = begin; r < end; r++) {
-        const float *row = from + r * stride;
+        const Cell *row = (const Cell *)from + r * stride;
         F16 factor = f16_set(scale != NULL ? scale[r] : 1);
         for (int64_t c = 0; c < width; c += 16) {
             if (r + AHEAD < end)
                 __builtin_prefetch(row + AHEAD * stride + c, 0, 3);
-            F16 x = f16_load(row + c);
+            F16 x = row_load(row + c);
             f16_store(to + r * width + c, scale != NULL ? f16_mul(factor, x) : x);
         }
     }

@@ -1,15 +1,16 @@
 // out[r] += bias: for layers whose aggregate is the last thing that happens to a row (transform
 // first), where no dense product is left to add the bias while the row is in the cache.
-#include "cpu.h"
+#include "cells.h"
 #include <omp.h>
 
 enum { PANEL_ROWS = 512 }; // rows between polls
 
-static void add_to_panel(CpuRows out, int64_t begin, int64_t end, const float *bias) {
+CELLS_INLINE void add_to_panel(CpuRows out, int64_t begin, int64_t end, const float *bias,
+                               RowsType type) {
     for (int64_t r = begin; r < end; r++) {
-        float *row = out.at + r * out.stride;
+        Cells row = row_cells(out, r, type);
         for (int64_t c = 0; c < out.columns; c++)
-            row[c] += bias[c];
+            cell_set(row, c, cell(row, c) + bias[c]);
     }
 }
 
@@ -19,8 +20,8 @@ void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *po
         Pace pace = pace_start(poll);
 #pragma omp for schedule(static)
         for (int64_t r = range.begin; r < range.end; r += PANEL_ROWS) {
-            add_to_panel(cpu_rows(out), r, r + PANEL_ROWS < range.end ? r + PANEL_ROWS : range.end,
-                         cpu_floats(bias));
+            int64_t end = r + PANEL_ROWS < range.end ? r + PANEL_ROWS : range.end;
+            EACH_TYPE(out.type, add_to_panel, cpu_rows_of_any(out), r, end, cpu_floats(bias));
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }

@@ -60,6 +60,14 @@ bool cpu_choose_lanes(const char *vectors, Error *err) {
     return true;
 }
 
+bool cpu_converts_bf16(void) {
+#if defined(HAVE_AVX512BF16)
+    return cpu_lanes() == LANES_AVX512 && __builtin_cpu_supports("avx512bf16");
+#else
+    return false;
+#endif
+}
+
 static bool bf16;
 bool cpu_is_bf16(void) { return bf16; }
 

@@ -10,11 +10,16 @@
 
 // What the memory of this backend holds, for its own files: rows and numbers as they lie.
 typedef struct CpuRows {
-    float *at;
+    float *at; // of ROWS_BF16: not floats (cells.h, rows_lanes.h)
     int64_t count, columns, stride;
+    RowsType type;
 } CpuRows;
+static inline CpuRows cpu_rows_of_any(Rows rows) {
+    return (CpuRows){(float *)rows.at, rows.count, rows.columns, rows.stride, rows.type};
+}
 static inline CpuRows cpu_rows(Rows rows) {
-    return (CpuRows){(float *)rows.at, rows.count, rows.columns, rows.stride};
+    assert(rows.type == ROWS_FP32);
+    return cpu_rows_of_any(rows);
 }
 static inline float *cpu_floats(const DeviceFloat *at) { return (float *)at; }
 static inline double *cpu_doubles(const DeviceDouble *at) { return (double *)at; }
@@ -22,11 +27,12 @@ static inline int32_t *cpu_int32s(const DeviceInt32 *at) { return (int32_t *)at;
 static inline int64_t *cpu_int64s(const DeviceInt64 *at) { return (int64_t *)at; }
 static inline unsigned char *cpu_bytes(const DeviceByte *at) { return (unsigned char *)at; }
 
-// Row r of what a message is made of, by its number in [own rows | partial sums].
-static inline const float *message_row(const MessageSource *source, int64_t r) {
-    return r < source->x.count
-               ? cpu_floats(source->x.at) + r * source->x.stride
-               : cpu_floats(source->partials.at) + (r - source->x.count) * source->partials.stride;
+// Where row r of what a message is made of lies, by its number in [own rows | partial aggregates];
+// both have one type.
+static inline const void *message_row(const MessageSource *source, int64_t r) {
+    Rows rows = r < source->x.count ? source->x : source->partials;
+    int64_t number = (r - (r < source->x.count ? 0 : source->x.count)) * rows.stride;
+    return (const char *)rows.at + number * (int64_t)rows_number(rows.type);
 }
 static inline float message_scale(const MessageSource *source, int64_t r) {
     return source->scale != NULL && r < source->x.count ? cpu_floats(source->scale)[r] : 1.0f;
@@ -40,13 +46,28 @@ enum Lanes { LANES_PLAIN, LANES_AVX2, LANES_AVX512, LANES_COUNT };
 enum Lanes cpu_lanes(void);
 extern const char *const cpu_lanes_names[LANES_COUNT]; // "plain", "avx2", "avx512"
 
-// The version of f in use: LANES_PICK(f)(arguments) calls f_plain, f_avx2 or f_avx512.
+// The version of f in use: LANES_PICK(f)(arguments) calls f_plain, f_avx2 or f_avx512, and
+// ROWS_PICK(f, type), for files that know rows of any type, these or f_plain_bf16 and so on. Such a
+// file declares its functions by EACH_ROWS_LANES.
 #if defined(__x86_64__)
-#define LANES_PICK(f)                                                                              \
-    (cpu_lanes() == LANES_AVX512 ? f##_avx512 : cpu_lanes() == LANES_AVX2 ? f##_avx2 : f##_plain)
+#define LANES_OF(f, suffix)                                                                        \
+    (cpu_lanes() == LANES_AVX512 ? f##_avx512##suffix                                              \
+     : cpu_lanes() == LANES_AVX2 ? f##_avx2##suffix                                                \
+                                 : f##_plain##suffix)
+#define EACH_ROWS_LANES(X)                                                                         \
+    X(plain) X(avx2) X(avx512) X(plain_bf16) X(avx2_bf16) X(avx512_bf16) X(native_bf16)
 #else
-#define LANES_PICK(f) (f##_plain)
+#define LANES_OF(f, suffix) (f##_plain##suffix)
+#define EACH_ROWS_LANES(X) X(plain) X(plain_bf16)
 #endif
+#define LANES_PICK(f) LANES_OF(f, )
+#if defined(HAVE_AVX512BF16)
+#define BF16_PICK(f) (cpu_converts_bf16() ? f##_native_bf16 : LANES_OF(f, _bf16))
+#else
+#define BF16_PICK(f) LANES_OF(f, _bf16)
+#endif
+#define ROWS_PICK(f, type) ((type) == ROWS_BF16 ? BF16_PICK(f) : LANES_PICK(f))
+bool cpu_converts_bf16(void); // AVX512-BF16 is there and allowed
 
 bool cpu_choose_lanes(const char *vectors, Error *err);
 bool cpu_is_bf16(void); // dense products take bf16 inputs (products.h)
@@ -73,8 +94,8 @@ static inline void pace_call(Pace *pace) {
 // Rows that a last-level cache cannot hold are stored around it: a cached store reads its line from
 // memory first, half as much traffic again. The size is a constant because the C library's answer
 // is not to be had (it takes all caches of a server for one).
-static inline bool cpu_beyond_cache(int64_t rows, int64_t stride) {
-    return rows * stride * (int64_t)sizeof(float) > 32 << 20;
+static inline bool cpu_beyond_cache(int64_t rows, CpuRows like) {
+    return rows * like.stride * (int64_t)rows_number(like.type) > 32 << 20;
 }
 
 // Every function and operation of the list, as cpu_<name>.

@@ -64,7 +64,7 @@ static void library_single(void) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-void dense_finish(CpuRows out, Range range, const float *bias) {
+static void dense_finish(CpuRows out, Range range, const float *bias) {
     int64_t columns = out.columns, padding = rows_stride(columns) - columns;
     if (bias == NULL && padding == 0)
         return;
@@ -98,19 +98,35 @@ static void panels(CpuRows out, Range range, CpuRows a, char w_op, const float *
     }
 }
 
+static ProductTerm term_of(Rows a, const DeviceFloat *w) {
+    return (ProductTerm){cpu_rows_of_any(a), cpu_floats(w)};
+}
+
 void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
                bool add, const Poll *poll) {
+    ProductTerm term = term_of(a, w);
     if (cpu_is_bf16())
-        products_dense(cpu_rows(out), range, cpu_rows(a), false, cpu_floats(w), cpu_floats(bias),
-                       add, poll);
+        products_dense(cpu_rows_of_any(out), range, &term, 1, false, cpu_floats(bias), add, poll);
     else
         panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
 }
 
+void cpu_dense_both(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
+                    const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
+    ProductTerm term[] = {term_of(a, w), term_of(b, w_b)};
+    if (cpu_is_bf16()) {
+        products_dense(cpu_rows_of_any(out), range, term, 2, false, cpu_floats(bias), false, poll);
+        return;
+    }
+    cpu_dense(out, range, a, w, bias, false, poll);
+    cpu_dense(out, range, b, w_b, NULL, true, poll);
+}
+
 void cpu_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                           const Poll *poll) {
+    ProductTerm term = term_of(g, w);
     if (cpu_is_bf16())
-        products_dense(cpu_rows(out), range, cpu_rows(g), true, cpu_floats(w), NULL, add, poll);
+        products_dense(cpu_rows_of_any(out), range, &term, 1, true, NULL, add, poll);
     else
         panels(cpu_rows(out), range, cpu_rows(g), 'T', cpu_floats(w), NULL, add, poll);
 }
@@ -153,6 +169,7 @@ static void make_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace)
 
 void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll) {
     assert(a.count == g.count);
+    assert(cpu_is_bf16() || (a.type == ROWS_FP32 && g.type == ROWS_FP32));
     int64_t parts = part_count(a.count), count = a.columns * g.columns;
     void (*make)(float *, CpuRows, CpuRows, Range, Pace *) =
         cpu_is_bf16() ? products_part : make_part;
@@ -163,7 +180,8 @@ void cpu_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, c
 #pragma omp for schedule(dynamic)
         for (int64_t p = 0; p < parts; p++) {
             Range rows = {a.count * p / parts, a.count * (p + 1) / parts};
-            make(cpu_floats(scratch) + p * count, cpu_rows(a), cpu_rows(g), rows, &pace);
+            make(cpu_floats(scratch) + p * count, cpu_rows_of_any(a), cpu_rows_of_any(g), rows,
+                 &pace);
         }
     }
     add_parts(cpu_floats(dw), cpu_floats(scratch), parts, count);

@@ -4,15 +4,14 @@
 // The one idea: blocks of rows are spread over the threads, and rows of the gather are asked for
 // some time before they are read (send lists ascend, invariant 5, but with gaps that the hardware
 // does not guess).
-#include "../bf16.h"
 #include "../checksum.h"
-#include "cpu.h"
+#include "cells.h"
 #include <omp.h>
 #include <string.h>
 
 enum {
     AHEAD = 8,         // rows asked for before they are read
-    LINE = 16,         // floats of a cache line
+    LINE = 64,         // bytes of a cache line
     BLOCK = 1 << 14,   // floats that a thread takes at a time
     POLL_EVERY = 16,   // blocks between two calls of the Poll: about a tenth of a millisecond
     PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
@@ -22,9 +21,10 @@ enum {
 static inline void ask_ahead(const MessageSource *source, int64_t k, int64_t count) {
     if (k + AHEAD >= count)
         return;
-    const float *row = message_row(source, cpu_int32s(source->row)[k + AHEAD]);
-    for (int64_t c = 0; c < source->x.columns; c += LINE)
-        __builtin_prefetch(row + c);
+    const char *row = message_row(source, cpu_int32s(source->row)[k + AHEAD]);
+    int64_t bytes = source->x.columns * (int64_t)rows_number(source->x.type);
+    for (int64_t at = 0; at < bytes; at += LINE)
+        __builtin_prefetch(row + at);
 }
 
 // Rows are written whole, padding too.
@@ -43,24 +43,20 @@ static inline void poll_sometimes(const Poll *poll, int64_t block) {
 
 // --- floats
 
-// out[c] = scale * x[c]
-static void scale_row(float *out, const float *x, float scale, int64_t columns) {
-    for (int64_t c = 0; c < columns; c++)
-        out[c] = scale * x[c];
-}
-
-// Rows [begin, end) of the list.
-static void pack_floats(float *out, const MessageSource *source, int64_t begin, int64_t end,
-                        int64_t count) {
+// Rows [begin, end) of the list. A factor of 1 changes nothing.
+CELLS_INLINE void pack_floats(float *out, const MessageSource *source, int64_t begin, int64_t end,
+                              int64_t count, RowsType type) {
     const int64_t columns = source->x.columns;
     for (int64_t k = begin; k < end; k++) {
         int32_t row = cpu_int32s(source->row)[k];
         ask_ahead(source, k, count);
-        const float *from = message_row(source, row);
-        if (source->scale == NULL)
-            memcpy(out + k * columns, from, (size_t)columns * sizeof(float));
+        const Cells from = {(void *)message_row(source, row), type};
+        float *to = out + k * columns, scale = message_scale(source, row);
+        if (source->scale == NULL && type == ROWS_FP32)
+            memcpy(to, from.at, (size_t)columns * sizeof(float));
         else
-            scale_row(out + k * columns, from, message_scale(source, row), columns);
+            for (int64_t c = 0; c < columns; c++)
+                to[c] = scale * cell(from, c);
     }
 }
 
@@ -71,7 +67,7 @@ void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, 
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t begin = b * step, end = begin + step < count ? begin + step : count;
-        pack_floats(to, source, begin, end, count);
+        EACH_TYPE(source->x.type, pack_floats, to, source, begin, end, count);
         poll_sometimes(poll, b);
     }
 }
@@ -96,10 +92,10 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
 // --- bf16: the upper half of a float, rounded to nearest, halves to even
 
 // False if a value has no bf16.
-static bool pack_row(unsigned char *to, const float *x, float scale, int64_t columns) {
+CELLS_INLINE bool pack_row(unsigned char *to, Cells x, float scale, int64_t columns) {
     uint32_t bad = 0;
     for (int64_t c = 0; c < columns; c++) {
-        float value = scale * x[c];
+        float value = scale * cell(x, c);
         uint32_t bits;
         memcpy(&bits, &value, sizeof bits);
         uint16_t half = (uint16_t)bf16_rounded(bits);
@@ -120,15 +116,15 @@ static void unpack_row(float *out, const unsigned char *from, int64_t columns) {
 }
 
 // Rows [begin, end) of the list; the first place that cannot be written, or `count`.
-static int64_t pack_halves(unsigned char *out, const MessageSource *source, int64_t begin,
-                           int64_t end, int64_t count) {
+CELLS_INLINE int64_t pack_halves(unsigned char *out, const MessageSource *source, int64_t begin,
+                                 int64_t end, int64_t count, RowsType type) {
     const int64_t columns = source->x.columns;
     int64_t bad = count;
     for (int64_t k = begin; k < end; k++) {
         int32_t row = cpu_int32s(source->row)[k];
         ask_ahead(source, k, count);
-        if (!pack_row(out + 2 * k * columns, message_row(source, row), message_scale(source, row),
-                      columns) &&
+        Cells from = {(void *)message_row(source, row), type};
+        if (!pack_row(out + 2 * k * columns, from, message_scale(source, row), columns) &&
             bad == count)
             bad = k;
     }
@@ -143,7 +139,8 @@ void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
 #pragma omp parallel for schedule(static) reduction(min : bad) if (count * columns > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t begin = i * step, end = begin + step < count ? begin + step : count;
-        int64_t found = pack_halves(cpu_bytes(out), source, begin, end, count);
+        int64_t found =
+            EACH_TYPE(source->x.type, pack_halves, cpu_bytes(out), source, begin, end, count);
         bad = found < bad ? found : bad;
         poll_sometimes(poll, i);
     }

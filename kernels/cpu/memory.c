@@ -1,6 +1,6 @@
 // Memory of the CPU backend: host memory, so that copies are plain, and none where a block is both
 // sides of itself.
-#include "cpu.h"
+#include "cells.h"
 #include <string.h>
 
 void *cpu_alloc(size_t bytes, const char *what) {
@@ -32,16 +32,22 @@ void cpu_zero(void *block, size_t bytes) { memset(block, 0, bytes); }
 
 void cpu_message_zero(void *block, size_t bytes) { memset(block, 0, bytes); }
 
-void cpu_upload_rows(Rows to, const float *from) {
-    CpuRows rows = cpu_rows(to);
+CELLS_INLINE void upload_rows(CpuRows to, const float *from, RowsType type) {
     for (int64_t r = 0; r < to.count; r++)
-        memcpy(rows.at + r * rows.stride, from + r * to.columns,
-               (size_t)to.columns * sizeof(float));
+        for (int64_t c = 0; c < to.columns; c++)
+            cell_set(row_cells(to, r, type), c, from[r * to.columns + c]);
+}
+
+void cpu_upload_rows(Rows to, const float *from) {
+    EACH_TYPE(to.type, upload_rows, cpu_rows_of_any(to), from);
+}
+
+CELLS_INLINE void download_rows(float *to, CpuRows from, RowsType type) {
+    for (int64_t r = 0; r < from.count; r++)
+        for (int64_t c = 0; c < from.columns; c++)
+            to[r * from.columns + c] = cell(row_cells(from, r, type), c);
 }
 
 void cpu_download_rows(float *to, Rows from) {
-    CpuRows rows = cpu_rows(from);
-    for (int64_t r = 0; r < from.count; r++)
-        memcpy(to + r * from.columns, rows.at + r * rows.stride,
-               (size_t)from.columns * sizeof(float));
+    EACH_TYPE(from.type, download_rows, to, cpu_rows_of_any(from));
 }

@@ -44,11 +44,11 @@ static void each_chunk(RowsLoop *rows, const PointwiseCall *call, Range range, i
 // --- after a convolution
 
 static PointwiseCall post_call(Rows out, Rows z, const Post *post, PostSaved saved) {
-    assert(out.columns == z.columns && out.stride == z.stride);
+    assert(out.columns == z.columns && out.stride == z.stride && out.type == z.type);
     PointwiseCall call = {.order = post_order(post),
                           .save = post->training,
-                          .out = cpu_rows(out),
-                          .z = cpu_rows(z),
+                          .out = cpu_rows_of_any(out),
+                          .z = cpu_rows_of_any(z),
                           .saved = {cpu_floats(saved.mean), cpu_floats(saved.inverse),
                                     cpu_bytes(saved.kept), cpu_bytes(saved.positive)},
                           .gamma = cpu_floats(post->gamma),
@@ -63,8 +63,8 @@ void cpu_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved s
     assert(h.at != z.at || !post->training);
     PointwiseCall call = post_call(h, z, post, saved);
     call.gid = cpu_int64s(gid);
-    call.stream = h.at != z.at && cpu_beyond_cache(range.end - range.begin, h.stride);
-    each_chunk(LANES_PICK(post_forward_rows), &call, range, chunk_rows(z), poll);
+    call.stream = h.at != z.at && cpu_beyond_cache(range.end - range.begin, call.out);
+    each_chunk(ROWS_PICK(post_forward_rows, z.type), &call, range, chunk_rows(z), poll);
 }
 
 // --- sums over rows: blocks of 64 rows, of 512 when there are many
@@ -101,12 +101,13 @@ void cpu_post_backward(Rows dz, Rows dh, Rows z, const Post *post, PostSaved sav
                        DeviceFloat *dgamma, DeviceFloat *dbeta, DeviceFloat *scratch,
                        const Poll *poll) {
     assert(post->training && dh.columns == z.columns && dh.stride == z.stride);
+    assert(dh.type == z.type);
     PointwiseCall call = post_call(dz, z, post, saved);
-    call.dh = cpu_rows(dh);
-    call.stream = dz.at != dh.at && cpu_beyond_cache(dz.count, dz.stride);
+    call.dh = cpu_rows_of_any(dh);
+    call.stream = dz.at != dh.at && cpu_beyond_cache(dz.count, call.out);
     call.block = block_rows(z.count);
     call.partial = aligned(scratch);
-    each_chunk(LANES_PICK(post_backward_rows), &call, (Range){0, z.count}, call.block, poll);
+    each_chunk(ROWS_PICK(post_backward_rows, z.type), &call, (Range){0, z.count}, call.block, poll);
     if (!order_has(call.order, DO_NORM))
         return;
     int64_t blocks = block_count(z.count), stride = z.stride;
@@ -120,8 +121,8 @@ int64_t cpu_column_sums_scratch(int64_t rows, int64_t columns) {
 
 void cpu_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
     PointwiseCall call = {
-        .z = cpu_rows(g), .partial = aligned(scratch), .block = block_rows(g.count)};
-    each_chunk(LANES_PICK(sum_rows), &call, (Range){0, g.count}, call.block, NULL);
+        .z = cpu_rows_of_any(g), .partial = aligned(scratch), .block = block_rows(g.count)};
+    each_chunk(ROWS_PICK(sum_rows, g.type), &call, (Range){0, g.count}, call.block, NULL);
     add_partials(cpu_floats(db), call.partial, block_count(g.count), g.stride, g.columns);
 }
 
@@ -129,16 +130,16 @@ void cpu_column_sums(DeviceFloat *db, Rows g, DeviceFloat *scratch) {
 
 void cpu_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const DeviceInt64 *gid,
                  const Poll *poll) {
-    assert(out.columns == x.columns);
+    assert(out.columns == x.columns && out.type == x.type);
     if (keep >= 1) { // nothing is dropped
         cpu_copy(rows_range(out, range).at, rows_range(x, range).at,
-                 rows_bytes(range.end - range.begin, x.columns));
+                 rows_size(rows_range(x, range)));
         return;
     }
-    PointwiseCall call = {.out = cpu_rows(out),
-                          .z = cpu_rows(x),
+    PointwiseCall call = {.out = cpu_rows_of_any(out),
+                          .z = cpu_rows_of_any(x),
                           .gid = cpu_int64s(gid),
                           .key = dropout_key(keep, key)};
-    call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, out.stride);
-    each_chunk(LANES_PICK(dropout_rows), &call, range, chunk_rows(x), poll);
+    call.stream = out.at != x.at && cpu_beyond_cache(range.end - range.begin, call.out);
+    each_chunk(ROWS_PICK(dropout_rows, x.type), &call, range, chunk_rows(x), poll);
 }

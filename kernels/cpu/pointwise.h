@@ -17,10 +17,10 @@ DropoutKey dropout_key(float keep, RandomKey key);
 
 // One call of an operation: what its loop over rows reads and writes.
 typedef struct PointwiseCall {
-    int order;   // of steps (orders.h)
-    bool save;   // forward fills saved
-    bool stream; // results go around the cache: too many to be found there later
-    CpuRows out, z, dh;
+    int order;          // of steps (orders.h)
+    bool save;          // forward fills saved
+    bool stream;        // results go around the cache: too many to be found there later
+    CpuRows out, z, dh; // of one type
     struct {
         float *mean, *inverse;
         uint8_t *kept, *positive;
@@ -37,9 +37,7 @@ typedef struct PointwiseCall {
     void post_backward_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);        \
     void dropout_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);              \
     void sum_rows_##lanes(const PointwiseCall *call, int64_t begin, int64_t end);
-POINTWISE_LANES(plain)
-POINTWISE_LANES(avx2)
-POINTWISE_LANES(avx512)
+EACH_ROWS_LANES(POINTWISE_LANES)
 #undef POINTWISE_LANES
 
 #endif

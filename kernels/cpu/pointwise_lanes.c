@@ -10,8 +10,8 @@
 // in the first cache while it is read two or three times, and nothing but z, the masks and two
 // numbers per row is saved.
 #include "kept_lanes.h"
-#include "masks_lanes.h"
 #include "pointwise.h"
+#include "rows_lanes.h"
 #include <math.h>
 
 static const float norm_epsilon = 1e-5f;
@@ -22,8 +22,8 @@ enum { PAIR = 2 };
 #define EACH_ROW(i) _Pragma("GCC unroll 2") for (int i = 0; i < rows; i++)
 
 typedef struct Row {
-    const float *z, *dh;
-    float *out;
+    const Cell *z, *dh;
+    Cell *out;
     const uint8_t *kept;
     uint8_t *positive;
     F16 scale;          // of dropout
@@ -33,14 +33,14 @@ typedef struct Row {
 // Rows are asked for this many rows before they are read, while dropout's bits are made or sums
 // wait; into the second cache, since those of the pair at hand fill a good part of the first.
 enum { ROWS_AHEAD = 4 };
-LANES_INLINE void prefetch_ahead(const float *row, int64_t stride) {
-    for (int64_t c = 0; c < stride; c += 16)
+LANES_INLINE void prefetch_ahead(const Cell *row, int64_t stride) {
+    for (int64_t c = 0; c < stride; c += LINE_CELLS)
         __builtin_prefetch(row + ROWS_AHEAD * stride + c, 0, 2);
 }
 
 LANES_INLINE Row row_at(const PointwiseCall *call, int order, int64_t r, F16 scale) {
-    int64_t stride = call->z.stride, bytes = stride / 8;
-    Row row = {.z = call->z.at + r * stride, .out = call->out.at + r * stride, .scale = scale};
+    int64_t bytes = call->z.stride / 8;
+    Row row = {.z = cells_of(call->z, r), .out = cells_of(call->out, r), .scale = scale};
     if (order_has(order, DO_DROPOUT))
         row.kept = call->saved.kept + r * bytes;
     if (order_has(order, DO_ACTIVATION))
@@ -95,16 +95,16 @@ LANES_INLINE Span16 span_of(const PointwiseCall *call, int order) {
 
 LANES_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-LANES_INLINE void put(float *to, F16 value, bool stream) {
+LANES_INLINE void put(Cell *to, F16 value, bool stream) {
     if (stream)
-        f16_stream(to, value);
+        row_stream(to, value);
     else
-        f16_store(to, value);
+        row_store(to, value);
 }
 
 // u = head(z), a vector of it; zero outside the row.
 LANES_INLINE F16 head_at(const Row *row, int head, int64_t c, const Span16 *span) {
-    F16 u = steps_forward(head, f16_load(row->z + c), row, c, false);
+    F16 u = steps_forward(head, row_load(row->z + c), row, c, false);
     return c < span->whole ? u : f16_keep(u, span->last);
 }
 LANES_INLINE F16 square_at(const Row *row, int head, int64_t c, const Span16 *span) {
@@ -170,7 +170,7 @@ LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, 
         rows_norm(call, row, rows, order, span, (Range){r + PAIR, end});
     for (int64_t c = 0; c < span->whole; c += 16)
         EACH_ROW(i) {
-            F16 x = steps_forward(head, f16_load(row[i].z + c), row + i, c, save);
+            F16 x = steps_forward(head, row_load(row[i].z + c), row + i, c, save);
             if (norm)
                 x = normed(row + i, x, f16_load_loose(gamma + c), f16_load_loose(beta + c));
             put(row[i].out + c, steps_forward(tail, x, row + i, c, save), stream);
@@ -178,7 +178,7 @@ LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, 
     if (span->last)
         EACH_ROW(i) {
             int64_t c = span->whole;
-            F16 x = steps_forward(head, f16_load(row[i].z + c), row + i, c, save);
+            F16 x = steps_forward(head, row_load(row[i].z + c), row + i, c, save);
             if (norm)
                 x = normed(row + i, x, span->gamma, span->beta);
             put(row[i].out + c, f16_keep(steps_forward(tail, x, row + i, c, save), span->last),
@@ -213,8 +213,8 @@ typedef struct Back {
     F16 d, xhat;
 } Back;
 LANES_INLINE Back back_at(const Row *row, int head, int tail, int64_t c) {
-    F16 u = steps_forward(head, f16_load(row->z + c), row, c, false);
-    return (Back){steps_backward(tail, f16_load(row->dh + c), row, c),
+    F16 u = steps_forward(head, row_load(row->z + c), row, c, false);
+    return (Back){steps_backward(tail, row_load(row->dh + c), row, c),
                   f16_mul(f16_sub(u, row->middle), row->factor)};
 }
 
@@ -287,10 +287,10 @@ LANES_INLINE void backward_plain(const PointwiseCall *call, const Row *row, int 
     bool stream = call->stream;
     for (int64_t c = 0; c < span->whole; c += 16)
         EACH_ROW(i)
-    put(row[i].out + c, steps_backward(order, f16_load(row[i].dh + c), row + i, c), stream);
+    put(row[i].out + c, steps_backward(order, row_load(row[i].dh + c), row + i, c), stream);
     if (span->last)
         EACH_ROW(i) {
-            F16 d = f16_load(row[i].dh + span->whole);
+            F16 d = row_load(row[i].dh + span->whole);
             d = steps_backward(order, d, row + i, span->whole);
             put(row[i].out + span->whole, f16_keep(d, span->last), stream);
         }
@@ -301,7 +301,7 @@ LANES_INLINE void backward_some(const PointwiseCall *call, int order, int64_t r,
     Row row[PAIR];
     EACH_ROW(i) {
         row[i] = row_at(call, order, r + i, scale);
-        row[i].dh = call->dh.at + (r + i) * call->dh.stride;
+        row[i].dh = cells_of(call->dh, r + i);
         prefetch_ahead(row[i].z, call->z.stride);
         prefetch_ahead(row[i].dh, call->z.stride);
         if (order_has(order, DO_NORM)) {
@@ -373,14 +373,14 @@ void LANES_NAME(dropout_rows)(const PointwiseCall *call, int64_t begin, int64_t 
     F16 scale = f16_set(call->key.scale);
     int64_t columns = call->z.columns;
     for (int64_t r = begin; r < end; r++) {
-        const float *x = call->z.at + r * call->z.stride;
-        float *out = call->out.at + r * call->out.stride;
+        const Cell *x = cells_of(call->z, r);
+        Cell *out = cells_of(call->out, r);
         for (int64_t first = 0; first < columns; first += 8 * KEPT_BYTES) {
             uint8_t kept[KEPT_BYTES];
             int64_t here = least(columns - first, 8 * KEPT_BYTES);
             kept_row(kept, (here + 15) / 16 * 2, &call->key, call->gid[r], (uint32_t)(first / 8));
             for (int64_t c = 0; c < here; c += 16) { // x is +0 in the padding, so out is
-                F16 value = f16_mul(f16_load(x + first + c), scale);
+                F16 value = f16_mul(row_load(x + first + c), scale);
                 put(out + first + c, f16_keep(value, mask_load(kept + c / 8)), call->stream);
             }
         }
@@ -396,5 +396,5 @@ void LANES_NAME(sum_rows)(const PointwiseCall *call, int64_t begin, int64_t end)
     zero_floats(sum, (g.columns + 15) / 16 * 16);
     for (int64_t r = begin; r < end; r++)
         for (int64_t c = 0; c < g.columns; c += 16)
-            f16_store(sum + c, f16_add(f16_load(sum + c), f16_load(g.at + r * g.stride + c)));
+            f16_store(sum + c, f16_add(f16_load(sum + c), row_load(cells_of(g, r) + c)));
 }

@@ -43,9 +43,9 @@ LANES_INLINE Powers powers_of(const Grid *grid, float scale) {
                     .s = s};
 }
 
-// 16 codes of the values at x; what lies behind the row may be anything.
-LANES_INLINE I16 codes_of_powers(const Powers *in, const float *x, const uint32_t *word) {
-    F16 value = f16_mul(f16_load(x), in->scale), size = f16_abs(value);
+// 16 codes of the values x; what lies behind the row may be anything.
+LANES_INLINE I16 codes_of_powers(const Powers *in, F16 x, const uint32_t *word) {
+    F16 value = f16_mul(x, in->scale), size = f16_abs(value);
     F16 y = f16_min(times(size, in->one), f16_set(1)), low = times(size, in->low);
     I16 code;
     F16_EACH(i) {

@@ -1,97 +1,117 @@
 // bf16 products over the threads: what is packed when (products.h has the bits, products_lanes.c
 // the tiles).
 //
-// The one idea: a thread takes a panel of rows, packs a block of its depth, then the right factor
-// of that block, a few hundred columns at a time, and multiplies. Both stay in its second cache,
-// and lie on its stack, so that no epoch allocates.
+// The one idea: a thread takes a panel of rows and a strip of their columns, adds up all blocks of
+// the depth in floats, and rounds them once. Rows of bf16 are multiplied where they lie; others are
+// packed, as is the block of the right factor. All of it stays in its second cache, and lies on its
+// stack, so that no epoch allocates.
 #include "products.h"
 #include <omp.h>
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 const ProductKernels *product_kernels(void) {
-#if defined(__x86_64__)
 #if defined(HAVE_AVX512BF16)
-    if (cpu_lanes() == LANES_AVX512 && __builtin_cpu_supports("avx512bf16"))
-        return &product_kernels_bf16;
+    if (cpu_converts_bf16())
+        return &product_kernels_native_bf16;
 #endif
-    if (cpu_lanes() == LANES_AVX512)
-        return &product_kernels_avx512;
-    if (cpu_lanes() == LANES_AVX2)
-        return &product_kernels_avx2;
-#endif
-    return &product_kernels_plain;
+    return LANES_OF(&product_kernels, );
 }
 
-// What a thread has packed of the two factors of a block.
+// What a thread has packed of the two factors of a block, and the sums of a strip.
 typedef struct Packed {
     uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
     uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
+    float c[PRODUCT_ROWS * PRODUCT_STRIP] __attribute__((aligned(64)));
 } Packed;
+
+static ProductInput input_of(CpuRows rows, Range range, Range columns) {
+    int64_t at = range.begin * rows.stride + columns.begin;
+    return (ProductInput){(char *)rows.at + at * (int64_t)rows_number(rows.type),
+                          range.end - range.begin,
+                          columns.end - columns.begin,
+                          rows.stride,
+                          rows.type,
+                          true};
+}
 
 // ---- out = a op(w)
 
-typedef struct Factor {
-    const float *w; // [depth, columns], or [columns, depth] where it is transposed
-    int64_t depth, columns;
-    bool transposed;
-} Factor;
+typedef struct Strip {
+    CpuRows out;
+    Range rows, columns; // of out
+    bool transposed;     // the right factors
+    bool packs_once;     // the left one is a block, which all strips of these rows multiply
+} Strip;
 
-static void pack_factor(uint32_t *b, const Factor *f, Range depth, Range columns) {
-    int64_t deep = depth.end - depth.begin, wide = columns.end - columns.begin;
-    if (f->transposed)
+static void pack_factor(uint32_t *b, const Strip *s, const ProductTerm *term, Range depth) {
+    int64_t deep = depth.end - depth.begin, wide = s->columns.end - s->columns.begin;
+    int64_t all = term->a.columns, columns = s->out.columns;
+    if (s->transposed)
         product_kernels()->transposed(
-            b,
-            &(ProductInput){f->w + columns.begin * f->depth + depth.begin, wide, deep, f->depth});
+            b, &(ProductInput){.at = term->w + s->columns.begin * all + depth.begin,
+                               .rows = wide,
+                               .columns = deep,
+                               .stride = all});
     else
         product_kernels()->by_columns(
             b,
-            &(ProductInput){f->w + depth.begin * f->columns + columns.begin, deep, wide,
-                            f->columns},
+            &(ProductInput){.at = term->w + depth.begin * columns + s->columns.begin,
+                            .rows = deep,
+                            .columns = wide,
+                            .stride = columns},
             16);
 }
 
-// The rows of a panel by one block of the depth; a has been packed. Whole units are stored: what
-// lies in the padding is made zero afterwards.
-static void panel_block(Packed *packed, CpuRows out, Range rows, const Factor *f, Range depth,
+// c (+)= one block of the depth. Rows that are no whole tiles are packed: of others more are read.
+static void strip_block(Packed *packed, const Strip *s, const ProductTerm *term, Range depth,
                         bool add) {
-    for (int64_t c = 0; c < f->columns; c += PRODUCT_COLUMNS) {
-        int64_t end = least(c + PRODUCT_COLUMNS, f->columns);
-        pack_factor(packed->b, f, depth, (Range){c, end});
-        product_kernels()->block(&(ProductBlock){.a = packed->a,
-                                                 .b = packed->b,
-                                                 .rows = rows.end - rows.begin,
-                                                 .columns = rows_stride(end - c),
-                                                 .pairs = (depth.end - depth.begin + 1) / 2,
-                                                 .c = out.at + rows.begin * out.stride + c,
-                                                 .c_stride = out.stride,
-                                                 .by_rows = true,
-                                                 .add = add});
-    }
+    ProductInput in = input_of(term->a, s->rows, depth);
+    bool lies = in.type == ROWS_BF16 && in.rows % PRODUCT_TILE == 0;
+    bool is_packed = s->packs_once && s->columns.begin > 0;
+    if (!lies && !is_packed)
+        product_kernels()->by_rows(packed->a, &in);
+    pack_factor(packed->b, s, term, depth);
+    product_kernels()->block(&(ProductBlock){.a = lies ? in.at : packed->a,
+                                             .b = packed->b,
+                                             .rows = in.rows,
+                                             .columns =
+                                                 rows_stride(s->columns.end - s->columns.begin),
+                                             .pairs = (in.columns + 1) / 2,
+                                             .c = packed->c,
+                                             .c_stride = PRODUCT_STRIP,
+                                             .pitch = lies ? in.stride / 2 : PRODUCT_PITCH,
+                                             .add = add});
 }
 
-static void panel(CpuRows out, Range rows, CpuRows a, const Factor *f, bool add) {
-    Packed packed;
-    for (int64_t k = 0; k < f->depth; k += PRODUCT_DEPTH) {
-        Range depth = {k, least(k + PRODUCT_DEPTH, f->depth)};
-        product_kernels()->by_rows(packed.a,
-                                   &(ProductInput){a.at + rows.begin * a.stride + k,
-                                                   rows.end - rows.begin, depth.end - k, a.stride});
-        panel_block(&packed, out, rows, f, depth, add || k > 0);
-    }
+static void strip(Packed *packed, const Strip *s, const ProductTerm *term, int terms,
+                  const float *bias, bool add) {
+    const ProductKernels *kernels = product_kernels();
+    if (add)
+        kernels->begin(packed->c, s->out, s->rows, s->columns);
+    for (int i = 0; i < terms; i++)
+        for (int64_t k = 0; k < term[i].a.columns; k += PRODUCT_DEPTH) {
+            Range depth = {k, least(k + PRODUCT_DEPTH, term[i].a.columns)};
+            strip_block(packed, s, &term[i], depth, add || i > 0 || k > 0);
+        }
+    kernels->finish(s->out, s->rows, s->columns, packed->c, bias);
 }
 
-void products_dense(CpuRows out, Range range, CpuRows a, bool transposed, const float *w,
+void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms, bool transposed,
                     const float *bias, bool add, const Poll *poll) {
-    Factor factor = {w, a.columns, out.columns, transposed};
 #pragma omp parallel
     {
+        Packed packed;
+        bool once = terms == 1 && term->a.columns <= PRODUCT_DEPTH;
         Pace pace = pace_start(poll);
 #pragma omp for schedule(dynamic)
         for (int64_t r = range.begin; r < range.end; r += PRODUCT_ROWS) {
             Range rows = {r, least(r + PRODUCT_ROWS, range.end)};
-            panel(out, rows, a, &factor, add);
-            dense_finish(out, rows, bias);
+            for (int64_t c = 0; c < out.columns; c += PRODUCT_STRIP) {
+                Range columns = {c, least(c + PRODUCT_STRIP, out.columns)};
+                strip(&packed, &(Strip){out, rows, columns, transposed, once}, term, terms, bias,
+                      add);
+            }
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }
@@ -105,13 +125,12 @@ static void part_block(Packed *packed, float *part, CpuRows a, CpuRows g, Range 
     int64_t deep = rows.end - rows.begin, pairs = (deep + 1) / 2;
     for (int64_t c = 0; c < g.columns; c += PRODUCT_COLUMNS) {
         int64_t wide = least(PRODUCT_COLUMNS, g.columns - c);
-        product_kernels()->by_columns(
-            packed->b, &(ProductInput){g.at + rows.begin * g.stride + c, deep, wide, g.stride}, 16);
+        ProductInput right = input_of(g, rows, (Range){c, c + wide});
+        product_kernels()->by_columns(packed->b, &right, 16);
         for (int64_t i = 0; i < a.columns; i += PRODUCT_ROWS) {
             int64_t high = least(PRODUCT_ROWS, a.columns - i);
-            product_kernels()->by_columns(
-                packed->a, &(ProductInput){a.at + rows.begin * a.stride + i, deep, high, a.stride},
-                PRODUCT_PANEL);
+            ProductInput left = input_of(a, rows, (Range){i, i + high});
+            product_kernels()->by_columns(packed->a, &left, PRODUCT_PANEL);
             product_kernels()->block(&(ProductBlock){.a = packed->a,
                                                      .b = packed->b,
                                                      .rows = high,

@@ -21,8 +21,10 @@
 enum {
     PRODUCT_DEPTH = 256,
     PRODUCT_PAIRS = PRODUCT_DEPTH / 2,
-    PRODUCT_ROWS = 480,   // of a panel: a multiple of every tile's height
-    PRODUCT_COLUMNS = 256 // of the right factor that is packed at a time
+    PRODUCT_TILE = 24,    // a multiple of every tile's height
+    PRODUCT_ROWS = 480,   // of a panel: a multiple of that
+    PRODUCT_STRIP = 64,   // columns of rows that are made at a time
+    PRODUCT_COLUMNS = 256 // of a weight gradient, likewise
 };
 
 // Exact in double but for the one rounding: of two summands that reach beyond a double's bits, one
@@ -34,25 +36,28 @@ static inline float product_step(float c, float a, float w) {
 }
 
 // How the left factor lies: pairs of bf16, the even one in the low half. Pair p of row r is
-// a[r * PRODUCT_PITCH + p] if it was packed by rows, else, in panels of PRODUCT_PANEL rows,
+// a[r * pitch + p], whether it was packed by rows (with PRODUCT_PITCH) or lies in rows of bf16, or,
+// where pitch is 0, in panels of PRODUCT_PANEL rows,
 // a[(r / PRODUCT_PANEL * pairs + p) * PRODUCT_PANEL + r % PRODUCT_PANEL].
 enum { PRODUCT_PITCH = PRODUCT_PAIRS + 16, PRODUCT_PANEL = 48 };
 
-// c[r] (+)= a[r] b over one block of the depth. b lies in units of 16 columns: pair p of column j
+// c[r] (+)= a[r] b over one block of the depth. Of a whole tiles of rows are read. b lies in units of 16 columns: pair p of column j
 // is b[(j / 16 * pairs + p) * 16 + j % 16].
 typedef struct ProductBlock {
     const uint32_t *a, *b;
     int64_t rows, columns, pairs;
     float *c; // [rows, columns], with c_stride
     int64_t c_stride;
-    bool by_rows; // how a lies
+    int64_t pitch; // of a
     bool add;
 } ProductBlock;
 
-// `columns` floats each of `rows` rows from `at` on.
+// `columns` numbers each of `rows` rows from `at` on. Padded: whole units of 16 may be read.
 typedef struct ProductInput {
-    const float *at;
+    const void *at;
     int64_t rows, columns, stride;
+    RowsType type;
+    bool padded;
 } ProductInput;
 
 // The version in use; where the CPU has AVX512-BF16 and `vectors` allows it, a fourth.
@@ -62,16 +67,23 @@ typedef struct ProductKernels {
     void (*by_rows)(uint32_t *a, const ProductInput *in);              // pairs along a row
     void (*by_columns)(uint32_t *b, const ProductInput *in, int unit); // pairs of rows, in units
     void (*transposed)(uint32_t *b, const ProductInput *in); // pairs along a row, as a column of b
+    // A strip of rows of out: into c [rows, PRODUCT_STRIP], and back, with the bias (NULL: none) and
+    // zeros in the padding.
+    void (*begin)(float *c, CpuRows out, Range rows, Range columns);
+    void (*finish)(CpuRows out, Range rows, Range columns, const float *c, const float *bias);
 } ProductKernels;
 extern const ProductKernels product_kernels_plain, product_kernels_avx2, product_kernels_avx512,
-    product_kernels_bf16;
+    product_kernels_native_bf16;
 const ProductKernels *product_kernels(void);
 
-// While rows are in the cache: adds the bias (NULL: none), writes zeros into the padding.
-void dense_finish(CpuRows out, Range range, const float *bias); // dense.c
-
-// ---- what dense.c calls: the operations of the same names in bf16
-void products_dense(CpuRows out, Range range, CpuRows a, bool transposed, const float *w,
+// ---- what dense.c calls, in bf16
+// out = sum of the terms (+ out if add) (+ bias), added up in fp32 and rounded once: first out, then
+// the blocks of the first term, then those of the second, then the bias.
+typedef struct ProductTerm {
+    CpuRows a;
+    const float *w; // [a.columns, out.columns], or transposed
+} ProductTerm;
+void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms, bool transposed,
                     const float *bias, bool add, const Poll *poll);
 // part [a.columns, g.columns] = aT g over a range of rows.
 void products_part(float *part, CpuRows a, CpuRows g, Range rows, Pace *pace);

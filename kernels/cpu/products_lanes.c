@@ -3,11 +3,11 @@
 // The one idea: a tile of c stays in registers over a whole block of the depth. A pair of the left
 // factor is broadcast, 16 pairs of the right one are a vector, and one instruction takes both steps
 // of 16 sums; where there is none, two fused multiply-adds of the halves do, with FTZ and DAZ.
-#include "lanes.h"
 #include "products.h"
+#include "rows_lanes.h"
 
 #if defined(__AVX512BF16__)
-#define KERNELS product_kernels_bf16
+#define KERNELS product_kernels_native_bf16
 #define STEPS "vdpbf16ps"
 #else
 #define KERNELS LANES_NAME(product_kernels)
@@ -18,9 +18,6 @@
 #endif
 #endif
 #define UNROLL _Pragma("GCC unroll 24")
-
-typedef uint32_t VecBits __attribute__((vector_size(VEC_FLOATS * 4), may_alias));
-typedef uint16_t VecHalf __attribute__((vector_size(VEC_FLOATS * 2), may_alias, aligned(2)));
 
 // ---- one step of 16 sums, twice
 
@@ -123,7 +120,7 @@ LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
 
 // Rows [r, r + HEIGHT), of which those below `rows` are stored, by the units from `unit` on.
 LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int64_t unit,
-                       const int HEIGHT, const int UNITS, const int ROW, const int PAIR) {
+                       const int HEIGHT, const int UNITS, const int64_t ROW, const int PAIR) {
     F16 sum[24][STRIP]; // of fixed size, or they would not become registers
     UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] =
         f16_set(0);
@@ -145,9 +142,9 @@ LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int6
 
 // All rows by a strip of units.
 LANES_INLINE void strip(const ProductBlock *k, int64_t unit, const int HEIGHT, const int UNITS) {
-    if (k->by_rows)
+    if (k->pitch > 0)
         for (int64_t r = 0; r < k->rows; r += HEIGHT)
-            tile(k, k->a + r * PRODUCT_PITCH, r, unit, HEIGHT, UNITS, PRODUCT_PITCH, 1);
+            tile(k, k->a + r * k->pitch, r, unit, HEIGHT, UNITS, k->pitch, 1);
     else
         for (int64_t r = 0; r < k->rows; r += HEIGHT)
             tile(k, k->a + r / PRODUCT_PANEL * k->pairs * PRODUCT_PANEL + r % PRODUCT_PANEL, r,
@@ -198,19 +195,19 @@ static void block(const ProductBlock *k) {
 
 // ---- packing
 
-LANES_INLINE F16 load_some(const float *from, int64_t n) {
-    if (n >= 16)
+// 16 numbers from column c of row r on; zeros behind the row, where it is not padded.
+LANES_INLINE F16 input_16(const ProductInput *in, int64_t r, int64_t c, RowsType type) {
+    int64_t at = r * in->stride + c, n = in->columns - c;
+    if (type == ROWS_BF16) // always padded
+        return halves_load((const Half *)in->at + at);
+    const float *from = (const float *)in->at + at;
+    if (n >= 16 || in->padded)
         return f16_load_loose(from);
-    float some[16] __attribute__((aligned(64))) = {0};
-    memcpy(some, from, (size_t)n * sizeof *from);
-    return f16_load(some);
+    return f16_load_first(from, n);
 }
 
-// Sixteen floats as bf16, side by side; and pairs of an even and an odd one.
+// Pairs of an even and an odd one.
 #if defined(__AVX512BF16__)
-LANES_INLINE void put_halves(uint16_t *to, F16 x) {
-    _mm256_storeu_si256((__m256i *)to, (__m256i)_mm512_cvtneps_pbh((__m512)x.part[0]));
-}
 LANES_INLINE void put_pairs(uint32_t *to, F16 even, F16 odd) {
     static const uint16_t woven[32] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                        21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
@@ -219,41 +216,38 @@ LANES_INLINE void put_pairs(uint32_t *to, F16 even, F16 odd) {
     _mm512_store_si512(to, _mm512_permutexvar_epi16(_mm512_loadu_si512(woven), both));
 }
 #else
-// bf16_flushed, in the upper halves.
-LANES_INLINE VecBits rounded(Vec x) {
-    VecBits bits = (VecBits)x, size = bits & 0x7fffffffu;
-    VecBits finite = bits + 0x7fffu + (bits >> 16 & 1);
-    VecBits nan = (VecBits)((VecInt)size > 0x7f800000), small = (VecBits)((VecInt)size < 0x800000);
-    VecBits whole = (nan & (bits | 0x400000u)) | (~nan & finite);
-    return ((small & bits & 0x80000000u) | (~small & whole)) & 0xffff0000u;
-}
-
-LANES_INLINE void put_halves(uint16_t *to, F16 x) {
-    F16_EACH(i)((VecHalf *)to)[i] = __builtin_convertvector(rounded(x.part[i]) >> 16, VecHalf);
-}
 LANES_INLINE void put_pairs(uint32_t *to, F16 even, F16 odd) {
-    F16_EACH(i)((VecBits *)to)[i] = rounded(odd.part[i]) | rounded(even.part[i]) >> 16;
+    F16_EACH(i)((VecBits *)to)[i] = vec_rounded(odd.part[i]) | vec_rounded(even.part[i]) >> 16;
 }
 #endif
 
-static void by_rows(uint32_t *a, const ProductInput *in) {
+LANES_INLINE void pack_rows(uint32_t *a, const ProductInput *in, RowsType type) {
     for (int64_t r = 0; r < in->rows; r++)
-        for (int64_t c = 0; c < in->columns; c += 16) {
-            uint16_t *to = (uint16_t *)(a + r * PRODUCT_PITCH) + c;
-            put_halves(to, load_some(in->at + r * in->stride + c, in->columns - c));
-        }
+        for (int64_t c = 0; c < in->columns; c += 16)
+            halves_store_loose((Half *)(a + r * PRODUCT_PITCH) + c, input_16(in, r, c, type));
+}
+static void by_rows(uint32_t *a, const ProductInput *in) {
+    if (in->type == ROWS_BF16)
+        pack_rows(a, in, ROWS_BF16);
+    else
+        pack_rows(a, in, ROWS_FP32);
 }
 
-static void by_columns(uint32_t *b, const ProductInput *in, int unit) {
+LANES_INLINE void pack_columns(uint32_t *b, const ProductInput *in, int unit, RowsType type) {
     int64_t pairs = (in->rows + 1) / 2;
     for (int64_t p = 0; p < pairs; p++)
         for (int64_t c = 0; c < in->columns; c += 16) {
-            const float *from = in->at + 2 * p * in->stride + c;
-            F16 even = load_some(from, in->columns - c), odd = f16_set(0);
+            F16 even = input_16(in, 2 * p, c, type), odd = f16_set(0);
             if (2 * p + 1 < in->rows)
-                odd = load_some(from + in->stride, in->columns - c);
+                odd = input_16(in, 2 * p + 1, c, type);
             put_pairs(b + (c / unit * pairs + p) * unit + c % unit, even, odd);
         }
+}
+static void by_columns(uint32_t *b, const ProductInput *in, int unit) {
+    if (in->type == ROWS_BF16)
+        pack_columns(b, in, unit, ROWS_BF16);
+    else
+        pack_columns(b, in, unit, ROWS_FP32);
 }
 
 static void transposed(uint32_t *b, const ProductInput *in) {
@@ -261,7 +255,9 @@ static void transposed(uint32_t *b, const ProductInput *in) {
     int64_t pairs = (in->columns + 1) / 2;
     for (int64_t j = 0; j < in->rows; j += 16) {
         int64_t rows = in->rows - j < 16 ? in->rows - j : 16;
-        ProductInput some = {in->at + j * in->stride, rows, in->columns, in->stride};
+        ProductInput some = *in;
+        some.at = (const float *)in->at + j * in->stride;
+        some.rows = rows;
         by_rows(row, &some);
         memset(row + rows * PRODUCT_PITCH, 0, (size_t)(16 - rows) * PRODUCT_PITCH * sizeof *row);
         for (int64_t p = 0; p < pairs; p++)
@@ -270,4 +266,32 @@ static void transposed(uint32_t *b, const ProductInput *in) {
     }
 }
 
-const ProductKernels KERNELS = {STEPS, block, by_rows, by_columns, transposed};
+// ---- the sums of a strip
+
+static void begin(float *c, CpuRows out, Range rows, Range columns) {
+    for (int64_t r = rows.begin; r < rows.end; r++, c += PRODUCT_STRIP)
+        for (int64_t j = columns.begin; j < columns.end; j += 16) {
+            int64_t at = r * out.stride + j;
+            f16_store(c + j - columns.begin, out.type == ROWS_BF16
+                                                 ? halves_load((const Half *)(void *)out.at + at)
+                                                 : f16_load(out.at + at));
+        }
+}
+
+static void finish(CpuRows out, Range rows, Range columns, const float *c, const float *bias) {
+    for (int64_t r = rows.begin; r < rows.end; r++, c += PRODUCT_STRIP)
+        for (int64_t j = columns.begin; j < columns.end; j += 16) {
+            int64_t at = r * out.stride + j, n = columns.end - j < 16 ? columns.end - j : 16;
+            F16 sum = f16_load(c + j - columns.begin);
+            if (bias != NULL)
+                sum = f16_add(sum, n < 16 ? f16_load_first(bias + j, n) : f16_load_loose(bias + j));
+            if (n < 16)
+                sum = f16_keep(sum, mask_first(n));
+            if (out.type == ROWS_BF16)
+                halves_store((Half *)(void *)out.at + at, sum);
+            else
+                f16_store(out.at + at, sum);
+        }
+}
+
+const ProductKernels KERNELS = {STEPS, block, by_rows, by_columns, transposed, begin, finish};

@@ -27,6 +27,7 @@ static Pace pace_begin(const Poll *poll) {
 
 void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *first_bad,
                   const Poll *poll) {
+    assert(source->partials.count == 0 || source->partials.type == source->x.type);
     assert(to->rule == GRID_MINMAX || (to->rule == GRID_MEAN ? to->bits == 1 : to->bits <= 8));
     QuantizeCall call = {.to = *to,
                          .from = *source,
@@ -38,7 +39,8 @@ void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 
         Pace pace = pace_begin(poll);
 #pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < to->count; i += chunk) {
-            bad = least(bad, LANES_PICK(quantize_rows)(&call, i, least(i + chunk, to->count)));
+            bad = least(bad, ROWS_PICK(quantize_rows, source->x.type)(&call, i,
+                                                                      least(i + chunk, to->count)));
             if (omp_get_thread_num() == 0)
                 pace_call(&pace);
         }
@@ -52,7 +54,7 @@ void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *
                            .begin = begin,
                            .row_bytes = quantized_row_bytes(out.columns, from->bits)};
     // all that lands in `out` counts: nothing is read before the last message has come
-    call.stream = cpu_beyond_cache(out.count, out.stride);
+    call.stream = cpu_beyond_cache(out.count, call.out);
     int64_t chunk = chunk_rows(out);
 #pragma omp parallel if (from->count * out.columns > PARALLEL)
     {

@@ -25,15 +25,16 @@ static inline int32_t place_of(const Quantized *rows, int64_t i) {
     return rows->place != NULL ? cpu_int32s(rows->place)[i] : (int32_t)(rows->first + i);
 }
 
+void dequantize_rows_plain(const DequantizeCall *call, int64_t begin, int64_t end);
+void dequantize_rows_avx2(const DequantizeCall *call, int64_t begin, int64_t end);
+void dequantize_rows_avx512(const DequantizeCall *call, int64_t begin, int64_t end);
+
 // A row that cannot be written has a place below this.
 enum { NO_PLACE = INT32_MAX };
 
 #define QUANTIZE_LANES(lanes)                                                                      \
-    int64_t quantize_rows_##lanes(const QuantizeCall *call, int64_t begin, int64_t end);           \
-    void dequantize_rows_##lanes(const DequantizeCall *call, int64_t begin, int64_t end);
-QUANTIZE_LANES(plain)
-QUANTIZE_LANES(avx2)
-QUANTIZE_LANES(avx512)
+    int64_t quantize_rows_##lanes(const QuantizeCall *call, int64_t begin, int64_t end);
+EACH_ROWS_LANES(QUANTIZE_LANES)
 #undef QUANTIZE_LANES
 
 #endif

@@ -26,6 +26,7 @@
 #include "philox_lanes.h"
 #include "pieces_lanes.h"
 #include "powers_lanes.h"
+#include "rows_lanes.h"
 
 enum { AHEAD = 6 }; // rows asked for before they are read
 
@@ -41,25 +42,25 @@ LANES_INLINE void extent_add(Extent *extent, F16 x) {
 }
 
 // The last vector of a row, filled up with values of the row.
-LANES_INLINE F16 last_16(const float *x, int64_t columns) {
+LANES_INLINE F16 last_16(const Cell *x, int64_t columns) {
     if (columns >= 16)
-        return f16_load_loose(x + columns - 16);
-    float lane[16] __attribute__((aligned(64)));
+        return row_load_loose(x + columns - 16);
+    Cell lane[16] __attribute__((aligned(64)));
     for (int64_t c = 0; c < 16; c++)
         lane[c] = x[c < columns ? c : 0];
-    return f16_load(lane);
+    return row_load(lane);
 }
 
 LANES_INLINE F16 scaled(F16 x, F16 scale, bool scales) { return scales ? f16_mul(x, scale) : x; }
 
 // The grid of scale x; false if there is none.
-LANES_INLINE bool row_grid(Grid *grid, const float *x, const QuantizeCall *call, float factor,
+LANES_INLINE bool row_grid(Grid *grid, const Cell *x, const QuantizeCall *call, float factor,
                            bool scales) {
     int64_t columns = call->from.x.columns;
     F16 scale = f16_set(factor);
     Extent extent = {f16_set(INFINITY), f16_set(-INFINITY), f16_set(0)};
     for (int64_t c = 0; c + 16 <= columns; c += 16)
-        extent_add(&extent, scaled(f16_load(x + c), scale, scales));
+        extent_add(&extent, scaled(row_load(x + c), scale, scales));
     if (columns % 16 != 0)
         extent_add(&extent, scaled(last_16(x, columns), scale, scales));
     return f16_sum(extent.bad) == 0 &&
@@ -83,14 +84,14 @@ LANES_INLINE void sizes_add(Sizes *sizes, F16 x, GridRule rule) {
         sizes->sum = d16_add(sizes->sum, rule == GRID_L2 ? d16_mul(wide, wide) : wide);
 }
 
-LANES_INLINE Sizes sizes_of(const float *x, int64_t columns, float factor, GridRule rule) {
+LANES_INLINE Sizes sizes_of(const Cell *x, int64_t columns, float factor, GridRule rule) {
     int64_t whole = columns / 16 * 16;
     F16 scale = f16_set(factor);
     Sizes sizes = {f16_set(0), f16_set(0), d16_of(f16_set(0))};
     for (int64_t c = 0; c < whole; c += 16)
-        sizes_add(&sizes, f16_mul(f16_load(x + c), scale), rule);
+        sizes_add(&sizes, f16_mul(row_load(x + c), scale), rule);
     if (whole < columns) { // what lies behind the row is not of it
-        F16 last = f16_mul(f16_load(x + whole), scale);
+        F16 last = f16_mul(row_load(x + whole), scale);
         sizes_add(&sizes, f16_keep(last, mask_first(columns - whole)), rule);
     }
     return sizes;
@@ -98,7 +99,7 @@ LANES_INLINE Sizes sizes_of(const float *x, int64_t columns, float factor, GridR
 
 // The grid of scale x in which 0 is a value; false if there is none. A 2-norm as it is rounded is
 // not below any |x|, because no step of making it is.
-LANES_INLINE bool row_grid_signs(Grid *grid, const float *x, const QuantizeCall *call,
+LANES_INLINE bool row_grid_signs(Grid *grid, const Cell *x, const QuantizeCall *call,
                                  float factor) {
     int64_t columns = call->from.x.columns;
     const Quantized *to = &call->to;
@@ -121,7 +122,7 @@ LANES_INLINE bool row_grid_signs(Grid *grid, const float *x, const QuantizeCall 
 
 // A row on its way.
 typedef struct Row {
-    const float *x;
+    const Cell *x;
     float scale;
     Grid grid;
     bool bad;      // has no grid
@@ -142,20 +143,20 @@ LANES_INLINE Measure measure_of(const Row *row) {
                      f16_set(row->inverse), f16_set(row->grid.most * 0x1p16f)};
 }
 
-LANES_INLINE F16 above_zero(const Measure *in, const float *x, bool scales) {
-    return f16_sub(scaled(f16_load(x), in->scale, scales), in->zero);
+LANES_INLINE F16 above_zero(const Measure *in, const Cell *x, bool scales) {
+    return f16_sub(scaled(row_load(x), in->scale, scales), in->zero);
 }
 
 // T, not yet an integer
-LANES_INLINE F16 fixed_of(const Measure *in, const float *x, bool scales, bool divide) {
+LANES_INLINE F16 fixed_of(const Measure *in, const Cell *x, bool scales, bool divide) {
     F16 above = above_zero(in, x, scales);
     F16 fixed = f16_mul(divide ? f16_div(above, in->step) : above, in->inverse);
     return f16_min(fixed, in->most); // a rounded quotient may be above 2^b - 1
 }
 // T is not above s 2^16, which is below 2^23: |x| / S is not above s, and the two roundings of |x|
 // times 1 / S add less than 1/2 to that.
-LANES_INLINE F16 fixed_of_signs(const Measure *in, const float *x, GridRule rule, bool divide) {
-    F16 value = f16_mul(f16_load(x), in->scale);
+LANES_INLINE F16 fixed_of_signs(const Measure *in, const Cell *x, GridRule rule, bool divide) {
+    F16 value = f16_mul(row_load(x), in->scale);
     if (rule == GRID_MEAN)
         return f16_signs(value, 0x1p16f);
     return f16_mul(divide ? f16_div(value, in->step) : value, in->inverse);
@@ -163,7 +164,7 @@ LANES_INLINE F16 fixed_of_signs(const Measure *in, const float *x, GridRule rule
 
 LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_t count,
                              bool scales, bool divide, Coins k) {
-    const float *x = row->x + first;
+    const Cell *x = row->x + first;
     Measure in = measure_of(row);
 #pragma GCC unroll 2
     for (int64_t c = 0; c < count; c += 16)
@@ -172,7 +173,7 @@ LANES_INLINE void codes_make(Piece *piece, const Row *row, int64_t first, int64_
 }
 LANES_INLINE void codes_make_signs(Piece *piece, const Row *row, int64_t first, int64_t count,
                                    GridRule rule, bool divide, Coins k) {
-    const float *x = row->x + first;
+    const Cell *x = row->x + first;
     Measure in = measure_of(row);
     int s = (int)row->grid.most;
 #pragma GCC unroll 2
@@ -185,7 +186,7 @@ LANES_INLINE void codes_make_powers(Piece *piece, const Row *row, int64_t first,
     Powers in = powers_of(&row->grid, row->scale);
     for (int64_t c = 0; c < count; c += 16)
         i16_store_bytes(piece->code + c,
-                        codes_of_powers(&in, row->x + first + c, piece->random.word + c));
+                        codes_of_powers(&in, row_load(row->x + first + c), piece->random.word + c));
     memset(piece->code + count, 0, 8);
 }
 
@@ -208,7 +209,7 @@ LANES_INLINE void codes_choose(Piece *piece, const Row *row, int64_t first, int6
 
 LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count,
                               bool scales, bool random) {
-    const float *x = row->x + first;
+    const Cell *x = row->x + first;
     Measure in = measure_of(row);
     for (int64_t c = 0; c < count; c += 16) {
         F16 t = f16_div(above_zero(&in, x + c, scales), in.step);
@@ -264,8 +265,8 @@ LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row
         }
 }
 
-LANES_INLINE void ask_for(const float *row, int64_t columns) {
-    for (int64_t c = 0; c < columns; c += 16)
+LANES_INLINE void ask_for(const Cell *row, int64_t columns) {
+    for (int64_t c = 0; c < columns; c += LINE_CELLS)
         __builtin_prefetch(row + c);
 }
 

@@ -141,6 +141,11 @@ void cuda_aggregate_weights(Aggregate *a, const DeviceFloat *weight) {
     a->weight = floats_of(weight);
 }
 
+void cuda_aggregate_sums(Aggregate *a, Rows sums, Range range, bool self, const Poll *poll) {
+    sums.at = (DeviceFloat *)(floats_of(sums.at) - range.begin * sums.stride);
+    cuda_aggregate_rows(a, sums, range, self, NULL, poll);
+}
+
 void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const DeviceFloat *left,
                          const Poll *poll) {
     (void)poll;

@@ -83,6 +83,13 @@ void cuda_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const Devic
     product(out, range, a, CUBLAS_OP_N, w, bias, add);
 }
 
+void cuda_dense_both(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
+                     const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
+    (void)poll;
+    product(out, range, a, CUBLAS_OP_N, w, bias, false);
+    product(out, range, b, CUBLAS_OP_N, w_b, NULL, true);
+}
+
 void cuda_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
                            const Poll *poll) {
     (void)poll;

@@ -21,6 +21,7 @@ struct DeviceRows {
     int64_t count, columns, stride;
 };
 static inline DeviceRows device_rows(Rows rows) {
+    assert(rows.type == ROWS_FP32);
     return DeviceRows{(float *)rows.at, rows.count, rows.columns, rows.stride};
 }
 // Host and device code both look at a Device* pointer through these.

@@ -123,7 +123,7 @@ static void print_gradients(const Config *c, const Comm *comm) {
 static void print_precision(const Config *c) {
     if (strcmp(c->run.precision, "fp32") != 0)
         terminal_note(
-            "precision  %s: dense products round their inputs to bf16 and add up in fp32\n",
+            "precision  %s: rows are bf16 in memory, and sums of products are fp32\n",
             c->run.precision);
 }
 

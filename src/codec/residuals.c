@@ -28,11 +28,11 @@ ResidualOptions residual_get(const MemberValues *values) {
     return options;
 }
 
-// What is remembered of such rows. Both with their padding, which is remembered, too.
+// What is remembered of such rows, with their padding, which is remembered, too.
 static Rows memory_of(DeviceByte *memory, Rows rows) {
-    return (Rows){(DeviceFloat *)(void *)memory, rows.count, rows.stride, rows.stride};
+    rows.at = (DeviceFloat *)(void *)memory;
+    return rows_with_padding(rows);
 }
-static Rows padded(Rows rows) { return (Rows){rows.at, rows.count, rows.stride, rows.stride}; }
 
 static const RowFactor none = {0}, one = {.plain = 1}, minus_one = {.plain = -1};
 
@@ -49,7 +49,7 @@ static size_t of_both(int64_t rows, int64_t columns, ResidualEnd end) {
 
 static void feedback_before(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                             const Poll *poll) {
-    Rows m = memory_of(memory, rows), x = padded(rows);
+    Rows m = memory_of(memory, rows), x = rows_with_padding(rows);
     (void)step;
     b->message_add_scaled(x, one, x, one, m, poll);
     b->message_add_scaled(m, none, m, one, x, poll);
@@ -59,7 +59,7 @@ static void feedback_after(const Backend *b, DeviceByte *memory, Rows decoded, R
                            const Poll *poll) {
     Rows m = memory_of(memory, decoded);
     (void)step;
-    b->message_add_scaled(m, one, m, minus_one, padded(decoded), poll);
+    b->message_add_scaled(m, one, m, minus_one, rows_with_padding(decoded), poll);
 }
 
 static const Residual residual_feedback = {.name = "feedback",
@@ -71,7 +71,7 @@ static const Residual residual_feedback = {.name = "feedback",
 
 static void subtract(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                      const Poll *poll) {
-    Rows x = padded(rows);
+    Rows x = rows_with_padding(rows);
     if (!step.direct)
         b->message_add_scaled(x, one, x, minus_one, memory_of(memory, rows), poll);
 }
@@ -83,7 +83,7 @@ static float difference_follows(const MemberValues *values, int bits, int64_t co
 
 static void difference_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
                              const Poll *poll) {
-    Rows m = memory_of(memory, decoded), x = padded(decoded);
+    Rows m = memory_of(memory, decoded), x = rows_with_padding(decoded);
     RowFactor rest = {.plain = 1, .times = -1, .at = step.follows, .each = true};
     RowFactor part = {.times = 1, .at = step.follows, .each = true};
     if (!step.direct)
@@ -112,7 +112,7 @@ static void anchor_before(const Backend *b, DeviceByte *memory, Rows rows, Resid
 
 static void anchor_after(const Backend *b, DeviceByte *memory, Rows decoded, ResidualStep step,
                          const Poll *poll) {
-    Rows m = memory_of(memory, decoded), x = padded(decoded);
+    Rows m = memory_of(memory, decoded), x = rows_with_padding(decoded);
     if (is_refresh(step.values, step.exchange))
         b->message_add_scaled(m, none, m, one, x, poll);
     else

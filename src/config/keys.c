@@ -378,12 +378,10 @@ const Key config_own_keys[] = {
      "NVIDIA's library; auto, what is faster here, measured at the start. Results of the two "
      "differ in rounding. The CPU ignores it."},
     {"run.precision", KEY_WORD, AT(run.precision), "\"fp32\"", ANY, "fp32 bf16 bf16x3", ANY,
-     "Precision of dense products in a training and in what reads its weights: fp32; bf16, inputs "
-     "are rounded to bf16 and their products are added up in fp32; bf16x3, each input is the sum "
-     "of "
-     "two bf16, for AMX alone. Weights, the optimizer, the loss and the rows of the graph stay "
-     "fp32. "
-     "A training goes on with the precision that it began with. Programs compute in fp32."},
+     "Precision of a training and of what reads its weights: fp32; bf16, the rows of features, "
+     "layers and gradients are bf16 in memory, and what is added up, dense products above all, is "
+     "added up in fp32; bf16x3, inputs of dense products are sums of two bf16, for AMX alone. "
+     "Weights, the optimizer, the loss and logits stay fp32. A training goes on with the precision that it began with. Programs compute in fp32."},
     {"run.device_messages", KEY_BOOL, AT(run.device_messages), "false", ANY, ANY, ANY,
      "Gives MPI the halo messages in the memory of CUDA devices, if the MPI library of every rank "
      "is CUDA-aware; otherwise they go through pinned memory of the host. Results do not depend on "

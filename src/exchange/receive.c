@@ -142,8 +142,10 @@ void channel_receive(Channel *channel, int group) {
 
 Rows channel_rows(const Channel *channel) {
     assert(channel->buffers->user == channel);
-    return (Rows){channel->buffers->received, channel->plan->halo_count, channel->columns,
-                  rows_stride(channel->columns)};
+    return (Rows){.at = channel->buffers->received,
+                  .count = channel->plan->halo_count,
+                  .columns = channel->columns,
+                  .stride = rows_stride(channel->columns)};
 }
 
 void channel_finish(Channel *channel) {

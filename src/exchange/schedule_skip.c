@@ -204,7 +204,7 @@ static bool configure(const Config *config, MemberValues *values, Error *err) {
 
 static void keep_last(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                       const Poll *poll) {
-    Rows x = {rows.at, rows.count, rows.stride, rows.stride}, last = x; // with their padding
+    Rows x = rows_with_padding(rows), last = x;
     (void)step;
     last.at = (DeviceFloat *)(void *)memory;
     b->message_add_scaled(last, (RowFactor){0}, last, (RowFactor){.plain = 1}, x, poll);

@@ -106,7 +106,7 @@ static size_t mean_bytes(int64_t rows, int64_t columns, ResidualEnd end) {
 static void smooth(const Backend *b, DeviceByte *memory, Rows rows, ResidualStep step,
                    const Poll *poll) {
     Options options = options_of(step.values);
-    Rows x = {rows.at, rows.count, rows.stride, rows.stride}, mean = x; // with their padding
+    Rows x = rows_with_padding(rows), mean = x;
     float before = weight_before(&options, step.exchange);
     mean.at = (DeviceFloat *)(void *)memory;
     b->message_add_scaled(mean, (RowFactor){.plain = before}, mean,

@@ -23,21 +23,22 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
     const ModelShape *shape = &m->shape;
     Layer *layer = &m->layer[l];
     int64_t n = own_rows(m, l + 1), in = shape->width[l], out = shape->width[l + 1];
+    Allocator below = of_level(*allocator, shape, l), above = of_level(*allocator, shape, l + 1);
     bool dropped = l == 0 && shape->input_keep < 1 && !shape->sparse;
     if (dropped || (l > 0 && shape->posted[l - 1] && keeps_input(shape, l)))
-        layer->h = alloc_rows(allocator, own_rows(m, l), in,
+        layer->h = alloc_rows(&below, own_rows(m, l), in,
                               dropped ? "features after dropout" : "layer inputs");
     if (multiplies_first(shape, l))
-        layer->y = alloc_rows(allocator, own_rows(m, l), out, "transformed rows");
+        layer->y = alloc_rows(&above, own_rows(m, l), out, "transformed rows");
     if (shape->weights[l])
-        rule_of(shape, l)->buffers(m, allocator, l);
-    layer->z = alloc_rows(allocator, n, out, "layer outputs");
+        rule_of(shape, l)->buffers(m, &below, l);
+    layer->z = alloc_rows(&above, n, out, "layer outputs");
     if (!shape->posted[l])
         return;
     size_t bits = (size_t)(n * rows_stride(out) / 8);
     alloc_column_norm(m, allocator, l);
     for (int i = 0; !shape->inference && post_in_steps(shape) && i < post_mids(shape); i++)
-        layer->mid[i] = alloc_rows(allocator, n, out, "layer outputs");
+        layer->mid[i] = alloc_rows(&above, n, out, "layer outputs");
     layer->saved.mean = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
     layer->saved.inverse = alloc_device(allocator, (size_t)n * sizeof(float), "norm statistics");
     layer->saved.kept = alloc_device(allocator, bits, "dropout and activation bits");
@@ -45,11 +46,14 @@ static void alloc_layer(Model *m, const Allocator *allocator, int l) {
 }
 
 // The features and their precomputed aggregates.
-static void alloc_features(Model *m, const Allocator *allocator) {
+static void alloc_features(Model *m, const Allocator *untyped) {
     const ModelShape *shape = &m->shape;
     const char *what = "aggregated features";
+    const Allocator typed = of_level(*untyped, shape, 0), *allocator = &typed;
     if (shape->sparse)
-        m->x = (Rows){NULL, own_rows(m, 0), shape->width[0], rows_stride(shape->width[0])};
+        m->x = (Rows){.count = own_rows(m, 0),
+                      .columns = shape->width[0],
+                      .stride = rows_stride(shape->width[0])};
     else
         m->x = alloc_rows(allocator, own_rows(m, 0), shape->width[0], "features");
     if (shape->feature_layers > 0)
@@ -77,30 +81,40 @@ static void alloc_inputs(Model *m, const Allocator *allocator) {
     for (int l = 1; l < m->shape.layers; l++) {
         if (!shares_input(&m->shape, l))
             continue;
+        Allocator typed = of_level(*allocator, &m->shape, l);
         int same = 1;
         while (same < l && !share_one(&m->shape, same, l))
             same++;
         if (same == l)
-            m->layer[l].h =
-                alloc_rows(allocator, own_rows(m, l), m->shape.width[l], "layer inputs");
+            m->layer[l].h = alloc_rows(&typed, own_rows(m, l), m->shape.width[l], "layer inputs");
         else
             m->layer[l].h = m->layer[same].h;
     }
 }
 
+int gradient_slot(const Model *m, int level) {
+    int i = 0;
+    while (i < m->widths && (m->gradient_slot[i][0].columns != m->shape.width[level] ||
+                             m->gradient_slot[i][0].type != level_type(&m->shape, level)))
+        i++;
+    return i;
+}
+
+Rows gradient_rows(const Model *m, int level, int turn) {
+    int i = gradient_slot(m, level);
+    assert(i < m->widths);
+    return m->gradient_slot[i][(m->slot + turn) % GRADIENT_SLOTS];
+}
+
 static void alloc_gradients(Model *m, const Allocator *allocator) {
     for (int l = 1; l <= m->shape.layers; l++) {
-        if (!wants_input_gradient(&m->shape, l))
+        if (!wants_input_gradient(&m->shape, l) || gradient_slot(m, l) < m->widths)
             continue;
-        int i = 0;
-        while (i < m->widths && m->gradient_width[i] != m->shape.width[l])
-            i++;
-        if (i < m->widths)
-            continue;
-        m->gradient_width[m->widths++] = m->shape.width[l];
+        Allocator typed = of_level(*allocator, &m->shape, l);
         for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
-            m->gradient_slot[i][slot] =
-                alloc_rows(allocator, m->rows, m->shape.width[l], "gradients of rows");
+            m->gradient_slot[m->widths][slot] =
+                alloc_rows(&typed, m->rows, m->shape.width[l], "gradients of rows");
+        m->widths++;
     }
 }
 
@@ -108,19 +122,20 @@ static void alloc_gradients(Model *m, const Allocator *allocator) {
 static void alloc_levels(Model *m, const Allocator *allocator) {
     const ModelShape *shape = &m->shape;
     int anchor = shape->anchor;
+    Allocator typed = of_level(*allocator, shape, anchor);
     if (anchor > 0)
         m->anchor_gradient =
-            alloc_rows(allocator, own_rows(m, anchor), shape->width[anchor], "gradients of rows");
+            alloc_rows(&typed, own_rows(m, anchor), shape->width[anchor], "gradients of rows");
     if (anchor > 0 && shape->posted[anchor - 1] && posts(shape, POST_DROPOUT))
-        m->anchor =
-            alloc_rows(allocator, own_rows(m, anchor), shape->width[anchor], "layer inputs");
-    for (int l = 0; l < shape->layers; l++)
-        for (int i = 0; i < m->widths && shape->skips[l]; i++) {
-            Rows *late = &m->gradient_late[i][level_set(shape, l + 1)];
-            if (m->gradient_width[i] == shape->width[l + 1] && late->columns == 0)
-                *late = alloc_rows(allocator, own_rows(m, l + 1), shape->width[l + 1],
-                                   "gradients of rows");
-        }
+        m->anchor = alloc_rows(&typed, own_rows(m, anchor), shape->width[anchor], "layer inputs");
+    for (int l = 0; l < shape->layers; l++) {
+        int i = gradient_slot(m, l + 1);
+        Rows *late = &m->gradient_late[i < m->widths ? i : 0][level_set(shape, l + 1)];
+        typed = of_level(*allocator, shape, l + 1);
+        if (shape->skips[l] && i < m->widths && late->columns == 0)
+            *late =
+                alloc_rows(&typed, own_rows(m, l + 1), shape->width[l + 1], "gradients of rows");
+    }
 }
 
 static void alloc_column_scratch(Model *m, const Allocator *allocator) {
@@ -292,12 +307,4 @@ void free_buffers(Model *m) {
     rows_free(b, &m->features);
     rows_free(b, &m->x);
     free_mirrors(m);
-}
-
-Rows gradient_rows(const Model *m, int64_t width, int turn) {
-    for (int i = 0; i < m->widths; i++)
-        if (m->gradient_width[i] == width)
-            return m->gradient_slot[i][(m->slot + turn) % GRADIENT_SLOTS];
-    assert(!"a width without gradient rows");
-    return (Rows){0};
 }

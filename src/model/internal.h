@@ -1,4 +1,4 @@
-// What the files of the model room share.
+// What the files of the model module share.
 #ifndef FRINGE_MODEL_INTERNAL_H
 #define FRINGE_MODEL_INTERNAL_H
 
@@ -96,7 +96,7 @@ struct LayerKind {
     // Adds to dH the gradient that does not pass through the aggregate (self weights), in rows that
     // have a G.
     void (*input_gradient)(const LayerRun *run, Range rows, const Poll *poll);
-    // The gradient of one parameter, written into its window. Called for the layer's windows from
+    // The gradient of one parameter, written into its span. Called for the layer's spans from
     // the last to the first, after aggregate_gradient; for W of a layer that was transformed first,
     // after dy is made.
     void (*parameter_gradient)(const LayerRun *run, const Parameter *p, const Poll *poll);
@@ -134,10 +134,9 @@ struct Model {
     GradSync *sync;           // sums the gradient as it is made; NULL: after backward
     Poll gradient_poll;       // progresses that sum, and messages of training in flight
     Operators operators;
-    // Gradients of rows: three buffers for each distinct width, used in turn (G, dH, dA or dY).
-    // Widths never share memory, so padding stays zero.
+    // Gradients of rows: three buffers for each distinct width and type, used in turn (G, dH, dA or
+    // dY). Widths never share memory, so padding stays zero.
     int widths;
-    int64_t gradient_width[MODEL_LAYERS];
     Rows gradient_slot[MODEL_LAYERS][GRADIENT_SLOTS];
     Rows gradient_late[MODEL_LAYERS][SHARD_SETS]; // of widths that a skip has: see `late`
     Rows g;                                       // G of the layer that runs
@@ -202,7 +201,10 @@ static inline bool multiplies_first(const ModelShape *shape, int l) {
 static inline bool uses_weights(const ModelShape *shape, int l) {
     return shape->weights[l] || multiplies_first(shape, l);
 }
-// The layer reads the anchor, too.
+// What the rows of a level are, those of its gradient, and what is made of them before they are
+// multiplied. Logits, and what is only aggregated on the way to them, are fp32.
+RowsType level_type(const ModelShape *shape, int level);
+Allocator of_level(Allocator allocator, const ModelShape *shape, int level); // makes such rows
 static inline bool reads_anchor(const ModelShape *shape, int l) {
     return shape->anchor > 0 && shape->aggregates[l];
 }
@@ -243,16 +245,14 @@ bool read_levels(ModelShape *shape, const Config *config, Error *err);
 // ---- parameters.c
 // Layers with weights in [begin, end).
 int weighted_layers(const ModelShape *shape, int begin, int end);
-// The convolution to which a layer belongs; for l = layers their number. On a graph a layer with
-// weights ends it.
+// The convolution of a layer, which one with weights ends; for l = layers their number.
 int convolution_of(const ModelShape *shape, int l);
-// Adds a parameter to the windows of a layer: [in, out], or [width]. In its name `#` stands for the
+// Adds a parameter to the spans of a layer: [in, out], or [width]. In its name `#` stands for the
 // number of the layer's convolution: "convs.#.bias".
 void parameter_matrix(ModelShape *shape, int l, int role, const char *name, int64_t in,
                       int64_t out);
 void parameter_vector(ModelShape *shape, int l, int role, const char *name, int64_t width);
-// Those of the norm behind a layer. They come last in the layer that it follows: the backward pass
-// meets it first.
+// Those of the norm behind a layer come last in it: the backward pass meets it first.
 void norm_parameters(ModelShape *shape, int l);
 void norm_statistics(ModelShape *shape);
 // Xavier-uniform; each matrix of a model has a random stream of its own.
@@ -262,11 +262,12 @@ void initial_xavier(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 // Plans or allocates everything that an epoch writes, and the mirrors of what it reads.
 void alloc_buffers(Model *m, const Allocator *allocator);
 void free_buffers(Model *m);
-void alloc_aggregate(Model *m, const Allocator *allocator,
-                     int l);         // Layer.a, unless it is made once
-size_t counts_bytes(const Model *m); // of device_counts
-// The buffer of that width, `turn` slots after the slot of G.
-Rows gradient_rows(const Model *m, int64_t width, int turn);
+void alloc_aggregate(Model *m, const Allocator *allocator, int l); // Layer.a, unless made once
+size_t counts_bytes(const Model *m);                               // of device_counts
+// The buffer for gradients of that level, `turn` slots after the slot of G; and which that is,
+// m->widths where there is none.
+Rows gradient_rows(const Model *m, int level, int turn);
+int gradient_slot(const Model *m, int level);
 enum { LOSS_BYTES = SPLITS * sizeof(double) };
 
 // ---- model.c
@@ -333,8 +334,8 @@ int64_t aggregated(const ModelShape *shape, int l, int direction);
 
 // ---- propagations.c
 void propagations_make(Model *m); // operators and channels of all layers. Collective.
-void propagations_features(
-    Model *m); // precomputed aggregates and cached halo features. Collective.
+// Precomputed aggregates and cached halo features. Collective.
+void propagations_features(Model *m);
 void propagations_forecast(MemoryForecast *forecast,
                            Model *m); // enters the operators, unmade, into m
 void propagations_clear(Model *m);
@@ -375,12 +376,11 @@ Rows anchor_rows(const Model *m); // at NULL: there is none
 // Adds to dH of a level what its other readers say, and keeps what a skip needs of it. After it
 // dH is that of what model.post of the layer below has made.
 void level_gradient(Model *m, int level, Rows dh, RandomKey dropout);
-// The rows of the jumping layer's W for a level, and how many are before them.
+// Of the jumping layer and a level: its rows of W, how many are before them, the level's number
+// among those that it reads, and what it adds to the level's dH.
 const DeviceFloat *jump_weights(const Model *m, int level);
 int64_t jump_rows_before(const ModelShape *shape, int level);
-// The number of a level among those that it reads.
 uint8_t jump_place(const ModelShape *shape, int level);
-// Adds to dH of a level what the jumping layer says.
 void jump_gradient(const Model *m, int level, Rows dh);
 
 // ---- layers.c
@@ -390,9 +390,9 @@ static inline int64_t level_rows(const Model *m, int l) {
 }
 void model_forward(Model *m);
 void model_backward(Model *m); // from m->g = dLoss / d logits
-// dw = aᵀ g over the rows of g, into the window of p.
+// dw = aᵀ g over the rows of g, into the span of p; or into its rows from `first` on, one for each
+// column of a.
 void matrix_gradient(const Model *m, const Parameter *p, Rows a, Rows g, const Poll *poll);
-// The same into the rows of p from `first` on, one for each column of a.
 void matrix_gradient_from(const Model *m, const Parameter *p, int64_t first, Rows a, Rows g,
                           const Poll *poll);
 int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // floats

@@ -79,7 +79,8 @@ static void gin_buffers(Model *m, const Allocator *allocator, int l) {
     alloc_aggregate(m, allocator, l);
     if (is_made_once(&m->shape, l))
         layer->own[PARTIALS] = alloc_rows(allocator, m->rows, in, "aggregated rows");
-    layer->own[HIDDEN] = alloc_rows(allocator, m->rows, out, "hidden rows of perceptrons");
+    Allocator above = of_level(*allocator, &m->shape, l + 1);
+    layer->own[HIDDEN] = alloc_rows(&above, m->rows, out, "hidden rows of perceptrons");
     if (!m->shape.inference)
         layer->bits = alloc_device(allocator, (size_t)(m->rows * rows_stride(out) / 8),
                                    "dropout and activation bits");
@@ -160,13 +161,13 @@ static void epsilon_gradient(const LayerRun *run, DeviceFloat *d, const Poll *po
     } else if (da.at != NULL) {
         b->dot(d, da, rows_first(run->h, da.count));
     } else {
-        Rows hw = rows_first(gradient_rows(run->m, du.columns, 2), du.count);
+        Rows hw = rows_first(gradient_rows(run->m, run->l + 1, 2), du.count);
         b->dense(hw, (Range){0, du.count}, run->h, weights_of(run, ROLE_WEIGHT), NULL, false, poll);
         b->dot(d, du, hw);
     }
 }
 
-// ε is the last window, whose gradient is made first.
+// ε is the last span, whose gradient is made first.
 static void gin_parameter_gradient(const LayerRun *run, const Parameter *p, const Poll *poll) {
     Model *m = run->m;
     DeviceFloat *d = flat_at(m->gradient, p->begin);

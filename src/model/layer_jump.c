@@ -27,9 +27,10 @@ static void jump_buffers(Model *m, const Allocator *allocator, int l) {
         layer->own[0] = alloc_rows(allocator, n, in, "aggregated rows");
         layer->bits = alloc_device(allocator, (size_t)(n * rows_stride(in)), "levels of maxima");
     }
+    Allocator of_gradient = of_level(*allocator, shape, max ? l : l + 1);
     if (!shape->inference)
         m->jump_gradient =
-            alloc_rows(allocator, n, max ? in : shape->width[l + 1], "gradients of rows");
+            alloc_rows(&of_gradient, n, max ? in : shape->width[l + 1], "gradients of rows");
 }
 
 static void larger_rows(const LayerRun *run, Range rows, const Poll *poll) {
@@ -63,11 +64,11 @@ static void jump_aggregate_gradient(const LayerRun *run, const Poll *poll) {
     if (m->shape.jump == JUMP_MAX) {
         b->dense_transposed(m->jump_gradient, (Range){0, run->g.count}, run->g,
                             weights_of(run, ROLE_WEIGHT), false, poll);
-        b->zero(run->da.at, rows_bytes(run->g.count, run->da.columns)); // the others are 0
+        rows_zero(b, rows_first(run->da, run->g.count)); // the others are 0
         jump_gradient(m, top_level(&m->shape), run->da);
         return;
     }
-    b->copy(m->jump_gradient.at, run->g.at, rows_bytes(run->g.count, run->g.columns));
+    rows_copy(b, m->jump_gradient, run->g);
     b->dense_transposed(run->da, (Range){0, run->g.count}, run->g,
                         jump_weights(m, top_level(&m->shape)), false, poll);
 }

@@ -130,7 +130,7 @@ static void gcn2_aggregate_gradient(const LayerRun *run, const Poll *poll) {
     if (!run->m->shape.aggregates[run->l])
         return;
     b->add_scaled(run->da, all, times(1 - beta), run->g, times(beta), run->da, poll);
-    b->scale(run->g.at, run->g.count * run->g.stride, beta);
+    b->add_scaled(run->g, all, times(0), run->g, times(beta), run->g, poll);
     mix_back(run, run->da, run->da, poll);
 }
 

@@ -146,8 +146,8 @@ void model_forward(Model *m) {
 // ---- backward: the gradients of parameters
 //
 // Their order is fixed: the flat gradient is made from its end to its beginning, so that gradsync
-// sums finished windows over ranks while the rest is computed (gradsync.h). The flat array holds
-// the windows layer by layer, and inside a layer W first and gamma and beta last (shape.c). So
+// sums finished spans over ranks while the rest is computed (gradsync.h). The flat array holds
+// the spans layer by layer, and inside a layer W first and gamma and beta last (shape.c). So
 // backward goes from the last layer to the first, and in each layer from the norm behind it to W.
 
 static void made(Model *m, const Parameter *p) {
@@ -219,13 +219,12 @@ static void backward_rows(void *context, Range rows, const Poll *poll) {
 
 static void backward_aggregate_first(LayerRun *run) {
     Model *m = run->m;
-    int64_t in = m->shape.width[run->l];
     if (!wants_input_gradient(&m->shape, run->l)) {
         parameter_gradients(run, gradient_poll(m));
         return;
     }
-    run->da = rows_first(gradient_rows(m, in, 2), run->g.count);
-    run->dh = rows_first(gradient_rows(m, in, 1), run->h.count);
+    run->da = rows_first(gradient_rows(m, run->l, 2), run->g.count);
+    run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
     rule_of(&m->shape, run->l)->aggregate_gradient(run, gradient_poll(m));
     propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
                                 .in = run->da,
@@ -238,14 +237,13 @@ static void backward_aggregate_first(LayerRun *run) {
 // No layer above reads these rows, only a norm of columns does: their gradient begins at 0.
 static void zero_unread(const LayerRun *run) {
     Rows dh = run->dh;
-    run->m->parts.backend->zero(flat_at(dh.at, run->g.count * dh.stride),
-                                rows_bytes(dh.count - run->g.count, dh.columns));
+    rows_zero(run->m->parts.backend, rows_range(dh, (Range){run->g.count, dh.count}));
 }
 
 static void backward_without_edges(LayerRun *run) {
     Model *m = run->m;
     if (wants_input_gradient(&m->shape, run->l)) {
-        run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
+        run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
         run->da = run->dh;
         zero_unread(run);
         rule_of(&m->shape, run->l)->aggregate_gradient(run, gradient_poll(m));
@@ -256,7 +254,7 @@ static void backward_without_edges(LayerRun *run) {
 
 static void backward_without_weights(LayerRun *run) {
     Model *m = run->m;
-    run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
+    run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
     propagate(m, (OperatorCall){
                      .over = &run->layer->propagation[BACKWARD], .in = run->g, .out = run->dh});
 }
@@ -264,7 +262,7 @@ static void backward_without_weights(LayerRun *run) {
 // The gradient of what layer l aggregates, in a buffer `turn` slots after that of G.
 static Rows backward_aggregate(LayerRun *run, int turn) {
     Model *m = run->m;
-    Rows out = rows_first(gradient_rows(m, m->shape.width[run->l + 1], turn), run->h.count);
+    Rows out = rows_first(gradient_rows(m, run->l + 1, turn), run->h.count);
     propagate(m, (OperatorCall){.over = &run->layer->propagation[BACKWARD],
                                 .in = run->g,
                                 .out = out,
@@ -285,7 +283,7 @@ static void backward_transform_first(LayerRun *run) {
     parameter_gradients(run, poll);
     if (!wants_input_gradient(&m->shape, run->l))
         return;
-    run->dh = rows_first(gradient_rows(m, m->shape.width[run->l], 1), run->h.count);
+    run->dh = rows_first(gradient_rows(m, run->l, 1), run->h.count);
     m->parts.backend->dense_transposed(run->dh, (Range){0, dy.count}, dy,
                                        weights_of(run, ROLE_WEIGHT), false, poll);
     backward_rows(run, (Range){0, run->g.count}, poll);
@@ -328,8 +326,7 @@ static void backward_layer(Model *m, int l) {
 void model_backward(Model *m) {
     m->made = m->shape.parameter_spans;
     if (m->anchor_gradient.at != NULL)
-        m->parts.backend->zero(m->anchor_gradient.at,
-                               rows_bytes(m->anchor_gradient.count, m->anchor_gradient.columns));
+        rows_zero(m->parts.backend, m->anchor_gradient);
     for (int l = m->shape.layers - 1; m->made > 0; l--) {
         timers_place(timers_in_use(), l, BACKWARD);
         backward_layer(m, l);

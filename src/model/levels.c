@@ -37,10 +37,8 @@ static void add(const Model *m, Rows dh, Rows more) {
 
 // The buffer for the gradient of a level to which a skip leads.
 static Rows late_rows(const Model *m, int level) {
-    for (int i = 0; i < m->widths; i++)
-        if (m->gradient_width[i] == m->shape.width[level])
-            return m->gradient_late[i][level_set(&m->shape, level)];
-    return (Rows){0};
+    int i = gradient_slot(m, level);
+    return i < m->widths ? m->gradient_late[i][level_set(&m->shape, level)] : (Rows){0};
 }
 
 // A skip leads the gradient of its level past the layers between to the level that it reads.
@@ -51,7 +49,7 @@ static void skip_gradient(Model *m, int level, Rows dh) {
     if (!m->shape.skips[level - 1] || from < 0 || !wants_input_gradient(&m->shape, from))
         return;
     m->late[set] = rows_first(late_rows(m, level), dh.count);
-    m->parts.backend->copy(m->late[set].at, dh.at, rows_bytes(dh.count, dh.columns));
+    rows_copy(m->parts.backend, m->late[set], dh);
 }
 
 // ---- the jumping layer

@@ -21,7 +21,8 @@ static int64_t most_rows(const ModelShape *shape, const Shard *shard) {
 
 static void make_blocks(Model *m, const Config *config, Error *err) {
     snprintf(m->panels, sizeof m->panels, "%s", config->run.panels);
-    m->operators = (Operators){.backend = m->parts.backend, .panels = m->panels};
+    m->operators =
+        (Operators){.backend = m->parts.backend, .panels = m->panels, .rows = m->shape.rows};
     bool edges = model_reads_edges(&m->shape);
     for (int stage = 0; edges && stage < m->shape.stages && err->code == 0; stage++)
         block_init(&m->forward[stage].block, m->shape.normalisation, m->parts.patterns->full[stage],
@@ -168,7 +169,7 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     model_forward(m);
     m->slot = 0;
     int last = m->shape.layers;
-    m->g = rows_first(gradient_rows(m, m->shape.width[last], 0), level_rows(m, last));
+    m->g = rows_first(gradient_rows(m, last, 0), level_rows(m, last));
     const Loss *loss = m->shape.loss;
     LossInput in = training_input(m, rows_first(m->layer[last - 1].z, m->g.count));
     loss->make(&in, double_at(m->device_loss, SPLIT_TRAIN), m->g, SPLIT_TRAIN,
@@ -203,7 +204,7 @@ Rows model_embedding(const Model *m, int level) {
 void model_loss_norms(Model *m, float *norm, float *gradient) {
     int last = m->shape.layers;
     int64_t classes = m->shape.width[last];
-    Rows g = rows_first(gradient_rows(m, classes, 0), level_rows(m, last));
+    Rows g = rows_first(gradient_rows(m, last, 0), level_rows(m, last));
     LossInput in = loss_input(m, rows_first(m->layer[last - 1].z, g.count));
     in.form = m->weigh.form;
     m->shape.loss->make(&in, double_at(m->device_loss, SPLIT_NONE), g, SPLIT_TRAIN, 1);

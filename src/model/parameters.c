@@ -1,4 +1,4 @@
-// The parameters of a model: windows of one flat array in the order of the layers, their names and
+// The parameters of a model: spans of one flat array in the order of the layers, their names and
 // initial values.
 #include "internal.h"
 #include <math.h>

@@ -49,10 +49,12 @@ static Block block_at(const Model *m, const PropagationSpec *spec) {
 }
 
 static PropagationForm form_at(const Model *m, const PropagationSpec *spec) {
+    int l = spec->id.layer;
     PropagationForm form = {.pattern = spec->pattern,
                             .options = full_precision_options(m),
                             .columns =
                                 model_exchanged(&m->shape, spec->id.layer, spec->id.direction),
+                            .rows = level_type(&m->shape, l + m->shape.transform_first[l]),
                             .id = spec->id,
                             .in_flight = spec->of_training && m->parts.schedule->keeps_in_flight};
     if (spec->of_training) {
@@ -64,7 +66,7 @@ static PropagationForm form_at(const Model *m, const PropagationSpec *spec) {
 
 // ---- operators
 
-// The widest rows that an operator on these own edges will see.
+// The widest rows on these own edges.
 static int64_t widest(const Model *m, const Pattern *pattern) {
     int64_t most = 0;
     for (int l = 0; l < m->shape.layers; l++)
@@ -116,16 +118,13 @@ static OperatorForm operator_form(const Model *m, const Block *block) {
     return form;
 }
 
-// ---- rows before post
-
 // Are the rows of that exchange sent before post?
 static bool is_before_post(const Model *m, const PropagationSpec *spec) {
     return spec->of_training && spec->id.direction == FORWARD &&
            m->shape.before_post[spec->id.layer];
 }
 
-// What post_halo needs, planned or allocated: halo rows of their own where the schedule keeps the
-// received ones, which are those before post.
+// What post_halo needs: halo rows of their own where the schedule keeps those before post.
 static void alloc_before_post(BeforePost *before, const Model *m, const Allocator *allocator,
                               const PropagationSpec *spec, const Block *block) {
     const HaloPlan *p = &spec->pattern->plan;
@@ -155,8 +154,6 @@ static void fill_halo_right(const BeforePost *before, const Model *m, const Bloc
     pinned_side_free(b, halo);
     memory_free(mine);
 }
-
-// ---- layers
 
 static void make_propagation(Model *m, Propagation *over, const PropagationSpec *spec) {
     Block block = block_at(m, spec);
@@ -209,7 +206,6 @@ void propagate(Model *m, OperatorCall call) {
 
 // ---- what is made of the features once (lossless.input_features)
 
-// The stages of the feature layers.
 static int once_stages(const ModelShape *shape) {
     return shape->feature_layers < shape->stages ? shape->feature_layers : shape->stages;
 }
@@ -229,14 +225,16 @@ static PropagationForm once_form(const Model *m, int stage) {
     return (PropagationForm){.pattern = m->parts.patterns->full[stage],
                              .options = full_precision_options(m),
                              .columns = m->shape.width[0],
+                             .rows = level_type(&m->shape, 0),
                              .id = {stage, FORWARD}};
 }
 
 // The sum of model.mix takes place of the last aggregate, which then needs rows of its own.
 static Rows alloc_unmixed(const Model *m, const Allocator *allocator) {
+    Allocator typed = of_level(*allocator, &m->shape, 0);
     return m->shape.mixes == 0
                ? m->features
-               : alloc_rows(allocator, m->features.count, m->shape.width[0], "aggregated features");
+               : alloc_rows(&typed, m->features.count, m->shape.width[0], "aggregated features");
 }
 
 static void mix_in(const Model *m, int l, Rows in, Rows out) {
@@ -246,17 +244,17 @@ static void mix_in(const Model *m, int l, Rows in, Rows out) {
                                  l == 0 ? in : m->features, factor, out, NULL);
 }
 
-// The aggregate of the features, and the aggregate of that for every feature layer. The last one
-// ends in m->features, the one before it in m->aggregate_input.
+// The aggregate for every feature layer: the last one's in m->features, before it aggregate_input.
 static void features_once(Model *m, ExchangeBuffers *buffers) {
     Propagation once[SHARD_SETS];
-    Operators operators = {.backend = m->parts.backend, .panels = "rows"};
+    Operators operators = {.backend = m->parts.backend, .panels = "rows", .rows = m->shape.rows};
     int stages = once_stages(&m->shape);
     for (int stage = 0; stage < stages; stage++) {
         OperatorForm of_block = once_operator(m, stage);
         PropagationForm form = once_form(m, stage);
         propagation_init(&once[stage], operator_find(&operators, &of_block), &form, buffers);
     }
+    operators_alloc(&operators, &(Allocator){.backend = operators.backend});
     Rows in = m->x, last = alloc_unmixed(m, &(Allocator){.backend = m->parts.backend});
     for (int l = 0; l < m->shape.feature_layers; l++) {
         Rows out = (m->shape.feature_layers - l) % 2 == 1 ? last : m->aggregate_input;
@@ -285,12 +283,11 @@ static void features_kept(Model *m, ExchangeBuffers *buffers) {
         channel_receive(channel, group);
     channel_finish(channel);
     Rows received = channel_rows(channel);
-    m->parts.backend->copy(m->halo_features.at, received.at,
-                           rows_bytes(received.count, received.columns));
+    rows_copy(m->parts.backend, m->halo_features, received);
     channel_free(channel);
 }
 
-// Measures panel widths on the real Patterns, with buffers of the right width as scratch.
+// Panel widths are measured on the real Patterns, in buffers of the right width.
 static void tune(Model *m) {
     for (int l = 0; l < m->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
@@ -313,6 +310,7 @@ void propagations_make(Model *m) {
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
     make_labels(m);
+    operators_alloc(&m->operators, &(Allocator){.backend = m->parts.backend});
     tune(m);
 }
 
@@ -346,7 +344,7 @@ static void plan_spec(MemoryForecast *forecast, BufferSizes *shared, Model *m,
 // What propagations_features needs at set-up.
 static void plan_features(MemoryForecast *forecast, const Model *m) {
     const Backend *b = m->parts.backend;
-    Operators operators = {.backend = b, .panels = "rows"};
+    Operators operators = {.backend = b, .panels = "rows", .rows = m->shape.rows};
     CodecOptions exact = full_precision_options(m);
     BufferSizes most = {0};
     if (m->shape.layer0 != LAYER0_EXCHANGED)
@@ -357,6 +355,7 @@ static void plan_features(MemoryForecast *forecast, const Model *m) {
         operator_forecast(&operators, forecast, &of_block);
         propagation_forecast(forecast, &most, b, &form);
     }
+    operators_alloc(&operators, &(Allocator){.backend = b, .forecast = forecast});
     if (m->shape.layer0 == LAYER0_KEPT)
         channel_forecast(forecast, &most, b, &m->parts.patterns->of[0][FORWARD]->plan, &exact,
                          m->shape.width[0]);
@@ -377,6 +376,7 @@ void propagations_forecast(MemoryForecast *forecast, Model *m) {
         OperatorForm form = operator_form(m, &block);
         operator_forecast(&m->operators, forecast, &form);
     }
+    operators_alloc(&m->operators, &(Allocator){.backend = m->parts.backend, .forecast = forecast});
     exchange_buffers_forecast(forecast, m->parts.backend, &shared);
 }
 

@@ -214,6 +214,8 @@ static bool make_shape(ModelShape *shape, const LayerKind *kind, const Config *c
                           .keep = (float)(1 - config->model.dropout),
                           .input_keep = (float)(1 - config->model.input_dropout),
                           .random = config_random(config)};
+    if (strcmp(config->run.precision, "bf16") == 0)
+        shape->rows = ROWS_BF16;
     assert(kind->keys.bytes <= sizeof shape->options);
     config_values(config, &kind->keys, shape->options);
     if (shape->loss == NULL)
@@ -296,6 +298,18 @@ bool wants_input_gradient(const ModelShape *shape, int l) {
     for (int k = 0; k < l; k++)
         below |= uses_weights(shape, k);
     return below;
+}
+
+RowsType level_type(const ModelShape *shape, int level) {
+    for (int l = level; l < shape->layers; l++)
+        if (multiplies_first(shape, l) || (shape->weights[l] && !shape->transform_first[l]))
+            return shape->rows;
+    return ROWS_FP32;
+}
+
+Allocator of_level(Allocator allocator, const ModelShape *shape, int level) {
+    allocator.rows = level_type(shape, level);
+    return allocator;
 }
 
 int64_t model_exchanged(const ModelShape *shape, int l, int direction) {

@@ -16,6 +16,33 @@ static int rest_ranges(const Pattern *p, Range rest[PATTERN_RANGES + 1]) {
     return count;
 }
 
+static int64_t rest_rows(const Pattern *p) {
+    Range rest[PATTERN_RANGES + 1];
+    int64_t rows = 0;
+    for (int i = rest_ranges(p, rest) - 1; i >= 0; i--)
+        rows += rest[i].end - rest[i].begin;
+    return rows;
+}
+
+// Where in the sums of op->rest row r is.
+static int32_t place_of(const SparseOperator *op, int32_t r) {
+    int64_t before = 0;
+    int i = 0;
+    for (; i + 1 < op->rest_count && r >= op->rest[i].end; i++)
+        before += op->rest[i].end - op->rest[i].begin;
+    assert(r >= op->rest[i].begin && r < op->rest[i].end);
+    return (int32_t)(before + r - op->rest[i].begin);
+}
+
+static size_t place_bytes(const Pattern *p) { return (size_t)p->halo.rows * sizeof(int32_t); }
+
+static void make_places(SparseOperator *op) {
+    const Pattern *p = op->block.pattern;
+    op->place = memory_alloc(place_bytes(p), "halo cursors");
+    for (int64_t k = 0; k < p->halo.rows; k++)
+        op->place[k] = place_of(op, p->halo_row[k]);
+}
+
 static size_t left_own_bytes(const Pattern *p) { return (size_t)(p->rows + 1) * sizeof(float); }
 
 // `left` is only for rows that are complete after the own part.
@@ -34,12 +61,14 @@ static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
 }
 
 // All but its aggregate.
-static void make_rest(SparseOperator *op, const OperatorForm *form) {
+static void make_rest(SparseOperator *op, const OperatorForm *form, RowsType rows) {
     const Backend *b = op->backend;
     const Pattern *p = op->block.pattern;
     op->partial = b->aggregate_new(&p->partial, p->plan.sources, form->columns, "rows");
     op->rest_count = rest_ranges(p, op->rest);
-    op->halo = b->aggregate_halo_new(&p->halo, p->halo_row);
+    if (rows == ROWS_BF16)
+        make_places(op);
+    op->halo = b->aggregate_halo_new(&p->halo, op->place != NULL ? op->place : p->halo_row);
     op->left = form->left;
     op->right = form->right;
     if (op->block.left != NULL)
@@ -47,8 +76,15 @@ static void make_rest(SparseOperator *op, const OperatorForm *form) {
 }
 
 // True if the operator is new.
-static bool enter(Operators *operators, const Block *block, SparseOperator **entered) {
-    SparseOperator new = {.backend = operators->backend, .block = *block, .owns_aggregate = true};
+static bool enter(Operators *operators, const OperatorForm *form, SparseOperator **entered) {
+    const Block *block = &form->block;
+    SparseOperator new = {.backend = operators->backend,
+                          .block = *block,
+                          .owns_aggregate = true,
+                          .sums = (const DeviceFloat *const *)&operators->sums};
+    size_t sums = rows_bytes(rest_rows(block->pattern), form->columns);
+    if (operators->rows == ROWS_BF16 && sums > operators->sum_bytes)
+        operators->sum_bytes = sums;
     for (int i = 0; i < operators->count; i++) {
         SparseOperator *op = &operators->at[i];
         if (op->block.pattern->own.offset != block->pattern->own.offset)
@@ -68,17 +104,22 @@ static bool enter(Operators *operators, const Block *block, SparseOperator **ent
 
 SparseOperator *operator_find(Operators *operators, const OperatorForm *form) {
     SparseOperator *op;
-    if (!enter(operators, &form->block, &op))
+    if (!enter(operators, form, &op))
         return op;
     if (op->owns_aggregate)
         op->aggregate = op->backend->aggregate_new(&form->largest->own, form->sources,
                                                    form->columns, operators->panels);
-    make_rest(op, form);
+    make_rest(op, form, operators->rows);
     return op;
+}
+
+void operators_alloc(Operators *operators, const Allocator *allocator) {
+    operators->sums = alloc_device(allocator, operators->sum_bytes, "sums of aggregates");
 }
 
 void operators_clear(Operators *operators) {
     const Backend *b = operators->backend;
+    b->free(operators->sums);
     for (int i = 0; i < operators->count; i++) {
         SparseOperator *op = &operators->at[i];
         if (op->owns_aggregate)
@@ -86,6 +127,7 @@ void operators_clear(Operators *operators) {
         b->aggregate_free(op->partial);
         b->free(op->left_own);
         b->aggregate_halo_free(op->halo);
+        memory_free(op->place);
     }
 }
 
@@ -104,13 +146,15 @@ static void plan_aggregate(const Allocator *allocator, const Csr *csr, int64_t s
                  "work space of aggregates");
 }
 
-static void plan_rest(const Allocator *allocator, const OperatorForm *form) {
+static void plan_rest(const Allocator *allocator, const OperatorForm *form, RowsType rows) {
     const Pattern *p = form->block.pattern;
     plan_aggregate(allocator, &p->partial, p->plan.sources, form->columns, "rows");
     plan_csr(allocator, &p->halo);
     if (!allocator->backend->host_is_device)
         alloc_device(allocator, (size_t)p->halo.rows * sizeof *p->halo_row, "edges of aggregates");
     alloc_device(allocator, allocator->backend->aggregate_halo_bytes(&p->halo), "halo cursors");
+    if (rows == ROWS_BF16)
+        alloc_host(allocator, place_bytes(p), "halo cursors");
     if (form->block.left != NULL)
         alloc_device(allocator, left_own_bytes(p), "diagonals");
 }
@@ -118,10 +162,10 @@ static void plan_rest(const Allocator *allocator, const OperatorForm *form) {
 void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form) {
     Allocator allocator = {.backend = operators->backend, .forecast = forecast};
     SparseOperator *op;
-    if (!enter(operators, &form->block, &op))
+    if (!enter(operators, form, &op))
         return;
     if (op->owns_aggregate)
         plan_aggregate(&allocator, &form->largest->own, form->sources, form->columns,
                        operators->panels);
-    plan_rest(&allocator, form);
+    plan_rest(&allocator, form, operators->rows);
 }

@@ -1,8 +1,10 @@
 // Propagations: the channel of a sparse operator, its partial aggregates, and its buffers.
 #include "fringe/operator.h"
 
-static Rows alloc_partials(const Allocator *allocator, const PropagationForm *form) {
-    return alloc_rows(allocator, form->pattern->partial.rows, form->columns, "partial aggregates");
+static Rows alloc_partials(const Allocator *untyped, const PropagationForm *form) {
+    Allocator allocator = *untyped;
+    allocator.rows = form->rows;
+    return alloc_rows(&allocator, form->pattern->partial.rows, form->columns, "partial aggregates");
 }
 
 void propagation_init(Propagation *over, SparseOperator *op, const PropagationForm *form,

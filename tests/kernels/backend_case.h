@@ -94,7 +94,10 @@ static inline DeviceFloat *case_floats(Case *c, int64_t count) {
 
 static inline Rows case_rows(Case *c, int64_t count, int64_t columns) {
     float *host = random_numbers(c, count * columns);
-    Rows rows = {case_zeros(c, rows_bytes(count, columns)), count, columns, rows_stride(columns)};
+    Rows rows = {.at = case_zeros(c, rows_bytes(count, columns)),
+                 .count = count,
+                 .columns = columns,
+                 .stride = rows_stride(columns)};
     c->b->upload_rows(rows, host);
     c->b->finish(NULL);
     memory_free(host);
@@ -103,7 +106,8 @@ static inline Rows case_rows(Case *c, int64_t count, int64_t columns) {
 
 static inline Rows case_dirty_rows(Case *c, int64_t count, int64_t columns) {
     int64_t stride = rows_stride(columns);
-    return (Rows){case_floats(c, count * stride), count, columns, stride};
+    return (Rows){
+        .at = case_floats(c, count * stride), .count = count, .columns = columns, .stride = stride};
 }
 
 static inline DeviceInt32 *case_int32s(Case *c, int64_t count, int32_t below) {
@@ -141,8 +145,9 @@ static inline DeviceFloat *far_floats(const Case *c, const DeviceFloat *at, int6
     return at == NULL ? NULL : flat_at(at, -c->far * of_a_row);
 }
 static inline Rows far_rows(const Case *c, Rows rows) {
-    return (Rows){far_floats(c, rows.at, rows.stride), c->far + rows.count, rows.columns,
-                  rows.stride};
+    rows.at = far_floats(c, rows.at, rows.stride);
+    rows.count += c->far;
+    return rows;
 }
 static inline Range far_range(const Case *c, Range range) {
     return (Range){c->far + range.begin, c->far + range.end};

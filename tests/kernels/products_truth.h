@@ -80,8 +80,9 @@ static inline void tried_block(const ProductKernels *kernels, float *c, const fl
                                int64_t columns) {
     static uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
     static uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
-    kernels->by_rows(a, &(ProductInput){x, rows, depth, stride});
-    kernels->by_columns(b, &(ProductInput){w, depth, columns, columns}, 16);
+    kernels->by_rows(a, &(ProductInput){.at = x, .rows = rows, .columns = depth, .stride = stride});
+    kernels->by_columns(
+        b, &(ProductInput){.at = w, .rows = depth, .columns = columns, .stride = columns}, 16);
     kernels->block(&(ProductBlock){.a = a,
                                    .b = b,
                                    .rows = rows,
@@ -89,7 +90,7 @@ static inline void tried_block(const ProductKernels *kernels, float *c, const fl
                                    .pairs = (depth + 1) / 2,
                                    .c = c,
                                    .c_stride = columns,
-                                   .by_rows = true});
+                                   .pitch = PRODUCT_PITCH});
 }
 
 // The inputs, by row and column: one row of eight has infinities and NaNs, one huge numbers, one
