@@ -13,6 +13,7 @@
 #include "device.h"
 #include "internal.h"
 #include "kernels/products_truth.h"
+#include "grid.h"
 #include "products.h"
 #include <omp.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 
 typedef struct Work {
     Rows x, out;
+    Rows x_bf16, out_bf16; // the same, as a training in bf16 has them
     float *w, *dw, *scratch;
 } Work;
 
@@ -30,21 +32,36 @@ static void fill(float *at, int64_t count) {
         at[i] = random_uniform16(key, i / 512, 0, i % 512) - 0.5f;
 }
 
+static Rows bf16_of(Rows rows) {
+    Rows out = alloc_rows(&(Allocator){.backend = device(), .rows = ROWS_BF16}, rows.count,
+                          rows.columns, "rows of bf16");
+    uint16_t *to = (uint16_t *)(void *)floats(out);
+    for (int64_t i = 0; i < rows.count * rows.stride; i++)
+        to[i] = (uint16_t)(float_bits(floats(rows)[i]) >> 16);
+    return out;
+}
+
 // Padding is filled too; the products do not read it.
 static Work work_new(int64_t rows, int64_t depth, int64_t columns) {
     int64_t scratch = backend_cpu.dense_gradient_scratch(rows, depth, columns);
-    Work work = {rows_alloc(device(), rows, depth, "x"), rows_alloc(device(), rows, columns, "out"),
-                 ALLOC(float, depth *columns, "w"), ALLOC(float, depth *columns, "dw"),
-                 ALLOC(float, scratch, "scratch")};
+    Work work = {.x = rows_alloc(device(), rows, depth, "x"),
+                 .out = rows_alloc(device(), rows, columns, "out"),
+                 .w = ALLOC(float, depth *columns, "w"),
+                 .dw = ALLOC(float, depth *columns, "dw"),
+                 .scratch = ALLOC(float, scratch, "scratch")};
     fill(floats(work.x), rows * work.x.stride);
     fill(floats(work.out), rows * work.out.stride);
     fill(work.w, depth * columns);
+    work.x_bf16 = bf16_of(work.x);
+    work.out_bf16 = bf16_of(work.out);
     return work;
 }
 
 static void work_free(Work *work) {
     rows_free(device(), &work->x);
     rows_free(device(), &work->out);
+    rows_free(device(), &work->x_bf16);
+    rows_free(device(), &work->out_bf16);
     memory_free(work->w);
     memory_free(work->dw);
     memory_free(work->scratch);
@@ -71,8 +88,11 @@ static void use(const char *precision) {
           err.text);
 }
 static void in_bf16(void (*run)(void *), void *context) {
+    Work work = *(Work *)context;
+    work.x = work.x_bf16;
+    work.out = work.out_bf16;
     use("bf16");
-    run(context);
+    run(&work);
     use("fp32");
 }
 static void forward_bf16(void *context) { in_bf16(forward, context); }
