@@ -60,6 +60,14 @@ const char *data_path_or_skip(const char *inside);
 // How often a test repeats what chance decides: `few` times in the suite, `many` times where
 // FRINGE_LONG is set (bench/run.sh late, or by hand).
 int test_turns(int few, int many);
+// `few` under the sanitizers, which are to watch each line of the product with each tail of shapes
+// and each codec once; `all` elsewhere, where each value, seed and combination is judged. A
+// constant.
+#ifdef __SANITIZE_ADDRESS__
+#define UNDER_SANITIZERS(few, all) (few)
+#else
+#define UNDER_SANITIZERS(few, all) (all)
+#endif
 
 // A new empty folder, the same on all ranks; it is removed when the program ends. Collective.
 const char *test_folder(void);

@@ -92,13 +92,16 @@ static double mean_may_err(const RoundTrip *t, int64_t c, int draws) {
            2 * magnitude * 0x1p-23;
 }
 
+// The sanitizers see a few draws of each, whose noise says nothing.
+enum { STATISTICS = UNDER_SANITIZERS(0, 1) };
+
 // Unbiased, and as noisy as the formula says where that is more than rounding.
 static void check_draws(RoundTrip *t, int draws) {
     double error[BUCKET], found = draw_many(t, draws, error), theory = noise_in_theory(t);
     double step = step_sent(t, 0);
     for (int64_t c = 0; c < t->shape.columns; c++)
         assert_near(error[c], 0, mean_may_err(t, c, draws));
-    if (theory > step * step / 4)
+    if (STATISTICS && theory > step * step / 4)
         assert_near(found / theory, 1, 0.05);
 }
 
@@ -121,7 +124,7 @@ TEST(draws_are_unbiased_and_as_noisy_as_said) {
             RoundTrip t = row_new(options, BUCKET);
             row_fill(&t, kind);
             row_ready(&t);
-            check_draws(&t, test_turns(600, 20000));
+            check_draws(&t, test_turns(UNDER_SANITIZERS(40, 600), 20000));
             round_trip_clear(&t);
         }
 }
@@ -151,7 +154,8 @@ TEST(zero_stays_zero) {
         for (int64_t c = 0; c < BUCKET; c += 2)
             values(&t)[c] = c % 4 == 0 ? 0.0F : -0.0F;
         row_ready(&t);
-        for (int i = 0; i < test_turns(2000, 40000); i++) { // 256 zeros each: 10^7 in the long form
+        for (int i = 0; i < test_turns(UNDER_SANITIZERS(50, 2000), 40000);
+             i++) { // 256 zeros each: 10^7 in the long form
             draw(&t, i);
             for (int64_t c = 0; c < BUCKET; c += 2)
                 if (landed(&t, 0)[c] != 0)
@@ -231,11 +235,13 @@ TEST(worst_rows_reach_omega) {
         worst_fill(&t, options);
         row_ready(&t);
         double theory = noise_in_theory(&t) / norm_squared(&t) / omega;
-        double found = draw_many(&t, test_turns(300, 20000), error) / norm_squared(&t) / omega;
+        double found = draw_many(&t, test_turns(UNDER_SANITIZERS(10, 300), 20000), error) /
+                       norm_squared(&t) / omega;
         assert_true(theory <= (options.bf16 ? 1.017 : 1 + 1e-6));
         if (!options.bf16)
             assert_near(theory, 1, 1e-3);
-        assert_near(found / theory, 1, 0.05);
+        if (STATISTICS)
+            assert_near(found / theory, 1, 0.05);
         round_trip_clear(&t);
     }
 }
@@ -338,7 +344,7 @@ static double relative_noise(const float *x, GridOptions options) {
 
 TEST(usual_rows_are_as_noisy_as_measured) {
     static const double spread[SHAPES] = {.2, .4, .75}; // of a bucket, of the mean
-    int buckets = test_turns(300, 4000);
+    int buckets = test_turns(UNDER_SANITIZERS(20, 300), 4000);
     for (int shape = 0; shape < SHAPES; shape++) {
         double noise[USUAL_GRIDS] = {0};
         float x[BUCKET];
@@ -359,7 +365,7 @@ TEST(usual_rows_are_as_noisy_as_measured) {
 TEST(more_bits_of_powers_are_not_less_noise) {
     static const int bits[] = {4, 5, 6, 8};
     double noise[4] = {0}, error[BUCKET];
-    int buckets = test_turns(200, 4000);
+    int buckets = test_turns(UNDER_SANITIZERS(10, 200), 4000);
     for (int row = 0; row < buckets; row++)
         for (int i = 0; i < 4; i++) {
             RoundTrip t = row_new((GridOptions){GRID_LOG, bits[i], false, true}, BUCKET);
@@ -369,7 +375,7 @@ TEST(more_bits_of_powers_are_not_less_noise) {
             noise[i] += draw_many(&t, 4, error) / norm_squared(&t) / buckets;
             round_trip_clear(&t);
         }
-    for (int i = 0; i < 4; i++) {
+    for (int i = 0; STATISTICS && i < 4; i++) {
         print_message("log, %d bits: %.4f of the square of normal values\n", bits[i], noise[i]);
         assert_near(noise[i], .081, .004);
         assert_near(noise[i] / noise[1], 1, .01);

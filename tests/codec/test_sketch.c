@@ -46,9 +46,8 @@ static double exact_part(int64_t n, int tables, double bins) {
 
 // The parts that are exact by ALGORITHMS D.5: the mean over p of 1 - (1 - e^(-l p))^s.
 TEST(numbers_never_grow) {
-#ifndef __SANITIZE_ADDRESS__ // half a minute
-    assert_near(exact_part(1000000, 2, .3), .429, .02);
-#endif
+    if (UNDER_SANITIZERS(false, true)) // half a minute
+        assert_near(exact_part(1000000, 2, .3), .429, .02);
     assert_near(exact_part(100000, 2, 1), .83, .02);
     assert_near(exact_part(100000, 3, .3), .52, .02);
     assert_near(exact_part(1, 8, .3), 1, 0);
@@ -187,6 +186,8 @@ static SketchOptions form(double density, int kind) {
 TEST(sums_are_right_and_signs_stay) {
     for (int d = 0; d < DENSITIES; d++)
         for (int kind = 0; kind < 16; kind++) {
+            if (UNDER_SANITIZERS((d + kind) % 3 != 0, false))
+                continue;
             fill(densities[d], kind != 5);
             trip(back, x, MANY, form(densities[d], kind));
             for (int64_t i = 0; i < MANY; i++)
@@ -310,7 +311,7 @@ TEST(keys_take_the_published_bytes) {
 
 TEST(odd_values_come_back) {
     static const float odd[] = {FLT_MAX, -FLT_MAX, FLT_MIN, 0x1p-149F, -0x1p-149F, 1, 0, -0.0F};
-    for (int n = 0; n < 40; n++)
+    for (int n = 0; n < 40; n += UNDER_SANITIZERS(n < 4 ? 1 : 7, 1))
         for (int kind = 0; kind < 16; kind++)
             for (int shift = 0; shift < 8; shift++) {
                 for (int i = 0; i < n; i++)

@@ -102,6 +102,8 @@ static void cuts_and_threads_do_not_show(int64_t depth, int64_t columns) {
     static const int64_t cuts[] = {0, 512, 1536, ROWS};
     for (Way way = {0}; way_next(&way);)
         for (size_t c = 0; c < sizeof cuts / sizeof *cuts; c++) {
+            if (UNDER_SANITIZERS(c != (size_t)way.step % 4, false))
+                continue;
             rows_dirty(out);
             cpu_dense(out, (Range){cuts[c], ROWS}, a, on_device(w), on_device(bias), false, NULL);
             cpu_dense(out, (Range){0, cuts[c]}, a, on_device(w), on_device(bias), false, NULL);

@@ -3,7 +3,8 @@
 // snapshot disturbs the stream.
 #include "recount.h"
 
-enum { EVENTS = 100000, MOMENTS = 200, IDS = 400, PARTS = 7 };
+enum { EVENTS = UNDER_SANITIZERS(12000, 100000), MOMENTS = UNDER_SANITIZERS(50, 200) };
+enum { SNAPSHOT_EVENTS = UNDER_SANITIZERS(1500, 4000), IDS = 400, PARTS = 7 };
 
 static Srp *made(const char *score, int64_t window) {
     SrpOptions options = srp_defaults(PARTS);
@@ -14,7 +15,7 @@ static Srp *made(const char *score, int64_t window) {
     return srp;
 }
 
-// 10^5 random events: the counters equal a recount at 200 random moments and at the end.
+// Random events: the counters equal a recount at random moments and at the end.
 TEST(counters_equal_a_recount) {
     for (int i = 0; i < srp_score_family.count; i++) {
         Dice dice = {(uint64_t)i};
@@ -91,7 +92,7 @@ TEST(a_snapshot_leaves_the_stream_as_it_was) {
         options.iterations = i == 2 ? 1 : 1 + i % 3;
         Srp *plain = srp_made(options), *settled = srp_made(options);
         srp_live(plain)->strict = srp_live(settled)->strict = false;
-        for (int64_t n = 0; n < 4000; n++) {
+        for (int64_t n = 0; n < SNAPSHOT_EVENTS; n++) {
             random_event(&event, &dice, IDS);
             srp_given(plain, &event.event);
             srp_given(settled, &event.event);
