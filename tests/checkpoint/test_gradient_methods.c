@@ -79,6 +79,8 @@ WORLD_TEST(a_method_is_its_keys_however_it_runs) {
     const Run *exact = run_method(0);
     for (int i = 1; i < gradient_method_family.count; i++) {
         const Run *preset = run_method(i);
+        if (UNDER_SANITIZERS(i % 3 != 0 && strcmp(method(i)->name, "diana-both") != 0, false))
+            continue;
         Run by_hand = run_by_hand(method(i));
         if (!same_runs(preset, &by_hand) || same_weights(preset, exact))
             fail_msg("%s is not what its keys are, or fp32", method(i)->name);

@@ -151,13 +151,14 @@ TEST(all_ranks_hold_the_same_and_the_error_vanishes) {
     for (int k = 0; k < LOSSY; k++) {
         Sum s;
         sum_init(&s, lossy[k], LONGEST, true);
-        for (uint32_t round = 0; round < 12; round++) {
+        for (uint32_t round = 0; round < UNDER_SANITIZERS(4, 12); round++) {
             sum_up(&s, constant, round);
             assert_same_on_all_ranks(&s);
             assert_true(test_comm.size == 1 || round > 0 ||
                         relative_error(s.gradient, exact, LONGEST) > 1e-4);
         }
-        assert_close(s.gradient, exact, LONGEST, 1e-6 /* floats are added to what is remembered */);
+        if (UNDER_SANITIZERS(false, true)) // floats are added to what is remembered
+            assert_close(s.gradient, exact, LONGEST, 1e-6);
         sum_clear(&s);
     }
     memory_free(exact);

@@ -5,7 +5,7 @@
 
 #include "fringe/halo.h"
 
-enum { ROWS = 1000000, DEGREE = 3 };
+enum { ROWS = UNDER_SANITIZERS(150000, 1000000), DEGREE = 3 };
 
 // All edges lead from rank 0 to rank 1, at random: no cover is found at a glance.
 static Shard shard_of(const Comm *comm, int64_t *group) {
@@ -66,7 +66,8 @@ TEST(the_rank_that_looks_across_answers) {
     if (comm.rank == 1 && (bound < most || bound > 1.5 * most))
         fail_msg("%.0f bytes were foreseen, and %.0f taken", bound, most);
     comm_set_timeout(&comm, seconds / 3);
-    make(&shard, &comm);
+    if (UNDER_SANITIZERS(false, true)) // of fewer rows a third is too short a time
+        make(&shard, &comm);
     const void *taken[] = {
         shard.relation[IN_EDGES].offset,     shard.set[NODES].gid,
         shard.relation[IN_EDGES].remote_gid, shard.set[NODES].reach,

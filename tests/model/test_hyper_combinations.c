@@ -3,7 +3,8 @@
 // another loss or gradient than the dense oracle, though each of them alone may be right.
 #include "gradients.h"
 
-enum { COMBINATIONS = 48, LEAST = 10 }; // on each number of ranks; of every value of every factor
+// on each number of ranks; of every value of every factor
+enum { COMBINATIONS = UNDER_SANITIZERS(16, 48), LEAST = COMBINATIONS / 5 + 1 };
 
 typedef struct Factor {
     const char *name;

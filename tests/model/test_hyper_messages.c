@@ -97,7 +97,7 @@ static void rows_are_those_of_the_replicas(void **state) {
 
 // ---- noise of messages
 
-enum { DRAWS = 200, LOOKS = 8, COLUMNS = 13 };
+enum { DRAWS = UNDER_SANITIZERS(3, 200), LOOKS = 8, COLUMNS = 13 };
 
 // One convolution without weights before its second stage, of which one stage is in few bits.
 typedef struct Noisy {
@@ -261,24 +261,29 @@ static void draw_once(const Noisy *n, Draws *draws, uint32_t epoch) {
 }
 
 // The mean of 200 draws lies within 4 standard errors, and the variance below the bound.
+static void judge_noise(const Noisy *n, const Draws *draws, int stage, int bits) {
+    double variance = draws->square / DRAWS, bound = variance_bound(n, stage, bits);
+    if (test_comm.rank == 0)
+        print_message("stage %d, %d bits: variance %.3g, bound %.3g\n", stage, bits, variance,
+                      bound);
+    assert_true(variance <= bound && variance > bound / 20);
+    for (int k = 0; k < LOOKS; k++) {
+        double mean = draws->look[k] / DRAWS;
+        double error = sqrt((draws->look2[k] / DRAWS - mean * mean) / (DRAWS - 1));
+        if (!(fabs(mean) <= 4 * error))
+            fail_msg("stage %d, %d bits: a mean of %g with a standard error of %g", stage, bits,
+                     mean, error);
+    }
+}
+
 static void check_noise(int stage, int bits) {
     Noisy n;
     Draws draws = {0};
     noisy_init(&n, stage, bits);
     for (uint32_t epoch = 1; epoch <= DRAWS; epoch++)
         draw_once(&n, &draws, epoch);
-    double variance = draws.square / DRAWS, bound = variance_bound(&n, stage, bits);
-    if (test_comm.rank == 0)
-        print_message("stage %d, %d bits: variance %.3g, bound %.3g\n", stage, bits, variance,
-                      bound);
-    assert_true(variance <= bound && variance > bound / 20);
-    for (int k = 0; k < LOOKS; k++) {
-        double mean = draws.look[k] / DRAWS;
-        double error = sqrt((draws.look2[k] / DRAWS - mean * mean) / (DRAWS - 1));
-        if (!(fabs(mean) <= 4 * error))
-            fail_msg("stage %d, %d bits: a mean of %g with a standard error of %g", stage, bits,
-                     mean, error);
-    }
+    if (UNDER_SANITIZERS(false, true)) // a few draws say nothing
+        judge_noise(&n, &draws, stage, bits);
     noisy_clear(&n);
 }
 
@@ -287,7 +292,8 @@ static void few_bits_are_unbiased_and_bounded(void **state) {
     static const int widths[] = {1, 2, 4};
     for (int stage = 0; stage < 2; stage++)
         for (int i = 0; i < 3; i++)
-            check_noise(stage, widths[i]);
+            if (UNDER_SANITIZERS((stage + i) % 2 == 0, true))
+                check_noise(stage, widths[i]);
 }
 
 static const struct CMUnitTest tests[] = {

@@ -31,13 +31,14 @@ TEST(smoothed_rows_become_exact) {
     flight_init(&smooth_one, &ground, "fp32", "overlap", &smoothing);
     flight_init(&exact, &ground, "fp32", "overlap", NULL);
     assert_only_readers_remember(&smooth_one, 1);
-    for (int epoch = 0; epoch < 36; epoch++) {
+    for (int epoch = 0; epoch < UNDER_SANITIZERS(5, 36); epoch++) {
         fly(&smooth_one);
         fly(&exact);
         assert_true(test_comm.size == 1 || epoch > 2 ||
                     gradient_distance(&smooth_one, &exact) > 1e-2);
     }
-    assert_near(gradient_distance(&smooth_one, &exact), 0, 1e-5);
+    if (UNDER_SANITIZERS(false, true)) // after all epochs
+        assert_near(gradient_distance(&smooth_one, &exact), 0, 1e-5);
     flight_clear(&exact);
     flight_clear(&smooth_one);
     ground_clear(&ground);

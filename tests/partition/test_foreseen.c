@@ -4,7 +4,7 @@
 #include "graphs.h"
 #include "resident.h"
 
-enum { GRAPH_NODES = 60000, DEGREE = 12 };
+enum { GRAPH_NODES = UNDER_SANITIZERS(20000, 60000), DEGREE = 12 };
 
 // The other end of the k-th edge of node i: most are near, or anywhere.
 static int64_t other_end(int64_t i, int64_t k, bool near) {
@@ -68,8 +68,10 @@ TEST(what_is_taken_was_foreseen) {
 TEST(what_does_not_fit_is_refused) {
     static const struct {
         const char *limit, *named;
-    } cases[] = {{"run.memory_limit=0.01", "loading the dataset"},
-                 {"run.memory_limit=0.06", "METIS itself"}};
+    } cases[] = {
+        {UNDER_SANITIZERS("run.memory_limit=0.003", "run.memory_limit=0.01"),
+         "loading the dataset"},
+        {UNDER_SANITIZERS("run.memory_limit=0.02", "run.memory_limit=0.06"), "METIS itself"}};
     const char *path = test_path("far.txt");
     write_graph(path, false);
     for (int i = 0; i < 2; i++) {
@@ -91,7 +93,7 @@ TEST(parts_too_large_for_metis_are_ordered_without_clusters) {
     int made[2] = {0};
     snprintf(path, sizeof path, "%s", test_path("near.txt"));
     write_graph(path, true);
-    for (int mebibytes = 0; mebibytes < 200 && made[1] < 2; mebibytes += 6) {
+    for (int mebibytes = 0; mebibytes < 200 && made[1] < 2; mebibytes += UNDER_SANITIZERS(2, 6)) {
         char folder[1024], limit[64];
         Warnings warnings = {0};
         Error err = {0};

@@ -10,6 +10,8 @@
 
 enum { GRAPH_NODES = 120, FEATURES = 19, CLASSES = 4, WEIGHTS = FEATURES * CLASSES };
 static const double decay = 0.02, downhill = 4;
+// The sanitizers see a few epochs of each training, whose weights are no optimum.
+enum { ARRIVES = UNDER_SANITIZERS(0, 1) };
 
 static int everybody_trains(int64_t node) {
     (void)node;

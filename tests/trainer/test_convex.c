@@ -38,9 +38,9 @@ static void configure(const Sum *sum) {
                                 epochs,
                                 step,
                                 shrink};
-    int count = 9;
+    int count = 9, few = UNDER_SANITIZERS(20, sum->epochs);
     Error err = {0};
-    snprintf(epochs, sizeof epochs, "train.epochs=%d", sum->epochs);
+    snprintf(epochs, sizeof epochs, "train.epochs=%d", few);
     snprintf(step, sizeof step, "train.lr=%g", rate);
     snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
     for (int i = 0; i < 3 && sum->how[i] != NULL; i++)
@@ -64,11 +64,12 @@ static double distance(const double *optimum) {
 
 TEST_WITH(sums_arrive_at_the_optimum_or_do_not, make_problem, drop_test_graph) {
     static double optimum[WEIGHTS], z[GRAPH_NODES * FEATURES];
-    find_optimum(optimum, z);
+    if (ARRIVES)
+        find_optimum(optimum, z);
     for (int i = 0; i < SUMS; i++) {
         configure(&sums[i]);
         double apart = distance(optimum);
-        if (!(apart <= sums[i].at_most && apart >= sums[i].at_least))
+        if (ARRIVES && !(apart <= sums[i].at_most && apart >= sums[i].at_least))
             fail_msg("%s: the weights are %g from the optimum, outside of %g to %g", sums[i].how[0],
                      apart, sums[i].at_least, sums[i].at_most);
         if (test_comm.rank == 0)

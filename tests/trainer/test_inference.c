@@ -90,7 +90,7 @@ static void it_takes_nothing_of_training(void **state) {
                                            "scratch of gradients", "optimizer state",
                                            "features of the halo", "features after dropout"};
     for (int which = 0; which < MODELS; which++) {
-        begin((TestGraphKind){.nodes = 3000});
+        begin((TestGraphKind){.nodes = UNDER_SANITIZERS(400, 3000)});
         settle(which);
         size_t before = memory_in_use();
         Inference inference;

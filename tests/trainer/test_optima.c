@@ -49,7 +49,7 @@ static void configure(const Model1 *model) {
                                 shrink};
     int count = 8;
     Error err = {0};
-    snprintf(epochs, sizeof epochs, "train.epochs=%d", model->epochs);
+    snprintf(epochs, sizeof epochs, "train.epochs=%d", UNDER_SANITIZERS(20, model->epochs));
     snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
     for (int i = 0; i < 7 && model->settings[i] != NULL; i++)
         settings[count++] = model->settings[i];
@@ -170,8 +170,12 @@ TEST(models_arrive_at_their_optimum) {
         smooth_features(z);
         configure(model);
         trained(weight);
-        double bound = i == 0 ? hinge_bound(weight, z) : smooth_bound(model, weight, z);
+        double bound = !ARRIVES ? model->most
+                       : i == 0 ? hinge_bound(weight, z)
+                                : smooth_bound(model, weight, z);
         test_graph_clear(&graph);
+        if (!ARRIVES)
+            continue;
         if (!(bound <= model->most) || (test_comm.size > 1 && bound < model->least))
             fail_msg("%s: the objective is up to %g above its least value, outside of %g to %g",
                      model->settings[0], bound, model->least, model->most);
