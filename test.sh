@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Sets up, builds and runs the whole test suite through one CTest: unit, MPI and whole-program tests
 # from build/, and most of them once more under AddressSanitizer and UBSan from build-asan/ (not those
-# marked long or once; on at most two numbers of ranks, and on one if they also run on the backend
-# "fenced"). What is skipped (data that is not there) is listed and counted before CTest's closing
+# marked long or once; on one number of ranks, or two where ranks meet; each line once, but not each
+# value: UNDER_SANITIZERS in tests/support.h). What is skipped (data that is not there) is listed and counted before CTest's closing
 # lines. FRINGE_DATA names the folder of real data.
 #   ./test.sh             everything
 #   ./test.sh --quick     without the sanitizers
