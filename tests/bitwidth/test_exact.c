@@ -66,7 +66,7 @@ static void assert_reported(const Problem *p, const Solution *a) {
 }
 
 TEST(is_what_brute_force_finds) {
-    for (uint64_t seed = 0; seed < 1500; seed++) {
+    for (uint64_t seed = 0; seed < UNDER_SANITIZERS(150, 1500); seed++) {
         Recipe recipe = tiny_recipe(seed);
         Problem p = problem_random(&recipe, seed);
         Error err = {0};
@@ -91,7 +91,7 @@ TEST(is_what_brute_force_finds) {
 // misses the best of tiny problems at times.
 TEST(covered_time_is_used) {
     int exact = 0, proven = 0, all = 0;
-    for (uint64_t seed = 0; seed < 600; seed++) {
+    for (uint64_t seed = 0; seed < UNDER_SANITIZERS(60, 600); seed++) {
         Recipe recipe = tiny_recipe(seed);
         Problem p = problem_random(&recipe, seed);
         Draws d = draws_new(seed + 77);
@@ -126,7 +126,7 @@ TEST(covered_time_is_used) {
 // A9: bound <= exact <= rounded, and the gap to the relaxation is that of a few groups.
 TEST(lies_between_the_bound_and_every_other_choice) {
     int as_fast = 0;
-    for (uint64_t seed = 0; seed < 60; seed++) {
+    for (uint64_t seed = 0; seed < UNDER_SANITIZERS(10, 60); seed++) {
         Recipe recipe = ring_recipe();
         recipe.betas = seed % 2 == 0 ? BETAS_PLAIN : BETAS_DECADES;
         Problem p = problem_random(&recipe, seed);
@@ -205,7 +205,7 @@ static double plain_round(const Plain *front, int links, double variance_weight,
 }
 
 TEST(is_what_the_plain_sweep_finds) {
-    for (uint64_t seed = 0; seed < 120; seed++) {
+    for (uint64_t seed = 0; seed < UNDER_SANITIZERS(20, 120); seed++) {
         Recipe recipe = ring_recipe();
         recipe.groups = 9;
         recipe.exactly = true;
