@@ -95,7 +95,7 @@ static bool resume(Trainer *t, const char *dir, Error *err) {
 }
 
 WORLD_TEST(resumed_equals_never_stopped) {
-    for (int i = 0; i < gradient_method_family.count; i++) {
+    for (int i = 0; i < gradient_method_family.count; i += UNDER_SANITIZERS(2, 1)) {
         const Run *want = run_method(i);
         Run got = *want;
         Error err = {0};

@@ -69,7 +69,8 @@ TEST(what_sends_all_is_blocking) {
     static const char *const codecs[] = {"fp32", "bf16", "integer"};
     for (int i = 0; i < 3; i++) {
         assert_as_blocking(codecs[i], "fixed:1");
-        assert_as_blocking(codecs[i], "hybrid:100,1");
+        if (UNDER_SANITIZERS(i == 2, true))
+            assert_as_blocking(codecs[i], "hybrid:100,1");
     }
 }
 
