@@ -114,7 +114,8 @@ SparseOperator *operator_find(Operators *operators, const OperatorForm *form) {
 }
 
 void operators_alloc(Operators *operators, const Allocator *allocator) {
-    operators->sums = alloc_device(allocator, operators->sum_bytes, "sums of aggregates");
+    if (operators->sum_bytes > 0)
+        operators->sums = alloc_device(allocator, operators->sum_bytes, "sums of aggregates");
 }
 
 void operators_clear(Operators *operators) {

@@ -184,7 +184,7 @@ expect "what one rank cannot hold is left out" 0 'alone-all-cores is left out: .
 grep -qE "^vanilla +[0-9.]+ \+-" out || fail "and the others are told"
 # and this for vanilla's messages, too little for adaqp's
 expect "an arm that fails costs no other arm" 71 '^vanilla +[0-9.]+ \+-' "$FRINGE" compare \
-    tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00043
+    tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00044
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
 expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' "$FRINGE" \
     compare whole --modes=vanilla --ranks 3

@@ -37,7 +37,7 @@ for ranks in 2 3; do
     for codec in bf16 integer; do
         row='^fringe: rank 1: .*layer 2, backward, epoch 7: the row of'
         trouble nan $ranks 80 "$row node NODE holds a value that is not finite" $codec
-        trouble sum $ranks 80 "$row the partial sum for node NODE holds a value" $codec
+        trouble sum $ranks 80 "$row the partial aggregate for node NODE holds a value" $codec
     done
 done
 trouble empty 2 83 "$where 0 .*wrong bytes" fp32
