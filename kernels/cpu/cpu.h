@@ -1,8 +1,9 @@
 // The CPU backend's own header: its operations (their promises stand in fringe/operations.def), and
 // what its files share. Only kernels/cpu opens it.
 //
-// A file X_lanes.c is compiled three times, once per vector width (lanes.h); X.c picks the version
-// with LANES_PICK at the beginning of an operation, outside its loops.
+// A file X_lanes.c is compiled once per vector width (lanes.h), and once more for each if it reads
+// or writes rows of any type (rows_lanes.h); X.c picks the version with LANES_PICK or ROWS_PICK at
+// the beginning of an operation, outside its loops.
 #ifndef FRINGE_KERNELS_CPU_H
 #define FRINGE_KERNELS_CPU_H
 

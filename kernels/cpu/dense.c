@@ -111,8 +111,8 @@ void cpu_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const Device
         panels(cpu_rows(out), range, cpu_rows(a), 'N', cpu_floats(w), cpu_floats(bias), add, poll);
 }
 
-void cpu_dense_both(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
-                    const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
+void cpu_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
+                   const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
     ProductTerm term[] = {term_of(a, w), term_of(b, w_b)};
     if (cpu_is_bf16()) {
         products_dense(cpu_rows_of_any(out), range, term, 2, false, cpu_floats(bias), false, poll);

@@ -83,7 +83,7 @@ void cuda_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const Devic
     product(out, range, a, CUBLAS_OP_N, w, bias, add);
 }
 
-void cuda_dense_both(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
+void cuda_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
                      const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
     (void)poll;
     product(out, range, a, CUBLAS_OP_N, w, bias, false);

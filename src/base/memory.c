@@ -185,7 +185,7 @@ size_t memory_available(void) {
     return space < least ? space : least;
 }
 
-// --- the plan
+// --- the forecast
 
 static void add(MemoryForecast *forecast, bool on_device, const char *what, size_t bytes) {
     int i = 0;
@@ -194,7 +194,7 @@ static void add(MemoryForecast *forecast, bool on_device, const char *what, size
             strncmp(forecast->item[i].what, what, sizeof forecast->item[i].what - 1) != 0))
         i++;
     if (i == forecast->count) {
-        assert(forecast->count < MEMORY_PLAN_ITEMS);
+        assert(forecast->count < FORECAST_ITEMS);
         forecast->count++;
         snprintf(forecast->item[i].what, sizeof forecast->item[i].what, "%s", what);
         forecast->item[i].on_device = on_device;
@@ -246,7 +246,7 @@ static bool check(const MemoryForecast *forecast, bool on_device, size_t limit, 
     if (total <= limit)
         return true;
     char items[512] = "";
-    bool marked[MEMORY_PLAN_ITEMS] = {false};
+    bool marked[FORECAST_ITEMS] = {false};
     for (int k = 0; k < 3; k++) {
         int i = largest_item(forecast, on_device, marked);
         if (i < 0)

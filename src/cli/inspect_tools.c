@@ -51,17 +51,6 @@ static int is_inside(const struct dirent *entry) {
     return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-bool inspect_any(const char *folder, bool (*is)(const char *path)) {
-    struct dirent **entry;
-    bool found = false;
-    int count = file_is_folder(folder) ? scandir(folder, &entry, is_inside, NULL) : 0;
-    for (int i = 0; i < count; free(entry[i++]))
-        found = found || is(PATH_IN(folder, entry[i]->d_name));
-    if (count > 0)
-        free(entry);
-    return found;
-}
-
 bool inspect_each(const char *folder, bool (*visit)(const char *path, void *context),
                   void *context) {
     struct dirent **entry;
@@ -74,4 +63,16 @@ bool inspect_each(const char *folder, bool (*visit)(const char *path, void *cont
     if (count >= 0)
         free(entry);
     return ok;
+}
+
+typedef struct Recogniser {
+    bool (*is)(const char *path);
+} Recogniser;
+
+static bool is_other(const char *path, void *context) {
+    return !((const Recogniser *)context)->is(path);
+}
+
+bool inspect_any(const char *folder, bool (*is)(const char *path)) {
+    return file_is_folder(folder) && !inspect_each(folder, is_other, &(Recogniser){is});
 }

@@ -31,7 +31,7 @@ static const Meaning meanings[] = {
      "Permissions, or another run.dir or data.cache."},
     {EXIT_IO, "I/O", "A disk, pipe or network failed while it was in use.",
      "Free space; then --resume auto."},
-    {EXIT_STOPPED, "stopped after a checkpoint",
+    {EXIT_STOPPED, "stopped on request",
      "The run was asked to stop, in an epoch or before there was anything to save.",
      "--resume auto continues it."},
     {EXIT_CONFIG, "bad config", "A key or value of the config is wrong.",

@@ -169,7 +169,7 @@ static void print_usual(const Table *table) {
         if (table->usual[k][0] != 0 && !usual_is_implied(table, k))
             add_setting(table, k, table->usual[k], all);
     if (all[0] != 0)
-        terminal_print("where a run says nothing else:\n");
+        terminal_print("settings of most runs:\n");
     if (all[0] != 0)
         print_below(all);
 }

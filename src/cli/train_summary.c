@@ -11,7 +11,7 @@ static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 // The three largest items of one side.
 static void print_side(const MemoryForecast *forecast, bool on_device, const char *where,
                        size_t predicted) {
-    bool printed[MEMORY_PLAN_ITEMS] = {false};
+    bool printed[FORECAST_ITEMS] = {false};
     terminal_detail("memory     predicted %.1f MiB%s for the largest rank; of rank 0:",
                     mebibytes(predicted), where);
     for (int place = 0; place < 3; place++) {
@@ -122,9 +122,8 @@ static void print_gradients(const Config *c, const Comm *comm) {
 
 static void print_precision(const Config *c) {
     if (strcmp(c->run.precision, "fp32") != 0)
-        terminal_note(
-            "precision  %s: rows are bf16 in memory, and sums of products are fp32\n",
-            c->run.precision);
+        terminal_note("precision  %s: rows are bf16 in memory, and sums of products are fp32\n",
+                      c->run.precision);
 }
 
 // Warns if the training is too short for the first assignment.

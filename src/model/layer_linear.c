@@ -102,7 +102,7 @@ void linear_forward(const LayerRun *run, Range rows, const Poll *poll) {
     const DeviceFloat *bias = weights_of(run, ROLE_BIAS), *ws = weights_of(run, ROLE_SELF_WEIGHT);
     Rows z = run->layer->z;
     if (!run->transformed && ws != NULL) { // not of sparse features, which are transformed
-        b->dense_both(z, rows, run->a, weights_of(run, ROLE_WEIGHT), run->h, ws, bias, poll);
+        b->dense_sum(z, rows, run->a, weights_of(run, ROLE_WEIGHT), run->h, ws, bias, poll);
         return;
     }
     if (!run->transformed)

@@ -21,8 +21,8 @@ static Rows sums_of(const OperatorStep *step, int i, Range rows) {
 }
 
 static Range common(Range a, Range b) {
-    Range both = {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
-    return both.begin < both.end ? both : (Range){0, 0};
+    Range rows = {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+    return rows.begin < rows.end ? rows : (Range){0, 0};
 }
 
 // Rows that have their own term, or not: it ends with the sources. On the way back there are more
@@ -31,12 +31,15 @@ static void own_of(const OperatorStep *step, Range rows, bool self, const Poll *
     const SparseOperator *op = step->op;
     const Pattern *pattern = op->block.pattern;
     const Backend *b = op->backend;
-    if (op->place == NULL && rows.begin < rows.end)
-        b->aggregate_rows(op->aggregate, step->out, rows, self, op->left_own, poll);
-    for (int i = 0; op->place != NULL && i < pattern->range_count; i++)
+    if (op->place == NULL) {
+        if (rows.begin < rows.end)
+            b->aggregate_rows(op->aggregate, step->out, rows, self, op->left_own, poll);
+        return;
+    }
+    for (int i = 0; i < pattern->range_count; i++)
         b->aggregate_rows(op->aggregate, step->out, common(rows, pattern->central[i]), self,
                           op->left_own, poll);
-    for (int i = 0; op->place != NULL && i < op->rest_count; i++) {
+    for (int i = 0; i < op->rest_count; i++) {
         Range some = common(rows, op->rest[i]);
         if (some.begin < some.end)
             b->aggregate_sums(op->aggregate, sums_of(step, i, some), some, self, poll);
@@ -70,12 +73,15 @@ static void halo(const OperatorStep *step, Rows halo, int begin, int end, bool l
     const SparseOperator *op = step->op;
     const Backend *b = op->backend;
     int64_t columns = op->block.pattern->plan.receive_offset[end];
-    if (op->place == NULL && (begin < end || last))
-        b->aggregate_halo(op->halo, step->out, halo, columns, last ? op->left : NULL, poll);
-    if (op->place != NULL && begin < end && op->rest_count > 0)
+    if (op->place == NULL) {
+        if (begin < end || last)
+            b->aggregate_halo(op->halo, step->out, halo, columns, last ? op->left : NULL, poll);
+        return;
+    }
+    if (begin < end && op->rest_count > 0)
         b->aggregate_halo(op->halo, sums_of(step, 0, (Range){op->rest[0].begin, op->rest[0].begin}),
                           halo, columns, NULL, poll);
-    if (op->place != NULL && last)
+    if (last)
         round_sums(step, poll);
 }
 

@@ -65,6 +65,7 @@ static int drop_manifest(void **state) {
     memory_free(manifest);
     return drop_run(state);
 }
+#define MANIFEST_TEST(name) TEST_WITH(name, make_manifest, drop_manifest)
 
 static void assert_gives_way(const char *what, const char *warning) {
     Error err = {0};
@@ -76,8 +77,7 @@ static void assert_gives_way(const char *what, const char *warning) {
         fail_msg("%s: the warning is '%s', expected '%s'", what, warnings.text, warning);
 }
 
-static void the_test_can_seal(void **state) {
-    (void)state;
+MANIFEST_TEST(the_test_can_seal) {
     Error err = {0};
     Warnings warnings = {0};
     put_edited("\"epoch\": 4", "\"epoch\":  4", true);
@@ -122,8 +122,7 @@ static const struct {
     {"\"model.safetensors\"", "\"best.safetensors\"", "best.safetensors: its hash"},
 };
 
-static void numbers_that_cannot_be_give_way(void **state) {
-    (void)state;
+MANIFEST_TEST(numbers_that_cannot_be_give_way) {
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         put_edited(wrong[i].from, wrong[i].to, true);
         assert_gives_way(wrong[i].to, wrong[i].named);
@@ -135,8 +134,7 @@ static void numbers_that_cannot_be_give_way(void **state) {
 }
 
 // What names another training is damage, too, where the checksum says so.
-static void a_changed_digit_of_a_hash_gives_way(void **state) {
-    (void)state;
+MANIFEST_TEST(a_changed_digit_of_a_hash_gives_way) {
     static const char *const members[] = {"\"data\": \"", "\"hash\": \"",
                                           "\"seed\": ", "\"checksum\": \""};
     for (int i = 0; i < 4; i++) {
@@ -150,8 +148,7 @@ static void a_changed_digit_of_a_hash_gives_way(void **state) {
     }
 }
 
-static void every_flipped_bit_gives_way(void **state) {
-    (void)state;
+MANIFEST_TEST(every_flipped_bit_gives_way) {
     enum { FLIPS = 300 };
     uint64_t random = 88172645463325252u;
     for (int i = 0; i < FLIPS; i++) {
@@ -167,8 +164,7 @@ static void every_flipped_bit_gives_way(void **state) {
     }
 }
 
-static void shorter_and_longer_files_give_way(void **state) {
-    (void)state;
+MANIFEST_TEST(shorter_and_longer_files_give_way) {
     for (size_t cut = 0; cut < manifest_bytes; cut += manifest_bytes / 20) {
         put_manifest(manifest, cut);
         assert_gives_way("cut", "checkpoint.json");
@@ -178,8 +174,7 @@ static void shorter_and_longer_files_give_way(void **state) {
 }
 
 // A newer program's checkpoint is one only where its checksum is right.
-static void a_newer_version_is_no_damage(void **state) {
-    (void)state;
+MANIFEST_TEST(a_newer_version_is_no_damage) {
     Error err = {0};
     Warnings warnings = {0};
     put_edited("\"version\": 2", "\"version\": 3", true);
@@ -197,8 +192,7 @@ static void weights_are_found(const char *name) {
 }
 
 // Sections come later; one that this program does not know is state that it would lose.
-static void a_file_that_is_not_known_is_not_lost(void **state) {
-    (void)state;
+MANIFEST_TEST(a_file_that_is_not_known_is_not_lost) {
     Error err = {0};
     char hash[33], files[256];
     Warnings warnings = {0};
@@ -217,15 +211,3 @@ static void a_file_that_is_not_known_is_not_lost(void **state) {
         test_write_text(in_run("epoch-4/stale.safetensors"), "rows at rest..");
     assert_gives_way("an unknown file", "stale.safetensors: its hash");
 }
-
-#define ON_MANIFEST(test) cmocka_unit_test_setup_teardown(test, make_manifest, drop_manifest)
-static const struct CMUnitTest tests[] = {
-    ON_MANIFEST(the_test_can_seal),
-    ON_MANIFEST(numbers_that_cannot_be_give_way),
-    ON_MANIFEST(a_changed_digit_of_a_hash_gives_way),
-    ON_MANIFEST(every_flipped_bit_gives_way),
-    ON_MANIFEST(shorter_and_longer_files_give_way),
-    ON_MANIFEST(a_newer_version_is_no_damage),
-    ON_MANIFEST(a_file_that_is_not_known_is_not_lost),
-};
-TEST_MAIN(tests)

@@ -12,8 +12,7 @@ static const int all_traits[] = {0,       WEIGHTED,         DIRECTED, DIRECTED |
                                  BARE,    BARE | WEIGHTED,  NUMERIC};
 enum { TRAITS = sizeof all_traits / sizeof *all_traits };
 
-static void npz_and_our_own_lose_nothing(void **state) {
-    (void)state;
+TEST(npz_and_our_own_lose_nothing) {
     for (int i = 0; i < TRAITS; i++) {
         Dataset d = make(all_traits[i]), read, own;
         pass(&read, &d, "npz", "d.npz", NULL);
@@ -29,8 +28,7 @@ static void npz_and_our_own_lose_nothing(void **state) {
     }
 }
 
-static void stored_arrays_are_the_same(void **state) {
-    (void)state;
+TEST(stored_arrays_are_the_same) {
     Dataset d = make(DIRECTED | WEIGHTED), back;
     Error err = {0};
     Warnings remarks = {""};
@@ -43,8 +41,7 @@ static void stored_arrays_are_the_same(void **state) {
     dataset_clear(&back);
 }
 
-static void ogb_loses_only_weights(void **state) {
-    (void)state;
+TEST(ogb_loses_only_weights) {
     for (int i = 0; i < TRAITS; i++) {
         int traits = all_traits[i];
         if (traits & (BARE | WEIGHTED | NUMERIC))
@@ -69,8 +66,7 @@ static void ogb_loses_only_weights(void **state) {
     dataset_clear(&back);
 }
 
-static void metis_keeps_the_edges(void **state) {
-    (void)state;
+TEST(metis_keeps_the_edges) {
     static const char *const names[] = {"g.graph", "g.graph.gz"};
     for (int i = 0; i < 4; i++) {
         bool weighted = i % 2, bare = i / 2;
@@ -91,8 +87,7 @@ static void metis_keeps_the_edges(void **state) {
 static const char pins[] = "5 9 11\n0.5 1 2 3\n2 3 4\n1 1 2 3 4 5 6\n0 7\n3.25 1 7\n"
                            "1\n2\n3\n4\n5\n6\n7\n8\n900\n";
 
-static void hypergraphs_pass(void **state) {
-    (void)state;
+TEST(hypergraphs_pass) {
     Dataset d, back, own;
     Error err;
     test_write_text(test_path("h.hgr"), pins);
@@ -117,8 +112,7 @@ static void hypergraphs_pass(void **state) {
 }
 
 // Several blocks of hyperedges, and more text than a block.
-static void many_pins_pass(void **state) {
-    (void)state;
+TEST(many_pins_pass) {
     Dataset d, back;
     Error err = {0};
     assert_ok(dataset_generate(&d, "hyper-zipf:vertices=60000,hyperedges=1100000,most=3", 1, &err),
@@ -144,8 +138,7 @@ static void hash_of(const Dataset *d, const char *format, const char *name, int 
     assert_ok(hash_file(path, hash, &err), &err);
 }
 
-static void threads_do_not_change_the_bytes(void **state) {
-    (void)state;
+TEST(threads_do_not_change_the_bytes) {
     static const char *const formats[][2] = {
         {"npz", "t.npz"}, {"metis", "t.graph"}, {"metis", "t.graph.gz"}, {"ogb", "t.set"}};
     Dataset d;
@@ -161,8 +154,7 @@ static void threads_do_not_change_the_bytes(void **state) {
 }
 
 // Features of 9.6 MB, which are deflated in several batches of blocks.
-static void long_arrays_pass(void **state) {
-    (void)state;
+TEST(long_arrays_pass) {
     Dataset d, back;
     Error err = {0};
     char one[33], many[33];
@@ -191,8 +183,7 @@ static size_t resident_peak(void) {
 
 // 100 MB of features, which a writer that holds an array or a file in memory would show. Not under
 // AddressSanitizer, which keeps freed memory.
-static void writing_takes_little_memory(void **state) {
-    (void)state;
+TEST(writing_takes_little_memory) {
     static const char *const names[] = {"m.npz", "m.graph", "m/"};
     Dataset d = make(0);
     memory_free(d.x);
@@ -217,18 +208,3 @@ static void writing_takes_little_memory(void **state) {
     dataset_clear(&d);
 }
 #endif
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(npz_and_our_own_lose_nothing),
-    cmocka_unit_test(stored_arrays_are_the_same),
-    cmocka_unit_test(ogb_loses_only_weights),
-    cmocka_unit_test(metis_keeps_the_edges),
-    cmocka_unit_test(hypergraphs_pass),
-    cmocka_unit_test(many_pins_pass),
-    cmocka_unit_test(threads_do_not_change_the_bytes),
-    cmocka_unit_test(long_arrays_pass),
-#ifndef __SANITIZE_ADDRESS__
-    cmocka_unit_test(writing_takes_little_memory),
-#endif
-};
-TEST_MAIN(tests)

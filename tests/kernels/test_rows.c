@@ -1,6 +1,6 @@
 // ranks: 1
-// Without it: an operation on rows of bf16 could compute with other numbers than on the same rows of
-// floats, round its result twice or not at all, or do so with one vector width.
+// Without it: an operation on rows of bf16 could compute with other numbers than on the same rows
+// of floats, round its result twice or not at all, or do so with one vector width.
 #include "bf16.h"
 #include "kernels.h"
 #include "philox.h"
@@ -77,9 +77,7 @@ static void scale(Try *t) {
     cpu_add_scaled(t->out, some, (RowFactor){0}, t->out, half, t->in[1], NULL);
 }
 static void dot(Try *t) { cpu_dot(on_device(t->numbers), t->in[0], t->in[1]); }
-static void activate(Try *t) {
-    cpu_activate(t->out, some, t->in[0], ACTIVATION_GELU, 0, NULL);
-}
+static void activate(Try *t) { cpu_activate(t->out, some, t->in[0], ACTIVATION_GELU, 0, NULL); }
 static void activate_back(Try *t) {
     cpu_activate_back(t->out, some, t->in[0], ACTIVATION_ELU, 0, NULL);
 }
@@ -142,9 +140,9 @@ static void upload(Try *t) { cpu_upload_rows(t->out, t->wide); }
 static void dense(Try *t) {
     cpu_dense(t->out, some, t->in[0], on_device(t->wide), on_device(t->small), true, NULL);
 }
-static void dense_both(Try *t) {
-    cpu_dense_both(t->out, some, t->in[0], on_device(t->wide), t->in[1], on_device(t->wide + 1),
-                   on_device(t->small), NULL);
+static void dense_sum(Try *t) {
+    cpu_dense_sum(t->out, some, t->in[0], on_device(t->wide), t->in[1], on_device(t->wide + 1),
+                  on_device(t->small), NULL);
 }
 static void dense_transposed(Try *t) {
     cpu_dense_transposed(t->out, (Range){0, 72}, t->in[0], on_device(t->wide), false, NULL);
@@ -158,22 +156,33 @@ static const struct {
     const char *name;
     Op *op;
 } ops[] = {
-    {"aggregate_rows", aggregate}, {"aggregate_rows by panels", aggregate_panels},
-    {"aggregate_sums", sums},      {"post_forward", post},
-    {"post_backward", post_back},  {"dropout", dropout},
-    {"column_sums", column_sums},  {"add_bias", bias},
-    {"add_scaled", add},           {"add_scaled of one", scale},
-    {"dot", dot},                  {"activate", activate},
+    {"aggregate_rows", aggregate},
+    {"aggregate_rows by panels", aggregate_panels},
+    {"aggregate_sums", sums},
+    {"post_forward", post},
+    {"post_backward", post_back},
+    {"dropout", dropout},
+    {"column_sums", column_sums},
+    {"add_bias", bias},
+    {"add_scaled", add},
+    {"add_scaled of one", scale},
+    {"dot", dot},
+    {"activate", activate},
     {"activate_back", activate_back},
     {"take_larger, add_chosen", larger},
-    {"column_products", products}, {"norm_columns", norm},
+    {"column_products", products},
+    {"norm_columns", norm},
     {"norm_columns_back", norm_back},
-    {"pack_fp32", pack_fp32},      {"pack_bf16", pack_bf16},
-    {"quantize", quantize},        {"quantize to 16 bits", quantize_16},
+    {"pack_fp32", pack_fp32},
+    {"pack_bf16", pack_bf16},
+    {"quantize", quantize},
+    {"quantize to 16 bits", quantize_16},
     {"quantize by the norm", quantize_norm},
     {"quantize to powers", quantize_log},
-    {"download_rows", download},   {"upload_rows", upload},
-    {"dense", dense},              {"dense_both", dense_both},
+    {"download_rows", download},
+    {"upload_rows", upload},
+    {"dense", dense},
+    {"dense_sum", dense_sum},
     {"dense_transposed", dense_transposed},
     {"dense_gradient", dense_gradient},
 };

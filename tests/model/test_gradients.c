@@ -97,8 +97,7 @@ static const Case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void oracle_equals_finite_differences(void **state) {
-    (void)state;
+TEST(oracle_equals_finite_differences) {
     compare_differences(cases, CASES);
 }
 
@@ -109,23 +108,20 @@ static bool has_turn(int i) {
     return size == 1 || i % round == (size < 8 ? size % round : 0);
 }
 
-static void gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(gradients_equal_the_oracle) {
     for (int i = 0; i < CASES; i++)
         if (has_turn(i))
             run_case(&cases[i], 9);
 }
 
-static void inference_equals_the_oracle(void **state) {
-    (void)state;
+TEST(inference_equals_the_oracle) {
     for (int i = 0; i < CASES; i++)
         if (has_turn(i))
             compare_case_inference(&cases[i], i % 2 == 0);
 }
 
 // A gradient of many strips and chunks, which leave while others are made.
-static void wide_gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(wide_gradients_equal_the_oracle) {
     static const TestGraphKind many = {.nodes = 61, .degree = 5, .features = 290, .classes = 5};
     static const TestGraphKind few = {.nodes = 20, .degree = 4, .features = 3, .classes = 4};
     const Case wide[] = {
@@ -142,11 +138,3 @@ static void wide_gradients_equal_the_oracle(void **state) {
         if (has_turn(i))
             run_case(&wide[i], i < 3 ? 270 : 32800);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(oracle_equals_finite_differences),
-    cmocka_unit_test(gradients_equal_the_oracle),
-    cmocka_unit_test(wide_gradients_equal_the_oracle),
-    cmocka_unit_test(inference_equals_the_oracle),
-};
-TEST_MAIN(tests)

@@ -22,14 +22,12 @@ static const Case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void oracle_equals_finite_differences(void **state) {
-    (void)state;
+TEST(oracle_equals_finite_differences) {
     compare_differences(cases, CASES);
 }
 
 // 1e-12: sums of a few hundred doubles.
-static void two_stages_are_one_formula(void **state) {
-    (void)state;
+TEST(two_stages_are_one_formula) {
     static const char *const names[] = {"hyper-sym", "hyper-row"};
     for (int i = 0; i < CASES; i++) {
         TestGraph w;
@@ -52,8 +50,7 @@ static void two_stages_are_one_formula(void **state) {
 }
 
 // The oracle takes the name of the operator from the shape, so it cannot see a wrong one.
-static void layers_have_their_operators(void **state) {
-    (void)state;
+TEST(layers_have_their_operators) {
     static const char *const operators[CASES] = {"hyper-sym",  "hyper-row",  "hyper-sym",
                                                  "hyper-mean", "hyper-mean", "hyper-sym",
                                                  "hyper-mean", "hyper-mean"};
@@ -65,31 +62,18 @@ static void layers_have_their_operators(void **state) {
     }
 }
 
-static void gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(gradients_equal_the_oracle) {
     for (int i = 0; i < CASES; i++)
         run_case(&cases[i], 9);
 }
 
 // Hidden layers that are wider than the features: Θ stays where it is in the first convolution, and
 // goes before both aggregates of the others.
-static void wide_gradients_equal_the_oracle(void **state) {
-    (void)state;
+TEST(wide_gradients_equal_the_oracle) {
     for (int i = 0; i < CASES; i++)
         run_case(&cases[i], 19);
 }
 
-static void inference_equals_the_oracle(void **state) {
-    (void)state;
+TEST(inference_equals_the_oracle) {
     compare_inference(cases, CASES);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(oracle_equals_finite_differences),
-    cmocka_unit_test(two_stages_are_one_formula),
-    cmocka_unit_test(layers_have_their_operators),
-    cmocka_unit_test(gradients_equal_the_oracle),
-    cmocka_unit_test(wide_gradients_equal_the_oracle),
-    cmocka_unit_test(inference_equals_the_oracle),
-};
-TEST_MAIN(tests)

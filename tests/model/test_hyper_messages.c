@@ -89,8 +89,7 @@ static void check_rows(TestGraphKind kind) {
     test_graph_clear(&w);
 }
 
-static void rows_are_those_of_the_replicas(void **state) {
-    (void)state;
+TEST(rows_are_those_of_the_replicas) {
     check_rows(undirected); // 2 R
     check_rows(directed);   // those that are sources, and those that are targets
 }
@@ -287,17 +286,10 @@ static void check_noise(int stage, int bits) {
     noisy_clear(&n);
 }
 
-static void few_bits_are_unbiased_and_bounded(void **state) {
-    (void)state;
+TEST(few_bits_are_unbiased_and_bounded) {
     static const int widths[] = {1, 2, 4};
     for (int stage = 0; stage < 2; stage++)
         for (int i = 0; i < 3; i++)
             if (UNDER_SANITIZERS((stage + i) % 2 == 0, true))
                 check_noise(stage, widths[i]);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(rows_are_those_of_the_replicas),
-    cmocka_unit_test(few_bits_are_unbiased_and_bounded),
-};
-TEST_MAIN(tests)

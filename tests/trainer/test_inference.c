@@ -50,8 +50,7 @@ static void begin(TestGraphKind kind) {
 }
 
 // Bit for bit: the same sums in the same order, whatever else there is room for.
-static void it_says_what_the_training_says(void **state) {
-    (void)state;
+TEST(it_says_what_the_training_says) {
     for (int which = 0; which < MODELS * 2; which++) {
         begin((TestGraphKind){.directed = which >= MODELS, .multilabel = which % 2 == 1});
         settle(which % MODELS);
@@ -84,8 +83,7 @@ static void it_says_what_the_training_says(void **state) {
     }
 }
 
-static void it_takes_nothing_of_training(void **state) {
-    (void)state;
+TEST(it_takes_nothing_of_training) {
     static const char *const training[] = {"gradients of rows",    "layer inputs",
                                            "scratch of gradients", "optimizer state",
                                            "features of the halo", "features after dropout"};
@@ -114,8 +112,7 @@ static void it_takes_nothing_of_training(void **state) {
 }
 
 // What the caller takes beside it counts; so does what the model needs.
-static void what_does_not_fit_is_refused(void **state) {
-    (void)state;
+TEST(what_does_not_fit_is_refused) {
     begin((TestGraphKind){0});
     settle(0);
     Inference inference;
@@ -139,8 +136,7 @@ static int no_split(int64_t node) {
 }
 
 // Who only predicts needs no training nodes.
-static void a_graph_without_splits_is_predicted(void **state) {
-    (void)state;
+TEST(a_graph_without_splits_is_predicted) {
     begin((TestGraphKind){.split = no_split});
     settle(1);
     Inference inference;
@@ -153,11 +149,3 @@ static void a_graph_without_splits_is_predicted(void **state) {
     inference_close(&inference);
     test_graph_clear(&graph);
 }
-
-static const struct CMUnitTest tests[] = {
-    cmocka_unit_test(it_says_what_the_training_says),
-    cmocka_unit_test(it_takes_nothing_of_training),
-    cmocka_unit_test(what_does_not_fit_is_refused),
-    cmocka_unit_test(a_graph_without_splits_is_predicted),
-};
-TEST_MAIN(tests)

@@ -40,14 +40,14 @@ size_t memory_available(void); // bytes this process may still use: cgroup limit
 
 // The memory that a rank will need, item by item, known before anything large is allocated: that of
 // the host, and, apart from it, that of a device with its own memory.
-enum { MEMORY_PLAN_ITEMS = 96 };
+enum { FORECAST_ITEMS = 96 };
 typedef struct MemoryForecast {
     int count;
     struct {
         char what[64];
         bool on_device;
         size_t bytes;
-    } item[MEMORY_PLAN_ITEMS];
+    } item[FORECAST_ITEMS];
 } MemoryForecast;
 
 // Adds an item of the host or of the device; items of one side with the same `what` are added up.
