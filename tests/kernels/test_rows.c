@@ -6,6 +6,8 @@
 #include "philox.h"
 
 enum { ROWS = 83, IN = 3, NUMBERS = 70000 };
+// A row without neighbours: its aggregate is the row times a quarter twice, denormal in places.
+enum { ALONE = 61 };
 
 // What an operation works on, with rows of one type: the same numbers, which bf16 has.
 typedef struct Try {
@@ -218,10 +220,11 @@ static Try *try_new(RowsType type, int64_t columns) {
     t->csr = (Csr){.rows = ROWS, .offset = ALLOC(int64_t, ROWS + 1, "test")};
     t->csr.column = ALLOC(int32_t, ROWS * 6, "test");
     for (int64_t r = 0; r < ROWS; r++) {
+        int64_t edges = r == ALONE ? 0 : 6, first = t->csr.offset[r];
         t->gid[r] = 11 * r;
-        t->csr.offset[r + 1] = 6 * (r + 1);
-        for (int e = 0; e < 6; e++)
-            ((int32_t *)t->csr.column)[6 * r + e] = (int32_t)(r / 9 + 12 * e);
+        t->csr.offset[r + 1] = first + edges;
+        for (int e = 0; e < edges; e++)
+            ((int32_t *)t->csr.column)[first + e] = (int32_t)(r / 9 + 12 * e);
     }
     memory_free(host);
     return t;
@@ -258,7 +261,7 @@ TEST(bf16_is_what_floats_are_rounded_to) {
     for (Way way = {0}; way_next(&way);) {
         BackendStart how = {.vectors = cpu_lanes_names[way.lanes], .precision = "bf16"};
         assert_ok(backend_cpu.start(&how, &err), &err);
-        for (size_t i = 0; way.threads == 1 + way.lanes % 2 && i < sizeof ops / sizeof *ops; i++)
+        for (size_t i = 0; way.threads == 3 && i < sizeof ops / sizeof *ops; i++)
             for (int64_t columns = 37; columns < 400; columns += 261) {
                 Try *t = try_new(ROWS_BF16, columns), *of_floats = try_new(ROWS_FP32, columns);
                 ops[i].op(t);
