@@ -211,7 +211,7 @@ static Try *try_new(RowsType type, int64_t columns) {
             host[k] = number_of(k + 1000 * i);
         cpu_upload_rows(*rows[i], host);
     }
-    for (int64_t k = 0; wide[0] == 0 && k < 400 * 400; k++)
+    for (int64_t k = wide[0] == 0 ? 0 : 400 * 400; k < 400 * 400; k++)
         wide[k] = number_of(3 * k) + 0.01f;
     t->small = wide + 100;
     t->wide = wide;
