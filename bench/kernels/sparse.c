@@ -3,6 +3,9 @@
 // with 1 and 2 threads. The time of the aggregate includes copying panels. Every variant must give
 // the bits of the naive loop before it is timed (all add in the order of the list).
 //
+// In the same turns: the aggregate of the same rows in bf16, which reads and writes half the bytes
+// (docs/precision.md).
+//
 // Options: --nodes --edges --clusters --rounds --threads (the most), --strict.
 //
 // smoke: --nodes=2000 --edges=20000 --rounds=1
@@ -20,7 +23,8 @@ typedef struct Job {
     const int32_t *column;
     const float *x, *tiled_64, *tiled_16;
     float *out, *scratch;
-    Aggregate *aggregate;
+    Aggregate *aggregate, *aggregate_bf16;
+    Rows x_bf16, out_bf16;
 } Job;
 
 #pragma GCC push_options
@@ -54,6 +58,12 @@ static void fringe_aggregate(const Job *job) {
         .at = on_device(job->out), .count = job->rows, .columns = job->width, .stride = job->width};
     backend_cpu.aggregate_prepare(job->aggregate, x, NULL, NULL);
     backend_cpu.aggregate_rows(job->aggregate, out, (Range){0, job->rows}, false, NULL, NULL);
+}
+
+static void bf16_aggregate(const Job *job) {
+    backend_cpu.aggregate_prepare(job->aggregate_bf16, job->x_bf16, NULL, NULL);
+    backend_cpu.aggregate_rows(job->aggregate_bf16, job->out_bf16, (Range){0, job->rows}, false,
+                               NULL, NULL);
 }
 
 // The tiled ones are shown but no rivals: they need another layout of x than the rest of a network,
@@ -142,6 +152,10 @@ static int32_t *names_make(int64_t nodes, bool is_shuffled) {
 
 // ---- measuring
 
+typedef struct Bars { // how many times as fast as the naive loop on shuffled nodes, and as fp32
+    double naive, bf16;
+} Bars;
+
 static void (*variant_run(int v))(const Job *) {
     return has_wide() ? variants[v].wide : variants[v].narrow;
 }
@@ -170,8 +184,21 @@ static void variants_check(const Job *job) {
     memory_free(expected);
 }
 
+static void bf16_figure(Bench *bench, const char *graph, int threads, const Job *job, double fp32,
+                        double bf16, double bar) {
+    Figure figure = {.value = bf16 * 1e3,
+                     .unit = "ms",
+                     .against = "fringe, rows of fp32",
+                     .limit = fp32 * 1e3,
+                     .ratio = fp32 / bf16,
+                     .bar = bar};
+    snprintf(figure.name, sizeof figure.name, "fringe, rows of bf16 (%s), %s, %d thr",
+             backend_cpu.aggregate_describe(job->aggregate_bf16, job->width), graph, threads);
+    bench_figure(bench, &figure);
+}
+
 static void job_figures(Bench *bench, const char *graph, int threads, const Job *job,
-                        const double *seconds, double naive_shuffled, double naive_bar,
+                        const double *seconds, double naive_shuffled, Bars bars,
                         const BenchLimits *limits) {
     int best = NAIVE;
     for (int v = 0; v < VARIANTS; v++) {
@@ -193,7 +220,7 @@ static void job_figures(Bench *bench, const char *graph, int threads, const Job 
     snprintf(figure.against, sizeof figure.against, "naive loop, shuffled");
     figure.limit = naive_shuffled * 1e3;
     figure.ratio = naive_shuffled / seconds[FRINGE];
-    figure.bar = naive_bar;
+    figure.bar = bars.naive;
     bench_figure(bench, &figure);
 
     double edges = (double)job->offset[job->rows], rows = (double)job->rows;
@@ -210,7 +237,7 @@ static void job_figures(Bench *bench, const char *graph, int threads, const Job 
 typedef struct Bed { // what all graphs share
     int64_t nodes, edges;
     int rounds, threads;
-    Rows x, tiled_64, tiled_16, out, scratch;
+    Rows x, tiled_64, tiled_16, out, scratch, x_bf16, out_bf16, scratch_bf16;
 } Bed;
 
 static void tile_fill(Rows tiled, Rows x, int64_t wide) {
@@ -219,6 +246,11 @@ static void tile_fill(Rows tiled, Rows x, int64_t wide) {
         for (int64_t c = 0; c < WIDTH; c++)
             floats(tiled)[c / wide * wide * x.count + i * wide + c % wide] =
                 floats(x)[i * WIDTH + c];
+}
+
+static Rows bf16_rows(const Bed *bed, const char *what) {
+    return alloc_rows(&(Allocator){.backend = device(), .rows = ROWS_BF16}, bed->nodes, WIDTH,
+                      what);
 }
 
 static void bed_make(Bed *bed) {
@@ -234,6 +266,11 @@ static void bed_make(Bed *bed) {
             floats(bed->x)[i * WIDTH + c] = random_uniform16(key, i, 0, c) - 0.5F;
     tile_fill(bed->tiled_64, bed->x, 64);
     tile_fill(bed->tiled_16, bed->x, 16);
+    bed->x_bf16 = bf16_rows(bed, "features in bf16");
+    bed->out_bf16 = bf16_rows(bed, "result in bf16");
+    bed->scratch_bf16 = bf16_rows(bed, "copied panels of bf16");
+    device()->upload_rows(bed->x_bf16, floats(bed->x));
+    device()->finish(NULL);
 }
 
 static Job job_make(const Bed *bed, const Csr *csr) {
@@ -245,27 +282,43 @@ static Job job_make(const Bed *bed, const Csr *csr) {
                .tiled_64 = floats(bed->tiled_64),
                .tiled_16 = floats(bed->tiled_16),
                .out = floats(bed->out),
-               .scratch = floats(bed->scratch)};
+               .scratch = floats(bed->scratch),
+               .x_bf16 = bed->x_bf16,
+               .out_bf16 = bed->out_bf16};
     job.aggregate = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
+    job.aggregate_bf16 = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
     double begin = clock_seconds();
     backend_cpu.aggregate_tune(job.aggregate, bed->out, bed->scratch);
     printf("# aggregate_tune took %.2f s\n", clock_seconds() - begin);
+    backend_cpu.aggregate_tune(job.aggregate_bf16, bed->out_bf16, bed->scratch_bf16);
     return job;
+}
+
+static void job_free(const Job *job) {
+    backend_cpu.aggregate_free(job->aggregate_bf16);
+    backend_cpu.aggregate_free(job->aggregate);
 }
 
 // One graph, all variants in turns; `shuffled`: the job whose naive loop the last bar is about.
 static void job_measure(Bench *bench, const Bed *bed, const char *graph, const Job *job,
-                        const Job *shuffled, double naive_bar, const BenchLimits *limits) {
-    BenchCase cases[VARIANTS + 1];
-    Turn turn[VARIANTS + 1];
-    double seconds[VARIANTS + 1];
+                        const Job *shuffled, Bars bars, const BenchLimits *limits) {
+    enum { SHUFFLED = VARIANTS, BF16, CASES };
+    BenchCase cases[CASES];
+    Turn turn[CASES];
+    double seconds[CASES];
     variants_check(job);
-    for (int v = 0; v <= VARIANTS; v++) {
-        turn[v] = v < VARIANTS ? (Turn){variant_run(v), job} : (Turn){variant_run(NAIVE), shuffled};
-        cases[v] = (BenchCase){v < VARIANTS ? variants[v].name : "naive", turn_run, turn + v};
-    }
-    bench_compare(cases, VARIANTS + 1, bed->rounds, seconds);
-    job_figures(bench, graph, bed->threads, job, seconds, seconds[VARIANTS], naive_bar, limits);
+    for (int v = 0; v < VARIANTS; v++)
+        turn[v] = (Turn){variant_run(v), job};
+    turn[SHUFFLED] = (Turn){variant_run(NAIVE), shuffled};
+    turn[BF16] = (Turn){bf16_aggregate, job};
+    for (int v = 0; v < CASES; v++)
+        cases[v] = (BenchCase){v < VARIANTS    ? variants[v].name
+                               : v == SHUFFLED ? "naive"
+                                               : "rows of bf16",
+                               turn_run, turn + v};
+    bench_compare(cases, CASES, bed->rounds, seconds);
+    job_figures(bench, graph, bed->threads, job, seconds, seconds[SHUFFLED], bars, limits);
+    bf16_figure(bench, graph, bed->threads, job, seconds[FRINGE], seconds[BF16], bars.bf16);
 }
 
 static void threads_measure(Bench *bench, const Bed *bed, const Csr *random, const Csr *shuffled,
@@ -275,14 +328,15 @@ static void threads_measure(Bench *bench, const Bed *bed, const Csr *random, con
     printf("# limits with %d threads, GB/s: sequential read %.1f, memcpy %.1f, random rows %.1f\n",
            bed->threads, limits.sequential_read, limits.memory_copy, limits.random_rows);
     Job job = job_make(bed, random);
-    job_measure(bench, bed, "random", &job, &job, 2.5, &limits);
-    backend_cpu.aggregate_free(job.aggregate);
+    job_measure(bench, bed, "random", &job, &job, (Bars){.naive = 2.5}, &limits);
+    job_free(&job);
     Job base = job_make(bed, shuffled);
-    job_measure(bench, bed, "clustered shuffled", &base, &base, 2.5, &limits);
+    job_measure(bench, bed, "clustered shuffled", &base, &base, (Bars){.naive = 2.5}, &limits);
     job = job_make(bed, ordered);
-    job_measure(bench, bed, "clustered in order", &job, &base, 4, &limits);
-    backend_cpu.aggregate_free(job.aggregate);
-    backend_cpu.aggregate_free(base.aggregate);
+    job_measure(bench, bed, "clustered in order", &job, &base, (Bars){.naive = 4, .bf16 = 1.5},
+                &limits);
+    job_free(&job);
+    job_free(&base);
 }
 
 int main(int argc, char **argv) {
@@ -306,7 +360,8 @@ int main(int argc, char **argv) {
     graph_free(&random);
     memory_free(names);
     memory_free(plain);
-    Rows *rows[] = {&bed.x, &bed.tiled_64, &bed.tiled_16, &bed.out, &bed.scratch};
+    Rows *rows[] = {&bed.x,       &bed.tiled_64, &bed.tiled_16, &bed.out,
+                    &bed.scratch, &bed.x_bf16,   &bed.out_bf16, &bed.scratch_bf16};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         rows_free(device(), rows[i]);
     return bench_end(&bench);
