@@ -38,6 +38,12 @@ static double median_of(void (*work)(const Bench *), const Bench *bench) {
     return sort_median(seconds, TIMES);
 }
 
+// Rows between layers, as the config would keep them (run.precision).
+static Rows rows_of_model(const Bench *b, int64_t count, int64_t columns) {
+    const Allocator allocator = {.backend = b->backend, .rows = b->shape->rows};
+    return alloc_rows(&allocator, count, columns, "measuring");
+}
+
 // Numbers of both signs: what rows of zeros take tells little of what activations take.
 static void fill(const Backend *k, Rows rows) {
     int64_t count = rows.count * rows.columns;
@@ -69,8 +75,8 @@ static double measure_dense(Bench *b) {
     int64_t in = b->shape->width[b->shape->layers > 1], out = b->shape->width[1];
     size_t bytes = memory_product(in * out, sizeof(float));
     int64_t scratch = k->dense_gradient_scratch(b->rows, in, out);
-    Dense d = {.in = rows_alloc(k, b->rows, in, "measuring"),
-               .out = rows_alloc(k, b->rows, out, "measuring"),
+    Dense d = {.in = rows_of_model(b, b->rows, in),
+               .out = rows_of_model(b, b->rows, out),
                .w = k->alloc(bytes, "measuring"),
                .dw = k->alloc(bytes, "measuring"),
                .scratch = k->alloc((size_t)scratch * sizeof(float), "measuring")};
@@ -116,8 +122,8 @@ static double measure_gather(Bench *b) {
     const Csr csr = {rows, (int64_t *)(uintptr_t)in->offset, (int32_t *)(uintptr_t)in->column,
                      (float *)(uintptr_t)in->weight};
     Gather g = {.aggregate = k->aggregate_new(&csr, sources, columns, b->config->run.panels),
-                .in = rows_alloc(k, sources > rows ? sources : rows, columns, "measuring"),
-                .out = rows_alloc(k, rows, columns, "measuring")};
+                .in = rows_of_model(b, sources > rows ? sources : rows, columns),
+                .out = rows_of_model(b, rows, columns)};
     g.in.count = sources;
     fill(k, g.in);
     b->work = &g;
@@ -150,8 +156,8 @@ static void run_point(const Bench *b) {
 static void point_alloc(Point *p, const Bench *b, int64_t columns) {
     const Backend *k = b->backend;
     size_t bits = (size_t)(b->rows * rows_stride(columns) / 8), row = sizeof(float);
-    p->z = rows_alloc(k, b->rows, columns, "measuring");
-    p->h = rows_alloc(k, b->rows, columns, "measuring");
+    p->z = rows_of_model(b, b->rows, columns);
+    p->h = rows_of_model(b, b->rows, columns);
     p->saved = (PostSaved){.mean = k->alloc((size_t)b->rows * row, "measuring"),
                            .inverse = k->alloc((size_t)b->rows * row, "measuring"),
                            .kept = k->alloc(bits, "measuring"),
@@ -262,7 +268,7 @@ static bool packing_alloc(Packing *p, const Bench *b, Error *err) {
     k->upload(row, order, (size_t)rows * sizeof *order);
     k->finish(NULL);
     memory_free(order);
-    p->source = (MessageSource){.x = rows_alloc(k, rows, columns, "measuring"),
+    p->source = (MessageSource){.x = rows_of_model(b, rows, columns),
                                 .row = row,
                                 .gid = k->alloc((size_t)rows * sizeof(int64_t), "measuring")};
     fill(k, p->source.x);

@@ -192,6 +192,27 @@ TEST(messages_are_counted) {
     plan_cut_clear(&cut);
 }
 
+// The most memory that was ever in use, once the speeds of that precision are measured.
+static size_t measured_peak(const PlanCut *cut, const char *precision) {
+    PlanSpeed speed;
+    Error err = {0};
+    Config config = config_with(precision);
+    assert_ok(plan_measure(&speed, &config, cut->shard, &err), &err);
+    const double all[] = {speed.flops, speed.gather, speed.point,
+                          speed.loss,  speed.pack,   speed.unpack};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        assert_true(isfinite(all[i]) && all[i] > 0);
+    return memory_peak();
+}
+
+TEST(speeds_are_those_of_the_rows_that_a_training_keeps) {
+    PlanCut cut;
+    open_path(&cut, 1);
+    size_t bf16 = measured_peak(&cut, "run.precision=bf16");
+    assert_true(measured_peak(&cut, "run.precision=fp32") > bf16);
+    plan_cut_clear(&cut);
+}
+
 static double mean_width(const char *more) {
     double share[WIDTH_MOST + 1], sum = 0, bits = 0;
     PatternCounts counts[2];
