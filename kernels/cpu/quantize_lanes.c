@@ -207,8 +207,8 @@ LANES_INLINE void codes_choose(Piece *piece, const Row *row, int64_t first, int6
         codes_make(piece, row, first, count, scales, false, k);
 }
 
-LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64_t count,
-                              bool scales, bool random) {
+LANES_INLINE void halves_choose(Piece *piece, const Row *row, int64_t first, int64_t count,
+                                bool scales, bool random) {
     const Cell *x = row->x + first;
     Measure in = measure_of(row);
     for (int64_t c = 0; c < count; c += 16) {
@@ -228,6 +228,18 @@ LANES_INLINE void halves_make(Piece *piece, const Row *row, int64_t first, int64
     }
 }
 
+// Called once a piece, as planes_make is: inlined for every kind of rows the two would be most of
+// what there is to compile.
+static __attribute__((noinline)) void halves_make(Piece *piece, const Row *row, int64_t first,
+                                                  int64_t count, bool scales, bool random) {
+    if (!random)
+        halves_choose(piece, row, first, count, scales, false);
+    else if (scales)
+        halves_choose(piece, row, first, count, true, true);
+    else
+        halves_choose(piece, row, first, count, false, true);
+}
+
 // Random numbers of `count` columns from `first` on, `each` of them in a block.
 LANES_INLINE void random_make(Piece *piece, const QuantizeCall *call, const Row *row, int64_t first,
                               int64_t count, int each) {
@@ -237,32 +249,38 @@ LANES_INLINE void random_make(Piece *piece, const QuantizeCall *call, const Row 
                      (uint32_t)(first / each + at / 16));
 }
 
+// The codes of columns first .. as planes of the row's payload.
+static __attribute__((noinline)) void planes_make(uint8_t *payload, const Piece *piece,
+                                                  const QuantizeCall *call, int64_t first,
+                                                  int64_t count, int shift) {
+    for (int width = 8; width > 0; width /= 2)
+        if (call->to.bits & width) {
+            plane_pack(payload + first * width / 8, piece->code, count, shift, width);
+            payload += (call->from.x.columns * width + 7) / 8;
+            shift += width;
+        }
+}
+
 // Columns first .. of a row into its payload.
 LANES_INLINE void piece_encode(Piece *piece, const QuantizeCall *call, const Row *row,
                                int64_t first, bool scales, bool random, bool signs) {
-    int64_t columns = call->from.x.columns, count = columns_here(columns, first);
+    int64_t count = columns_here(call->from.x.columns, first);
     int bits = call->to.bits;
-    uint8_t *payload = row->payload;
-    bool words = bits == 16 || call->to.rule == GRID_LOG;
+    GridRule rule = signs ? call->to.rule : GRID_MINMAX;
+    bool words = bits == 16 || rule == GRID_LOG;
     bool bytes = random && !words && call->key.kind.narrow;
     if (random)
         random_make(piece, call, row, first, count, words ? 4 : bytes ? 16 : 8);
     if (!signs && bits == 16) {
         halves_make(piece, row, first, count, scales, random);
-        memcpy(payload + 2 * first, piece->half, (size_t)(2 * count));
+        memcpy(row->payload + 2 * first, piece->half, (size_t)(2 * count));
         return;
     }
-    GridRule rule = signs ? call->to.rule : GRID_MINMAX;
-    if (bytes)
+    if (bytes && rule != GRID_MEAN) // which is not random
         codes_choose(piece, row, first, count, scales, rule, (Coins){.byte = piece->random.byte});
     else
         codes_choose(piece, row, first, count, scales, rule, (Coins){.half = piece->random.half});
-    for (int width = 8, shift = signs ? bits_left_out(call->to.rule) : 0; width > 0; width /= 2)
-        if (bits & width) {
-            plane_pack(payload + first * width / 8, piece->code, count, shift, width);
-            payload += (columns * width + 7) / 8;
-            shift += width;
-        }
+    planes_make(row->payload, piece, call, first, count, signs ? bits_left_out(call->to.rule) : 0);
 }
 
 LANES_INLINE void ask_for(const Cell *row, int64_t columns) {
@@ -317,26 +335,26 @@ LANES_INLINE void halfway(Piece *piece, GridRule rule) {
 
 // The grid of a row is a long chain of short operations: it is made while the row before it is
 // encoded.
-LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end, bool scales,
-                                 bool random, bool signs) {
+LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_t end, bool random,
+                                 bool scales, bool signs) {
     Piece piece;
     if (!random)
         halfway(&piece, call->to.rule);
     const int32_t *list = cpu_int32s(call->from.row);
     int64_t bad = NO_PLACE;
-    Row row = row_begin(call, begin, scales, signs);
-    for (int64_t i = begin; i < end; i++) {
+    Row row = {.bad = false}, next = row;
+    for (int64_t i = begin - 1; i < end; i++, row = next) { // begin - 1: only what is next
         if (i + AHEAD < call->to.count)
             ask_for(message_row(&call->from, list[place_of(&call->to, i + AHEAD)]),
                     call->from.x.columns);
-        Row next = row;
         if (i + 1 < end)
             next = row_begin(call, i + 1, scales, signs);
+        if (i < begin)
+            continue;
         if (!row.bad)
             row_encode(call, &row, &piece, scales, random, signs);
         else if (place_of(&call->to, i) < bad)
             bad = place_of(&call->to, i);
-        row = next;
     }
     return bad;
 }
@@ -344,11 +362,7 @@ LANES_INLINE int64_t rows_encode(const QuantizeCall *call, int64_t begin, int64_
 int64_t LANES_NAME(quantize_rows)(const QuantizeCall *call, int64_t begin, int64_t end) {
     bool random = !call->to.nearest && call->to.rule != GRID_MEAN;
     if (call->to.rule != GRID_MINMAX) // always scaled, if by 1
-        return random ? rows_encode(call, begin, end, true, true, true)
-                      : rows_encode(call, begin, end, true, false, true);
-    if (random)
-        return call->from.scale != NULL ? rows_encode(call, begin, end, true, true, false)
-                                        : rows_encode(call, begin, end, false, true, false);
-    return call->from.scale != NULL ? rows_encode(call, begin, end, true, false, false)
-                                    : rows_encode(call, begin, end, false, false, false);
+        return rows_encode(call, begin, end, random, true, true);
+    return call->from.scale != NULL ? rows_encode(call, begin, end, random, true, false)
+                                    : rows_encode(call, begin, end, random, false, false);
 }
