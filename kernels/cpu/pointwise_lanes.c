@@ -6,7 +6,8 @@
 //             dz = head'(du); dgamma = sum d xhat; dbeta = sum d         (ALGORITHMS A.3)
 //
 // The one idea: one always-inline function per direction whose order of steps is a constant, so
-// every order that configs use (orders.h) becomes its own straight loop over vectors; a row stays
+// every order that configs use (orders.h) becomes its own straight loop over vectors, and one loop
+// with the order as a variable does the others and what is left behind a last pair; a row stays
 // in the first cache while it is read two or three times, and nothing but z, the masks and two
 // numbers per row is saved.
 #include "kept_lanes.h"
@@ -81,11 +82,13 @@ typedef struct Span16 {
     int64_t whole; // columns
     Mask last;
     F16 gamma, beta; // of the last vector
+    F16 scale;       // of dropout
 } Span16;
 
 LANES_INLINE Span16 span_of(const PointwiseCall *call, int order) {
     int64_t columns = call->z.columns, whole = columns / 16 * 16;
-    Span16 span = {.whole = whole, .last = mask_first(columns - whole)};
+    Span16 span = {
+        .whole = whole, .last = mask_first(columns - whole), .scale = f16_set(call->key.scale)};
     if (order_has(order, DO_NORM)) {
         span.gamma = f16_load_first(call->gamma + whole, columns - whole);
         span.beta = f16_load_first(call->beta + whole, columns - whole);
@@ -155,13 +158,13 @@ LANES_INLINE F16 normed(const Row *row, F16 u, F16 gamma, F16 beta) {
 }
 
 LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, int64_t r, int rows,
-                               int64_t end, F16 scale, const Span16 *span) {
+                               int64_t end, const Span16 *span) {
     int head = order_head(order), tail = order_tail(order);
     bool norm = order_has(order, DO_NORM), stream = call->stream;
     const float *gamma = call->gamma, *beta = call->beta; // the bits stored below could be theirs
     Row row[PAIR];
     EACH_ROW(i) {
-        row[i] = row_at(call, order, r + i, scale);
+        row[i] = row_at(call, order, r + i, span->scale);
         prefetch_ahead(row[i].z, call->z.stride);
         if (!norm)
             make_kept(call, order, r + i, end);
@@ -191,19 +194,14 @@ LANES_INLINE void forward_some(const PointwiseCall *call, int order, bool save, 
         }
 }
 
-LANES_INLINE void forward_rows(const PointwiseCall *call, int order, bool save, int64_t begin,
-                               int64_t end) {
+// `rows` rows at a time while there are as many; returns the first that is left. With the order as
+// a variable it is one, for two would need more registers than there are.
+LANES_INLINE int64_t forward_rows(const PointwiseCall *call, int order, bool save, int rows,
+                                  int64_t r, int64_t end) {
     Span16 span = span_of(call, order);
-    F16 scale = f16_set(call->key.scale);
-    int64_t r = begin;
-    for (int i = 0; i < PAIR && order_has(order, DO_NORM); i++)
-        make_kept(call, order, begin + i, end);
-    for (; r + PAIR <= end; r += PAIR)
-        forward_some(call, order, save, r, PAIR, end, scale, &span);
-    for (; r < end; r++)
-        forward_some(call, order, save, r, 1, end, scale, &span);
-    if (call->stream)
-        f16_stream_end();
+    for (; r + rows <= end; r += rows)
+        forward_some(call, order, save, r, rows, least(end, r + PAIR + rows), &span);
+    return r;
 }
 
 // ---- backward
@@ -242,7 +240,8 @@ LANES_INLINE F16 norm_back(const Row *row, int head, int64_t c, Back back, F16 g
 }
 
 LANES_INLINE void backward_norm(const PointwiseCall *call, const Row *row, int rows, int order,
-                                const Span16 *span, float *dgamma, float *dbeta) {
+                                const Span16 *span, float *dgamma) {
+    float *dbeta = dgamma + call->z.stride;
     int head = order_head(order), tail = order_tail(order);
     bool stream = call->stream;
     float columns = (float)call->z.columns;
@@ -297,10 +296,10 @@ LANES_INLINE void backward_plain(const PointwiseCall *call, const Row *row, int 
 }
 
 LANES_INLINE void backward_some(const PointwiseCall *call, int order, int64_t r, int rows,
-                                F16 scale, const Span16 *span, float *dgamma, float *dbeta) {
+                                const Span16 *span, float *dgamma) {
     Row row[PAIR];
     EACH_ROW(i) {
-        row[i] = row_at(call, order, r + i, scale);
+        row[i] = row_at(call, order, r + i, span->scale);
         row[i].dh = cells_of(call->dh, r + i);
         prefetch_ahead(row[i].z, call->z.stride);
         prefetch_ahead(row[i].dh, call->z.stride);
@@ -310,9 +309,17 @@ LANES_INLINE void backward_some(const PointwiseCall *call, int order, int64_t r,
         }
     }
     if (order_has(order, DO_NORM))
-        backward_norm(call, row, rows, order, span, dgamma, dbeta);
+        backward_norm(call, row, rows, order, span, dgamma);
     else
         backward_plain(call, row, rows, order, span);
+}
+
+LANES_INLINE int64_t backward_rows(const PointwiseCall *call, int order, int rows, int64_t r,
+                                   int64_t end, float *dgamma) {
+    Span16 span = span_of(call, order);
+    for (; r + rows <= end; r += rows)
+        backward_some(call, order, r, rows, &span, dgamma);
+    return r;
 }
 
 LANES_INLINE void zero_floats(float *at, int64_t count) {
@@ -320,53 +327,43 @@ LANES_INLINE void zero_floats(float *at, int64_t count) {
         f16_store(at + i, f16_set(0));
 }
 
-LANES_INLINE void backward_rows(const PointwiseCall *call, int order, int64_t begin, int64_t end) {
-    Span16 span = span_of(call, order);
-    F16 scale = f16_set(call->key.scale);
-    int64_t stride = call->z.stride;
-    float *dgamma = NULL, *dbeta = NULL;
-    if (order_has(order, DO_NORM)) {
-        dgamma = call->partial + begin / call->block * 2 * stride, dbeta = dgamma + stride;
-        zero_floats(dgamma, 2 * stride);
-    }
-    int64_t r = begin;
-    for (; PAIR > 1 && r + PAIR <= end; r += PAIR)
-        backward_some(call, order, r, PAIR, scale, &span, dgamma, dbeta);
-    for (; r < end; r++)
-        backward_some(call, order, r, 1, scale, &span, dgamma, dbeta);
-    if (call->stream)
-        f16_stream_end();
-}
-
 #if defined(__x86_64__) && !defined(__AVX2__) // rare: one loop that reads the order compiles fast
 #define CASES_OF(orders, X)
 #else
 #define CASES_OF(orders, X) orders(X)
 #endif
-#define FORWARD_SAVING(order)                                                                      \
+#define CASE_OF(order, pairs)                                                                      \
     case order:                                                                                    \
-        forward_rows(call, order, true, begin, end);                                               \
-        return;
-#define FORWARD_ONLY(order)                                                                        \
-    case order:                                                                                    \
-        forward_rows(call, order, false, begin, end);                                              \
-        return;
-#define BACKWARD(order)                                                                            \
-    case order:                                                                                    \
-        backward_rows(call, order, begin, end);                                                    \
-        return;
+        r = pairs;                                                                                 \
+        break;
+#define FORWARD_SAVING(order) CASE_OF(order, forward_rows(call, order, true, PAIR, begin, end))
+#define FORWARD_ONLY(order) CASE_OF(order, forward_rows(call, order, false, PAIR, begin, end))
+#define BACKWARD(order) CASE_OF(order, backward_rows(call, order, PAIR, begin, end, dgamma))
 
 void LANES_NAME(post_forward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
+    int64_t r = begin;
+    for (int i = 0; i < PAIR && order_has(call->order, DO_NORM); i++)
+        make_kept(call, call->order, begin + i, end);
     if (call->save)
         switch (call->order) { CASES_OF(ORDERS_TRAINED, FORWARD_SAVING) }
     else
         switch (call->order) { CASES_OF(ORDERS_EVALUATED, FORWARD_ONLY) }
-    forward_rows(call, call->order, call->save, begin, end);
+    forward_rows(call, call->order, call->save, 1, r, end);
+    if (call->stream)
+        f16_stream_end();
 }
 
 void LANES_NAME(post_backward_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
+    int64_t stride = call->z.stride, r = begin;
+    float *dgamma = NULL; // and behind them those of beta
+    if (order_has(call->order, DO_NORM)) {
+        dgamma = call->partial + begin / call->block * 2 * stride;
+        zero_floats(dgamma, 2 * stride);
+    }
     switch (call->order) { CASES_OF(ORDERS_TRAINED, BACKWARD) }
-    backward_rows(call, call->order, begin, end);
+    backward_rows(call, call->order, 1, r, end, dgamma);
+    if (call->stream)
+        f16_stream_end();
 }
 
 void LANES_NAME(dropout_rows)(const PointwiseCall *call, int64_t begin, int64_t end) {
