@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 static inline void skip_by(CodecOptions *options, const char *rule) {
-    Error err = {0};
     Config config;
     char setting[CONFIG_WORD + 16];
     const char *settings[] = {setting, "model.dropout=0", "lossless.cover=sources",
@@ -15,8 +14,9 @@ static inline void skip_by(CodecOptions *options, const char *rule) {
     const FamilyKeys keys = schedule_keys();
     snprintf(setting, sizeof setting, "comm.skip=%s", rule);
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, settings, 4, &err), &err);
-    assert_ok(schedule_configure(schedule_find("skip", &err), &config, options, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 4, &err));
+    const Schedule *skip = assert_ok(schedule_find("skip", &err));
+    assert_ok(schedule_configure(skip, &config, options, &err));
     config_learn_keys(NULL, 0);
 }
 

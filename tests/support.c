@@ -127,8 +127,7 @@ void test_write_text(const char *path, const char *text) { test_write(path, text
 
 void test_temporary(char out[1200], const char *path, int process) {
     char ours[1200];
-    Error err = {0};
-    assert_ok(file_temporary(ours, sizeof ours, path, &err), &err);
+    assert_ok(file_temporary(ours, sizeof ours, path, &err));
     *strrchr(ours, '-') = 0; // the call
     *strrchr(ours, '-') = 0; // the process
     if (snprintf(out, 1200, "%s-%d-0", ours, process) >= 1200)
@@ -199,11 +198,13 @@ void test_fail_at(const char *file, int line, const char *what, const char *sent
     _fail(file, line);
 }
 
-void assert_error_at(const Error *err, ExitCode code, const char *part, const char *file,
+void assert_error_at(const Error *err, ExitCode code, const char *const *parts, const char *file,
                      int line) {
-    if (err->code == (int)code && strstr(err->text, part) != NULL)
+    while (err->code == (int)code && *parts != NULL && strstr(err->text, *parts) != NULL)
+        parts++;
+    if (err->code == (int)code && *parts == NULL)
         return;
     print_error("rank %d: %s:%d: expected code %d and \"%s\", found code %d and \"%s\"\n",
-                test_comm.rank, file, line, (int)code, part, err->code, err->text);
+                test_comm.rank, file, line, (int)code, *parts, err->code, err->text);
     _fail(file, line);
 }

@@ -85,20 +85,29 @@ void assert_close_at(const float *a, const float *b, int64_t count, double toler
 void assert_near_at(double a, double b, double tolerance, const char *what, const char *file,
                     int line);
 
-// Fails with the error's sentence unless the call returned true (or a pointer).
-#define assert_ok(call, err)                                                                       \
+// Both lend the call an empty `Error err`. The value of the call, or a failure with the sentence of
+// `err` where it is false or NULL:
+#define assert_ok(call)                                                                            \
+    __extension__({                                                                                \
+        Error err = {0};                                                                           \
+        __auto_type answer = (call);                                                               \
+        if (!answer)                                                                               \
+            test_fail_at(__FILE__, __LINE__, #call, err.text);                                     \
+        answer;                                                                                    \
+    })
+// Fails unless the call is refused with this code and a sentence that contains each part.
+#define assert_refused(call, expected, ...)                                                        \
     do {                                                                                           \
-        if (!(call))                                                                               \
-            test_fail_at(__FILE__, __LINE__, #call, (err)->text);                                  \
-    } while (0)
-// Fails unless the call is refused with this code and a sentence that contains `part`.
-#define assert_refused(call, err, expected, part)                                                  \
-    do {                                                                                           \
+        Error err = {0};                                                                           \
         if (call)                                                                                  \
             test_fail_at(__FILE__, __LINE__, #call, "was not refused");                            \
-        assert_error_at((err), (expected), (part), __FILE__, __LINE__);                            \
+        assert_error(&err, (expected), __VA_ARGS__);                                               \
     } while (0)
-void assert_error_at(const Error *err, ExitCode code, const char *part, const char *file, int line);
+// Fails unless *err has this code and each part.
+#define assert_error(err, expected, ...)                                                           \
+    assert_error_at((err), (expected), (const char *const[]){__VA_ARGS__, NULL}, __FILE__, __LINE__)
+void assert_error_at(const Error *err, ExitCode code, const char *const *parts, const char *file,
+                     int line);
 void test_fail_at(const char *file, int line, const char *what, const char *sentence);
 
 #endif

@@ -117,18 +117,16 @@ static inline float value_of(const Channel *channel, int64_t gid, int64_t column
 }
 
 static inline void fixture_init(AssignerFixture *fixture, const Scene *scene, int first_width) {
-    Error err = {0};
     *fixture = (AssignerFixture){.bf16 = scene->bf16};
     test_graph_init(&fixture->graph, scene->graph, 42, &test_comm);
     test_graph_cover(&fixture->graph, scene->cover);
     assert_ok(block_init(&fixture->block, scene->normalisation, fixture->graph.forward,
-                         &fixture->graph.shard, &err),
-              &err);
+                         &fixture->graph.shard, &err));
     fixture->transposed = block_transpose(&fixture->block, fixture->graph.backward);
     const Pattern *patterns[CHANNELS] = {fixture->graph.forward, fixture->graph.forward,
                                          fixture->graph.backward};
     const int64_t columns[CHANNELS] = {scene->graph.features, 16, 5};
-    CodecOptions options = {.codec = codec_find("integer", &err),
+    CodecOptions options = {.codec = assert_ok(codec_find("integer", &err)),
                             .values = integer_values(scene->bf16),
                             .width = first_width,
                             .chunk = 1000};
@@ -160,8 +158,7 @@ static inline void fixture_clear(AssignerFixture *fixture) {
 
 static inline Config config_of(void) {
     Config config;
-    Error err = {0};
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     config.quantization.period = PERIOD;
     config.quantization.delay = DELAY;
     config.quantization.group_size = 5;
@@ -171,11 +168,7 @@ static inline Config config_of(void) {
 }
 
 static inline Assigner *assigner_of(AssignerFixture *fixture, const Config *config) {
-    Error err = {0};
-    Assigner *a = assigner_new(config, &test_comm, 5, NULL, fixture->of, CHANNELS, &err);
-    if (a == NULL)
-        fail_msg("%s", err.text);
-    return a;
+    return assert_ok(assigner_new(config, &test_comm, 5, NULL, fixture->of, CHANNELS, &err));
 }
 
 // ---- exchanges that check themselves
@@ -276,7 +269,6 @@ static inline Rows rows_of(const Channel *channel, const int64_t *gid, int64_t c
 static inline void exchange(const AssignerFixture *fixture, int which, uint32_t epoch,
                             bool full_precision) {
     static const char *const names[] = {"blocking", "overlap", "central"};
-    Error err = {0};
     Channel *channel = fixture->channel[which];
     const HaloPlan *p = channel_halo_plan(channel);
     Rows x = rows_of(channel, p->source_id, p->sources, epoch);
@@ -287,7 +279,7 @@ static inline void exchange(const AssignerFixture *fixture, int which, uint32_t 
                  .full_precision = full_precision,
                  .bf16 = fixture->bf16};
     int64_t before = channel_count(channel).bytes_sent, takes = memory_allocs();
-    schedule_find(names[epoch % 3], &err)
+    assert_ok(schedule_find(names[epoch % 3], &err))
         ->run(channel, &(RowSource){x, on_device(fixture->right), sums},
               (ExchangeContext){.seed = 9, .epoch = epoch, .full_precision = full_precision},
               &(ExchangeWork){no_own_part, halo_part, &look});
@@ -304,8 +296,7 @@ static inline void exchange(const AssignerFixture *fixture, int which, uint32_t 
 // One epoch as the trainer makes it. An exact exchange in between changes nothing.
 static inline const Assignment *epoch_of(const AssignerFixture *fixture, Assigner *a,
                                          uint32_t epoch) {
-    Error err = {0};
-    assert_ok(assigner_before(a, epoch, &err), &err);
+    assert_ok(assigner_before(a, epoch, &err));
     for (int i = 0; i < CHANNELS; i++)
         exchange(fixture, i, epoch, false);
     const Assignment *assignment = assigner_after(a, epoch);

@@ -35,9 +35,8 @@ static Recipe open_recipe(void) {
 }
 
 static void pose(Asked *asked, const Recipe *recipe, const char *solver) {
-    Error err = {0};
     *asked = (Asked){0};
-    assert_ok(config_load(&asked->config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&asked->config, NULL, NULL, 0, &err));
     snprintf(asked->config.quantization.solver, CONFIG_WORD, "%s", solver);
     asked->config.quantization.solver_limit = 0.05;
     asked->assigner = (Assigner){.config = &asked->config, .comm = &test_comm};

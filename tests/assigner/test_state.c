@@ -65,7 +65,6 @@ TEST(state_comes_back) {
     static const uint32_t stops[] = {2, PERIOD + 1, PERIOD + 1 + DELAY, 2 * PERIOD};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
         AssignerFixture fixture, other;
-        Error err = {0};
         Config config = config_of();
         const Scene *scene = &scenes[i % SCENES];
         const char *path = test_path("messages.safetensors");
@@ -73,8 +72,8 @@ TEST(state_comes_back) {
         fixture_init(&other, scene, 8);
         Assigner *a = assigner_of(&fixture, &config), *b = assigner_of(&other, &config);
         epochs_of(&fixture, a, 1, stops[i]);
-        assert_ok(write_state(a, path, &err), &err);
-        assert_ok(read_state(b, path, &err), &err);
+        assert_ok(write_state(a, path, &err));
+        assert_ok(read_state(b, path, &err));
         same_state(a, b);
         same_report(a, b);
         assert_true(a->pending == (stops[i] == PERIOD + 1 ? WIDTHS_DECIDED : NOTHING_PENDING));
@@ -125,9 +124,8 @@ static int64_t file_bytes(const char *path) {
 static int64_t place_of(const char *path, const char *name) {
     int64_t at = -1;
     Tensors file;
-    Error err = {0};
     if (test_comm.rank == 0) {
-        assert_ok(tensors_open(&file, path, &err), &err);
+        assert_ok(tensors_open(&file, path, &err));
         const Tensor *tensor = tensors_find(&file, name);
         if (tensor != NULL && tensor_bytes(tensor) > 0)
             at = (const char *)tensor->data - (const char *)file.mapping;
@@ -139,20 +137,20 @@ static int64_t place_of(const char *path, const char *name) {
 
 static void refused(Assigner *a, const char *path, ExitCode code, const char *part) {
     Error err = {0};
-    assert_refused(read_state(a, path, &err), &err, code, part);
+    assert_false(read_state(a, path, &err));
+    assert_error(&err, code, part);
     assert_null(strchr(err.text, '\n')); // one sentence
 }
 
 TEST(damaged_and_foreign_files_are_refused) {
     AssignerFixture fixture, other;
-    Error err = {0};
     Config config = config_of();
     const char *path = test_path("whole.safetensors"), *bad = test_path("bad.safetensors");
     fixture_init(&fixture, &scenes[0], 8);
     fixture_init(&other, &scenes[3], 8); // another graph
     Assigner *a = assigner_of(&fixture, &config), *b = assigner_of(&other, &config);
     epochs_of(&fixture, a, 1, PERIOD + 1);
-    assert_ok(write_state(a, path, &err), &err);
+    assert_ok(write_state(a, path, &err));
     int64_t bytes = file_bytes(path);
     for (int64_t cut = 0; cut < bytes; cut += 1 + bytes / 13) {
         spoil(bad, path, cut, -1, 0);
@@ -172,7 +170,7 @@ TEST(damaged_and_foreign_files_are_refused) {
     }
     spoil(bad, path, -1, place_of(path, "counters") + 8, 77); // no state that is known
     refused(a, bad, EXIT_DATA, "counters");
-    assert_ok(read_state(a, path, &err), &err); // and nothing is the worse for it
+    assert_ok(read_state(a, path, &err)); // and nothing is the worse for it
     epochs_of(&fixture, a, PERIOD + 2, PERIOD + 1 + DELAY);
     normalizers_agree(&fixture, &config.quantization.bits);
     assigner_free(b);

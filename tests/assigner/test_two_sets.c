@@ -32,10 +32,10 @@ typedef struct Hyper {
 } Hyper;
 
 static void way_init(Hyper *hyper, int r, Cover cover) {
-    Error err = {0};
     Way *way = &hyper->way[r];
     PatternKind kind = {r, HOPS_ALL, HOPS_ALL, cover};
-    CodecOptions options = {.codec = codec_find("integer", &err), .width = 8, .chunk = 1000};
+    CodecOptions options = {
+        .codec = assert_ok(codec_find("integer", &err)), .width = 8, .chunk = 1000};
     MemoryForecast forecast = {0};
     PatternBytes bound = pattern_bound(&hyper->shard, &kind, false);
     size_t before = memory_in_use();
@@ -45,7 +45,7 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     assert_true(memory_in_use() - before <= forecast_total(&forecast) + sizeof(Pattern) + 1024);
     const HaloPlan *p = &way->pattern->plan;
     if (r == 0)
-        assert_ok(block_init(&way->block, "hyper-mean", way->pattern, &hyper->shard, &err), &err);
+        assert_ok(block_init(&way->block, "hyper-mean", way->pattern, &hyper->shard, &err));
     else
         way->block = block_transpose(&hyper->way[0].block, way->pattern);
     way->channel = channel_new(hyper->buffers, p, &options, COLUMNS, (ExchangeId){r, FORWARD});
@@ -298,8 +298,7 @@ static void check_coefficients(const Hyper *hyper, int r, const ChannelAssignmen
 TEST(assigned_widths_serve_two_sets) {
     Dense dense = dense_init();
     Config config;
-    Error err = {0};
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     config.quantization.period = PERIOD;
     config.quantization.delay = DELAY;
     config.quantization.group_size = 5;
@@ -312,13 +311,12 @@ TEST(assigned_widths_serve_two_sets) {
         for (int r = 0; r < 2; r++)
             of[r] = (AssignedChannel){
                 .channel = hyper.way[r].channel, .id = {r, FORWARD}, .block = &hyper.way[r].block};
-        Assigner *a = assigner_new(&config, &test_comm, 5, NULL, of, 2, &err);
-        assert_ok(a, &err);
+        Assigner *a = assert_ok(assigner_new(&config, &test_comm, 5, NULL, of, 2, &err));
         for (int r = 0; r < 2 && covers[k] == COVER_SOURCES; r++)
             check_coefficients(&hyper, r, &a->assigned[r]);
         int64_t taken = 0, widths = 0;
         for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
-            assert_ok(assigner_before(a, epoch, &err), &err);
+            assert_ok(assigner_before(a, epoch, &err));
             there_and_back(&hyper, epoch, false);
             const Assignment *assignment = assigner_after(a, epoch);
             for (int i = 0; assignment != NULL && i < assignment->parts; i++, taken++)

@@ -35,16 +35,11 @@ TEST(memory_is_zeroed_aligned_and_counted) {
 }
 
 TEST(what_is_too_large_is_refused_with_a_sentence) {
-    Error err = {0}, absurd = {0};
     size_t available = memory_available();
     assert_in_range(available, (size_t)1 << 20, (size_t)1 << 50);
-    assert_refused(memory_try(available * 2, "features", &err), &err, EXIT_MEMORY,
-                   "features needs");
-    assert_refused(memory_try(SIZE_MAX, "features", &absurd), &absurd, EXIT_MEMORY,
-                   "TiB of memory");
-    Error ok = {0};
-    void *pointer = memory_try(100, "little", &ok);
-    assert_ok(pointer, &ok);
+    assert_refused(memory_try(available * 2, "features", &err), EXIT_MEMORY, "features needs");
+    assert_refused(memory_try(SIZE_MAX, "features", &err), EXIT_MEMORY, "TiB of memory");
+    void *pointer = assert_ok(memory_try(100, "little", &err));
     memory_free(pointer);
 }
 
@@ -58,15 +53,13 @@ TEST(the_plan_names_the_three_largest) {
     forecast_add(&forecast, "weights", 1 * mib);
     assert_int_equal(forecast.count, 4);
     assert_int_equal(forecast_total(&forecast), 611 * mib);
-    Error err = {0};
-    assert_true(forecast_check(&forecast, 611 * mib, "buy some", &err));
-    assert_refused(forecast_check(&forecast, 611 * mib - 1, "buy some", &err), &err, EXIT_MEMORY,
+    assert_ok(forecast_check(&forecast, 611 * mib, "buy some", &err));
+    assert_refused(forecast_check(&forecast, 611 * mib - 1, "buy some", &err), EXIT_MEMORY,
                    "features 300.0 MiB, graph 200.0 MiB, halo rows 110.0 MiB;");
     MemoryForecast little = {0}; // sizes have a unit that fits
-    Error needs = {0};
     forecast_add(&little, "labels", 700);
     forecast_add(&little, "features", 5 << 10);
-    assert_refused(forecast_check(&little, 300, "buy some", &needs), &needs, EXIT_MEMORY,
+    assert_refused(forecast_check(&little, 300, "buy some", &err), EXIT_MEMORY,
                    "this rank needs 5.7 KiB but may use 300 B; the largest items are features 5.0 "
                    "KiB, labels 700 B; buy some");
     MemoryForecast endless = {0};

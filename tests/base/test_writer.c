@@ -42,16 +42,15 @@ static void look(void *context, const void *payload, size_t bytes, Error *err) {
 TEST(jobs_are_done_whole_and_in_their_order) {
     enum { JOBS = 3000 };
     Seen seen = {0};
-    Error err = {0};
     char payload[400];
     Writer *writer = writer_new(&test_comm, 2000);
     int64_t takes = memory_allocs();
     for (int job = 0; job < JOBS; job++) {
         for (size_t i = 0; i < bytes_of(job); i++)
             payload[i] = byte_of(job, i);
-        assert_ok(writer_put(writer, look, &seen, payload, bytes_of(job), &err), &err);
+        assert_ok(writer_put(writer, look, &seen, payload, bytes_of(job), &err));
     }
-    assert_ok(writer_wait(writer, &err), &err);
+    assert_ok(writer_wait(writer, &err));
     assert_true(writer_idle(writer));
     assert_int_equal(seen.jobs, JOBS);
     assert_int_equal(seen.wrong, 0);
@@ -70,16 +69,15 @@ static void fail_third(void *context, const void *payload, size_t bytes, Error *
 
 TEST(the_first_error_comes_back) {
     Seen seen = {0};
-    Error err = {0};
     Writer *writer = writer_new(&test_comm, 2000);
     for (int job = 0; job < 3; job++)
-        writer_put(writer, fail_third, &seen, "", 0, &err);
+        writer_put(writer, fail_third, &seen, "", 0, &(Error){0});
     while (!writer_idle(writer))
         nap(0.001);
-    err = (Error){0};
-    assert_refused(writer_put(writer, fail_third, &seen, "", 0, &err), &err, EXIT_IO, "the third");
-    err = (Error){.code = EXIT_DIVERGED, .text = "before"};
-    assert_refused(writer_wait(writer, &err), &err, EXIT_DIVERGED, "before");
+    assert_refused(writer_put(writer, fail_third, &seen, "", 0, &err), EXIT_IO, "the third");
+    Error before = {.code = EXIT_DIVERGED, .text = "before"};
+    assert_false(writer_wait(writer, &before));
+    assert_error(&before, EXIT_DIVERGED, "before");
     assert_int_equal(seen.jobs, 4);
     assert_int_equal(seen.failed, 1);
     writer_free(writer);
@@ -94,13 +92,12 @@ static void nap_long(void *context, const void *payload, size_t bytes, Error *er
 TEST(who_waits_for_it_answers) {
     Comm impatient = test_comm;
     comm_set_timeout(&impatient, 0.8);
-    Error err = {0};
     char large[800] = "";
     if (test_comm.rank == 0) {
         Writer *writer = writer_new(&impatient, 2000);
         for (int job = 0; job < 4; job++)
-            writer_put(writer, nap_long, NULL, large, sizeof large, &err);
-        assert_ok(writer_wait(writer, &err), &err);
+            writer_put(writer, nap_long, NULL, large, sizeof large, &(Error){0});
+        assert_ok(writer_wait(writer, &err));
         writer_free(writer);
     }
     comm_barrier(&impatient);
@@ -174,7 +171,8 @@ static void print_into_a_pipe(int flags, void (*print)(void), size_t bytes, char
     put_streams_back();
     close(ends[0]);
     close(ends[1]);
-    assert_ok(ok, &err);
+    if (!ok)
+        fail_msg("%s", err.text);
 }
 
 // O_NONBLOCK, which others that hold the terminal may set, makes writes fail where they would wait.
@@ -226,7 +224,8 @@ TEST(a_full_disk_under_stderr_is_told_and_leaves_stdout) {
     close(full);
     close(ends[0]);
     close(ends[1]);
-    assert_refused(ok, &err, EXIT_IO, "stderr: No space left");
+    assert_false(ok);
+    assert_error(&err, EXIT_IO, "stderr: No space left");
     assert_int_equal(got, 7);
     assert_memory_equal(text, "result\n", 7);
 }

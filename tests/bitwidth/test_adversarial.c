@@ -66,8 +66,7 @@ static void try_problem(uint64_t seed) {
     Problem p = problem_random(&recipe, seed);
     if (seed % 2 == 0)
         spoil(&p, seed);
-    Error err = {0};
-    assert_ok(problem_check(&p, &err), &err);
+    assert_ok(problem_check(&p, &err));
     Solution a;
     solution_init(&a, &p);
     problem_solve(&p, &a);
@@ -117,8 +116,7 @@ TEST(empty_problems_have_solutions) {
                 p.round_begin[r + 1] = r == rounds - 1 ? links : links / 2;
             for (int c = 0; c < links; c++)
                 p.link[c] = (Link){.source = 0, .target = 1, .gamma = c};
-            Error err = {0};
-            assert_ok(problem_check(&p, &err), &err);
+            assert_ok(problem_check(&p, &err));
             Solution a;
             solution_init(&a, &p);
             problem_solve(&p, &a);

@@ -85,8 +85,7 @@ TEST(problems_come_back_bit_for_bit) {
         uint8_t *choice = random_choice(&p, seed), *choice_back;
         size_t bytes;
         char *text = problem_text(&p, choice, &bytes);
-        Error err;
-        assert_ok(read_problem(text, bytes, &back, &choice_back, &err), &err);
+        assert_ok(read_problem(text, bytes, &back, &choice_back, &err));
         assert_same(&p, &back);
         assert_memory_equal(choice, choice_back, (size_t)p.groups);
         memory_free(text);
@@ -112,8 +111,7 @@ TEST(solutions_come_back_and_are_valued_again) {
         assert_true(solution_write(&a, &p, file));
         size_t bytes;
         char *text = text_of(file, &bytes);
-        Error err;
-        assert_ok(read_solution(text, bytes, &p, &back, &err), &err);
+        assert_ok(read_solution(text, bytes, &p, &back, &err));
         assert_string_equal(back.by, "glpk");
         assert_memory_equal(a.choice, back.choice, (size_t)p.groups);
         assert_memory_equal(&back.value, &value, sizeof value);
@@ -122,8 +120,7 @@ TEST(solutions_come_back_and_are_valued_again) {
         for (size_t length = 0; length + 1 < bytes;
              length++) { // without its last line break it is whole
             Solution cut;
-            assert_false(read_solution(text, length, &p, &cut, &err));
-            assert_true(err.code == EXIT_DATA && err.text[0] != 0);
+            assert_refused(read_solution(text, length, &p, &cut, &err), EXIT_DATA, " ");
         }
         memory_free(text);
         solution_clear(&back);
@@ -137,10 +134,8 @@ TEST(cut_texts_are_refused) {
     uint8_t *choice = random_choice(&p, 1), *choice_back;
     size_t bytes;
     char *text = problem_text(&p, choice, &bytes);
-    Error err;
     for (size_t length = 0; length + 1 < bytes; length++) {
-        assert_false(read_problem(text, length, &back, &choice_back, &err));
-        assert_true(err.code == EXIT_DATA && err.text[0] != 0);
+        assert_refused(read_problem(text, length, &back, &choice_back, &err), EXIT_DATA, " ");
         assert_true(back.group == NULL && choice_back == NULL);
     }
     memory_free(text);
@@ -176,10 +171,9 @@ TEST(mutated_texts_do_no_harm) {
             memcpy(changed + at + put, text + end, bytes - end);
             length = at + put + bytes - end;
         }
-        Error err;
-        if (read_problem(changed, length, &back, &choice_back, &err)) {
-            Error broken = {0};
-            assert_ok(problem_check(&back, &broken), &broken);
+        Error said;
+        if (read_problem(changed, length, &back, &choice_back, &said)) {
+            assert_ok(problem_check(&back, &err));
             Solution a;
             solution_init(&a, &back);
             problem_solve(&back, &a);
@@ -189,7 +183,7 @@ TEST(mutated_texts_do_no_harm) {
             problem_clear(&back);
         } else {
             refused++;
-            assert_true(err.code == EXIT_DATA && strlen(err.text) > 20);
+            assert_true(said.code == EXIT_DATA && strlen(said.text) > 20);
         }
         assert_int_equal(memory_in_use(), before);
     }
@@ -229,9 +223,8 @@ TEST(absurd_counts_are_refused) {
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Problem p;
         uint8_t *choice;
-        Error err;
         int64_t peak = (int64_t)memory_peak();
-        assert_refused(read_problem(cases[i].text, strlen(cases[i].text), &p, &choice, &err), &err,
+        assert_refused(read_problem(cases[i].text, strlen(cases[i].text), &p, &choice, &err),
                        EXIT_DATA, cases[i].part);
         assert_true((int64_t)memory_peak() - peak < 1 << 20);
     }
@@ -271,9 +264,8 @@ TEST(solutions_to_other_problems_are_refused) {
     p.link[0].end = 3;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Solution a;
-        Error err;
-        assert_refused(read_solution(cases[i].text, strlen(cases[i].text), &p, &a, &err), &err,
-                       EXIT_DATA, cases[i].part);
+        assert_refused(read_solution(cases[i].text, strlen(cases[i].text), &p, &a, &err), EXIT_DATA,
+                       cases[i].part);
         assert_true(a.choice == NULL);
     }
     problem_clear(&p);

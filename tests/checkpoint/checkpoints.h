@@ -9,16 +9,14 @@
 static char run_dir[512];
 
 static void settle(void) {
-    Error err = {0};
     const char *settings[] = {"model.layers=2", "model.hidden=[8]", "run.threads=1",
                               "train.eval_every=2"};
-    assert_ok(config_load(&config, NULL, settings, 4, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 4, &err));
 }
 
 static int make_run(void **state) {
     static int number;
     (void)state;
-    Error err = {0};
     EpochRecord record;
     char name[32];
     settle();
@@ -28,9 +26,9 @@ static int make_run(void **state) {
     snprintf(run_dir, sizeof run_dir, "%s", test_path(name));
     Trainer *t = new_trainer();
     for (int epoch = 1; epoch <= 4; epoch++) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
         if (epoch % 2 == 0)
-            assert_ok(save_training(t, run_dir, 2, &err), &err);
+            assert_ok(save_training(t, run_dir, 2, &err));
     }
     trainer_free(t);
     return 0;

@@ -10,10 +10,9 @@
 
 // What stands there is gone and cannot be opened, for no reason of its own: a link to itself.
 static void make_unreadable(const char *name) {
-    Error err = {0};
     comm_barrier(&test_comm);
     if (test_comm.rank == 0) {
-        assert_ok(file_remove(in_run(name), &err), &err);
+        assert_ok(file_remove(in_run(name), &err));
         assert_int_equal(symlink(path_name(in_run(name)), in_run(name)), 0);
     }
 }
@@ -37,66 +36,58 @@ RUN_TEST(what_cannot_be_read_is_no_damage) {
     static const char *const names[] = {"epoch-4/model.safetensors", "epoch-4/checkpoint.json"};
     Warnings warnings = {0};
     for (int i = 0; i < 2; i++) {
-        Error err = {0};
         make_unreadable(names[i]);
-        assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_IO, "try again");
+        assert_refused(resumed(&warnings, &err) != -2, EXIT_IO, "try again");
     }
 }
 
 RUN_TEST(a_folder_that_cannot_be_read_is_not_an_empty_one) {
-    Error err = {0};
     Warnings warnings = {0};
     make_unreadable("");
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_IO, "checkpoints: cannot look");
+    assert_refused(resumed(&warnings, &err) != -2, EXIT_IO, "checkpoints: cannot look");
 }
 
 RUN_TEST(a_run_without_a_whole_one_does_not_start_over) {
-    Error err = {0};
     Warnings warnings = {0};
     damage("epoch-2/optimizer.safetensors");
     damage("epoch-4/checkpoint.json");
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA,
-                   "all 2 checkpoints are damaged");
-    assert_non_null(strstr(err.text, "start again without --resume"));
+    assert_refused(resumed(&warnings, &err) != -2, EXIT_DATA, "all 2 checkpoints are damaged",
+                   "start again without --resume");
 }
 
 RUN_TEST(a_run_without_any_starts) {
-    Error err = {0};
     Warnings warnings = {0};
     comm_barrier(&test_comm);
     if (test_comm.rank == 0)
-        assert_ok(file_remove(in_run(""), &err), &err);
-    assert_int_equal(resumed(&warnings, &err), -1);
+        assert_ok(file_remove(in_run(""), &err));
+    assert_int_equal(resumed(&warnings, &(Error){0}), -1);
     assert_string_equal(warnings.text, "");
 }
 
 // As many as run.keep_checkpoints may ask for are looked at, in their order.
 RUN_TEST(many_checkpoints_are_all_seen) {
-    Error err = {0};
     char name[32];
     Warnings warnings = {0};
     damage("epoch-2/model.safetensors");
     damage("epoch-4/model.safetensors");
     for (int epoch = 10; epoch < 1510 && test_comm.rank == 0; epoch++) {
         snprintf(name, sizeof name, "epoch-%d", epoch);
-        assert_ok(file_make_folder(in_run(name), &err), &err);
+        assert_ok(file_make_folder(in_run(name), &err));
     }
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_DATA,
-                   "all 1502 checkpoints are damaged");
-    assert_non_null(strstr(err.text, "epoch-1509/checkpoint.json"));
+    assert_refused(resumed(&warnings, &err) != -2, EXIT_DATA, "all 1502 checkpoints are damaged",
+                   "epoch-1509/checkpoint.json");
 }
 
 RUN_TEST(what_dead_writers_left_is_swept) {
-    Error err = {0};
     enum { DEAD, LIVING, FOREIGN, LEFT };
     char path[LEFT][1200];
     test_temporary(path[DEAD], in_run(".writing"), test_dead_process());
     test_temporary(path[LIVING], in_run(".writing"), getppid());
     snprintf(path[FOREIGN], sizeof path[0], "%s", in_run(".writing.fringe-tmp-elsewhere.7-1-0"));
     for (int i = 0; i < LEFT && test_comm.rank == 0; i++)
-        assert_ok(file_make_folder(path[i], &err), &err);
+        assert_ok(file_make_folder(path[i], &err));
     Trainer *t = new_trainer();
-    assert_ok(save_training(t, run_dir, 2, &err), &err);
+    assert_ok(save_training(t, run_dir, 2, &err));
     trainer_free(t);
     if (test_comm.rank == 0) {
         assert_false(file_exists(path[DEAD]));
@@ -105,14 +96,13 @@ RUN_TEST(what_dead_writers_left_is_swept) {
 }
 
 RUN_TEST(only_the_newest_stay) {
-    Error err = {0};
     bool found;
     Warnings warnings = {0};
     Trainer *t = new_trainer();
     EpochRecord record;
-    assert_ok(resume_training(t, run_dir, &found, &warnings, &err), &err);
-    assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_ok(save_training(t, run_dir, 2, &err), &err);
+    assert_ok(resume_training(t, run_dir, &found, &warnings, &err));
+    assert_ok(trainer_epoch(t, &record, &err));
+    assert_ok(save_training(t, run_dir, 2, &err));
     trainer_free(t);
     comm_barrier(&test_comm);
     assert_false(file_exists(in_run("epoch-2")));
@@ -128,14 +118,13 @@ static ino_t inode_of(const char *path) {
 
 // What lies there already is not written again.
 RUN_TEST(the_same_checkpoint_stays) {
-    Error err = {0};
     bool found;
     Warnings warnings = {0};
     ino_t before = inode_of(in_run("epoch-4/model.safetensors"));
     comm_barrier(&test_comm);
     Trainer *t = new_trainer();
-    assert_ok(resume_training(t, run_dir, &found, &warnings, &err), &err);
-    assert_ok(save_training(t, run_dir, 2, &err), &err);
+    assert_ok(resume_training(t, run_dir, &found, &warnings, &err));
+    assert_ok(save_training(t, run_dir, 2, &err));
     trainer_free(t);
     assert_int_equal(inode_of(in_run("epoch-4/model.safetensors")), before);
 }

@@ -30,7 +30,6 @@ WORLD_TEST(lossless_sums_give_the_training_of_fp32) {
 }
 
 static void assert_resumed(const char *compressor, int stop) {
-    Error err = {0};
     Warnings warnings = {0};
     Run want = run_with(compressor), got = want;
     char name[64];
@@ -40,7 +39,7 @@ static void assert_resumed(const char *compressor, int stop) {
     stop_after(stop, dir);
     Trainer *t = new_trainer();
     assert_non_null(state_find(trainer_sections(t), "gradients"));
-    assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+    assert_ok(resume_training(t, dir, &found, &warnings, &err));
     assert_true(found);
     train(&got, t);
     trainer_free(t);
@@ -65,12 +64,11 @@ WORLD_TEST(others_keep_no_gradients) {
 
 // Every third epoch sends floats: as many as without a compressor, but filled up, with headers.
 WORLD_TEST(the_record_says_what_was_sent) {
-    Error err = {0};
     EpochRecord record;
     int64_t bytes[3];
     Trainer *t = trainer_with("refreshed");
     for (int e = 0; e < 3; e++) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
         bytes[e] = record.reduce_bytes;
     }
     int64_t exact = 8 * trainer_shape(t)->parameter_count;

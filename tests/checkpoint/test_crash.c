@@ -51,10 +51,9 @@ static bool write_in_place(Trainer *t, const char *dir, Error *err) {
 }
 
 static void train_until(Trainer *t, int64_t epoch) {
-    Error err = {0};
     EpochRecord record;
     while (trainer_epochs_done(t) < epoch)
-        assert_true(trainer_epoch(t, &record, &err));
+        assert_ok(trainer_epoch(t, &record, &err));
 }
 
 // The child's life: train, checkpoint, train, checkpoint; it dies after step `n` (0: never) of the
@@ -100,14 +99,13 @@ static bool resumes(const float *want) {
 }
 
 static int failures_of(Save *save, int *steps) {
-    Error err = {0};
     char elsewhere[600];
     snprintf(elsewhere, sizeof elsewhere, "%s-elsewhere", run_dir);
     Trainer *straight = new_trainer();
     train_until(straight, LAST);
     int failures = 0, n = 1;
     for (bool killed = true; killed; n++) {
-        assert_true(file_remove(run_dir, &err) && file_remove(elsewhere, &err));
+        assert_ok(file_remove(run_dir, &err) && file_remove(elsewhere, &err));
         killed = child_dies(save, n);
         failures += !resumes(trainer_parameters(straight, false));
     }
@@ -117,10 +115,9 @@ static int failures_of(Save *save, int *steps) {
 }
 
 static void prepare(void) {
-    Error err = {0};
     const char *settings[] = {"model.layers=2", "model.hidden=[8]", "train.epochs=6",
                               "train.eval_every=2", "run.threads=1"};
-    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5, &err));
     test_graph_init(&graph, (TestGraphKind){.nodes = 60, .degree = 5, .features = 7, .classes = 3},
                     9, &test_comm);
     snprintf(run_dir, sizeof run_dir, "%s/run", test_folder());

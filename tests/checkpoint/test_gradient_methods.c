@@ -21,9 +21,8 @@ static const char *setting_of(const Preset *method) {
 static int settings_of(const char *setting[PRESET_SETTINGS], const Preset *method) {
     static char text[PRESET_SETTINGS][2 * CONFIG_WORD];
     const char *argument = NULL;
-    Error err = {0};
     int count = 0;
-    assert_non_null(family_find(&gradient_method_family, test_word(method->name), &argument, &err));
+    assert_ok(family_find(&gradient_method_family, test_word(method->name), &argument, &err));
     for (; preset_setting(text[count], method, argument, count); count++)
         setting[count] = text[count];
     return count;
@@ -43,14 +42,13 @@ enum { METHODS_MOST = 64 };
 static const Run *run_method(int i) {
     static Run kept[METHODS_MOST];
     Run *run = &kept[i];
-    Error err = {0};
     assert_true(gradient_method_family.count <= METHODS_MOST);
     if (run->loss[0] != 0)
         return run;
     settle_method(method(i));
     Trainer *t = new_trainer();
     train(run, t);
-    assert_ok(trainer_replicas_agree(t, &err), &err);
+    assert_ok(trainer_replicas_agree(t, &err));
     trainer_free(t);
     if (!(run->loss[EPOCHS - 1] < run->loss[0]))
         fail_msg("%s: the loss goes from %g to %g", method(i)->name, run->loss[0],
@@ -98,12 +96,11 @@ WORLD_TEST(resumed_equals_never_stopped) {
     for (int i = 0; i < gradient_method_family.count; i += UNDER_SANITIZERS(2, 1)) {
         const Run *want = run_method(i);
         Run got = *want;
-        Error err = {0};
         settle_method(method(i));
         const char *dir = test_path(method(i)->name);
         stop_after(STOP, dir);
         Trainer *t = new_trainer();
-        assert_ok(resume(t, dir, &err), &err);
+        assert_ok(resume(t, dir, &err));
         train(&got, t);
         trainer_free(t);
         if (!same_weights(&got, want))
@@ -114,23 +111,21 @@ WORLD_TEST(resumed_equals_never_stopped) {
 
 static void assert_another(const char *const *setting, int count, const char *dir,
                            const char *sentence) {
-    Error err = {0};
     settle(setting, count);
     Trainer *t = new_trainer();
-    assert_refused(resume(t, dir, &err), &err, EXIT_CONFIG, sentence);
+    assert_refused(resume(t, dir, &err), EXIT_CONFIG, sentence);
     trainer_free(t);
 }
 
 // The name of a method does not matter, what it sets does.
 WORLD_TEST(another_method_is_another_training) {
-    Error err = {0};
     const Preset *last = method(gradient_method_family.count - 1);
     const char *setting = setting_of(last), *by_hand[PRESET_SETTINGS], *dir = test_path("another");
     settle(&setting, 1);
     stop_after(2, dir);
     settle(by_hand, settings_of(by_hand, last));
     Trainer *t = new_trainer();
-    assert_ok(resume(t, dir, &err), &err);
+    assert_ok(resume(t, dir, &err));
     trainer_free(t);
     assert_another(NULL, 0, dir, "gradients.codec was");
     assert_another((const char *const[]){setting, "gradients.bucket=128"}, 2, dir,

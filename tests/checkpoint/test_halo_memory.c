@@ -32,12 +32,11 @@ static void settle_memory(const char *memory) {
 
 static Run run_with(const char *memory) {
     static Run run;
-    Error err = {0};
     memset(&run, 0, sizeof run);
     settle_memory(memory);
     Trainer *t = new_trainer();
     train(&run, t);
-    assert_ok(trainer_replicas_agree(t, &err), &err);
+    assert_ok(trainer_replicas_agree(t, &err));
     trainer_free(t);
     return run;
 }
@@ -55,13 +54,12 @@ WORLD_TEST(every_memory_is_a_training_of_its_own) {
 WORLD_TEST(resumed_equals_never_stopped) {
     for (int i = 1; i < MEMORIES; i++) {
         Run want = run_with(memories[i]), got = want;
-        Error err = {0};
         Warnings warnings = {0};
         bool found = false;
         const char *dir = test_path(memories[i]);
         stop_after(STOP, dir);
         Trainer *t = new_trainer();
-        assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+        assert_ok(resume_training(t, dir, &found, &warnings, &err));
         assert_true(found);
         train(&got, t);
         trainer_free(t);
@@ -76,7 +74,6 @@ WORLD_TEST(resumed_equals_never_stopped) {
 // After the first period: whether each exchange sends its rows as they are.
 static ExchangeSet direct_ones(const char *const *more, int count) {
     ExchangeSet direct = 0;
-    Error err = {0};
     EpochRecord record;
     const char *settings[16] = {"quantization.memory=auto",
                                 "quantization.codec=integer",
@@ -89,7 +86,7 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
     settle(settings, 7 + count);
     Trainer *t = new_trainer();
     for (int e = 0; e < 8; e++)
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
     for (int i = 0; i < 2 * t->shape.layers; i++) {
         ExchangeId id = {i / 2, i % 2};
         const Channel *channel = model_channel(t->model, id);

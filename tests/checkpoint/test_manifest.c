@@ -54,10 +54,9 @@ static void put_edited(const char *from, const char *to, bool sealed) {
 }
 
 static int make_manifest(void **state) {
-    Error err = {0};
     make_run(state);
-    manifest = file_read(in_run("epoch-4/checkpoint.json"), 1 << 20, &manifest_bytes, &err);
-    assert_ok(manifest, &err);
+    manifest =
+        assert_ok(file_read(in_run("epoch-4/checkpoint.json"), 1 << 20, &manifest_bytes, &err));
     return 0;
 }
 
@@ -175,35 +174,32 @@ MANIFEST_TEST(shorter_and_longer_files_give_way) {
 
 // A newer program's checkpoint is one only where its checksum is right.
 MANIFEST_TEST(a_newer_version_is_no_damage) {
-    Error err = {0};
     Warnings warnings = {0};
     put_edited("\"version\": 2", "\"version\": 3", true);
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG, "version 3 is of a newer");
+    assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG, "version 3 is of a newer");
     put_edited("\"version\": 2", "\"version\": 3", false);
     assert_gives_way("version 3", "its checksum");
 }
 
 static void weights_are_found(const char *name) {
     char path[1024];
-    Error err = {0};
-    assert_ok(checkpoint_weights_path(run_dir, false, path, sizeof path, &err), &err);
+    assert_ok(checkpoint_weights_path(run_dir, false, path, sizeof path, &err));
     assert_string_equal(path, in_run(name));
     comm_barrier(&test_comm);
 }
 
 // Sections come later; one that this program does not know is state that it would lose.
 MANIFEST_TEST(a_file_that_is_not_known_is_not_lost) {
-    Error err = {0};
     char hash[33], files[256];
     Warnings warnings = {0};
     if (test_comm.rank == 0)
         test_write_text(in_run("epoch-4/stale.safetensors"), "rows in flight");
     comm_barrier(&test_comm);
-    assert_ok(hash_file(in_run("epoch-4/stale.safetensors"), hash, &err), &err);
+    assert_ok(hash_file(in_run("epoch-4/stale.safetensors"), hash, &err));
     snprintf(files, sizeof files,
              "\"files\": [{\"name\": \"stale.safetensors\", \"hash\": \"%s\"},", hash);
     put_edited("\"files\": [", files, true);
-    assert_refused(resumed(&warnings, &err) != -2, &err, EXIT_CONFIG,
+    assert_refused(resumed(&warnings, &err) != -2, EXIT_CONFIG,
                    "holds stale.safetensors, which a newer version of fringe wrote");
     weights_are_found("epoch-4/model.safetensors");
     comm_barrier(&test_comm);

@@ -6,24 +6,23 @@
 #include "training.h"
 
 static void resume_with(const char *const *settings, int count, int every) {
-    Error err = {0};
     EpochRecord record;
     Warnings warnings = {0};
     Run want = whole_run(settings, count), got = want;
     for (int stop = 1; stop < 12; stop += every) {
         const char *dir = test_path("resume");
         if (test_comm.rank == 0)
-            file_remove(dir, &err);
+            file_remove(dir, &(Error){0});
         comm_barrier(&test_comm);
         Trainer *t = new_trainer();
         for (int e = 0; e < stop; e++)
-            assert_ok(trainer_epoch(t, &record, &err), &err);
-        assert_ok(save_training(t, dir, 2, &err), &err);
+            assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(save_training(t, dir, 2, &err));
         TrainerCounters before = trainer_counters(t);
         trainer_free(t);
         bool found = false;
         t = new_trainer();
-        assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+        assert_ok(resume_training(t, dir, &found, &warnings, &err));
         assert_true(found);
         assert_int_equal(trainer_epochs_done(t), stop);
         TrainerCounters after = trainer_counters(t);
@@ -60,14 +59,13 @@ WORLD_TEST(resumed_equals_never_stopped) {
 
 // The same command may learn something else: widths follow links as they are measured.
 WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
-    Error err = {0};
     EpochRecord record;
     Warnings warnings = {0};
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
-        Trainer *other =
-            trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), NULL, &err);
+        Trainer *other = assert_ok(
+            trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), NULL, &err));
         t[i] = new_trainer();
         trainer_download(t[i]);
         memcpy(t[i]->parameters, trainer_parameters(other, false),
@@ -77,13 +75,13 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
     }
     for (int i = 0; i < 2; i++) { // the second one stops earlier
         for (int e = 0; e < 4 - 2 * i; e++) {
-            assert_ok(trainer_epoch(t[i], &record, &err), &err);
+            assert_ok(trainer_epoch(t[i], &record, &err));
             if (e % 2 == 1)
-                assert_ok(save_training(t[i], test_path("again"), 2, &err), &err);
+                assert_ok(save_training(t[i], test_path("again"), 2, &err));
         }
     }
     bool found = false;
-    assert_ok(resume_training(t[2], test_path("again"), &found, &warnings, &err), &err);
+    assert_ok(resume_training(t[2], test_path("again"), &found, &warnings, &err));
     assert_true(found && trainer_epochs_done(t[2]) == 2);
     assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
                         (size_t)trainer_shape(t[1])->parameter_count * sizeof(float));
@@ -93,18 +91,16 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
 
 // The other ranks' machines lack the file, or hold another one.
 WORLD_TEST(first_weights_are_those_of_rank_0) {
-    Error err = {0};
     settle(NULL, 0);
-    Trainer *other = trainer_new(&config, &graph.shard, &test_comm, 4, NULL, &err);
-    assert_ok(other, &err);
+    Trainer *other = assert_ok(trainer_new(&config, &graph.shard, &test_comm, 4, NULL, &err));
     const char *path = test_path("first.safetensors");
     if (test_comm.rank == 0)
-        assert_ok(write_weights(other, path, &err), &err);
+        assert_ok(write_weights(other, path, &err));
     snprintf(config.model.weights, sizeof config.model.weights, "%s%s", path,
              test_comm.rank == 0 ? "" : "-elsewhere");
     Trainer *t = new_trainer();
     Training training = training_of(t);
-    assert_ok(checkpoint_start(&training, &err), &err);
+    assert_ok(checkpoint_start(&training, &err));
     assert_memory_equal(trainer_parameters(t, false), trainer_parameters(other, false),
                         (size_t)trainer_shape(t)->parameter_count * sizeof(float));
     trainer_free(t);
@@ -120,13 +116,11 @@ WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
              test_comm.size);
     settle(NULL, 0);
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
-        Error err = {0}, refused = {0};
         Trainer *t = new_trainer();
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-        assert_ok(save_training(t, test_path("agreed"), 2, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
+        assert_ok(save_training(t, test_path("agreed"), 2, &err));
         disturb(t, flat);
-        assert_refused(save_training(t, test_path("never"), 2, &refused), &refused, EXIT_MISMATCH,
-                       named);
+        assert_refused(save_training(t, test_path("never"), 2, &err), EXIT_MISMATCH, named);
         assert_false(file_exists(test_path("never")));
         trainer_free(t);
     }

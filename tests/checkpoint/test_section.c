@@ -54,24 +54,22 @@ static Trainer *trainer_with(Memory *m) {
 
 // Until epoch `last`; saves after even epochs where `saves`.
 static void train_on(Trainer *t, Memory *m, int64_t last, bool saves) {
-    Error err = {0};
     EpochRecord record;
     while (trainer_epochs_done(t) < last) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
         memory_follow(m, t);
         if (saves && record.epoch % 2 == 0)
-            assert_ok(save_training(t, run_dir, 2, &err), &err);
+            assert_ok(save_training(t, run_dir, 2, &err));
     }
 }
 
 // The run of the fixture, again and with the memory, which is in its checkpoints 2 and 4.
 static int make_memories(void **state) {
-    Error err = {0};
     Memory m;
     make_run(state);
     comm_barrier(&test_comm);
     if (test_comm.rank == 0)
-        assert_ok(file_remove(run_dir, &err), &err);
+        assert_ok(file_remove(run_dir, &err));
     comm_barrier(&test_comm);
     Trainer *t = trainer_with(&m);
     train_on(t, &m, 4, true);
@@ -88,12 +86,11 @@ static void same_memory(const Memory *got, const Memory *want) {
 
 // Resumes after epoch `from`, and ends where the run that was never stopped does.
 static void assert_goes_on(int64_t from, const char *remark) {
-    Error err = {0};
     Memory m, straight;
     bool found;
     Warnings warnings = {0};
     Trainer *t = trainer_with(&m), *never_stopped = trainer_with(&straight);
-    assert_ok(resume_training(t, run_dir, &found, &warnings, &err) && found, &err);
+    assert_ok(resume_training(t, run_dir, &found, &warnings, &err) && found);
     assert_int_equal(trainer_epochs_done(t), from);
     if (test_comm.rank == 0)
         assert_non_null(strstr(warnings.text, remark));
@@ -131,7 +128,6 @@ MEMORIES_TEST(a_damaged_one_gives_way_to_the_one_before) {
 
 // In the order of ranks, whatever each of them has.
 MEMORIES_TEST(its_file_holds_the_rows_of_all_ranks) {
-    Error err = {0};
     Memory m;
     Tensors file;
     Trainer *t = trainer_with(&m);
@@ -141,7 +137,7 @@ MEMORIES_TEST(its_file_holds_the_rows_of_all_ranks) {
     trainer_free(t);
     if (test_comm.rank != 0)
         return;
-    assert_ok(tensors_open(&file, in_run("epoch-4/memory.safetensors"), &err), &err);
+    assert_ok(tensors_open(&file, in_run("epoch-4/memory.safetensors"), &err));
     const Tensor *rows = tensors_find(&file, "rows");
     const float *row = rows->data;
     for (int r = 0; r < test_comm.size; row += count_of(r++))
@@ -151,10 +147,9 @@ MEMORIES_TEST(its_file_holds_the_rows_of_all_ranks) {
 }
 
 static void refused_to(Trainer *t, const char *dir, ExitCode code, const char *part) {
-    Error err = {0};
     bool found;
     Warnings warnings = {0};
-    assert_refused(resume_training(t, dir, &found, &warnings, &err), &err, code, part);
+    assert_refused(resume_training(t, dir, &found, &warnings, &err), code, part);
     trainer_free(t);
 }
 
@@ -164,11 +159,10 @@ MEMORIES_TEST(who_has_no_such_section_is_refused) {
 }
 
 MEMORIES_TEST(who_has_one_more_is_refused) {
-    Error err = {0};
     Memory m;
     const char *dir = test_path("without");
     Trainer *t = new_trainer();
-    assert_ok(save_training(t, dir, 2, &err), &err);
+    assert_ok(save_training(t, dir, 2, &err));
     trainer_free(t);
     refused_to(trainer_with(&m), dir, EXIT_DATA, "'files' does not list memory.safetensors");
 }
@@ -181,8 +175,7 @@ MEMORIES_TEST(one_of_another_size_is_refused) {
 }
 
 MEMORIES_TEST(its_weights_are_there_for_everybody) {
-    Error err = {0};
     char path[1024];
-    assert_ok(checkpoint_weights_path(run_dir, true, path, sizeof path, &err), &err);
+    assert_ok(checkpoint_weights_path(run_dir, true, path, sizeof path, &err));
     assert_string_equal(path, in_run("epoch-4/best.safetensors"));
 }

@@ -12,7 +12,6 @@ static const char *const settings[] = {
 enum { BEFORE_POST = sizeof settings / sizeof *settings, SETTINGS = BEFORE_POST - 1 };
 
 static void assert_resumed(int count, int stop) {
-    Error err = {0};
     Warnings warnings = {0};
     Run want = whole_run(settings, count), got = want;
     const char *dir = test_path("stale");
@@ -20,7 +19,7 @@ static void assert_resumed(int count, int stop) {
     stop_after(stop, dir);
     Trainer *t = new_trainer();
     assert_non_null(state_find(trainer_sections(t), "exchanges"));
-    assert_ok(resume_training(t, dir, &found, &warnings, &err), &err);
+    assert_ok(resume_training(t, dir, &found, &warnings, &err));
     assert_true(found);
     train(&got, t);
     trainer_free(t);
@@ -50,11 +49,10 @@ KEYS_TEST(it_is_another_training) {
 }
 
 static void assert_not_resumed(const char *dir, const char *part) {
-    Error err = {0};
     Warnings warnings = {0};
     bool found = false;
     Trainer *t = new_trainer();
-    assert_refused(resume_training(t, dir, &found, &warnings, &err), &err, EXIT_CONFIG, part);
+    assert_refused(resume_training(t, dir, &found, &warnings, &err), EXIT_CONFIG, part);
     trainer_free(t);
 }
 
@@ -96,20 +94,19 @@ KEYS_TEST(others_keep_no_exchanges) {
 
 // Rank 0 writes the state of one rank after the other.
 KEYS_TEST(a_checkpoint_fits_into_the_plan) {
-    Error err = {0};
     EpochRecord record;
     static const char *const many[] = {"mode=pipegcn-published", "model.layers=6",
                                        "model.hidden=[300]"};
     settle(many, 3);
     size_t before = memory_in_use();
     Trainer *t = new_trainer();
-    assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(trainer_epoch(t, &record, &err));
     double used = (double)(memory_in_use() - before),
            planned = (double)forecast_total(trainer_forecast(t));
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     before = memory_peak();
     const StateSection *section = state_find(trainer_sections(t), "exchanges");
-    assert_ok(state_write(section, &test_comm, test_path("planned.safetensors"), &err), &err);
+    assert_ok(state_write(section, &test_comm, test_path("planned.safetensors"), &err));
     double more = (double)(memory_peak() - before);
     memory_free(filler);
     trainer_free(t);

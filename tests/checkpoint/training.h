@@ -28,15 +28,14 @@ static inline bool save_training(Trainer *t, const char *dir, int keep, Error *e
 
 // Trains that many epochs and leaves a checkpoint of them alone in the folder. Collective.
 static inline void stop_after(int epochs, const char *dir) {
-    Error err = {0};
     EpochRecord record;
     if (test_comm.rank == 0)
-        file_remove(dir, &err);
+        file_remove(dir, &(Error){0});
     comm_barrier(&test_comm);
     Trainer *t = new_trainer();
     for (int e = 0; e < epochs; e++)
-        assert_ok(trainer_epoch(t, &record, &err), &err);
-    assert_ok(save_training(t, dir, 2, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
+    assert_ok(save_training(t, dir, 2, &err));
     trainer_free(t);
 }
 

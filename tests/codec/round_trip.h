@@ -78,9 +78,7 @@ typedef struct RoundTrip {
 enum { BEFORE = 2 }; // rows of `back` before the first
 
 static inline const Codec *integer(void) {
-    Error err = {0};
-    const Codec *codec = codec_find("integer", &err);
-    assert_ok(codec != NULL, &err);
+    const Codec *codec = assert_ok(codec_find("integer", &err));
     return codec;
 }
 

@@ -44,14 +44,12 @@ typedef struct Case {
 
 // Random bits of finite numbers below 2^100, every scale a power of two.
 static Case case_new(int64_t rows, int64_t columns) {
-    Error err = {0};
-    Case c = {.codec = codec_find("bf16", &err),
+    Case c = {.codec = assert_ok(codec_find("bf16", &err)),
               .x = rows_alloc(device(), rows, columns, "x"),
               .back = zeroed_rows(BEFORE + rows + 1, columns),
               .row = ALLOC(int32_t, rows, "row"),
               .scale = ALLOC(float, rows, "scale"),
               .shape = {.rows = rows, .columns = columns}};
-    assert_ok(c.codec != NULL, &err);
     RandomKey key = random_key(5, RANDOM_FEATURES, 0, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
         c.row[r] = (int32_t)(r - r % 2);

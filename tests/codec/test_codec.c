@@ -88,9 +88,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
 }
 
 TEST(fp32_gives_rows_back) {
-    Error err = {0};
-    const Codec *codec = codec_find("fp32", &err);
-    assert_ok(codec != NULL, &err);
+    const Codec *codec = assert_ok(codec_find("fp32", &err));
     for (int w = 0; w < WIDTHS; w++)
         for (int l = 0; l < LENGTHS; l++) {
             Case c = case_new(widths[w], list_lengths[l]);
@@ -110,15 +108,14 @@ static size_t bytes_at(const Codec *codec, MessageLayout layout, int bits) {
 
 // Buffers have room for the longest message and no more.
 TEST(bytes_most_is_what_the_widest_takes) {
-    Error err = {0};
     Config config;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     for (int i = 0; i < codec_family.count; i++)
         for (int64_t columns = 1; columns < 40; columns++) {
             const Codec *codec = family_member(&codec_family, i);
             MessageLayout layout = {.rows = 7, .columns = columns};
             size_t most = 0;
-            assert_ok(codec_configure(codec, &config, &layout.values, &err), &err);
+            assert_ok(codec_configure(codec, &config, &layout.values, &err));
             for (int bits = 1; bits <= WIDTH_MOST; bits++)
                 if (width_known(bits) && bytes_at(codec, layout, bits) > most)
                     most = bytes_at(codec, layout, bits);
@@ -127,6 +124,5 @@ TEST(bytes_most_is_what_the_widest_takes) {
 }
 
 TEST(wrong_name_is_answered_with_the_list) {
-    Error err = {0};
-    assert_refused(codec_find("fp23", &err) != NULL, &err, EXIT_CONFIG, "expected one of fp32");
+    assert_refused(codec_find("fp23", &err) != NULL, EXIT_CONFIG, "expected one of fp32");
 }

@@ -63,11 +63,10 @@ static Trip trip_new(const Codec *codec, int bits, int64_t rows, int64_t columns
 // any more.
 static void trip_begin(Trip *t) {
     Config config;
-    Error err = {0};
     const FamilyKeys keys = codec_keys();
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
-    assert_ok(codec_configure(t->codec, &config, &t->layout.values, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
+    assert_ok(codec_configure(t->codec, &config, &t->layout.values, &err));
     if (t->codec->has_widths) {
         widths_alloc(&t->widths, &(Allocator){.backend = device()}, t->layout.rows);
         widths_fill(&t->widths, t->bits);

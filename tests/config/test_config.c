@@ -113,7 +113,6 @@ TEST(members_bring_keys_along) {
     Config config, again;
     Spokes values;
     double loud;
-    Error err = {0};
     int own = config_key_count;
     refused(text, "model.spokes: unknown key");
     config_set_defaults(&config);
@@ -134,7 +133,7 @@ TEST(members_bring_keys_along) {
     char *json = config_to_json(&config); // in their sections, and read back
     assert_non_null(strstr(json, "\"rim\": \"iron\""));
     assert_true(strstr(json, "spokes") < strstr(json, "\"train\""));
-    assert_ok(config_from_json(&again, json, "again", &err), &err);
+    assert_ok(config_from_json(&again, json, "again", &err));
     config_values(&again, &spokes, &values);
     assert_int_equal(values.count, 8);
     memory_free(json);
@@ -158,7 +157,6 @@ TEST(a_config_knows_what_was_said) {
 
 TEST(a_preset_has_its_argument) {
     Config config;
-    Error err = {0};
     const char *settings[] = {"gradients.method=powersgd:3"};
     load(&config, "{}", settings, 1);
     assert_string_equal(config.gradients.codec, "lowrank");
@@ -166,7 +164,7 @@ TEST(a_preset_has_its_argument) {
     assert_true(config_preset_implies("powersgd:3", "gradients.rank", "3"));
     assert_false(config_preset_implies("powersgd:3", "gradients.rank", "4"));
     settings[0] = "gradients.method=powersgd:9";
-    assert_refused(config_load(&config, NULL, settings, 1, &err), &err, EXIT_CONFIG,
+    assert_refused(config_load(&config, NULL, settings, 1, &err), EXIT_CONFIG,
                    "gradients.method: gradients.rank: expected a whole number in [1, 8], found 9");
 }
 
@@ -212,7 +210,7 @@ TEST(all_mistakes_are_reported_at_once) {
         lines += *at == '\n';
     assert_int_equal(lines, 10);
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
-        assert_error_at(&err, EXIT_CONFIG, parts[i], __FILE__, __LINE__);
+        assert_error(&err, EXIT_CONFIG, parts[i]);
 }
 
 TEST(more_mistakes_than_fit_end_in_a_note) {
@@ -249,11 +247,10 @@ TEST(bounds_are_open_or_closed_as_the_table_says) {
 
 TEST(what_is_no_config_is_refused) {
     Config config;
-    Error err = {0};
     refused("[]", "expected an object of sections");
     refused("{\"train\": {\"epochs\": 1, \"epochs\": 2}}", "some.json");
     refused("{\"train\": ", "some.json");
-    assert_refused(config_load(&config, test_path("none.json"), NULL, 0, &err), &err, EXIT_NO_INPUT,
+    assert_refused(config_load(&config, test_path("none.json"), NULL, 0, &err), EXIT_NO_INPUT,
                    "none.json");
     char name[4200], text[4300];
     memset(name, 'x', sizeof name);
@@ -265,12 +262,11 @@ TEST(what_is_no_config_is_refused) {
 
 TEST(the_text_reads_back_as_the_same_config) {
     Config config, again;
-    Error err = {0};
     const char *const settings[] = {"train.eps=1.25e-7", "model.post=[\"norm\"]",
                                     "data.path=a b\"c.npz", "train.betas=[0.1, 0.2]"};
     load(&config, "{}", settings, 4);
     char *text = config_to_json(&config);
-    assert_ok(config_from_json(&again, text, "again", &err), &err);
+    assert_ok(config_from_json(&again, text, "again", &err));
     char *second = config_to_json(&again);
     assert_string_equal(text, second);
     assert_true(again.train.eps == 1.25e-7 && again.train.betas.value[1] == 0.2);
@@ -285,9 +281,8 @@ TEST(a_run_stands_for_its_config) {
     const char *text = "{\"config\": {\"mode\": \"adaqp\"}, \"versions\": {}}";
     const char *same = "mode=adaqp", *another = "mode=vanilla"; // would find every key said
     load(&config, text, &same, 1);
-    Error err = {0};
-    assert_refused(config_load(&config, test_path("some.json"), &another, 1, &err), &err,
-                   EXIT_CONFIG, "the config of a run with mode=adaqp");
+    assert_refused(config_load(&config, test_path("some.json"), &another, 1, &err), EXIT_CONFIG,
+                   "the config of a run with mode=adaqp");
 }
 
 // Each default stands in the table as the writer would write it, and is within its own range.
@@ -336,7 +331,6 @@ static void keep(void *context, const char *sentence) { snprintf(context, 256, "
 
 TEST(long_values_are_reported_where_they_differ) {
     Config config;
-    Error err = {0};
     JsonWriter writer;
     char reported[256] = "", *tail;
     config_set_defaults(&config);
@@ -345,7 +339,7 @@ TEST(long_values_are_reported_where_they_differ) {
         config.model.hidden.value[i] = 60016;
     json_writer_init(&writer, false);
     config_put_learned(&writer, NULL, &config, NULL);
-    Json *was = json_parse(writer.text, strlen(writer.text), "was", &err);
+    Json *was = assert_ok(json_parse(writer.text, strlen(writer.text), "was", &err));
     assert_non_null(was);
     config.model.hidden.value[CONFIG_LIST - 1] = 60017;
     config_report_learned(was, &config, NULL, keep, reported);

@@ -10,10 +10,9 @@
 
 static inline void generate(Dataset *d, const char *name, int64_t seed, int threads,
                             char hash[33]) {
-    Error err = {0};
     omp_set_num_threads(threads);
-    assert_ok(dataset_generate(d, name, seed, &err), &err);
-    assert_ok(dataset_check(d, name, &err), &err);
+    assert_ok(dataset_generate(d, name, seed, &err));
+    assert_ok(dataset_check(d, name, &err));
     dataset_hash(d, hash);
 }
 

@@ -7,24 +7,20 @@
 #include <string.h>
 
 static inline void load_text(Dataset *d, const char *name, const char *text) {
-    Error err;
     test_write_text(test_path(name), text);
-    assert_ok(load(d, test_path(name), &err), &err);
+    assert_ok(load(d, test_path(name), &err));
 }
 
-static inline bool prepare(Dataset *d, const char *step, double limit, Error *err) {
+static inline bool prepare(Dataset *d, const char *step, double limit, Error *said) {
     ConfigWords words = {.count = 1};
-    *err = (Error){0};
+    *said = (Error){0};
     strcpy(words.word[0], step);
-    bool ok = dataset_prepare(d, &words, 0, limit, err);
+    bool ok = dataset_prepare(d, &words, 0, limit, said);
     if (ok)
-        assert_ok(dataset_check(d, "prepared", err), err);
+        assert_ok(dataset_check(d, "prepared", &err));
     return ok;
 }
 
-static inline void apply(Dataset *d, const char *step) {
-    Error err;
-    assert_ok(prepare(d, step, 0, &err), &err);
-}
+static inline void apply(Dataset *d, const char *step) { assert_ok(prepare(d, step, 0, &err)); }
 
 #endif

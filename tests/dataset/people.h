@@ -53,9 +53,8 @@ static bool people_load(Dataset *dataset, const char *data, Error *err) {
 }
 
 static void people_begin(void) {
-    Error err = {0};
     people_path("");
-    assert_ok(people_load(&people_base, "{\"path\": \"base.npz\"}", &err), &err);
+    assert_ok(people_load(&people_base, "{\"path\": \"base.npz\"}", &err));
 }
 
 static void people_end(void) { dataset_clear(&people_base); }
@@ -68,14 +67,13 @@ static bool same_bytes(const void *a, const void *b, size_t bytes) {
 static int64_t *base_nodes(const Dataset *d, const char **apart) {
     int64_t *ids = NULL, *node = calloc((size_t)d->nodes, sizeof *node);
     Npy npy;
-    Error err = {0};
     if (d->ids.number == NULL || d->ids.count != people_base.nodes) {
         for (int64_t i = 0; i < d->nodes; i++)
             node[i] = i;
         return node;
     }
-    assert_ok(npy_read(&npy, people_path("cites_ids.npy"), &err), &err);
-    assert_ok(npy_to_int64(&npy, &ids, &err), &err);
+    assert_ok(npy_read(&npy, people_path("cites_ids.npy"), &err));
+    assert_ok(npy_to_int64(&npy, &ids, &err));
     for (int64_t i = 0; i < d->nodes; i++) {
         node[i] = -1;
         for (int64_t k = 0; k < npy.elements; k++)

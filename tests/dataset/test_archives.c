@@ -50,8 +50,7 @@ static void write_archive(const char *path, bool stored) {
 
 static void assert_array(Npz *npz, int k) {
     Npy npy;
-    Error err = {0};
-    assert_ok(npz_read(npz, k == 0 ? "a" : "b", &npy, &err), &err);
+    assert_ok(npz_read(npz, k == 0 ? "a" : "b", &npy, &err));
     assert_int_equal(npy.elements, COUNT);
     assert_true(memcmp(npy.data, made[k] + HEADER, (size_t)COUNT * 4) == 0);
     npy_clear(&npy);
@@ -77,10 +76,9 @@ static void forget_peak(void) {
 
 // Reads both arrays of the archive ahead and checks them; returns the MiB that this took.
 static double taken_by_reading_ahead(void) {
-    Error err = {0};
     forget_peak();
     double before = status("VmRSS:");
-    Npz *npz = npz_open(test_path("large.npz"), &err);
+    Npz *npz = assert_ok(npz_open(test_path("large.npz"), &err));
     npz_read_ahead(npz, 3, (const char *const[]){"a", "none", "b"});
     double taken = status("VmHWM:") - before;
     assert_array(npz, 1);
@@ -108,12 +106,11 @@ TEST(arrays_read_ahead_are_the_same) {
 
 TEST(lent_memory_is_not_changed) {
     for (int stored = 0; stored < 2; stored++) {
-        Error err = {0};
         size_t bytes;
         write_archive(test_path("large.npz"), stored == 1);
-        char *lent = file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err);
-        char *copy = file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err);
-        Npz *npz = npz_parse(lent, bytes, "lent.npz", &err);
+        char *lent = assert_ok(file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err));
+        char *copy = assert_ok(file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err));
+        Npz *npz = assert_ok(npz_parse(lent, bytes, "lent.npz", &err));
         npz_read_ahead(npz, 2, (const char *const[]){"a", "b"});
         assert_array(npz, 0);
         assert_array(npz, 1);
@@ -127,16 +124,14 @@ TEST(lent_memory_is_not_changed) {
 // One changed byte in the middle of the first array.
 TEST(a_damaged_array_is_named) {
     for (int stored = 0; stored < 2; stored++) {
-        Error err = {0};
         Npy npy;
         size_t bytes, before = memory_in_use();
         write_archive(test_path("large.npz"), stored == 1);
-        char *lent = file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err);
+        char *lent = assert_ok(file_read(test_path("large.npz"), SIZE_MAX, &bytes, &err));
         lent[COUNT * 2] = (char)(lent[COUNT * 2] ^ 1);
-        Npz *npz = npz_parse(lent, bytes, "lent.npz", &err);
+        Npz *npz = assert_ok(npz_parse(lent, bytes, "lent.npz", &err));
         npz_read_ahead(npz, 2, (const char *const[]){"a", "b"});
-        assert_refused(npz_read(npz, "a", &npy, &err), &err, EXIT_DATA,
-                       "lent.npz: array 'a': its ");
+        assert_refused(npz_read(npz, "a", &npy, &err), EXIT_DATA, "lent.npz: array 'a': its ");
         assert_array(npz, 1);
         npz_close(npz);
         memory_free(lent);

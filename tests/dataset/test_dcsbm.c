@@ -12,9 +12,8 @@
 
 static Dataset made(const char *name, int64_t seed) {
     Dataset d;
-    Error err = {0};
-    assert_ok(dataset_generate(&d, name, seed, &err), &err);
-    assert_ok(dataset_check(&d, name, &err), &err);
+    assert_ok(dataset_generate(&d, name, seed, &err));
+    assert_ok(dataset_check(&d, name, &err));
     return d;
 }
 
@@ -219,8 +218,7 @@ TEST(what_cannot_be_made_is_said) {
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Dataset d;
-        Error err = {0};
-        assert_refused(dataset_generate(&d, wrong[i].name, 1, &err), &err, wrong[i].code,
+        assert_refused(dataset_generate(&d, wrong[i].name, 1, &err), wrong[i].code,
                        wrong[i].sentence);
     }
 }

@@ -10,9 +10,8 @@
 
 static void assert_as_strtof(const char *text) {
     Scan scan = {text, text + strlen(text), 1, "text"};
-    Error err = {0};
     float found, wanted = strtof(text, NULL);
-    assert_ok(scan_float(&scan, &found, "a number", &err), &err);
+    assert_ok(scan_float(&scan, &found, "a number", &err));
     if (memcmp(&found, &wanted, sizeof found) != 0)
         fail_msg("'%s' is read as %a, not %a", text, (double)found, (double)wanted);
 }

@@ -23,7 +23,7 @@ static const char *inside(const char *folder, const char *name) {
     char *out = path[turn++ % 8], parent[2048];
     path_join(out, sizeof path[0], folder, name);
     path_folder(parent, sizeof parent, out);
-    assert_ok(file_make_folder(parent, &(Error){0}), &(Error){0});
+    assert_ok(file_make_folder(parent, &err));
     return out;
 }
 
@@ -66,12 +66,11 @@ static const char *ogb_set(const char *split) {
 
 TEST(ogb_sets_by_sales_rank_have_both_directions) {
     Dataset d;
-    Error err;
     const char *folder = ogb_set("sales_ranking");
     write_gz(folder, "raw/node-label.csv.gz", "0\n2\n1\n1\n");
     write_gz(folder, "split/sales_ranking/test.csv.gz", "3\n2\n");
     for (int raw = 0; raw < 2; raw++) {
-        assert_ok(load(&d, raw ? inside(folder, "raw") : folder, &err), &err);
+        assert_ok(load(&d, raw ? inside(folder, "raw") : folder, &err));
         assert_path(&d);
         ASSERT_INTS(d.label, 0, 2, 1, 1);
         assert_int_equal(d.classes, 3);
@@ -82,8 +81,7 @@ TEST(ogb_sets_by_sales_rank_have_both_directions) {
 
 TEST(other_ogb_sets_are_directed) {
     Dataset d;
-    Error err;
-    assert_ok(load(&d, ogb_set("time"), &err), &err);
+    assert_ok(load(&d, ogb_set("time"), &err));
     assert_int_equal(d.edges, 3);
     ASSERT_INTS(d.target, 1, 1, 3);
     ASSERT_INTS(d.label, 0, 2, -1, 1);
@@ -93,10 +91,9 @@ TEST(other_ogb_sets_are_directed) {
 
 TEST(ogb_labels_of_several_columns_are_multilabel) {
     Dataset d;
-    Error err;
     const char *folder = ogb_set("time");
     write_gz(folder, "raw/node-label.csv.gz", "0,1,0\n1,1,0\n0,0,0\n1.0,0,1\n");
-    assert_ok(load(&d, folder, &err), &err);
+    assert_ok(load(&d, folder, &err));
     assert_true(d.multilabel);
     assert_int_equal(d.classes, 3);
     assert_memory_equal(d.labels, ((uint8_t[]){0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1}), 12);
@@ -129,23 +126,22 @@ TEST(every_defect_of_an_ogb_set_is_named) {
         {"raw/num-node-dict.csv.gz", "1\n", "ogbn-mag"},
     };
     Dataset d;
-    Error err;
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++) {
         const char *folder = ogb_set("time");
         write_gz(folder, defects[i].file, defects[i].text);
-        assert_refused(load(&d, folder, &err), &err, EXIT_DATA, defects[i].sentence);
+        assert_refused(load(&d, folder, &err), EXIT_DATA, defects[i].sentence);
     }
     const char *folder = ogb_set("time");
     test_write_text(inside(folder, "raw/edge.csv.gz"), "2,1\n0,1\n2,3\n");
-    assert_refused(load(&d, folder, &err), &err, EXIT_DATA, "is not a gzip file although");
+    assert_refused(load(&d, folder, &err), EXIT_DATA, "is not a gzip file although");
     folder = ogb_set("time");
     test_write_text(inside(folder, "split/time/split_dict.pt"), "");
-    assert_ok(file_remove(inside(folder, "split/time/train.csv.gz"), &err), &err);
-    assert_refused(load(&d, folder, &err), &err, EXIT_DATA, "split_dict.pt is a pickle");
+    assert_ok(file_remove(inside(folder, "split/time/train.csv.gz"), &err));
+    assert_refused(load(&d, folder, &err), EXIT_DATA, "split_dict.pt is a pickle");
     folder = ogb_set("time");
     test_write_text(inside(folder, "raw/edge-feat.csv.gz"), "");
-    assert_ok(file_remove(inside(folder, "raw/node-feat.csv.gz"), &err), &err);
-    assert_refused(load(&d, folder, &err), &err, EXIT_DATA, "ogbn-proteins");
+    assert_ok(file_remove(inside(folder, "raw/node-feat.csv.gz"), &err));
+    assert_refused(load(&d, folder, &err), EXIT_DATA, "ogbn-proteins");
 }
 
 // ---- Reddit
@@ -180,12 +176,11 @@ static const char *reddit_set(const char *graph, bool ascending, bool loops) {
 
 TEST(reddit_is_read_in_any_order) {
     Dataset d;
-    Error err;
     for (int way = 0; way < 3; way++) {
         const char *name = way == 2 ? "reddit_self_loop_graph.npz" : "reddit_graph.npz";
         const char *folder = reddit_set(name, way != 1, way == 2);
         for (int file = 0; file < 2; file++) {
-            assert_ok(load(&d, file ? inside(folder, name) : folder, &err), &err);
+            assert_ok(load(&d, file ? inside(folder, name) : folder, &err));
             assert_path(&d);
             ASSERT_INTS(d.label, 0, 2, 1, 1);
             assert_string_equal(d.name, "reddit");
@@ -199,7 +194,6 @@ TEST(reddit_is_read_in_any_order) {
 TEST(a_damaged_reddit_is_refused) {
     static Array array[4];
     Dataset d;
-    Error err;
     const char *folder = reddit_set("reddit_graph.npz", true, false);
     SET_INTS(&array[0], "row", 0, 1);
     SET_INTS(&array[1], "col", 1, 4);
@@ -207,21 +201,21 @@ TEST(a_damaged_reddit_is_refused) {
     array[3] = (Array){"format", "|S3", "()", "coo", 3};
     write_arrays(array, 4, "graph.npz");
     assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);
-    assert_refused(load(&d, folder, &err), &err, EXIT_DATA,
+    assert_refused(load(&d, folder, &err), EXIT_DATA,
                    "'col' holds 4 at entry 1, but nodes are 0 to 3");
     SET_INTS(&array[1], "col", 1, 0, 0);
     write_arrays(array, 4, "graph.npz");
     assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);
-    assert_refused(load(&d, folder, &err), &err, EXIT_DATA, "'row' has 2 entries and 'col' has 3");
+    assert_refused(load(&d, folder, &err), EXIT_DATA, "'row' has 2 entries and 'col' has 3");
     array[3] = (Array){"format", "|S3", "()", "bsr", 3};
     write_arrays(array, 4, "graph.npz");
     assert_int_equal(rename(test_path("graph.npz"), inside(folder, "reddit_graph.npz")), 0);
-    assert_refused(load(&d, folder, &err), &err, EXIT_DATA, "its format is 'bsr'");
+    assert_refused(load(&d, folder, &err), EXIT_DATA, "its format is 'bsr'");
     folder = reddit_set("reddit_graph.npz", true, false);
     SET_INTS(&array[0], "node_types", 1, 2, 4, 3);
     write_arrays(array, 1, "data.npz");
     assert_int_equal(rename(test_path("data.npz"), inside(folder, "reddit_data.npz")), 0);
-    assert_refused(load(&d, folder, &err), &err, EXIT_DATA, "node 2 has type 4");
+    assert_refused(load(&d, folder, &err), EXIT_DATA, "node 2 has type 4");
 }
 
 // ---- GraphSAINT
@@ -250,16 +244,13 @@ static const char good_roles[] = "{\"te\": [3, 2], \"va\": [1],\n \"tr\": [0]}";
 
 TEST(graphsaint_classes_go_by_their_keys) {
     Dataset d;
-    Error err;
     assert_ok(
-        load(&d, graphsaint_set("{\"1\": 2, \"0\":0 ,\"3\": 1,\"2\": 1}\n", good_roles), &err),
-        &err);
+        load(&d, graphsaint_set("{\"1\": 2, \"0\":0 ,\"3\": 1,\"2\": 1}\n", good_roles), &err));
     assert_path(&d);
     ASSERT_INTS(d.label, 0, 2, 1, 1);
     dataset_clear(&d);
     assert_ok(
-        load(&d, graphsaint_set("{\"1\": 3, \"0\": 1, \"3\": 2, \"2\": 2}", good_roles), &err),
-        &err);
+        load(&d, graphsaint_set("{\"1\": 3, \"0\": 1, \"3\": 2, \"2\": 2}", good_roles), &err));
     ASSERT_INTS(d.label, 0, 2, 1, 1);
     assert_int_equal(d.classes, 3);
     assert_non_null(strstr(d.warnings.text, "classes count from 1 in class_map.json"));
@@ -268,9 +259,8 @@ TEST(graphsaint_classes_go_by_their_keys) {
 
 TEST(graphsaint_lists_are_multilabel) {
     Dataset d;
-    Error err;
     const char *lists = "{\"2\": [0, 0,1], \"0\": [1,0,0], \"3\": [1, 1, 1], \"1\": [0,0,0]}";
-    assert_ok(load(&d, graphsaint_set(lists, good_roles), &err), &err);
+    assert_ok(load(&d, graphsaint_set(lists, good_roles), &err));
     assert_path(&d);
     assert_true(d.multilabel);
     assert_memory_equal(d.labels, ((uint8_t[]){1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}), 12);
@@ -302,9 +292,8 @@ TEST(every_defect_of_a_graphsaint_set_is_named) {
         {good, "{\"tr\": [0], \"va\": [1], \"te\": [2]} x", "expected the end of the file"},
     };
     Dataset d;
-    Error err;
     for (size_t i = 0; i < sizeof defects / sizeof *defects; i++)
-        assert_refused(load(&d, graphsaint_set(defects[i].classes, defects[i].roles), &err), &err,
+        assert_refused(load(&d, graphsaint_set(defects[i].classes, defects[i].roles), &err),
                        EXIT_DATA, defects[i].sentence);
 }
 
@@ -321,11 +310,9 @@ TEST(other_files_say_how_to_convert_them) {
         {"graph.parquet", "PAR1", "is a Parquet table, which is not read; convert it"},
     };
     Dataset d;
-    Error err;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         test_write_text(test_path(files[i].name), files[i].text);
-        assert_refused(load(&d, test_path(files[i].name), &err), &err, EXIT_DATA,
-                       files[i].sentence);
+        assert_refused(load(&d, test_path(files[i].name), &err), EXIT_DATA, files[i].sentence);
     }
 }
 
@@ -334,13 +321,12 @@ TEST(other_files_say_how_to_convert_them) {
 // Loads what is so large that no other test has had as much in use.
 static void load_as_planned(Dataset *d, const char *path) {
     Config config = {0};
-    Error err = {0};
     MemoryForecast forecast = {0};
     snprintf(config.data.path, sizeof config.data.path, "%.*s", (int)sizeof config.data.path - 1,
              path);
     size_t before = memory_in_use();
     dataset_forecast(&forecast, &config);
-    assert_ok(dataset_load(d, &config, &err), &err);
+    assert_ok(dataset_load(d, &config, &err));
     size_t taken = memory_peak() - before, planned = forecast_total(&forecast);
     if (planned < taken || planned > 2 * taken)
         fail_msg("%s: %zu bytes were planned and %zu taken", path, planned, taken);
@@ -353,13 +339,12 @@ TEST(many_blocks_are_read_in_order) {
     const char *folder = ogb_set("time");
     char *text = malloc((size_t)ROWS * COLUMNS * 12), *at = text;
     Dataset d;
-    Error err;
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++)
             at += sprintf(at, "%d.%d%c", i, c, c + 1 < COLUMNS ? ',' : '\n');
     write_gz(folder, "raw/node-feat.csv.gz", text);
     write_gz(folder, "raw/num-node-list.csv.gz", "60000\n");
-    assert_ok(file_remove(inside(folder, "raw/node-label.csv.gz"), &err), &err);
+    assert_ok(file_remove(inside(folder, "raw/node-label.csv.gz"), &err));
     load_as_planned(&d, folder);
     for (int i = 0; i < ROWS; i++)
         for (int c = 0; c < COLUMNS; c++) {

@@ -45,10 +45,9 @@ static void assert_stream(const Dataset *d) {
 TEST(streams_are_told_by_name_or_contents) {
     static const char *const names[] = {"s.events", "s", "s.txt", "s.2026.log"};
     Dataset d;
-    Error err;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         write_text(names[i], stream);
-        assert_ok(load(&d, test_path(names[i]), &err), &err);
+        assert_ok(load(&d, test_path(names[i]), &err));
         assert_stream(&d);
         assert_string_equal(d.name, "s");
         assert_non_null(strstr(d.warnings.text, "1 addition of what was there already"));
@@ -65,11 +64,9 @@ TEST(other_files_stay_what_they_are) {
                                            {"h.hgr", "1 2\n1 2\n", "hgr"},
                                            {"m.graph", "2 1\n2\n1\n", "metis"},
                                            {"n.npz", "PK", "npz"}};
-    Error err = {0};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         write_text(texts[i][0], texts[i][1]);
-        const Format *format = format_find("auto", test_path(texts[i][0]), &err);
-        assert_ok(format, &err);
+        const Format *format = assert_ok(format_find("auto", test_path(texts[i][0]), &err));
         assert_string_equal(format->name, texts[i][2]);
     }
 }
@@ -91,10 +88,9 @@ TEST(every_mistake_has_its_place) {
     };
     for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
         Dataset d;
-        Error err;
         size_t before = memory_in_use();
         write_text("bad.events", mistakes[i].text);
-        assert_refused(load(&d, test_path("bad.events"), &err), &err, EXIT_DATA, mistakes[i].part);
+        assert_refused(load(&d, test_path("bad.events"), &err), EXIT_DATA, mistakes[i].part);
         assert_int_equal(memory_in_use(), before);
     }
 }
@@ -102,24 +98,20 @@ TEST(every_mistake_has_its_place) {
 TEST(a_mistake_in_a_binary_stream_has_its_byte) {
     static const uint64_t two = 2, three = 3;
     Dataset d;
-    Error err = {0};
-    EventWriter *writer = event_writer_open(test_path("bad.events"), true, &err);
-    assert_ok(writer, &err);
+    EventWriter *writer = assert_ok(event_writer_open(test_path("bad.events"), true, &err));
     Event first = {.kind = EVENT_HYPEREDGE, .id = 1, .count = 1, .other = &two, .weight = 1};
     Event second = {.kind = EVENT_NO_PIN, .id = 1, .count = 1, .other = &three, .weight = 1};
-    assert_ok(event_writer_put(writer, &first, &err), &err);
-    assert_ok(event_writer_put(writer, &second, &err), &err);
-    assert_ok(event_writer_close(writer, &err), &err);
+    assert_ok(event_writer_put(writer, &first, &err));
+    assert_ok(event_writer_put(writer, &second, &err));
+    assert_ok(event_writer_close(writer, &err));
     // 12 bytes of magic and version, 16 of the first record and 8 of its id
-    assert_refused(load(&d, test_path("bad.events"), &err), &err, EXIT_DATA,
+    assert_refused(load(&d, test_path("bad.events"), &err), EXIT_DATA,
                    "bad.events: byte 36: node 3 is deleted from hyperedge 1");
     size_t bytes;
-    err = (Error){0};
-    char *whole = file_read(test_path("bad.events"), 4096, &bytes, &err);
+    char *whole = assert_ok(file_read(test_path("bad.events"), 4096, &bytes, &err));
     test_write(test_path("cut.events"), whole, bytes - 1);
     memory_free(whole);
-    assert_refused(load(&d, test_path("cut.events"), &err), &err, EXIT_DATA,
-                   "cut.events: byte 36: ");
+    assert_refused(load(&d, test_path("cut.events"), &err), EXIT_DATA, "cut.events: byte 36: ");
 }
 
 // As the sentence about such an event says.
@@ -128,18 +120,16 @@ TEST(deletions_are_skipped_if_that_is_said) {
     char path[600], one[33], two[33];
     Dataset d;
     Config config;
-    Error err = {0};
     write_text("skip.events", BEGIN "+h 1 2 3\n-v 4\n-v 2\n");
     snprintf(path, sizeof path, "data.path=%s", test_path("skip.events"));
     settings[0] = path;
-    assert_ok(config_load(&config, NULL, settings, 1, &err), &err);
-    assert_ok(dataset_source_hash(&config, one, &err), &err);
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA, "stream.strict=false skips");
-    err = (Error){0};
-    assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
-    assert_ok(dataset_source_hash(&config, two, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 1, &err));
+    assert_ok(dataset_source_hash(&config, one, &err));
+    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA, "stream.strict=false skips");
+    assert_ok(config_load(&config, NULL, settings, 2, &err));
+    assert_ok(dataset_source_hash(&config, two, &err));
     assert_string_not_equal(one, two);
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.nodes, 1);
     assert_non_null(strstr(d.warnings.text, "1 deletion of what was not there, skipped"));
     dataset_clear(&d);
@@ -157,14 +147,13 @@ static Config beside(const char *name, const Array *array, int count) {
 TEST(nodes_are_joined_by_id) {
     Array a[3];
     Dataset d;
-    Error err = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 40, 6, 5, 9, 7);
     SET_FLOATS(&a[1], "x", 1, 2, 3, 4, 5);
     reshape(&a[1], "(5, 1)");
     SET_INTS(&a[2], "train_ids", 9, 40);
     Config config = beside("s.events", a, 3);
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
     assert_memory_equal(d.split, "\0\0\1\1", 4);
     assert_non_null(strstr(d.warnings.text, "1 row in nodes.npz of a node that is not in the"));
@@ -174,20 +163,19 @@ TEST(nodes_are_joined_by_id) {
 TEST(nodes_without_ids_ascend) {
     Array a[2];
     Dataset d;
-    Error err = {0};
     write_text("s.events", stream);
     SET_FLOATS(&a[0], "x", 3, 5, 4, 1);
     reshape(&a[0], "(4, 1)");
     SET_INTS(&a[1], "train_idx", 2, 3);
     Config config = beside("s.events", a, 2);
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
     assert_memory_equal(d.split, "\3\3\1\1", 4);
     dataset_clear(&d);
     SET_FLOATS(&a[0], "x", 3, 5, 4, 1, 1);
     reshape(&a[0], "(5, 1)");
     config = beside("s.events", a, 2);
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA,
+    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
                    "nodes.npz: features have 5 rows but there are 4 nodes");
 }
 
@@ -195,7 +183,6 @@ TEST(other_keys_replace_what_is_joined) {
     const float x[4] = {9, 8, 7, 6};
     Array a[3], splits[3];
     Dataset d;
-    Error err = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 5, 7, 9, 40);
     SET_FLOATS(&a[1], "x", 1, 2, 3, 4);
@@ -207,9 +194,9 @@ TEST(other_keys_replace_what_is_joined) {
     SET_INTS(&splits[2], "test_idx", 1);
     snprintf(config.data.splits, sizeof config.data.splits, "%s",
              write_arrays(splits, 3, "splits.npz"));
-    assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){4, 1}, &err), &err);
+    assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){4, 1}, &err));
     snprintf(config.data.features, sizeof config.data.features, "%s", test_path("x.npy"));
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_memory_equal(d.x, x, sizeof x);
     assert_memory_equal(d.split, "\0\3\2\1", 4);
     dataset_clear(&d);
@@ -218,13 +205,12 @@ TEST(other_keys_replace_what_is_joined) {
 TEST(ids_of_formats_without_ids_are_nodes) {
     Array a[2];
     Dataset d;
-    Error err = {0};
     write_text("g.hgr", "1 2\n1 2\n");
     SET_INTS(&a[0], "ids", 1, 0);
     SET_FLOATS(&a[1], "x", 1, 2);
     reshape(&a[1], "(2, 1)");
     Config config = beside("g.hgr", a, 2);
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_true(d.x[0] == 2 && d.x[1] == 1);
     dataset_clear(&d);
 }
@@ -233,17 +219,15 @@ TEST(ids_of_formats_without_ids_are_nodes) {
 
 static void write_large(const char *name) {
     enum { HYPEREDGES = 60000, SIZE = 5, NODES = 40000 };
-    Error err = {0};
-    EventWriter *writer = event_writer_open(test_path(name), false, &err);
-    assert_ok(writer, &err);
+    EventWriter *writer = assert_ok(event_writer_open(test_path(name), false, &err));
     for (int h = 0; h < HYPEREDGES; h++) {
         uint64_t pin[SIZE];
         for (int k = 0; k < SIZE; k++)
             pin[k] = (uint64_t)(h * 7 + k * k * 1009) % NODES;
         Event event = {EVENT_HYPEREDGE, (uint64_t)h, SIZE, pin, false, 1, ""};
-        assert_ok(event_writer_put(writer, &event, &err), &err);
+        assert_ok(event_writer_put(writer, &event, &err));
     }
-    assert_ok(event_writer_close(writer, &err), &err);
+    assert_ok(event_writer_close(writer, &err));
 }
 
 TEST(the_memory_is_foreseen) {
@@ -251,13 +235,12 @@ TEST(the_memory_is_foreseen) {
     skip(); // its own memory is resident, too
 #endif
     Dataset d;
-    Error err = {0};
     MemoryForecast forecast = {0};
     Config config = config_of("large.events");
     write_large("large.events");
     dataset_forecast(&forecast, &config);
     double before = begin();
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_foreseen("a stream", (double)forecast_total(&forecast), status("VmHWM:") - before,
                     3 /* lists that grow may leave many blocks behind, but mostly do not */);
     dataset_clear(&d);

@@ -43,14 +43,14 @@ static bool read_npz(const char *path, Error *err) {
 
 // nodes: that every file of that kind has; 0: any.
 static bool load(const char *path, const char *format, const char *verdict, int64_t nodes,
-                 Error *err) {
+                 Error *said) {
     Config config = {0};
     Dataset dataset;
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     snprintf(config.data.format, sizeof config.data.format, "%s", format);
-    if (!dataset_load(&dataset, &config, err))
+    if (!dataset_load(&dataset, &config, said))
         return false;
-    assert_ok(dataset_check(&dataset, path, err), err);
+    assert_ok(dataset_check(&dataset, path, &err));
     if (nodes != 0 && dataset.nodes != nodes)
         fail_msg("%s: %lld nodes", path, (long long)dataset.nodes);
     bool remarked = dataset.warnings.text[0] != '\0';
@@ -106,7 +106,7 @@ static const char *folder_of(const SetOf *set, const char *data, const char *pat
     snprintf(name, sizeof name, "set%d", made++);
     snprintf(folder, sizeof folder, "%s", test_path(name));
     snprintf(to, sizeof to, "%s/raw", folder);
-    assert_ok(file_make_folder(to, &(Error){0}), &(Error){0});
+    assert_ok(file_make_folder(to, &err));
     for (const char *const *other = set->others; *other != NULL; other++) {
         bool ours = strcmp(*other, set->name) == 0;
         snprintf(from, sizeof from, "%s/formats/%s/%s", data, set->set, *other);
@@ -203,8 +203,7 @@ TEST(every_file_of_the_list) {
 // Every variant of npy and npz holds 0 .. 11 in four rows of three (bools: whether it is not 0).
 static void assert_counts(const Npy *npy, const char *where) {
     float *x;
-    Error err = {0};
-    assert_ok(npy_to_float(npy, &x, &err), &err);
+    assert_ok(npy_to_float(npy, &x, &err));
     for (int i = 0; i < 12; i++)
         if (x[i] != (npy->kind == NPY_BOOL ? i > 0 : i))
             fail_msg("%s: element %d is %g", where, i, (double)x[i]);
@@ -219,20 +218,18 @@ TEST(all_variants_say_the_same) {
     static const char *const archives[] = {"stored", "deflated", "streamed", "comment", "zip64"};
     const char *folder = data_folder_or_skip("arrays and archives of every make");
     char path[2048];
-    Error err = {0};
     Npy npy;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         snprintf(path, sizeof path, "%s/formats/npy/%s.npy", folder, arrays[i]);
-        assert_ok(npy_read(&npy, path, &err), &err);
+        assert_ok(npy_read(&npy, path, &err));
         assert_int_equal(npy.elements, 12);
         assert_counts(&npy, path);
         npy_clear(&npy);
     }
     for (size_t i = 0; i < sizeof archives / sizeof *archives; i++) {
         snprintf(path, sizeof path, "%s/formats/npz/%s.npz", folder, archives[i]);
-        Npz *npz = npz_open(path, &err);
-        assert_ok(npz, &err);
-        assert_ok(npz_read(npz, "a", &npy, &err), &err);
+        Npz *npz = assert_ok(npz_open(path, &err));
+        assert_ok(npz_read(npz, "a", &npy, &err));
         assert_counts(&npy, path);
         npy_clear(&npy);
         npz_close(npz);
@@ -251,11 +248,10 @@ TEST(all_formats_hold_the_same_graph) {
                                         "mtx/mini_int_gen.mtx", "mtx/mini_real_gen.mtx"};
     const char *folder = data_folder_or_skip("one graph in every format");
     Dataset first = {0}, d;
-    Error err = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Config config = {.data.undirected = strncmp(names[i], "snap", 4) == 0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/%s", folder, names[i]);
-        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_ok(dataset_load(&d, &config, &err));
         assert_int_equal(d.nodes, 64);
         assert_int_equal(d.edges, 148);
         assert_true(dataset_is_symmetric(&d));
@@ -277,12 +273,11 @@ TEST(all_hypergraphs_are_the_same) {
     static const char *const names[] = {"mini", "mini1", "mini10", "mini11", "mini_space"};
     const char *folder = data_folder_or_skip("one hypergraph in every kind of hgr");
     Dataset first = {0}, d;
-    Error err = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Config config = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/hmetis/%s.hgr", folder,
                  names[i]);
-        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_ok(dataset_load(&d, &config, &err));
         assert_int_equal(d.nodes, 64);
         assert_int_equal(d.hyperedges, 40);
         assert_true((d.hyperedge_weight != NULL) == (i == 1 || i == 3));

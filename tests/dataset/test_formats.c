@@ -26,10 +26,9 @@ TEST(a_sound_npz_is_read) {
     for (int method = 0; method <= 8; method += 8) {
         GraphFile file;
         Dataset d;
-        Error err = {0};
         graph_file_init(&file);
         file.method = method;
-        assert_ok(load(&d, write_graph(&file, "sound.npz"), &err), &err);
+        assert_ok(load(&d, write_graph(&file, "sound.npz"), &err));
         assert_string_equal(d.name, "sound");
         assert_int_equal(d.nodes, 4);
         assert_int_equal(d.edges, 6);
@@ -171,11 +170,10 @@ TEST(every_defect_of_an_npz_is_named) {
 TEST(weights_are_kept) {
     GraphFile file;
     Dataset d;
-    Error err;
     graph_file_init(&file);
     INTS(&file, ADJ_INDICES, "adj_indices", 1, 2, 0, 3, 1, 2);
     FLOATS(&file, ADJ_DATA, "adj_data", 1, 2, 3, 4, 5, 6);
-    assert_ok(load(&d, write_graph(&file, "weighted.npz"), &err), &err);
+    assert_ok(load(&d, write_graph(&file, "weighted.npz"), &err));
     const float sorted[6] = {1, 3, 2, 5, 4, 6}; // along with their targets
     assert_non_null(d.weight);
     assert_memory_equal(d.weight, sorted, sizeof sorted);
@@ -186,7 +184,6 @@ TEST(weights_are_kept) {
 TEST(multi_labels_and_dense_features) {
     GraphFile file;
     Dataset d;
-    Error err;
     graph_file_init(&file);
     for (int i = ATTR_DATA; i <= ATTR_SHAPE; i++)
         file.array[i].key = NULL;
@@ -195,7 +192,7 @@ TEST(multi_labels_and_dense_features) {
     *dense = (Array){"attr_matrix", "<f8", "(4, 2)", "", sizeof x};
     memcpy(dense->data, x, sizeof x);
     file.array[LABELS] = (Array){"labels", "|u1", "(4, 3)", "\1\0\0\0\1\0\0\0\1\1\1\1", 12};
-    assert_ok(load(&d, write_graph(&file, "multi.npz"), &err), &err);
+    assert_ok(load(&d, write_graph(&file, "multi.npz"), &err));
     assert_true(d.multilabel);
     assert_int_equal(d.classes, 3);
     assert_null(d.label);
@@ -205,7 +202,7 @@ TEST(multi_labels_and_dense_features) {
         assert_true(d.x[i] == (float)(i + 1));
     dataset_clear(&d);
     file.array[LABELS].data[4] = 2;
-    assert_refused(load(&d, write_graph(&file, "multi.npz"), &err), &err, EXIT_DATA,
+    assert_refused(load(&d, write_graph(&file, "multi.npz"), &err), EXIT_DATA,
                    "label 1 of node 1 is 2");
 }
 
@@ -274,14 +271,13 @@ TEST(every_defect_of_an_archive_is_named) {
 TEST(arrays_lie_beside_a_graph) {
     Config config = {0};
     Dataset d;
-    Error err = {0};
     const float x[10] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
     const int64_t y[5] = {2, 0, 1, 1, 0}, train[2] = {4, 0}, val[1] = {1}, test[1] = {2};
-    assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){5, 2}, &err), &err);
-    assert_ok(npy_write(test_path("y.npy"), "<i8", y, 8, 1, (int64_t[]){5}, &err), &err);
-    assert_ok(npy_write(test_path("a.npy"), "<i8", train, 8, 1, (int64_t[]){2}, &err), &err);
-    assert_ok(npy_write(test_path("b.npy"), "<i8", val, 8, 1, (int64_t[]){1}, &err), &err);
-    assert_ok(npy_write(test_path("c.npy"), "<i8", test, 8, 1, (int64_t[]){1}, &err), &err);
+    assert_ok(npy_write(test_path("x.npy"), "<f4", x, 4, 2, (int64_t[]){5, 2}, &err));
+    assert_ok(npy_write(test_path("y.npy"), "<i8", y, 8, 1, (int64_t[]){5}, &err));
+    assert_ok(npy_write(test_path("a.npy"), "<i8", train, 8, 1, (int64_t[]){2}, &err));
+    assert_ok(npy_write(test_path("b.npy"), "<i8", val, 8, 1, (int64_t[]){1}, &err));
+    assert_ok(npy_write(test_path("c.npy"), "<i8", test, 8, 1, (int64_t[]){1}, &err));
     test_write_text(test_path("g.txt"), "0 1\n1 3\n"); // nodes 2 and 4 are isolated
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("g.txt"));
     snprintf(config.data.features, sizeof config.data.features, "%s", test_path("x.npy"));
@@ -291,7 +287,7 @@ TEST(arrays_lie_beside_a_graph) {
     strcpy(config.data.split_keys.word[0], "a.npy");
     strcpy(config.data.split_keys.word[1], "b.npy");
     strcpy(config.data.split_keys.word[2], "c.npy");
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.nodes, 5);
     assert_int_equal(d.features, 2);
     assert_memory_equal(d.x, x, sizeof x);
@@ -299,19 +295,17 @@ TEST(arrays_lie_beside_a_graph) {
     assert_memory_equal(d.split, "\1\2\3\0\1", 5);
     dataset_clear(&d);
     test_write_text(test_path("g.txt"), "0 1\n1 6\n"); // 3 ids, but 5 rows and an id 6
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA,
+    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA,
                    "features have 5 rows but there are 3 nodes");
-    err = (Error){0};
     test_write_text(test_path("g.txt"), "0 1\n1 3\n");
     strcpy(config.data.split_keys.word[2], "d.npy");
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_NO_INPUT, "d.npy");
+    assert_refused(dataset_load(&d, &config, &err), EXIT_NO_INPUT, "d.npy");
 }
 
 TEST(splits_may_lie_in_another_npz) {
     Config config = {0};
     GraphFile file;
     Dataset d;
-    Error err = {0};
     static Bytes bytes;
     graph_file_init(&file);
     snprintf(config.data.path, sizeof config.data.path, "%s", write_graph(&file, "g.npz"));
@@ -329,27 +323,24 @@ TEST(splits_may_lie_in_another_npz) {
     strcpy(config.data.split_keys.word[0], "mine");
     strcpy(config.data.split_keys.word[1], "val_mask");
     strcpy(config.data.split_keys.word[2], "rest");
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_memory_equal(d.split, "\2\3\3\1", 4);
     dataset_clear(&d);
     strcpy(config.data.split_keys.word[2], "none");
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_DATA, "s.npz: there is no array");
+    assert_refused(dataset_load(&d, &config, &err), EXIT_DATA, "s.npz: there is no array");
 }
 
 TEST(what_is_not_there_is_said) {
     Dataset d;
-    Error err;
-    assert_refused(load(&d, "/no/such/graph.npz", &err), &err, EXIT_NO_INPUT, "graph.npz");
+    assert_refused(load(&d, "/no/such/graph.npz", &err), EXIT_NO_INPUT, "graph.npz");
     test_write_text(test_path("graph.unknown"), "x");
-    assert_refused(load(&d, test_path("graph.unknown"), &err), &err, EXIT_CONFIG,
+    assert_refused(load(&d, test_path("graph.unknown"), &err), EXIT_CONFIG,
                    "reddit, npz, metis, hgr, pins, events, mtx, ogb, graphsaint, edges, fringe");
     Config config = {.data.format = "dgl"};
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.unknown"));
-    err = (Error){0};
-    assert_refused(dataset_load(&d, &config, &err), &err, EXIT_CONFIG, "found 'dgl'");
+    assert_refused(dataset_load(&d, &config, &err), EXIT_CONFIG, "found 'dgl'");
     strcpy(config.data.format, "edges"); // named, so the extension does not matter
     test_write_text(test_path("graph.unknown"), "0 1\n");
-    err = (Error){0};
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     dataset_clear(&d);
 }

@@ -135,8 +135,7 @@ TEST(wrong_values_are_refused) {
         {"hyper-plant", "there is no generator"}};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Dataset d;
-        Error err = {0};
-        assert_refused(dataset_generate(&d, names[i][0], 1, &err), &err, EXIT_USAGE, names[i][1]);
+        assert_refused(dataset_generate(&d, names[i][0], 1, &err), EXIT_USAGE, names[i][1]);
     }
 }
 

@@ -100,14 +100,12 @@ TEST(every_defect_is_named) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char was[8];
-        Error err = {0};
         memcpy(was, cases[i].place, cases[i].bytes);
         memcpy(cases[i].place, &cases[i].wrong, cases[i].bytes);
-        assert_refused(dataset_check(&d, "c", &err), &err, EXIT_DATA, cases[i].part);
+        assert_refused(dataset_check(&d, "c", &err), EXIT_DATA, cases[i].part);
         memcpy(cases[i].place, was, cases[i].bytes);
     }
-    Error err = {0};
-    assert_ok(dataset_check(&d, "c", &err), &err);
+    assert_ok(dataset_check(&d, "c", &err));
     dataset_clear(&d);
 }
 
@@ -127,13 +125,12 @@ TEST(the_memory_is_foreseen) {
         test_write(test_path(names[kind]), text, used);
         memory_free(text);
         Dataset d;
-        Error err = {0};
         Config config = {0};
         MemoryForecast forecast = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path(names[kind]));
         size_t before = memory_in_use();
         dataset_forecast(&forecast, &config);
-        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_ok(dataset_load(&d, &config, &err));
         assert_true(memory_peak() - before > 7000000); // of the load
         assert_true(forecast_total(&forecast) >= memory_peak() - before);
         dataset_clear(&d);
@@ -144,13 +141,12 @@ TEST(the_memory_is_foreseen) {
 
 TEST(a_directory_keeps_everything) {
     Dataset made, read;
-    Error err = {0};
     char one[33], two[33];
     load_text(&made, "d.pins", "0 0 2 s\n1 0 2 t\n2 0 2 b\n2 1 0 b\n");
     made.node_weight = ALLOC(int32_t, 3, "test");
     made.node_weight[1] = 7;
-    assert_ok(dataset_write(&made, test_path("d"), &err), &err);
-    assert_ok(dataset_open(&read, test_path("d"), &err), &err);
+    assert_ok(dataset_write(&made, test_path("d"), &err));
+    assert_ok(dataset_open(&read, test_path("d"), &err));
     assert_int_equal(read.hyperedges, 2);
     assert_memory_equal(read.pin_role, made.pin_role, 4);
     assert_true(read.hyperedge_weight[0] == 2 && read.hyperedge_weight[1] == 0);
@@ -178,14 +174,13 @@ TEST(a_directory_in_odd_order_opens) {
                                     {"hyperedge_weight", TENSOR_F32, 1, {1}, weight}};
     char path[1200];
     Dataset d;
-    Error err = {0};
-    assert_ok(file_make_folder(test_path("odd"), &err), &err);
+    assert_ok(file_make_folder(test_path("odd"), &err));
     snprintf(path, sizeof path, "%s/dataset.safetensors", test_path("odd"));
-    assert_ok(tensors_write(path, arrays, 4, NULL, false, &err), &err);
+    assert_ok(tensors_write(path, arrays, 4, NULL, false, &err));
     snprintf(path, sizeof path, "%s/dataset.json", test_path("odd"));
     test_write_text(path, "{\"format\": \"fringe-dataset\", \"version\": 1, \"nodes\": 3, "
                           "\"hyperedges\": 1, \"edges\": 2, \"features\": 0, \"classes\": 0}");
-    assert_ok(dataset_open(&d, test_path("odd"), &err), &err);
+    assert_ok(dataset_open(&d, test_path("odd"), &err));
     apply(&d, "singletons:uncovered");
     assert_true(d.hyperedge_weight[0] == 3 && d.hyperedge_weight[1] == 1);
     dataset_clear(&d);
@@ -193,9 +188,8 @@ TEST(a_directory_in_odd_order_opens) {
 
 TEST(the_manifest_describes_a_hypergraph) {
     Dataset d;
-    Error err = {0};
     load_text(&d, "f.hgr", "4 7 1\n1 1 2 3\n1 3 4\n2 1 3\n1 6\n");
-    assert_ok(dataset_write(&d, test_path("f"), &err), &err);
+    assert_ok(dataset_write(&d, test_path("f"), &err));
     dataset_clear(&d);
     static const struct {
         const char *key;
@@ -204,8 +198,7 @@ TEST(the_manifest_describes_a_hypergraph) {
                   {"without_pins", 0}, {"uncovered", 2}, {"degree_max", 3},  {"degree_min", 0}};
     char path[1200];
     snprintf(path, sizeof path, "%s/dataset.json", test_path("f"));
-    Json *manifest = json_read(path, &err);
-    assert_ok(manifest, &err);
+    Json *manifest = assert_ok(json_read(path, &err));
     const Json *figures = json_get(manifest, "statistics");
     int64_t value = 0;
     for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
@@ -256,8 +249,7 @@ static bool load_matrix(Dataset *d, const char *text, const char *hyperedges, Er
 static void assert_matrix(const char *text, const char *hyperedges, int nodes, int count,
                           const int32_t *target, const char *warning) {
     Dataset d;
-    Error err;
-    assert_ok(load_matrix(&d, text, hyperedges, &err), &err);
+    assert_ok(load_matrix(&d, text, hyperedges, &err));
     assert_int_equal(d.nodes, nodes);
     assert_int_equal(d.hyperedges, count);
     assert_int_equal(d.edges, 4);
@@ -280,15 +272,14 @@ TEST(matrices_of_incidence_are_read) {
     assert_matrix(square, "columns", 3, 2, by_column, "1 column without entries");
     assert_matrix(square, "rows", 3, 3, by_row, "rows are hyperedges");
     Dataset d;
-    Error err;
-    assert_ok(load_matrix(&d, square, "auto", &err), &err);
+    assert_ok(load_matrix(&d, square, "auto", &err));
     assert_int_equal(d.hyperedges, 0);
     dataset_clear(&d);
     assert_refused(load_matrix(&d,
                                "%%MatrixMarket matrix coordinate pattern symmetric\n2 2 1\n2 1\n",
                                "rows", &err),
-                   &err, EXIT_DATA, "remove data.hyperedges");
+                   EXIT_DATA, "remove data.hyperedges");
     assert_refused(
         load_matrix(&d, "%%MatrixMarket matrix coordinate real general\n3 4 1\n1 1 0\n", "", &err),
-        &err, EXIT_DATA, "no pins");
+        EXIT_DATA, "no pins");
 }

@@ -98,13 +98,12 @@ TEST(any_number_of_threads) {
         int threads = round < 3 ? round + 1 : 3;
         IdColumns columns = {.noun = "node", .columns = COLUMNS};
         NodeIds ids;
-        Error err = {0};
         omp_set_num_threads(threads);
         for (int c = 0; c < COLUMNS; c++) {
             memcpy(value[c], span[c], sizeof value[c]);
             columns.of[c] = (IdColumn){count_of(c), value[c], text[c]};
         }
-        assert_ok(ids_number_text(&columns, &ids, &err), &err);
+        assert_ok(ids_number_text(&columns, &ids, &err));
         check(&ids, expected, names, count);
         for (int64_t k = 0; k < count; k += 97)
             assert_int_equal(ids_find_text(&ids, names[k]->at, names[k]->bytes), k);

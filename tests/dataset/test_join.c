@@ -15,12 +15,11 @@ static const uint64_t ids[NODES] = {5, 7, 40, ((uint64_t)1 << 63) + 40};
 static void make_stream(Dataset *d, const uint64_t *id, int64_t nodes) {
     LiveHypergraph live;
     LiveChange change;
-    Error err = {0};
     Event event = {.kind = EVENT_HYPEREDGE, .id = 1, .count = nodes, .other = id, .weight = 1};
-    assert_ok(live_init(&live, &err), &err);
-    assert_ok(live_apply(&live, &event, &change, &err), &err);
+    assert_ok(live_init(&live, &err));
+    assert_ok(live_apply(&live, &event, &change, &err));
     int32_t *order[LIVE_SIDES] = {live_order(&live, SIDE_NODE), live_order(&live, SIDE_HYPEREDGE)};
-    assert_ok(dataset_from_live(d, &live, (const int32_t *const *)order, &err), &err);
+    assert_ok(dataset_from_live(d, &live, (const int32_t *const *)order, &err));
     memory_free(order[SIDE_NODE]);
     memory_free(order[SIDE_HYPEREDGE]);
     live_clear(&live);
@@ -33,9 +32,8 @@ static bool join(Dataset *d, const Array *array, int count, Error *err) {
 }
 
 static void joined(Dataset *d, const Array *array, int count) {
-    Error err;
-    assert_ok(join(d, array, count, &err), &err);
-    assert_ok(dataset_check(d, "joined", &err), &err);
+    assert_ok(join(d, array, count, &err));
+    assert_ok(dataset_check(d, "joined", &err));
 }
 
 static void assert_features(const Dataset *d, int64_t columns, const float *wanted) {
@@ -127,13 +125,12 @@ TEST(splits_may_be_alone) {
 TEST(an_opened_directory_is_joined_again) {
     Array a[MOST_ARRAYS];
     Dataset made, opened;
-    Error err = {0};
     char one[33], two[33];
     five_rows(a);
     joined(&made, a, 6);
-    assert_ok(dataset_write(&made, test_path("snapshot"), &err), &err);
-    assert_ok(dataset_open(&opened, test_path("snapshot"), &err), &err);
-    assert_ok(dataset_join(&opened, ids, test_path("nodes.npz"), 0, &err), &err);
+    assert_ok(dataset_write(&made, test_path("snapshot"), &err));
+    assert_ok(dataset_open(&opened, test_path("snapshot"), &err));
+    assert_ok(dataset_join(&opened, ids, test_path("nodes.npz"), 0, &err));
     dataset_hash(&made, one);
     dataset_hash(&opened, two);
     assert_string_equal(one, two);
@@ -225,7 +222,8 @@ TEST(every_defect_is_named) {
         size_t before = memory_in_use();
         five_rows(a);
         defects[i].change(a);
-        assert_refused(join(&d, a, MOST_ARRAYS, &err), &err, EXIT_DATA, defects[i].part);
+        assert_false(join(&d, a, MOST_ARRAYS, &err));
+        assert_error(&err, EXIT_DATA, defects[i].part);
         const char *file = strstr(err.text, "nodes.npz");
         assert_non_null(file);
         assert_null(strstr(file + 1, "nodes.npz")); // named once
@@ -236,9 +234,8 @@ TEST(every_defect_is_named) {
 
 TEST(a_missing_file_is_named) {
     Dataset d;
-    Error err = {0};
     make_stream(&d, ids, NODES);
-    assert_refused(dataset_join(&d, ids, test_path("none.npz"), 0, &err), &err, EXIT_NO_INPUT,
+    assert_refused(dataset_join(&d, ids, test_path("none.npz"), 0, &err), EXIT_NO_INPUT,
                    "none.npz");
     dataset_clear(&d);
 }
@@ -251,11 +248,10 @@ TEST(random_features_are_those_of_the_id) {
     size_t before = memory_in_use();
     RandomKey key = random_key(9, RANDOM_FEATURES, 0, 0, 0);
     Dataset all, some;
-    Error err = {0};
     make_stream(&all, ids, NODES);
     make_stream(&some, fewer, 2);
-    assert_ok(dataset_join(&all, ids, "random:3", 9, &err), &err);
-    assert_ok(dataset_join(&some, fewer, "random:3", 9, &err), &err);
+    assert_ok(dataset_join(&all, ids, "random:3", 9, &err));
+    assert_ok(dataset_join(&some, fewer, "random:3", 9, &err));
     assert_int_equal(all.features, COLUMNS);
     for (int i = 0; i < NODES; i++)
         for (int f = 0; f < COLUMNS; f++)
@@ -268,7 +264,7 @@ TEST(random_features_are_those_of_the_id) {
     assert_null(all.label);
     assert_memory_equal(all.split, "\0\0\0\0", NODES);
     dataset_clear(&some);
-    assert_ok(dataset_join(&all, ids, "random:3", 10, &err), &err);
+    assert_ok(dataset_join(&all, ids, "random:3", 10, &err));
     assert_true(all.x[0] != (float)random_normal(key, 5, 0, 0));
     dataset_clear(&all);
     assert_int_equal(memory_in_use(), before);
@@ -278,16 +274,12 @@ TEST(random_widths_are_checked) {
     static const char *const wrong[] = {"random:0", "random:-1", "random:1048577",
                                         "random:",  "random:F",  "random:3x"};
     Dataset d;
-    Error err = {0};
     make_stream(&d, ids, 1);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        err = (Error){0};
-        assert_refused(dataset_join(&d, ids, wrong[i], 0, &err), &err, EXIT_CONFIG,
-                       "needs a width of 1 to 1048576, as in random:64");
-        assert_non_null(strstr(err.text, wrong[i]));
+        assert_refused(dataset_join(&d, ids, wrong[i], 0, &err), EXIT_CONFIG,
+                       "needs a width of 1 to 1048576, as in random:64", wrong[i]);
     }
-    err = (Error){0};
-    assert_ok(dataset_join(&d, ids, "random:1048576", 0, &err), &err);
+    assert_ok(dataset_join(&d, ids, "random:1048576", 0, &err));
     assert_int_equal(d.features, 1 << 20);
     dataset_clear(&d);
 }

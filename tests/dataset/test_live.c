@@ -155,9 +155,8 @@ static void assert_as_table(const Dataset *d, const Table *table) {
 TEST(random_events_are_their_pins) {
     Table table = {.node = {false}};
     LiveHypergraph live;
-    Error err = {0};
     int compared = 0;
-    assert_ok(live_init(&live, &err), &err);
+    assert_ok(live_init(&live, &err));
     live.strict = false;
     settle(&table);
     for (int e = 0; e < 5000; e++) {
@@ -165,11 +164,11 @@ TEST(random_events_are_their_pins) {
         Dataset d;
         LiveChange change;
         any_event(&made, &table);
-        assert_ok(live_apply(&live, &made.event, &change, &err), &err);
+        assert_ok(live_apply(&live, &made.event, &change, &err));
         if (live.pins == 0 || e % 7 != 0)
             continue;
-        assert_ok(from_live(&d, &live, &err), &err);
-        assert_ok(dataset_check(&d, "stream", &err), &err);
+        assert_ok(from_live(&d, &live, &err));
+        assert_ok(dataset_check(&d, "stream", &err));
         assert_as_table(&d, &table);
         assert_string_equal(d.warnings.text, "");
         dataset_clear(&d);
@@ -182,14 +181,13 @@ TEST(random_events_are_their_pins) {
 // The same events as a text and as its binary twin, without the deletions of what is not there.
 static void write_files(LiveHypergraph *live, EventWriter *const writer[2]) {
     Table table = {.node = {false}};
-    Error err = {0};
     for (int e = 0; e < 2000 || live->pins < 40; e++) {
         Made made;
         LiveChange change;
         any_event(&made, &table);
         bool ok = live_apply(live, &made.event, &change, &(Error){0});
         for (int w = 0; ok && w < 2; w++)
-            assert_ok(event_writer_put(writer[w], &made.event, &err), &err);
+            assert_ok(event_writer_put(writer[w], &made.event, &err));
     }
 }
 
@@ -198,20 +196,18 @@ TEST(a_finished_stream_is_its_last_snapshot) {
     EventWriter *writer[2];
     LiveHypergraph live;
     Dataset d;
-    Error err = {0};
     char wanted[33], found[33];
     for (int w = 0; w < 2; w++) {
-        writer[w] = event_writer_open(test_path(names[w]), w == 1, &err);
-        assert_ok(writer[w], &err);
+        writer[w] = assert_ok(event_writer_open(test_path(names[w]), w == 1, &err));
     }
-    assert_ok(live_init(&live, &err), &err);
+    assert_ok(live_init(&live, &err));
     write_files(&live, writer);
-    assert_ok(from_live(&d, &live, &err), &err);
+    assert_ok(from_live(&d, &live, &err));
     dataset_hash(&d, wanted);
     dataset_clear(&d);
     for (int w = 0; w < 2; w++) {
-        assert_ok(event_writer_close(writer[w], &err), &err);
-        assert_ok(load(&d, test_path(names[w]), &err), &err);
+        assert_ok(event_writer_close(writer[w], &err));
+        assert_ok(load(&d, test_path(names[w]), &err));
         assert_string_equal(d.name, w == 0 ? "text" : "binary");
         dataset_hash(&d, found);
         assert_string_equal(found, wanted);
@@ -224,13 +220,11 @@ TEST(nothing_is_refused) {
     LiveHypergraph live;
     LiveChange change;
     Dataset d;
-    Error err = {0};
     size_t before = memory_in_use();
-    assert_ok(live_init(&live, &err), &err);
-    assert_refused(from_live(&d, &live, &err), &err, EXIT_DATA, "there are no pins");
-    err = (Error){0};
-    assert_ok(live_apply(&live, &(Event){.kind = EVENT_NODE, .id = 7}, &change, &err), &err);
-    assert_refused(from_live(&d, &live, &err), &err, EXIT_DATA, "there are no pins");
+    assert_ok(live_init(&live, &err));
+    assert_refused(from_live(&d, &live, &err), EXIT_DATA, "there are no pins");
+    assert_ok(live_apply(&live, &(Event){.kind = EVENT_NODE, .id = 7}, &change, &err));
+    assert_refused(from_live(&d, &live, &err), EXIT_DATA, "there are no pins");
     live_clear(&live);
     assert_int_equal(memory_in_use(), before);
 }

@@ -195,21 +195,18 @@ static bool open_with(const char *name, const unsigned char *bytes, size_t count
 TEST(directories) {
     static const char *const names[] = {"dataset.json", "dataset.safetensors"};
     Dataset made;
-    Error err = {0};
     char path[2048];
     directory = test_path("directory");
     assert_ok(dataset_generate(
-                  &made, "planted:nodes=20,edges=40,features=2,classes=2,communities=2", 1, &err),
-              &err);
-    assert_ok(dataset_write(&made, directory, &err), &err);
+        &made, "planted:nodes=20,edges=40,features=2,classes=2,communities=2", 1, &err));
+    assert_ok(dataset_write(&made, directory, &err));
     dataset_clear(&made);
     FILE *quiet = freopen("/dev/null", "w", stdout); // inspect prints
     assert_non_null(quiet);
     for (int i = 0; i < 2; i++) {
         size_t count;
         snprintf(path, sizeof path, "%s/%s", directory, names[i]);
-        char *whole = file_read(path, 1 << 20, &count, &err);
-        assert_ok(whole, &err);
+        char *whole = assert_ok(file_read(path, 1 << 20, &count, &err));
         mutate(open_with, names[i], (unsigned char *)whole, count, 3);
         test_write(path, whole, count);
         memory_free(whole);

@@ -82,24 +82,22 @@ TEST(frames_are_checked) {
                    {9, 255, "inside"}, {8, 0, "0 bytes"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         Npy npy;
-        Error err = {0};
         bytes.count = 0;
         put_npy(&bytes, dict, "\0\0\0\0", 4);
         bytes.data[changes[i].place] = changes[i].value;
-        assert_refused(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err, EXIT_DATA,
+        assert_refused(npy_parse(&npy, "x", bytes.data, bytes.count, &err), EXIT_DATA,
                        changes[i].part);
     }
     Npy npy;
-    Error err = {0};
     bytes.count = 0;
     put_npy(&bytes, dict, "\0\0\0\0\0\0\0", 7);
-    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err);
+    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
     assert_true(npy.trailing);
     npy_clear(&npy);
 }
 
 // Reads one element of a type from its bytes.
-static double one(const char *descr, const void *data, size_t bytes, Error *err) {
+static double one(const char *descr, const void *data, size_t bytes, Error *said) {
     static Bytes out;
     char dict[128];
     Npy npy;
@@ -107,8 +105,8 @@ static double one(const char *descr, const void *data, size_t bytes, Error *err)
     out.count = 0;
     snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
     put_npy(&out, dict, data, bytes);
-    assert_ok(npy_parse(&npy, "x", out.data, out.count, err), err);
-    double value = npy_to_float(&npy, &x, err) ? (double)x[0] : NAN;
+    assert_ok(npy_parse(&npy, "x", out.data, out.count, &err));
+    double value = npy_to_float(&npy, &x, said) ? (double)x[0] : NAN;
     memory_free(x);
     npy_clear(&npy);
     return value;
@@ -137,11 +135,10 @@ TEST(columns_become_rows) {
     static Bytes bytes;
     int64_t value[6] = {1, 4, 2, 5, 3, 6}, *out; // (2, 3) by columns
     Npy npy;
-    Error err = {0};
     bytes.count = 0;
     put_npy(&bytes, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3), }", value, 48);
-    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err);
-    assert_ok(npy_to_int64(&npy, &out, &err), &err);
+    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
+    assert_ok(npy_to_int64(&npy, &out, &err));
     for (int i = 0; i < 6; i++)
         assert_int_equal(out[i], i + 1);
     memory_free(out);
@@ -152,27 +149,26 @@ TEST(integers_are_integers) {
     static Bytes bytes;
     int64_t *out;
     Npy npy;
-    Error err = {0};
     bytes.count = 0;
     put_npy(&bytes, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }",
             "\0\0\0\0\0\0\0\x80", 8);
-    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err), &err);
-    assert_refused(npy_to_int64(&npy, &out, &err), &err, EXIT_DATA, "too large");
+    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
+    assert_refused(npy_to_int64(&npy, &out, &err), EXIT_DATA, "too large");
     npy_clear(&npy);
 }
 
 // An array of one id of this type: the id, or a refusal.
-static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *id, Error *err) {
+static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *id, Error *said) {
     static Bytes out;
     char dict[128];
     Npy npy;
     uint64_t *list = NULL;
     out.count = 0;
-    *err = (Error){0};
+    *said = (Error){0};
     snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
     put_npy(&out, dict, data, bytes);
-    assert_ok(npy_parse(&npy, "ids", out.data, out.count, err), err);
-    bool ok = npy_to_ids(&npy, &list, err);
+    assert_ok(npy_parse(&npy, "ids", out.data, out.count, &err));
+    bool ok = npy_to_ids(&npy, &list, said);
     *id = ok ? list[0] : 0;
     memory_free(list);
     npy_clear(&npy);
@@ -192,25 +188,22 @@ TEST(ids_have_64_bits) {
                  {"<u8", "\xff\xff\xff\xff\xff\xff\xff\xff", 8, UINT64_MAX},
                  {">u8", "\x80\0\0\0\0\0\0\1", 8, ((uint64_t)1 << 63) + 1}};
     uint64_t id;
-    Error err;
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        assert_ok(one_id(types[i].descr, types[i].data, types[i].bytes, &id, &err), &err);
+        assert_ok(one_id(types[i].descr, types[i].data, types[i].bytes, &id, &err));
         assert_true(id == types[i].id);
     }
-    assert_refused(one_id("<i4", "\xfe\xff\xff\xff", 4, &id, &err), &err, EXIT_DATA,
+    assert_refused(one_id("<i4", "\xfe\xff\xff\xff", 4, &id, &err), EXIT_DATA,
                    "'ids' holds -2; ids are whole numbers from 0");
-    assert_refused(one_id("|b1", "\1", 1, &id, &err), &err, EXIT_DATA, "where ids are needed");
-    assert_refused(one_id("<f4", "\0\0\0\0", 4, &id, &err), &err, EXIT_DATA,
-                   "where integers are needed");
+    assert_refused(one_id("|b1", "\1", 1, &id, &err), EXIT_DATA, "where ids are needed");
+    assert_refused(one_id("<f4", "\0\0\0\0", 4, &id, &err), EXIT_DATA, "where integers are needed");
 }
 
 TEST(what_is_written_is_npy) {
     const float x[6] = {1, 2, 3, 4, 5, 6};
-    Error err = {0};
     Npy npy;
     size_t size;
-    assert_ok(npy_write(test_path("w.npy"), "<f4", x, 4, 2, (int64_t[]){2, 3}, &err), &err);
-    char *text = file_read(test_path("w.npy"), 4096, &size, &err);
+    assert_ok(npy_write(test_path("w.npy"), "<f4", x, 4, 2, (int64_t[]){2, 3}, &err));
+    char *text = assert_ok(file_read(test_path("w.npy"), 4096, &size, &err));
     const char *dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }";
     assert_memory_equal(text, "\x93NUMPY\1\0\x76\0", 10); // 10 + 118 = 128
     assert_memory_equal(text + 10, dict, strlen(dict));
@@ -218,10 +211,10 @@ TEST(what_is_written_is_npy) {
     assert_int_equal(size, 128 + sizeof x);
     assert_memory_equal(text + 128, x, sizeof x);
     memory_free(text);
-    assert_ok(npy_read(&npy, test_path("w.npy"), &err), &err);
+    assert_ok(npy_read(&npy, test_path("w.npy"), &err));
     assert_int_equal(npy.rank, 2);
     assert_memory_equal(npy.data, x, sizeof x);
     npy_clear(&npy);
     assert_refused(npy_write("/no/such/folder/w.npy", "<f4", x, 4, 2, (int64_t[]){2, 3}, &err),
-                   &err, EXIT_CANNOT_WRITE, "w.npy");
+                   EXIT_CANNOT_WRITE, "w.npy");
 }

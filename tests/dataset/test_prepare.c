@@ -23,9 +23,8 @@ static void small_graph(Dataset *d, bool weighted) {
 
 static void apply(Dataset *d, const char *step) {
     ConfigWords words = {.count = 1};
-    Error err = {0};
     strcpy(words.word[0], step);
-    assert_ok(dataset_prepare(d, &words, 0, 0, &err), &err);
+    assert_ok(dataset_prepare(d, &words, 0, 0, &err));
 }
 
 static void assert_edges(const Dataset *d, const int64_t *offset, const int32_t *target,
@@ -125,10 +124,9 @@ static void assert_ones(const Dataset *d, int64_t columns, const int64_t *ones, 
 TEST(whole_numbers_become_ones) {
     static const int64_t all[8] = {1, 4, 8, 13, 18, 23, 27, 30}, one[4] = {0, 5, 11, 14};
     Dataset d, mapped;
-    Error err = {0};
     small_graph(&d, false);
-    assert_ok(dataset_write(&d, test_path("whole"), &err), &err);
-    assert_ok(dataset_open(&mapped, test_path("whole"), &err), &err);
+    assert_ok(dataset_write(&d, test_path("whole"), &err));
+    assert_ok(dataset_open(&mapped, test_path("whole"), &err));
     apply(&mapped, "one-hot");
     assert_ones(&mapped, 8, all, 8);
     apply(&d, "one-hot:drop=0,0");
@@ -190,24 +188,21 @@ TEST(wrong_steps_are_named) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Dataset d;
-        Error err = {0};
         ConfigWords words = {.count = 2, .word = {"drop-loops"}};
         strcpy(words.word[1], cases[i][0]);
         small_graph(&d, false);
-        assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, cases[i][1]);
+        assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG, cases[i][1]);
         dataset_clear(&d);
     }
     Dataset d;
-    Error err = {0};
     ConfigWords words = {.count = 1, .word = {"standardize"}};
     small_graph(&d, false);
     memset(d.split, SPLIT_NONE, 4);
-    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, "training nodes");
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG, "training nodes");
     memory_free(d.x);
     d.x = NULL;
     d.features = 0;
-    err = (Error){0};
-    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, "no features");
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG, "no features");
     dataset_clear(&d);
 }
 
@@ -217,19 +212,17 @@ TEST(what_is_not_whole_gets_no_ones) {
     ConfigWords words = {.count = 1, .word = {"one-hot"}};
     Dataset d;
     for (int i = 0; i < 3; i++) {
-        Error err = {0};
         small_graph(&d, false);
         d.x[5] = odd[i];
-        assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG,
+        assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG,
                        "one-hot: feature 1 of node 2 is ");
         assert_int_equal(d.features, 2); // unchanged
         apply(&d, "one-hot:drop=1");
         assert_int_equal(d.features, 4);
         dataset_clear(&d);
     }
-    Error err = {0};
     d = (Dataset){.nodes = 4};
-    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG, "no features");
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG, "no features");
 }
 
 TEST(what_does_not_fit_gets_no_ones) {
@@ -239,13 +232,11 @@ TEST(what_does_not_fit_gets_no_ones) {
     for (int64_t i = 0; i < NODES; i++)
         d.x[i] = (float)(i / 1000);
     size_t before = memory_in_use();
-    Error err = {0};
-    assert_refused(dataset_prepare(&d, &words, 0, 1, &err), &err, EXIT_MEMORY,
+    assert_refused(dataset_prepare(&d, &words, 0, 1, &err), EXIT_MEMORY,
                    "1048577 nodes would have 1049 columns");
     for (int64_t i = 0; i < NODES; i++)
         d.x[i] = (float)i;
-    err = (Error){0};
-    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), &err, EXIT_CONFIG,
+    assert_refused(dataset_prepare(&d, &words, 0, 0, &err), EXIT_CONFIG,
                    "more than 1048576 columns");
     assert_int_equal(memory_in_use(), before);
     memory_free(d.x);

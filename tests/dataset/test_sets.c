@@ -156,8 +156,7 @@ static int64_t count_isolated(const Dataset *d) {
 static void check_set(const Set *set, const char *folder) {
     Config config = config_of(set, folder);
     Dataset d;
-    Error err = {0};
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.nodes, set->nodes);
     assert_int_equal(d.edges, set->edges);
     assert_int_equal(d.features, set->features);
@@ -179,7 +178,7 @@ static void check_set(const Set *set, const char *folder) {
     assert_int_equal(count_isolated(&d), set->isolated);
     assert_int_equal(dataset_is_symmetric(&d), set->symmetric);
     ConfigWords steps = {2, {"symmetrize", "drop-loops"}};
-    assert_ok(dataset_prepare(&d, &steps, 0, 0, &err), &err);
+    assert_ok(dataset_prepare(&d, &steps, 0, 0, &err));
     assert_int_equal(d.edges, 2 * set->undirected);
     assert_true(dataset_is_symmetric(&d));
     dataset_clear(&d);
@@ -195,8 +194,7 @@ TEST(every_real_set_loads_whole) {
 TEST(citeseer_has_nodes_without_label) {
     Config config = config_of(&sets[1], data_folder_or_skip("citeseer"));
     Dataset d;
-    Error err = {0};
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_non_null(strstr(d.warnings.text, "15 nodes without label"));
     dataset_clear(&d);
 }
@@ -318,14 +316,13 @@ static void count_pins(const Dataset *d, int64_t *largest, int64_t *degree, int6
 }
 
 static void load_hyper_set(Dataset *d, const HyperSet *set, int64_t row) {
-    Error err = {0};
     const char *folder = data_folder_or_skip("the real hypergraphs");
     Config config = {.data.split_row = row};
     snprintf(config.data.path, sizeof config.data.path, "%s/%s/%s", folder, set->folder, set->file);
     if (set->nodes_file)
         snprintf(config.data.nodes, sizeof config.data.nodes, "%s/%s/nodes.npz", folder,
                  set->folder);
-    assert_ok(dataset_load(d, &config, &err), &err);
+    assert_ok(dataset_load(d, &config, &err));
 }
 
 static void check_hyper_set(const HyperSet *set) {

@@ -158,11 +158,10 @@ TEST(a_graph_that_is_named_like_a_hypergraph) {
     for (int hyper = 0; hyper < 2; hyper++) {
         Config config = {0};
         Dataset d;
-        Error err = {0};
         test_write_text(test_path("graph.hgr"), square);
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.hgr"));
         snprintf(config.data.format, sizeof config.data.format, "%s", hyper ? "hgr" : "metis");
-        assert_ok(dataset_load(&d, &config, &err), &err);
+        assert_ok(dataset_load(&d, &config, &err));
         assert_int_equal(d.hyperedges, hyper ? 4 : 0);
         dataset_clear(&d);
     }
@@ -216,10 +215,9 @@ TEST(numbers_are_read_exactly) {
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char line[64];
         Dataset d;
-        Error err;
         snprintf(line, sizeof line, "0 1 %s\n1 0 2\n", texts[i]);
         test_write_text(test_path("w.txt"), line);
-        assert_ok(load(&d, test_path("w.txt"), &err), &err);
+        assert_ok(load(&d, test_path("w.txt"), &err));
         assert_true(d.weight[0] == (float)strtod(texts[i], NULL)); // the C library is the oracle
         dataset_clear(&d);
     }
@@ -228,17 +226,16 @@ TEST(numbers_are_read_exactly) {
 TEST(edge_lists_can_mean_both_directions) {
     Config config = {.data.undirected = true};
     Dataset d;
-    Error err = {0};
     test_write_text(test_path("u.txt"), "# Undirected graph\n7 3 2\n3 3 5\n3 9 4\n");
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("u.txt"));
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.nodes, 3); // 3, 7, 9 become 0, 1, 2
     ASSERT_INTS(d.target, 0, 1, 2, 0, 0);
     const float weight[5] = {5, 2, 4, 2, 4};
     assert_memory_equal(d.weight, weight, sizeof weight);
     dataset_clear(&d);
     config.data.undirected = false;
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.edges, 3);
     assert_non_null(strstr(d.warnings.text, "data.undirected"));
     dataset_clear(&d);
@@ -253,22 +250,21 @@ static void write_gzip(const char *path, const char *text, const char *mode) {
 
 TEST(gzipped_lists) {
     Dataset d;
-    Error err;
     const char *path = test_path("e.txt.gz");
     write_gzip(path, "0 1\n", "wb");
     write_gzip(path, "1 2\n2 0\n", "ab"); // a second member
-    assert_ok(load(&d, path, &err), &err);
+    assert_ok(load(&d, path, &err));
     assert_int_equal(d.edges, 3);
     dataset_clear(&d);
     size_t size;
     Error ignored = {0};
     char *whole = file_read(path, 4096, &size, &ignored);
     test_write(path, whole, size - 6);
-    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "the gzip stream is cut");
+    assert_refused(load(&d, path, &err), EXIT_DATA, "the gzip stream is cut");
     whole[size - 6] ^= 1; // in the checksum of the second member
     test_write(path, whole, size);
-    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "e.txt.gz: cannot be read");
+    assert_refused(load(&d, path, &err), EXIT_DATA, "e.txt.gz: cannot be read");
     memory_free(whole);
     test_write_text(path, "0 1\n");
-    assert_refused(load(&d, path, &err), &err, EXIT_DATA, "is not a gzip file");
+    assert_refused(load(&d, path, &err), EXIT_DATA, "is not a gzip file");
 }

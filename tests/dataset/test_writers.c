@@ -30,12 +30,11 @@ TEST(npz_and_our_own_lose_nothing) {
 
 TEST(stored_arrays_are_the_same) {
     Dataset d = make(DIRECTED | WEIGHTED), back;
-    Error err = {0};
     Warnings remarks = {""};
     Conversion to = {.path = test_path("stored.npz"), .stored = true};
-    assert_ok(dataset_convert(&d, &to, &remarks, &err), &err);
+    assert_ok(dataset_convert(&d, &to, &remarks, &err));
     assert_true(file_size(to.path) > (d.edges * 8 + NODES * FEATURES * 4));
-    assert_ok(load(&back, to.path, &err), &err);
+    assert_ok(load(&back, to.path, &err));
     assert_same(&d, &back);
     dataset_clear(&d);
     dataset_clear(&back);
@@ -89,9 +88,8 @@ static const char pins[] = "5 9 11\n0.5 1 2 3\n2 3 4\n1 1 2 3 4 5 6\n0 7\n3.25 1
 
 TEST(hypergraphs_pass) {
     Dataset d, back, own;
-    Error err;
     test_write_text(test_path("h.hgr"), pins);
-    assert_ok(load(&d, test_path("h.hgr"), &err), &err);
+    assert_ok(load(&d, test_path("h.hgr"), &err));
     pass(&back, &d, NULL, "back.hgr", "weights that are no whole numbers");
     assert_same(&d, &back);
     dataset_clear(&back);
@@ -103,7 +101,7 @@ TEST(hypergraphs_pass) {
     dataset_clear(&back);
     dataset_clear(&own);
     test_write_text(test_path("h.pins"), "0 0 1 s\n1 0 1 t\n1 1 1 b\n2 1 1 b\n");
-    assert_ok(load(&d, test_path("h.pins"), &err), &err);
+    assert_ok(load(&d, test_path("h.pins"), &err));
     assert_non_null(d.pin_role);
     pass(&back, &d, NULL, "roles.npz", NULL);
     assert_same(&d, &back);
@@ -114,9 +112,7 @@ TEST(hypergraphs_pass) {
 // Several blocks of hyperedges, and more text than a block.
 TEST(many_pins_pass) {
     Dataset d, back;
-    Error err = {0};
-    assert_ok(dataset_generate(&d, "hyper-zipf:vertices=60000,hyperedges=1100000,most=3", 1, &err),
-              &err);
+    assert_ok(dataset_generate(&d, "hyper-zipf:vertices=60000,hyperedges=1100000,most=3", 1, &err));
     pass(&back, &d, "metis", "many.hgr", NULL);
     assert_same_edges(&d, &back);
     dataset_clear(&d);
@@ -128,22 +124,20 @@ TEST(many_pins_pass) {
 static void hash_of(const Dataset *d, const char *format, const char *name, int threads,
                     char hash[33]) {
     char path[1024];
-    Error err;
     Warnings remarks;
     omp_set_num_threads(threads);
     snprintf(path, sizeof path, "%s", test_path(name));
-    assert_ok(convert_as(d, format, path, &remarks, &err), &err);
+    assert_ok(convert_as(d, format, path, &remarks, &err));
     if (file_is_folder(path))
         path_join(path, sizeof path, test_path(name), "raw/node-feat.csv.gz");
-    assert_ok(hash_file(path, hash, &err), &err);
+    assert_ok(hash_file(path, hash, &err));
 }
 
 TEST(threads_do_not_change_the_bytes) {
     static const char *const formats[][2] = {
         {"npz", "t.npz"}, {"metis", "t.graph"}, {"metis", "t.graph.gz"}, {"ogb", "t.set"}};
     Dataset d;
-    Error err = {0};
-    assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=200000,features=16", 1, &err), &err);
+    assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=200000,features=16", 1, &err));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         char one[33], many[33];
         hash_of(&d, formats[i][0], formats[i][1], 1, one);
@@ -156,13 +150,12 @@ TEST(threads_do_not_change_the_bytes) {
 // Features of 9.6 MB, which are deflated in several batches of blocks.
 TEST(long_arrays_pass) {
     Dataset d, back;
-    Error err = {0};
     char one[33], many[33];
-    assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=20000,features=300", 1, &err), &err);
+    assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=20000,features=300", 1, &err));
     hash_of(&d, "npz", "one.npz", 1, one);
     hash_of(&d, "npz", "many.npz", 5, many);
     assert_string_equal(one, many);
-    assert_ok(load(&back, test_path("many.npz"), &err), &err);
+    assert_ok(load(&back, test_path("many.npz"), &err));
     assert_same(&d, &back);
     dataset_clear(&d);
     dataset_clear(&back);
@@ -199,8 +192,7 @@ TEST(writing_takes_little_memory) {
         size_t before = resident_peak();
         Conversion to = {.path = test_path(names[i]), .stored = true, .replace = true};
         Warnings remarks = {""};
-        Error err = {0};
-        assert_ok(dataset_convert(&d, &to, &remarks, &err), &err);
+        assert_ok(dataset_convert(&d, &to, &remarks, &err));
         // the peak may be below `before`, since the kernel's counts are rough
         if (resident_peak() > before + (64 << 20))
             test_fail_at(__FILE__, __LINE__, names[i], "took more than 64 MiB");

@@ -99,7 +99,6 @@ static inline void make_labels(Dataset *d, bool several) {
 
 static inline Dataset make(int traits) {
     Dataset d = {.name = "made"};
-    Error err = {0};
     make_edges(&d, traits);
     d.split = ALLOC(uint8_t, NODES, "a test");
     if (!(traits & BARE)) {
@@ -109,7 +108,7 @@ static inline Dataset make(int traits) {
         else
             make_labels(&d, traits & SEVERAL);
     }
-    assert_ok(dataset_check(&d, "made", &err), &err);
+    assert_ok(dataset_check(&d, "made", &err));
     return d;
 }
 
@@ -127,15 +126,14 @@ static inline bool convert_as(const Dataset *d, const char *format, const char *
 static inline void pass(Dataset *back, const Dataset *d, const char *format, const char *name,
                         const char *remark) {
     char path[1024];
-    Error err;
     Warnings remarks;
     snprintf(path, sizeof path, "%s", test_path(name));
-    assert_ok(convert_as(d, format, path, &remarks, &err), &err);
+    assert_ok(convert_as(d, format, path, &remarks, &err));
     if (remark == NULL)
         assert_string_equal(remarks.text, "");
     else
         assert_non_null(strstr(remarks.text, remark));
-    assert_ok(load(back, path, &err), &err);
+    assert_ok(load(back, path, &err));
 }
 
 static inline void assert_same(const Dataset *a, const Dataset *b) {

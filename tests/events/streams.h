@@ -91,29 +91,23 @@ static inline void assert_wrong_at(EventReader *reader, ExitCode code, const cha
     Error err;
     if (next_ready(reader, &event, &err) != EVENT_WRONG)
         test_fail_at(file, line, part, "was not refused");
-    assert_error_at(&err, code, part, file, line);
+    assert_error_at(&err, code, (const char *const[]){part, NULL}, file, line);
 }
 
 static inline void write_stream(const char *path, bool binary, const Event *events, int64_t count) {
-    Error err = {0};
-    EventWriter *writer = event_writer_open(path, binary, &err);
-    assert_ok(writer != NULL, &err);
+    EventWriter *writer = assert_ok(event_writer_open(path, binary, &err));
     for (int64_t i = 0; i < count; i++)
-        assert_ok(event_writer_put(writer, &events[i], &err), &err);
-    assert_ok(event_writer_close(writer, &err), &err);
+        assert_ok(event_writer_put(writer, &events[i], &err));
+    assert_ok(event_writer_close(writer, &err));
 }
 
 static inline char *read_whole(const char *path, size_t *bytes) {
-    Error err = {0};
-    char *data = file_read(path, (size_t)1 << 30, bytes, &err);
-    assert_ok(data != NULL, &err);
+    char *data = assert_ok(file_read(path, (size_t)1 << 30, bytes, &err));
     return data;
 }
 
 static inline EventReader *open_reader(const char *path) {
-    Error err = {0};
-    EventReader *reader = event_reader_open(path, &err);
-    assert_ok(reader != NULL, &err);
+    EventReader *reader = assert_ok(event_reader_open(path, &err));
     return reader;
 }
 
@@ -133,15 +127,13 @@ static inline Event numbered(uint64_t i, uint64_t ids[16]) {
 }
 
 static inline void write_many(const char *path, bool binary) {
-    Error err = {0};
-    EventWriter *writer = event_writer_open(path, binary, &err);
-    assert_ok(writer != NULL, &err);
+    EventWriter *writer = assert_ok(event_writer_open(path, binary, &err));
     for (uint64_t i = 0; i < MANY; i++) {
         uint64_t ids[16];
         Event event = numbered(i, ids);
-        assert_ok(event_writer_put(writer, &event, &err), &err);
+        assert_ok(event_writer_put(writer, &event, &err));
     }
-    assert_ok(event_writer_close(writer, &err), &err);
+    assert_ok(event_writer_close(writer, &err));
 }
 
 static inline void assert_rest(EventReader *reader, uint64_t from) {

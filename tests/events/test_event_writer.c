@@ -91,14 +91,12 @@ static Event draw_event(uint64_t *seed, uint64_t ids[MOST]) {
 // More than the reader's buffer holds.
 static void write_random(const char *path, bool binary) {
     uint64_t seed = 42, ids[MOST + 1];
-    Error err = {0};
-    EventWriter *writer = event_writer_open(path, binary, &err);
-    assert_ok(writer != NULL, &err);
+    EventWriter *writer = assert_ok(event_writer_open(path, binary, &err));
     for (int i = 0; i < RANDOM; i++) {
         Event event = draw_event(&seed, ids);
-        assert_ok(event_writer_put(writer, &event, &err), &err);
+        assert_ok(event_writer_put(writer, &event, &err));
     }
-    assert_ok(event_writer_close(writer, &err), &err);
+    assert_ok(event_writer_close(writer, &err));
     assert_true(file_size(path) > 2 << 20);
 }
 

@@ -112,8 +112,7 @@ static void check_count(const Channel *channel, const HaloPlan *p, int64_t excha
 // One channel: EPOCHS exchanges by each schedule, with ranks out of step
 // now and then.
 static void try_channel(uint64_t seed) {
-    Error err = {0};
-    CodecOptions options = {.codec = codec_find("fp32", &err),
+    CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)),
                             .chunk = piece_sizes[ring_mix(seed, 2) % 5]};
     HaloPlan plan = ring_plan(seed, &test_comm);
     float *right = right_of(&plan);
@@ -160,8 +159,7 @@ TEST(rows_arrive_under_every_schedule) {
 
 // Messages of two channels in flight at once, used in the other order: a stale schedule's need.
 TEST(channels_do_not_mix) {
-    Error err = {0};
-    CodecOptions options = {.codec = codec_find("fp32", &err), .chunk = 500};
+    CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 500};
     HaloPlan plan = ring_plan(77, &test_comm);
     ExchangeBuffers *buffers[2];
     Channel *channel[2];
@@ -202,17 +200,17 @@ TEST(channels_do_not_mix) {
 // 7 bits are three planes, and of one column each takes a byte: more than 16 bits take. The one
 // value of such a row is exact.
 TEST(narrow_rows_fit_at_every_width) {
-    Error err = {0};
     HaloPlan plan = ring_plan(4, &test_comm);
     for (int bits = 1; bits <= WIDTH_MOST; bits++) {
         if (!width_known(bits))
             continue;
-        CodecOptions options = {.codec = codec_find("integer", &err), .width = bits, .chunk = 4096};
+        CodecOptions options = {
+            .codec = assert_ok(codec_find("integer", &err)), .width = bits, .chunk = 4096};
         ExchangeBuffers *buffers = exchange_buffers_new(device());
         Channel *channel = channel_new(buffers, &plan, &options, 1, (ExchangeId){0, FORWARD});
         Run run = {
             .plan = &plan, .epoch = 1, .columns = 1, .sum = rows_alloc(device(), 1, 1, "test")};
-        exchange(channel, schedule_find("blocking", &err), NULL, &run);
+        exchange(channel, assert_ok(schedule_find("blocking", &err)), NULL, &run);
         rows_free(device(), &run.sum);
         channel_free(channel);
         exchange_buffers_free(buffers);
@@ -266,8 +264,8 @@ static int64_t check_message_by_hand(const Channel *channel, int group, Rows all
 
 // Whoever replays a message from ALGORITHMS alone gets its bytes.
 TEST(messages_are_rounded_by_the_fixed_counters) {
-    Error err = {0};
-    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .chunk = 4096};
+    CodecOptions options = {
+        .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 4096};
     int64_t sums = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         HaloPlan plan = ring_plan(seed, &test_comm);
@@ -291,8 +289,7 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
 }
 
 TEST(plan_is_what_a_channel_takes) {
-    Error err = {0};
-    CodecOptions options = {.codec = codec_find("fp32", &err), .chunk = 4096};
+    CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 4096};
     HaloPlan plan = ring_plan(3, &test_comm);
     MemoryForecast memory = {0};
     BufferSizes size = {0};
@@ -338,8 +335,8 @@ static double covered_share(Channel *channel, const char *schedule, bool full_pr
 
 // What the assigner takes for free must be free.
 TEST(only_what_flies_is_covered) {
-    Error err = {0};
-    CodecOptions options = {.codec = codec_find("integer", &err), .width = 4, .chunk = 1000};
+    CodecOptions options = {
+        .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 1000};
     HaloPlan plan = ring_plan(5, &test_comm);
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
@@ -355,7 +352,6 @@ TEST(only_what_flies_is_covered) {
 }
 
 TEST(wrong_schedule_names_the_list) {
-    Error err = {0};
-    assert_refused(schedule_find("overlapp", &err) != NULL, &err, EXIT_CONFIG,
+    assert_refused(schedule_find("overlapp", &err) != NULL, EXIT_CONFIG,
                    "blocking, overlap, central");
 }

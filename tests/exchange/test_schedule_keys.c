@@ -92,19 +92,18 @@ static void halo(void *context, Rows received, int begin, int end, bool last, co
 }
 
 static void smooth_init(Smooth *s, const char *setting) {
-    Error err = {0};
     Config config;
     char name[32];
     const FamilyKeys of_schedules = schedule_keys();
     config_learn_keys(&of_schedules, 1);
     snprintf(name, sizeof name, "smooth-%d.json", test_comm.rank);
     test_write_text(test_path(name), "{}");
-    assert_ok(config_load(&config, test_path(name), &setting, 1, &err), &err);
+    assert_ok(config_load(&config, test_path(name), &setting, 1, &err));
     *s = (Smooth){.plan = ring_plan(11, &test_comm),
                   .buffers = exchange_buffers_new(device()),
-                  .options = {.codec = codec_find("fp32", &err), .chunk = 4096}};
-    const Schedule *schedule = schedule_find("smooth", &err);
-    assert_ok(schedule_configure(schedule, &config, &s->options, &err), &err);
+                  .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 4096}};
+    const Schedule *schedule = assert_ok(schedule_find("smooth", &err));
+    assert_ok(schedule_configure(schedule, &config, &s->options, &err));
     assert_null(schedule_options(schedule, &s->options, BACKWARD).residual[SCHEDULE_MEMORY].of);
     s->options = schedule_options(schedule, &s->options, FORWARD);
     s->channel = channel_new(s->buffers, &s->plan, &s->options, COLUMNS, (ExchangeId){0, 0});
@@ -175,7 +174,6 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
 }
 
 TEST(it_outlives_a_resume) {
-    Error err = {0};
     Smooth before, after;
     smooth_init(&before, "comm.keep=0.75");
     smooth_init(&after, "comm.keep=0.75");
@@ -184,9 +182,9 @@ TEST(it_outlives_a_resume) {
     StateSection saved = {"smooth", save, restore, before.channel}, restored = saved;
     restored.owner = after.channel;
     const char *path = test_path("smooth.safetensors");
-    assert_ok(state_write(&saved, &test_comm, path, &err), &err);
+    assert_ok(state_write(&saved, &test_comm, path, &err));
     comm_barrier(&test_comm);
-    assert_ok(state_read(&restored, &test_comm, path, &err), &err);
+    assert_ok(state_read(&restored, &test_comm, path, &err));
     for (uint32_t e = 4; e <= EPOCHS; e++)
         exchange(&after, e, false);
     assert_smoothed(&after, EPOCHS, 0.75F);

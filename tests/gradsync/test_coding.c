@@ -222,16 +222,15 @@ TEST(plan_is_what_is_taken) {
 }
 
 static void hand_over(GradSync *before, GradSync *after) {
-    Error err = {0};
     char path[512];
     StateSection saved = gradsync_section(before), restored = gradsync_section(after);
     assert_true((saved.name == NULL) == (test_comm.size == 1));
     if (saved.name == NULL)
         return;
     snprintf(path, sizeof path, "%s", test_path("gradients.safetensors"));
-    assert_ok(state_write(&saved, &test_comm, path, &err), &err);
+    assert_ok(state_write(&saved, &test_comm, path, &err));
     comm_barrier(&test_comm);
-    assert_ok(state_read(&restored, &test_comm, path, &err), &err);
+    assert_ok(state_read(&restored, &test_comm, path, &err));
 }
 
 static void assert_resumed(const char *compressor, uint32_t stop) {

@@ -10,11 +10,11 @@
 
 enum { COUNT = 20001 };
 
-static bool form_of(GradForm *form, const char *const *settings, int count, Error *err) {
+static bool form_of(GradForm *form, const char *const *settings, int count, Error *said) {
     Config config;
     *form = (GradForm){.count = COUNT, .seed = 5};
-    assert_ok(config_load(&config, NULL, settings, count, err), err);
-    return gradsync_configure(form, &config, err);
+    assert_ok(config_load(&config, NULL, settings, count, &err));
+    return gradsync_configure(form, &config, said);
 }
 
 // ---- what does not go together
@@ -92,17 +92,12 @@ static int settings_in(const char *const setting[4]) {
 }
 
 TEST(what_does_not_go_together_is_refused) {
-    for (int i = 0; i < FAMILY_COUNT(wrong); i++) {
-        Error err = {0};
-        GradForm form;
-        bool ok = form_of(&form, wrong[i].setting, settings_in(wrong[i].setting), &err);
-        assert_refused(ok, &err, EXIT_CONFIG, wrong[i].sentence);
-    }
-    for (int i = 0; i < FAMILY_COUNT(right); i++) {
-        Error err = {0};
-        GradForm form;
-        assert_ok(form_of(&form, right[i], settings_in(right[i]), &err), &err);
-    }
+    GradForm form;
+    for (int i = 0; i < FAMILY_COUNT(wrong); i++)
+        assert_refused(form_of(&form, wrong[i].setting, settings_in(wrong[i].setting), &err),
+                       EXIT_CONFIG, wrong[i].sentence);
+    for (int i = 0; i < FAMILY_COUNT(right); i++)
+        assert_ok(form_of(&form, right[i], settings_in(right[i]), &err));
 }
 
 // ---- how far a memory follows
@@ -114,13 +109,12 @@ static double alpha_of(const char *codec, const char *bits, const char *scale, c
     const char *const words[] = {codec, bits, scale, rule, bucket, "difference"};
     char setting[6][64];
     const char *settings[6];
-    Error err = {0};
     GradForm form;
     for (int i = 0; i < 6; i++) {
         snprintf(setting[i], sizeof setting[i], "gradients.%s=%s", keys[i], words[i]);
         settings[i] = setting[i];
     }
-    assert_ok(form_of(&form, settings, 6, &err), &err);
+    assert_ok(form_of(&form, settings, 6, &err));
     return residual_get(&form.options.residual[CODING_MEMORY].values).alpha;
 }
 
@@ -148,9 +142,8 @@ static float ones(int rank, int64_t i, uint32_t round) {
 // The mean of ones is one, also of the 33 in the last bucket.
 TEST(nothing_fills_up_a_mean) {
     static const char *const settings[] = {"gradients.codec=mean", "gradients.bits=1"};
-    Error err = {0};
     GradForm form;
-    assert_ok(form_of(&form, settings, 2, &err), &err);
+    assert_ok(form_of(&form, settings, 2, &err));
     GradSync *sync = gradsync_new(&test_comm, device(), &form);
     float *gradient = ALLOC(float, COUNT, "test");
     gradsync_begin(sync, 1);
@@ -185,9 +178,8 @@ static float steady(int rank, int64_t i, uint32_t round) {
 // What is measured in sums 1, 2, ..., added over ranks.
 static void measure(GradMoments *moments, int sums, const char *const *settings, int count,
                     Element of) {
-    Error err = {0};
     GradForm form;
-    assert_ok(form_of(&form, settings, count, &err), &err);
+    assert_ok(form_of(&form, settings, count, &err));
     form.count = EVEN;
     GradSync *sync = gradsync_new(&test_comm, device(), &form);
     float *gradient = ALLOC(float, EVEN, "test");
@@ -247,10 +239,9 @@ TEST(bits_are_those_of_what_a_memory_leaves) {
                                            "gradients.memory=difference", "gradients.alpha=0.5"};
     const GradMoments first = {.square = 8, .coded = 8, .left = 8},
                       next = {.square = 8, .coded = 8, .left = 0.125};
-    Error err = {0};
     GradForm form;
     for (int count = 4; count <= 6; count += 2) { // without the memory, and with it
-        assert_ok(form_of(&form, settings, count, &err), &err);
+        assert_ok(form_of(&form, settings, count, &err));
         GradSync *sync = gradsync_new(&test_comm, device(), &form);
         gradsync_after(sync, 1, 1, &first);
         gradsync_after(sync, 2, 1, &next);
@@ -286,12 +277,11 @@ static void assert_ends_agree(const GradSync *sync) {
 TEST(ends_agree_after_1000_sums) {
     enum { FLOATS = 1100 }; // three buckets
     static const char *const setting = "gradients.method=diana-both";
-    Error err = {0};
     GradForm form;
     float gradient[FLOATS];
     if (test_comm.size != 2)
         return;
-    assert_ok(form_of(&form, &setting, 1, &err), &err);
+    assert_ok(form_of(&form, &setting, 1, &err));
     form.count = FLOATS;
     GradSync *sync = gradsync_new(&test_comm, device(), &form);
     for (uint32_t epoch = 1; epoch <= 1000; epoch++) {
@@ -323,9 +313,8 @@ static int64_t sent_by(const GradForm *form) {
 // Two parameters, neither of which is whole buckets.
 static GradForm two_spans(const char *method, const char *bucket) {
     static const GradSpan span[] = {{"weight", 0, 100, 150}, {"bias", 15000, 1, COUNT - 15000}};
-    Error err = {0};
     GradForm form;
-    assert_ok(form_of(&form, (const char *const[]){method, bucket}, 2, &err), &err);
+    assert_ok(form_of(&form, (const char *const[]){method, bucket}, 2, &err));
     form.spans = span;
     form.span_count = 2;
     return form;
@@ -393,9 +382,8 @@ static void assert_fewer(const int64_t *width, int layers, bool norms, const cha
                          double payload, double sent) {
     GradSpan span[16];
     GradForm form;
-    Error err = {0};
     const char *const settings[] = {"gradients.codec=max", bits};
-    assert_ok(form_of(&form, settings, 2, &err), &err);
+    assert_ok(form_of(&form, settings, 2, &err));
     form.count = layers_of(span, width, layers, norms, &form.span_count);
     form.spans = span;
     GradForm exact = {.count = form.count};

@@ -13,13 +13,12 @@ static const double part = 0.1;
 static GradForm form_of(const char *codec, const char *memory) {
     static char text[2][64];
     Config config;
-    Error err = {0};
     GradForm form = {.count = COUNT, .seed = 5};
     snprintf(text[0], sizeof text[0], "gradients.codec=%s", codec);
     snprintf(text[1], sizeof text[1], "gradients.memory=%s", memory);
     const char *settings[] = {text[0], text[1], "gradients.top=0.1", "gradients.bits=8"};
-    assert_ok(config_load(&config, NULL, settings, 4, &err), &err);
-    assert_ok(gradsync_configure(&form, &config, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 4, &err));
+    assert_ok(gradsync_configure(&form, &config, &err));
     return form;
 }
 

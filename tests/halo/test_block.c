@@ -85,8 +85,7 @@ TEST(test_normalisations_are_the_papers_matrices) {
         test_graph_init(&graph, k, 7, &test_comm);
         for (int i = 0; i < 5; i++) {
             Block block;
-            Error err = {0};
-            assert_ok(block_init(&block, names[i], graph.forward, &graph.shard, &err), &err);
+            assert_ok(block_init(&block, names[i], graph.forward, &graph.shard, &err));
             dense(m, &graph.dataset, names[i]);
             assert_is(&block, m, false);
             Block back = block_transpose(&block, graph.backward);
@@ -100,11 +99,10 @@ TEST(test_normalisations_are_the_papers_matrices) {
 TEST(test_unknown_normalisation_is_answered_with_the_list) {
     TestGraph graph;
     Block block;
-    Error err = {0};
     test_graph_init(&graph, (TestGraphKind){.nodes = N, .degree = 3, .features = 1, .classes = 2},
                     1, &test_comm);
-    assert_refused(block_init(&block, "median", graph.forward, &graph.shard, &err), &err,
-                   EXIT_CONFIG, "gcn, gcn-in, mean, mean-self, sum");
+    assert_refused(block_init(&block, "median", graph.forward, &graph.shard, &err), EXIT_CONFIG,
+                   "gcn, gcn-in, mean, mean-self, sum");
     test_graph_clear(&graph);
 }
 
@@ -117,8 +115,7 @@ TEST(test_negative_degree_is_refused) {
                    .set = {{.own = 1, .degree_in = in, .degree_out = out, .gid = gid}}};
     Pattern pattern = {.rows = 1};
     Block block;
-    Error err = {0};
-    assert_refused(block_init(&block, "gcn", &pattern, &shard, &err), &err, EXIT_DATA, "node 41");
+    assert_refused(block_init(&block, "gcn", &pattern, &shard, &err), EXIT_DATA, "node 41");
 }
 
 // The rows of this rank of L A R (+ L R) times x, and zeros elsewhere; summed over ranks the whole.
@@ -175,11 +172,10 @@ TEST(test_no_normalisation_lets_rows_grow_or_shrink) {
                     7, &test_comm);
     for (int i = 0; i < normalisation_family.count; i++) {
         Block block;
-        Error err = {0};
         const char *name = family_word(&normalisation_family, i);
         if (!is_for_graphs(name))
             continue;
-        assert_ok(block_init(&block, name, graph.forward, &graph.shard, &err), &err);
+        assert_ok(block_init(&block, name, graph.forward, &graph.shard, &err));
         bool divides = block.left != NULL || block.right != NULL;
         double grown = growth(&block);
         if (divides && fabs(grown - 1) > 1e-5) // diagonals are floats

@@ -40,7 +40,6 @@ static int32_t *rows_of(const Shard *shard) {
 
 TEST(rows_pass_in_blocks) {
     TestGraph graph;
-    Error err = {0};
     Taken taken = {.stop = NODES_OF_TEST};
     test_graph_init(
         &graph, (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2},
@@ -49,17 +48,16 @@ TEST(rows_pass_in_blocks) {
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // in use is the peak
     size_t before = memory_peak(), most = shard_gather_bytes(&graph.shard, ROW * sizeof *own);
     assert_ok(
-        shard_gather_blocks(&graph.shard, &test_comm, own, ROW * sizeof *own, take, &taken, &err),
-        &err);
+        shard_gather_blocks(&graph.shard, &test_comm, own, ROW * sizeof *own, take, &taken, &err));
     assert_true(memory_peak() - before <= most);
     assert_true(most < 13 << 20); // all rows are 16 million numbers
     if (test_comm.rank == 0)
         assert_int_equal(taken.next, NODES_OF_TEST);
     assert_int_equal(taken.wrong, 0);
     taken = (Taken){.stop = 100};
-    assert_false(
-        shard_gather_blocks(&graph.shard, &test_comm, own, ROW * sizeof *own, take, &taken, &err));
-    assert_int_equal(err.code, EXIT_IO);
+    assert_refused(
+        shard_gather_blocks(&graph.shard, &test_comm, own, ROW * sizeof *own, take, &taken, &err),
+        EXIT_IO, "the disk is full");
     memory_free(filler);
     memory_free(own);
     test_graph_clear(&graph);

@@ -86,12 +86,11 @@ TEST(test_too_many_ranges_keep_the_longest) {
         d.offset[i + 1] = d.edges;
     }
     const char *folder = test_path("ranges");
-    Error err = {0};
     if (test_comm.rank == 0)
-        assert_ok(partition_write_shards(&d, part, test_comm.size, true, folder, &err), &err);
+        assert_ok(partition_write_shards(&d, part, test_comm.size, true, folder, &err));
     comm_barrier(&test_comm);
     Shard shard;
-    assert_ok(shard_open(&shard, folder, test_comm.rank, &err), &err);
+    assert_ok(shard_open(&shard, folder, test_comm.rank, &err));
     PatternKind backward = kind_of(&shard, &variants[1]);
     Pattern *p = pattern_new(&shard, &backward, NULL, &test_comm);
     if (test_comm.rank == 0) {

@@ -42,11 +42,11 @@ TEST(a_plan_that_the_device_cannot_hold_is_refused) {
     Backend device = backend_fenced;
     device.device_free = free_of_device;
     MemoryForecast forecast = plan_on(&device);
-    Error ok = {0}, err = {0};
+    Error ok = {0};
     free_bytes = forecast_device_total(&forecast);
     assert_true(device_fits(&forecast, &device, &ok));
     free_bytes--;
-    assert_refused(device_fits(&forecast, &device, &err), &err, EXIT_MEMORY,
+    assert_refused(device_fits(&forecast, &device, &err), EXIT_MEMORY,
                    "this rank needs 108.7 MiB of its device but may use 108.7 MiB of it; the "
                    "largest items are rows 61.1 MiB, ids 47.7 MiB; use more ranks on more devices");
     assert_true(device_fits(&forecast, &backend_fenced, &ok));

@@ -43,14 +43,12 @@ TEST(auto_is_the_first_device_that_starts) {
 }
 
 TEST(a_name_is_that_backend_or_an_error) {
-    Error err = {0}, unknown = {0};
     starts = false;
-    assert_ptr_equal(opened("cpu", &err), &cpu);
+    assert_ptr_equal(assert_ok(opened("cpu", &err)), &cpu);
     assert_int_equal(tried, 0);
-    assert_ptr_equal(opened("other", &err), &other);
-    assert_refused(opened("device", &err) != NULL, &err, EXIT_UNAVAILABLE, "no driver");
-    assert_refused(opened("abacus", &unknown) != NULL, &unknown, EXIT_CONFIG,
-                   "one of other, cpu, device, auto");
+    assert_ptr_equal(assert_ok(opened("other", &err)), &other);
+    assert_refused(opened("device", &err) != NULL, EXIT_UNAVAILABLE, "no driver");
+    assert_refused(opened("abacus", &err) != NULL, EXIT_CONFIG, "one of other, cpu, device, auto");
 }
 
 TEST(a_missing_plugin_has_a_true_reason) {

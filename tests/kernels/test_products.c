@@ -23,9 +23,7 @@ static float *tried_floats(int64_t rows, int64_t columns, int which) {
 }
 
 static void use(const char *precision, const char *vectors) {
-    Error err = {0};
-    assert_ok(backend_cpu.start(&(BackendStart){.vectors = vectors, .precision = precision}, &err),
-              &err);
+    assert_ok(backend_cpu.start(&(BackendStart){.vectors = vectors, .precision = precision}, &err));
 }
 
 // out[r] = before[r] (if add) + a[r] op(w) + bias in the range, every bit.

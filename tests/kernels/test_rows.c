@@ -257,10 +257,9 @@ static void compare(const char *name, const Try *is, const Try *of_floats) {
 }
 
 TEST(bf16_is_what_floats_are_rounded_to) {
-    Error err = {0};
     for (Way way = {0}; way_next(&way);) {
         BackendStart how = {.vectors = cpu_lanes_names[way.lanes], .precision = "bf16"};
-        assert_ok(backend_cpu.start(&how, &err), &err);
+        assert_ok(backend_cpu.start(&how, &err));
         for (size_t i = 0; way.threads == 3 && i < sizeof ops / sizeof *ops; i++)
             for (int64_t columns = 37; columns < 400; columns += 261) {
                 Try *t = try_new(ROWS_BF16, columns), *of_floats = try_new(ROWS_FP32, columns);
@@ -271,5 +270,5 @@ TEST(bf16_is_what_floats_are_rounded_to) {
                 try_free(of_floats);
             }
     }
-    assert_ok(backend_cpu.start(&(BackendStart){0}, &err), &err);
+    assert_ok(backend_cpu.start(&(BackendStart){0}, &err));
 }

@@ -27,7 +27,6 @@ enum { GROUND_SETTINGS = 12 };
 
 // With settings of the test's own; unused ones are NULL.
 static inline void ground_init_as(Ground *s, const char *const more[4]) {
-    Error err = {0};
     const char *settings[GROUND_SETTINGS] = {"model.layers=3",
                                              "model.hidden=[24]",
                                              "model.dropout=0",
@@ -40,8 +39,8 @@ static inline void ground_init_as(Ground *s, const char *const more[4]) {
         settings[count++] = more[i];
     TestGraphKind kind = {.nodes = 300, .degree = 6, .features = WIDTH, .classes = CLASSES};
     test_graph_init(&s->graph, kind, 21, &test_comm);
-    assert_ok(config_load(&s->config, NULL, settings, count, &err), &err);
-    assert_ok(model_shape(&s->shape, &s->config, WIDTH, CLASSES, false, &err), &err);
+    assert_ok(config_load(&s->config, NULL, settings, count, &err));
+    assert_ok(model_shape(&s->shape, &s->config, WIDTH, CLASSES, false, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     for (int i = 0; i < 2; i++) {
         s->parameters[i] = ALLOC(float, s->shape.parameter_count, "test");
@@ -79,19 +78,15 @@ static inline size_t gradient_bytes(const Flight *f) {
 
 static inline CodecOptions flight_options(const char *codec, const Residual *first,
                                           const Residual *second) {
-    Error err = {0};
-    CodecOptions options = {.codec = codec_find(codec, &err),
-                            .values = integer_values(false),
-                            .width = 8,
-                            .chunk = 192,
-                            .residual = {{.of = first}, {.of = second}}};
-    assert_ok(options.codec, &err);
-    return options;
+    return (CodecOptions){.codec = assert_ok(codec_find(codec, &err)),
+                          .values = integer_values(false),
+                          .width = 8,
+                          .chunk = 192,
+                          .residual = {{.of = first}, {.of = second}}};
 }
 
 // The options of fp32 rows under a schedule with settings of its own; unused ones are NULL.
 static inline CodecOptions scheduled_options(const char *name, const char *const settings[4]) {
-    Error err = {0};
     Config config;
     int count = 0;
     FamilyKeys keys = schedule_keys();
@@ -99,15 +94,15 @@ static inline CodecOptions scheduled_options(const char *name, const char *const
     while (count < 4 && settings[count] != NULL)
         count++;
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, settings, count, &err), &err);
-    assert_ok(schedule_configure(schedule_find(name, &err), &config, &options, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, count, &err));
+    const Schedule *schedule = assert_ok(schedule_find(name, &err));
+    assert_ok(schedule_configure(schedule, &config, &options, &err));
     config_learn_keys(NULL, 0);
     return options;
 }
 
 static inline void flight_open(Flight *f, const Ground *s, CodecOptions options,
                                const char *schedule) {
-    Error err = {0};
     *f = (Flight){.ground = s};
     f->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
     f->parts = (ModelParts){.shard = &s->graph.shard,
@@ -115,11 +110,9 @@ static inline void flight_open(Flight *f, const Ground *s, CodecOptions options,
                             .comm = &test_comm,
                             .backend = device(),
                             .options = options,
-                            .schedule = schedule_find(schedule, &err),
+                            .schedule = assert_ok(schedule_find(schedule, &err)),
                             .sync = f->sync};
-    assert_ok(f->parts.schedule, &err);
-    f->model = model_new(&s->shape, &f->parts, &s->config, &err);
-    assert_ok(f->model, &err);
+    f->model = assert_ok(model_new(&s->shape, &f->parts, &s->config, &err));
     f->gradient = ALLOC(float, s->shape.parameter_count, "test");
     f->logits = ALLOC(float, logit_count(f), "test");
 }

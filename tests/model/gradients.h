@@ -66,7 +66,6 @@ static bool weighs_rows; // model_set_row_weights may be called
 
 static Config case_config(const Case *c) {
     Config config;
-    Error err = {0};
     char norm[64], loops[64], more[256];
     const FamilyKeys keys = layer_keys();
     const char *settings[8] = {norm, loops};
@@ -77,7 +76,7 @@ static Config case_config(const Case *c) {
     snprintf(norm, sizeof norm, "model.gcn_norm=%s", c->gcn_norm);
     snprintf(loops, sizeof loops, "model.self_loops=%s", c->self_loops ? "true" : "false");
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, settings, count, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, count, &err));
     snprintf(config.model.layer, CONFIG_WORD, "%s", c->layer);
     snprintf(config.lossless.order, CONFIG_WORD, "%s", c->order);
     snprintf(config.lossless.input_features, CONFIG_WORD, "exchange");
@@ -97,12 +96,10 @@ static Config case_config(const Case *c) {
 
 static ModelShape case_shape(const Case *c, const Config *config, const Dataset *d) {
     ModelShape shape;
-    Error err = {0};
     LabelKind labels = d->numeric ? LABEL_NUMBERS : d->multilabel ? LABEL_CLASSES : LABEL_CLASS;
     assert_ok(c->kind != NULL
                   ? model_shape_of(&shape, c->kind, config, d->features, d->classes, labels, &err)
-                  : model_shape(&shape, config, d->features, d->classes, labels, &err),
-              &err);
+                  : model_shape(&shape, config, d->features, d->classes, labels, &err));
     if (case_loss != NULL)
         model_shape_for_callback(&shape, *case_loss);
     return shape;
@@ -123,11 +120,10 @@ static size_t parameter_bytes(const Made *made) {
 
 static void make_on(Made *made, const Backend *backend, const Case *c, const TestGraph *w,
                     const Config *config, const char *schedule) {
-    Error err = {0};
     *made = (Made){0};
     made->shape = case_shape(c, config, &w->dataset);
     if (w->shard.is_sparse)
-        assert_ok(model_shape_of_shard(&made->shape, config, &w->shard, &err), &err);
+        assert_ok(model_shape_of_shard(&made->shape, config, &w->shard, &err));
     made->shape.weighs_rows |= weighs_rows;
     model_patterns_init(&made->patterns, &made->shape, &w->shard, w->comm);
     ModelParts parts = {
@@ -135,18 +131,16 @@ static void make_on(Made *made, const Backend *backend, const Case *c, const Tes
         .patterns = &made->patterns,
         .comm = w->comm,
         .backend = backend,
-        .options = {.codec = codec_find(config->quantization.codec, &err),
+        .options = {.codec = assert_ok(codec_find(config->quantization.codec, &err)),
                     .values = integer_values(false),
                     .width = 8,
                     .chunk = 65280,
                     .sample.probability = config->comm.sample < 1 ? config->comm.sample : 0},
-        .schedule = schedule_find(schedule, &err)};
-    assert_ok(schedule_configure(parts.schedule, config, &parts.options, &err), &err);
+        .schedule = assert_ok(schedule_find(schedule, &err))};
+    assert_ok(schedule_configure(parts.schedule, config, &parts.options, &err));
     made->sync = gradsync_new(w->comm, device(), &(GradForm){.count = made->shape.parameter_count});
     parts.sync = made->sync;
-    made->model = model_new(&made->shape, &parts, config, &err);
-    if (made->model == NULL)
-        fail_msg("%s", err.text);
+    made->model = assert_ok(model_new(&made->shape, &parts, config, &err));
     made->p = device()->alloc(parameter_bytes(made), "p");
     made->gradient = device()->alloc(parameter_bytes(made), "gradient");
 }
@@ -345,8 +339,7 @@ static void run_bf16_messages(const Case *c, const TestGraph *w, const Config *s
 }
 
 static void use_precision(const char *precision) {
-    Error err = {0};
-    assert_ok(device()->start(&(BackendStart){.precision = precision}, &err), &err);
+    assert_ok(device()->start(&(BackendStart){.precision = precision}, &err));
 }
 
 // Rows of bf16 and inputs of their products have 8 bits: 2e-2 of the whole gradient, 5e-2 of each

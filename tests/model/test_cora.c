@@ -23,7 +23,6 @@ typedef struct Arm {
 } Arm;
 
 static void arm_init(Arm *arm, const char *mode, const char *layer) {
-    Error err = {0};
     char file[1024], setting[4][1200];
     Warnings warnings = {0};
     snprintf(file, sizeof file, "%s/configs/cora-gcn.json", getenv("FRINGE_SOURCE"));
@@ -33,22 +32,21 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
     snprintf(setting[3], sizeof setting[3], "lossless.order=%s",
              strcmp(mode, "vanilla") == 0 ? "aggregate-first" : "auto");
     const char *settings[] = {setting[0], setting[1], setting[2], setting[3], "model.layers=3"};
-    assert_ok(config_load(&arm->config, file, settings, 5, &err), &err);
-    assert_ok(partition_load(&arm->shard, &arm->config, &test_comm, &warnings, &err), &err);
+    assert_ok(config_load(&arm->config, file, settings, 5, &err));
+    assert_ok(partition_load(&arm->shard, &arm->config, &test_comm, &warnings, &err));
     const Shard *s = &arm->shard;
-    assert_ok(model_shape(&arm->shape, &arm->config, s->features, s->classes, false, &err), &err);
+    assert_ok(model_shape(&arm->shape, &arm->config, s->features, s->classes, false, &err));
     model_patterns_init(&arm->patterns, &arm->shape, s, &test_comm);
     ModelParts parts = {.shard = s,
                         .patterns = &arm->patterns,
                         .comm = &test_comm,
                         .backend = device(),
-                        .options = {.codec = codec_find("fp32", &err), .chunk = 65280},
-                        .schedule = schedule_find(arm->config.comm.schedule, &err)};
+                        .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 65280},
+                        .schedule = assert_ok(schedule_find(arm->config.comm.schedule, &err))};
     arm->sync =
         gradsync_new(&test_comm, device(), &(GradForm){.count = arm->shape.parameter_count});
     parts.sync = arm->sync;
-    arm->model = model_new(&arm->shape, &parts, &arm->config, &err);
-    assert_ok(arm->model != NULL, &err);
+    arm->model = assert_ok(model_new(&arm->shape, &parts, &arm->config, &err));
     arm->gradient = ALLOC(float, arm->shape.parameter_count, "test");
 }
 

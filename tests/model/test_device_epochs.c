@@ -39,12 +39,11 @@ typedef struct Scene {
 } Scene;
 
 static void scene_init(Scene *s, const Kind *kind) {
-    Error err = {0};
     TestGraphKind graph = {
         .nodes = 90, .degree = 5, .features = 9, .classes = 5, .multilabel = kind->multilabel};
     test_graph_init(&s->graph, graph, 17, &test_comm);
     const char *settings[] = {"comm.smooth=both", "comm.skip=hybrid:0.05,4", kind->sample};
-    assert_ok(config_load(&s->config, NULL, settings, kind->sample != NULL ? 3 : 2, &err), &err);
+    assert_ok(config_load(&s->config, NULL, settings, kind->sample != NULL ? 3 : 2, &err));
     if (strcmp(kind->schedule, "skip") == 0) {
         snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
         s->config.model.dropout = 0;
@@ -53,8 +52,7 @@ static void scene_init(Scene *s, const Kind *kind) {
     s->config.model.layers = 2;
     s->config.model.hidden = (ConfigInts){1, {12}};
     assert_ok(
-        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err),
-        &err);
+        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     s->parameters = ALLOC(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 5, s->parameters);
@@ -79,21 +77,18 @@ typedef struct Side {
 static size_t bytes_of(const Scene *s) { return (size_t)s->shape.parameter_count * sizeof(float); }
 
 static void side_init(Side *side, const Scene *s, const Kind *kind, const Backend *b) {
-    Error err = {0};
     side->b = b;
     side->sync = gradsync_new(&test_comm, b, &(GradForm){.count = s->shape.parameter_count});
     ModelParts parts = {.shard = &s->graph.shard,
                         .patterns = &s->patterns,
                         .comm = &test_comm,
                         .backend = b,
-                        .options = {.codec = codec_find("fp32", &err), .chunk = 4096},
-                        .schedule = schedule_find(kind->schedule, &err),
+                        .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 4096},
+                        .schedule = assert_ok(schedule_find(kind->schedule, &err)),
                         .sync = side->sync};
     assert_ok(schedule_configure(parts.schedule, &s->config, &parts.options, &err) &&
-                  sample_configure(&s->config, parts.schedule, &parts.options, &err),
-              &err);
-    side->model = model_new(&s->shape, &parts, &s->config, &err);
-    assert_ok(side->model, &err);
+              sample_configure(&s->config, parts.schedule, &parts.options, &err));
+    side->model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));
     side->parameters = b->alloc(bytes_of(s), "test");
     side->gradient = b->alloc(bytes_of(s), "test");
     side->pinned = ALLOC(float, s->shape.parameter_count, "test");

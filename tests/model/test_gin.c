@@ -76,8 +76,7 @@ TEST(no_two_matrices_start_alike) {
         Config config = case_config(&c);
         config.model.hidden = (ConfigInts){1, {8}};
         ModelShape shape;
-        Error err = {0};
-        assert_ok(model_shape(&shape, &config, 8, 8, false, &err), &err);
+        assert_ok(model_shape(&shape, &config, 8, 8, false, &err));
         float *p = ALLOC(float, shape.parameter_count, "p");
         model_initial(&shape, 7, p);
         for (int i = 0; i < shape.parameter_spans; i++) {

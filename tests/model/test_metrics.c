@@ -59,23 +59,20 @@ typedef struct Made {
 
 // Measures all scores.
 static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, int64_t)) {
-    Error err = {0};
     Config config;
     test_graph_init(&made->graph, kind, 3, &test_comm);
     const Shard *shard = &made->graph.shard;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     assert_ok(
-        model_shape(&made->shape, &config, kind.features, kind.classes, shard_labels(shard), &err),
-        &err);
+        model_shape(&made->shape, &config, kind.features, kind.classes, shard_labels(shard), &err));
     model_patterns_init(&made->patterns, &made->shape, shard, &test_comm);
     ModelParts parts = {.shard = shard,
                         .patterns = &made->patterns,
                         .comm = &test_comm,
                         .backend = device(),
-                        .options = {.codec = codec_find("fp32", &err), .chunk = 65280},
-                        .schedule = schedule_find("blocking", &err)};
-    made->model = model_new(&made->shape, &parts, &config, &err);
-    assert_ok(made->model, &err);
+                        .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 65280},
+                        .schedule = assert_ok(schedule_find("blocking", &err))};
+    made->model = assert_ok(model_new(&made->shape, &parts, &config, &err));
     made->logits = rows_alloc(device(), shard->set[NODES].own, kind.classes, "test");
     for (int64_t r = 0; r < shard->set[NODES].own; r++)
         for (int64_t c = 0; c < kind.classes; c++)
@@ -349,21 +346,18 @@ static int only_validation(int64_t node) {
 
 TEST(one_class_cannot_be_ranked) {
     TestGraph of;
-    Error err = {0};
     int64_t left_out = -1;
     TestGraphKind kind = one_label;
     kind.split = only_validation;
     kind.label = first_class;
     test_graph_init(&of, kind, 3, &test_comm);
-    assert_true(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &left_out, &err));
+    assert_ok(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &left_out, &err));
     assert_refused(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err),
-                   &err, EXIT_CONFIG, "use another metric, or splits with both");
+                   EXIT_CONFIG, "use another metric, or splits with both");
     test_graph_clear(&of);
     kind.label = two_classes;
     test_graph_init(&of, kind, 3, &test_comm);
-    err = (Error){0};
-    assert_ok(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err),
-              &err);
+    assert_ok(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err));
     assert_int_equal(left_out, kind.classes - 2);
     test_graph_clear(&of);
 }

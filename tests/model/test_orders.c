@@ -50,14 +50,13 @@ static void run_model(const Config *config, const TestGraph *w) {
 
 static void run_config(const char *path, const TestGraph graphs[2]) {
     const Dataset *d = &graphs[0].dataset;
-    Error err = {0};
     Config config;
     ModelShape shape;
     config_name = strrchr(path, '/') + 1;
-    assert_ok(config_load(&config, path, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, path, NULL, 0, &err));
     for (int i = 0; i < config.model.hidden.count; i++)
         config.model.hidden.value[i] = 16;
-    assert_ok(model_shape(&shape, &config, d->features, d->classes, false, &err), &err);
+    assert_ok(model_shape(&shape, &config, d->features, d->classes, false, &err));
     run_model(&config, &graphs[shape.stages - 1]);
 }
 

@@ -30,11 +30,10 @@ static size_t parameter_bytes(const Small *s) {
 
 static void small_init(Small *s, TestGraphKind kind, const char *layer, const char *post,
                        double dropout, const char *order) {
-    Error err = {0};
     const char *word = post;
     *s = (Small){0};
     test_graph_init(&s->graph, kind, 42, &test_comm);
-    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", layer);
     snprintf(s->config.lossless.order, CONFIG_WORD, "%s", order);
     snprintf(s->config.lossless.input_features, CONFIG_WORD, "exchange");
@@ -51,7 +50,7 @@ static void small_init(Small *s, TestGraphKind kind, const char *layer, const ch
                  (int)length, word);
         word += length + (word[length] == ',');
     }
-    assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err), &err);
+    assert_ok(model_shape(&s->shape, &s->config, kind.features, kind.classes, false, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     s->sync = gradsync_new(&test_comm, device(), &(GradForm){.count = s->shape.parameter_count});
     s->p = ALLOC(float, s->shape.parameter_count, "test");
@@ -71,20 +70,16 @@ static void small_clear(Small *s) {
 }
 
 static Model *model_of(const Small *s, const char *codec, bool bf16, const char *schedule) {
-    Error err = {0};
     ModelParts parts = {.shard = &s->graph.shard,
                         .patterns = &s->patterns,
                         .comm = &test_comm,
                         .backend = device(),
-                        .options = {.codec = codec_find(codec, &err),
+                        .options = {.codec = assert_ok(codec_find(codec, &err)),
                                     .values = integer_values(bf16),
                                     .width = 8,
                                     .chunk = 65280},
-                        .schedule = schedule_find(schedule, &err)};
-    Model *model = model_new(&s->shape, &parts, &s->config, &err);
-    if (model == NULL)
-        fail_msg("%s", err.text);
-    return model;
+                        .schedule = assert_ok(schedule_find(schedule, &err))};
+    return assert_ok(model_new(&s->shape, &parts, &s->config, &err));
 }
 
 // The gradient of all ranks; takes no memory but for gradsync.

@@ -144,9 +144,8 @@ TEST(what_does_not_fit_is_refused) {
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         Config config;
-        Error err = {0};
-        assert_ok(config_load(&config, NULL, &wrong[i].setting, 1, &err), &err);
-        assert_refused(loss_weights_fit(&config, CLASSES, wrong[i].kind, &err), &err, EXIT_CONFIG,
+        assert_ok(config_load(&config, NULL, &wrong[i].setting, 1, &err));
+        assert_refused(loss_weights_fit(&config, CLASSES, wrong[i].kind, &err), EXIT_CONFIG,
                        wrong[i].part);
     }
 }

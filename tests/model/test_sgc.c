@@ -27,8 +27,7 @@ TEST(it_has_one_linear_layer) {
     Config config = case_config(&cases[0]);
     config.model.layers = 4;
     ModelShape shape;
-    Error err = {0};
-    assert_ok(model_shape(&shape, &config, 13, 5, false, &err), &err);
+    assert_ok(model_shape(&shape, &config, 13, 5, false, &err));
     assert_int_equal(shape.layers, 4);
     assert_int_equal(shape.parameter_spans, 2);
     assert_int_equal(shape.parameter[0].layer, 3); // the last of its steps
@@ -43,10 +42,9 @@ TEST(what_means_nothing_changes_nothing) {
     for (int i = 0; i < 3; i++) {
         Config config;
         ModelShape shape;
-        Error err = {0};
         const char *settings[] = {"model.layer=sgc", said[i]};
-        assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
-        assert_ok(model_shape(&shape, &config, 13, 5, false, &err), &err);
+        assert_ok(config_load(&config, NULL, settings, 2, &err));
+        assert_ok(model_shape(&shape, &config, 13, 5, false, &err));
         assert_int_equal(shape.parameter_count, 13 * 5 + 5);
     }
 }

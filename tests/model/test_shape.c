@@ -24,14 +24,13 @@ static int64_t floats_of_a_row(const Recipe *recipe, const char *mode, const cha
                                double input_dropout) {
     Config config;
     ModelShape shape;
-    Error err = {0};
     char setting[64];
     snprintf(setting, sizeof setting, "mode=%s", mode);
     const char *settings[] = {setting, "model.layers=3", "model.hidden=[256]"};
-    assert_ok(config_load(&config, NULL, settings, 3, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 3, &err));
     snprintf(config.model.layer, CONFIG_WORD, "%s", layer);
     config.model.input_dropout = input_dropout;
-    assert_ok(model_shape(&shape, &config, recipe->features, recipe->classes, false, &err), &err);
+    assert_ok(model_shape(&shape, &config, recipe->features, recipe->classes, false, &err));
     int64_t floats = 0;
     for (int l = 0; l < shape.layers; l++)
         for (int d = 0; d < 2; d++)
@@ -79,36 +78,33 @@ TEST(what_cannot_be_is_refused) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Config config;
         ModelShape shape;
-        Error err = {0};
         const char *settings[4] = {"model.layers=3"};
         int count = 1;
         for (int k = 0; k < 3; k++)
             if (cases[i][k][0] != 0)
                 settings[count++] = cases[i][k];
-        assert_ok(config_load(&config, NULL, settings, count, &err), &err);
-        assert_refused(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err), &err, EXIT_CONFIG,
+        assert_ok(config_load(&config, NULL, settings, count, &err));
+        assert_refused(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err), EXIT_CONFIG,
                        cases[i][3]);
     }
     Config config;
     ModelShape shape;
-    Error err = {0};
     const char *settings[] = {"train.label_input=masked:0.5"};
-    assert_ok(config_load(&config, NULL, settings, 1, &err), &err);
-    assert_refused(model_shape(&shape, &config, 13, 5, LABEL_NUMBERS, &err), &err, EXIT_CONFIG,
+    assert_ok(config_load(&config, NULL, settings, 1, &err));
+    assert_refused(model_shape(&shape, &config, 13, 5, LABEL_NUMBERS, &err), EXIT_CONFIG,
                    "these are numbers; use train.label_input=none");
 }
 
 TEST(one_node_has_no_variance) {
     Config config;
     ModelShape shape;
-    Error err = {0};
     const char *settings[] = {"model.norm=batch", "model.layers=2"};
     Shard shard = {.sets = 1, .dataset_name = "alone"};
-    assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
-    assert_ok(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 2, &err));
+    assert_ok(model_shape(&shape, &config, 13, 5, LABEL_CLASS, &err));
     shard.set[NODES].total = 2;
-    assert_ok(model_fits(&shape, &shard, &err), &err);
+    assert_ok(model_fits(&shape, &shard, &err));
     shard.set[NODES].total = 1;
-    assert_refused(model_fits(&shape, &shard, &err), &err, EXIT_DATA,
+    assert_refused(model_fits(&shape, &shard, &err), EXIT_DATA,
                    "has no variance; use model.norm=layer or none");
 }

@@ -41,7 +41,6 @@ typedef struct Scene {
 } Scene;
 
 static void scene_init(Scene *s, const Kind *kind) {
-    Error err = {0};
     TestGraphKind graph = {.nodes = 90,
                            .degree = 5,
                            .features = 9,
@@ -49,7 +48,7 @@ static void scene_init(Scene *s, const Kind *kind) {
                            .multilabel = kind->multilabel,
                            .directed = kind->directed};
     test_graph_init(&s->graph, graph, 17, &test_comm);
-    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
     snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
     snprintf(s->config.lossless.input_features, CONFIG_WORD, "%s", kind->layer0);
     s->config.model.layers = 2;
@@ -60,8 +59,7 @@ static void scene_init(Scene *s, const Kind *kind) {
         s->config.model.dropout = 0;
     }
     assert_ok(
-        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err),
-        &err);
+        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err));
     model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
     s->parameters = ALLOC(float, s->shape.parameter_count, "test");
     model_initial(&s->shape, 5, s->parameters);
@@ -103,15 +101,13 @@ static ModelParts parts_of(const Scene *s, const Kind *kind, const Backend *b) {
 }
 
 static void make(Made *made, const Scene *s, const Kind *kind, const Backend *b) {
-    Error err = {0};
     GradSpan span[MODEL_PARAMETERS];
     GradForm form = {.rank = kind->rank, .remembers = true};
     model_spans(&form, &s->shape, span);
     GradSync *sync = gradsync_new(&test_comm, b, &form);
     ModelParts parts = parts_of(s, kind, b);
     parts.sync = sync;
-    Model *model = model_new(&s->shape, &parts, &s->config, &err);
-    assert_ok(model, &err);
+    Model *model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));
     made->gradient = ALLOC(float, s->shape.parameter_count, "test");
     for (uint32_t epoch = 0; epoch < EPOCHS; epoch++) {
         made->loss[epoch] = model_loss_and_gradient(model, on_device(s->parameters),

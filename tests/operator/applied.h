@@ -26,13 +26,11 @@ typedef struct Applied {
 // The block of that normalisation, or its transpose, on a graph with that cover. Collective.
 static inline void applied_init(Applied *a, TestGraphKind kind, Cover cover,
                                 const char *normalisation, bool transposed) {
-    Error err = {0};
     *a = (Applied){.operators = {.backend = device(), .panels = "rows"}};
     test_graph_init(&a->graph, kind, 42, &test_comm);
     test_graph_cover(&a->graph, cover);
     a->dense = oracle_graph(&a->graph.dataset);
-    assert_ok(block_init(&a->forward, normalisation, a->graph.forward, &a->graph.shard, &err),
-              &err);
+    assert_ok(block_init(&a->forward, normalisation, a->graph.forward, &a->graph.shard, &err));
     a->used = transposed ? block_transpose(&a->forward, a->graph.backward) : a->forward;
     const Pattern *p = a->used.pattern;
     size_t bytes = (size_t)a->graph.shard.set[NODES].own * sizeof(float);
@@ -40,7 +38,7 @@ static inline void applied_init(Applied *a, TestGraphKind kind, Cover cover,
     a->right = mirror_alloc(device(), a->used.right, bytes, "test");
     OperatorForm of_block = {a->used, a->left, a->right, p, p->plan.sources, WIDTH};
     PropagationForm form = {.pattern = p,
-                            .options = {.codec = codec_find("fp32", &err), .chunk = 100},
+                            .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 100},
                             .columns = WIDTH};
     a->buffers = exchange_buffers_new(device());
     propagation_init(&a->over, operator_find(&a->operators, &of_block), &form, a->buffers);
@@ -60,8 +58,8 @@ static inline void applied_clear(Applied *a) {
 // out = the method on `in`, both [own rows, WIDTH].
 static inline void applied_run(const Applied *a, const Operator *method, const char *schedule,
                                Rows in, Rows out) {
-    Error err = {0};
-    OperatorRun run = {.schedule = schedule_find(schedule, &err), .full_precision = true};
+    OperatorRun run = {.schedule = assert_ok(schedule_find(schedule, &err)),
+                       .full_precision = true};
     operator_run(&run, &(OperatorCall){.method = method, .over = &a->over, .in = in, .out = out});
     device()->finish(NULL);
 }

@@ -27,8 +27,7 @@ static void put_run(const char *run, const char *mode, int ranks, double lr, int
 }
 
 static void add(RunRecords *records, const char *run) {
-    Error err = {0};
-    assert_ok(records_add(records, test_path(run), NULL, &err), &err);
+    assert_ok(records_add(records, test_path(run), NULL, &err));
 }
 
 TEST(runs_that_differ_in_their_seed_are_one_arm) {
@@ -104,14 +103,12 @@ TEST(an_arm_is_named_by_what_divides_it_from_the_others) {
 
 // The data of the page for the run in that folder; json_free it.
 static Json *data_of(const char *run) {
-    Error err = {0};
     RunRecords records = {0};
     JsonWriter writer;
     add(&records, run);
     json_writer_init(&writer, false);
     page_put_data(&writer, &records);
-    Json *data = json_parse(writer.text, writer.bytes, "page", &err);
-    assert_ok(data != NULL, &err);
+    Json *data = assert_ok(json_parse(writer.text, writer.bytes, "page", &err));
     json_writer_clear(&writer);
     records_clear(&records);
     return data;

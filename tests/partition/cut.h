@@ -16,7 +16,6 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
                             bool reorder) {
     static int calls;
     char name[32];
-    Error err = {0};
     *cut = (Cut){.dataset = dataset, .parts = parts};
     cut->part = ALLOC(int32_t, dataset.nodes + dataset.hyperedges, "test");
     for (int64_t v = 0; v < dataset.nodes + dataset.hyperedges; v++)
@@ -25,10 +24,9 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
                                                 graph_uniform(77, v, 0));
     snprintf(name, sizeof name, "shards-%d", calls++);
     snprintf(cut->folder, sizeof cut->folder, "%s", test_path(name));
-    assert_ok(partition_write_shards(&cut->dataset, cut->part, parts, reorder, cut->folder, &err),
-              &err);
+    assert_ok(partition_write_shards(&cut->dataset, cut->part, parts, reorder, cut->folder, &err));
     for (int p = 0; p < parts; p++)
-        assert_ok(shard_open(&cut->shard[p], cut->folder, p, &err), &err);
+        assert_ok(shard_open(&cut->shard[p], cut->folder, p, &err));
 }
 
 static inline void cut_close(Cut *cut) {

@@ -6,8 +6,7 @@
 
 static inline Config config_for(const char *method) {
     Config config;
-    Error err = {0};
-    assert_true(config_load(&config, NULL, NULL, 0, &err));
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     snprintf(config.partition.method, sizeof config.partition.method, "%.500s", method);
     config.partition.seed = 3;
     return config;
@@ -16,12 +15,11 @@ static inline Config config_for(const char *method) {
 // Bytes that a cut has in use at most, beside what is in use before.
 static inline size_t bytes_of_cut(const Dataset *d, const char *method, int parts) {
     Warnings warnings = {0};
-    Error err = {0};
     Config config = config_for(method);
     int32_t *part = ALLOC(int32_t, d->nodes + d->hyperedges, "test");
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // now in use is the peak
     size_t before = memory_peak();
-    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
+    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings));
     size_t most = memory_peak() - before;
     memory_free(filler);
     memory_free(part);

@@ -31,7 +31,6 @@ static const char *write_graph(const char *name, const char *extra) {
 
 static Config config_with(const char *graph, const char *more) {
     Config config;
-    Error err = {0};
     char path[600], folder[600];
     snprintf(path, sizeof path, "data.path=%s", graph);
     snprintf(folder, sizeof folder, "data.cache=%s", cache);
@@ -42,7 +41,7 @@ static Config config_with(const char *graph, const char *more) {
                               "data.transforms=[\"degree\"]",
                               "partition.method=random",
                               more};
-    assert_ok(config_load(&config, NULL, settings, more != NULL ? 7 : 6, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, more != NULL ? 7 : 6, &err));
     return config;
 }
 
@@ -60,8 +59,7 @@ static int new_cache(void **state) {
 
 static void load(const Config *config, char hash[33], Warnings *warnings) {
     Shard shard;
-    Error err = {0};
-    assert_ok(partition_load(&shard, config, &test_comm, warnings, &err), &err);
+    assert_ok(partition_load(&shard, config, &test_comm, warnings, &err));
     assert_int_equal(shard.part, test_comm.rank);
     assert_int_equal(shard.set[NODES].total, 40);
     int64_t own = shard.set[NODES].own;
@@ -95,10 +93,9 @@ static bool find_entry(const char *kind, char path[1024]) {
 
 static void remove_entry(const char *kind) {
     char path[1024];
-    Error err = {0};
     if (test_comm.rank == 0) {
         assert_true(look_for(kind, path));
-        assert_ok(file_remove(path, &err), &err);
+        assert_ok(file_remove(path, &err));
     }
     comm_barrier(&test_comm);
 }
@@ -130,9 +127,8 @@ CACHE_TEST(test_parts_are_made_from_the_prepared_dataset) {
 }
 
 static void folder_of(const char *graph, const char *more, int parts, char out[1024]) {
-    Error err = {0};
     Config config = config_with(graph, more);
-    assert_ok(partition_folder(&config, parts, out, 1024, &err), &err);
+    assert_ok(partition_folder(&config, parts, out, 1024, &err));
     comm_barrier(&test_comm); // before rank 0 writes the next graph
 }
 
@@ -184,12 +180,10 @@ CACHE_TEST(test_part_files_are_known_by_content) {
 // Keeps the first `keep` thousandths of a file, or changes a byte in the middle (keep 1000).
 static void damage(const char *path, int keep) {
     size_t bytes;
-    Error err = {0};
     if (test_comm.rank == 0) {
-        char *data = file_read(path, 1 << 20, &bytes, &err);
-        assert_ok(data, &err);
+        char *data = assert_ok(file_read(path, 1 << 20, &bytes, &err));
         data[bytes / 2] ^= keep == 1000 ? 1 : 0;
-        assert_ok(file_remove(path, &err), &err); // others may have it mapped
+        assert_ok(file_remove(path, &err)); // others may have it mapped
         size_t kept = bytes * (size_t)keep / 1000;
         if (keep < 1000 && kept + 2 > bytes) // a JSON file without its last newline is whole
             kept = bytes - 2;
@@ -255,17 +249,16 @@ CACHE_TEST(test_damaged_dataset_and_index_are_made_anew) {
 CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
     char folder[1024], theirs[1024], path[1024];
     Warnings warnings = {0};
-    Error err = {0};
     for (int round = 0; round < 2; round++) {
         new_cache(NULL);
         Config config = config_with(write_graph("graph.txt", ""), NULL);
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err), &err);
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err));
         memcpy(theirs, folder, sizeof theirs);
         comm_broadcast(&test_comm, theirs, sizeof theirs, 0);
         assert_string_equal(folder, theirs);
         for (int p = 0; p < 2; p++) {
             Shard shard;
-            assert_ok(shard_open(&shard, folder, p, &err), &err);
+            assert_ok(shard_open(&shard, folder, p, &err));
             shard_clear(&shard);
         }
         comm_barrier(&test_comm);
@@ -277,14 +270,13 @@ CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
 CACHE_TEST(test_leftovers_are_swept) {
     char first[33], plain[1024], dead[1200], living[1200];
     Warnings warnings = {0};
-    Error err = {0};
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     path_join(plain, sizeof plain, cache, "parts-1");
     test_temporary(dead, plain, test_dead_process());
     test_temporary(living, plain, getppid());
     if (test_comm.rank == 0) {
-        assert_ok(file_make_folder(dead, &err), &err);
-        assert_ok(file_make_folder(living, &err), &err);
+        assert_ok(file_make_folder(dead, &err));
+        assert_ok(file_make_folder(living, &err));
     }
     comm_barrier(&test_comm);
     load(&config, first, &warnings);
@@ -300,39 +292,36 @@ CACHE_TEST(test_full_disk_leaves_no_half_entry) {
     struct rlimit before, small;
     Config config = config_with(write_graph("graph.txt", ""), NULL);
     Shard shard;
-    Error err = {0};
+    Error said = {0};
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
     small.rlim_cur = 2048;
     setrlimit(RLIMIT_FSIZE, &small);
-    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &err);
+    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &said);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(ok);
-    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
+    assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
     comm_barrier(&test_comm);
     assert_false(find_entry(FILE_TEMPORARY, path));
     assert_false(find_entry("parts-", path));
     assert_false(find_entry("dataset-", path));
-    err = (Error){0};
     if (test_comm.rank == 0)
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err), &err);
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err));
     comm_barrier(&test_comm);
 }
 
 CACHE_TEST(test_all_ranks_hear_what_is_wrong) {
     Warnings warnings = {0};
     Shard shard;
-    Error err = {0};
     Config config = config_with(write_graph("graph.txt", ""), "partition.method=mettis");
-    assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), &err, EXIT_CONFIG,
+    assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), EXIT_CONFIG,
                    "metis, metis:star, random, blocks");
     if (test_comm.rank == 0)
         test_write_text(test_path("two.txt"), "0 1\n");
     comm_barrier(&test_comm);
     config = config_with(test_path("two.txt"), NULL);
-    err = (Error){0};
     if (test_comm.size > 2)
-        assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), &err,
-                       EXIT_CONFIG, "cannot be cut into 3 parts");
+        assert_refused(partition_load(&shard, &config, &test_comm, &warnings, &err), EXIT_CONFIG,
+                       "cannot be cut into 3 parts");
 }

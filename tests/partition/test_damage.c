@@ -5,17 +5,14 @@
 static const char *shard_name = "part-0-of-2.safetensors";
 
 static char *read_shard(const Cut *cut, char path[1024], size_t *bytes) {
-    Error err = {0};
     path_join(path, 1024, cut->folder, shard_name);
-    char *data = file_read(path, 1 << 20, bytes, &err);
-    assert_ok(data, &err);
+    char *data = assert_ok(file_read(path, 1 << 20, bytes, &err));
     return data;
 }
 
 static void assert_not_believed(const Cut *cut) {
     Shard shard;
-    Error err = {0};
-    assert_refused(shard_open(&shard, cut->folder, 0, &err), &err, EXIT_DATA, shard_name);
+    assert_refused(shard_open(&shard, cut->folder, 0, &err), EXIT_DATA, shard_name);
 }
 
 static const HyperKind directed = {30, 25, hyper_random, true, true};
@@ -37,9 +34,8 @@ static void check_truncated_and_changed(Dataset dataset) {
         data[at] ^= 0x40;
     }
     Shard shard;
-    Error err = {0};
-    file_remove(path, &err);
-    assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_NO_INPUT, shard_name);
+    file_remove(path, &(Error){0});
+    assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_NO_INPUT, shard_name);
     memory_free(data);
     cut_close(&cut);
 }
@@ -52,13 +48,11 @@ TEST(test_truncated_and_changed_shards_are_refused) {
 // Replaces the hash of shard 0 in ranks.jsonl by that of the file as it now is, so that only the
 // checks of the content are left.
 static void forge_hash(const Cut *cut, const char *before, const char *shard) {
-    Error err = {0};
     char path[1024], now[33];
     size_t bytes;
-    assert_ok(hash_file(shard, now, &err), &err);
+    assert_ok(hash_file(shard, now, &err));
     path_join(path, sizeof path, cut->folder, "ranks.jsonl");
-    char *text = file_read(path, 1 << 20, &bytes, &err);
-    assert_ok(text, &err);
+    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     char *at = strstr(text, before);
     assert_non_null(at);
     memcpy(at, now, 32);
@@ -68,12 +62,10 @@ static void forge_hash(const Cut *cut, const char *before, const char *shard) {
 
 // The hash that ranks.jsonl now has for shard 0.
 static void shard_hash(const Cut *cut, char hash[33]) {
-    Error err = {0};
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut->folder, "ranks.jsonl");
-    char *text = file_read(path, 1 << 20, &bytes, &err);
-    assert_ok(text, &err);
+    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     memcpy(hash, strstr(text, "\"hash\": \"") + strlen("\"hash\": \""), 32);
     hash[32] = '\0';
     memory_free(text);
@@ -84,21 +76,19 @@ static void shard_hash(const Cut *cut, char hash[33]) {
 static void check_forged(Dataset dataset) {
     Cut cut;
     cut_open(&cut, dataset, 2, NULL, true);
-    Error err = {0};
     char path[1024], hash[33];
     size_t bytes;
     int refused = 0, tried = 0;
     char *data = read_shard(&cut, path, &bytes);
-    assert_ok(hash_file(path, hash, &err), &err);
+    assert_ok(hash_file(path, hash, &err));
     for (size_t at = 0; at < bytes; at += 29) {
         Shard shard;
-        err = (Error){0};
         data[at] ^= 0x7f;
         test_write(path, data, bytes);
         data[at] ^= 0x7f;
         forge_hash(&cut, hash, path);
-        assert_ok(hash_file(path, hash, &err), &err);
-        if (shard_open(&shard, cut.folder, 0, &err))
+        assert_ok(hash_file(path, hash, &err));
+        if (shard_open(&shard, cut.folder, 0, &(Error){0}))
             shard_clear(&shard);
         else
             refused++;
@@ -117,8 +107,7 @@ TEST(test_forged_shards_do_not_crash) {
 // The first value of a tensor of a mapped shard, as an offset in the file; -1: there is none.
 static int64_t place_of(const char *path, const char *name) {
     Tensors map;
-    Error err = {0};
-    assert_ok(tensors_open(&map, path, &err), &err);
+    assert_ok(tensors_open(&map, path, &err));
     const Tensor *tensor = tensors_find(&map, name);
     int64_t at = tensor == NULL || tensor_elements(tensor) == 0
                      ? -1
@@ -158,7 +147,6 @@ TEST(test_arrays_of_hyperedges_are_checked) {
     char *data = read_shard(&cut, path, &bytes);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Shard shard;
-        Error err = {0};
         test_write(path, data, bytes);
         int64_t at = place_of(path, cases[i].tensor);
         assert_true(at > 0);
@@ -168,7 +156,7 @@ TEST(test_arrays_of_hyperedges_are_checked) {
         shard_hash(&cut, hash);
         test_write(path, changed, bytes);
         forge_hash(&cut, hash, path);
-        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, cases[i].what);
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, cases[i].what);
         memory_free(changed);
     }
     memory_free(data);
@@ -180,7 +168,6 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
     char path[1024], hash[33], key[64];
     size_t bytes;
     Shard shard;
-    Error err = {0};
     char *data = read_shard(cut, path, &bytes), *before = read_shard(cut, path, &bytes);
     snprintf(key, sizeof key, "\"%s\"", fact);
     char *digit = (char *)memmem(data, bytes, key, strlen(key)) + strlen(key);
@@ -189,7 +176,7 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
     shard_hash(cut, hash);
     test_write(path, data, bytes);
     forge_hash(cut, hash, path);
-    assert_refused(shard_open(&shard, cut->folder, 0, &err), &err, EXIT_DATA, shard_name);
+    assert_refused(shard_open(&shard, cut->folder, 0, &err), EXIT_DATA, shard_name);
     shard_hash(cut, hash);
     test_write(path, before, bytes);
     forge_hash(cut, hash, path);
@@ -212,17 +199,14 @@ TEST(test_sizes_of_hyperedges_are_checked) {
 TEST(test_damaged_manifest_is_refused) {
     Cut cut;
     cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
-    Error err = {0};
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut.folder, "partition.json");
-    char *text = file_read(path, 1 << 20, &bytes, &err);
-    assert_ok(text, &err);
+    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     for (size_t length = 0; length + 2 < bytes; length += 7) {
         Shard shard;
-        err = (Error){0};
         test_write(path, text, length);
-        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "partition.json");
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, "partition.json");
     }
     memory_free(text);
     cut_close(&cut);
@@ -233,29 +217,24 @@ TEST(test_damaged_manifest_is_refused) {
 TEST(test_damaged_line_of_a_rank_is_refused) {
     Cut cut;
     cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
-    Error err = {0};
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut.folder, "ranks.jsonl");
-    char *text = file_read(path, 1 << 20, &bytes, &err);
-    assert_ok(text, &err);
+    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     size_t line = bytes / 2;
     Shard shard;
     for (size_t length = 0; length < line; length += 13) { // part 0 has no whole line
-        err = (Error){0};
         test_write(path, text, length);
-        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "ranks.jsonl");
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, "ranks.jsonl");
     }
-    err = (Error){0};
     test_write(path, text + line, line); // part 1 in the place of part 0
-    assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, "ranks.jsonl");
+    assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, "ranks.jsonl");
     static const char *const keys[] = {"\"bytes\": ", "\"hash\": \""};
     for (int i = 0; i < 2; i++) {
         char *digit = strstr(text, keys[i]) + strlen(keys[i]);
         *digit = *digit == '1' ? '2' : '1';
-        err = (Error){0};
         test_write(path, text, bytes);
-        assert_refused(shard_open(&shard, cut.folder, 0, &err), &err, EXIT_DATA, shard_name);
+        assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, shard_name);
     }
     memory_free(text);
     cut_close(&cut);
@@ -263,16 +242,16 @@ TEST(test_damaged_line_of_a_rank_is_refused) {
 
 // A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
 TEST(test_full_disk_is_one_sentence) {
-    Error err = {0};
+    Error said = {0};
     char path[1024];
     int32_t part[12] = {0};
     Dataset d = graph_make(12, graph_random, false, 5);
     const char *folder = test_path("full");
-    assert_ok(file_make_folder(folder, &err), &err);
+    assert_ok(file_make_folder(folder, &err));
     path_join(path, sizeof path, folder, "part-0-of-1.safetensors");
     assert_int_equal(symlink("/dev/full", path), 0);
-    assert_false(partition_write_shards(&d, part, 1, true, folder, &err));
-    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
-    assert_non_null(strstr(err.text, "part-0-of-1.safetensors"));
+    assert_false(partition_write_shards(&d, part, 1, true, folder, &said));
+    assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
+    assert_non_null(strstr(said.text, "part-0-of-1.safetensors"));
     dataset_clear(&d);
 }

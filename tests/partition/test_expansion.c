@@ -26,9 +26,8 @@ static int64_t pins_of(int64_t h) {
 // weight[u * N + v] as the expansion says, and each node's neighbours listed once.
 static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
     Expansion x;
-    Error err = {0};
     int32_t *weight = ALLOC(int32_t, N * N, "test");
-    assert_ok(expansion_init(&x, d, seed, 0, &err), &err);
+    assert_ok(expansion_init(&x, d, seed, 0, &err));
     for (int64_t v = 0; v < N; v++) {
         int64_t count = expansion_neighbours(&x, v);
         for (int64_t k = 0; k < count; k++) {
@@ -122,10 +121,9 @@ TEST(test_methods_find_the_two_groups) {
     Dataset d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
     for (int m = 0; m < 3; m++) {
         int32_t part[140];
-        Error err = {0};
         Warnings warnings = {0};
         Config config = config_for(methods[m]);
-        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings), &err);
+        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings));
         assert_int_not_equal(part[0], part[1]);
         for (int v = 0; v < 80; v++)
             assert_int_equal(part[v], part[v % 2]);
@@ -156,10 +154,9 @@ TEST(test_small_hyperedges_weigh_more) {
     for (int m = 0; m < 2; m++) {
         int32_t part[242];
         int cut = 0;
-        Error err = {0};
         Warnings warnings = {0};
         Config config = config_for(methods[m]);
-        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings), &err);
+        assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings));
         for (int h = 0; h < 160; h++)
             cut += part[h % 80] != part[next_in_group(h % 80, 1 + h / 80)];
         assert_true(cut <= 16); // a random cut has 80
@@ -179,10 +176,9 @@ TEST(test_star_balances_pins) {
     Dataset d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
     int32_t part[1200];
     int64_t pins[4] = {0}, most = 0, sum = 0;
-    Error err = {0};
     Warnings warnings = {0};
     Config config = config_for("metis:star");
-    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
+    assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
     for (int64_t h = 0; h < 400; h++)
         for (int64_t v = 0; v < 800; v++)
             pins[part[800 + h]] += tapering(h, v, 0);
@@ -217,12 +213,11 @@ TEST(test_nodes_are_balanced_by_their_weight) {
     for (int scale = 0; scale < 2; scale++) // weights whose sum is beyond 2^31, too
         for (int m = 0; m < 2; m++) {
             int32_t part[1200];
-            Error err = {0};
             Warnings warnings = {0};
             Config config = config_for(methods[m]);
             for (int v = 0; v < 800; v++)
                 d.node_weight[v] = (v < 200 ? 10 : 1) * (scale == 0 ? 1 : 40000000);
-            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
+            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
             assert_true(heaviest(part, &d, 4) < 1.1);
         }
     dataset_clear(&d);
@@ -239,11 +234,10 @@ TEST(test_training_nodes_are_balanced_when_asked_for) {
         for (int asked = 0; asked < 2; asked++) {
             int32_t part[1200];
             int64_t count[4] = {0}, most = 0;
-            Error err = {0};
             Warnings warnings = {0};
             Config config = config_for(methods[m]);
             config.partition.balance = (ConfigWords){2 * asked, {"train", "edges"}};
-            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings), &err);
+            assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
             for (int v = 0; v < 200; v++)
                 count[part[v]]++;
             for (int p = 0; p < 4; p++)
@@ -287,18 +281,17 @@ TEST(test_a_circuit_is_cut_well) {
     char setting[1024];
     Config config;
     Dataset d;
-    Error err = {0};
     snprintf(setting, sizeof setting, "data.path=%s", data_path_or_skip("hg_ispd98/ibm01.hgr"));
     const char *settings[] = {setting};
-    assert_ok(config_load(&config, NULL, settings, 1, &err), &err);
-    assert_ok(dataset_load(&d, &config, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 1, &err));
+    assert_ok(dataset_load(&d, &config, &err));
     int32_t *part = ALLOC(int32_t, d.nodes + d.hyperedges, "test");
     for (int c = 0; c < 2; c++) {
         HyperCut cut;
         PartFigures figures[8] = {0};
         Warnings warnings = {0};
-        assert_ok(partition_cut(part, &d, cases[c].parts, &config, &err, &warnings), &err);
-        assert_ok(hypercut_count(&cut, figures, &d, part, cases[c].parts, 0, &err), &err);
+        assert_ok(partition_cut(part, &d, cases[c].parts, &config, &err, &warnings));
+        assert_ok(hypercut_count(&cut, figures, &d, part, cases[c].parts, 0, &err));
         assert_true(cut.replicas < cases[c].replicas);
     }
     memory_free(part);

@@ -113,7 +113,6 @@ TEST(parts_are_those_of_the_definition) {
             int n = sizes[c % 5], parts = counts[c / 5 % 6], m = c / 30;
             int32_t part[MOST];
             Warnings warnings = {0};
-            Error err = {0};
             Graph graph;
             if (parts > n)
                 continue;
@@ -123,12 +122,12 @@ TEST(parts_are_those_of_the_definition) {
             Oracle sources = oracle_of(&d, parts, false), both = oracle_of(&d, parts, !symmetric);
             oracle_run(&sources, passes[m]);
             oracle_run(&both, passes[m]);
-            assert_ok(partition_cut(part, &d, parts, &config, &err, &warnings), &err);
+            assert_ok(partition_cut(part, &d, parts, &config, &err, &warnings));
             assert_memory_equal(part, sources.part, (size_t)n * sizeof part[0]);
             assert_int_equal(strstr(warnings.text, "only by source") == NULL, symmetric);
             warnings = (Warnings){0};
-            assert_ok(graph_init(&graph, &d, 0, &err), &err);
-            assert_ok(cut_graph(part, &d, &graph, parts, &config, &warnings, &err), &err);
+            assert_ok(graph_init(&graph, &d, 0, &err));
+            assert_ok(cut_graph(part, &d, &graph, parts, &config, &warnings, &err));
             assert_memory_equal(part, both.part, (size_t)n * sizeof part[0]);
             assert_string_equal(warnings.text, "");
             graph_clear(&graph);
@@ -138,8 +137,7 @@ TEST(parts_are_those_of_the_definition) {
 
 static Dataset planted(const char *name) {
     Dataset d;
-    Error err = {0};
-    assert_ok(dataset_generate(&d, name, 1, &err), &err);
+    assert_ok(dataset_generate(&d, name, 1, &err));
     return d;
 }
 
@@ -164,9 +162,8 @@ TEST(communities_are_found_and_parts_are_even) {
         double cut[3], balance = 0;
         for (int m = 0; m < 3; m++) {
             Warnings warnings = {0};
-            Error err = {0};
             Config config = config_for(names[m]);
-            assert_ok(partition_cut(part, &d, parts, &config, &err, &warnings), &err);
+            assert_ok(partition_cut(part, &d, parts, &config, &err, &warnings));
             cut[m] = (double)cut_entries(&d, part, parts, &balance);
         }
         assert_true(balance <= 1.03); // of fennel, the last
@@ -205,18 +202,14 @@ TEST(passes_that_are_none_are_refused) {
     for (int i = 0; i < 7; i++) {
         int32_t part[10];
         Warnings warnings = {0};
-        Error err = {0};
         Config config = config_for(wrong[i]);
-        assert_refused(partition_method_fits(config.partition.method, &err), &err, EXIT_CONFIG,
+        assert_refused(partition_method_fits(config.partition.method, &err), EXIT_CONFIG,
                        "a number from 1 to 100");
-        err = (Error){0};
-        assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_CONFIG,
-                       wrong[i]);
+        assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_CONFIG, wrong[i]);
     }
-    Error err = {0};
     Config config = config_for("fennel:100");
-    assert_ok(partition_method_fits(config.partition.method, &err), &err);
+    assert_ok(partition_method_fits(config.partition.method, &err));
     config = config_for("fennel");
-    assert_ok(partition_method_fits(config.partition.method, &err), &err);
+    assert_ok(partition_method_fits(config.partition.method, &err));
     dataset_clear(&d);
 }

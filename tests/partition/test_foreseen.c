@@ -25,14 +25,13 @@ static void write_graph(const char *path, bool near) {
 
 static Config config_of(const char *path, bool near, const char *limit) {
     Config config;
-    Error err = {0};
     char setting[2][600];
     snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
     snprintf(setting[1], sizeof setting[1], "data.cache=%s", test_path("cache"));
     const char *settings[] = {setting[0], setting[1],
                               near ? "data.undirected=true" : "data.undirected=false",
                               "data.transforms=[\"degree\"]", limit};
-    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5, &err));
     return config;
 }
 
@@ -43,7 +42,6 @@ TEST(what_is_taken_was_foreseen) {
     for (int near = 0; near < 2; near++) {
         char path[512];
         Warnings warnings = {0};
-        Error err = {0};
         Dataset dataset;
         MemoryForecast forecast = {0};
         snprintf(path, sizeof path, "%s", test_path(near ? "near.txt" : "far.txt"));
@@ -51,13 +49,13 @@ TEST(what_is_taken_was_foreseen) {
         Config config = config_of(path, near, "run.memory_limit=0");
         dataset_forecast(&forecast, &config);
         double before = begin();
-        assert_ok(dataset_load(&dataset, &config, &err), &err);
+        assert_ok(dataset_load(&dataset, &config, &err));
         assert_foreseen("loading", (double)forecast_total(&forecast), status("VmHWM:") - before,
                         2 /* a word of any list of edges costs as many bytes */);
         int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
         before = begin();
         size_t used = memory_in_use();
-        assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings), &err);
+        assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings));
         assert_foreseen("METIS", (double)(memory_foreseen() - used), taken_since(before), 1.5);
         memory_free(part);
         dataset_clear(&dataset);
@@ -77,10 +75,9 @@ TEST(what_does_not_fit_is_refused) {
     for (int i = 0; i < 2; i++) {
         char folder[1024];
         Warnings warnings = {0};
-        Error err = {0};
         Config config = config_of(path, false, cases[i].limit);
         size_t before = memory_in_use();
-        assert_refused(partition_build(&config, 8, folder, sizeof folder, &warnings, &err), &err,
+        assert_refused(partition_build(&config, 8, folder, sizeof folder, &warnings, &err),
                        EXIT_MEMORY, cases[i].named);
         assert_int_equal(memory_in_use(), before);
     }
@@ -96,21 +93,21 @@ TEST(parts_too_large_for_metis_are_ordered_without_clusters) {
     for (int mebibytes = 0; mebibytes < 200 && made[1] < 2; mebibytes += UNDER_SANITIZERS(2, 6)) {
         char folder[1024], limit[64];
         Warnings warnings = {0};
-        Error err = {0};
+        Error refused = {0};
         snprintf(limit, sizeof limit, "run.memory_limit=%f", mebibytes / 1024.0); // 0: none
         Config config = config_of(path, true, limit);
         snprintf(config.partition.method, sizeof config.partition.method, "fennel");
-        if (!partition_build(&config, 2, folder, sizeof folder, &warnings, &err)) {
-            assert_int_equal(err.code, EXIT_MEMORY);
+        if (!partition_build(&config, 2, folder, sizeof folder, &warnings, &refused)) {
+            assert_int_equal(refused.code, EXIT_MEMORY);
             continue;
         }
         bool said = strstr(warnings.text, "parts are too large for METIS") != NULL;
         bool all = strstr(warnings.text, "2 of 2 parts") != NULL;
         made[!said] += all == said;
-        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err), &err);
+        assert_ok(partition_build(&config, 2, folder, sizeof folder, &warnings, &err));
         assert_int_equal(strstr(warnings.text, "too large for METIS") != NULL, said);
         Shard shard;
-        assert_ok(shard_open(&shard, folder, 0, &err), &err);
+        assert_ok(shard_open(&shard, folder, 0, &err));
         int64_t falls = 0; // without clusters ids ascend among central and marginal rows
         for (int64_t i = 1; i < shard.set[NODES].own; i++)
             falls += shard.set[NODES].gid[i] < shard.set[NODES].gid[i - 1];

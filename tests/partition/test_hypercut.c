@@ -35,7 +35,6 @@ static void homes_by_definition(int32_t *part, const HyperKind *kind, int parts)
 
 TEST(test_homes_follow_the_majority_rule) {
     static const char *const methods[] = {"blocks", "random"};
-    Error err = {0};
     Warnings warnings = {0};
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 5; c++)
@@ -44,7 +43,7 @@ TEST(test_homes_follow_the_majority_rule) {
                 HyperKind kind = kind_of(r, c);
                 Dataset d = hyper_make(kind, 5);
                 Config config = config_for(methods[m]);
-                assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &warnings), &err);
+                assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &warnings));
                 memcpy(expected, part, sizeof part);
                 homes_by_definition(expected, &kind, part_counts[c]);
                 assert_memory_equal(part, expected, sizeof part);
@@ -131,14 +130,12 @@ static void check_json(const Json *json, const Measures *m, const HyperKind *kin
 }
 
 static Json *report_of(const Cut *cut) {
-    Error err = {0};
     JsonWriter writer;
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
-    assert_ok(partition_put_report(&writer, cut->folder, NULL, &err), &err);
+    assert_ok(partition_put_report(&writer, cut->folder, NULL, &err));
     json_end_object(&writer);
-    Json *json = json_parse(writer.text, writer.bytes, "report", &err);
-    assert_ok(json, &err);
+    Json *json = assert_ok(json_parse(writer.text, writer.bytes, "report", &err));
     json_writer_clear(&writer);
     return json;
 }
@@ -160,18 +157,16 @@ TEST(test_measures_are_those_of_their_definitions) {
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 5; c++) {
             Cut cut;
-            Error err = {0};
             char path[1024];
             HyperKind kind = kind_of(r, c);
             cut_open(&cut, hyper_make(kind, 5), part_counts[c], NULL, true);
             Measures m = measures_by_definition(&cut, &kind);
             path_join(path, sizeof path, cut.folder, "partition.json");
-            Json *manifest = json_read(path, &err), *report = report_of(&cut);
-            assert_ok(manifest, &err);
+            Json *manifest = assert_ok(json_read(path, &err)), *report = report_of(&cut);
             check_json(manifest, &m, &kind);
             check_json(report, &m, &kind);
             check_parts(report, &m, part_counts[c]);
-            assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err), &err);
+            assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err));
             json_free(manifest);
             json_free(report);
             cut_close(&cut);
@@ -217,30 +212,27 @@ TEST(test_rows_sent_are_those_of_sources_and_targets) {
 
 TEST(test_part_files_are_read_back) {
     Cut cut;
-    Error err = {0};
     Warnings warnings = {0};
     int32_t part[ROWS];
     char method[CONFIG_TEXT], path[1024];
     cut_open(&cut, hyper_make(kind_of(1, 2), 5), 3, NULL, true);
     snprintf(method, sizeof method, "file:%.400s/made", cut.folder);
     Config config = config_for(method);
-    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err);
+    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings));
     assert_memory_equal(part, cut.part, sizeof part);
     snprintf(method, sizeof method, "file:%.400s/made.part.3", cut.folder); // the whole name
     config = config_for(method);
-    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err);
+    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings));
     assert_memory_equal(part, cut.part, sizeof part);
     path_join(path, sizeof path, cut.folder, "made.hpart.3");
     test_write_text(path, "0\n1\n2\n");
-    assert_refused(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err, EXIT_DATA,
+    assert_refused(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), EXIT_DATA,
                    "made.hpart.3: 3 lines for 57 hyperedges");
-    err = (Error){0};
     test_write_text(path, "0\n3\n");
-    assert_refused(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err, EXIT_DATA,
+    assert_refused(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), EXIT_DATA,
                    "made.hpart.3:2: part 3 is outside 0..2");
-    err = (Error){0};
-    assert_ok(file_remove(path, &err), &err); // without it the majority rule holds
-    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings), &err);
+    assert_ok(file_remove(path, &err)); // without it the majority rule holds
+    assert_ok(partition_cut(part, &cut.dataset, 3, &config, &err, &warnings));
     HyperKind kind = kind_of(1, 2);
     homes_by_definition(cut.part, &kind, 3);
     assert_memory_equal(part, cut.part, sizeof part);
@@ -250,15 +242,14 @@ TEST(test_part_files_are_read_back) {
 // The folder that holds the parts of a cut by file:NAME.
 static void build(const char *data, const char *name, char folder[1024]) {
     Config config;
-    Error err = {0};
     Warnings warnings = {0};
     char text[3][600];
     snprintf(text[0], sizeof text[0], "data.path=%s", data);
     snprintf(text[1], sizeof text[1], "data.cache=%s", test_path("hypercache"));
     snprintf(text[2], sizeof text[2], "partition.method=\"file:%s\"", test_path(name));
     const char *settings[] = {text[0], text[1], text[2], "data.transforms=[\"degree\"]"};
-    assert_ok(config_load(&config, NULL, settings, 4, &err), &err);
-    assert_ok(partition_build(&config, 2, folder, 1024, &warnings, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 4, &err));
+    assert_ok(partition_build(&config, 2, folder, 1024, &warnings, &err));
 }
 
 // Parts in the cache are those of both files, and have the name of each source in both.

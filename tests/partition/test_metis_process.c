@@ -25,8 +25,7 @@ enum { VERTICES = 4 };
 static MetisProcess square(void) {
     static const idx_t offset[] = {0, 2, 4, 6, 8}, neighbour[] = {1, 3, 0, 2, 1, 3, 0, 2};
     MetisProcess process;
-    Error err = {0};
-    assert_ok(metis_process_init(&process, &(MetisSizes){VERTICES, 8, false}, &err), &err);
+    assert_ok(metis_process_init(&process, &(MetisSizes){VERTICES, 8, false}, &err));
     memcpy(metis_job_array(process.job, process.job->offset), offset, sizeof offset);
     memcpy(metis_job_array(process.job, process.job->neighbour), neighbour, sizeof neighbour);
     process.job->constraints = 1;
@@ -75,9 +74,8 @@ TEST(a_job_whose_arrays_lie_outside_is_refused) {
 // fringe-metis looks before it reads.
 TEST(the_program_refuses_a_damaged_job) {
     MetisProcess process = square();
-    Error err = {0};
     process.job->neighbour = process.bytes;
-    assert_refused(metis_process_run(&process, &err), &err, EXIT_UNAVAILABLE,
+    assert_refused(metis_process_run(&process, &err), EXIT_UNAVAILABLE,
                    "ended with status 66 and cut nothing");
     metis_process_clear(&process);
 }
@@ -85,7 +83,6 @@ TEST(the_program_refuses_a_damaged_job) {
 // A program that writes over the head of the job: what it left there is not used.
 TEST(a_job_that_comes_back_damaged_is_refused) {
     MetisProcess process = square();
-    Error err = {0};
     char text[400];
     int64_t status = (char *)&process.job->status - (char *)process.job;
     int64_t part = (char *)&process.job->part - (char *)process.job;
@@ -95,7 +92,7 @@ TEST(a_job_that_comes_back_damaged_is_refused) {
         "}\npoke %lld '\\001\\000\\000\\000'\npoke %lld '\\377\\377\\377\\177'",
         (long long)status, (long long)part);
     setenv("FRINGE_METIS", script(text), 1);
-    assert_refused(metis_process_run(&process, &err), &err, EXIT_UNAVAILABLE,
+    assert_refused(metis_process_run(&process, &err), EXIT_UNAVAILABLE,
                    "has damaged the head of the memory");
     unsetenv("FRINGE_METIS");
     metis_process_clear(&process);
@@ -103,8 +100,7 @@ TEST(a_job_that_comes_back_damaged_is_refused) {
 
 TEST(what_metis_took_is_known) {
     MetisProcess process = square();
-    Error err = {0};
-    assert_ok(metis_process_run(&process, &err), &err);
+    assert_ok(metis_process_run(&process, &err));
     assert_int_equal(process.job->cut, 2);
     assert_true(metis_process_taken() > 1 << 18); // a process has a quarter of a MiB at least
     assert_true(partition_metis_memory() >= metis_process_taken());
@@ -121,16 +117,15 @@ TEST(a_stop_kills_metis_at_once) {
     int32_t part[60];
     Config config;
     Warnings warnings;
-    Error err = {0};
     char pid_file[600], text[700];
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     snprintf(pid_file, sizeof pid_file, "%s", test_path("pid"));
     snprintf(text, sizeof text, "echo $$ >%s; exec sleep 20", pid_file);
     setenv("FRINGE_METIS", script(text), 1);
     double since = clock_seconds();
     asked_at = since + 0.3;
     partition_stops_when(is_asked);
-    assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), &err, EXIT_STOPPED,
+    assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_STOPPED,
                    "stopped while METIS cut 60 nodes");
     assert_true(clock_seconds() - since < 10);
     partition_stops_when(NULL);

@@ -24,14 +24,13 @@ static double counted(const Dataset *d, const int32_t *part, int parts) {
 
 static double reported(const Dataset *d, const int32_t *part, int parts) {
     const char *folder = test_path("multiplicity");
-    Error err = {0};
     JsonWriter writer;
-    assert_ok(partition_write_shards(d, part, parts, true, folder, &err), &err);
+    assert_ok(partition_write_shards(d, part, parts, true, folder, &err));
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
-    assert_ok(partition_put_report(&writer, folder, NULL, &err), &err);
+    assert_ok(partition_put_report(&writer, folder, NULL, &err));
     json_end_object(&writer);
-    Json *json = json_parse(writer.text, writer.bytes, "report", &err);
+    Json *json = assert_ok(json_parse(writer.text, writer.bytes, "report", &err));
     double value = json_number(json_get(json, "multiplicity"));
     json_free(json);
     json_writer_clear(&writer);
@@ -46,15 +45,14 @@ TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
     for (int i = 0; i < 4; i++) {
         char name[128];
         Dataset d;
-        Error err = {0};
         Warnings warnings = {0};
         Config config = config_for("metis");
         snprintf(name, sizeof name,
                  "dcsbm:nodes=6000,edges=120000,features=0,multiplicity=%g,parts=%d",
                  asked[i].wanted, asked[i].parts);
-        assert_ok(dataset_generate(&d, name, 1, &err), &err);
+        assert_ok(dataset_generate(&d, name, 1, &err));
         int32_t *part = ALLOC(int32_t, d.nodes, "test");
-        assert_ok(partition_cut(part, &d, asked[i].parts, &config, &err, &warnings), &err);
+        assert_ok(partition_cut(part, &d, asked[i].parts, &config, &err, &warnings));
         double found = counted(&d, part, asked[i].parts);
         if (fabs(found / asked[i].wanted - 1) > 0.12)
             fail_msg("%s: %g", name, found);

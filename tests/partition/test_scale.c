@@ -44,14 +44,13 @@ static int64_t size_of(const char *folder, const char *name) {
 }
 
 TEST(test_nothing_grows_with_the_square_of_the_parts) {
-    Error err = {0};
     Dataset d = ring_of_nodes();
     int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
     const char *folder = test_path("many");
     for (int32_t v = 0; v < GRAPH_NODES; v++)
         part[v] = v / (GRAPH_NODES / PARTS);
     size_t before = memory_in_use();
-    assert_ok(partition_write_shards(&d, part, PARTS, true, folder, &err), &err);
+    assert_ok(partition_write_shards(&d, part, PARTS, true, folder, &err));
     // a file is hashed with 1 MiB; edges the other way, order of rows, figures take some 600 KB;
     // two full matrices of messages would take 16 MB
     assert_true(memory_peak() - before < (size_t)3 << 20);
@@ -62,7 +61,7 @@ TEST(test_nothing_grows_with_the_square_of_the_parts) {
     for (int p = 0; p < PARTS; p += 37) {
         Shard shard;
         int64_t since = bytes_read();
-        assert_ok(shard_open(&shard, folder, p, &err), &err);
+        assert_ok(shard_open(&shard, folder, p, &err));
         assert_true(bytes_read() - since <= 64 << 10);
         assert_true(shard.map.bytes < 8192);
         assert_int_equal(shard.set[NODES].own, GRAPH_NODES / PARTS);

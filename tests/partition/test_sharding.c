@@ -11,13 +11,12 @@
 
 static Config config_of(const char *path, const char *cache, const char *method) {
     Config config;
-    Error err = {0};
     char setting[3][700];
     snprintf(setting[0], sizeof setting[0], "data.path=%s", path);
     snprintf(setting[1], sizeof setting[1], "data.cache=%s", cache);
     snprintf(setting[2], sizeof setting[2], "partition.method=%s", method);
     const char *settings[] = {setting[0], setting[1], setting[2]};
-    assert_ok(config_load(&config, NULL, settings, 3, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 3, &err));
     snprintf(config.data.path, sizeof config.data.path, "%s", path); // a relative one stays so
     return config;
 }
@@ -34,9 +33,8 @@ static const char *new_name(const char *what) {
 // Writes the dataset on rank 0. Collective.
 static const char *write_dataset(Dataset *dataset) {
     const char *folder = new_name("data");
-    Error err = {0};
     if (test_comm.rank == 0)
-        assert_ok(dataset_write(dataset, folder, &err), &err);
+        assert_ok(dataset_write(dataset, folder, &err));
     dataset_clear(dataset);
     comm_barrier(&test_comm);
     return folder;
@@ -46,9 +44,8 @@ static const char *write_dataset(Dataset *dataset) {
 
 static void assert_same_file(const char *one, const char *other) {
     char first[33], second[33];
-    Error err = {0};
-    assert_ok(hash_file(one, first, &err), &err);
-    assert_ok(hash_file(other, second, &err), &err);
+    assert_ok(hash_file(one, first, &err));
+    assert_ok(hash_file(other, second, &err));
     if (strcmp(first, second) != 0)
         fail_msg("%s and %s differ", one, other);
 }
@@ -78,18 +75,17 @@ static void assert_same_folders(const char *one, const char *other) {
 // Rank 0 alone makes the parts in `one`, then all ranks those in `folder`.
 static void make_twice(const char *data, const char *method, char one[1024], char folder[1024],
                        Warnings *warnings) {
-    Error err = {0};
     Warnings alone = {0};
     Shard shard;
     Config config = config_of(data, new_name("one"), method);
     if (test_comm.rank == 0)
-        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err), &err);
+        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err));
     comm_barrier(&test_comm);
     config = config_of(data, new_name("all"), method);
-    assert_ok(partition_load(&shard, &config, &test_comm, warnings, &err), &err);
+    assert_ok(partition_load(&shard, &config, &test_comm, warnings, &err));
     shard_clear(&shard);
     if (test_comm.rank == 0)
-        assert_ok(partition_folder(&config, test_comm.size, folder, 1024, &err), &err);
+        assert_ok(partition_folder(&config, test_comm.size, folder, 1024, &err));
 }
 
 static void assert_same_bytes(const char *data, const char *method) {
@@ -183,20 +179,19 @@ TEST(parts_that_were_too_large_beside_others_have_another_try) {
     snprintf(script, sizeof script, "[ -e %s.$PPID ] && exec %s \"$@\"; : >%s.$PPID; kill -9 $$",
              test_path("tried"), real, test_path("tried"));
     Config config = config_of(data, new_name("one"), "random");
-    Error err = {0};
     Warnings alone;
     if (test_comm.rank == 0)
-        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err), &err);
+        assert_ok(partition_build(&config, test_comm.size, one, 1024, &alone, &err));
     comm_barrier(&test_comm);
     use_metis(script);
     Shard shard;
     config = config_of(data, new_name("all"), "random");
-    assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err), &err);
+    assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err));
     shard_clear(&shard);
     unsetenv("FRINGE_METIS");
     if (test_comm.rank == 0) {
         assert_null(strstr(warnings.text, "too large for METIS"));
-        assert_ok(partition_folder(&config, test_comm.size, folder, 1024, &err), &err);
+        assert_ok(partition_folder(&config, test_comm.size, folder, 1024, &err));
         assert_same_folders(one, folder);
     }
     comm_barrier(&test_comm);
@@ -239,23 +234,22 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
     Warnings warnings = {0};
     struct rlimit before, small;
     Shard shard;
-    Error err = {0};
+    Error said = {0};
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
     small.rlim_cur = 1024;
     if (test_comm.rank == test_comm.size - 1)
         setrlimit(RLIMIT_FSIZE, &small);
-    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &err);
+    bool ok = partition_load(&shard, &config, &test_comm, &warnings, &said);
     setrlimit(RLIMIT_FSIZE, &before);
     assert_false(ok);
-    assert_true(err.code == EXIT_CANNOT_WRITE || err.code == EXIT_IO);
-    assert_non_null(strstr(err.text, "/part-"));
+    assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
+    assert_non_null(strstr(said.text, "/part-"));
     comm_barrier(&test_comm);
     assert_false(holds_parts(cache));
     comm_barrier(&test_comm);
-    err = (Error){0};
-    assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err), &err);
+    assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err));
     shard_clear(&shard);
 }
 
@@ -264,7 +258,6 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
 TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
     char one[1024], folder[1024], here[1024], place[2][650];
     Warnings warnings = {0};
-    Error err = {0};
     char base[600];
     snprintf(base, sizeof base, "%s", new_name("places"));
     assert_non_null(getcwd(here, sizeof here));
@@ -274,7 +267,7 @@ TEST(a_rank_that_sees_another_dataset_makes_no_shard) {
         snprintf(place[i], sizeof place[i], "%s/%d", base, i);
         path_join(data, sizeof data, place[i], "data");
         if (test_comm.rank == 0)
-            assert_ok(dataset_write(&d, data, &err), &err);
+            assert_ok(dataset_write(&d, data, &err));
         dataset_clear(&d);
         comm_barrier(&test_comm);
     }

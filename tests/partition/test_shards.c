@@ -117,18 +117,16 @@ static int64_t number(const Json *object, const char *key) {
 
 // The rows from a to b in messages.safetensors as [a][b]; no pair is there twice or with no rows.
 static void read_sent(const Cut *cut, const char *way, int32_t sent[8][8]) {
-    Error err = {0};
     Tensors map;
     char path[1024], name[32];
     const int32_t *list[3];
     static const char *const lists[3] = {"from", "to", "rows"};
     int64_t any = -1;
     path_join(path, sizeof path, cut->folder, "messages.safetensors");
-    assert_ok(tensors_open(&map, path, &err), &err);
+    assert_ok(tensors_open(&map, path, &err));
     for (int i = 0; i < 3; i++) {
         snprintf(name, sizeof name, "%s.%s", way, lists[i]);
-        const Tensor *tensor = tensors_need(&map, name, TENSOR_I32, 1, &any, &err);
-        assert_ok(tensor, &err);
+        const Tensor *tensor = assert_ok(tensors_need(&map, name, TENSOR_I32, 1, &any, &err));
         any = tensor->shape[0];
         list[i] = tensor->data;
     }
@@ -162,11 +160,9 @@ static void figures_are_those_of_the_graph(const Cut *cut) {
             reads[1][b] |= edge[v * n + u];
         }
     }
-    Error err = {0};
     char path[1024];
     path_join(path, sizeof path, cut->folder, "partition.json");
-    Json *json = json_read(path, &err);
-    assert_ok(json, &err);
+    Json *json = assert_ok(json_read(path, &err));
     assert_int_equal(number(json, "undirected_edges"), pairs);
     assert_int_equal(number(json, "edge_cut"), cuts);
     bool symmetric = json_bool(json_get(json, "symmetric"));
@@ -306,10 +302,9 @@ TEST(test_reordered_rows_lie_near_their_sources) {
 
 TEST(test_report_reads_what_was_written) {
     Cut cut;
-    Error err = {0};
     cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
-    assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err), &err);
-    assert_refused(partition_report(&terminal_tables, test_path("nowhere"), NULL, &err), &err,
+    assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err));
+    assert_refused(partition_report(&terminal_tables, test_path("nowhere"), NULL, &err),
                    EXIT_NO_INPUT, "nowhere");
     cut_close(&cut);
 }

@@ -156,27 +156,25 @@ static void count(Row *row, const Dataset *d, const int32_t *part) {
 
 static Config config_of(const char *path, const Way *way) {
     Config config;
-    Error err = {0};
     char text[3][1200];
     snprintf(text[0], sizeof text[0], "data.path=%.1100s", path);
     snprintf(text[1], sizeof text[1], "stream.order=%s", way->order);
     snprintf(text[2], sizeof text[2], "stream.score=%s", way->score);
     const char *settings[] = {text[0], text[1], text[2], "partition.method=srp",
                               "partition.seed=1"};
-    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5, &err));
     return config;
 }
 
 static Row row_made(const Set *set, const char *path, const Dataset *d, int parts, const Way *way) {
     Row row = {.parts = parts};
-    Error err = {0};
     Warnings warnings = {0};
     Config config = config_of(path, way);
     int32_t *part = ALLOC(int32_t, d->nodes + d->hyperedges, "test");
     snprintf(row.set, sizeof row.set, "%s", set->name);
     snprintf(row.order, sizeof row.order, "%s", way->order);
     snprintf(row.score, sizeof row.score, "%s", way->score);
-    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings), &err);
+    assert_ok(partition_cut(part, d, parts, &config, &err, &warnings));
     count(&row, d, part);
     memory_free(part);
     return row;
@@ -217,9 +215,8 @@ static void check_cuts(const Set *set) {
     const char *path = data_path_or_skip(set->path), *out = getenv("FRINGE_WRITE_TABLE");
     Row row[COUNTS * WAYS];
     Dataset dataset;
-    Error err = {0};
     Config config = config_of(path, &ways[0]);
-    assert_ok(dataset_load(&dataset, &config, &err), &err);
+    assert_ok(dataset_load(&dataset, &config, &err));
     int first = (int)(set - sets) % COUNTS, counts = test_turns(1, COUNTS), rows = 0;
     for (int c = 0; c < counts; c++)
         for (int w = 0; w < WAYS; w++)

@@ -17,27 +17,25 @@ static const PlanMachine machine = {.ranks_per_host = 4,
 
 static Config config_of(const char *mode, const char *more) {
     Config config;
-    Error err = {0};
     char setting[64];
     snprintf(setting, sizeof setting, "mode=%s", mode);
     const char *settings[] = {setting, "model.layers=3", "model.hidden=[20]", "run.threads=1",
                               more};
-    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5, &err));
     return config;
 }
 
 // The shards of all parts, where every rank can read them.
 static const char *write_shards(const TestGraph *graph) {
-    Error err = {0};
     const char *folder = test_path("shards");
     if (test_comm.rank == 0) {
         int64_t rows = graph->dataset.nodes + graph->dataset.hyperedges;
         int32_t *part = ALLOC(int32_t, rows, "test");
         for (int64_t i = 0; i < rows; i++)
             part[i] = (int32_t)(i * i / 3 % test_comm.size);
-        file_remove(folder, &err);
-        assert_ok(partition_write_shards(&graph->dataset, part, test_comm.size, true, folder, &err),
-                  &err);
+        file_remove(folder, &(Error){0});
+        assert_ok(
+            partition_write_shards(&graph->dataset, part, test_comm.size, true, folder, &err));
         memory_free(part);
     }
     comm_barrier(&test_comm);
@@ -62,20 +60,17 @@ static void compare_sampled(const PlanEstimate *estimate, const EpochRecord *rec
 
 // The first one; where that is a refresh of gradients, which goes in full, the second.
 static void usual_epoch(EpochRecord *record, Trainer *t, const Config *config) {
-    Error err = {0};
     for (int i = 0; i < 1 + (strcmp(config->gradients.memory, "anchor") == 0); i++)
-        assert_ok(trainer_epoch(t, record, &err), &err);
+        assert_ok(trainer_epoch(t, record, &err));
 }
 
 // The rank with the largest plan compares; trainer_new is collective.
 static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
-    Error err = {0};
     PlanEstimate *estimate = ALLOC(PlanEstimate, 1, "test");
-    Trainer *t = trainer_new(config, shard, &test_comm, 1, NULL, &err);
-    assert_ok(t != NULL, &err);
+    Trainer *t = assert_ok(trainer_new(config, shard, &test_comm, 1, NULL, &err));
     EpochRecord record;
     usual_epoch(&record, t, config);
-    assert_ok(plan_estimate(estimate, config, cut, &machine, &err), &err);
+    assert_ok(plan_estimate(estimate, config, cut, &machine, &err));
     double mine = (double)forecast_total(trainer_forecast(t));
     double most = comm_max_double(&test_comm, mine), least = -comm_max_double(&test_comm, -mine);
     assert_int_equal((int64_t)most, (int64_t)forecast_total(&estimate->memory));
@@ -123,11 +118,10 @@ static void compare_all(TestGraphKind kind, CompareSome *some, const char *const
     TestGraph graph;
     Shard shard;
     PlanCut cut;
-    Error err = {0};
     test_graph_init(&graph, kind, 8, &test_comm);
     const char *folder = write_shards(&graph);
-    assert_ok(shard_open(&shard, folder, test_comm.rank, &err), &err);
-    assert_ok(plan_cut_open(&cut, folder, test_comm.size, &err), &err);
+    assert_ok(shard_open(&shard, folder, test_comm.rank, &err));
+    assert_ok(plan_cut_open(&cut, folder, test_comm.size, &err));
     some(&cut, &shard, more, count);
     plan_cut_clear(&cut);
     shard_clear(&shard);

@@ -43,7 +43,6 @@ static void make_path(Dataset *d) {
 // In blocks, or node by node in turn.
 static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
     Dataset dataset;
-    Error err = {0};
     char name[32];
     int32_t part[PATH_NODES];
     snprintf(name, sizeof name, "path-%d-%d", parts, in_turn);
@@ -51,43 +50,41 @@ static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
     make_path(&dataset);
     for (int i = 0; i < PATH_NODES; i++)
         part[i] = in_turn ? i % parts : i * parts / PATH_NODES;
-    file_remove(folder, &err);
-    assert_ok(partition_write_shards(&dataset, part, parts, false, folder, &err), &err);
+    file_remove(folder, &(Error){0});
+    assert_ok(partition_write_shards(&dataset, part, parts, false, folder, &err));
     dataset_clear(&dataset);
-    assert_ok(plan_cut_open(cut, folder, parts, &err), &err);
+    assert_ok(plan_cut_open(cut, folder, parts, &err));
 }
 
 static void open_path(PlanCut *cut, int parts) { open_cut_path(cut, parts, false); }
 
 static Config config_with(const char *more) {
     Config config;
-    Error err = {0};
     const char *settings[] = {"mode=vanilla", "model.layers=2", "model.hidden=[16]",
                               "partition.method=blocks", more};
-    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5, &err));
     return config;
 }
 
 TEST(parts_are_cut_again) {
     PlanCut cut;
     PartPieces pieces;
-    Error err = {0};
     Config config = config_with("partition.method=blocks");
     open_path(&cut, 2);
     assert_near(cut.halo, 2, 0);
     assert_near(cut.crossing, 2, 0);
     assert_near(cut.balance, 1, 0);
-    assert_ok(partition_cut_again(&pieces, &cut.shard[0], 1, &config, &err), &err);
+    assert_ok(partition_cut_again(&pieces, &cut.shard[0], 1, &config, &err));
     assert_int_equal(pieces.halo, 1); // row 32, of the other part
     assert_int_equal(pieces.largest, 32);
     // rows stand in the order of the shard, so blocks need not be neighbours on the path: count by
     // hand that every piece reads what its edges need
-    assert_ok(partition_cut_again(&pieces, &cut.shard[0], 32, &config, &err), &err);
+    assert_ok(partition_cut_again(&pieces, &cut.shard[0], 32, &config, &err));
     assert_int_equal(pieces.halo, 63);     // single nodes read both neighbours, node 0 only one
     assert_int_equal(pieces.crossing, 63); // every edge
     assert_int_equal(pieces.marginal, 32);
     assert_int_equal(pieces.largest, 1);
-    assert_refused(partition_cut_again(&pieces, &cut.shard[0], 33, &config, &err), &err, EXIT_DATA,
+    assert_refused(partition_cut_again(&pieces, &cut.shard[0], 33, &config, &err), EXIT_DATA,
                    "a part of 32 nodes cannot be cut into 33 pieces");
     plan_cut_clear(&cut);
 }
@@ -95,10 +92,9 @@ TEST(parts_are_cut_again) {
 TEST(rows_that_are_read_twice_count_once) {
     PlanCut cut;
     PartPieces pieces;
-    Error err = {0};
     Config config = config_with("partition.method=blocks");
     open_cut_path(&cut, 2, true); // even nodes read the odd ones on both sides
-    assert_ok(partition_cut_again(&pieces, &cut.shard[0], 1, &config, &err), &err);
+    assert_ok(partition_cut_again(&pieces, &cut.shard[0], 1, &config, &err));
     assert_int_equal(pieces.halo, 32);
     assert_int_equal(pieces.crossing, 63);
     assert_int_equal(pieces.marginal, 32);
@@ -109,12 +105,11 @@ TEST(growth_saturates) {
     PlanCut base, cut;
     PlanGrowth growth = {2, {2, 4}, {2, 1e9}, {2, 1e9}, {2, 1e9}, {1, 1}};
     Config config = config_with("lossless.cover=sources");
-    Error err = {0};
     PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL};
     open_path(&base, 2);
-    assert_ok(plan_cut_estimate(&cut, &base, &growth, 4, &err), &err);
+    assert_ok(plan_cut_estimate(&cut, &base, &growth, 4, &err));
     assert_false(cut.checked);
-    const PatternCounts *c = plan_cut_counts(&cut, &kind, false, &config, &err);
+    const PatternCounts *c = assert_ok(plan_cut_counts(&cut, &kind, false, &config, &err));
     assert_non_null(c);
     int64_t received = 0;
     for (int g = 0; g < 3; g++)
@@ -124,7 +119,7 @@ TEST(growth_saturates) {
     assert_int_equal(c->boundary, 32);
     assert_true(received <= 32); // no more rows than edges that read them
     assert_int_equal(c->halo_rows, 16);
-    assert_refused(plan_cut_estimate(&cut, &base, &growth, PATH_NODES + 1, &err), &err, EXIT_DATA,
+    assert_refused(plan_cut_estimate(&cut, &base, &growth, PATH_NODES + 1, &err), EXIT_DATA,
                    "fewer than 65 ranks");
     plan_cut_clear(&cut);
     plan_cut_clear(&base);
@@ -138,9 +133,8 @@ static const PlanMachine slow = {.ranks_per_host = 1,
 
 static PlanEstimate *estimate_of(PlanCut *cut, const char *more, const PlanMachine *machine) {
     static PlanEstimate out;
-    Error err = {0};
     Config config = config_with(more);
-    assert_ok(plan_estimate(&out, &config, cut, machine, &err), &err);
+    assert_ok(plan_estimate(&out, &config, cut, machine, &err));
     return &out;
 }
 
@@ -195,9 +189,8 @@ TEST(messages_are_counted) {
 // The most memory that was ever in use, once the speeds of that precision are measured.
 static size_t measured_peak(const PlanCut *cut, const char *precision) {
     PlanSpeed speed;
-    Error err = {0};
     Config config = config_with(precision);
-    assert_ok(plan_measure(&speed, &config, cut->shard, &err), &err);
+    assert_ok(plan_measure(&speed, &config, cut->shard, &err));
     const double all[] = {speed.flops, speed.gather, speed.point,
                           speed.loss,  speed.pack,   speed.unpack};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -217,9 +210,8 @@ static double mean_width(const char *more) {
     double share[WIDTH_MOST + 1], sum = 0, bits = 0;
     PatternCounts counts[2];
     Config config;
-    Error err = {0};
     const char *settings[] = {"mode=adaqp", more};
-    assert_ok(config_load(&config, NULL, settings, 2, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 2, &err));
     for (int r = 0; r < 2; r++) {
         pattern_counts_init(&counts[r], 2);
         counts[r].sent[0] = 5000;
@@ -246,12 +238,11 @@ TEST(widths_follow_the_rule) {
 }
 
 TEST(pictures_tell_checked_from_extrapolated) {
-    Error err = {0};
     size_t bytes;
     PlanLine line = {"a<b", 3, {{1, true, 0.1, 1e9}, {2, true, 0.2, 1e9}, {4, false, 0.3, 1e8}}};
     const char *path = test_path("plan.svg");
-    assert_ok(plan_svg(path, "p & q", &line, 1, &err), &err);
-    char *text = file_read(path, 1 << 20, &bytes, &err);
+    assert_ok(plan_svg(path, "p & q", &line, 1, &err));
+    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     assert_non_null(text);
     assert_non_null(strstr(text, "class=\"checked\""));
     assert_non_null(strstr(text, "class=\"extrapolated\""));

@@ -30,12 +30,10 @@ static void gather(const TestGraph *graph, const ProgramResult *result) {
 
 // The most that a run takes, with the rows that rank 0 gathers then.
 static double used_by(const TestGraph *graph, const Config *config, const char *program) {
-    Error err = {0};
     ProgramResult result = {0};
     void *filler = memory_alloc(memory_peak() - memory_in_use(), "test"); // in use is the peak
     size_t before = memory_peak();
-    run_on(graph, config, program, &result, &err);
-    assert_ok(err.code == 0, &err);
+    assert_ok(run_on(graph, config, program, &result, &err) == EXIT_OK);
     gather(graph, &result);
     size_t most = memory_peak() - before;
     memory_free(filler);
@@ -44,11 +42,10 @@ static double used_by(const TestGraph *graph, const Config *config, const char *
 }
 
 static double planned_for(const TestGraph *graph, const Config *config, const char *program) {
-    Error err = {0};
     MemoryForecast forecast = {0};
     ProgramParts parts = {
         .config = config, .shard = &graph->shard, .comm = &test_comm, .backend = device()};
-    assert_ok(program_forecast(&forecast, program, &parts, &err), &err);
+    assert_ok(program_forecast(&forecast, program, &parts, &err));
     return (double)(forecast_total(&forecast) + forecast_device_total(&forecast));
 }
 
@@ -56,9 +53,8 @@ static double planned_for(const TestGraph *graph, const Config *config, const ch
 // are bounded, with the gaps that the heap may have beside them.
 TEST(the_plan_is_what_is_used) {
     Config config;
-    Error err = {0};
     double most = test_comm.size == 1 ? 1.1 : 1.4;
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     config.program.blocks = 12;
     config.program.pairs = 20;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {

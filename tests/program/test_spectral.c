@@ -13,14 +13,12 @@ typedef struct Scene {
     double *value;          // [n] of theta, from the largest, once they are looked at, on rank 0
     Config config;
     ProgramResult result;
-    Error err;
 } Scene;
 
 static void scene_init(Scene *s, const TestGraphKind *kind) {
-    Error err = {0};
     *s = (Scene){0};
     test_graph_init(&s->graph, *kind, 42, &test_comm);
-    assert_ok(config_load(&s->config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
     s->dense = oracle_graph(&s->graph.dataset);
     int n = s->dense.n;
     s->degree = oracle_matrix(n, 1);
@@ -47,11 +45,14 @@ static void scene_clear(Scene *s) {
     test_graph_clear(&s->graph);
 }
 
-static ExitCode run(Scene *s, int64_t pairs, int64_t blocks) {
+static ExitCode run(Scene *s, int64_t pairs, int64_t blocks, Error *err) {
     s->config.program.pairs = (int)pairs;
     s->config.program.blocks = (int)blocks;
-    s->err = (Error){0};
-    return run_on(&s->graph, &s->config, "spectral", &s->result, &s->err);
+    return run_on(&s->graph, &s->config, "spectral", &s->result, err);
+}
+
+static void run_well(Scene *s, int64_t pairs, int64_t blocks) {
+    assert_ok(run(s, pairs, blocks, &err) == EXIT_OK);
 }
 
 static double figure(const Scene *s, const char *name) { return figure_of(&s->result, name); }
@@ -146,11 +147,9 @@ TEST(pairs_are_those_of_the_dense_matrix) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
         Scene s;
         scene_init(&s, &kinds[k]);
-        run(&s, 20, 64);
-        assert_ok(s.err.code == 0, &s.err);
+        run_well(&s, 20, 64);
         check_pairs(&s, 20);
-        run(&s, 5, 4); // restarts
-        assert_ok(s.err.code == 0, &s.err);
+        run_well(&s, 5, 4); // restarts
         assert_true(figure(&s, "blocks") > 4);
         check_pairs(&s, 5);
         scene_clear(&s);
@@ -177,8 +176,7 @@ TEST(equal_eigenvalues_are_all_found) {
     for (int k = 0; k < 2; k++) {
         Scene s;
         scene_init(&s, &paths[k]);
-        run(&s, 12, 64);
-        assert_ok(s.err.code == 0, &s.err);
+        run_well(&s, 12, 64);
         check_pairs(&s, 12);
         const double *value = array(&s, "eigenvalues.npy")->data;
         for (int j = 0; j < 12 && test_comm.rank == 0; j++)
@@ -196,13 +194,12 @@ TEST(blocks_without_news_go_on_with_random_columns) {
     Scene s;
     scene_init(&s, &complete);
     for (int pairs = 3; pairs <= 36; pairs += 11) {
-        run(&s, pairs, 64);
-        assert_ok(s.err.code == 0, &s.err);
+        run_well(&s, pairs, 64);
         check_pairs(&s, pairs);
     }
     assert_int_equal(figure(&s, "blocks"), 3); // 16, 16 and 4 columns fill the space
-    assert_refused(run(&s, 37, 64) == EXIT_OK, &s.err, EXIT_DATA, "36 eigenvalues");
-    assert_refused(run(&s, 20, 2) == EXIT_OK, &s.err, EXIT_CONFIG, "at least 3");
+    assert_refused(run(&s, 37, 64, &err) == EXIT_OK, EXIT_DATA, "36 eigenvalues");
+    assert_refused(run(&s, 20, 2, &err) == EXIT_OK, EXIT_CONFIG, "at least 3");
     scene_clear(&s);
 }
 
@@ -214,8 +211,7 @@ static const TestGraphKind path = {
 TEST(pairs_out_of_reach_come_with_a_warning) {
     Scene s;
     scene_init(&s, &path);
-    run(&s, 16, 2);
-    assert_ok(s.err.code == 0, &s.err);
+    run_well(&s, 16, 2);
     assert_true(strstr(s.result.warning, "of 16 pairs within 0.0001") != NULL);
     assert_true(figure(&s, "largest residual") > 1e-4);
     float *x = gathered(&s, 16);
@@ -228,11 +224,11 @@ TEST(pairs_out_of_reach_come_with_a_warning) {
 TEST(the_same_run_gives_the_same_bytes) {
     Scene s;
     scene_init(&s, &kinds[0]);
-    run(&s, 9, 5);
+    run_well(&s, 9, 5);
     size_t bytes = (size_t)(s.graph.shard.set[NODES].own * 9) * sizeof(float);
     float *first = ALLOC(float, bytes / sizeof(float), "embeddings");
     memcpy(first, array(&s, "embeddings.npy")->data, bytes);
-    run(&s, 9, 5);
+    run_well(&s, 9, 5);
     assert_memory_equal(first, array(&s, "embeddings.npy")->data, bytes);
     memory_free(first);
     scene_clear(&s);
@@ -242,7 +238,7 @@ TEST(the_same_run_gives_the_same_bytes) {
 TEST(its_seconds_have_parts) {
     Scene s;
     scene_init(&s, &kinds[0]);
-    run(&s, 20, 64);
+    run_well(&s, 20, 64);
     double aggregates = device()->host_is_device ? figure(&s, "seconds of its aggregates") : 0;
     double dense = figure(&s, "seconds of its dense products"),
            small = figure(&s, "seconds of its eigenproblem");

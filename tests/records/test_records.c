@@ -18,12 +18,11 @@ static void put(const char *run, const char *name, const char *text) {
 }
 
 TEST(a_run_is_read_with_its_epochs) {
-    Error err = {0};
     RunRecord record;
     put("run-2", "run.json", "{\"config\": {}}");
     put("run-2", "metrics.jsonl",
         "{\"epoch\": 1, \"gradient_memory\": 1}\n{\"epoch\": 2, \"gradient_memory\": 0.5}\n");
-    assert_ok(record_read(&record, test_path("run-2"), &err), &err);
+    assert_ok(record_read(&record, test_path("run-2"), &err));
     assert_true(record.epoch[1].gradient_memory == 0.5);
     assert_true(record_figures(&record).gradient_memory == 0.75);
     record_clear(&record);
@@ -32,7 +31,7 @@ TEST(a_run_is_read_with_its_epochs) {
     put("run-2", "metrics.jsonl",
         "{\"epoch\": 1, \"loss\": 2.5, \"bytes\": 10, \"time\": {\"epoch\": 0.5, \"wait\": 0.25}}\n"
         "{\"epoch\": 2, \"loss\": 1.5, \"validation\": {\"accuracy\": 0.75}}\n");
-    assert_ok(record_read(&record, test_path("run-2"), &err), &err);
+    assert_ok(record_read(&record, test_path("run-2"), &err));
     assert_int_equal(record.state, RECORD_FINISHED);
     assert_string_equal(record_text(&record, "config.mode"), "adaqp");
     assert_true(record_number(&record, "config.run.seed") == 3);
@@ -50,39 +49,36 @@ TEST(a_run_is_read_with_its_epochs) {
 TEST(the_newest_start_of_a_name_comes_first) {
     const char *const name[] = {"a-9", "starts-10", "starts-9", "starts", "starts-more"};
     RunRecords records = {0};
-    Error err = {0};
     put("listed", ".fringe", "");
     for (int i = 4; i >= 0; i--) {
         char run[64];
         snprintf(run, sizeof run, "listed/%s", name[i]);
         put(run, "run.json", "{\"config\": {}}");
     }
-    assert_ok(records_add(&records, test_path("listed"), NULL, &err), &err);
+    assert_ok(records_add(&records, test_path("listed"), NULL, &err));
     assert_int_equal(records.count, 5);
     for (int i = 0; i < 5; i++)
         assert_string_equal(path_name(records.run[i].folder), name[i]);
     records_clear(&records);
-    file_remove(test_path("listed"), &err);
+    file_remove(test_path("listed"), &(Error){0});
 }
 
 TEST(runs_are_found_in_the_order_of_their_numbers) {
-    Error err = {0};
     RunRecords records = {0};
     put("run-10", "run.json", "{\"config\": {}}");
     put("run-2", "run.json", "{\"config\": {}}");
-    assert_ok(records_add(&records, test_folder(), NULL, &err), &err);
+    assert_ok(records_add(&records, test_folder(), NULL, &err));
     assert_int_equal(records.count, 2);
     assert_non_null(strstr(records.run[0].folder, "run-2"));
     assert_non_null(strstr(records.run[1].folder, "run-10"));
     assert_int_equal(records.run[1].state, RECORD_UNFINISHED);
     assert_int_equal(records.run[1].epochs, 0);
     records_clear(&records);
-    assert_false(records_add(&records, "/nonexistent", NULL, &err));
-    assert_int_equal(err.code, EXIT_NO_INPUT);
+    assert_refused(records_add(&records, "/nonexistent", NULL, &err), EXIT_NO_INPUT,
+                   "/nonexistent");
 }
 
 TEST(what_differs_is_named) {
-    Error err = {0};
     RunRecords records = {0};
     int count;
     char value[RECORD_VALUE];
@@ -93,7 +89,7 @@ TEST(what_differs_is_named) {
     put("of/b", "run.json",
         "{\"machine\": {\"ranks\": 1}, \"config\": {\"train\": {\"lr\": 0.25, \"betas\": [0.5, 1]},"
         " \"run\": {\"dir\": \"b\", \"seed\": 1, \"log_every\": 2}}}");
-    assert_ok(records_add(&records, test_path("of"), NULL, &err), &err);
+    assert_ok(records_add(&records, test_path("of"), NULL, &err));
     char(*key)[RECORD_KEY] = records_differing_keys(&records, &count);
     assert_int_equal(count, 1);
     assert_string_equal(key[0], "config.train.lr");
@@ -106,7 +102,6 @@ TEST(what_differs_is_named) {
 }
 
 TEST(figures_are_those_of_the_best_validation) {
-    Error err = {0};
     RunRecord record;
     put("figures", "run.json", "{\"config\": {}, \"ended\": \"2020-01-01T00:00:00Z\"}");
     put("figures", "metrics.jsonl",
@@ -117,7 +112,7 @@ TEST(figures_are_those_of_the_best_validation) {
         "{\"accuracy\": "
         "1}, \"time\": {\"epoch\": 1}}\n"
         "{\"epoch\": 3, \"bytes\": 6, \"time\": {\"epoch\": 2}}\n");
-    assert_ok(record_read(&record, test_path("figures"), &err), &err);
+    assert_ok(record_read(&record, test_path("figures"), &err));
     RunFigures f = record_figures(&record);
     assert_int_equal(f.best_epoch, 1);
     assert_true(f.validation == 0.75 && f.test == 0.5);

@@ -135,16 +135,14 @@ TEST(quantities_are_short) {
 TEST(versions_are_members_and_name_what_is_linked) {
     static const char *const names[] = {"fringe", "compiler", "MPI",    "kernels",
                                         "METIS",  "cJSON",    "libzip", "xxHash"};
-    Error err = {0};
     JsonWriter writer;
-    const Backend *backend = backend_find("cpu", &err);
-    assert_ok(backend != NULL && backend->start(&(BackendStart){0}, &err), &err);
+    const Backend *backend = assert_ok(backend_find("cpu", &err));
+    assert_ok(backend != NULL && backend->start(&(BackendStart){0}, &err));
     json_writer_init(&writer, true);
     json_begin_object(&writer, NULL);
     report_versions(&writer, NULL, backend);
     json_end_object(&writer);
-    Json *object = json_parse(writer.text, writer.bytes, "versions", &err);
-    assert_ok(object, &err);
+    Json *object = assert_ok(json_parse(writer.text, writer.bytes, "versions", &err));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         const Json *version = json_get(object, names[i]);
         assert_non_null(version);

@@ -23,20 +23,19 @@ static char *text_of(const char *path) {
     return file_read(path, 1 << 20, &bytes, &(Error){0});
 }
 
-static bool claim(Start *start, const char *name, const char *setting, RunClaim how, Error *err) {
+static bool claim(Start *start, const char *name, const char *setting, RunClaim how, Error *said) {
     const char *settings[] = {setting};
-    *err = (Error){0};
+    *said = (Error){0};
     start->folder = (RunFolder){0};
-    assert_ok(config_load(&start->config, NULL, settings, 1, err), err);
+    assert_ok(config_load(&start->config, NULL, settings, 1, &err));
     snprintf(start->config.run.dir, CONFIG_TEXT, "%s", test_path(name));
     start->config.run.lock_wait = 0.1;
-    return runfolder_claim(&start->folder, &start->config, &how, NULL, err);
+    return runfolder_claim(&start->folder, &start->config, &how, NULL, said);
 }
 
 static void expect(Start *start, const char *name, const char *setting, RunClaim how,
                    const char *taken) {
-    Error err;
-    assert_ok(claim(start, name, setting, how, &err), &err);
+    assert_ok(claim(start, name, setting, how, &err));
     assert_string_equal(start->config.run.dir, test_path(taken));
 }
 
@@ -79,7 +78,6 @@ TEST(a_start_takes_the_next_free_folder_and_nothing_moves) {
 
 TEST(a_resume_goes_on_with_the_newest_of_its_training) {
     Start one, two;
-    Error err;
     expect(&one, "on", slow, resumed, "on"); // nothing is there
     end(&one, true);
     expect(&one, "on", slow, anew, "on-2");
@@ -90,10 +88,9 @@ TEST(a_resume_goes_on_with_the_newest_of_its_training) {
     end(&one, true);
     expect(&one, "on", slow, anew, "on-5");
     end(&one, true);
-    expect(&one, "on", slow, resumed, "on-2");            // on-5 has ended
-    assert_false(claim(&two, "on", slow, resumed, &err)); // it is in progress
-    assert_error_at(&err, EXIT_CANNOT_WRITE, "on-2: another run works there (pid ", __FILE__,
-                    __LINE__);
+    expect(&one, "on", slow, resumed, "on-2"); // on-5 has ended
+    assert_refused(claim(&two, "on", slow, resumed, &err), EXIT_CANNOT_WRITE,
+                   "on-2: another run works there (pid "); // it is in progress
     end(&one, true);
     expect(&one, "on", seed, resumed, "on-4"); // it has ended, but may be made longer
     end(&one, true);
@@ -116,7 +113,7 @@ TEST(a_resume_keeps_to_its_kind) {
     const RunClaim compared = {RUN_COMPARISON, false, false}, again = {RUN_COMPARISON, true, false};
     Start start;
     expect(&start, "kind", slow, compared, "kind");
-    assert_ok(file_make_folder(test_path("kind/vanilla"), &(Error){0}), &(Error){0});
+    assert_ok(file_make_folder(test_path("kind/vanilla"), &err));
     test_write_text(test_path("kind/vanilla/run.json"), "{}");
     runfolder_release(&start.folder);
     expect(&start, "kind", slow, resumed, "kind-2");
@@ -133,13 +130,12 @@ TEST(a_resume_keeps_to_its_kind) {
 // A run inside a folder that is claimed gets no number.
 TEST(an_inner_run_has_its_own_folder_or_none) {
     Start start, other;
-    Error err;
     const RunClaim inner = {RUN_SINGLE, false, true}, goes_on = {RUN_SINGLE, true, true};
     expect(&start, "of/run-1", slow, inner, "of/run-1");
-    assert_refused(claim(&other, "of/run-1", slow, inner, &err), &err, EXIT_CANNOT_WRITE,
+    assert_refused(claim(&other, "of/run-1", slow, inner, &err), EXIT_CANNOT_WRITE,
                    "another run works there");
     end(&start, false);
-    assert_refused(claim(&start, "of/run-1", slow, inner, &err), &err, EXIT_CANNOT_WRITE,
+    assert_refused(claim(&start, "of/run-1", slow, inner, &err), EXIT_CANNOT_WRITE,
                    "not fringe's (run.json)");
     expect(&start, "of/run-1", fast, goes_on, "of/run-1");
     runfolder_release(&start.folder);
@@ -149,21 +145,19 @@ TEST(an_inner_run_has_its_own_folder_or_none) {
 static void expect_left_alone(const char *name, RunClaim how) {
     char path[PATH_BYTES], folder[PATH_BYTES], top[256];
     Start start;
-    Error err = {0};
     path_join(path, sizeof path, test_path("mine"), name);
     path_folder(folder, sizeof folder, path);
-    assert_ok(file_make_folder(folder, &err), &err);
+    assert_ok(file_make_folder(folder, &err));
     test_write_text(path, "mine");
     expect(&start, "mine", slow, how, "mine-2");
     runfolder_release(&start.folder);
     strcpy(start.config.run.dir, test_path("mine"));
-    assert_refused(runfolder_mark(&start.config, &err), &err, EXIT_CANNOT_WRITE, "not fringe's");
+    assert_refused(runfolder_mark(&start.config, &err), EXIT_CANNOT_WRITE, "not fringe's");
     char *text = text_of(path);
     assert_string_equal(text, "mine");
     memory_free(text);
     snprintf(top, sizeof top, "mine/%.*s", (int)strcspn(name, "/"), name);
-    err = (Error){0};
-    assert_ok(file_remove(test_path(top), &err), &err);
+    assert_ok(file_remove(test_path(top), &err));
     assert_int_equal(rmdir(test_path("mine")), 0); // nothing else was made there
 }
 
@@ -190,9 +184,8 @@ TEST(what_is_not_fringes_is_left_alone) {
 
 TEST(other_files_and_empty_folders_leave_a_folder_free) {
     Start start;
-    Error err = {0};
-    assert_ok(file_make_folder(test_path("disk/inside"), &err), &err);
-    assert_ok(file_make_folder(test_path("free/train.lr=1/run-1"), &err), &err);
+    assert_ok(file_make_folder(test_path("disk/inside"), &err));
+    assert_ok(file_make_folder(test_path("free/train.lr=1/run-1"), &err));
     test_write_text(test_path("free/slurm-1.out"), "mine");
     assert_int_equal(symlink("../disk", test_path("free/checkpoints")), 0);
     expect(&start, "free", slow, anew, "free");
@@ -205,11 +198,10 @@ TEST(other_files_and_empty_folders_leave_a_folder_free) {
 // Predictions are no run, but belong to other weights.
 TEST(a_folder_of_predictions_is_no_folder_for_a_run) {
     Start start;
-    Error err = {0};
     expect(&start, "foreseen", slow, anew, "foreseen");
     runfolder_release(&start.folder);
-    assert_ok(runfolder_mark(&start.config, &err), &err);
-    assert_ok(file_make_folder(test_path("foreseen/predictions"), &err), &err);
+    assert_ok(runfolder_mark(&start.config, &err));
+    assert_ok(file_make_folder(test_path("foreseen/predictions"), &err));
     test_write_text(test_path("foreseen/predictions/scores.npy"), "");
     expect(&start, "foreseen", slow, anew, "foreseen-2");
     runfolder_release(&start.folder);

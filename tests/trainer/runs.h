@@ -8,13 +8,12 @@
 #include <string.h>
 
 static inline void settle(const char *const *more, int count) {
-    Error err = {0};
     const char *settings[32] = {"model.layers=3",  "model.hidden=[20]",
                                 "train.epochs=12", "train.eval_every=3",
                                 "run.threads=1",   "model.input_dropout=0.2"};
     for (int i = 0; i < count; i++)
         settings[6 + i] = more[i];
-    assert_ok(config_load(&config, NULL, settings, 6 + count, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 6 + count, &err));
 }
 
 typedef struct Run {
@@ -25,10 +24,9 @@ typedef struct Run {
 } Run;
 
 static inline void train(Run *run, Trainer *t) {
-    Error err = {0};
     EpochRecord record;
     while (!trainer_finished(t)) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
         run->loss[record.epoch - 1] = record.loss;
         run->reduce_bytes += record.reduce_bytes;
     }

@@ -39,22 +39,20 @@ static void configure(const Sum *sum) {
                                 step,
                                 shrink};
     int count = 9, few = UNDER_SANITIZERS(20, sum->epochs);
-    Error err = {0};
     snprintf(epochs, sizeof epochs, "train.epochs=%d", few);
     snprintf(step, sizeof step, "train.lr=%g", rate);
     snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
     for (int i = 0; i < 3 && sum->how[i] != NULL; i++)
         settings[count++] = sum->how[i];
-    assert_ok(config_load(&config, NULL, settings, count, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, count, &err));
 }
 
 static double distance(const double *optimum) {
     double weight[WEIGHTS];
-    Error err = {0};
     EpochRecord record;
     Trainer *t = new_trainer();
     while (!trainer_finished(t))
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
     assert_int_equal(trainer_shape(t)->parameter_count, WEIGHTS);
     for (int k = 0; k < WEIGHTS; k++)
         weight[k] = (double)trainer_parameters(t, false)[k];

@@ -25,17 +25,14 @@ static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SP
 
 // Losses of six epochs on these parts.
 static void train(double loss[6], TestGraphKind kind, const Comm *comm) {
-    Error err = {0};
     EpochRecord record;
     const char *settings[] = {"model.layers=3", "model.hidden=[8]", "train.epochs=6",
                               "train.eval_every=2", "run.threads=1"};
-    assert_ok(config_load(&config, NULL, settings, 5, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5, &err));
     test_graph_init(&graph, kind, 4, comm);
-    Trainer *t = trainer_new(&config, &graph.shard, comm, 3, NULL, &err);
-    if (t == NULL)
-        fail_msg("%s", err.text);
+    Trainer *t = assert_ok(trainer_new(&config, &graph.shard, comm, 3, NULL, &err));
     while (!trainer_finished(t)) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
         loss[record.epoch - 1] = record.loss;
     }
     trainer_free(t);
@@ -63,13 +60,11 @@ TEST(no_edges_at_all) { parts_train_as_one(halves, NULL, 0); }
 TEST(nothing_to_validate_on) { parts_train_as_one(halves, no_validation, 5); }
 
 TEST(no_training_nodes_is_a_sentence) {
-    Error err = {0};
     TestGraphKind kind = {
         .nodes = 48, .degree = 5, .features = 6, .classes = 3, .split = no_training};
-    assert_ok(config_load(&config, NULL, NULL, 0, &err), &err);
+    assert_ok(config_load(&config, NULL, NULL, 0, &err));
     test_graph_init(&graph, kind, 4, &test_comm);
-    assert_null(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err));
-    assert_int_equal(err.code, EXIT_DATA);
-    assert_non_null(strstr(err.text, "training split"));
+    assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err), EXIT_DATA,
+                   "training split");
     test_graph_clear(&graph);
 }

@@ -12,19 +12,18 @@
 // The emulated device shows each rank one device, and its number is what `of` says of the rank.
 static void show(const int of[4], int ranks) {
     static size_t whole;
-    Error err = {0};
     BackendStart how = {.node_rank = test_comm.node_rank, .node_size = test_comm.node_size};
     char number[16];
     snprintf(number, sizeof number, "%d", of[test_comm.rank]);
     setenv("EMULATED_DEVICE", number, 1);
-    const Backend *device = emulated_device(&err);
+    const Backend *device = assert_ok(emulated_device(&err));
     if (whole == 0)
         whole = device->device_free();
-    assert_ok(device->start(&how, &err), &err);
+    assert_ok(device->start(&how, &err));
     assert_in_range(device->device_free(), whole / 4, whole / 4 + 1); // not known: all share it
     how.device_ranks = device_ranks(device, &test_comm);
     assert_int_equal(how.device_ranks, ranks);
-    assert_ok(device->start(&how, &err), &err);
+    assert_ok(device->start(&how, &err));
     assert_int_equal(device->device_free(), whole / (size_t)ranks);
 }
 
@@ -46,12 +45,11 @@ TEST(a_backend_in_the_memory_of_the_host_has_no_device) {
 
 // What was chosen does not depend on the caller's words.
 TEST(a_backend_keeps_what_was_chosen) {
-    Error err = {0};
     char word[] = "cusparse";
-    const Backend *device = emulated_device(&err);
+    const Backend *device = assert_ok(emulated_device(&err));
     if (device == NULL)
         test_skip("the emulated device was not built");
-    assert_ok(device->start(&(BackendStart){.spmm = word}, &err), &err);
+    assert_ok(device->start(&(BackendStart){.spmm = word}, &err));
     word[0] = '?';
     assert_string_equal(device->spmm(), "cusparse");
 }

@@ -21,19 +21,16 @@ static const char *const settings[MODELS][SETTINGS] = {
 };
 
 static void settle(int which) {
-    Error err = {0};
     const char *all[SETTINGS + 3] = {"train.epochs=2", "model.hidden=[20]", "run.threads=1"};
     const FamilyKeys keys = layer_keys();
     memcpy(all + 3, settings[which], sizeof settings[which]);
     config_learn_keys(&keys, 1);
-    assert_ok(config_load(&config, NULL, all, SETTINGS + 3, &err), &err);
+    assert_ok(config_load(&config, NULL, all, SETTINGS + 3, &err));
 }
 
 static void open_inference(Inference *inference) {
-    Error err = {0};
     assert_ok(
-        inference_open(inference, &config, &graph.shard, &test_comm, &(MemoryForecast){0}, &err),
-        &err);
+        inference_open(inference, &config, &graph.shard, &test_comm, &(MemoryForecast){0}, &err));
 }
 
 static bool plans(const MemoryForecast *forecast, const char *what) {
@@ -57,10 +54,9 @@ TEST(it_says_what_the_training_says) {
         if (which % MODELS == MODELS - 1) // the training of that one needs the run it replays
             snprintf(config.quantization.assign, sizeof config.quantization.assign, "uniform");
         Trainer *t = new_trainer();
-        Error err = {0};
         EpochRecord record;
         while (!trainer_finished(t))
-            assert_ok(trainer_epoch(t, &record, &err), &err);
+            assert_ok(trainer_epoch(t, &record, &err));
         Metrics trained[4], looked[4];
         memset(trained, 0, sizeof trained), memset(looked, 0, sizeof looked);
         trainer_evaluate(t, false, trained);
@@ -124,9 +120,8 @@ TEST(what_does_not_fit_is_refused) {
     inference_close(&inference);
     MemoryForecast beside = {0};
     forecast_add(&beside, "what is beside", (size_t)1 << 24);
-    Error err = {0};
     assert_refused(inference_open(&inference, &config, &graph.shard, &test_comm, &beside, &err),
-                   &err, EXIT_MEMORY, "what is beside");
+                   EXIT_MEMORY, "what is beside");
     test_graph_clear(&graph);
 }
 

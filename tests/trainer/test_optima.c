@@ -48,20 +48,18 @@ static void configure(const Model1 *model) {
                                 epochs,
                                 shrink};
     int count = 8;
-    Error err = {0};
     snprintf(epochs, sizeof epochs, "train.epochs=%d", UNDER_SANITIZERS(20, model->epochs));
     snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
     for (int i = 0; i < 7 && model->settings[i] != NULL; i++)
         settings[count++] = model->settings[i];
-    assert_ok(config_load(&config, NULL, settings, count, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, count, &err));
 }
 
 static void trained(double *weight) {
-    Error err = {0};
     EpochRecord record;
     Trainer *t = new_trainer();
     while (!trainer_finished(t))
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
     assert_int_equal(trainer_shape(t)->parameter_count, WEIGHTS);
     for (int k = 0; k < WEIGHTS; k++)
         weight[k] = (double)trainer_parameters(t, false)[k];

@@ -25,11 +25,10 @@ static void make_test_graph(int (*split)(int64_t node), bool multilabel) {
 }
 
 static Trainer *trainer_with(const char *const *more, int count) {
-    Error err = {0};
     const char *settings[16] = {"model.layers=2", "model.hidden=[20]", "train.epochs=60",
                                 "train.eval_every=1", "run.threads=1"};
     memcpy(settings + 5, more, (size_t)count * sizeof *more);
-    assert_ok(config_load(&config, NULL, settings, 5 + count, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5 + count, &err));
     return new_trainer();
 }
 #define TRAINER(...)                                                                               \
@@ -46,13 +45,12 @@ typedef struct History {
 static History history;
 
 static void train(Trainer *t) {
-    Error err = {0};
     EpochRecord record;
     size_t bytes = (size_t)t->shape.parameter_count * sizeof(float);
     assert_true(t->shape.parameter_count <= PARAMETERS);
     memset(&history, 0, sizeof history);
     while (!trainer_finished(t)) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
         int64_t e = history.epochs++;
         history.evaluated[e] = record.evaluated;
         history.best[e] = record.best;
@@ -189,22 +187,19 @@ TEST(patience_counts_evaluations) {
 static int no_validation(int64_t node) { return node % 2 == 0 ? SPLIT_TRAIN : SPLIT_TEST; }
 
 TEST(patience_needs_evaluations) {
-    Error err = {0};
     make_test_graph(no_validation, false);
     Trainer *t = TRAINER("train.patience=1");
-    assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "no validation nodes");
+    assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "no validation nodes");
     trainer_free(t);
     test_graph_clear(&graph);
     make_test_graph(NULL, false);
-    err = (Error){0};
     t = TRAINER("train.patience=1", "train.eval_every=0");
-    assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "it counts evaluations");
+    assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "it counts evaluations");
     trainer_free(t);
     test_graph_clear(&graph);
     make_test_graph(no_validation, false);
-    err = (Error){0};
     t = TRAINER("train.patience=0"); // which selects nothing, and evaluates all the same
-    assert_ok(trainer_may_train(t, &err), &err);
+    assert_ok(trainer_may_train(t, &err));
     train(t);
     TrainerCounters of = trainer_counters(t);
     assert_int_equal(history.epochs, EPOCHS);
@@ -216,14 +211,13 @@ TEST(patience_needs_evaluations) {
     test_graph_clear(&graph);
     make_test_graph(NULL, false);
     t = TRAINER("train.patience=5", "train.eval_every=0");
-    assert_refused(trainer_may_train(t, &err), &err, EXIT_CONFIG, "train.eval_every");
+    assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "train.eval_every");
     trainer_free(t);
-    err = (Error){0};
     t = TRAINER("train.patience=0", "train.eval_every=0");
-    assert_ok(trainer_may_train(t, &err), &err);
+    assert_ok(trainer_may_train(t, &err));
     trainer_free(t);
     t = TRAINER("train.patience=5", "train.eval_every=1");
-    assert_ok(trainer_may_train(t, &err), &err);
+    assert_ok(trainer_may_train(t, &err));
     trainer_free(t);
     test_graph_clear(&graph);
 }
@@ -234,7 +228,6 @@ TEST(last_figures_are_of_the_last_weights) {
     make_test_graph(NULL, false);
     Trainer *t = TRAINER("train.eval_every=4");
     TrainerCounters of, after;
-    Error err = {0};
     EpochRecord record;
     for (int e = 0; e <= 10; e++) {
         Metrics want[4];
@@ -248,7 +241,7 @@ TEST(last_figures_are_of_the_last_weights) {
         assert_true(want[SPLIT_VAL].rows > 0);
         memcpy(after.last_metrics, of.last_metrics, sizeof want);
         assert_memory_equal(&after, &of, sizeof of);
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
     }
     trainer_free(t);
     test_graph_clear(&graph);

@@ -28,11 +28,10 @@ static int drop_test_graph(void **state) {
 #define WORLD_TEST(name) TEST_WITH(name, make_test_graph, drop_test_graph)
 
 static Trainer *trainer_with(const char *const *more, int count) {
-    Error err = {0};
     const char *settings[16] = {"model.layers=3", "model.hidden=[20]", "train.epochs=12",
                                 "train.eval_every=3", "run.threads=1"};
     memcpy(settings + 5, more, (size_t)count * sizeof *more);
-    assert_ok(config_load(&config, NULL, settings, 5 + count, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 5 + count, &err));
     Trainer *t = new_trainer();
     assert_true(t->shape.parameter_count <= PARAMETERS);
     return t;
@@ -42,9 +41,8 @@ static Trainer *trainer_with(const char *const *more, int count) {
                  (int)(sizeof((const char *const[]){__VA_ARGS__}) / sizeof(char *)))
 
 static EpochRecord epoch_of(Trainer *t) {
-    Error err = {0};
     EpochRecord record;
-    assert_ok(trainer_epoch(t, &record, &err), &err);
+    assert_ok(trainer_epoch(t, &record, &err));
     return record;
 }
 
@@ -253,7 +251,6 @@ static void fill(Trainer *t, const char *layer, bool bias, float step) {
 // The first layer gives its bias alone and so a finite loss; its gradient is the product of
 // features and of the second layer's weights, 1e50.
 WORLD_TEST(a_gradient_that_is_not_finite_ends_the_training) {
-    Error err = {0};
     EpochRecord record;
     int64_t count = graph.shard.set[NODES].own * graph.shard.features;
     const float *before = graph.shard.x;
@@ -265,8 +262,7 @@ WORLD_TEST(a_gradient_that_is_not_finite_ends_the_training) {
     memset(t->parameters, 0, (size_t)t->shape.parameter_count * sizeof *t->parameters);
     fill(t, "convs.0", true, 1);
     fill(t, "convs.1", false, -1e30f);
-    assert_refused(trainer_epoch(t, &record, &err), &err, EXIT_DIVERGED,
-                   "is not finite in epoch 1");
+    assert_refused(trainer_epoch(t, &record, &err), EXIT_DIVERGED, "is not finite in epoch 1");
     assert_true(isfinite(record.loss));
     trainer_free(t);
     graph.shard.x = before;

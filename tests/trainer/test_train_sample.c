@@ -96,13 +96,12 @@ static void assert_moments(Moments m, const char *rule) {
 // Of a training that has nearly learnt its nodes, where few of them have a gradient left.
 WORLD_TEST(draws_have_the_moments_of_their_formula) {
     double q[256];
-    Error err = {0};
     EpochRecord record;
     Trainer *t = TRAINER("train.sample=importance:20", "train.sample_period=8", "train.lr=0.05",
                          "train.epochs=97", "model.dropout=0", "model.input_dropout=0",
                          "model.hidden=[48]", "train.eval_every=0");
     for (int e = 0; e < 97; e++)
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
     float *g = ALLOC(float, own(t) * t->shard->classes, "g");
     memcpy(g, t->sampler.gradient, (size_t)(own(t) * t->shard->classes) * sizeof *g);
     for (int64_t r = 0; r < own(t); r++)
@@ -134,9 +133,8 @@ WORLD_TEST(a_sample_must_fit) {
         {"train.label_input=some", "expected one of none, masked:RATE"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        Error err = {0};
         settle(wrong[i], 1);
-        assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err) != NULL, &err,
+        assert_refused(trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err) != NULL,
                        EXIT_CONFIG, wrong[i][1]);
     }
 }
@@ -148,14 +146,13 @@ WORLD_TEST(labels_cost_no_byte) {
     static const char *const features[] = {"lossless.input_features=auto",
                                            "lossless.input_features=exchange"};
     for (int i = 0; i < 2; i++) {
-        Error err = {0};
         EpochRecord with, without;
         Trainer *t = TRAINER(features[i], "train.label_input=masked:0.5"), *plain;
         plain = TRAINER(features[i]);
         settle((const char *const[]){features[i], "train.label_input=masked:0.5"}, 2);
-        assert_ok(trainer_epoch(t, &with, &err), &err);
+        assert_ok(trainer_epoch(t, &with, &err));
         settle(features + i, 1);
-        assert_ok(trainer_epoch(plain, &without, &err), &err);
+        assert_ok(trainer_epoch(plain, &without, &err));
         assert_int_equal(with.bytes, without.bytes);
         assert_true(with.loss != without.loss);
         trainer_free(plain);
@@ -208,20 +205,19 @@ static double floor_at(double rate, int epochs) {
                               step,
                               shrink,
                               length};
-    Error err = {0};
     EpochRecord record;
     double above = 0, least = loss_at(optimum), weight[WEIGHTS];
     snprintf(step, sizeof step, "train.lr=%g", rate);
     snprintf(shrink, sizeof shrink, "train.weight_decay=[%g]", decay);
     snprintf(length, sizeof length, "train.epochs=%d", epochs);
-    assert_ok(config_load(&config, NULL, settings, 10, &err), &err);
+    assert_ok(config_load(&config, NULL, settings, 10, &err));
     Trainer *t = new_trainer();
     trainer_download(t);
     for (int k = 0; k < WEIGHTS; k++)
         t->parameters[k] = (float)optimum[k];
     trainer_upload(t);
     for (int e = 0; e < epochs; e++) {
-        assert_ok(trainer_epoch(t, &record, &err), &err);
+        assert_ok(trainer_epoch(t, &record, &err));
         for (int k = 0; k < WEIGHTS; k++)
             weight[k] = (double)trainer_parameters(t, false)[k];
         if (4 * e >= epochs)

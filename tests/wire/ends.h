@@ -17,10 +17,7 @@ static const char *const codecs[] = {"fp32", "bf16", "integer", "sparse"};
 enum { CODECS = sizeof codecs / sizeof *codecs };
 
 static inline const Codec *codec_named(const char *name) {
-    Error err = {0};
-    const Codec *codec = strcmp(name, "sparse") == 0 ? &sparse : codec_find(name, &err);
-    assert_ok(codec, &err);
-    return codec;
+    return strcmp(name, "sparse") == 0 ? &sparse : assert_ok(codec_find(name, &err));
 }
 
 // Small integers, whose sums and differences are exact in any codec but integer.

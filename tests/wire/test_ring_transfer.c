@@ -143,9 +143,8 @@ static void exchange(Scene *scene) {
 }
 
 static void check_header(const Transfer *in, const MessageHeader *sent) {
-    Error err = {0};
     uint64_t checksum = message_payload_checksum(in->payload, (size_t)sent->bytes, NULL);
-    assert_ok(message_check(&in->header, sent, &checksum, &err), &err);
+    assert_ok(message_check(&in->header, sent, &checksum, &err));
 }
 
 static void check_messages(const Scene *scene, int r, uint32_t turn) {
