@@ -107,10 +107,10 @@ function(test_program name source module)
     if(linked MATCHES fringe_kernels AND TARGET fringe_fenced)
         target_link_libraries(${name} PRIVATE fringe_fenced)
     endif()
-    # Their build is longer than their run, but for those of kernels, which loop over many shapes, and of
-    # partition, whose second opinions are slow. Under the sanitizers it is the modules' code that is
+    # Their build is longer than their run, but for those of kernels, exchange and gradsync, which loop over
+    # many shapes, and of partition and program, whose second opinions are slow. Under the sanitizers it is the modules' code that is
     # watched, and redzones stand around what a test hands to it.
-    if(module MATCHES "^(backend|partition)$")
+    if(module MATCHES "^(backend|partition|program|exchange|gradsync)$")
         target_compile_options(${name} PRIVATE -O1 -g1)
     else()
         target_compile_options(${name} PRIVATE -O0 -g1)

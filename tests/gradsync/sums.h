@@ -3,6 +3,7 @@
 #define FRINGE_TESTS_GRADSYNC_SUMS_H
 
 #include "../device.h"
+#include "../mix.h"
 #include "../support.h"
 
 #include "fringe/gradsync.h"
@@ -15,9 +16,9 @@ typedef float (*Element)(int rank, int64_t i, uint32_t round);
 
 // Magnitudes from 2^-12 to 2^12, so that another order of adding gives other bits. Never 0.
 static inline float element(int rank, int64_t i, uint32_t round) {
-    RandomKey key = random_key(9, RANDOM_GENERATE, round, 0, 0);
-    double draw = random_uniform32(key, i, 0, rank) - 0.5;
-    return ldexpf((float)draw, (int)((i * 7 + rank * 11) % 25) - 12);
+    uint32_t draw = test_mix((uint64_t)i << 8 | (uint64_t)rank, round);
+    double unit = ((double)draw + 0.5) * 0x1p-32 - 0.5;
+    return (float)unit * (float)(1 << (i * 7 + rank * 11) % 25) * 0x1p-12F;
 }
 
 static inline void fill(float *gradient, Element of, int64_t begin, int64_t end, uint32_t round) {
