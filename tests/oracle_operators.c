@@ -48,26 +48,34 @@ static double power(double x, double exponent) { return x > 0 ? pow(x, exponent)
 //   sym   D_v^-1/2 H W D_e^-1 H^T D_v^-1/2      row   D_v^-1 H W D_e^-1 H^T
 double *oracle_hyper_operator(const OracleGraph *g, const char *name) {
     bool sym = strcmp(name, "hyper-sym") == 0;
-    double *m = oracle_matrix(g->n, g->n);
+    double *m = oracle_matrix(g->n, g->n), *share = oracle_matrix(g->m, 1);
+    double *scale = oracle_matrix(g->n, 1);
+    for (int h = 0; h < g->m; h++)
+        share[h] = power(arity(g, h), -1);
+    for (int v = 0; v < g->n; v++)
+        scale[v] = power(degree(g, v), sym ? -0.5 : -1);
     for (int v = 0; v < g->n; v++)
         for (int u = 0; u < g->n; u++) {
             double sum = 0;
             for (int h = 0; h < g->m; h++)
-                sum += g->target[v * g->m + h] * g->w[h] * power(arity(g, h), -1) *
-                       g->source[u * g->m + h];
-            m[v * g->n + u] =
-                sum * power(degree(g, v), sym ? -0.5 : -1) * (sym ? power(degree(g, u), -0.5) : 1);
+                sum += g->target[v * g->m + h] * g->w[h] * share[h] * g->source[u * g->m + h];
+            m[v * g->n + u] = sum * scale[v] * (sym ? scale[u] : 1);
         }
+    free(share);
+    free(scale);
     return m;
 }
 
 double *oracle_hyper_stage(const OracleGraph *g, const char *name, int stage) {
     double *m = oracle_matrix(g->n, g->m);
     bool sym = strcmp(name, "hyper-sym") == 0, mean = strcmp(name, "hyper-mean") == 0;
+    double *share = oracle_matrix(g->m, 1);
+    for (int h = 0; h < g->m; h++)
+        share[h] = power(arity(g, h), -1);
     for (int v = 0; v < g->n; v++) {
         double root = power(degree(g, v), -0.5), whole = power(degree(g, v), -1);
         for (int h = 0; h < g->m; h++) {
-            double in = g->source[v * g->m + h] * power(arity(g, h), -1);
+            double in = g->source[v * g->m + h] * share[h];
             if (stage == 0)
                 m[h * g->n + v] = in * (mean ? 1 : g->w[h]) * (sym ? root : 1);
             else
@@ -75,6 +83,7 @@ double *oracle_hyper_stage(const OracleGraph *g, const char *name, int stage) {
                     g->target[v * g->m + h] * (mean ? g->w[h] : 1) * (sym ? root : whole);
         }
     }
+    free(share);
     return m;
 }
 

@@ -4,8 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+// random_uniform32; the four numbers of a block are made once where they are asked for in turn.
 static double uniform(uint64_t seed, int draw, int64_t row, int64_t column) {
-    return random_uniform32(random_key(seed, RANDOM_GENERATE, 0, draw, 0), row, 0, column);
+    static uint64_t last_seed;
+    static int64_t last_row, last_block = -1;
+    static int last_draw;
+    static uint32_t word[4];
+    int64_t block = column / 4;
+    if (block != last_block || row != last_row || draw != last_draw || seed != last_seed) {
+        last_block = block, last_row = row, last_draw = draw, last_seed = seed;
+        random_block(word, random_key(seed, RANDOM_GENERATE, 0, draw, 0), row, 0, (uint32_t)block);
+    }
+    return ((double)word[column % 4] + 0.5) * 0x1p-32;
 }
 
 static bool has_edge(const TestGraphKind *k, uint64_t seed, int64_t i, int64_t j) {
@@ -34,21 +44,33 @@ static void add_copies(Dataset *d, const TestGraphKind *k, int64_t i, int64_t j,
         add_edge(d, j, second);
 }
 
+// [n, n]; those of an undirected graph are drawn once for both directions.
+static bool *draw_edges(const TestGraphKind *k, uint64_t seed) {
+    int64_t n = k->nodes;
+    bool *has = ALLOC(bool, n *n, "edges"), both = !k->directed && k->edge == NULL;
+    for (int64_t i = 0; i < n; i++)
+        for (int64_t j = 0; j < n; j++)
+            has[i * n + j] = both && j < i ? has[j * n + i] : has_edge(k, seed, i, j);
+    return has;
+}
+
 static void add_edges(Dataset *d, const TestGraphKind *k, uint64_t seed) {
     int64_t n = k->nodes;
+    bool *has = draw_edges(k, seed);
     bool weights = k->weighted || k->twice == TWICE_MERGED;
     d->offset = ALLOC(int64_t, n + 1, "offsets");
     d->target = ALLOC(int32_t, 2 * n * n, "targets");
     d->weight = weights ? ALLOC(float, 2 * n * n, "weights") : NULL;
     for (int64_t i = 0; i < n; i++) {
         for (int64_t j = 0; j < n; j++) {
-            if (!has_edge(k, seed, i, j))
+            if (!has[i * n + j])
                 continue;
             int64_t a = !k->directed && i > j ? j : i, b = !k->directed && i > j ? i : j;
             add_copies(d, k, i, j, k->weighted ? (float)(0.25 + uniform(seed, 2, a, b)) : 1);
         }
         d->offset[i + 1] = d->edges;
     }
+    memory_free(has);
 }
 
 // ---- pins of a hypergraph
