@@ -241,8 +241,7 @@ typedef struct Config {
     } gradients;
     struct {
         char input_features[CONFIG_WORD]; // exchange | auto (features are exchanged once)
-        char order[CONFIG_WORD]; // aggregate-first | auto (transform first if that makes rows
-                                 // narrower)
+        char order[CONFIG_WORD]; // aggregate-first | transform-first | auto (if rows get narrower)
         char receptive_field[CONFIG_WORD]; // all | auto (receptive field of the training nodes)
         char cover[CONFIG_WORD];           // sources | targets | replicas | min
     } lossless;
@@ -277,7 +276,8 @@ typedef struct Config {
         char backend[CONFIG_WORD];   // of a family
         char simd[CONFIG_WORD];      // auto | plain | avx2 | avx512
         char spmm[CONFIG_WORD];      // of a device: own | cusparse | auto (measured)
-        char precision[CONFIG_WORD]; // of dense products: fp32 | bf16 | bf16x3
+        char precision[CONFIG_WORD]; // fp32 | bf16 | bf16x3 | auto (measured; never in a trainer)
+        double precision_error;      // that auto allows
         bool device_messages;        // MPI reads and writes the device's memory where it can
         char panels[CONFIG_WORD];    // sparse kernel: auto (measured) | rows | 128 | 64 | 32
     } run;

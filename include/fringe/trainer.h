@@ -80,6 +80,25 @@ typedef struct ExchangeSummary {
 
 enum { SUMMARY_PAIRS = 32, SUMMARY_HOST = 64 };
 
+// What run.precision=auto measured, by RowsType, the same on all ranks.
+enum { PRECISIONS = 2 };
+typedef struct PrecisionChoice {
+    char taken[CONFIG_WORD];    // a value of run.precision; "": nothing is chosen
+    bool measured;              // false: a run that is resumed had it
+    double bound;               // run.precision_error
+    double seconds[PRECISIONS]; // three products of each matrix, slowest rank; -1: there is none
+    double error[PRECISIONS];   // the largest of a matrix: norm of what its forward product is off
+                                // sums in double / their norm; infinite where they overflow
+} PrecisionChoice;
+// Measures products of at most 4096 rows of each rank with the first weights of run.seed. Before a
+// trainer is made; starts the backend. False: it does not start, or the config is wrong.
+// Collective.
+bool precision_measure(PrecisionChoice *choice, const Config *config, const Shard *shard,
+                       const Comm *comm, Error *err);
+// Takes the fastest that was measured with an error of at most `bound`. EXIT_CONFIG: there is none.
+// Local, the same on all ranks.
+bool precision_take(PrecisionChoice *choice, double bound, Error *err);
+
 // Facts about a training before its first epoch that take all ranks to know.
 typedef struct RunSummary {
     double baseline[4];          // of model_baseline
@@ -92,6 +111,7 @@ typedef struct RunSummary {
     size_t device_predicted;     // of a device; 0 where device memory is the host's
     bool sparse;                 // features are multiplied as CSR
     const char *dense_why;       // why sparse features are not; NULL
+    PrecisionChoice precision;   // of run.precision=auto, as the caller has it
     int exchanges;
     ExchangeSummary exchange[2 * MODEL_LAYERS]; // [exchanges]
     double norm_bytes[2];                       // of model_norm_bytes; 0: no norm of columns
@@ -150,8 +170,9 @@ const Trace *trainer_trace(const Trainer *trainer);
 StateSections *trainer_sections(Trainer *trainer);
 // What a training runs on; "": not known, or nothing to choose.
 typedef struct KernelChoice {
-    char backend[CONFIG_WORD]; // the name of a member
-    char spmm[CONFIG_WORD];    // Backend.spmm
+    char backend[CONFIG_WORD];   // the name of a member
+    char spmm[CONFIG_WORD];      // Backend.spmm
+    char precision[CONFIG_WORD]; // run.precision
 } KernelChoice;
 KernelChoice trainer_kernel_choice(const Trainer *trainer);
 // What train.lr_schedule=plateau knows of past evaluations.

@@ -242,7 +242,8 @@ class RunSection:
     backend: Optional[Literal["cpu", "cuda", "auto"]] = None
     simd: Optional[Literal["auto", "plain", "avx2", "avx512"]] = None
     spmm: Optional[Literal["own", "cusparse", "auto"]] = None
-    precision: Optional[Literal["fp32", "bf16", "bf16x3"]] = None
+    precision: Optional[Literal["fp32", "bf16", "bf16x3", "auto"]] = None
+    precision_error: Optional[float] = None
     device_messages: Optional[bool] = None
     panels: Optional[Literal["auto", "rows", "128", "64", "32"]] = None
 

@@ -163,6 +163,8 @@ void checkpoint_read_kernels(KernelChoice *choice, const Json *document) {
     *choice = (KernelChoice){0};
     snprintf(choice->backend, CONFIG_WORD, "%s", json_get_text(backend, "name"));
     snprintf(choice->spmm, CONFIG_WORD, "%s", json_get_text(backend, "spmm"));
+    const Json *run = json_get_of(json_get_of(document, "config", JSON_OBJECT), "run", JSON_OBJECT);
+    snprintf(choice->precision, CONFIG_WORD, "%s", json_get_text(run, "precision"));
 }
 
 // Of train.lr_schedule=plateau; the other schedules have none.

@@ -1,5 +1,6 @@
 // The backend of a resumed run: the one that its checkpoint was written on, so that its bits go on,
 // unless the command line names another. Also one that a config file has changed to waits for that.
+// And the precision that run.precision=auto stands for: that of the run, or what is measured once.
 
 #include "internal.h"
 
@@ -21,11 +22,17 @@ typedef struct Asking {
 
 static void find_kernels(void *context, Error *err) {
     Asking *asking = context;
+    RunRecord record;
     (void)err;
-    checkpoint_kernels(&asking->was, asking->run_dir);
+    if (checkpoint_kernels(&asking->was, asking->run_dir) ||
+        !record_read(&record, asking->run_dir, &(Error){0}))
+        return;
+    const char *precision = record_text(&record, "backend.precision"); // it has no checkpoint yet
+    snprintf(asking->was.precision, CONFIG_WORD, "%s", precision != NULL ? precision : "");
+    record_clear(&record);
 }
 
-// What the checkpoint of the run was written on. Collective.
+// What the run's checkpoint was written on, or what the run began with. Collective.
 static KernelChoice ask(Session *s, const Config *config) {
     Asking asking = {.run_dir = config->run.dir};
     comm_on_root(&s->comm, find_kernels, &asking, &s->err);
@@ -46,4 +53,47 @@ void resume_backend(Session *s, Config *config, const Options *options) {
             "the run goes on with its backend '%s'; add --set run.backend=%s to change it",
             SHOWN(was.backend), SHOWN(config->run.backend));
     snprintf(config->run.backend, sizeof config->run.backend, "%s", was.backend);
+}
+
+// ---- run.precision=auto
+
+void recall_precision(Session *s, const Config *config) {
+    KernelChoice was = ask(s, config);
+    if (was.precision[0] == 0 || strcmp(was.precision, s->precision.taken) == 0)
+        return;
+    s->precision = (PrecisionChoice){0};
+    snprintf(s->precision.taken, CONFIG_WORD, "%s", was.precision);
+}
+
+static void take(const Session *s, Config *config) {
+    snprintf(config->run.precision, CONFIG_WORD, "%s", s->precision.taken);
+}
+
+bool settle_precision(Session *s, Config *config, const Options *options) {
+    PrecisionChoice *choice = &s->precision;
+    if (strcmp(config->run.precision, "auto") != 0)
+        return true;
+    if (options->resume)
+        recall_precision(s, config);
+    if (choice->taken[0] == 0 &&
+        (!precision_measure(choice, config, &s->shard, &s->comm, &s->err) ||
+         !precision_take(choice, config->run.precision_error, &s->err)))
+        return false;
+    take(s, config);
+    return true;
+}
+
+bool find_precision(Session *s) {
+    if (strcmp(s->config.run.precision, "auto") != 0)
+        return true;
+    recall_precision(s, &s->config);
+    if (s->precision.taken[0] == 0)
+        return error_set(
+            &s->err, EXIT_CONFIG,
+            "run.precision=auto is measured when a training begins, and there is none "
+            "in %s; name the folder of the run in run.dir, or set run.precision=fp32 or "
+            "bf16",
+            s->config.run.dir);
+    take(s, &s->config);
+    return true;
 }

@@ -63,8 +63,11 @@ static bool variant_config(Session *s, const Variant *variant, const Options *op
 // Rank 0 trains; the others sleep and end with rank 0's error.
 static void run_single_rank(Session *s, const Options *options, RunResult *result) {
     if (s->comm.rank == 0) {
-        Session single = {
-            .config = s->config, .started = s->started, .compares = true, .described = true};
+        Session single = {.config = s->config,
+                          .started = s->started,
+                          .compares = true,
+                          .described = true,
+                          .precision = s->precision};
         Warnings warnings = {0};
         comm_self(&single.comm);
         comm_set_timeout(&single.comm, s->config.comm.timeout);

@@ -40,7 +40,8 @@ static void measure(const Inference *inference, const float *parameters, Metrics
 static void evaluate(Session *s, const Options *options) {
     Inference inference;
     Metrics metrics[4];
-    if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &(MemoryForecast){0}, &s->err))
+    if (!find_precision(s) ||
+        !inference_open(&inference, &s->config, &s->shard, &s->comm, &(MemoryForecast){0}, &s->err))
         return;
     float *parameters = load_weights(s, &inference.shape, options);
     if (options->all_metrics)

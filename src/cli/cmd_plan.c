@@ -220,6 +220,21 @@ static bool measure_once(Plan *p, PlanSpeed speed[MODES]) {
     return true;
 }
 
+// One measurement of the graph's own model, for all modes.
+static bool settle_precisions(Plan *p, const Shard *graph) {
+    PrecisionChoice choice;
+    Comm alone;
+    comm_self(&alone);
+    if (strcmp(p->config->run.precision, "auto") != 0)
+        return true;
+    if (!precision_measure(&choice, p->config, graph, &alone, &p->err) ||
+        !precision_take(&choice, p->config->run.precision_error, &p->err))
+        return false;
+    for (int m = 0; m < p->modes; m++)
+        snprintf(p->config[m].run.precision, CONFIG_WORD, "%s", choice.taken);
+    return true;
+}
+
 static bool estimate_all(Plan *p) {
     PlanSpeed speed[MODES];
     bool ok = open_cut(p, &p->cut, 1); // the whole graph, to measure on
@@ -229,7 +244,7 @@ static bool estimate_all(Plan *p) {
         double classes = graph->numeric ? 0 : graph->multilabel ? columns : 1;
         p->answers =
             (double)graph->set[NODES].total * (columns * sizeof(float) + classes * sizeof(int64_t));
-        ok = measure_once(p, speed);
+        ok = settle_precisions(p, graph) && measure_once(p, speed);
     }
     p->machine.speed = ok ? speed[0] : p->machine.speed;
     plan_cut_clear(&p->cut);

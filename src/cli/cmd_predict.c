@@ -222,6 +222,8 @@ static void predict(Session *s, const Options *options) {
     Inference inference;
     if (options->data != NULL && !new_data_take(s))
         return;
+    if (!find_precision(s))
+        return;
     MemoryForecast beside = plan_output(s, width_of(s, options->layer));
     if (!inference_open(&inference, &s->config, &s->shard, &s->comm, &beside, &s->err))
         return;

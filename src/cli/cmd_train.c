@@ -125,6 +125,8 @@ static bool begin(Run *run, const Options *options) {
         return false;
     if (options->resume)
         resume_backend(s, &run->config, options);
+    if (!settle_precision(s, &run->config, options))
+        return false;
     if (s->comm.rank == 0)
         progress_begin("plan", "messages and memory");
     if (!replay_read(&run->replay, &run->config, &s->comm, &s->err))
@@ -139,6 +141,7 @@ static bool begin(Run *run, const Options *options) {
                                .comm = &s->comm,
                                .seed = (uint64_t)run->seed};
     run->summary = trainer_summary(run->trainer);
+    run->summary.precision = s->precision;
     describe(run);
     if (options->resume && !resume(run))
         return false;
@@ -345,8 +348,10 @@ bool train_runs(Session *s, const Options *options, RunResult *result) {
     for (int i = 0; i < options->runs && ok; i++) {
         Run run = run_number(s, i, options->runs);
         announce(&run, options->runs);
-        if (sweeps && options->resume && sweep_is_done(s, &run.config))
+        if (sweeps && options->resume && sweep_is_done(s, &run.config)) {
+            recall_precision(s, &run.config); // the other runs of the point have it, too
             continue;
+        }
         ok = train_once(&run, options, &result[i]);
     }
     if (ok && options->runs > 1 && !sweeps)

@@ -227,7 +227,8 @@ typedef struct Session {
     bool compares;          // the output is a table, so the results of runs go to stderr
     bool described;         // the facts of the training are printed
     Sweep sweep;
-    IdleKeys idle;    // of the configs so far
+    PrecisionChoice precision; // of run.precision=auto, for all runs of the session or of a point
+    IdleKeys idle;             // of the configs so far
     RunFolder folder; // of train and compare: claimed by rank 0 for the life of the session
 } Session;
 
@@ -310,6 +311,15 @@ bool folder_claim(Session *session, RunFolder *folder, Config *config, RunClaim 
 // Gives a run that is resumed the backend of its checkpoint, unless the command line names one;
 // says so if the config names another. Collective.
 void resume_backend(Session *session, Config *config, const Options *options);
+// What run.precision=auto stands for, in its place: with --resume what the run began with, else
+// what the session chose for an earlier run, else what is measured. EXIT_CONFIG: nothing is as
+// exact as run.precision_error says. Collective.
+bool settle_precision(Session *session, Config *config, const Options *options);
+// Makes the precision that a run has, if it has begun, that of the session. Collective.
+void recall_precision(Session *session, const Config *config);
+// The same for a command that reads the weights of the config's run. EXIT_CONFIG: there is no run.
+// Collective.
+bool find_precision(Session *session);
 
 // --- cmd_generate.c: the sizes of the dataset that was written to `path` (stdout)
 

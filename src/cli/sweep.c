@@ -74,6 +74,7 @@ static bool train_point(Sweeping *w, int point) {
               (!changes_shard(&w->grid) || load_again(s));
     if (ok)
         w->score = score_shown(s->config.train.metric, shard_labels(&s->shard));
+    s->precision = (PrecisionChoice){0}; // another model
     s->sweep = (Sweep){name, point * w->options->runs, w->grid.points * w->options->runs};
     ok = ok && train_runs(s, w->options, result);
     s->sweep.point = NULL;

@@ -120,7 +120,31 @@ static void print_gradients(const Config *c, const Comm *comm) {
         print_coding(c);
 }
 
-static void print_precision(const Config *c) {
+static void put_speed(char *out, size_t size, const PrecisionChoice *choice, RowsType type) {
+    char seconds[QUANTITY];
+    if (choice->seconds[type] < 0)
+        snprintf(out, size, "not here");
+    else
+        snprintf(out, size, "%s, error %.2g", quantity_seconds(seconds, choice->seconds[type]),
+                 choice->error[type]);
+}
+
+// What run.precision=auto took, and why.
+static void print_choice(const PrecisionChoice *choice) {
+    char fp32[64], bf16[64];
+    put_speed(fp32, sizeof fp32, choice, ROWS_FP32);
+    put_speed(bf16, sizeof bf16, choice, ROWS_BF16);
+    if (choice->measured)
+        terminal_note("precision  auto took %s, as measured on products of this model:\n"
+                      "           fp32 %s; bf16 %s (allowed: %g)\n",
+                      choice->taken, fp32, bf16, choice->bound);
+    else
+        terminal_note("precision  auto took %s when the run began\n", choice->taken);
+}
+
+static void print_precision(const Config *c, const PrecisionChoice *choice) {
+    if (choice->taken[0] != 0)
+        print_choice(choice);
     if (strcmp(c->run.precision, "fp32") != 0)
         terminal_note("precision  %s: rows are bf16 in memory, and sums of products are fp32\n",
                       c->run.precision);
@@ -248,7 +272,7 @@ void print_training(const Config *config, const Shard *shard, const Comm *comm,
     print_norm(summary);
     print_halo(config, comm);
     print_gradients(config, comm);
-    print_precision(config);
+    print_precision(config, &summary->precision);
     print_memory(trainer, summary);
     terminal_detail("kernels    %s\n", trainer_kernels(trainer));
     print_baseline(shard, score, summary);

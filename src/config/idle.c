@@ -73,6 +73,7 @@ static const struct {
     {"gradients.rounding", "gradients.codec!=none|mean|keys|sketch|lowrank"},
     {"gradients.alpha", "gradients.codec!=none|lowrank gradients.memory=difference"},
     {"gradients.refresh", "gradients.codec!=none|lowrank gradients.memory=anchor"},
+    {"run.precision_error", "run.precision=auto"},
     {"run.spmm run.device_messages", "run.backend=cuda|auto"},
     {"run.panels", "run.backend!=cuda"},
 };

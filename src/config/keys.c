@@ -377,11 +377,16 @@ const Key config_own_keys[] = {
      "Which kernel adds up the rows of neighbours on a CUDA device: own, that of fringe; cusparse, "
      "NVIDIA's library; auto, what is faster here, measured at the start. Results of the two "
      "differ in rounding. The CPU ignores it."},
-    {"run.precision", KEY_WORD, AT(run.precision), "\"fp32\"", ANY, "fp32 bf16 bf16x3", ANY,
-     "Precision of a training and of what reads its weights: fp32; bf16, the rows of features, "
-     "layers and gradients are bf16 in memory, and what is added up, dense products above all, is "
-     "added up in fp32; bf16x3, inputs of dense products are sums of two bf16, for AMX alone. "
-     "Weights, the optimizer, the loss and logits stay fp32. A training goes on with the precision that it began with. Programs compute in fp32."},
+    {"run.precision", KEY_WORD, AT(run.precision), "\"fp32\"", ANY, "fp32 bf16 bf16x3 auto", ANY,
+     "Precision of a training, which keeps it, and of what reads its weights: fp32; bf16, the rows "
+     "of features, layers and gradients are bf16 in memory, and what is added up, dense products "
+     "above all, is added up in fp32; bf16x3, inputs of dense products are sums of two bf16, for "
+     "AMX alone; auto, the faster of fp32 and bf16 that run.precision_error allows, measured at "
+     "the "
+     "start. Weights, the optimizer, the loss and logits stay fp32. Programs compute in fp32."},
+    {"run.precision_error", KEY_DOUBLE, AT(run.precision_error), "0.01", "[0, 1]", ANY, ANY,
+     "Largest relative error that run.precision=auto allows: of products of the features with the "
+     "first weights, layer after layer, against sums in double. fp32 has 1e-7, bf16 0.003."},
     {"run.device_messages", KEY_BOOL, AT(run.device_messages), "false", ANY, ANY, ANY,
      "Gives MPI the halo messages in the memory of CUDA devices, if the MPI library of every rank "
      "is CUDA-aware; otherwise they go through pinned memory of the host. Results do not depend on "

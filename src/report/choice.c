@@ -1,4 +1,5 @@
-// What quantization.exchanges=measured found: in run.json and as lines.
+// What quantization.exchanges=measured found: in run.json and as lines. What run.precision=auto
+// found: in run.json.
 
 #include "internal.h"
 
@@ -63,4 +64,40 @@ void report_print_choice(const Sink *sink, const CodecChoice *choice) {
               (long long)choice->epoch);
     for (int i = 0; i < choice->count; i++)
         print_exchange(sink, &choice->exchange[i]);
+}
+
+// ---- run.precision=auto
+
+static void put_measured(JsonWriter *w, const char *name, const PrecisionChoice *choice,
+                         RowsType type) {
+    if (choice->seconds[type] < 0) // the backend has none
+        return;
+    json_begin_object(w, name);
+    json_put_double(w, "seconds", choice->seconds[type]);
+    json_put_double(w, "error", choice->error[type]);
+    json_end_object(w);
+}
+
+void report_put_precision(JsonWriter *w, const Report *report) {
+    static const char name[] = "precision_choice";
+    const PrecisionChoice *choice = &report->summary.precision;
+    const Json *earlier = json_get_of(report->before, name, JSON_OBJECT);
+    char how[240];
+    if (!choice->measured) {
+        if (earlier != NULL)
+            json_put_value(w, name, earlier);
+        return;
+    }
+    snprintf(how, sizeof how,
+             "The choice was measured, so the same command may make another one. run.precision=%s "
+             "is what this run has.",
+             choice->taken);
+    json_begin_object(w, name);
+    json_put_string(w, "taken", choice->taken);
+    json_put_bool(w, "reproducible_without_record", false);
+    json_put_string(w, "reproduce", how);
+    json_put_double(w, "error_allowed", choice->bound);
+    put_measured(w, "fp32", choice, ROWS_FP32);
+    put_measured(w, "bf16", choice, ROWS_BF16);
+    json_end_object(w);
 }

@@ -42,6 +42,8 @@ bool report_memory_costs(int *epochs, double memory);
 void report_print_choice(const Sink *sink, const CodecChoice *choice);
 // "codec_choice" of run.json, if there is one.
 void report_put_choice(JsonWriter *writer, const Report *report);
+// "precision_choice" of run.json, where run.precision=auto chose; a resumed run keeps it.
+void report_put_precision(JsonWriter *writer, const Report *report);
 
 // The live line: percent and time left. Writes a few times a second at most.
 void report_begin_stage(const Report *report);

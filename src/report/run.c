@@ -39,7 +39,7 @@ static void put_machine(JsonWriter *writer, const Report *report) {
     json_end_object(writer);
 }
 
-static void put_backend(JsonWriter *writer, const Trainer *trainer, const char *precision) {
+static void put_backend(JsonWriter *writer, const Trainer *trainer) {
     const Backend *backend = trainer_backend(trainer);
     KernelChoice choice = trainer_kernel_choice(trainer);
     json_begin_object(writer, "backend");
@@ -47,7 +47,7 @@ static void put_backend(JsonWriter *writer, const Trainer *trainer, const char *
     json_put_string(writer, "describe", backend->describe());
     json_put_string(writer, "plugin", backend->plugin != NULL ? backend->plugin() : NULL);
     json_put_string(writer, "spmm", choice.spmm[0] != 0 ? choice.spmm : NULL);
-    json_put_string(writer, "precision", precision);
+    json_put_string(writer, "precision", choice.precision);
     json_put_bool(writer, "device_messages", wire_uses_device_memory(backend));
     json_end_object(writer);
 }
@@ -220,12 +220,13 @@ bool report_write_run(Report *report, const RunResult *result, Error *err) {
     report_versions(&writer, NULL, trainer_backend(report->trainer));
     json_end_object(&writer);
     put_machine(&writer, report);
-    put_backend(&writer, report->trainer, report->config->run.precision);
+    put_backend(&writer, report->trainer);
     put_data(&writer, report);
     put_parts(&writer, report);
     put_exchanges(&writer, report);
     put_forecast(&writer, report);
     report_put_choice(&writer, report);
+    report_put_precision(&writer, report);
     if (result != NULL)
         put_result(&writer, report, result);
     if (report->ranks != NULL)

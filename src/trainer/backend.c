@@ -35,13 +35,18 @@ int device_ranks(const Backend *backend, const Comm *comm) {
     return is_device ? ranks : 0;
 }
 
+BackendStart backend_start_of(const Config *config, const Comm *comm) {
+    return (BackendStart){.vectors = config->run.simd,
+                          .spmm = config->run.spmm,
+                          .precision = config->run.precision,
+                          .node_rank = comm->node_rank,
+                          .node_size = comm->node_size};
+}
+
 // Bits of different backends differ, so `auto` takes a device only where all ranks have it.
 const Backend *backend_of(const Config *config, const Comm *comm, Error *err) {
-    BackendStart how = {.vectors = config->run.simd,
-                        .spmm = config->run.spmm,
-                        .precision = config->run.precision,
-                        .node_rank = comm->node_rank,
-                        .node_size = comm->node_size};
+    assert(strcmp(config->run.precision, "auto") != 0); // precision_take has settled it
+    BackendStart how = backend_start_of(config, comm);
     const Backend *backend = backend_open(config->run.backend, &how, err);
     if (!same_everywhere(comm, row_of(backend)) &&
         strcmp(config->run.backend, backend_family.automatic) == 0)

@@ -77,6 +77,9 @@ struct Trainer {
 // launcher may show all ranks of a machine the same device, or each another one. Collective.
 int device_ranks(const Backend *backend, const Comm *comm);
 
+// What a backend is started with, but for the ranks that share its device. Local.
+BackendStart backend_start_of(const Config *config, const Comm *comm);
+
 // Optimizers are a table (optimizer.c); sgd is the smallest member and the one to copy.
 typedef struct Optimizer {
     const char *name;

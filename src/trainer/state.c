@@ -110,6 +110,7 @@ KernelChoice trainer_kernel_choice(const Trainer *t) {
     snprintf(choice.backend, CONFIG_WORD, "%s", t->backend->name);
     if (t->backend->spmm != NULL)
         snprintf(choice.spmm, CONFIG_WORD, "%s", t->backend->spmm());
+    snprintf(choice.precision, CONFIG_WORD, "%s", t->config->run.precision);
     return choice;
 }
 

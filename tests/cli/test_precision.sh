@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# once
+# If this failed, run.precision=auto would not say what it took and why, a resumed run or the runs of
+# one command would measure anew and train other bits, or what reads a run's weights would not know
+# its precision.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+tiny
+
+auto="--set run.precision=auto --set train.epochs=8 --set run.checkpoint_every=2 --set run.keep_checkpoints=100"
+train() { "$FRINGE" train tiny.json $auto "$@"; }
+taken() { # RUN: what it says in all places
+    python3 - "$1" <<'PY'
+import json, sys
+run = json.load(open(f"{sys.argv[1]}/run.json"))
+words = {run["precision_choice"]["taken"], run["backend"]["precision"], run["config"]["run"]["precision"]}
+print(*words)
+PY
+}
+
+for ranks in 1 2; do
+    expect "a run on $ranks" 0 '^precision +auto took (fp32|bf16), as measured on products of this model:$' \
+        train --ranks $ranks --set run.dir=whole-$ranks
+    grep -qE '^ +fp32 [0-9.]+ [a-zµ]+, error [0-9.e-]+; bf16 [0-9.]+ [a-zµ]+, error 0[.]00[0-9]+ \(allowed: 0[.]01\)$' out ||
+        fail "and why: $(cat out)"
+    [ "$(awk 'length > 80' out | grep -c precision)" -eq 0 ] || fail "in 80 columns: $(cat out)"
+    [[ $(taken whole-$ranks) =~ ^(fp32|bf16)$ ]] || fail "everywhere the same: $(taken whole-$ranks)"
+done
+python3 - <<'PY' || fail "run.json has what was measured"
+import json
+choice = json.load(open("whole-2/run.json"))["precision_choice"]
+assert choice["error_allowed"] == 0.01 and choice["reproducible_without_record"] is False
+assert f"run.precision={choice['taken']}" in choice["reproduce"]
+assert choice["taken"] == ("bf16" if choice["bf16"]["seconds"] < choice["fp32"]["seconds"] else "fp32")
+PY
+
+word=$(taken whole-2)
+expect "the same by name" 0 result "$FRINGE" train tiny.json $auto --set run.precision=$word --ranks 2 --set run.dir=named
+same "has the same metrics" <(timeless whole-2) <(timeless named)
+same "and the same model" whole-2/checkpoints/epoch-8/model.safetensors named/checkpoints/epoch-8/model.safetensors
+
+# As if killed after epoch 4. The bound would be refused if anything was measured anew.
+mkdir -p cut/checkpoints
+cp whole-2/.fringe cut/
+cp -r whole-2/checkpoints/epoch-4 cut/checkpoints/
+cp whole-2/metrics.jsonl whole-2/run.json cut/
+expect "a resume" 0 "^precision +auto took $word when the run began$" train --ranks 2 --set run.dir=cut \
+    --resume auto --set run.precision_error=1e-9
+same "goes on as it was" <(timeless whole-2) <(timeless cut)
+same "to the same model" whole-2/checkpoints/epoch-8/model.safetensors cut/checkpoints/epoch-8/model.safetensors
+python3 - <<'PY' || fail "run.json of a resumed run has what was measured"
+import json
+a, b = (json.load(open(f"{run}/run.json"))["precision_choice"] for run in ("whole-2", "cut"))
+assert a == b
+PY
+rm -r cut/checkpoints
+expect "a resume before the first checkpoint" 0 "^precision +auto took $word when the run began$" train --ranks 2 \
+    --set run.dir=cut --resume auto --set run.precision_error=1e-9
+same "begins as it was" <(timeless whole-2) <(timeless cut)
+
+tight="--set run.precision_error=1e-4"
+expect "a bound below bf16's" 0 '^precision +auto took fp32' train $tight --set run.dir=tight
+expect "the other precision by name" 78 'run.precision was "fp32", is "bf16"' train --set run.precision=bf16 \
+    --set run.dir=tight --resume auto
+expect "a bound below fp32's" 78 'run.precision_error 1e-09: no precision is that exact: .* in fp32 and .* in bf16; allow more' \
+    train --ranks 2 --set run.dir=no --set run.precision_error=1e-9
+expect "not a share" 78 'run.precision_error' train --set run.dir=no --set run.precision_error=2
+expect "a bound of nothing" 0 'run.precision_error has no effect, because run.precision is fp32' \
+    "$FRINGE" train tiny.json --set run.precision_error=0.1 --set run.dir=idle
+
+# One command measures once, and a sweep for each of its points.
+expect "several runs" 0 result train --runs 3 --set run.dir=several
+measured() { # RUN...: how many measurements they have between them
+    python3 - "$@" <<'PY'
+import json, sys
+print(len({json.dumps(json.load(open(f"{run}/run.json"))["precision_choice"]) for run in sys.argv[1:]}))
+PY
+}
+[ "$(measured several/run-*)" -eq 1 ] || fail "measure once"
+expect "a sweep" 78 '1e-09: no precision is that exact' train --sweep run.precision_error=0.0001,1e-9 --set run.dir=sweep
+[ "$(taken sweep/*0.0001/run-1)" = fp32 ] || fail "its first point: $(ls -R sweep)"
+expect "a sweep of two runs" 0 result train --sweep train.lr=0.01 --runs 2 --set run.dir=point
+word=$(taken point/*/run-1)
+rm -r point/*/run-2
+expect "the rest of a point" 0 "^precision +auto took $word when the run began$" train --sweep train.lr=0.01 --runs 2 \
+    --set run.dir=point --resume auto --set run.precision_error=1e-9
+
+# What reads the weights takes the run's own.
+"$FRINGE" evaluate tight >want 2>/dev/null
+expect "evaluate" 0 '^test' "$FRINGE" evaluate tiny.json $auto --set run.dir=tight
+grep -v '^[a-z]* *.*\(found in the cache\|safetensors\)' out | cmp - <(cat want) || fail "gives its scores: $(cat out want)"
+expect "predict" 0 'scores.npy' "$FRINGE" predict tiny.json $auto --set run.dir=tight -o answers
+mkdir -p empty
+expect "no run" 78 'run.precision=auto is measured when a training begins, and there is none in empty' \
+    "$FRINGE" evaluate tiny.json $auto --set run.dir=empty --weights tight/checkpoints/epoch-8/model.safetensors
+expect "plan" 0 '^fits' "$FRINGE" plan tiny.json $auto --compute 50,10
+expect "compare" 0 'vanilla' "$FRINGE" compare tiny.json $auto --ranks 2 --modes vanilla,alone --set run.dir=compared
+[ "$(measured compared/{vanilla,alone-1-thread,alone-all-cores})" -eq 1 ] || fail "compares one precision"
+
+finish
