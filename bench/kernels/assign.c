@@ -161,7 +161,7 @@ static void measure_solver(Bench *bench, const Five *five, const char *what) {
     double longest = 0;
     for (int i = 0; i < PROBLEMS; i++)
         longest = fmax(longest, run_solver(solver, &five->problem[i], &five->solution[i]));
-    // with starting the program and reading its text
+    // with starting the program and reading its bytes
     bench_at_most(bench, longest, "s", 1, "its limit", 1, "%s, fringe-solver", what);
 }
 

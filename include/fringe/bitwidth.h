@@ -108,8 +108,8 @@ bool solution_is_open(const Solution *solution, const Problem *problem);
 // A lower bound of the objective from the LP relaxation's duals (A.7). Local.
 double problem_bound(const Problem *problem);
 
-// ---- the text that fringe-solver reads and writes: lines of words. Doubles are written as %.17g,
-// so that they are read back bit for bit. Readers check everything and trust no count.
+// ---- the bytes that fringe-solver reads and writes, in a file that one can seek in. Readers check
+// everything and trust no count.
 bool problem_write(const Problem *problem, const uint8_t *incumbent, FILE *file);
 bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err);
 bool solution_write(const Solution *solution, const Problem *problem, FILE *file);

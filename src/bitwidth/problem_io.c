@@ -1,252 +1,144 @@
-// Problems and solutions as text, for the pipe to fringe-solver:
+// Problems and solutions as bytes, for fringe-solver, which is of the same build and on the same
+// host:
 //
-//   fringe-problem 1                       fringe-solution 1
-//   layer 1 direction 0                    by glpk seconds 0.25 bound 0.1
-//   lambda 0.5 hidden 0                    trouble signal 6
-//   widths 2                               groups 3
-//   2 64                                   012
-//   4 128                                  end
-//   rounds 1 links 2 groups 3
-//   round 2                                links of the round
-//   link 0 1 1e-4 2                        source, target, gamma, groups
-//   1.5 1e-9 100 0                         beta, theta, rows, index of the incumbent's width
-//   0.5 1e-9 37 0
-//   link 1 0 1e-4 1
-//   2.5 1e-9 100 1
-//   end
+//   problem    mark, Problem, round_begin, link, group, the incumbent's choice
+//   solution   mark, Solution, choice
 //
-// The line "trouble" exists only if a process of GLPK ended too early: "signal N" or "exit N".
-// Doubles have 17 digits, so they are read back bit for bit. A reader loads the whole text first
-// and refuses a count that is larger than the text can hold before it allocates memory for it.
+// Pointers of the two structs are written as NULL. A reader needs a file that it can seek in,
+// because it compares the counts with the file's size before it takes memory for them.
 
 #include "internal.h"
-#include "tokenizer.h"
 
-#include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum {
-    CHOICES_IN_LINE = 60,
-    ROUND_BYTES = 8, // "round 0\n": the fewest bytes of a round in the text
-    LINK_BYTES = 13, // "link 0 1 0 0\n"
-    GROUP_BYTES = 8, // "0 1 1 0\n"
-    LAST_SIGNAL = 64,
-    LAST_EXIT = 255
-};
+enum { LAST_SIGNAL = 64, LAST_EXIT = 255 };
 
-// --- writing
+typedef struct Mark { // the first bytes
+    char text[20];
+    int version;
+} Mark;
+static const Mark problem_mark = {"fringe-problem", 2}, solution_mark = {"fringe-solution", 2};
 
-static void write_head(const Problem *p, FILE *file) {
-    fprintf(file, "fringe-problem 1\nlayer %d direction %d\nlambda %.17g hidden %.17g\nwidths %d\n",
-            p->layer, p->direction, p->lambda, p->hidden, p->widths);
-    for (int b = 0; b < p->widths; b++)
-        fprintf(file, "%d %" PRId64 "\n", p->bits[b], p->row_bytes[b]);
-    fprintf(file, "rounds %d links %d groups %" PRId64 "\n", p->rounds, p->links, p->groups);
+static bool put(FILE *file, const void *from, int64_t count, size_t size) {
+    return fwrite(from, size, (size_t)count, file) == (size_t)count;
 }
 
 bool problem_write(const Problem *p, const uint8_t *incumbent, FILE *file) {
-    write_head(p, file);
-    for (int r = 0; r < p->rounds; r++) {
-        fprintf(file, "round %d\n", p->round_begin[r + 1] - p->round_begin[r]);
-        for (int c = p->round_begin[r]; c < p->round_begin[r + 1]; c++) {
-            const Link *link = &p->link[c];
-            fprintf(file, "link %d %d %.17g %" PRId64 "\n", link->source, link->target, link->gamma,
-                    link->end - link->begin);
-            for (int64_t g = link->begin; g < link->end; g++)
-                fprintf(file, "%.17g %.17g %" PRId64 " %d\n", p->group[g].beta, p->group[g].theta,
-                        p->group[g].rows, incumbent[g]);
-        }
-    }
-    fprintf(file, "end\n");
-    return fflush(file) == 0 && ferror(file) == 0;
+    Problem head = *p;
+    head.round_begin = NULL;
+    head.link = NULL;
+    head.group = NULL;
+    return put(file, &problem_mark, 1, sizeof problem_mark) && put(file, &head, 1, sizeof head) &&
+           put(file, p->round_begin, p->rounds + 1, sizeof *p->round_begin) &&
+           put(file, p->link, p->links, sizeof *p->link) &&
+           put(file, p->group, p->groups, sizeof *p->group) &&
+           put(file, incumbent, p->groups, sizeof *incumbent) && fflush(file) == 0;
 }
 
 bool solution_write(const Solution *solution, const Problem *problem, FILE *file) {
-    fprintf(file, "fringe-solution 1\nby %s seconds %.17g bound %.17g\n", solution->by,
-            solution->seconds, solution->bound);
-    if (solution->trouble != 0)
-        fprintf(file, "trouble %s %d\n", solution->trouble > 0 ? "signal" : "exit",
-                abs(solution->trouble));
-    fprintf(file, "groups %" PRId64 "\n", problem->groups);
-    for (int64_t g = 0; g < problem->groups; g++) {
-        bool last = g == problem->groups - 1 || g % CHOICES_IN_LINE == CHOICES_IN_LINE - 1;
-        fprintf(file, "%d%s", solution->choice[g], last ? "\n" : "");
-    }
-    fprintf(file, "end\n");
-    return fflush(file) == 0 && ferror(file) == 0;
-}
-
-// Reads a count of things that need at least `bytes_each` bytes each in the rest of the text.
-static bool read_count(Words *w, const char *what, int64_t bytes_each, int64_t *out) {
-    return words_int(w, what, 0, (w->end - w->at) / bytes_each, out);
-}
-
-static bool read_end(Words *w) {
-    if (!words_name(w, "end"))
-        return false;
-    words_next(w);
-    return w->word[0] == 0 || words_refuse(w, "nothing after the end");
+    Solution head = *solution;
+    head.choice = NULL;
+    return put(file, &solution_mark, 1, sizeof solution_mark) && put(file, &head, 1, sizeof head) &&
+           put(file, solution->choice, problem->groups, sizeof *solution->choice) &&
+           fflush(file) == 0;
 }
 
 // --- reading
 
-static bool read_head(Words *w, Problem *head) {
-    int version;
-    if (!words_name(w, "fringe-problem") || !words_small(w, "a version", &version))
-        return false;
-    if (version != 1)
-        return error_set(w->err, EXIT_DATA,
-                         "the problem has version %d; this program reads version 1", version);
-    if (!words_name(w, "layer") || !words_small(w, "a layer", &head->layer) ||
-        !words_name(w, "direction") || !words_small(w, "a direction", &head->direction) ||
-        !words_name(w, "lambda") || !words_double(w, "a number", &head->lambda) ||
-        !words_name(w, "hidden") || !words_double(w, "seconds", &head->hidden) ||
-        !words_name(w, "widths") || !words_small(w, "a number of widths", &head->widths))
-        return false;
-    if (head->widths < 1 || head->widths > PROBLEM_WIDTHS)
-        return words_refuse(w, "1 to 8 widths");
-    for (int b = 0; b < head->widths; b++)
-        if (!words_small(w, "bits", &head->bits[b]) ||
-            !words_int(w, "bytes of a row", 1, INT64_MAX, &head->row_bytes[b]))
-            return false;
+static bool get(FILE *file, void *to, int64_t count, size_t size) {
+    return fread(to, size, (size_t)count, file) == (size_t)count;
+}
+
+// Reads the mark and the struct behind it. *left: the bytes of the file behind both.
+static bool read_head(FILE *file, const Mark *mark, void *head, size_t bytes, int64_t *left,
+                      Error *err) {
+    Mark found;
+    long begin = ftell(file), end = fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
+    if (begin < 0 || end < 0 || fseek(file, begin, SEEK_SET) != 0)
+        return error_set(err, EXIT_IO, "one cannot seek in the file of the %s", mark->text);
+    if (!get(file, &found, 1, sizeof found) || memcmp(&found, mark, sizeof found) != 0)
+        return error_set(err, EXIT_DATA, "this is no %s of version %d", mark->text, mark->version);
+    if (!get(file, head, 1, bytes))
+        return error_set(err, EXIT_DATA, "the %s ends early", mark->text);
+    *left = end - begin - (int64_t)(sizeof found + bytes);
     return true;
 }
 
-// Reads one link and its groups, which follow the first `*groups` groups.
-static bool read_link(Words *w, Problem *p, Link *link, int64_t *groups, uint8_t *incumbent) {
-    int64_t count, choice;
-    if (!words_name(w, "link") || !words_small(w, "a rank", &link->source) ||
-        !words_small(w, "a rank", &link->target) || !words_double(w, "seconds", &link->gamma) ||
-        !words_int(w, "groups that the problem has left", 0, p->groups - *groups, &count))
-        return false;
-    link->begin = *groups;
-    link->end = *groups += count;
-    for (int64_t g = link->begin; g < link->end; g++) {
-        Group *group = &p->group[g];
-        if (!words_double(w, "a beta", &group->beta) ||
-            !words_double(w, "a theta", &group->theta) ||
-            !words_int(w, "a number of rows", 1, INT64_MAX, &group->rows) ||
-            !words_int(w, "an index of a width", 0, p->widths - 1, &choice))
-            return false;
-        incumbent[g] = (uint8_t)choice;
-    }
-    return true;
+// True if arrays of these counts take exactly the bytes that are left.
+static bool counts_fit(const Problem *head, int64_t left) {
+    return head->rounds >= 0 && head->links >= 0 && head->groups >= 0 && head->groups <= left &&
+           left == (int64_t)sizeof(int) * ((int64_t)head->rounds + 1) +
+                       (int64_t)sizeof(Link) * head->links +
+                       (int64_t)(sizeof(Group) + 1) * head->groups;
 }
 
-static bool read_rounds(Words *w, Problem *p, uint8_t *incumbent) {
-    int64_t links, groups = 0;
-    for (int r = 0; r < p->rounds; r++) {
-        int begin = p->round_begin[r];
-        if (!words_name(w, "round") ||
-            !words_int(w, "links that the problem has left", 0, p->links - begin, &links))
-            return false;
-        p->round_begin[r + 1] = begin + (int)links;
-        for (int c = begin; c < begin + (int)links; c++)
-            if (!read_link(w, p, &p->link[c], &groups, incumbent))
-                return false;
-    }
-    return read_end(w) && problem_check(p, w->err);
+static bool check_choice(const Problem *p, const uint8_t *choice, Error *err) {
+    for (int64_t g = 0; g < p->groups; g++)
+        if (choice[g] >= p->widths)
+            return error_set(err, EXIT_DATA, "group %lld has width %d; there are %d widths",
+                             (long long)g, choice[g], p->widths);
+    return true;
 }
 
 bool problem_read(Problem *problem, uint8_t **incumbent, FILE *file, Error *err) {
-    Words w;
-    Problem head = {0};
-    int64_t rounds, links, groups;
+    Problem head;
+    int64_t left;
     *problem = (Problem){0};
     *incumbent = NULL;
-    if (!words_open(&w, "the problem", file, err))
+    if (!read_head(file, &problem_mark, &head, sizeof head, &left, err))
         return false;
-    bool ok = read_head(&w, &head) && words_name(&w, "rounds") &&
-              read_count(&w, "as many rounds as the text holds", ROUND_BYTES, &rounds) &&
-              words_name(&w, "links") &&
-              read_count(&w, "as many links as the text holds", LINK_BYTES, &links) &&
-              words_name(&w, "groups") &&
-              read_count(&w, "as many groups as the text holds", GROUP_BYTES, &groups);
-    if (ok) {
-        problem_init(problem, (int)rounds, (int)links, groups);
-        head.rounds = problem->rounds;
-        head.round_begin = problem->round_begin;
-        head.links = problem->links;
-        head.link = problem->link;
-        head.groups = problem->groups;
-        head.group = problem->group;
-        *problem = head;
-        *incumbent = ALLOC(uint8_t, groups, "incumbent of a problem");
-        ok = read_rounds(&w, problem, *incumbent);
-    }
-    words_close(&w);
-    if (!ok) {
-        memory_free(*incumbent);
-        *incumbent = NULL;
-        problem_clear(problem);
-    }
-    return ok;
+    if (!counts_fit(&head, left))
+        return error_set(err, EXIT_DATA, "the problem's counts do not fit the %lld bytes behind it",
+                         (long long)left);
+    problem_init(problem, head.rounds, head.links, head.groups);
+    head.round_begin = problem->round_begin;
+    head.link = problem->link;
+    head.group = problem->group;
+    *problem = head;
+    *incumbent = ALLOC(uint8_t, head.groups, "incumbent of a problem");
+    bool whole = get(file, head.round_begin, head.rounds + 1, sizeof *head.round_begin) &&
+                 get(file, head.link, head.links, sizeof *head.link) &&
+                 get(file, head.group, head.groups, sizeof *head.group) &&
+                 get(file, *incumbent, head.groups, 1);
+    if (!whole)
+        error_set(err, EXIT_IO, "the problem cannot be read");
+    if (whole && problem_check(problem, err) && check_choice(problem, *incumbent, err))
+        return true;
+    memory_free(*incumbent);
+    *incumbent = NULL;
+    problem_clear(problem);
+    return false;
 }
 
-// Reads one digit for each group, in words of any length.
-static bool read_choices(Words *w, const Problem *problem, uint8_t *choice) {
-    for (int64_t g = 0; g < problem->groups;) {
-        words_next(w);
-        for (const char *c = w->word; *c != 0 || c == w->word; c++, g++) {
-            if (*c < '0' || *c >= '0' + problem->widths || g == problem->groups)
-                return words_refuse(w, "an index of a width for each group");
-            choice[g] = (uint8_t)(*c - '0');
-        }
-    }
-    return true;
-}
-
-// Reads an optional "trouble" line, then the word "groups".
-static bool read_trouble(Words *w, int *trouble) {
-    int64_t number;
-    words_next(w);
-    if (strcmp(w->word, "trouble") == 0) {
-        words_next(w);
-        bool is_signal = strcmp(w->word, "signal") == 0;
-        if (!is_signal && strcmp(w->word, "exit") != 0)
-            return words_refuse(w, "signal or exit");
-        if (!words_int(w, "a number of it", 1, is_signal ? LAST_SIGNAL : LAST_EXIT, &number))
-            return false;
-        *trouble = (int)(is_signal ? number : -number);
-        words_next(w);
-    }
-    return strcmp(w->word, "groups") == 0 || words_refuse(w, "groups");
-}
-
-static bool read_solution(Words *w, Solution *solution, const Problem *problem) {
-    int version;
-    int64_t groups;
-    if (!words_name(w, "fringe-solution") || !words_small(w, "a version", &version))
-        return false;
-    if (version != 1)
-        return error_set(w->err, EXIT_DATA,
-                         "the solution has version %d; this program reads version 1", version);
-    if (!words_name(w, "by"))
-        return false;
-    words_next(w);
-    size_t letters = strspn(w->word, "abcdefghijklmnopqrstuvwxyz-");
-    if (letters == 0 || w->word[letters] != 0 || letters >= sizeof solution->by)
-        return words_refuse(w, "a name");
-    memcpy(solution->by, w->word, letters + 1);
-    return words_name(w, "seconds") && words_double(w, "seconds", &solution->seconds) &&
-           words_name(w, "bound") && words_double(w, "a bound", &solution->bound) &&
-           read_trouble(w, &solution->trouble) &&
-           words_int(w, "as many groups as the problem has", problem->groups, problem->groups,
-                     &groups) &&
-           read_choices(w, problem, solution->choice) && read_end(w);
+static bool check_solution(const Solution *solution, Error *err) {
+    size_t letters = strspn(solution->by, "abcdefghijklmnopqrstuvwxyz-");
+    if (letters == 0 || solution->by[letters] != 0)
+        return error_set(err, EXIT_DATA, "the solution does not say what found it");
+    if (!isfinite(solution->bound) || !isfinite(solution->seconds))
+        return error_set(err, EXIT_DATA, "the solution has the bound %g after %g seconds",
+                         solution->bound, solution->seconds);
+    return (solution->trouble >= -LAST_EXIT && solution->trouble <= LAST_SIGNAL) ||
+           error_set(err, EXIT_DATA, "the solution has the trouble %d", solution->trouble);
 }
 
 bool solution_read(Solution *solution, const Problem *problem, FILE *file, Error *err) {
-    Words w;
+    Solution head;
+    int64_t left;
+    *solution = (Solution){0};
+    if (!read_head(file, &solution_mark, &head, sizeof head, &left, err))
+        return false;
+    head.by[sizeof head.by - 1] = 0;
+    if (left != problem->groups)
+        return error_set(err, EXIT_DATA, "the solution is for %lld groups; the problem has %lld",
+                         (long long)left, (long long)problem->groups);
     solution_init(solution, problem);
-    bool ok = words_open(&w, "the solution", file, err);
-    if (ok) {
-        ok = read_solution(&w, solution, problem);
-        words_close(&w);
-    }
-    if (!ok) {
+    head.choice = solution->choice;
+    *solution = head;
+    bool whole = get(file, head.choice, left, 1);
+    if (!whole)
+        error_set(err, EXIT_IO, "the solution cannot be read");
+    if (!whole || !check_choice(problem, head.choice, err) || !check_solution(solution, err)) {
         solution_clear(solution);
         return false;
     }

@@ -7,10 +7,10 @@
 #include "assigner/internal.h"
 
 #include <signal.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct Asked {
     Config config;
@@ -138,8 +138,10 @@ TEST(a_better_solution_is_taken) {
     Asked asked;
     Recipe recipe = open_recipe();
     char warning[256] = "";
-    snprintf(late, sizeof late, "sleep 0.5; \"%s\" \"$@\" | sed 's/^groups/trouble signal 6\\n&/'",
-             solver);
+    snprintf(late, sizeof late,
+             "sleep 0.5; f=$(mktemp); \"%s\" \"$@\" >$f; "
+             "printf '\\006' | dd of=$f bs=1 seek=%zu conv=notrunc 2>/dev/null; cat $f; rm $f",
+             solver, 24 + offsetof(Solution, trouble)); // behind the mark
     play_solver("late", late);
     recipe.groups = 5;
     pose(&asked, &recipe, "glpk");

@@ -4,7 +4,7 @@
 //       writes a problem with a link for each pair of a ring, or for all that a rank sends (then
 //       thetas differ inside it), with that incumbent: the exact solution or one width for all
 //   helper_problem judge PROBLEM SOLUTION
-//       prints: by objective incumbent exact (objectives)
+//       prints: by objective incumbent exact (objectives) trouble
 #include "problems.h"
 
 static int pose(bool by_sender, int argc, char **argv) {
@@ -46,8 +46,8 @@ static int judge(char **argv) {
     }
     solution_init(&exact, &p);
     problem_solve(&p, &exact);
-    printf("%s %.17g %.17g %.17g\n", solution.by, solution.value.objective,
-           problem_value(&p, incumbent).objective, exact.value.objective);
+    printf("%s %.17g %.17g %.17g %d\n", solution.by, solution.value.objective,
+           problem_value(&p, incumbent).objective, exact.value.objective, solution.trouble);
     fclose(given);
     fclose(posed);
     solution_clear(&exact);

@@ -1,7 +1,9 @@
 // ranks: 1, once
-// If this failed, a problem would not reach the solver as it was posed, or a broken text could
+// If this failed, a problem would not reach the solver as it was posed, or broken bytes could
 // crash a run, fill its memory or smuggle in widths that no one chose.
 #include "problems.h"
+
+#include <stddef.h>
 
 static const Recipe some = {.ranks = 3,
                             .groups = 4,
@@ -22,10 +24,12 @@ static uint8_t *random_choice(const Problem *p, uint64_t seed) {
     return choice;
 }
 
-// What writing leaves in a file, as a string.
+enum { MARK_BYTES = 24 }; // in front of the struct
+
+// What writing leaves in a file.
 static char *text_of(FILE *file, size_t *bytes) {
     *bytes = (size_t)ftell(file);
-    char *text = memory_alloc(*bytes + 1, "test");
+    char *text = memory_alloc(*bytes, "test");
     rewind(file);
     assert_int_equal(fread(text, 1, *bytes, file), *bytes);
     fclose(file);
@@ -117,8 +121,7 @@ TEST(solutions_come_back_and_are_valued_again) {
         assert_memory_equal(&back.value, &value, sizeof value);
         assert_true(back.bound == a.bound && back.seconds == a.seconds);
         assert_int_equal(back.trouble, a.trouble);
-        for (size_t length = 0; length + 1 < bytes;
-             length++) { // without its last line break it is whole
+        for (size_t length = 0; length < bytes; length++) {
             Solution cut;
             assert_refused(read_solution(text, length, &p, &cut, &err), EXIT_DATA, " ");
         }
@@ -129,12 +132,12 @@ TEST(solutions_come_back_and_are_valued_again) {
     }
 }
 
-TEST(cut_texts_are_refused) {
+TEST(cut_files_are_refused) {
     Problem p = problem_random(&some, 1), back;
     uint8_t *choice = random_choice(&p, 1), *choice_back;
     size_t bytes;
     char *text = problem_text(&p, choice, &bytes);
-    for (size_t length = 0; length + 1 < bytes; length++) {
+    for (size_t length = 0; length < bytes; length++) {
         assert_refused(read_problem(text, length, &back, &choice_back, &err), EXIT_DATA, " ");
         assert_true(back.group == NULL && choice_back == NULL);
     }
@@ -143,11 +146,9 @@ TEST(cut_texts_are_refused) {
     problem_clear(&p);
 }
 
-// A mutated text is refused with a sentence, or is another problem that keeps all promises.
-TEST(mutated_texts_do_no_harm) {
-    static const char letters[] = "0123456789.-+eE \n\0xnaif\xff";
-    static const char *const words[] = {"-1",    "99999999999", "1e308",  "nan",  "inf", "0x10",
-                                        "1e999", "-0",          "1e-320", "link", "end", ""};
+// Mutated bytes are refused with a sentence, or are another problem that keeps all promises.
+TEST(mutated_bytes_do_no_harm) {
+    static const double words[] = {-1, 0, 1e308, NAN, INFINITY, 1e-320, 1, 1e17};
     Problem p = problem_random(&some, 2), back;
     uint8_t *choice = random_choice(&p, 2), *choice_back;
     size_t bytes;
@@ -158,19 +159,14 @@ TEST(mutated_texts_do_no_harm) {
     for (int i = 0; i < 30000; i++) {
         size_t length = bytes;
         memcpy(changed, text, bytes);
-        if (i % 2 == 0) { // some bytes
+        if (i % 3 == 0) // some bytes
             for (int64_t k = draw_int(&d, 1, 3); k > 0; k--)
-                changed[draw_int(&d, 0, (int64_t)bytes - 1)] = letters[draw_int(&d, 0, 23)];
-        } else { // a word in the place of some bytes
-            const char *word = words[draw_int(&d, 0, 11)];
-            size_t at = (size_t)draw_int(&d, 0, (int64_t)bytes - 8), put = strlen(word);
-            size_t end = at;
-            while (end < bytes && text[end] != ' ' && text[end] != '\n')
-                end++;
-            memcpy(changed + at, word, put);
-            memcpy(changed + at + put, text + end, bytes - end);
-            length = at + put + bytes - end;
-        }
+                changed[draw_int(&d, 0, (int64_t)bytes - 1)] = (char)draw_int(&d, -128, 127);
+        else if (i % 3 == 1) // a number
+            memcpy(changed + 8 * draw_int(&d, 0, (int64_t)bytes / 8 - 1),
+                   &words[draw_int(&d, 0, 7)], sizeof *words);
+        else // some bytes more or less
+            length = (size_t)draw_int(&d, (int64_t)bytes - 20, (int64_t)bytes + 20);
         Error said;
         if (read_problem(changed, length, &back, &choice_back, &said)) {
             assert_ok(problem_check(&back, &err));
@@ -187,86 +183,117 @@ TEST(mutated_texts_do_no_harm) {
         }
         assert_int_equal(memory_in_use(), before);
     }
-    assert_true(refused > 15000);
+    assert_true(refused > 15000 && refused < 28000);
     memory_free(changed);
     memory_free(text);
     memory_free(choice);
     problem_clear(&p);
 }
 
-// Counts beyond what the text can hold take no memory.
+// Writes the problem with what was changed in it, and reads that.
+static void assert_changed_refused(const Problem *p, const uint8_t *choice, const char *part) {
+    size_t bytes;
+    char *text = problem_text(p, choice, &bytes);
+    Problem back;
+    uint8_t *choice_back;
+    assert_refused(read_problem(text, bytes, &back, &choice_back, &err), EXIT_DATA, part);
+    memory_free(text);
+}
+
+TEST(broken_promises_are_refused) {
+    Recipe recipe = some;
+    recipe.exactly = true;
+    recipe.betas = BETAS_PLAIN;
+    Problem p = problem_random(&recipe, 1);
+    uint8_t *choice = random_choice(&p, 1);
+#define REFUSED(part, lvalue, value)                                                               \
+    do {                                                                                           \
+        __typeof__(lvalue) there = lvalue;                                                         \
+        lvalue = value;                                                                            \
+        assert_changed_refused(&p, choice, part);                                                  \
+        lvalue = there;                                                                            \
+    } while (false)
+    REFUSED("1 to 8 widths", p.widths, 9);
+    REFUSED("lambda is 2", p.lambda, 2);
+    REFUSED("hidden is nan", p.hidden, NAN);
+    REFUSED("there are 3 widths", choice[0], 3);
+    REFUSED("theta 0", p.group[0].theta, 0);
+    REFUSED("beta -1", p.group[0].beta, -1);
+    REFUSED("at most 2^53", p.group[0].rows, 900000000000000000);
+    REFUSED("descending betas", p.group[1].beta, p.group[0].beta * 2);
+    REFUSED("must begin at", p.link[1].begin, 0);
+    REFUSED("do not hold", p.round_begin[p.rounds], 1);
+    memory_free(choice);
+    problem_clear(&p);
+}
+
+// Counts beyond what the file holds take no memory.
 TEST(absurd_counts_are_refused) {
-#define HEAD "fringe-problem 1\nlayer 0 direction 0\nlambda 0.5 hidden 0\nwidths 1\n8 64\n"
     static const struct {
-        const char *text, *part;
+        size_t at;
+        int64_t count;
+        size_t bytes;
     } cases[] = {
-        {"", "expected fringe-problem, found ''"},
-        {"fringe-problem 2\n", "version 2"},
-        {"fringe-problem 1\nlayer 0 direction 0\nlambda 2 hidden 0\nwidths 9\n", "1 to 8 widths"},
-        {HEAD "rounds 2000000000 links 0 groups 0\nend\n", "as many rounds as the text holds"},
-        {HEAD "rounds 1 links 1000000 groups 0\nend\n", "as many links as the text holds"},
-        {HEAD "rounds 0 links 0 groups 9000000000000000000\nend\n", "as many groups"},
-        {HEAD "rounds 0 links 0 groups 99999999999999999999999\nend\n", "as many groups"},
-        {HEAD "rounds 0 links 0 groups -1\nend\n", "as many groups"},
-        {HEAD "rounds 1 links 0 groups 0\nround 1\nlink 0 1 0 0\nend\n", "links that the problem"},
-        {HEAD "rounds 1 links 2 groups 0\nround 1\nlink 0 1 0 0\nend\n            ", "2 links"},
-        {HEAD "rounds 0 links 0 groups 0\nend\nend\n", "nothing after the end"},
-        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n1 1 1 1\nend\n",
-         "index of a width"},
-        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n1 0 1 0\nend\n", "theta 0"},
-        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n-1 1 1 0\nend\n", "beta -1"},
-        {HEAD "rounds 1 links 1 groups 1\nround 1\nlink 0 1 0 1\n1 1 900000000000000000 0\nend\n",
-         "at most 2^53"},
-        {HEAD "rounds 1 links 1 groups 2\nround 1\nlink 0 1 0 2\n1 1 1 0\n2 1 1 0\nend\n",
-         "descending betas"},
+        {offsetof(Problem, rounds), 2000000000, 4}, {offsetof(Problem, rounds), -1, 4},
+        {offsetof(Problem, links), 1000000, 4},     {offsetof(Problem, links), -1, 4},
+        {offsetof(Problem, groups), INT64_MAX, 8},  {offsetof(Problem, groups), -1, 8},
+        {offsetof(Problem, groups), 1LL << 62, 8},  {offsetof(Problem, groups), 0, 8},
     };
+    Problem p = problem_random(&some, 1);
+    uint8_t *choice = random_choice(&p, 1);
+    size_t bytes;
+    char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes, "test");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        Problem p;
-        uint8_t *choice;
+        Problem back;
+        uint8_t *choice_back;
         int64_t peak = (int64_t)memory_peak();
-        assert_refused(read_problem(cases[i].text, strlen(cases[i].text), &p, &choice, &err),
-                       EXIT_DATA, cases[i].part);
+        memcpy(changed, text, bytes);
+        memcpy(changed + MARK_BYTES + cases[i].at, &cases[i].count, cases[i].bytes);
+        assert_refused(read_problem(changed, bytes, &back, &choice_back, &err), EXIT_DATA,
+                       "counts do not fit");
         assert_true((int64_t)memory_peak() - peak < 1 << 20);
     }
+    text[sizeof "fringe-problem" + 5]++;
+    Problem back;
+    uint8_t *none;
+    assert_refused(read_problem(text, bytes, &back, &none, &err), EXIT_DATA, "of version 2");
+    memory_free(changed);
+    memory_free(text);
+    memory_free(choice);
+    problem_clear(&p);
 }
 
 TEST(solutions_to_other_problems_are_refused) {
-#define ODD "fringe-solution 1\nby glpk seconds 0 bound 0\n"
-    static const struct {
-        const char *text, *part;
-    } cases[] = {
-        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 4\n0000\nend\n", "as many groups"},
-        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n0003\nend\n", "index of a width"},
-        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n003\nend\n", "index of a width"},
-        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n00\nend\n", "index of a width"},
-        {"fringe-solution 1\nby glpk seconds 0 bound nan\ngroups 3\n000\nend\n", "a bound"},
-        {"fringe-solution 1\nby \"}glpk seconds 0 bound 0\ngroups 3\n000\nend\n", "a name"},
-        {"fringe-solution 1\nby aaaaaaaaaaaaaaaa seconds 0 bound 0\ngroups 3\n000\nend\n",
-         "a name"},
-        {"fringe-solution 1\nby glpk seconds 0 bound 0\ngroups 3\n000\nend\nend\n",
-         "nothing after"},
-        {ODD "trouble\ngroups 3\n000\nend\n", "signal or exit"},
-        {ODD "trouble signal 0\ngroups 3\n000\nend\n", "a number of it"},
-        {ODD "trouble signal 65\ngroups 3\n000\nend\n", "a number of it"},
-        {ODD "trouble exit 256\ngroups 3\n000\nend\n", "a number of it"},
-        {ODD "trouble exit -1\ngroups 3\n000\nend\n", "a number of it"},
-        {ODD "trouble signal 6 6\ngroups 3\n000\nend\n", "expected groups, found '6'"},
-        {ODD "trouble signal 6\ntrouble signal 6\ngroups 3\n000\nend\n", "expected groups"},
-    };
-    Recipe recipe = some;
-    recipe.by_sender = recipe.exactly = true;
-    recipe.ranks = 3;
-    recipe.groups = 1;
-    Problem p = problem_random(&recipe, 1);
-    p.groups = 3; // of the 6 that are there
-    p.links = 1;
-    p.round_begin[1] = 1;
-    p.link[0].end = 3;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        Solution a;
-        assert_refused(read_solution(cases[i].text, strlen(cases[i].text), &p, &a, &err), EXIT_DATA,
-                       cases[i].part);
-        assert_true(a.choice == NULL);
+    Problem p = problem_random(&some, 1);
+    uint8_t *choice = random_choice(&p, 1);
+    const Solution good = {.by = "glpk", .choice = choice};
+    static const int troubles[] = {65, -256};
+    for (int i = 0; i < 9; i++) {
+        Solution a = good, back;
+        const char *part = "the trouble";
+        choice[2] = i == 0 ? 3 : 0;
+        if (i == 0)
+            part = "there are 3 widths";
+        else if (i < 3)
+            a.trouble = troubles[i - 1];
+        else if (i < 6) {
+            snprintf(a.by, sizeof a.by, "%s", i == 3 ? "" : i == 4 ? "\"}glpk" : "GLPK");
+            part = "what found it";
+        } else if (i < 8) {
+            *(i == 6 ? &a.bound : &a.seconds) = i == 6 ? NAN : INFINITY;
+            part = "the bound";
+        } else {
+            part = "is for ";
+        }
+        FILE *file = tmpfile();
+        assert_true(solution_write(&a, &p, file));
+        if (i == 8)
+            fputc(0, file);
+        rewind(file);
+        assert_refused(solution_read(&back, &p, file, &err), EXIT_DATA, part);
+        assert_true(back.choice == NULL);
+        fclose(file);
     }
+    memory_free(choice);
     problem_clear(&p);
 }
