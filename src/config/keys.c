@@ -10,7 +10,8 @@
 // path, kind, where, default (JSON), range, choices, unit, help
 const Key config_own_keys[] = {
     {"mode", KEY_WORD, AT(mode), "\"overlap\"", ANY, ANY, ANY,
-     "Preset of quantization.*, comm.* and lossless.*; explicit keys override it."},
+     "Preset: the defaults of keys of quantization.*, comm.* and lossless.*; explicit keys "
+     "override it."},
 
     {"data.path", KEY_PATH, AT(data.path), "\"\"", ANY, ANY, ANY,
      "The graph or hypergraph: a file, or a dataset directory of fringe."},
@@ -19,9 +20,9 @@ const Key config_own_keys[] = {
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
      "Features of a graph whose file has none: .npy [n, F] or .csv."},
     {"data.features_as", KEY_WORD, AT(data.features_as), "\"dense\"", ANY, "auto dense sparse", ANY,
-     "How features are kept, on disk and in memory. dense: all their numbers. sparse: those that "
-     "are not 0, as CSR; the first layer then multiplies before it aggregates, and other sums "
-     "round otherwise. auto: sparse where less than a tenth is not 0."},
+     "How features are kept, on disk and in memory. dense: all numbers. sparse: those that are "
+     "not 0; the first layer then multiplies before it aggregates, so that other sums round "
+     "otherwise. auto: sparse where less than a tenth is not 0."},
     {"data.labels", KEY_PATH, AT(data.labels), "\"\"", ANY, ANY, ANY,
      "Labels in a file beside the graph: .npy, [n] whole numbers or [n, K] 0/1; or .csv."},
     {"data.labels_are", KEY_WORD, AT(data.labels_are), "\"auto\"", ANY,
@@ -63,17 +64,14 @@ const Key config_own_keys[] = {
      "values instead of those of this dataset. predict --data sets it."},
     {"data.cache", KEY_TEXT, AT(data.cache), "\"\"", ANY, ANY, ANY,
      "Folder of prepared data and partitions. Empty: $XDG_CACHE_HOME/fringe or ~/.cache/fringe; "
-     "if neither variable is set, /tmp/fringe-cache-UID, which no other user may own or read."},
+     "without either, /tmp/fringe-cache-UID, which no other user may own or read."},
 
     {"partition.method", KEY_TEXT, AT(partition.method), "\"metis\"", ANY, ANY, ANY,
-     "Partitioning method. metis: fewest edges between parts; best and slowest. fennel, "
-     "fennel:N: streams the nodes in one pass or N passes, for graphs that are too large for "
-     "METIS. srp: replays the data as a stream (section stream). random, blocks: parts of equal "
-     "size that ignore the edges. file:PATH: one part number "
-     "per line. Of a hypergraph these cut the nodes, metis and fennel by the pairs in hyperedges; "
-     "a hyperedge then goes to the part with most of its pins (file:PATH: or as PATH.hpart.K "
-     "says). metis:star: cuts nodes and hyperedges of a hypergraph at once, for fewest pins "
-     "between parts."},
+     "metis: fewest edges between parts; best and slowest. fennel, fennel:N: one pass or N over "
+     "the nodes, for graphs too large for METIS. srp: replays the data as a stream (section "
+     "stream). random, blocks: equal sizes. file:PATH: one part number per line. Hyperedges go to "
+     "the part with most of their pins (file: or as PATH.hpart.K says); metis:star cuts nodes and "
+     "hyperedges at once, for fewest pins between parts."},
     {"partition.seed", KEY_INT, AT(partition.seed), "1", "[0, 4294967295]", ANY, ANY,
      "Seed of the partition; separate from run.seed, so that runs share their parts."},
     {"partition.balance", KEY_WORDS, AT(partition.balance), "[]", ANY, "train edges", ANY,
@@ -84,14 +82,13 @@ const Key config_own_keys[] = {
 
     {"stream.order", KEY_WORD, AT(stream.order), "\"hyperedges\"", ANY, ANY, ANY,
      "How partition.method=srp replays a dataset. hyperedges: each with all of its pins. nodes: "
-     "each with its hyperedges, of which only the pins so far are known. full: hyperedges with all "
-     "pins, in the order of their first node. pins: one by one, hyperedge by hyperedge. A graph is "
-     "replayed as the hypergraph in which each node has a hyperedge of itself and all that read "
-     "its row."},
+     "each with its hyperedges, of which only the pins so far are known. full: hyperedges in the "
+     "order of their first node. pins: one by one. A node of a graph has a hyperedge of itself "
+     "and all that read its row."},
     {"stream.score", KEY_WORD, AT(stream.score), "\"marginal\"", ANY, ANY, ANY,
      "How an arriving hyperedge or node chooses its part. marginal: fewest new replicas, and few "
-     "pins. fennel: nodes go where their hyperedges are, hyperedges follow most of their pins; "
-     "best where nodes arrive with hyperedges. thesis: |nodes there and its pins| + pins there. "
+     "pins. fennel: nodes go where their hyperedges are, hyperedges where most pins are; best "
+     "where nodes arrive with hyperedges. thesis: |nodes there and its pins| + pins there. "
      "Baselines: random, balance-big, aweto."},
     {"stream.refine", KEY_WORD, AT(stream.refine), "\"both\"", ANY, "none during after both", ANY,
      "When nodes and hyperedges move to the parts of their neighbours: during, inside a window "
@@ -101,10 +98,9 @@ const Key config_own_keys[] = {
     {"stream.iterations", KEY_INT, AT(stream.iterations), "10", "[1, 1000]", ANY, "passes",
      "Most passes of a refinement."},
     {"stream.epsilon", KEY_DOUBLE, AT(stream.epsilon), "0.1", "[0, 1000]", ANY, ANY,
-     "Share above the mean that a part of a snapshot, or of partition.method=srp, may have in pins "
-     "of its hyperedges. Hyperedges above it move away; where they are too large for that, a "
-     "warning "
-     "names the share that can be kept."},
+     "Share above the mean that a part of a snapshot, or of partition.method=srp, may have in "
+     "pins of its hyperedges. Hyperedges above it move away; where that cannot be, a warning "
+     "names the share that can."},
     {"stream.capacity", KEY_INT, AT(stream.capacity), "0", "[0, 2147483647]", ANY, "pins",
      "Pins that a part may have instead; 0: as stream.epsilon says."},
     {"stream.votes", KEY_WORD, AT(stream.votes), "\"all\"", ANY, "all window", ANY,
@@ -128,17 +124,17 @@ const Key config_own_keys[] = {
 
     {"quantization.codec", KEY_WORD, AT(quantization.codec), "\"fp32\"", ANY, ANY, ANY,
      "Encoding of halo rows: fp32 | bf16 | integer (1 to 8 or 16 bits, unbiased stochastic "
-     "rounding). The mode sets the default."},
+     "rounding)."},
     {"quantization.exchanges", KEY_TEXT, AT(quantization.exchanges), "\"all\"", ANY, ANY, ANY,
      "Exchanges of training (one per layer and direction) that use quantization.codec; the others "
      "send fp32. all | measured (those that the first epochs show to take longer with fp32) | "
-     "replay:RUN (as in an earlier run). The mode sets the default."},
+     "replay:RUN (as in an earlier run)."},
     {"quantization.before", KEY_WORD, AT(quantization.before), "\"post\"", ANY, "post conv", ANY,
      "Which rows training sends for a layer behind model.post. post: those that enter the "
      "convolution. conv: those before model.post, which change little from epoch to epoch; the "
-     "reader applies it, with the same dropout mask. Such a layer aggregates before it multiplies, "
-     "so that rows are wider where it narrows them, and gets rows of sources alone. Where a codec "
-     "rounds, model.post makes a bias of the order of the noise squared."},
+     "reader applies it, with the same dropout mask. Such a layer aggregates before it multiplies "
+     "and gets rows of sources alone; where a codec rounds, model.post makes a bias of the order "
+     "of the noise squared."},
     {"quantization.assign", KEY_TEXT, AT(quantization.assign), "\"adaptive\"", ANY, ANY, ANY,
      "How codec integer chooses the bit widths of rows: adaptive (solves a problem every "
      "quantization.period epochs) | uniform (quantization.initial_bits) | random | replay:RUN "
@@ -151,15 +147,13 @@ const Key config_own_keys[] = {
      "fp32 bf16", ANY, "Type in which the minimum and the step of a row are sent."},
     {"quantization.memory", KEY_WORD, AT(quantization.memory), "\"none\"", ANY,
      "none feedback difference anchor ef21 auto", ANY,
-     "What both ends remember of a halo row from one exchange to the next, at the cost of a copy "
-     "of "
-     "the rows at each: difference (sends the difference from a memory that follows the row: pays "
-     "where rows change little from epoch to epoch, which dropout in front of the exchange makes "
-     "impossible) | ef21 (that, rounded to the nearest value, which is biased until rows settle) | "
-     "anchor (sends the difference from the last row that was sent in fp32) | feedback (adds what "
-     "rounding lost to the next row) | auto (difference in the exchanges whose rows have changed "
-     "little, measured every quantization.period epochs; the rows themselves in the others and at "
-     "first) | none."},
+     "What both ends remember of a halo row, at the cost of a copy of the rows at each: "
+     "difference (sends the difference from a memory that follows the row: pays where rows change "
+     "little from epoch to epoch, so without dropout in front of the exchange) | ef21 (that, "
+     "rounded to the nearest value, biased until rows settle) | anchor (the difference from the "
+     "last row sent in fp32) | feedback (adds what rounding lost to the next row) | auto "
+     "(difference in the exchanges whose rows have changed little, measured every "
+     "quantization.period epochs) | none."},
     {"quantization.alpha", KEY_DOUBLE, AT(quantization.alpha), "0", "[0, 1]", ANY, ANY,
      "How far the memory of a row follows what was sent: 1 wholly; 0: by the bits of the row, as "
      "far as converges for rows of normal values."},
@@ -188,11 +182,11 @@ const Key config_own_keys[] = {
     {"quantization.link", KEY_DOUBLES, AT(quantization.link), "[]", "[0, 1e9]", ANY, "seconds",
      "Fixed link model for all pairs: seconds per byte (at least 1e-12) and per message; with "
      "quantization.time=hidden also the seconds of an exchange that computation hides. Empty: "
-     "measured at each assignment. For reproducible bytes set it and quantization.solver=exact."},
+     "measured at each assignment. For reproducible bytes set it, and quantization.solver=exact."},
     {"quantization.solver", KEY_WORD, AT(quantization.solver), "\"glpk\"", ANY, "glpk exact", ANY,
-     "exact: uses the widths of the built-in solver. glpk: if these are not proven optimal, which "
-     "is rare, fringe-solver searches for better ones. It never runs with "
-     "quantization.time=hidden or with quantization.lambda 0 or 1."},
+     "exact: the widths of the built-in solver. glpk: where these are not proven optimal, which "
+     "is rare, fringe-solver searches for better ones; never with quantization.time=hidden, or "
+     "quantization.lambda 0 or 1."},
     {"quantization.solver_limit", KEY_DOUBLE, AT(quantization.solver_limit), "1", "[0.01, 100000]",
      ANY, "seconds", "Time limit of fringe-solver for each problem (one per layer and direction)."},
 
@@ -202,31 +196,23 @@ const Key config_own_keys[] = {
     {"gradients.codec", KEY_WORD, AT(gradients.codec), "\"none\"", ANY, ANY, ANY,
      "Values that a weight gradient may have in a message, chosen for each row "
      "(gradients.bucket): minmax (steps from the least to the greatest) | max, l2 (sign and "
-     "magnitude, "
-     "steps from 0 to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, with "
-     "the sign) | log (the greatest magnitude, rounded up to a power of two, its halves, and 0, "
-     "with "
-     "the sign) | keys (the values that are not 0, as floats, with their places; see "
-     "gradients.top) | sketch (the mean of the values of a quantile, of all rows of a message; "
-     "where "
-     "fewer than half of them are not 0, those alone, with their places) | lowrank (floats of two "
-     "thin factors of each matrix with more rows and "
-     "columns "
-     "than they have columns, and all floats of other parameters) | none (fp32). The method sets "
-     "the default."},
+     "magnitude, steps to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, "
+     "with the sign) | log (a power of two not below the greatest magnitude, its halves, and 0, "
+     "with the sign) | keys (floats that are not 0, with their places; see gradients.top) | "
+     "sketch (means of quantiles of a message; where fewer than half of its values are not 0, of "
+     "those alone, with their places) | lowrank (two thin factors of a large matrix, all floats "
+     "of others) | none (fp32)."},
     {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
      "Bits of a value: 1 to 8, and 16, with codec minmax; 2 to 8 with max and l2; 1 with mean; 3 "
-     "to "
-     "8 with log, of which more add smaller values and no precision. The method sets the default."},
+     "to 8 with log, of which more add smaller values and no precision."},
     {"gradients.bucket", KEY_INT, AT(gradients.bucket), "512", "[16, 65536]", ANY, "values",
      "Values of a row, which share a scale; a multiple of 16. No row has values of two parameters. "
      "Fewer add less noise and send more scales."},
     {"gradients.rank", KEY_INT, AT(gradients.rank), "4", "[1, 8]", ANY, ANY,
-     "Columns of each of the two factors that travel in the place of a matrix. The method sets the "
-     "default."},
+     "Columns of each of the two factors that travel in the place of a matrix."},
     {"gradients.top", KEY_DOUBLE, AT(gradients.top), "1", "(0, 1]", ANY, ANY,
-     "Part of the values of each message that travel, the largest ones; the others are sent as 0, "
-     "and what gradients.memory remembers of them travels later. The method sets the default."},
+     "Part of the values of each message that travel, the largest ones; what gradients.memory "
+     "remembers of the others travels later."},
     {"gradients.sketch_buckets", KEY_INT, AT(gradients.sketch_buckets), "256", "[2, 256]", ANY, ANY,
      "Most quantiles of a message, half of them for each sign (127, and a code of 0, of 256), and "
      "one for 16 values."},
@@ -246,72 +232,66 @@ const Key config_own_keys[] = {
     {"gradients.rounding", KEY_WORD, AT(gradients.rounding), "\"random\"", ANY, "random nearest",
      ANY,
      "random: up or down by chance, so that the mean of a value is unchanged. nearest: to the "
-     "nearest step, which is biased. The method sets the default."},
+     "nearest step, which is biased."},
     {"gradients.scale_dtype", KEY_WORD, AT(gradients.scale_dtype), "\"bf16\"", ANY, "fp32 bf16",
      ANY, "Type in which the scale of a row is sent."},
     {"gradients.memory", KEY_WORD, AT(gradients.memory), "\"none\"", ANY, ANY, ANY,
      "What is remembered from one sum to the next, at the cost of a copy of the gradient at each "
      "end: feedback (adds what coding lost to the next gradient) | difference (sends the "
-     "difference from a memory that follows the gradient) | anchor (sends the difference from "
-     "the last gradient that was sent in fp32) | none. The method sets the default."},
+     "difference from a memory that follows the gradient) | anchor (the difference from the last "
+     "gradient sent in fp32) | none."},
     {"gradients.alpha", KEY_DOUBLE, AT(gradients.alpha), "0", "[0, 1]", ANY, ANY,
      "How far the memory follows what was sent: 1 wholly; 0: as far as converges for sure, 1 / (1 "
-     "+ w), where w is the most noise that the codec adds, relative to what it codes. The method "
-     "sets the default."},
+     "+ w), where w is the most noise that the codec adds, relative to what it codes."},
     {"gradients.refresh", KEY_INT, AT(gradients.refresh), "50", "[2, 1000000000]", ANY, "epochs",
      "Epochs from one sum in fp32 to the next, the first one included."},
     {"gradients.down", KEY_WORD, AT(gradients.down), "\"same\"", ANY, "same fp32", ANY,
-     "How sums come back to the ranks: coded as the gradients that were added (same), or fp32. The "
-     "method sets the default."},
+     "How sums come back to the ranks: coded as the gradients that were added (same), or fp32."},
     {"gradients.wire", KEY_WORD, AT(gradients.wire), "\"packed\"", ANY, "packed entropy", ANY,
      "packed: each value takes its bits. entropy: frequent values take fewer, where that is "
-     "shorter; "
-     "for links below some hundred Mbit/s. The method sets the default."},
+     "shorter; for links below some hundred Mbit/s."},
     {"gradients.bits_rule", KEY_WORD, AT(gradients.bits_rule), "\"fixed\"", ANY, ANY, ANY,
-     "How bits change over time, for an end as good as with gradients.bits in every epoch: fixed "
-     "(not at all) | dq (DQ-SGD: by what the noise of an epoch costs at the end) | rms, adaqs (by "
-     "the size of gradients, or by their mean over their deviation; after DQ-SGD's baselines). "
-     "These choose from 2 to 8 bits. The method sets the default."},
+     "How bits change over time, from 2 to 8, for an end as good as with gradients.bits in every "
+     "epoch: fixed (not at all) | dq (DQ-SGD: by what the noise of an epoch costs at the end) | "
+     "rms, adaqs (by the size of gradients, or by their mean over their deviation; DQ-SGD's "
+     "baselines)."},
     {"gradients.bits_period", KEY_INT, AT(gradients.bits_period), "50", "[1, 1000000000]", ANY,
      "epochs", "Epochs between two choices, and before the first one."},
 
     {"lossless.input_features", KEY_WORD, AT(lossless.input_features), "\"auto\"", ANY,
      "exchange auto", ANY,
      "auto: exchanges input features once and computes the first aggregate once; with input "
-     "dropout both ranks apply the same seeded mask to cached halo features instead. exchange: "
-     "every epoch. The mode sets the default."},
+     "dropout both ranks apply the same mask to cached halo features instead. exchange: every "
+     "epoch."},
     {"lossless.order", KEY_WORD, AT(lossless.order), "\"auto\"", ANY,
      "aggregate-first auto transform-first", ANY,
      "auto: a layer multiplies by its weights before it aggregates if that makes rows narrower. "
      "aggregate-first: never. transform-first: layer 0, too, where its features are dropped out, "
-     "whose rows are then sent in every epoch. The mode sets the default."},
+     "whose rows are then sent in every epoch."},
     {"lossless.receptive_field", KEY_WORD, AT(lossless.receptive_field), "\"auto\"", ANY,
      "all auto", ANY,
      "auto: training neither computes nor sends rows outside the receptive field of the training "
-     "nodes; evaluation uses all rows. all: training uses all rows too. The mode sets the "
-     "default."},
+     "nodes; evaluation uses all rows. all: training, too."},
     {"lossless.cover", KEY_WORD, AT(lossless.cover), "\"min\"", ANY, "sources targets replicas min",
      ANY,
-     "The rows that one rank sends to another: rows of sources (sources) | partial aggregates for "
-     "targets (targets) | rows of nodes, and partial aggregates of hyperedges (replicas; on a "
-     "graph the same as sources) | the fewest rows of both kinds, a minimum vertex cover (min). "
-     "The mode sets the default."},
+     "What one rank sends to another: rows of sources (sources) | partial aggregates for targets "
+     "(targets) | rows of nodes, and partial aggregates of hyperedges (replicas; on a graph the "
+     "same as sources) | the fewest of both kinds, a minimum vertex cover (min)."},
 
     {"comm.schedule", KEY_WORD, AT(comm.schedule), "\"overlap\"", ANY, ANY, ANY,
-     "Order of the steps of an exchange: blocking | overlap | central (overlaps with central "
-     "rows only, as AdaQP does) | stale (reads the rows of the epoch before, so that a whole epoch "
-     "hides messages; of a layer that multiplies by its weights before it aggregates, the rows "
-     "after that) | skip (blocking, but messages of rows that hardly moved are left out: "
-     "comm.skip). The mode sets the default."},
+     "Order of the steps of an exchange: blocking | overlap | central (overlaps with central rows "
+     "only, as AdaQP does) | stale (reads the rows of the epoch before, so that a whole epoch "
+     "hides messages; of a layer that multiplies before it aggregates, the rows after that) | "
+     "skip (blocking, without messages of rows that hardly moved: comm.skip)."},
     {"comm.timeout", KEY_DOUBLE, AT(comm.timeout), "300", "[0.1, 1e9]", ANY, "seconds",
      "Longest wait for a rank; after it, the job reports the rank and ends."},
     {"comm.chunk", KEY_INT, AT(comm.chunk), "65280", "[4096, 1073741824]", ANY, "bytes",
      "Messages are sent in chunks of this size. Over TCP Open MPI sends up to 65280 bytes at "
      "once; larger chunks need a handshake with the receiver, which is slower."},
     {"comm.sample", KEY_DOUBLE, AT(comm.sample), "1", "(0, 1]", ANY, ANY,
-     "Probability that a row of another rank travels in an epoch of training. One that does counts "
-     "1/P, the others nothing, in all layers and on the way back alike (BNS-GCN). Evaluation is "
-     "exact. Below 1, lossless.cover=min is the same as sources. The mode sets the default."},
+     "Probability P that a row of another rank travels in an epoch of training. One that does "
+     "counts 1/P, in all layers and on the way back (BNS-GCN). Evaluation is exact. Below 1, "
+     "lossless.cover=min is the same as sources."},
 
     {"program.iterations", KEY_INT, AT(program.iterations), "0", "[0, 1000000]", ANY, ANY,
      "Most iterations; 0: 10 of random-walk, 1,000 of harmonic, 100 of label-propagation."},

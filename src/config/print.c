@@ -282,6 +282,15 @@ void config_print_schema(const Sink *out) {
 
 // --- Markdown
 
+// Keys whose path begins with the same `length` letters as this one are called without these.
+static void print_in_section(const Sink *out, const char *text, const char *path, int length) {
+    for (const char *at = text; *at != 0; at++)
+        if (length > 0 && strncmp(at, path, (size_t)length) == 0)
+            at += length - 1;
+        else
+            sink_print(out, "%c", *at);
+}
+
 static void print_row(const Sink *out, const Key *key) {
     const char *name = strchr(key->path, '.') != NULL ? strchr(key->path, '.') + 1 : key->path;
     char expected[512];
@@ -290,8 +299,11 @@ static void print_row(const Sink *out, const Key *key) {
     for (const char *letter = key->help; *letter != 0; letter++) // a bar would end the cell
         sink_print(out, *letter == '|' ? "\\%c" : "%c", *letter);
     char where[CONFIG_CONDITION];
-    if (config_condition(key, where))
-        sink_print(out, " *Used where %s.*", where);
+    if (config_condition(key, where)) {
+        sink_print(out, " *If ");
+        print_in_section(out, where, key->path, (int)(name - key->path));
+        sink_print(out, ".*");
+    }
     sink_print(out, " |\n");
 }
 
@@ -321,7 +333,9 @@ void config_print_markdown(const Sink *out) {
              "`villages` is `configs/villages.json` there.\n\n"
              "Input paths are looked up beside the config, then in `$FRINGE_DATA`, then among the "
              "datasets that `fringe generate` made. A list of one value may be written as that "
-             "value.\n");
+             "value.\n\n"
+             "`mode` and `gradients.method` are presets: they set the defaults of other keys. An "
+             "*if* says where a key is used, by names of its own section.\n");
     char now[CONFIG_WORD] = "-", section[CONFIG_WORD];
     for (int i = 0; i < config_key_count; i++) {
         split_path(&config_keys[i], section);

@@ -28,13 +28,12 @@ typedef struct Words {
 
 static const Key keys[] = {
     {"comm.first", KEY_WORD, offsetof(Words, first), "\"exchange\"", NULL, "exchange zero", NULL,
-     "Rows of other ranks that the first epoch reads: its own ones, for which it waits (exchange), "
-     "or zeros (zero). The mode sets the default."},
+     "Rows of other ranks that the first epoch reads: its own ones, for which it waits "
+     "(exchange), or zeros (zero)."},
     {"comm.smooth", KEY_WORD, offsetof(Words, smooth), "\"none\"", NULL,
      "none features gradients both", NULL,
      "Rows of other ranks that are read as their mean over the epochs so far, at the cost of a "
-     "copy of them: those of features (on the way forward), of gradients (back), both or none. The "
-     "mode sets the default."},
+     "copy of them: those of features (on the way forward), of gradients (back), both or none."},
     {"comm.smooth_decay", KEY_DOUBLE, offsetof(Words, decay), "0.95", "[0, 1)", NULL, NULL,
      "Weight of a row in that mean, relative to that of the row an epoch later."},
 };
