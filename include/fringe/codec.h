@@ -52,6 +52,7 @@ typedef struct MessageLayout {
     // behind them does not travel and is decoded as zero. On the host. For fp32, grid, keys and
     // sketch.
     const int32_t *length;
+    RowsType rows_are; // bf16: rows of bf16 go as they lie. For fp32 alone
     MemberValues values;
     size_t bytes;        // to decode, where the codec varies: of the message
     DeviceByte *scratch; // of Codec.scratch bytes: the codec's while it encodes or decodes

@@ -51,7 +51,8 @@ typedef struct ExchangeContext {
     RandomKind random;   // how the numbers that round are made
 } ExchangeContext;
 
-// The rows to send: own rows times right, and the partial aggregates of the plan.
+// The rows to send: own rows times right, and the partial aggregates of the plan. Rows of bf16 that
+// go as they lie (BoxStep.rows_are) are not multiplied: the reader does that.
 typedef struct RowSource {
     Rows x;                   // [S, columns]
     const DeviceFloat *right; // [S] or NULL: 1
@@ -73,8 +74,8 @@ void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: wire_progress for its ranks
 // Waits for group g of the ring (invariant 4), checks, decodes.
 void channel_receive(Channel *channel, int group);
-// [H, columns] received rows. Valid until the channel's next receive, and no longer than until
-// another channel packs into these buffers or is made for them.
+// [H, columns] received rows; of bf16: before their owner's right. Valid until the channel's next
+// receive, and no longer than until another channel packs into these buffers or is made for them.
 Rows channel_rows(const Channel *channel);
 void channel_finish(Channel *channel); // waits until the own messages are sent; idle again
 
@@ -214,6 +215,10 @@ bool sample_configure(const Config *config, const Schedule *schedule, CodecOptio
                       Error *err);
 // The options of its channels in that direction: with what it remembers in them.
 CodecOptions schedule_options(const Schedule *schedule, const CodecOptions *options, int direction);
+// The schedule of training and the options of its channels, all that the config says of them; what
+// their rows are is the model's. False with an error.
+bool exchange_configure(const Config *config, const Schedule **schedule, CodecOptions *options,
+                        Error *err);
 const MemberValues *channel_schedule_values(const Channel *channel); // for `run`
 
 #endif

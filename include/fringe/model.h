@@ -172,7 +172,7 @@ typedef struct ModelShape {
     int feature_layers; // layers whose aggregates are functions of the features alone, where these
                         // are not dropped out: up to the first one with weights; 0 if layer 0 is
                         // exchanged
-    bool train_rows;         // receptive-field pruning (lossless.receptive_field)
+    bool train_rows;    // receptive-field pruning (lossless.receptive_field)
     Cover cover[SHARD_SETS]; // lossless.cover, by the set that is written
     bool sampled;            // comm.sample < 1
     char normalisation[32];  // of the Block (halo.h)
@@ -243,6 +243,8 @@ bool model_fits(const ModelShape *shape, const Shard *shard, Error *err);
 
 // Columns of the rows that layer `layer` exchanges in a training epoch; 0: it exchanges none.
 int64_t model_exchanged(const ModelShape *shape, int layer, int direction);
+// What these are in training: bf16 where they may go as they lie (wire.h).
+RowsType model_exchanged_rows(const ModelShape *shape, int layer, int direction);
 
 // The Patterns of the layers, the same object where they are equal. A layer needs the rows that its
 // outputs read, and training the outputs that reach a training node (ALGORITHMS A.3, ii and iii).

@@ -32,6 +32,8 @@ typedef struct SparseOperator {
     // Sums that go on with the halo's terms must not be rounded before the last one: where rows are
     // bf16, those of `rest` are added up in floats, one range behind the other, and rounded then.
     const DeviceFloat *const *sums; // that of Operators
+    DeviceFloat *halo_right;        // [H] the owners' right of halo rows that come as bf16, which
+                                    // are not multiplied yet; owned; NULL: 1, or rows are floats
     int32_t *place;                 // [halo.rows] where in them each row of the halo part is; NULL:
                                     // all sums are made where they belong
 } SparseOperator;
@@ -59,13 +61,19 @@ typedef struct Operators {
     SparseOperator at[OPERATORS_MOST];
 } Operators;
 // The operator of that Block, which is made where there is none; valid until operators_clear.
-// Local.
+// Collective where rows are bf16: all ranks ask for the same ones in one order.
 SparseOperator *operator_find(Operators *operators, const OperatorForm *form);
 // Plans the memory of operator_find, and enters the operator unmade.
 void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form);
 // Behind the last of them: the sums that all share, planned or allocated.
 void operators_alloc(Operators *operators, const Allocator *allocator);
 void operators_clear(Operators *operators); // not of operators that were planned only
+
+// The owners' right of the halo rows [H], on the device, to be freed. Collective.
+DeviceFloat *halo_right_new(const Backend *backend, const Block *block);
+static inline size_t halo_right_bytes(const HaloPlan *plan) {
+    return (size_t)plan->halo_count * sizeof(float);
+}
 
 // ---- with its messages
 
@@ -80,7 +88,6 @@ typedef struct PropagationForm {
     const Pattern *pattern;
     CodecOptions options;
     int64_t columns; // of the rows that travel
-    RowsType rows;   // what they are
     ExchangeId id;
     bool in_flight; // messages may outlast the call (Schedule.keeps_in_flight): buffers of its own
 } PropagationForm;

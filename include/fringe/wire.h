@@ -220,6 +220,7 @@ enum { SCHEDULE_MEMORY, CODING_MEMORY, RESIDUALS };
 typedef struct CodecOptions {
     const Codec *codec;
     MemberValues values; // the codec's own (codec_configure)
+    RowsType rows;       // of the sources: bf16 is exact in fewer bytes (BoxStep.rows_are)
     int width;           // bits of every row until widths are assigned (codecs with widths)
     int64_t chunk;       // bytes per piece of a message
     bool skips;          // a message may be left out: a header alone goes, and the reader keeps
@@ -253,9 +254,15 @@ typedef struct BoxStep {
     const Codec *codec;
     int64_t exchange;
     bool direct; // as ResidualStep has it
+    // bf16: rows of bf16 go as they lie, without the factors of their source, and the reader keeps
+    // them so: it multiplies by the factors, which it knows, where it adds rows up. So are messages
+    // in fp32, but those of exchanges that remember or draw rows, which compute with floats.
+    RowsType rows_are;
 } BoxStep;
-// The options' codec, or fp32 if a residual refreshes.
+// The options' codec, or fp32 if a residual refreshes or the exchange is not coded.
 BoxStep box_step(const CodecOptions *options, int64_t exchange);
+// What BoxStep.rows_are is in all exchanges; fp32 if it differs.
+RowsType box_rows_are(const CodecOptions *options);
 
 // What an end of a message remembers, for all messages of a box.
 typedef struct BoxResidual {
@@ -313,7 +320,7 @@ void box_set_widths(MessageBox *box, const uint8_t *bits); // [rows]
 // those of the list it was made with. For a box that remembers nothing.
 void box_hold(MessageBox *box, const int64_t *offset, const uint8_t *bits);
 MessageLayout box_layout(const MessageBox *box, int i);
-int64_t box_bytes(const MessageBox *box, const Codec *codec, int i); // at most, if it varies
+int64_t box_bytes(const MessageBox *box, BoxStep step, int i); // at most, if it varies
 
 // ---- the steps of a box; all of their work is on STREAM_MESSAGE
 

@@ -64,8 +64,8 @@ void cpu_aggregate_halo_begin(HaloAggregate *aggregate) {
     memcpy(aggregate->cursor, csr->offset, (size_t)csr->rows * sizeof *aggregate->cursor);
 }
 
-void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t column_end,
-                        const DeviceFloat *left, const Poll *poll) {
+void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, const DeviceFloat *right,
+                        int64_t column_end, const DeviceFloat *left, const Poll *poll) {
     const Csr *csr = aggregate->csr;
     assert(out.stride == halo.stride && column_end <= halo.count);
     const AggregateTask task = {.out = cpu_rows(out).at, // rounded, it could not go on
@@ -78,6 +78,7 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, int64_t c
                                 .column = csr->column,
                                 .weight = csr->weight,
                                 .left = cpu_floats(left),
+                                .right = cpu_floats(right),
                                 .resume = true,
                                 .ahead = aggregate_ahead(out.stride)};
     const int64_t blocks = (csr->rows + BLOCK - 1) / BLOCK;

@@ -21,7 +21,7 @@
 #define UNITS 3
 #endif
 
-enum { WEIGHT = 1, RIGHT = 2, GAPS = 4, KINDS = 6 }; // RIGHT and GAPS do not meet: KINDS is 6
+enum { WEIGHT = 1, RIGHT = 2, GAPS = 4, KINDS = 8 };
 
 #define EACH_UNIT(u) _Pragma("GCC unroll 16") for (int u = 0; u < units; u++)
 
@@ -119,10 +119,12 @@ typedef void Tile(const AggregateTask *task, int64_t first, int64_t last, int64_
         tile(task, first, last, at, units, kind);                                                  \
     }
 #define TILE_KINDS(units)                                                                          \
-    TILE(units, 0) TILE(units, 1) TILE(units, 2) TILE(units, 3) TILE(units, 4) TILE(units, 5)
+    TILE(units, 0)                                                                                 \
+    TILE(units, 1) TILE(units, 2) TILE(units, 3) TILE(units, 4) TILE(units, 5) TILE(units, 6)      \
+        TILE(units, 7)
 #define TILE_ROW(units)                                                                            \
-    {tile_##units##_0, tile_##units##_1, tile_##units##_2,                                         \
-     tile_##units##_3, tile_##units##_4, tile_##units##_5},
+    {tile_##units##_0, tile_##units##_1, tile_##units##_2, tile_##units##_3,                       \
+     tile_##units##_4, tile_##units##_5, tile_##units##_6, tile_##units##_7},
 
 #if UNITS == 16
 #define FOR_UNITS(X)                                                                               \

@@ -105,27 +105,40 @@ CELLS_INLINE bool pack_row(unsigned char *to, Cells x, float scale, int64_t colu
     return bad == 0;
 }
 
-static void unpack_row(float *out, const unsigned char *from, int64_t columns) {
-    for (int64_t c = 0; c < columns; c++) {
+CELLS_INLINE void unpack_row(Cells out, const unsigned char *from, int64_t columns, RowsType type) {
+    size_t number = rows_number(type);
+    if (type == ROWS_BF16)
+        memcpy(out.at, from, (size_t)columns * number);
+    for (int64_t c = 0; type == ROWS_FP32 && c < columns; c++) {
         uint16_t half;
         memcpy(&half, from + 2 * c, sizeof half);
         uint32_t bits = (uint32_t)half << 16;
-        memcpy(out + c, &bits, sizeof bits);
+        memcpy((float *)out.at + c, &bits, sizeof bits);
     }
-    clear_padding(out, columns);
+    memset((char *)out.at + (size_t)columns * number, 0,
+           (size_t)(rows_stride(columns) - columns) * number);
+}
+
+// Rows [begin, end) of the message.
+CELLS_INLINE void unpack_halves(CpuRows rows, int64_t first, const unsigned char *in, int64_t begin,
+                                int64_t end, RowsType type) {
+    for (int64_t k = begin; k < end; k++)
+        unpack_row(row_cells(rows, first + k, type), in + 2 * k * rows.columns, rows.columns, type);
 }
 
 // Rows [begin, end) of the list; the first place that cannot be written, or `count`.
 CELLS_INLINE int64_t pack_halves(unsigned char *out, const MessageSource *source, int64_t begin,
-                                 int64_t end, int64_t count, RowsType type) {
+                                 int64_t end, int64_t count, bool as_they_are, RowsType type) {
     const int64_t columns = source->x.columns;
     int64_t bad = count;
     for (int64_t k = begin; k < end; k++) {
         int32_t row = cpu_int32s(source->row)[k];
         ask_ahead(source, k, count);
         Cells from = {(void *)message_row(source, row), type};
-        if (!pack_row(out + 2 * k * columns, from, message_scale(source, row), columns) &&
-            bad == count)
+        unsigned char *to = out + 2 * k * columns;
+        if (as_they_are)
+            memcpy(to, from.at, (size_t)columns * sizeof(uint16_t));
+        else if (!pack_row(to, from, message_scale(source, row), columns) && bad == count)
             bad = k;
     }
     return bad;
@@ -136,28 +149,28 @@ void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
     const int64_t columns = source->x.columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
     int64_t bad = count;
+    const bool as_they_are = first_bad == NULL;
+    assert(!as_they_are || (source->x.type == ROWS_BF16 && source->scale == NULL));
 #pragma omp parallel for schedule(static) reduction(min : bad) if (count * columns > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t begin = i * step, end = begin + step < count ? begin + step : count;
-        int64_t found =
-            EACH_TYPE(source->x.type, pack_halves, cpu_bytes(out), source, begin, end, count);
+        int64_t found = EACH_TYPE(source->x.type, pack_halves, cpu_bytes(out), source, begin, end,
+                                  count, as_they_are);
         bad = found < bad ? found : bad;
         poll_sometimes(poll, i);
     }
-    cpu_note_bad(first_bad, bad < count ? bad : -1);
+    if (!as_they_are)
+        cpu_note_bad(first_bad, bad < count ? bad : -1);
 }
 
 void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
                      const Poll *poll) {
-    const CpuRows rows = cpu_rows(out);
-    const int64_t columns = out.columns;
-    const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
-#pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
+    const CpuRows rows = cpu_rows_of_any(out);
+    const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
+#pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t end = (i + 1) * step < count ? (i + 1) * step : count;
-        for (int64_t k = i * step; k < end; k++)
-            unpack_row(rows.at + (first + k) * rows.stride, cpu_bytes(in) + 2 * k * columns,
-                       columns);
+        EACH_TYPE(out.type, unpack_halves, rows, first, cpu_bytes(in), i * step, end);
         poll_sometimes(poll, i);
     }
 }

@@ -272,9 +272,11 @@ __global__ static void find_ends(int64_t *to, const int64_t *from, const int64_t
     }
 }
 
-void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, int64_t column_end,
-                         const DeviceFloat *left, const Poll *poll) {
+void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, const DeviceFloat *right,
+                         int64_t column_end, const DeviceFloat *left, const Poll *poll) {
     (void)poll;
+    assert(right == NULL); // that of rows of bf16
+    (void)right;
     enum { THREADS = 256 };
     LAUNCH(find_ends, cuda_blocks(h->csr.rows, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
            h->to, h->from, h->csr.offset, h->csr.column, h->csr.rows, column_end);

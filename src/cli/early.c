@@ -68,12 +68,8 @@ static void check_gradients(const Early *early) {
 static void check_schedule(const Early *early) {
     CodecOptions options = {0};
     Error found = {0};
-    const Schedule *schedule = schedule_find(early->config->comm.schedule, &found);
-    if (schedule != NULL &&
-        residual_configure(early->config, &options.residual[CODING_MEMORY].of,
-                           &options.residual[CODING_MEMORY].values, &found) &&
-        schedule_configure(schedule, early->config, &options, &found))
-        sample_configure(early->config, schedule, &options, &found);
+    const Schedule *schedule;
+    exchange_configure(early->config, &schedule, &options, &found);
     join(early, &found);
 }
 

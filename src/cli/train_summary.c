@@ -75,10 +75,8 @@ static void print_halo(const Config *c, const Comm *comm) {
     char memory[2][64], sampled[64] = "";
     CodecOptions options = {0};
     Error none = {0};
-    const Schedule *schedule = schedule_find(c->comm.schedule, &none);
-    bool known = residual_configure(c, &options.residual[CODING_MEMORY].of,
-                                    &options.residual[CODING_MEMORY].values, &none) &&
-                 schedule_configure(schedule, c, &options, &none);
+    const Schedule *schedule;
+    bool known = exchange_configure(c, &schedule, &options, &none);
     for (int d = 0; known && d < 2; d++) {
         CodecOptions of = schedule_options(schedule, &options, d);
         put_memories(memory[d], sizeof memory[d], &of);

@@ -6,7 +6,11 @@
 static size_t most(size_t a, size_t b) { return a > b ? a : b; }
 
 BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {
-    BufferSizes size = {.received = rows_bytes(plan->halo_count, columns)};
+    Rows received = {.count = plan->halo_count,
+                     .columns = columns,
+                     .stride = rows_stride(columns),
+                     .type = box_rows_are(options)};
+    BufferSizes size = {.received = rows_size(received)};
     for (int side = 0; side < SIDES; side++)
         for (int g = 0; g + 1 < plan->size; g++)
             size.message[side] += message_room(options, channel_group_rows(plan, side, g), columns);

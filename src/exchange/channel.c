@@ -80,7 +80,7 @@ static void lay_out_side(Channel *channel, int side) {
         bool varies = channel->step.codec->varies, skips = channel_may_skip(channel);
         transfer->varies = (varies || skips) && rows > 0;
         transfer->whole = skips && !varies;
-        transfer->bytes = box_bytes(&channel->box[side], channel->step.codec, g);
+        transfer->bytes = box_bytes(&channel->box[side], channel->step, g);
         transfer->payload = box_host_message(&channel->box[side], g);
         header.bytes = (uint64_t)transfer->bytes;
         *(side == OUTGOING ? &transfer->header : &transfer->expected) = header;
@@ -100,7 +100,8 @@ static int64_t id_at(const void *context, int64_t place) {
 }
 
 static Channel channel_of(const HaloPlan *plan, const CodecOptions *options, int64_t columns) {
-    return (Channel){.plan = plan, .options = *options, .columns = columns};
+    return (Channel){
+        .plan = plan, .options = *options, .columns = columns, .rows_are = box_rows_are(options)};
 }
 
 Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const CodecOptions *options,

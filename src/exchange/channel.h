@@ -54,10 +54,11 @@ struct Channel {
     Endpoint endpoint; // of the ring
     RingTransfer ring;
     InFlight in_flight;
-    bool has_rows;    // received rows of a finished exchange or of channel_restore
-    Poll poll;        // channel_progress on this channel
-    double posted_at; // clock_seconds() of channel_post; 0: all have arrived since
-    int traced;       // messages recorded as received, in ring order
+    bool has_rows;     // received rows of a finished exchange or of channel_restore
+    RowsType rows_are; // what these are
+    Poll poll;         // channel_progress on this channel
+    double posted_at;  // clock_seconds() of channel_post; 0: all have arrived since
+    int traced;        // messages recorded as received, in ring order
     ChannelSeconds seconds;
 };
 

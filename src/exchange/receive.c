@@ -131,8 +131,10 @@ void channel_receive(Channel *channel, int group) {
     note_messages_done(channel);
     channel_end_step(since, &channel->seconds.wait, TIMER_WAIT);
 
-    if (group == 0) // it may have no rows
+    if (group == 0) { // it may have no rows
         wait_for_readers(channel);
+        channel->rows_are = channel->step.rows_are;
+    }
     if (arrived(channel, group) || channel->sample.on)
         make_rows(channel, group);
     channel->received++;
@@ -145,7 +147,8 @@ Rows channel_rows(const Channel *channel) {
     return (Rows){.at = channel->buffers->received,
                   .count = channel->plan->halo_count,
                   .columns = channel->columns,
-                  .stride = rows_stride(channel->columns)};
+                  .stride = rows_stride(channel->columns),
+                  .type = channel->rows_are};
 }
 
 void channel_finish(Channel *channel) {

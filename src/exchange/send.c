@@ -20,7 +20,7 @@ static MessageSource source_of(const Channel *channel, int group, const RowSourc
                                ExchangeContext context) {
     return (MessageSource){
         .x = rows->x,
-        .scale = rows->right,
+        .scale = channel->step.rows_are == ROWS_BF16 ? NULL : rows->right,
         .partials = rows->partials,
         .row = channel_send_list(channel, group).device_row,
         .random = random_of_kind(random_key(context.seed, RANDOM_ROUNDING, context.epoch,
@@ -96,10 +96,9 @@ static void make_messages(Channel *channel, const RowSource *rows, ExchangeConte
 }
 
 static BoxStep next_step(Channel *channel, ExchangeContext context) {
-    if (context.full_precision || channel->never_coded)
-        return (BoxStep){.codec = full_precision()};
-    BoxStep step = box_step(&channel->options, ++channel->exchanges);
-    step.direct = channel->direct;
+    bool exact = context.full_precision || channel->never_coded;
+    BoxStep step = box_step(&channel->options, exact ? 0 : ++channel->exchanges);
+    step.direct = !exact && channel->direct;
     return step;
 }
 
@@ -108,6 +107,8 @@ static Poll begin(Channel *channel, const RowSource *rows) {
     assert(channel->state == CHANNEL_IDLE && buffers_are_free(channel->buffers));
     assert(rows->x.count == channel->plan->sources && rows->x.columns == channel->columns);
     assert(rows->partials.count == channel->plan->partials);
+    assert(rows->partials.count == 0 || rows->partials.type == rows->x.type);
+    assert(channel->options.rows == ROWS_FP32 || rows->x.type == ROWS_BF16);
     (void)rows;
     channel->buffers->user = channel;
     return (Poll){channel_progress, channel};

@@ -16,13 +16,17 @@ static int64_t halo_floats(const Channel *channel) {
     return channel->plan->halo_count * channel->columns;
 }
 
+// What a checkpoint says of rows that are kept: 0, there are none.
+static int64_t kept_as(RowsType rows) { return rows == ROWS_BF16 ? 2 : 1; }
+
 // --- saving
 
 static void save_rows(Channel *channel, StateWriter *writer) {
     char name[NAME];
-    int64_t kept = channel_has_rows(channel), count = kept ? halo_floats(channel) : 0;
+    bool has = channel_has_rows(channel);
+    int64_t kept = has ? kept_as(channel->rows_are) : 0, count = has ? halo_floats(channel) : 0;
     float *rows = ALLOC(float, count, "rows to write");
-    if (kept)
+    if (has)
         channel->buffers->backend->download_rows(rows, channel_rows(channel));
     channel->buffers->backend->finish(NULL);
     name_of(name, channel, "kept");
@@ -65,12 +69,24 @@ void channel_save(Channel *channel, bool rows, StateWriter *writer) {
 
 // --- restoring
 
+// Have the buffers room for rows of that type?
+static bool has_room(const Channel *channel) {
+    return channel->rows_are == ROWS_BF16 ? channel->options.rows == ROWS_BF16
+                                          : box_rows_are(&channel->options) == ROWS_FP32;
+}
+
 static bool restore_rows(Channel *channel, const StateReader *reader, Error *err) {
     char name[NAME];
     int64_t kept = 0;
     name_of(name, channel, "kept");
     if (!state_get(reader, name, TENSOR_I64, 1, &kept, err))
         return false;
+    channel->rows_are = kept == kept_as(ROWS_BF16) ? ROWS_BF16 : ROWS_FP32;
+    if (kept != 0 && (kept != kept_as(channel->rows_are) || !has_room(channel)))
+        return error_set(err, EXIT_DATA,
+                         "the halo rows of %s are of another kind than this training's; train "
+                         "from the start, or with the version that wrote them",
+                         exchange_name(channel->id, name));
     int64_t count = kept ? halo_floats(channel) : 0;
     float *rows = ALLOC(float, count, "rows to read");
     name_of(name, channel, "rows");

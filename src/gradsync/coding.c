@@ -143,7 +143,7 @@ static void set_incoming(GradSync *sync, Chunk *chunk, int way, int g) {
     transfer->bytes = 0;
     transfer->payload = box_host_message(box, message);
     transfer->expected = header_of(sync, chunk, way, transfer->peer, c->rank, owner);
-    transfer->expected.bytes = (uint64_t)box_bytes(box, step_of(sync, way).codec, message);
+    transfer->expected.bytes = (uint64_t)box_bytes(box, step_of(sync, way), message);
 }
 
 // The rows of message `message`, whose bytes have arrived.

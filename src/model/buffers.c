@@ -159,7 +159,8 @@ static int64_t scratch_floats(const Model *m) {
     return most;
 }
 
-static void alloc_kept(Model *m, const Allocator *allocator) {
+static void alloc_kept(Model *m, const Allocator *untyped) {
+    const Allocator typed = of_level(*untyped, &m->shape, 0), *allocator = &typed;
     if (m->shape.layer0 != LAYER0_KEPT)
         return;
     int64_t count = m->parts.patterns->of[0][FORWARD]->plan.halo_count;

@@ -8,6 +8,12 @@ static CodecOptions full_precision_options(const Model *m) {
     return (CodecOptions){.codec = codec_find("fp32", &none), .chunk = m->parts.options.chunk};
 }
 
+static CodecOptions features_options(const Model *m) {
+    CodecOptions options = full_precision_options(m);
+    options.rows = level_type(&m->shape, 0);
+    return options;
+}
+
 // The Pattern of all rows that the layer reads.
 static const Pattern *full_of(const Model *m, int l) {
     return m->parts.patterns->full[l % m->shape.stages];
@@ -54,13 +60,14 @@ static PropagationForm form_at(const Model *m, const PropagationSpec *spec) {
                             .options = full_precision_options(m),
                             .columns =
                                 model_exchanged(&m->shape, spec->id.layer, spec->id.direction),
-                            .rows = level_type(&m->shape, l + m->shape.transform_first[l]),
                             .id = spec->id,
                             .in_flight = spec->of_training && m->parts.schedule->keeps_in_flight};
     if (spec->of_training) {
         form.options = schedule_options(m->parts.schedule, &m->parts.options, spec->id.direction);
         form.options.sample.relation = spec->id.layer % m->shape.stages;
     }
+    form.options.rows = spec->of_training ? model_exchanged_rows(&m->shape, l, spec->id.direction)
+                                          : level_type(&m->shape, l + m->shape.transform_first[l]);
     return form;
 }
 
@@ -126,33 +133,14 @@ static bool is_before_post(const Model *m, const PropagationSpec *spec) {
 
 // What post_halo needs: halo rows of their own where the schedule keeps those before post.
 static void alloc_before_post(BeforePost *before, const Model *m, const Allocator *allocator,
-                              const PropagationSpec *spec, const Block *block) {
+                              const PropagationSpec *spec) {
     const HaloPlan *p = &spec->pattern->plan;
     before->halo_id =
         alloc_mirror(allocator, p->halo_id, (size_t)p->halo_count * sizeof(int64_t), "node ids");
-    if (block->right != NULL)
-        before->halo_right =
-            alloc_device(allocator, (size_t)p->halo_count * sizeof(float), "diagonals");
     if (m->parts.schedule->keeps_in_flight)
         before->posted =
             alloc_rows(allocator, p->halo_count,
                        model_exchanged(&m->shape, spec->id.layer, FORWARD), "halo rows");
-}
-
-// The owners' right of the halo rows. Collective.
-static void fill_halo_right(const BeforePost *before, const Model *m, const Block *block) {
-    const Backend *b = m->parts.backend;
-    const HaloPlan *p = &block->pattern->plan;
-    size_t bytes = (size_t)p->halo_count * sizeof(float);
-    int64_t sent = p->send_offset[p->size - 1];
-    float *mine = ALLOC(float, sent, "diagonals");
-    float *halo = pinned_side(b, before->halo_right, bytes, "diagonals");
-    for (int64_t k = 0; k < sent; k++)
-        mine[k] = block->right[p->send_row[k]];
-    ring_to_readers(p, mine, halo, sizeof *mine);
-    b->upload(before->halo_right, halo, bytes);
-    pinned_side_free(b, halo);
-    memory_free(mine);
 }
 
 static void make_propagation(Model *m, Propagation *over, const PropagationSpec *spec) {
@@ -167,9 +155,9 @@ static void make_propagation(Model *m, Propagation *over, const PropagationSpec 
     if (!is_before_post(m, spec))
         return;
     BeforePost *before = &m->layer[spec->id.layer].before;
-    alloc_before_post(before, m, &(Allocator){.backend = m->parts.backend}, spec, &block);
+    alloc_before_post(before, m, &(Allocator){.backend = m->parts.backend}, spec);
     if (block.right != NULL)
-        fill_halo_right(before, m, &block);
+        before->halo_right = halo_right_new(m->parts.backend, &block);
 }
 
 static void make_labels(Model *m) {
@@ -223,9 +211,8 @@ static OperatorForm once_operator(const Model *m, int stage) {
 
 static PropagationForm once_form(const Model *m, int stage) {
     return (PropagationForm){.pattern = m->parts.patterns->full[stage],
-                             .options = full_precision_options(m),
+                             .options = features_options(m),
                              .columns = m->shape.width[0],
-                             .rows = level_type(&m->shape, 0),
                              .id = {stage, FORWARD}};
 }
 
@@ -273,7 +260,7 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
 // The halo's features, for masks that both ends make.
 static void features_kept(Model *m, ExchangeBuffers *buffers) {
     const Pattern *p = m->parts.patterns->of[0][FORWARD];
-    CodecOptions exact = full_precision_options(m);
+    CodecOptions exact = features_options(m);
     Channel *channel =
         channel_new(buffers, &p->plan, &exact, m->shape.width[0], (ExchangeId){0, FORWARD});
     RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->forward[0].right};
@@ -336,16 +323,19 @@ static void plan_spec(MemoryForecast *forecast, BufferSizes *shared, Model *m,
     if (form.columns == 0)
         return;
     propagation_forecast(forecast, shared, b, &form);
-    if (is_before_post(m, spec))
-        alloc_before_post(&(BeforePost){0}, m, &(Allocator){.backend = b, .forecast = forecast},
-                          spec, &block);
+    if (!is_before_post(m, spec))
+        return;
+    Allocator allocator = {.backend = b, .forecast = forecast};
+    alloc_before_post(&(BeforePost){0}, m, &allocator, spec);
+    if (block.right != NULL)
+        alloc_device(&allocator, halo_right_bytes(&spec->pattern->plan), "diagonals");
 }
 
 // What propagations_features needs at set-up.
 static void plan_features(MemoryForecast *forecast, const Model *m) {
     const Backend *b = m->parts.backend;
     Operators operators = {.backend = b, .panels = "rows", .rows = m->shape.rows};
-    CodecOptions exact = full_precision_options(m);
+    CodecOptions exact = features_options(m);
     BufferSizes most = {0};
     if (m->shape.layer0 != LAYER0_EXCHANGED)
         alloc_unmixed(m, &(Allocator){.backend = b, .forecast = forecast});

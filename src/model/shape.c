@@ -312,6 +312,12 @@ Allocator of_level(Allocator allocator, const ModelShape *shape, int level) {
     return allocator;
 }
 
+// What a reader makes of rows before post is rounded nowhere, so they are floats.
+RowsType model_exchanged_rows(const ModelShape *shape, int l, int direction) {
+    bool before = direction == FORWARD && shape->before_post[l];
+    return before ? ROWS_FP32 : level_type(shape, l + shape->transform_first[l]);
+}
+
 int64_t model_exchanged(const ModelShape *shape, int l, int direction) {
     bool once = shape->layer0 == LAYER0_ONCE && l < shape->feature_layers;
     if (once || !shape->aggregates[l] || (l == 0 && shape->layer0 == LAYER0_KEPT))

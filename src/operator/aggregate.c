@@ -73,14 +73,16 @@ static void halo(const OperatorStep *step, Rows halo, int begin, int end, bool l
     const SparseOperator *op = step->op;
     const Backend *b = op->backend;
     int64_t columns = op->block.pattern->plan.receive_offset[end];
+    const DeviceFloat *right = halo.type == ROWS_BF16 ? op->halo_right : NULL;
     if (op->place == NULL) {
         if (begin < end || last)
-            b->aggregate_halo(op->halo, step->out, halo, columns, last ? op->left : NULL, poll);
+            b->aggregate_halo(op->halo, step->out, halo, NULL, columns, last ? op->left : NULL,
+                              poll);
         return;
     }
     if (begin < end && op->rest_count > 0)
         b->aggregate_halo(op->halo, sums_of(step, 0, (Range){op->rest[0].begin, op->rest[0].begin}),
-                          halo, columns, NULL, poll);
+                          halo, right, columns, NULL, poll);
     if (last)
         round_sums(step, poll);
 }

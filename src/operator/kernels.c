@@ -60,6 +60,21 @@ static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
     return device;
 }
 
+DeviceFloat *halo_right_new(const Backend *b, const Block *block) {
+    const HaloPlan *p = &block->pattern->plan;
+    int64_t sent = p->send_offset[p->size - 1];
+    DeviceFloat *device = b->alloc(halo_right_bytes(p), "diagonals");
+    float *halo = pinned_side(b, device, halo_right_bytes(p), "diagonals");
+    float *mine = ALLOC(float, sent, "diagonals");
+    for (int64_t k = 0; k < sent; k++) // partial aggregates are sums of products
+        mine[k] = p->send_row[k] < p->sources ? block->right[p->send_row[k]] : 1;
+    ring_to_readers(p, mine, halo, sizeof *mine);
+    b->upload(device, halo, halo_right_bytes(p));
+    pinned_side_free(b, halo);
+    memory_free(mine);
+    return device;
+}
+
 // All but its aggregate.
 static void make_rest(SparseOperator *op, const OperatorForm *form, RowsType rows) {
     const Backend *b = op->backend;
@@ -68,6 +83,8 @@ static void make_rest(SparseOperator *op, const OperatorForm *form, RowsType row
     op->rest_count = rest_ranges(p, op->rest);
     if (rows == ROWS_BF16)
         make_places(op);
+    if (rows == ROWS_BF16 && op->block.right != NULL)
+        op->halo_right = halo_right_new(b, &op->block);
     op->halo = b->aggregate_halo_new(&p->halo, op->place != NULL ? op->place : p->halo_row);
     op->left = form->left;
     op->right = form->right;
@@ -127,6 +144,7 @@ void operators_clear(Operators *operators) {
             b->aggregate_free(op->aggregate);
         b->aggregate_free(op->partial);
         b->free(op->left_own);
+        b->free(op->halo_right);
         b->aggregate_halo_free(op->halo);
         memory_free(op->place);
     }
@@ -156,6 +174,8 @@ static void plan_rest(const Allocator *allocator, const OperatorForm *form, Rows
     alloc_device(allocator, allocator->backend->aggregate_halo_bytes(&p->halo), "halo cursors");
     if (rows == ROWS_BF16)
         alloc_host(allocator, place_bytes(p), "halo cursors");
+    if (rows == ROWS_BF16 && form->block.right != NULL)
+        alloc_device(allocator, halo_right_bytes(&p->plan), "diagonals");
     if (form->block.left != NULL)
         alloc_device(allocator, left_own_bytes(p), "diagonals");
 }

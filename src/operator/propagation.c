@@ -3,7 +3,7 @@
 
 static Rows alloc_partials(const Allocator *untyped, const PropagationForm *form) {
     Allocator allocator = *untyped;
-    allocator.rows = form->rows;
+    allocator.rows = form->options.rows;
     return alloc_rows(&allocator, form->pattern->partial.rows, form->columns, "partial aggregates");
 }
 

@@ -17,10 +17,7 @@ enum { IN_FLIGHT = 4 }; // ring rounds in flight together (exchange)
 static bool planning_init(Planning *p) {
     const Shard *shard = p->cut->shard;
     const Config *c = p->config;
-    p->codec = codec_find(c->quantization.codec, p->err);
-    p->fp32 = codec_find("fp32", p->err);
-    p->schedule = schedule_find(c->comm.schedule, p->err);
-    if (p->err->code != 0 || !codec_configure(p->codec, c, &p->values, p->err) ||
+    if (!exchange_configure(c, &p->schedule, &p->options, p->err) ||
         !gradsync_configure(&p->gradients, c, p->err) ||
         !model_shape_of_shard(&p->shape, c, shard, p->err) || !model_fits(&p->shape, shard, p->err))
         return false;
@@ -31,7 +28,7 @@ static bool planning_init(Planning *p) {
         if (p->counts[k] == NULL)
             return false;
     }
-    for (int l = 0; l < p->shape.layers && p->codec->has_widths; l++)
+    for (int l = 0; l < p->shape.layers && p->options.codec->has_widths; l++)
         for (int d = 0; d < 2; d++)
             if (model_exchanged(&p->shape, l, d) > 0)
                 plan_widths(p->share[l][d], c, p->counts[p->kinds.of[l][d]], p->cut->held,

@@ -19,9 +19,8 @@ typedef struct Planning {
     ModelShape shape;
     ModelKinds kinds;
     const PatternCounts *counts[2 * MODEL_LAYERS + SHARD_SETS]; // [kind] of the ranks that are held
-    const Codec *codec, *fp32;
-    MemberValues values;
-    GradForm gradients;                   // without spans
+    CodecOptions options;                                       // of exchanges
+    GradForm gradients;                                         // without spans
     bool full_precision[MODEL_LAYERS][2]; // exchanges that send fp32 (quantization.exchanges)
     const Schedule *schedule;
     double share[MODEL_LAYERS][2][WIDTH_MOST + 1]; // plan_widths of each exchange

@@ -7,9 +7,19 @@ static int64_t level_rows(const Planning *p, int rank, int level) {
     return set_reach(&p->cut->shard[rank].set[level_set(&p->shape, level)], p->kinds.hops[level]);
 }
 
+// How that exchange sends its rows, but for refreshes.
+static BoxStep step_of(const Planning *p, int l, int d) {
+    CodecOptions options = schedule_options(p->schedule, &p->options, d);
+    options.rows = model_exchanged_rows(&p->shape, l, d);
+    if (p->full_precision[l][d])
+        return box_step(&options, 0);
+    return (BoxStep){.codec = options.codec, .rows_are = box_rows_are(&options)};
+}
+
 double message_bytes(const Planning *p, int l, int d, double rows) {
     const double *share = p->share[l][d];
-    const Codec *codec = p->full_precision[l][d] ? p->fp32 : p->codec;
+    const BoxStep step = step_of(p, l, d);
+    const Codec *codec = step.codec;
     int64_t columns = model_exchanged(&p->shape, l, d);
     Widths widths = {.count = (int64_t)ceil(rows)};
     int64_t left = widths.count;
@@ -24,7 +34,8 @@ double message_bytes(const Planning *p, int l, int d, double rows) {
     const MessageLayout layout = {.rows = widths.count,
                                   .columns = columns,
                                   .widths = codec->has_widths ? &widths : NULL,
-                                  .values = p->values};
+                                  .rows_are = step.rows_are,
+                                  .values = p->options.values};
     if (rows <= 0)
         return 0;
     double sample = p->config->comm.sample; // the mean: a message without rows is none

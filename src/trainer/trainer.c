@@ -30,19 +30,11 @@ static bool find_families(Trainer *t, ModelParts *parts, Error *err) {
     t->backend = backend_of(c, t->comm, err);
     t->optimizer = family_find(&optimizer_family, c->train.optimizer, NULL, err);
     t->rate_schedule = family_find(&rate_schedule_family, c->train.lr_schedule, NULL, err);
-    parts->options = (CodecOptions){.codec = codec_find(c->quantization.codec, err),
-                                    .width = (int)c->quantization.initial_bits,
-                                    .chunk = c->comm.chunk};
-    parts->schedule = schedule_find(c->comm.schedule, err);
     const Loss *loss = loss_find(c->train.loss, shard_labels(t->shard), err);
     t->judge = loss != NULL ? loss_score(loss, c->train.metric, shard_labels(t->shard), err) : NULL;
     return err->code == 0 && sampler_configure(&t->sampler, c, err) &&
            gradsync_configure(&t->gradients, c, err) &&
-           codec_configure(parts->options.codec, c, &parts->options.values, err) &&
-           residual_configure(c, &parts->options.residual[CODING_MEMORY].of,
-                              &parts->options.residual[CODING_MEMORY].values, err) &&
-           schedule_configure(parts->schedule, c, &parts->options, err) &&
-           sample_configure(c, parts->schedule, &parts->options, err);
+           exchange_configure(c, &parts->schedule, &parts->options, err);
 }
 
 static bool check_data(const Trainer *t, Error *err) {

@@ -38,8 +38,21 @@ const Codec *full_precision(void) {
     return codec_find("fp32", &none);
 }
 
+// In an exchange that is not coded. The reader of sampled rows multiplies them by 1/P.
+static RowsType exact_rows(const CodecOptions *options) {
+    return options->sample.probability == 0 ? options->rows : ROWS_FP32;
+}
+
+RowsType box_rows_are(const CodecOptions *options) {
+    bool as_they_are = options->codec == full_precision() && !box_remembers(options);
+    return as_they_are ? exact_rows(options) : ROWS_FP32;
+}
+
 BoxStep box_step(const CodecOptions *options, int64_t exchange) {
-    BoxStep step = {.codec = options->codec, .exchange = exchange};
+    BoxStep step = {
+        .codec = options->codec, .exchange = exchange, .rows_are = box_rows_are(options)};
+    if (exchange == 0)
+        return (BoxStep){.codec = full_precision(), .rows_are = exact_rows(options)};
     for (int r = 0; r < RESIDUALS; r++) {
         const Residual *residual = options->residual[r].of;
         if (residual != NULL && residual->refreshes != NULL &&
@@ -50,7 +63,10 @@ BoxStep box_step(const CodecOptions *options, int64_t exchange) {
 }
 
 size_t message_room(const CodecOptions *options, int64_t rows, int64_t columns) {
-    MessageLayout layout = {.rows = rows, .columns = columns, .values = options->values};
+    MessageLayout layout = {.rows = rows,
+                            .columns = columns,
+                            .rows_are = box_rows_are(options),
+                            .values = options->values};
     size_t most = options->codec->bytes_most(&layout), full = full_precision()->bytes(&layout);
     return aligned(most > full ? most : full);
 }
@@ -200,9 +216,10 @@ MessageLayout box_layout(const MessageBox *box, int i) {
                            .widths = box->widths != NULL ? &box->widths[i] : NULL};
 }
 
-int64_t box_bytes(const MessageBox *box, const Codec *codec, int i) {
+int64_t box_bytes(const MessageBox *box, BoxStep step, int i) {
     MessageLayout layout = box_layout(box, i);
-    return (int64_t)codec->bytes(&layout);
+    layout.rows_are = step.rows_are;
+    return (int64_t)step.codec->bytes(&layout);
 }
 
 DeviceByte *box_device_message(const MessageBox *box, int i) {

@@ -16,6 +16,7 @@ void box_encode_begin(MessageBox *box) {
 int64_t box_encode(MessageBox *box, int i, BoxStep step, MessageSource source, int64_t own,
                    const Poll *poll) {
     MessageLayout layout = box_layout(box, i);
+    layout.rows_are = step.rows_are;
     if (box->device_range != NULL)
         source.range = flat_at(box->device_range, box->offset[i]);
     box_before_encode(box, i, step, &source, own, poll);
@@ -82,6 +83,7 @@ void box_decode(MessageBox *box, int i, BoxStep step, Rows out, int64_t begin, i
     DeviceByte *message = box_device_message(box, i);
     MessageLayout layout = box_layout(box, i);
     layout.bytes = (size_t)bytes;
+    layout.rows_are = step.rows_are;
     if (!stays_on_device(box))
         b->message_upload(message, box_host_message(box, i), (size_t)bytes);
     step.codec->decode(b, out, begin, &layout, message, poll);

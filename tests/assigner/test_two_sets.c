@@ -94,7 +94,7 @@ static void halo_part(void *context, Rows received, int begin, int end, bool las
     Way *way = context;
     const Pattern *p = way->pattern;
     (void)begin;
-    device()->aggregate_halo(way->halo, way->out, received, p->plan.receive_offset[end], NULL,
+    device()->aggregate_halo(way->halo, way->out, received, NULL, p->plan.receive_offset[end], NULL,
                              poll);
     const float *left = way->block.left;
     for (int64_t i = 0; last && left != NULL && i < p->rows; i++)

@@ -126,8 +126,8 @@ static void aggregate_halo(Case *c) {
         for (int i = c->variant & 1 ? 0 : 3; i < 4; i++) {
             Rows from = time == 0 && i < 3 ? landing : halo;
             c->b->copy(from.at, halo.at, rows_bytes(ends[i], s.columns));
-            c->b->aggregate_halo(h, out, far_rows(c, from), c->far + ends[i], i == 3 ? left : NULL,
-                                 NULL);
+            c->b->aggregate_halo(h, out, far_rows(c, from), NULL, c->far + ends[i],
+                                 i == 3 ? left : NULL, NULL);
         }
     }
     case_keep_rows(c, out);

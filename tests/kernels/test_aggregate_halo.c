@@ -62,8 +62,12 @@ static void parts_clear(Parts *parts) {
     rows_free(device(), &parts->landed);
 }
 
-// Own part, then the halo part in `calls` calls that end at bound[0], bound[1], ... , HALO.
-static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *bound, int calls) {
+// Own part, then the halo part in `calls` calls that end at bound[0], bound[1], ... , HALO. Halo
+// rows are multiplied by their right before they are sent, or where they are added.
+static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *bound, int calls,
+                      bool multiplied) {
+    Rows sent = multiplied ? parts->sent : rows_range(p->x, (Range){OWN, OWN + HALO});
+    const float *right = !multiplied && p->right != NULL ? p->right + OWN : NULL;
     Aggregate *aggregate = backend_cpu.aggregate_new(&parts->own, OWN, p->x.columns, "32");
     rows_dirty(out);
     Rows own = rows_first(p->x, OWN);
@@ -73,8 +77,8 @@ static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *b
     backend_cpu.aggregate_halo_begin(parts->aggregate);
     rows_dirty(parts->landed);
     for (int i = 0; i < calls; i++) {
-        memcpy(floats(parts->landed), floats(parts->sent), rows_bytes(bound[i], p->x.columns));
-        backend_cpu.aggregate_halo(parts->aggregate, out, parts->landed, bound[i],
+        memcpy(floats(parts->landed), floats(sent), rows_bytes(bound[i], p->x.columns));
+        backend_cpu.aggregate_halo(parts->aggregate, out, parts->landed, on_device(right), bound[i],
                                    i == calls - 1 ? on_device(p->left) : NULL, NULL);
     }
 }
@@ -105,9 +109,9 @@ TEST(halo_in_any_pieces_is_one_pass) {
             for (int64_t cut = 0; cut <= HALO; cut += more) {
                 omp_set_num_threads(1 + (int)cut % 3);
                 int64_t two[] = {cut, HALO}, four[] = {cut / 3, cut, (cut + HALO) / 2, HALO};
-                run_parts(out, &p, &parts, two, 2);
+                run_parts(out, &p, &parts, two, 2, true);
                 assert_same_bits(expected, out, "halo part in two calls");
-                run_parts(out, &p, &parts, four, 4);
+                run_parts(out, &p, &parts, four, 4, cut % 2 == 0);
                 assert_same_bits(expected, out, "halo part in four calls");
             }
             rows_free(device(), &out);

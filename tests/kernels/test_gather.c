@@ -63,6 +63,43 @@ static void try_width(int64_t columns, bool half, bool scaled) {
     rows_free(device(), &source.x);
 }
 
+static void try_as_they_lie(int64_t columns) {
+    Allocator of_bf16 = {.backend = device(), .rows = ROWS_BF16};
+    int32_t row[SENT];
+    for (int64_t k = 0; k < SENT; k++)
+        row[k] = listed(k);
+    Rows x = alloc_rows(&of_bf16, OWN, columns, "rows of a test");
+    Rows partials = alloc_rows(&of_bf16, PARTIALS, columns, "rows of a test");
+    Rows back = alloc_rows(&of_bf16, BEFORE + SENT + 1, columns, "rows of a test");
+    rows_zero(device(), partials);
+    rows_zero(device(), back);
+    uint16_t *bits = (uint16_t *)x.at, *found = (uint16_t *)back.at;
+    for (int64_t r = 0; r < OWN; r++) // all patterns, those that no float rounds to among them
+        for (int64_t c = 0; c < columns; c++)
+            bits[r * x.stride + c] = (uint16_t)(r * 131 + c * 7);
+    memset(found + BEFORE * back.stride, 0xff, (size_t)(SENT * back.stride) * sizeof *found);
+    MessageSource source = {.x = x, .partials = partials, .row = on_device(row)};
+    unsigned char *packed = memory_alloc((size_t)(SENT * columns) * 2, "rows of a test");
+    device()->pack_bf16(on_device(packed), &source, SENT, NULL, NULL);
+    device()->unpack_bf16(back, BEFORE, on_device(packed), SENT, NULL);
+    for (int64_t k = 0; k < back.count; k++)
+        for (int64_t c = 0; c < back.stride; c++) {
+            bool here = k >= BEFORE && k < BEFORE + SENT && c < columns;
+            int64_t from = here ? listed(k - BEFORE) : OWN;
+            uint16_t want = from < OWN ? bits[from * x.stride + c] : 0;
+            assert_int_equal(found[k * back.stride + c], want);
+        }
+    memory_free(packed);
+    rows_free(device(), &back);
+    rows_free(device(), &partials);
+    rows_free(device(), &x);
+}
+
+TEST(rows_of_bf16_go_as_they_lie) {
+    for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)
+        try_as_they_lie(widths[w]);
+}
+
 TEST(rows_of_a_list_come_back) {
     for (Way way = {0}; way_next(&way);)
         for (size_t w = 0; w < sizeof widths / sizeof *widths; w++)

@@ -1,6 +1,7 @@
 // ranks: 1 2 3 4; also on fenced
 // If this failed, a reader that applies model.post to the halo rows itself would make other rows of
-// them than their owner has: by another mask or scale, or by applying it twice.
+// them than their owner has: by another mask or scale, or by applying it twice; or, of rows of
+// bf16, by rounding what it drops out of their features another time, or not at all.
 #include "exchange/channel.h"
 #include "exchange/schedules.h"
 #include "gradients.h"
@@ -151,6 +152,23 @@ TEST(rows_that_are_kept_meet_every_epochs_mask) {
         seen_clear(&post);
         test_graph_clear(&w);
     }
+}
+
+TEST(kept_features_are_rounded_as_their_owner_rounds_them) {
+    Case c = cases[1];
+    TestGraph w;
+    test_graph_init(&w, c.graph, 42, &test_comm);
+    use_precision("bf16");
+    Config kept = config_before(&c, "post", 0);
+    snprintf(kept.run.precision, CONFIG_WORD, "bf16");
+    Config sent = kept;
+    snprintf(sent.lossless.input_features, CONFIG_WORD, "exchange");
+    Seen once = tell(&c, &w, &kept, "overlap"), each = tell(&c, &w, &sent, "overlap");
+    assert_same(&c, &each, &once, "overlap");
+    seen_clear(&each);
+    seen_clear(&once);
+    use_precision("fp32");
+    test_graph_clear(&w);
 }
 
 static ModelShape shape_of(const Case *c, const char *before, const char *order) {

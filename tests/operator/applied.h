@@ -23,10 +23,11 @@ typedef struct Applied {
     Propagation over;
 } Applied;
 
-// The block of that normalisation, or its transpose, on a graph with that cover. Collective.
-static inline void applied_init(Applied *a, TestGraphKind kind, Cover cover,
-                                const char *normalisation, bool transposed) {
-    *a = (Applied){.operators = {.backend = device(), .panels = "rows"}};
+// The block of that normalisation, or its transpose, on a graph with that cover, for such rows.
+// Collective.
+static inline void applied_init_rows(Applied *a, TestGraphKind kind, Cover cover,
+                                     const char *normalisation, bool transposed, RowsType rows) {
+    *a = (Applied){.operators = {.backend = device(), .panels = "rows", .rows = rows}};
     test_graph_init(&a->graph, kind, 42, &test_comm);
     test_graph_cover(&a->graph, cover);
     a->dense = oracle_graph(&a->graph.dataset);
@@ -37,11 +38,17 @@ static inline void applied_init(Applied *a, TestGraphKind kind, Cover cover,
     a->left = mirror_alloc(device(), a->used.left, bytes, "test");
     a->right = mirror_alloc(device(), a->used.right, bytes, "test");
     OperatorForm of_block = {a->used, a->left, a->right, p, p->plan.sources, WIDTH};
-    PropagationForm form = {.pattern = p,
-                            .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 100},
-                            .columns = WIDTH};
+    PropagationForm form = {
+        .pattern = p,
+        .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 100, .rows = rows},
+        .columns = WIDTH};
     a->buffers = exchange_buffers_new(device());
     propagation_init(&a->over, operator_find(&a->operators, &of_block), &form, a->buffers);
+    operators_alloc(&a->operators, &(Allocator){.backend = device()});
+}
+static inline void applied_init(Applied *a, TestGraphKind kind, Cover cover,
+                                const char *normalisation, bool transposed) {
+    applied_init_rows(a, kind, cover, normalisation, transposed, ROWS_FP32);
 }
 
 static inline void applied_clear(Applied *a) {

@@ -130,8 +130,7 @@ static inline void decode(Pair *p, int i, BoxStep step) {
 
 // Exchange number `exchange` of training; 0: one that is not coded.
 static inline void pass(Pair *p, int64_t exchange) {
-    BoxStep step = exchange > 0 ? box_step(&p->options[OUTGOING], exchange)
-                                : (BoxStep){.codec = full_precision()};
+    BoxStep step = box_step(&p->options[OUTGOING], exchange);
     fill_rows(p, exchange);
     for (int i = 0; i < MESSAGES; i++)
         if (box_rows(&p->box[OUTGOING], i) > 0) {
