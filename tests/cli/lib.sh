@@ -41,6 +41,7 @@ nap() { read -r -t "$1" -u $never || :; }
 begun() { while [ ! -s "$1/metrics.jsonl" ] && kill -0 "$2" 2>/dev/null; do nap 0.02; done; }
 
 tiny() {
+    export ONEDNN_MAX_CPU_ISA=AVX # making kernels of wider vectors would be a sixth of such trainings
     "$FRINGE" generate tiny -o tiny >/dev/null || exit 1
     cat >tiny.json <<'JSON'
 {
