@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const char *const kind_names[] = {"source", "fitted", "dataset", "parts", "temporary"};
-enum { NAME_COLUMNS = 26, HASH_DIGITS = 8, DAY = 24 * 3600, PRUNED_DAYS = 30 };
+enum { NAME_COLUMNS = 26, DAY = 24 * 3600, PRUNED_DAYS = 30 };
 
 // ---- list
 

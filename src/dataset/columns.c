@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-void column_plain(char out[TABLE_NAME], const char *name) {
+// Letters and digits in lower case, without bracketed parts: ":START_ID(Person)" -> "startid".
+static void column_plain(char out[TABLE_NAME], const char *name) {
     size_t used = 0;
     int depth = 0;
     for (; *name != '\0' && used + 1 < TABLE_NAME; name++) {

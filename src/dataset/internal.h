@@ -133,8 +133,6 @@ Scan scan_text(const Text *text, const char *path);
 bool scan_at_line_end(Scan *scan); // skips blanks; true at '\n', "\r\n" or the end
 void scan_next_line(Scan *scan);   // moves after the next '\n'
 void scan_skip_comma(Scan *scan);  // after blanks, if there is one
-// At the names of columns: at least two words, of which the first begins with a letter.
-bool scan_at_names(const Scan *scan);
 // Reads the next number of the line after optional blanks. Errors name file, line and `what`.
 void scan_skip_comments(Scan *scan); // lines that begin with %
 bool scan_int64(Scan *scan, int64_t *out, const char *what, Error *err);

@@ -4,8 +4,6 @@
 
 #include "roster.h"
 
-#include <string.h>
-
 struct NodeFiles {
     const Config *config;
     Npy features, labels;
@@ -198,6 +196,3 @@ bool node_files_take(Dataset *dataset, NodeFiles *node_files, const char *inside
     return take_nodes(dataset, node_files, err) && take_arrays(dataset, node_files, err) &&
            take_splits(dataset, node_files, inside, err);
 }
-
-// A byte of a table costs so many, in its cells, numbers and places.
-enum { CSV_FACTOR = 40 };

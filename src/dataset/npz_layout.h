@@ -35,9 +35,6 @@ bool npz_read_edges(Dataset *dataset, Npz *npz, const NpzLayout *layout, const R
                     Error *err);
 const char *npz_weights(const Npz *npz, const Config *config); // the array; NULL: none
 
-// ---- npz_features.c: data.features of scipy.sparse.save_npz, as dense floats
-bool features_from_npz(Npy *npy, const char *path, Error *err);
-
 // ---- npz_csr.c
 // A CSR matrix as the file holds it, checked.
 typedef struct FileCsr {

@@ -138,11 +138,6 @@ int table_cells(const Table *table, Scan *scan, Cell *cell, int room, Error *err
     return count;
 }
 
-bool cell_is(const Cell *cell, const char *word) {
-    return (size_t)cell->length == strlen(word) &&
-           memcmp(cell->at, word, (size_t)cell->length) == 0;
-}
-
 bool cell_number(const Table *table, const Cell *cell, float *out) {
     char copy[64], *end;
     if (cell->length == 0 || cell->length >= (int64_t)sizeof copy)

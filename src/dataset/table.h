@@ -39,13 +39,10 @@ bool table_cell(const Table *table, Scan *scan, Cell *cell, bool *last, Error *e
 // All cells of a line, at most `room`; returns how many there are, -1 with an error.
 int table_cells(const Table *table, Scan *scan, Cell *cell, int room, Error *err);
 void cell_unquote(Cell *cell); // once, in the text itself: the line cannot be read again
-bool cell_is(const Cell *cell, const char *word);
 // A finite number, with a decimal comma where the separator is another one.
 bool cell_number(const Table *table, const Cell *cell, float *out);
 
 // ---- columns.c
-// Letters and digits in lower case, without bracketed parts: ":START_ID(Person)" -> "startid".
-void column_plain(char out[TABLE_NAME], const char *name);
 // The column that data.columns names under `what`, or else the first of `words` (blanks between
 // them) that is a name; -1: there is none. False with an error: data.columns names none that is
 // there.

@@ -5,7 +5,6 @@
 #include "internal.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -128,12 +127,6 @@ bool scan_at_line_end(Scan *scan) {
 void scan_skip_comma(Scan *scan) {
     if (!scan_at_line_end(scan) && *scan->at == ',')
         scan->at++;
-}
-
-bool scan_at_names(const Scan *scan) {
-    const char *at = scan->at + (*scan->at == '"');
-    return isalpha((unsigned char)*at) && at[strcspn(at, " \t,;\r\n")] != 0 &&
-           strchr(" \t,;", at[strcspn(at, " \t,;\r\n")]) != NULL;
 }
 
 void scan_next_line(Scan *scan) {

@@ -13,11 +13,13 @@ static int64_t slice_of(int64_t units, int64_t least, int size) {
     return slice < least ? least : slice;
 }
 
-int chunks_of(int64_t units, int64_t least, int size) {
+// Chunks of so many units; `least` units of a slice. None on one rank.
+static int chunks_of(int64_t units, int64_t least, int size) {
     return size == 1 ? 0 : (int)ceil_div(units, slice_of(units, least, size) * size);
 }
 
-Chunk chunk_of(int64_t units, int64_t least, int size, int i) {
+// Which units the i-th chunk holds, and how many of them a rank owns.
+static Chunk chunk_of(int64_t units, int64_t least, int size, int i) {
     int64_t whole = slice_of(units, least, size) * size, begin = i * whole;
     int64_t end = begin + whole < units ? begin + whole : units;
     return (Chunk){

@@ -73,10 +73,6 @@ static inline int64_t slice_units(const Chunk *chunk, int r) {
 
 // ---- chunks.c
 enum { SLICE = 8192 }; // least floats of a slice: MPI sends them eagerly, and fewer cost the same
-// Chunks of so many units; `least` units of a slice. None on one rank.
-int chunks_of(int64_t units, int64_t least, int size);
-// Which units the i-th chunk holds, and how many of them a rank owns.
-Chunk chunk_of(int64_t units, int64_t least, int size, int i);
 // Chunks that know what they hold.
 GradSync sync_of(const Comm *comm, const Backend *backend, const GradForm *form);
 

@@ -96,7 +96,6 @@ void plan_phase(ProgramPlan *plan, const MemoryForecast *phase); // as one that 
 void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]);
 void plan_node_operator(ProgramPlan *plan, int64_t columns); // collective
 void plan_gather(ProgramPlan *plan, int64_t row_bytes);      // rows of all nodes on rank 0
-int64_t rows_of_all(const ProgramParts *parts); // own rows, and the halo rows of all stages
 
 // ---- topology.c: who reads whom, without kernels
 

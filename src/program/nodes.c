@@ -1,6 +1,5 @@
 // A linear operator from nodes to nodes: one propagation on a graph, two on a hypergraph.
 #include "internal.h"
-#include <string.h>
 
 static CodecOptions options_of(const ProgramParts *parts, Error *err) {
     return (CodecOptions){.codec = codec_find(parts->config->program.codec, err),

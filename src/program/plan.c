@@ -4,7 +4,6 @@
 // as many rows travel between two ranks as one reads of the other, or as read something, whichever
 // are fewer.
 #include "internal.h"
-#include <string.h>
 
 // ---- Patterns
 
@@ -110,7 +109,7 @@ static int64_t most_in_a_round(const ProgramParts *parts) {
 }
 
 // Elements of the sets of rows of both kinds, and of all halos.
-int64_t rows_of_all(const ProgramParts *parts) {
+static int64_t rows_of_all(const ProgramParts *parts) {
     const Shard *shard = parts->shard;
     int64_t rows = 0;
     for (int set = 0; set < shard->sets; set++)

@@ -1,7 +1,6 @@
 // The table of programs, and what is common to all: the checks, the components that every report
 // names, iterations that may be stopped, and the result.
 #include "internal.h"
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -48,8 +48,6 @@ bool sampler_fits(const Sampler *s, const Shard *shard, Error *err) {
                      (long long)s->size, shard->dataset_name, (long long)shard->train_nodes);
 }
 
-bool sampler_samples(const Sampler *s) { return s->size > 0; }
-
 void sampler_alloc(Sampler *s, const Shard *shard, const Allocator *allocator) {
     size_t rows = (size_t)shard->set[NODES].own;
     if (s->size == 0)
