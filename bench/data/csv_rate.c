@@ -11,8 +11,6 @@
 
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 enum { COLUMNS = 100 };

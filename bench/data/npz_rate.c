@@ -15,7 +15,6 @@
 #include <libdeflate.h>
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zip.h>
 #include <zlib.h>

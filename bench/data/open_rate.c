@@ -10,7 +10,6 @@
 
 #include <omp.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 static char folder[BENCH_PATH], path[1200];
 static Config config;

@@ -8,7 +8,6 @@
 #include "fringe/partition.h"
 
 #include <stdio.h>
-#include <string.h>
 
 typedef struct Rows {
     int64_t nodes, columns, own;

@@ -16,8 +16,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { COMMUNITY = 1000, ARITY_MOST = 100, READS = 5, SIZES = 3 };

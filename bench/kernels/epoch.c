@@ -7,9 +7,6 @@
 #include "bench.h"
 #include "fringe/trainer.h"
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static void load(Shard *shard, Config *config, const Comm *comm, const char *folder, int argc,
                  char **argv) {

@@ -15,7 +15,6 @@
 // before everything else. Times are of events on the operation's own stream.
 #include "fringe/trainer.h"
 #include "gpu_operations.h"
-#include <unistd.h>
 
 static bool has_flag(int argc, char **argv, const char *name) {
     for (int i = 1; i < argc; i++)

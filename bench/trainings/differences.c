@@ -20,7 +20,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { SETTINGS = 48, LAYERS = EXCHANGE_LAYERS };

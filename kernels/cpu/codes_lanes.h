@@ -4,7 +4,6 @@
 
 #include "lanes.h"
 #include <math.h>
-#include <string.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif

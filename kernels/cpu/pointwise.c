@@ -7,7 +7,6 @@
 #include "pointwise.h"
 #include <math.h>
 #include <omp.h>
-#include <string.h>
 
 // Rows of one piece of a loop: 128 KiB, some ten microseconds, well below the pace of a Poll.
 static int64_t chunk_rows(Rows rows) {

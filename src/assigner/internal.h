@@ -7,8 +7,6 @@
 #include "fringe/assigner.h"
 #include "fringe/bitwidth.h"
 
-#include <sys/types.h>
-
 typedef struct SolverRun { // a process of fringe-solver for one problem (solver.c)
     pid_t pid;             // 0: none
     FILE *solution;

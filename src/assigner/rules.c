@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static bool never(const Assigner *a, int64_t epoch) {
     (void)a, (void)epoch;
     return false;

@@ -2,7 +2,6 @@
 
 #include "fringe/base/file.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -5,7 +5,6 @@
 #include "fringe/base/memory.h"
 #include "fringe/base/tensors.h"
 
-#include <stdio.h>
 #include <string.h>
 
 enum { HEAD = 8, ALIGNMENT = 64 };

@@ -6,7 +6,6 @@
 
 #include "internal.h"
 
-#include <float.h>
 #include <math.h>
 
 void round_init(Round *round, const Problem *problem, int which) {

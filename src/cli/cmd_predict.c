@@ -4,8 +4,6 @@
 #include "fringe/npy.h"
 #include "internal.h"
 
-#include <string.h>
-
 // A file that rank 0 writes piece by piece; nothing is there but where it is `open`.
 typedef struct Piecewise {
     FileWriter writer;

@@ -5,8 +5,6 @@
 #include "fringe/stream.h"
 #include "internal.h"
 
-#include <string.h>
-
 static bool keep(char out[CONFIG_TEXT], const char *path, Error *err) {
     int length = snprintf(out, CONFIG_TEXT, "%s", path);
     return length < CONFIG_TEXT ||

@@ -3,8 +3,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 #define SAY(...) snprintf(finding->text, sizeof finding->text, __VA_ARGS__)
 #define CURE(...) snprintf(finding->cure, sizeof finding->cure, __VA_ARGS__)
 

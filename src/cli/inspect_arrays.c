@@ -5,7 +5,6 @@
 #include "fringe/npy.h"
 
 #include <math.h>
-#include <string.h>
 
 // ---- the kind "array"
 

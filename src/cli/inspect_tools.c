@@ -3,7 +3,6 @@
 #include "inspect.h"
 
 #include <dirent.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -10,7 +10,6 @@
 #include "fringe/runfolder.h"
 
 #include <signal.h>
-#include <stdio.h>
 
 enum { CLI_ARGUMENTS = 256, CLI_SETTINGS = 64, CLI_SWEEPS = 8 };
 

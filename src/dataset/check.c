@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 void fitted_clear(Dataset *dataset) {

@@ -19,7 +19,6 @@
 #include "dcsbm.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Alias { // of an entry: itself with that probability, else another

@@ -5,7 +5,6 @@
 #include "konect.h"
 #include "parts.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -7,8 +7,6 @@
 
 #include "internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 typedef struct Header {

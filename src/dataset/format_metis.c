@@ -9,9 +9,6 @@
 
 #include "internal.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
 typedef struct Header {
     int64_t vertices, entries; // entries: 2 m
     bool sizes, vertex_weights, edge_weights;

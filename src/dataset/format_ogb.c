@@ -13,7 +13,6 @@
 #include "ogb.h"
 
 #include <stdio.h>
-#include <string.h>
 
 // ---- tables
 

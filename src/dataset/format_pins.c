@@ -5,7 +5,6 @@
 #include "links.h"
 
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 // --- columns

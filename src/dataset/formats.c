@@ -4,7 +4,6 @@
 #include "parts.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 // The files of reddit are npz files; a list of edges is what looks like one, and a folder of our

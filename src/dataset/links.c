@@ -7,7 +7,6 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <string.h>
 
 typedef struct Reading {
     Links *links;

@@ -3,7 +3,6 @@
 
 #include "roster.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>

@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static size_t put_utf8(char *out, uint32_t point) {
     if (point < 0x80) {
         out[0] = (char)point;

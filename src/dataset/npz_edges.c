@@ -3,7 +3,6 @@
 
 #include "npz_layout.h"
 
-#include <stdio.h>
 #include <string.h>
 
 const char *npz_weights(const Npz *npz, const Config *config) {

@@ -4,8 +4,6 @@
 
 #include "npz_layout.h"
 
-#include <string.h>
-
 static bool read_ids(Npz *npz, const char *key, int64_t **ids, int64_t *count, Error *err) {
     Npy npy;
     if (!npz_read(npz, key, &npy, err))

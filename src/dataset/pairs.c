@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 void pairs_clear(Pairs *pairs) {

@@ -2,8 +2,6 @@
 // hyperedge; an order is a walk over them.
 #include "internal.h"
 
-#include <string.h>
-
 typedef struct Replay {
     const Dataset *dataset;
     Csr by_node, by_hyperedge; // by_node only where the order needs it

@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 static void count_degrees(const Dataset *dataset, Statistics *out) {
     int64_t n = dataset->nodes;
     int64_t *degree = ALLOC(int64_t, n, "degrees");

@@ -8,7 +8,6 @@
 #include "internal.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>

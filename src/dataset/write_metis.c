@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 enum { PIECE = 2 * (DECIMAL_INT + 1) + DECIMAL_FLOAT + 1 };
 

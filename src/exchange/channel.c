@@ -13,8 +13,6 @@
 #include "channel.h"
 #include "buffers.h"
 
-#include <string.h>
-
 // One message may be in many pieces, of which so many are under way, with as many tags in turn.
 enum { ROUNDS_IN_FLIGHT = 4, PIECES_IN_FLIGHT = 16, TAGS = 30000 };
 

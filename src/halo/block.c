@@ -4,7 +4,6 @@
 #include "fringe/halo.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 typedef enum Diagonal {
     ONE,            // not stored

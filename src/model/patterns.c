@@ -4,7 +4,6 @@
 // beyond. Backward needs the same rows. On a hypergraph the nodes are an even number of hops from
 // training nodes, and the hyperedges an odd one.
 #include "internal.h"
-#include <string.h>
 
 static bool same_kind(const PatternKind *a, const PatternKind *b) {
     return a->relation == b->relation && a->target_hops == b->target_hops &&

@@ -1,7 +1,6 @@
 // What layers run on: for every layer and direction a propagation; what the features need once
 // (lossless.input_features); all of it planned and given back.
 #include "internal.h"
-#include <string.h>
 
 static CodecOptions full_precision_options(const Model *m) {
     Error none = {0};

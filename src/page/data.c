@@ -2,10 +2,6 @@
 
 #include "internal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { CURVE_POINTS = 250 };
 
 // --- messages: for every sender and reader, the values of an epoch

@@ -7,7 +7,6 @@
 #include "internal.h"
 #include "metis_process.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct MetisGraph {

@@ -4,7 +4,6 @@
 // byte of it.
 #include "internal.h"
 #include <stdio.h>
-#include <string.h>
 
 // One sharding, as the steps of a rank see it. Steps run beside the main thread.
 typedef struct Work {

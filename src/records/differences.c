@@ -3,7 +3,6 @@
 #include "fringe/records.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct Keys {

@@ -5,7 +5,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 // The words of this process's command line.
 static void put_command(JsonWriter *writer) {

@@ -5,7 +5,6 @@
 
 #include <gnu/libc-version.h>
 #include <stdio.h>
-#include <string.h>
 
 #ifndef LIBRARY_VERSIONS // "METIS 5.1.0|cJSON 1.7.15|..."
 #define LIBRARY_VERSIONS ""

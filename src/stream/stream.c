@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 enum { MEMORY_LOOKS = 1 << 18 }; // events between two looks at the memory in use

@@ -5,7 +5,6 @@
 // evaluations in a row without a better score.
 #include "internal.h"
 #include <math.h>
-#include <string.h>
 
 // The proximal step of l1 |w|_1, which follows that of everything else (as in DIANA, algorithm 1).
 // Whatever codec the gradient has crossed, w is the same on all ranks, and so is this. Where w

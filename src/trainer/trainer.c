@@ -2,7 +2,6 @@
 // rank because gradients are summed to the same bits everywhere; replicas.c asks whether it is.
 #include "internal.h"
 #include <math.h>
-#include <string.h>
 
 // ---- building
 

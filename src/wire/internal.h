@@ -5,9 +5,6 @@
 
 #include "fringe/wire.h"
 
-#include <stdio.h>
-#include <string.h>
-
 extern const Transport transport_mpi;
 
 // Messages, and what residuals remember of them, begin at multiples of 64 bytes.

@@ -8,7 +8,6 @@
 #include "assigner/internal.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { COLUMNS = 21, PERIOD = 4, DELAY = 2, EPOCHS = 8 };

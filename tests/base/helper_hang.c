@@ -5,7 +5,6 @@
 #include "fringe/base/mpi.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,8 +3,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 TEST(what_a_terminal_would_obey_is_shown) {
     static const char *const pairs[][2] = {
         {"caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac \xf0\x9f\x98\x80 /a b", NULL},

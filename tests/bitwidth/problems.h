@@ -9,7 +9,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 // Numbers from one seed, one after the other.
 typedef struct Draws {

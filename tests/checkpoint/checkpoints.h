@@ -4,7 +4,6 @@
 
 #include "training.h"
 #include <stdio.h>
-#include <string.h>
 
 static char run_dir[512];
 

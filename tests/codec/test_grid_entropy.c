@@ -5,7 +5,6 @@
 #include "grid_trip.h"
 
 #include <setjmp.h>
-#include <stdio.h>
 
 enum { COLUMNS = 512, ROWS = 24 };
 

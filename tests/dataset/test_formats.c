@@ -9,7 +9,6 @@
 #include "fringe/npy.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 // --- npz graphs
 

@@ -4,7 +4,6 @@
 
 #include "generating.h"
 
-#include <math.h>
 #include <string.h>
 
 TEST(the_seed_decides_and_threads_do_not) {

@@ -4,9 +4,6 @@
 
 #include "generating.h"
 
-#include <math.h>
-#include <string.h>
-
 static void assert_pins_are_distinct(const Dataset *d) {
     for (int64_t i = 0; i < d->nodes; i++)
         for (int64_t e = d->offset[i] + 1; e < d->offset[i + 1]; e++)

@@ -4,8 +4,6 @@
 
 #include "hypergraphs.h"
 
-#include <math.h>
-
 // --- what readers leave
 
 TEST(pins_are_sorted_and_merged) {

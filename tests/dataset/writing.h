@@ -5,7 +5,6 @@
 #include "loading.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 // ---- datasets

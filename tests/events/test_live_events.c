@@ -3,8 +3,6 @@
 // events say.
 #include "../srp/streams.h"
 
-#include <math.h>
-
 // What every answer is compared with: a table of all possible pins.
 enum { IDS = 40 };
 static const uint64_t stride = 0x123456789abcdefu; // random_event: ids of hyperedges

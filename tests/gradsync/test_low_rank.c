@@ -5,8 +5,6 @@
 #include "gradsync/internal.h"
 #include "sums.h"
 
-#include <stdio.h>
-
 enum { COUNT = 37 * 23 + 23 + 9 * 50 + 3 * 40, SPANS = 4, RANKS_MOST = 3, LONGEST = 37 * 23 };
 static const GradSpan span[SPANS] = {{"first", 0, 37, 23},
                                      {"bias", 37 * 23, 1, 23},

@@ -5,8 +5,6 @@
 
 #include "small_graph.h"
 
-#include <string.h>
-
 enum { NODES_OF_TEST = 300, ROW = 1 << 13 }; // 128 KiB of a row, so 32 rows are a block
 
 static int32_t value_of(int64_t gid, int64_t k) { return (int32_t)(gid * 8191 + k); }

@@ -4,7 +4,6 @@
 
 #include "kernels.h"
 #include <math.h>
-#include <stdio.h>
 
 static const char *const vectors[] = {"plain", "avx2", "avx512"};
 static const char *const panels[] = {"rows", "128", "64", "32", "16", "auto"};

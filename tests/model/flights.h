@@ -10,7 +10,6 @@
 #include "exchange/channel.h"
 #include "model/internal.h"
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { LAYERS = 3, WIDTH = 24, CLASSES = 5, CHANNELS = 2 * LAYERS - 1 };

@@ -6,7 +6,6 @@
 
 #include "page/internal.h"
 
-#include <string.h>
 #include <sys/stat.h>
 
 static void put(const char *run, const char *name, const char *text) {

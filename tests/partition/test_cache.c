@@ -3,10 +3,8 @@
 // written cache was believed.
 #include "graphs.h"
 #include <dirent.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <time.h>
 
 static char cache[512];

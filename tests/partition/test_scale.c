@@ -2,7 +2,6 @@
 // If this fails, what a rank reads, or what rank 0 needs to cut, grows with the square of the
 // parts: many ranks wait for one file, or never start.
 #include "graphs.h"
-#include <sys/stat.h>
 
 enum { GRAPH_NODES = 4000, PARTS = 1000, DEGREE = 8 };
 

@@ -4,7 +4,6 @@
 // those of a basis that a restart has spoiled.
 #include "dense_spectrum.h"
 #include "programs.h"
-#include <stdio.h>
 
 typedef struct Scene {
     TestGraph graph;

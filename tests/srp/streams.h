@@ -7,7 +7,6 @@
 #include "support.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static inline SrpOptions srp_defaults(int parts) {
     return (SrpOptions){.parts = parts,

@@ -4,7 +4,6 @@
 
 #include "fixture.h"
 #include "trainer/internal.h"
-#include <stdio.h>
 #include <string.h>
 
 static inline void settle(const char *const *more, int count) {

@@ -8,8 +8,6 @@
 // which keeps it bounded iff s < 0.457427. With the new memory in g that would be 0.321699.
 #include "ends.h"
 
-#include <math.h>
-
 static float xi; // 0 or 1
 
 static size_t dropout_encode(const Backend *backend, DeviceByte *out, const MessageLayout *layout,
