@@ -49,19 +49,35 @@ static ExchangeSet bit(const AssignerFixture *fixture, int i) {
     return exchange_set_of(fixture->of[i].id);
 }
 
-TEST(the_faster_is_chosen) {
-    AssignerFixture fixture;
+// The tests of one chooser that measures.
+static AssignerFixture measured;
+static Chooser *chooser;
+
+static int make_chooser(void **state) {
+    (void)state;
     Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
-    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+    fixture_init(&measured, &scenes[0], 8);
+    chooser = chooser_of(&measured, &config, "measured");
+    return 0;
+}
+
+static int drop_chooser(void **state) {
+    (void)state;
+    chooser_free(chooser);
+    fixture_clear(&measured);
+    return 0;
+}
+#define MEASURED_TEST(name) TEST_WITH(name, make_chooser, drop_chooser)
+
+MEASURED_TEST(the_faster_is_chosen) {
     const Cost cost[CHANNELS] = {fast_link, slow_link, far_too_slow};
     bool sends = test_comm.size > 1; // else no bytes show that the link is slow
-    const ExchangeSet all = bit(&fixture, 0) | bit(&fixture, 1) | bit(&fixture, 2);
-    const ExchangeSet first = sends ? all & ~bit(&fixture, 1) : all;
-    const ExchangeSet expected[] = {0, 0, first, 0, bit(&fixture, 0), 0, bit(&fixture, 0)};
+    const ExchangeSet all = bit(&measured, 0) | bit(&measured, 1) | bit(&measured, 2);
+    const ExchangeSet first = sends ? all & ~bit(&measured, 1) : all;
+    const ExchangeSet expected[] = {0, 0, first, 0, bit(&measured, 0), 0, bit(&measured, 0)};
     for (int64_t epoch = 1; epoch <= 7; epoch++) {
         ExchangeSet fp32;
-        const CodecChoice *choice = epoch_at(&fixture, chooser, epoch, cost, &fp32);
+        const CodecChoice *choice = epoch_at(&measured, chooser, epoch, cost, &fp32);
         assert_int_equal(fp32, expected[epoch - 1]);
         assert_true((choice != NULL) == (epoch == 7));
     }
@@ -74,81 +90,55 @@ TEST(the_faster_is_chosen) {
     assert_true(choice->exchange[1].sent == !sends && choice->exchange[2].sent);
     assert_true(choice->exchange[1].fp32_seconds >= 40); // 10 seconds of waiting, four times
     ExchangeSet fp32;
-    assert_null(epoch_at(&fixture, chooser, 8, cost, &fp32)); // made once
-    assert_int_equal(fp32, bit(&fixture, 0));
-    chooser_free(chooser);
-    fixture_clear(&fixture);
+    assert_null(epoch_at(&measured, chooser, 8, cost, &fp32)); // made once
+    assert_int_equal(fp32, bit(&measured, 0));
 }
 
-TEST(nothing_is_tried_on_a_slow_link) {
-    AssignerFixture fixture;
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
-    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+MEASURED_TEST(nothing_is_tried_on_a_slow_link) {
     const Cost cost[CHANNELS] = {slow_link, slow_link, slow_link};
     if (test_comm.size > 1) {
-        assert_null(epoch_at(&fixture, chooser, 1, cost, NULL));
-        const CodecChoice *choice = epoch_at(&fixture, chooser, 2, cost, NULL);
+        assert_null(epoch_at(&measured, chooser, 1, cost, NULL));
+        const CodecChoice *choice = epoch_at(&measured, chooser, 2, cost, NULL);
         assert_non_null(choice);
         assert_int_equal(choice->epoch, 3);
         for (int i = 0; i < CHANNELS; i++)
             assert_true(!choice->exchange[i].fp32 && !choice->exchange[i].sent);
     }
-    chooser_free(chooser);
-    fixture_clear(&fixture);
 }
 
 // The last rank is late and its peers wait for it, not for the link, which bytes of fp32 would not
 // change: fp32 is tried.
-TEST(waiting_for_a_slow_rank_is_no_slow_link) {
-    AssignerFixture fixture;
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
-    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+MEASURED_TEST(waiting_for_a_slow_rank_is_no_slow_link) {
     double wait = test_comm.rank == test_comm.size - 1 ? 0.1 : 10;
     const Cost late = {{3, 1}, {wait, wait}}, cost[CHANNELS] = {late, late, late};
     for (int64_t epoch = 1; epoch <= 7; epoch++)
-        epoch_at(&fixture, chooser, epoch, cost, NULL);
+        epoch_at(&measured, chooser, epoch, cost, NULL);
     for (int i = 0; i < CHANNELS; i++)
         assert_true(chooser_choice(chooser)->exchange[i].sent);
-    chooser_free(chooser);
-    fixture_clear(&fixture);
 }
 
 // fp32 wins up to 2 % above the codec, and no further.
-TEST(only_hardly_slower_fp32_is_chosen) {
-    AssignerFixture fixture;
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
-    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+MEASURED_TEST(only_hardly_slower_fp32_is_chosen) {
     const Cost cost[CHANNELS] = {hardly_differs, differs_a_little, hardly_differs};
     for (int64_t epoch = 1; epoch <= 7; epoch++)
-        epoch_at(&fixture, chooser, epoch, cost, NULL);
+        epoch_at(&measured, chooser, epoch, cost, NULL);
     for (int i = 0; i < CHANNELS; i++)
         assert_int_equal(chooser_choice(chooser)->exchange[i].fp32, i != 1);
-    chooser_free(chooser);
-    fixture_clear(&fixture);
 }
 
 // One epoch in which the machine was busy with something else.
-TEST(one_slow_epoch_changes_nothing) {
-    AssignerFixture fixture;
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
-    Chooser *chooser = chooser_of(&fixture, &config, "measured");
+MEASURED_TEST(one_slow_epoch_changes_nothing) {
     const Cost cost[CHANNELS] = {fast_link, hardly_differs, fast_link};
     const Cost busy[CHANNELS] = {{{30, 5}, {1, 1}}, {{30, 30}, {1, 1}}, {{30, 5}, {1, 1}}};
     for (int64_t epoch = 1; epoch <= 7; epoch++)
-        epoch_at(&fixture, chooser, epoch, epoch == 4 || epoch == 5 ? busy : cost, NULL);
+        epoch_at(&measured, chooser, epoch, epoch == 4 || epoch == 5 ? busy : cost, NULL);
     for (int i = 0; i < CHANNELS; i++)
         assert_true(chooser_choice(chooser)->exchange[i].fp32);
-    chooser_free(chooser);
-    fixture_clear(&fixture);
 }
 
-static void write_section(Chooser *chooser, const char *path) {
+static void write_section(Chooser *of, const char *path) {
     Error said = {0};
-    StateSection section = chooser_section(chooser);
+    StateSection section = chooser_section(of);
     state_write(&section, &test_comm, path, &said);
     assert_true(comm_agree(&test_comm, &said));
 }
@@ -182,18 +172,12 @@ TEST(a_resume_goes_on_with_the_trials) {
     }
 }
 
-TEST(impossible_state_is_refused) {
+MEASURED_TEST(impossible_state_is_refused) {
     const char *path = test_path("choice.safetensors");
-    AssignerFixture fixture;
-    Config config = config_of();
-    fixture_init(&fixture, &scenes[0], 8);
-    Chooser *chooser = chooser_of(&fixture, &config, "measured");
     StateSection section = chooser_section(chooser);
     chooser->candidate[1].turns[1] = CHOICE_TURNS + 1;
     write_section(chooser, path);
     assert_refused(state_read(&section, &test_comm, path, &err), EXIT_DATA, "measured 4 times");
-    chooser_free(chooser);
-    fixture_clear(&fixture);
 }
 
 TEST(exact_exchanges_are_exact_and_get_no_widths) {
@@ -260,15 +244,15 @@ TEST(rules_without_a_choice_make_no_chooser) {
 
 TEST(a_replay_repeats_and_then_stays) {
     AssignerFixture fixture;
-    Chooser *chooser = NULL;
+    Chooser *replaying = NULL;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
     ExchangeSet full_precision[3] = {0, bit(&fixture, 0), bit(&fixture, 1) | bit(&fixture, 2)};
     Replay replay = {.epochs = 3, .full_precision = full_precision};
     snprintf(config.quantization.exchanges, CONFIG_TEXT, "replay:run");
-    assert_ok(chooser_new(&chooser, &config, &test_comm, &replay, fixture.of, CHANNELS, &err));
+    assert_ok(chooser_new(&replaying, &config, &test_comm, &replay, fixture.of, CHANNELS, &err));
     for (int epoch = 1; epoch <= 5; epoch++)
-        assert_true(chooser_before(chooser, epoch) == full_precision[epoch < 3 ? epoch - 1 : 2]);
-    chooser_free(chooser);
+        assert_true(chooser_before(replaying, epoch) == full_precision[epoch < 3 ? epoch - 1 : 2]);
+    chooser_free(replaying);
     fixture_clear(&fixture);
 }
