@@ -30,13 +30,13 @@ def run_peer(system, graph, model, threads, epochs):
     return json.loads(done.stdout.strip().splitlines()[-1])["epoch_seconds"]["median"]
 
 
-def run_fringe(form, graph, model, threads, epochs, folder):
+def run_fringe(form, graph, model, threads, epochs, folder, precision="fp32"):
     config = os.path.join(folder, "config.json")
     with open(config, "w") as out:
         json.dump({"mode": MODES[form], "data": {"path": graph, "cache": os.path.join(folder, "cache")},
                    "model": {"layer": LAYER[model], "layers": 3, "hidden": 256, "dropout": 0.5,
                              "post": ["dropout", "norm", "activation"]},
-                   "train": {"epochs": epochs + 2, "lr": 0.01}, "run": {"threads": threads}}, out)
+                   "train": {"epochs": epochs + 2, "lr": 0.01}, "run": {"threads": threads, "precision": precision}}, out)
     return median_epoch(trained(config)[1])
 
 
@@ -82,4 +82,5 @@ def write_table(table, threads, rounds):
                       *(f"{t[peer] / t[form]:.2f}" for form in MODES for peer in PEERS)] for name, t in sorted(rows.items())]))
 
 
-main()
+if __name__ == "__main__":
+    main()

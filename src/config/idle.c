@@ -164,8 +164,8 @@ void idle_keys_add(IdleKeys *keys, const Config *config) {
     Term term;
     for (int i = 0; i < config_key_count; i++) {
         const Key *key = &config_keys[i];
-        bool idle =
-            config->origin[i] > CONFIG_OF_RUN && !asks_for_nothing(key, config) && broken_term(key, config, &term);
+        bool idle = config->origin[i] > CONFIG_OF_RUN && !asks_for_nothing(key, config) &&
+                    broken_term(key, config, &term);
         keys->idle[i] = idle && (keys->configs == 0 || keys->idle[i]);
     }
     keys->configs++;

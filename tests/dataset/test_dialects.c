@@ -191,7 +191,7 @@ TEST(files_under_other_names) {
     }
     assert_ok(file_make_folder(test_path("dgl"), &err));
     test_write_text(test_path("dgl/meta.yaml"), "dataset_name: mini\n");
-    assert_refused(!format_is_refused(test_path("dgl"), &err), EXIT_CONFIG, "DGL's CSVDataset");
+    assert_refused(!format_is_refused(test_path("dgl"), &err), EXIT_DATA, "DGL's CSVDataset");
 }
 
 // A column of numbers to predict; the nodes of a graph and rows in their order.

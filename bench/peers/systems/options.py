@@ -9,8 +9,9 @@ import subprocess
 import sys
 
 
-def options(doc, forms, others=()):
-    """The parsed command line. With --form best it runs each of `forms` and does not return."""
+def options(doc, forms, others=(), **more):
+    """The parsed command line, with further options: the choices of each, the first if it is not given, or its default.
+    With --form best it runs each of `forms` and does not return."""
     ap = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     ap.add_argument("folder", help="fringe dataset directory")
     ap.add_argument("model", choices=("gcn", "sage", "hgnn"))
@@ -20,6 +21,9 @@ def options(doc, forms, others=()):
     ap.add_argument("--form", choices=("best", *forms, *others), default="best")
     for key, value in (("layers", 3), ("hidden", 256), ("dropout", 0.5), ("lr", 0.01), ("seed", 0)):
         ap.add_argument(f"--{key}", type=type(value), default=value)
+    for key, value in more.items():
+        choices = {"choices": value, "default": value[0]} if isinstance(value, tuple) else {"default": value}
+        ap.add_argument(f"--{key}", **choices)
     opt = ap.parse_args()
     for key in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[key] = str(opt.threads)

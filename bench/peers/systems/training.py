@@ -4,6 +4,7 @@ Nothing here is a peer's own work: each script brings its convolution and its fo
 
 Copyright fringe authors. SPDX-License-Identifier: Apache-2.0
 """
+import contextlib
 import platform
 import resource
 import statistics
@@ -67,6 +68,9 @@ def loss_of(z, y):
     return F.binary_cross_entropy_with_logits(z, y, reduction="sum") / len(z)
 
 
+autocast = contextlib.nullcontext  # of the forward pass; a script may put another in its place
+
+
 def train(stack, apply, data, opt):
     """Seconds and loss of every epoch after the warm-up; an epoch has no evaluation."""
     adam = torch.optim.Adam(stack.parameters(), lr=opt.lr)
@@ -75,7 +79,9 @@ def train(stack, apply, data, opt):
     for _ in range(opt.warmup + opt.epochs):
         began = time.perf_counter()
         adam.zero_grad()
-        loss = loss_of(stack(apply, data.x)[data.fit], data.y[data.fit])
+        with autocast():
+            z = stack(apply, data.x)[data.fit]
+        loss = loss_of(z.float(), data.y[data.fit])
         loss.backward()
         adam.step()
         losses.append(loss.item())
