@@ -196,7 +196,7 @@ def children(process):
 
 def kills_a_rank(line):
     """The last process below mpirun, which the program starts, which Python started in this thread."""
-    with contextlib.suppress(FileNotFoundError, IndexError):  # they are gone already
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError, IndexError):  # they are gone already
         with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
             os.kill(children(children(int(f.read().split()[0]))[0])[-1], signal.SIGKILL)
 
