@@ -174,7 +174,7 @@ static double spmm_distance(const Job *job, const SpmmJob *device) {
     SpmmJob cpu = {.b = &backend_cpu, .range = {0, checked}};
     cpu.x = filled_rows(&backend_cpu, rows, WIDTH, 0);
     cpu.out = rows_alloc(&backend_cpu, rows, WIDTH, "result");
-    cpu.aggregate = backend_cpu.aggregate_new(&job->csr, rows, WIDTH, ROWS_FP32, "rows");
+    cpu.aggregate = backend_cpu.aggregate_new(&job->csr, rows, WIDTH, "rows");
     spmm_call(&cpu);
     float *want = downloaded(&backend_cpu, cpu.out, checked);
     float *got = downloaded(device->b, device->out, checked);
@@ -202,7 +202,7 @@ static double spmm_measure(Job *job, const char *spmm, char why[300]) {
     SpmmJob s = {.b = job->b, .range = {0, rows}};
     s.x = filled_rows(job->b, rows, WIDTH, 0);
     s.out = rows_alloc(job->b, rows, WIDTH, "result");
-    s.aggregate = job->b->aggregate_new(&job->csr, rows, WIDTH, ROWS_FP32, "auto");
+    s.aggregate = job->b->aggregate_new(&job->csr, rows, WIDTH, "auto");
     Rows scratch = rows_alloc(job->b, rows, WIDTH, "scratch");
     job->b->aggregate_tune(s.aggregate, s.out, scratch);
     rows_free(job->b, &scratch);

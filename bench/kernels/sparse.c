@@ -285,8 +285,8 @@ static Job job_make(const Bed *bed, const Csr *csr) {
                .scratch = floats(bed->scratch),
                .x_bf16 = bed->x_bf16,
                .out_bf16 = bed->out_bf16};
-    job.aggregate = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, ROWS_FP32, "auto");
-    job.aggregate_bf16 = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, ROWS_BF16, "auto");
+    job.aggregate = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
+    job.aggregate_bf16 = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
     double begin = clock_seconds();
     backend_cpu.aggregate_tune(job.aggregate, bed->out, bed->scratch);
     printf("# aggregate_tune took %.2f s\n", clock_seconds() - begin);

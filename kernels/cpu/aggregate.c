@@ -35,8 +35,7 @@ struct Aggregate {
     int64_t sources; // rows of x, at most
     int64_t stride;  // of its widest rows
     int forced;      // index of a width, or AUTO
-    void *panel;     // [sources, width], numbers of x's type; NULL where none is ever used
-    size_t panel_bytes;
+    float *panel;    // [sources, width]; NULL where none is ever used
     Tuned tuned[TUNED];
     int tuned_count;
 
@@ -58,34 +57,30 @@ static bool width_is_useful(int index, int64_t stride) {
     return panel_widths[index].columns < stride;
 }
 
-// Bytes of the widest panel for rows of up to `stride` numbers of a type.
-static size_t panel_bytes(int64_t sources, int64_t stride, RowsType type, const char *panels) {
+// Columns of the widest panel for rows of up to `stride` floats.
+static int64_t panel_columns(int64_t stride, const char *panels) {
     int64_t widest = 0, forced = width_parse(panels);
     for (int i = 0; i < WIDTHS; i++)
         if ((forced == AUTO || forced == i) && width_is_useful(i, stride) &&
             panel_widths[i].columns > widest)
             widest = panel_widths[i].columns;
-    return memory_product(sources * widest, rows_number(type));
+    return widest;
 }
 
-size_t cpu_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
-                           const char *panels) {
+size_t cpu_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
     (void)csr; // it is lent
-    return sizeof(Aggregate) + panel_bytes(sources, rows_stride(columns), rows, panels);
+    return sizeof(Aggregate) + rows_bytes(sources, panel_columns(rows_stride(columns), panels));
 }
 
-Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
-                             const char *panels) {
+Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
     Aggregate *aggregate = ALLOC(Aggregate, 1, "sparse aggregate");
     aggregate->csr = csr;
     aggregate->sources = sources;
     aggregate->stride = rows_stride(columns);
     aggregate->forced = width_parse(panels);
-    aggregate->x.type = rows;
-    aggregate->panel_bytes = panel_bytes(sources, aggregate->stride, rows, panels);
-    if (aggregate->panel_bytes > 0)
-        aggregate->panel =
-            memory_alloc(aggregate->panel_bytes, "column panel of the sparse aggregate");
+    size_t bytes = rows_bytes(sources, panel_columns(aggregate->stride, panels));
+    if (bytes > 0)
+        aggregate->panel = (float *)memory_alloc(bytes, "column panel of the sparse aggregate");
     return aggregate;
 }
 
@@ -96,17 +91,10 @@ void cpu_aggregate_free(Aggregate *aggregate) {
     memory_free(aggregate);
 }
 
-// Narrow rows of floats may be read where most are bf16: whole, if their panel does not fit.
-static bool width_fits(const Aggregate *aggregate, int index, int64_t stride) {
-    int64_t numbers = aggregate->sources * panel_widths[index].columns;
-    return width_is_useful(index, stride) &&
-           memory_product(numbers, rows_number(aggregate->x.type)) <= aggregate->panel_bytes;
-}
-
 // The width that is fastest for `rows` rows of that stride: forced, tuned, or whole rows.
 static int width_for(const Aggregate *aggregate, int64_t stride, int64_t rows) {
     if (aggregate->forced != AUTO)
-        return width_fits(aggregate, aggregate->forced, stride) ? aggregate->forced : 0;
+        return width_is_useful(aggregate->forced, stride) ? aggregate->forced : 0;
     const Tuned *tuned = aggregate->tuned, *end = tuned + aggregate->tuned_count;
     while (tuned < end && tuned->stride != stride)
         tuned++;
@@ -115,9 +103,8 @@ static int width_for(const Aggregate *aggregate, int64_t stride, int64_t rows) {
     const double share = (double)rows / (double)aggregate->csr->rows;
     int fastest = 0;
     for (int i = 1; i < WIDTHS; i++)
-        if (tuned->rows[i] >= 0 && width_fits(aggregate, i, stride) &&
-            tuned->copy[i] + share * tuned->rows[i] <
-                tuned->copy[fastest] + share * tuned->rows[fastest])
+        if (tuned->rows[i] >= 0 && tuned->copy[i] + share * tuned->rows[i] <
+                                       tuned->copy[fastest] + share * tuned->rows[fastest])
             fastest = i;
     return fastest;
 }
@@ -159,13 +146,7 @@ static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
     }
 }
 
-// What a panel holds already: factors of floats, once a row. Of rows of bf16 it is a copy, half as
-// large, and each edge multiplies, since a product would be no bf16.
-static const float *factors_in_panel(const Aggregate *aggregate) {
-    return aggregate->x.type == ROWS_BF16 ? NULL : aggregate->right;
-}
-
-// In a parallel region: panel = columns at .. at + width of x, times factors_in_panel.
+// In a parallel region: panel = columns at .. at + width of x, times right.
 static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pace *pace) {
     AggregateCopy *copy = ROWS_PICK(aggregate_copy, aggregate->x.type);
     const int64_t rows = 1024, blocks = (aggregate->x.count + rows - 1) / rows;
@@ -174,7 +155,7 @@ static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pa
         int64_t begin = b * rows;
         int64_t end = begin + rows < aggregate->x.count ? begin + rows : aggregate->x.count;
         copy(aggregate->panel, width, numbers_on(aggregate->x.at, at, aggregate->x.type),
-             aggregate->x.stride, factors_in_panel(aggregate), begin, end);
+             aggregate->x.stride, aggregate->right, begin, end);
         if (omp_get_thread_num() == 0)
             pace_call(pace);
     }
@@ -185,9 +166,10 @@ static AggregateTask panel_task(const Aggregate *aggregate, AggregateTask whole,
                                 int64_t width) {
     whole.out = numbers_on(whole.out, at, whole.out_type);
     whole.x = aggregate->panel;
+    whole.x_type = ROWS_FP32;
     whole.x_stride = width;
     whole.columns = width;
-    whole.right = factors_in_panel(aggregate) != NULL ? NULL : whole.right;
+    whole.right = NULL; // the panel holds right * x
     whole.ahead = aggregate_ahead(width);
     return whole;
 }
@@ -310,7 +292,7 @@ static void widths_measure(const Aggregate *aggregate, CpuRows out, Tuned *tuned
     const double end = clock_seconds() + tune_seconds;
     for (int round = 0; round < ROUNDS && (round < 1 || clock_seconds() < end); round++)
         for (int i = 0; i < WIDTHS; i++) {
-            if (!width_fits(aggregate, i, tuned->stride))
+            if (!width_is_useful(i, tuned->stride))
                 continue;
             const int64_t columns = panel_widths[i].columns;
             double panels = columns == WHOLE ? 1 : (double)tuned->stride / (double)columns;

@@ -11,7 +11,6 @@
 #include "aggregate.h"
 #include "rows_lanes.h"
 #include <stddef.h>
-#include <string.h>
 
 // Units of 16 floats (one cache line) that fit the registers beside a factor and a product.
 #if VEC_FLOATS == 16
@@ -152,19 +151,17 @@ void LANES_NAME(aggregate_block)(const AggregateTask *task, int64_t first, int64
     }
 }
 
-void LANES_NAME(aggregate_copy)(void *to, int64_t width, const void *from, int64_t stride,
+void LANES_NAME(aggregate_copy)(float *to, int64_t width, const void *from, int64_t stride,
                                 const float *scale, int64_t begin, int64_t end) {
     enum { AHEAD = 24 }; // rows: hardware does not follow strides of a KiB far enough
     for (int64_t r = begin; r < end; r++) {
         const Cell *row = (const Cell *)from + r * stride;
-        Cell *copy = (Cell *)to + r * width;
+        F16 factor = f16_set(scale != NULL ? scale[r] : 1);
         for (int64_t c = 0; c < width; c += 16) {
             if (r + AHEAD < end)
                 __builtin_prefetch(row + AHEAD * stride + c, 0, 3);
-            if (scale != NULL)
-                row_store(copy + c, f16_mul(f16_set(scale[r]), row_load(row + c)));
-            else
-                memcpy(copy + c, row + c, 16 * sizeof(Cell));
+            F16 x = row_load(row + c);
+            f16_store(to + r * width + c, scale != NULL ? f16_mul(factor, x) : x);
         }
     }
 }

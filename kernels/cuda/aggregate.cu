@@ -92,7 +92,7 @@ static int64_t count_long(const Csr *csr, int32_t *list) {
 }
 
 Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
-                              RowsType /* all are floats */, const char *panels) {
+                              const char *panels) {
     (void)panels; // of the CPU's
     Aggregate *a = (Aggregate *)cuda_host->memory_alloc(sizeof *a, "sparse aggregate");
     a->csr = device_csr_new(csr);
@@ -107,8 +107,7 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
 }
 
 // A long row has more than LONG_ROW entries, so there are at most entries / LONG_ROW of them.
-size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns,
-                            RowsType /* all are floats */, const char *panels) {
+size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
     (void)panels;
     size_t lists = 2 * (size_t)(csr_entries(csr) / LONG_ROW) * sizeof(int32_t);
     return sizeof(Aggregate) + lists +

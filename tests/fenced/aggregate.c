@@ -51,18 +51,17 @@ static void free_copy(FencedAggregate *aggregate) {
     memory_free(aggregate);
 }
 
-Aggregate *fenced_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
+Aggregate *fenced_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
                                 const char *panels) {
     int32_t *none;
     FencedAggregate *aggregate = copy_csr(csr, NULL, &none);
-    aggregate->cpu = backend_cpu.aggregate_new(&aggregate->csr, sources, columns, rows, panels);
+    aggregate->cpu = backend_cpu.aggregate_new(&aggregate->csr, sources, columns, panels);
     return (Aggregate *)aggregate;
 }
 
-size_t fenced_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
+size_t fenced_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns,
                               const char *panels) {
-    return backend_cpu.aggregate_bytes(csr, sources, columns, rows, panels) +
-           sizeof(FencedAggregate);
+    return backend_cpu.aggregate_bytes(csr, sources, columns, panels) + sizeof(FencedAggregate);
 }
 
 void fenced_aggregate_free(Aggregate *aggregate) {

@@ -93,9 +93,9 @@ TEST(memory_is_as_predicted_and_taken_once) {
          scratch = rows_alloc(device(), MANY, WIDE, "scratch");
     for (int w = 0; w < PANELS; w++) {
         size_t before = memory_in_use();
-        Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, ROWS_FP32, panels[w]);
+        Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, panels[w]);
         assert_true(memory_in_use() - before <=
-                    backend_cpu.aggregate_bytes(&p.csr, MANY, WIDE, ROWS_FP32, panels[w]));
+                    backend_cpu.aggregate_bytes(&p.csr, MANY, WIDE, panels[w]));
         int64_t takes = memory_allocs();
         backend_cpu.aggregate_tune(aggregate, out, scratch);
         backend_cpu.aggregate_prepare(aggregate, p.x, on_device(p.right), NULL);
