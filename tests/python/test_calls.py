@@ -194,9 +194,12 @@ def children(process):
         return [int(child) for child in f.read().split()]
 
 
+gone_already = contextlib.suppress(FileNotFoundError, ProcessLookupError, IndexError)  # a later epoch was under way
+
+
 def kills_a_rank(line):
     """The last process below mpirun, which the program starts, which Python started in this thread."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError, IndexError):  # they are gone already
+    with gone_already:
         with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
             os.kill(children(children(int(f.read().split()[0]))[0])[-1], signal.SIGKILL)
 
@@ -212,10 +215,11 @@ def test_error():
     assert (again.code, str(again), again.output) == (error.code, str(error), error.output)
 
     def kills(line):
-        with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
-            child = int(f.read().split()[0])
-        assert os.getsid(child) == child  # so that Ctrl-C of a terminal reaches Python alone
-        os.kill(child, signal.SIGKILL)
+        with gone_already:
+            with open(f"/proc/self/task/{threading.get_native_id()}/children") as f:
+                child = int(f.read().split()[0])
+            assert os.getsid(child) == child  # so that Ctrl-C of a terminal reaches Python alone
+            os.kill(child, signal.SIGKILL)
 
     error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epochs": LONG}}, on_epoch=kills)
     assert error.code == 128 + signal.SIGKILL, error.code
