@@ -53,13 +53,13 @@ static bool read_options(Options *options, int argc, char **argv) {
 
 // --- the alarm
 
-static char *last_words; // text that the alarm writes: a solution with the incumbent
-static size_t last_bytes;
+static char *answer; // bytes that the alarm writes: a solution with the incumbent
+static size_t answer_bytes;
 
 static void at_alarm(int number) {
     (void)number;
-    for (size_t sent = 0; sent < last_bytes;) {
-        ssize_t wrote = write(STDOUT_FILENO, last_words + sent, last_bytes - sent);
+    for (size_t sent = 0; sent < answer_bytes;) {
+        ssize_t wrote = write(STDOUT_FILENO, answer + sent, answer_bytes - sent);
         if (wrote <= 0)
             _exit(EXIT_IO);
         sent += (size_t)wrote;
@@ -67,26 +67,26 @@ static void at_alarm(int number) {
     _exit(EXIT_OK);
 }
 
-// Stores the present solution as text for the alarm. If memory is short, the text before stays; if
-// there is none, there is no alarm, and only the limits below apply.
+// Stores the bytes of the present solution for the alarm. If memory is short, those before stay; if
+// there are none, there is no alarm, and only the limits below apply.
 static void remember(const Problem *problem, const Solution *solution) {
-    char *words = NULL, *old = last_words;
+    char *now = NULL, *old = answer;
     size_t bytes = 0;
-    FILE *file = open_memstream(&words, &bytes);
+    FILE *file = open_memstream(&now, &bytes);
     if (file == NULL || !solution_write(solution, problem, file) || fclose(file) != 0)
         return;
     sigset_t alarms;
     sigemptyset(&alarms);
     sigaddset(&alarms, SIGALRM);
     sigprocmask(SIG_BLOCK, &alarms, NULL);
-    last_words = words;
-    last_bytes = bytes;
+    answer = now;
+    answer_bytes = bytes;
     sigprocmask(SIG_UNBLOCK, &alarms, NULL);
     free(old);
 }
 
 static void arm_alarm(double seconds) {
-    if (last_words == NULL)
+    if (answer == NULL)
         return;
     signal(SIGALRM, at_alarm);
     seconds = fmax(seconds, 1e-3);

@@ -5,9 +5,9 @@ usage: torch_best.py FOLDER gcn|sage [--precision fp32|bf16] [--order PARTS] [--
 
 FOLDER is a fringe dataset directory. What PyG's layers leave to do: the matrix and its transpose are both stored as
 CSR, rows are multiplied before they are summed where that makes them shorter, the aggregate of the input is made once
-and stands beside the input in one product, and the nodes lie in the order of the parts in PARTS (a folder of `fringe partition`). A form is the
-operation that sums rows: torch.sparse.mm with or without `reduce`; `best` runs both and reports the quicker.
-bf16: rows and products are bf16 by autocast; parameters, their step and the loss are fp32.
+and stands beside the input in one product, and the nodes lie in the order of the parts in PARTS (a folder of
+`fringe partition`). A form is the operation that sums rows: torch.sparse.mm with or without `reduce`; `best` runs both
+and reports the quicker. bf16: rows and products are bf16 by autocast; parameters, their step and the loss are fp32.
 Prints one line of JSON.
 
 Copyright fringe authors. SPDX-License-Identifier: Apache-2.0
@@ -109,17 +109,16 @@ def main():
     graph = (as_torch(a), as_torch(a.T.tocsr()))
     del data.source, data.target
     rows = data.x.to(ROW)
-    kept = [summed(graph[0], rows), *([rows] if opt.model == "sage" else [])]
-    kept = torch.cat(kept, 1)
+    once = torch.cat([summed(graph[0], rows), *([rows] if opt.model == "sage" else [])], 1)
     del rows
 
     def apply(conv, h):
         if h is data.x:
-            return conv.forward_input(kept)
+            return conv.forward_input(once)
         return conv(h, lambda rows: Aggregate.apply(rows, *graph))
 
-    training.autocast = lambda: torch.autocast("cpu", torch.bfloat16, enabled=opt.precision == "bf16")
-    report = training.run("torch", opt, data, lambda i, o: Conv(i, o, opt.model == "sage"), apply, {})
+    report = training.run("torch", opt, data, lambda i, o: Conv(i, o, opt.model == "sage"), apply, {},
+                          lambda: torch.autocast("cpu", torch.bfloat16, enabled=opt.precision == "bf16"))
     print(json.dumps({**report, "precision": opt.precision}))
 
 

@@ -68,10 +68,7 @@ def loss_of(z, y):
     return F.binary_cross_entropy_with_logits(z, y, reduction="sum") / len(z)
 
 
-autocast = contextlib.nullcontext  # of the forward pass; a script may put another in its place
-
-
-def train(stack, apply, data, opt):
+def train(stack, apply, data, opt, autocast):
     """Seconds and loss of every epoch after the warm-up; an epoch has no evaluation."""
     adam = torch.optim.Adam(stack.parameters(), lr=opt.lr)
     seconds, losses = [], []
@@ -89,11 +86,11 @@ def train(stack, apply, data, opt):
     return seconds[opt.warmup :], losses
 
 
-def run(system, opt, data, make_conv, apply, versions):
-    """Trains one model and returns its report; the losses are those of all epochs."""
+def run(system, opt, data, make_conv, apply, versions, autocast=contextlib.nullcontext):
+    """Trains one model and returns its report; the losses are those of all epochs. autocast(): around the model."""
     torch.set_num_threads(opt.threads)
     torch.manual_seed(opt.seed)
-    seconds, losses = train(Stack(make_conv, data, opt), apply, data, opt)
+    seconds, losses = train(Stack(make_conv, data, opt), apply, data, opt, autocast)
     digits = lambda values: [round(v, 4) for v in values]  # noqa: E731
     return {
         "system": system, "model": opt.model, "form": opt.form, "graph": data.name, "nodes": data.nodes,
