@@ -329,13 +329,16 @@ static Truth truth_of(const Case *c, const TestGraph *w, const Config *config, f
     return want;
 }
 
-static void run_bf16_messages(const Case *c, const TestGraph *w, const Config *saving,
-                              const float *p, const Truth *want) {
-    Config coded = *saving;
+static void run_bf16_messages(const Case *c, const TestGraph *w, const Config *config) {
+    float *p;
     if (test_comm.size == 1 || w->dataset.hyperedges > 0) // those: test_hyper_combinations.c
         return;
+    Truth want = truth_of(c, w, config, &p);
+    Config coded = with_savings(*config, ALL_SAVINGS, "min");
     snprintf(coded.quantization.codec, CONFIG_WORD, "bf16");
-    run_schedules(c, w, &coded, p, "bf16", want);
+    run_schedules(c, w, &coded, p, "bf16", &want);
+    memory_free(want.gradient);
+    memory_free(p);
 }
 
 static void use_precision(const char *precision) {
@@ -343,49 +346,48 @@ static void use_precision(const char *precision) {
 }
 
 // Rows of bf16 and inputs of their products have 8 bits: 2e-2 of the whole gradient, 5e-2 of each
-// matrix; twice that on hypergraphs and behind a norm, which enlarges what rounding does to rows of
-// little variance, and four times for gin: a unit of its own ReLU that is rounded to the other side
-// of 0 makes 7e-2 of 7e-3.
-static void run_bf16_rows(const Case *c, const TestGraph *w, const Config *saving, const float *p,
-                          const Truth *want) {
-    bool enlarged = strstr(c->post, "norm") != NULL || w->dataset.hyperedges > 0;
-    double times = strcmp(c->layer, "gin") == 0 ? 4 : enlarged ? 2 : 1;
+// matrix. Four times that for gin, whose own ReLU is not smooth: in double, rounding its weights
+// alone to bf16 moves the gradient by up to 6.7e-2, and a matrix's by 8.8e-2.
+static void run_bf16_rows(const Case *c, const TestGraph *w, const Config *config) {
+    double times = strcmp(c->layer, "gin") == 0 ? 4 : 1;
+    float *p;
     Made made;
-    Config rows = *saving;
-    if (test_comm.size > 4)
-        return;
+    Truth want = truth_of(c, w, config, &p);
+    Config rows = with_savings(*config, ALL_SAVINGS, "min");
     use_precision("bf16");
     snprintf(rows.run.precision, CONFIG_WORD, "bf16");
     make(&made, c, w, &rows, "overlap");
     float *g = ALLOC(float, made.shape.parameter_count, "g");
-    compare_loss(c, "rows of bf16", distributed(&made, p, g), want, 1e-2);
-    compare_range(c, "all parameters", g, want->gradient, 0, made.shape.parameter_count,
+    compare_loss(c, "rows of bf16", distributed(&made, p, g), &want, 1e-2);
+    compare_range(c, "all parameters", g, want.gradient, 0, made.shape.parameter_count,
                   2e-2 * times);
     for (int i = 0; i < made.shape.parameter_spans; i++) {
         const Parameter *of = &made.shape.parameter[i];
         if (of->matrix)
-            compare_range(c, of->name, g, want->gradient, of->begin,
+            compare_range(c, of->name, g, want.gradient, of->begin,
                           of->begin + of->rows * of->columns, 5e-2 * times);
     }
     memory_free(g);
+    memory_free(want.gradient);
+    memory_free(p);
     unmake(&made);
     use_precision("fp32");
 }
 
 // A unit of ReLU whose sum bf16 rounds to the other side of 0 has another gradient, and so has a
-// maximum of levels: bf16 goes with a smooth activation, and without the latter.
+// maximum of levels: bf16 goes with a smooth activation, and without the latter. A norm of nine
+// columns has rows of little variance, which enlarge what rounding does: rows of bf16 are as wide
+// as those of trainings.
 static void run_bf16(const Case *c, const TestGraph *w, const Config *config) {
     Config smooth = *config;
-    float *p;
     if (strcmp(config->model.jk, "max") == 0)
         return;
     snprintf(smooth.model.activation, CONFIG_WORD, "gelu");
-    Truth want = truth_of(c, w, &smooth, &p);
-    Config saving = with_savings(smooth, ALL_SAVINGS, "min");
-    run_bf16_messages(c, w, &saving, p, &want);
-    run_bf16_rows(c, w, &saving, p, &want);
-    memory_free(want.gradient);
-    memory_free(p);
+    run_bf16_messages(c, w, &smooth);
+    if (smooth.model.hidden.value[0] < 64)
+        smooth.model.hidden.value[0] = 64;
+    if (test_comm.size <= 4)
+        run_bf16_rows(c, w, &smooth);
 }
 
 // The sanitizers see all schedules and bf16 in turn, with and without all savings.
