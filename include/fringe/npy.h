@@ -42,6 +42,7 @@ bool npy_take_float(Npy *npy, float **out, Error *err);
 bool npy_take_below(Npy *npy, const char *nouns, int64_t below, int32_t **out, Error *err);
 
 typedef struct Npz Npz; // an open archive
+bool npz_is_archive(const char *path); // by its name or its first bytes
 Npz *npz_open(const char *path, Error *err);
 void npz_close(Npz *npz);
 int npz_count(const Npz *npz);

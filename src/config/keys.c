@@ -18,7 +18,8 @@ const Key config_own_keys[] = {
     {"data.format", KEY_WORD, AT(data.format), "\"auto\"", ANY, ANY, ANY,
      "Format of data.path; auto: detected from the file's name or first bytes."},
     {"data.features", KEY_PATH, AT(data.features), "\"\"", ANY, ANY, ANY,
-     "Features of a graph whose file has none: .npy [n, F] or .csv."},
+     "Features of a graph whose file has none: .npy [n, F], .csv, or .npz: a matrix of "
+     "scipy.sparse.save_npz, attr_... (CSR) or x."},
     {"data.features_as", KEY_WORD, AT(data.features_as), "\"dense\"", ANY, "auto dense sparse", ANY,
      "How features are kept, on disk and in memory. dense: all numbers. sparse: those that are "
      "not 0; the first layer then multiplies before it aggregates, so that other sums round "

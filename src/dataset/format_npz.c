@@ -81,15 +81,8 @@ static bool read_archive(Dataset *dataset, const Request *request, Error *err) {
     return ok;
 }
 
-// A zip archive begins with PK.
-static bool matches(const char *path) {
-    char head[3];
-    file_head(path, head, sizeof head);
-    return (path_ends(path, ".npz") && !file_is_folder(path)) || strcmp(head, "PK") == 0;
-}
-
 const Format format_npz = {.name = "npz",
-                           .matches = matches,
+                           .matches = npz_is_archive,
                            .holds_splits = true,
                            .read = read_archive,
                            .factor.number = 24};

@@ -1,13 +1,16 @@
-// The files beside a graph that the config names: data.features and data.labels (.npy or .csv),
-// data.nodes (.npz or .csv), data.splits. They replace what the graph's own file holds, and
-// data.features, data.labels and data.splits replace what data.nodes holds.
+// The files beside a graph that the config names: data.features (.npy, .npz or .csv), data.labels
+// (.npy or .csv), data.nodes (.npz or .csv), data.splits. They replace what the graph's own file
+// holds, and data.features, data.labels and data.splits replace what data.nodes holds.
 
 #include "roster.h"
+
+#include <string.h>
 
 struct NodeFiles {
     const Config *config;
     Npy features, labels;
     NodeIds names; // of classes, of labels that are words
+    Npz *matrix;   // NULL: data.features is not set, or is no .npz
     Npz *nodes;    // NULL: data.nodes is not set, or is no .npz
     NpzLayout layout;
     char path[PATH_BYTES]; // of data.nodes
@@ -23,6 +26,18 @@ static bool is_table(const char *path) {
            (!path_ends(path, ".npy .npz") && format_begins_as_text(path));
 }
 
+// Its lines would be read as rows of three columns. Frees a text that it refuses.
+static bool refuse_matrix(Text *text, const char *path, Error *err) {
+    if (strncmp(text->data, "%%MatrixMarket", 14) != 0)
+        return false;
+    text_clear(text);
+    error_set(err, EXIT_DATA,
+              "%s is a file of Matrix Market, which is read as a graph only; convert it in Python: "
+              "scipy.sparse.save_npz(\"x.npz\", scipy.io.mmread(\"%s\").tocsr())",
+              path, path_name(path));
+    return true;
+}
+
 // Reads an .npy, or its header, or a table, that the config names; *npy stays empty if it names
 // none.
 static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool labels, Error *err) {
@@ -35,10 +50,19 @@ static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool l
     if (!is_table(resolved))
         return npy_read(npy, resolved, err);
     Text text = {0};
-    return text_read(&text, resolved, err) &&
+    return text_read(&text, resolved, err) && !refuse_matrix(&text, resolved, err) &&
            (labels
                 ? labels_from_csv(npy, &node_files->names, &text, resolved, node_files->config, err)
                 : features_from_csv(npy, &text, resolved, node_files->config, err));
+}
+
+static bool open_features(NodeFiles *node_files, Error *err) {
+    const char *path = node_files->config->data.features;
+    const char *resolved = DATASET_PATH(node_files->config, path);
+    if (path[0] == '\0' || !npz_is_archive(resolved))
+        return open_array(node_files, &node_files->features, path, false, err);
+    node_files->matrix = npz_open(resolved, err);
+    return node_files->matrix != NULL;
 }
 
 static bool open_npz(NodeFiles *node_files, Error *err) {
@@ -70,7 +94,7 @@ NodeFiles *node_files_open(const Config *config, bool stream, Error *err) {
     NodeFiles *node_files = ALLOC(NodeFiles, 1, "files beside a graph");
     node_files->config = config;
     node_files->signs = !stream;
-    if (open_array(node_files, &node_files->features, config->data.features, false, err) &&
+    if (open_features(node_files, err) &&
         open_array(node_files, &node_files->labels, config->data.labels, true, err) &&
         open_nodes(node_files, err))
         return node_files;
@@ -84,6 +108,7 @@ void node_files_close(NodeFiles *node_files) {
     npy_clear(&node_files->features);
     npy_clear(&node_files->labels);
     node_ids_clear(&node_files->names);
+    npz_close(node_files->matrix);
     npz_close(node_files->nodes);
     roster_close(&node_files->roster);
     memory_free(node_files);
@@ -99,6 +124,8 @@ static int64_t roster_rows(const NodeFiles *node_files) {
 }
 
 int64_t node_files_rows(const NodeFiles *node_files) {
+    if (node_files->matrix != NULL)
+        return npz_feature_rows(node_files->matrix);
     const Npy *array = node_files->features.rank > 0 ? &node_files->features : &node_files->labels;
     if (array->rank > 0)
         return array->shape[0];
@@ -109,6 +136,10 @@ int64_t node_files_rows(const NodeFiles *node_files) {
 
 static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
     const Config *config = node_files->config;
+    if (node_files->matrix != NULL &&
+        (!npz_read_features(dataset, node_files->matrix, config, err) ||
+         !features_check(dataset, err)))
+        return npz_name_file(err, DATASET_PATH(config, config->data.features));
     if (node_files->features.data != NULL &&
         (!features_from_npy(dataset, &node_files->features, dataset->nodes, err) ||
          !features_check(dataset, err)))

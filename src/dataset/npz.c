@@ -2,6 +2,7 @@
 // as a whole into its memory. Headers are read piece by piece, and so is an array that cannot be
 // read as a whole: that finds what is wrong with it.
 
+#include "internal.h"
 #include "npy_input.h"
 #include "zip_archive.h"
 
@@ -75,6 +76,12 @@ static Npz *npz_new(const char *path) {
     Npz *npz = ALLOC(Npz, 1, "an archive");
     snprintf(npz->path, sizeof npz->path, "%s", path);
     return npz;
+}
+
+bool npz_is_archive(const char *path) { // a zip begins with PK
+    char head[3];
+    file_head(path, head, sizeof head);
+    return (path_ends(path, ".npz") && !file_is_folder(path)) || strcmp(head, "PK") == 0;
 }
 
 Npz *npz_open(const char *path, Error *err) {

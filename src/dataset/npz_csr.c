@@ -1,8 +1,10 @@
-// A CSR matrix in an npz: the arrays PREFIXindptr, PREFIXindices, PREFIXdata and PREFIXshape.
+// A CSR matrix in an npz: the arrays PREFIXindptr, PREFIXindices, PREFIXdata and PREFIXshape; and
+// the matrices of scipy.sparse.save_npz, CSR, CSC or COO, as rows.
 
 #include "npz_layout.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void file_csr_clear(FileCsr *csr) {
     memory_free(csr->offset);
@@ -108,14 +110,127 @@ static void read_ahead(FileCsr *csr, Npz *npz, const char *prefix, bool weights)
     npz_read_ahead(npz, csr->ones ? 1 : 2, (const char *const[]){indices, data});
 }
 
-bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Error *err) {
+// by_column: CSC, the rows of whose transpose are read.
+static bool read_lists(FileCsr *csr, Npz *npz, const char *prefix, bool by_column, Error *err) {
     int64_t offsets = 0, values = 0;
+    if (!file_csr_shape(csr, npz, prefix, err))
+        return false;
+    if (by_column) {
+        int64_t columns = csr->rows;
+        csr->rows = csr->columns;
+        csr->columns = columns;
+    }
+    return read_integers(npz, prefix, "indptr", &csr->offset, &offsets, err) &&
+           read_columns(csr, npz, prefix, err) && read_values(csr, npz, prefix, &values, err) &&
+           csr_check(csr, prefix, offsets, values, err);
+}
+
+bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Error *err) {
     *csr = (FileCsr){0};
     read_ahead(csr, npz, prefix, weights);
-    bool ok = file_csr_shape(csr, npz, prefix, err) &&
-              read_integers(npz, prefix, "indptr", &csr->offset, &offsets, err) &&
-              read_columns(csr, npz, prefix, err) && read_values(csr, npz, prefix, &values, err) &&
-              csr_check(csr, prefix, offsets, values, err);
+    bool ok = read_lists(csr, npz, prefix, false, err);
+    if (!ok)
+        file_csr_clear(csr);
+    return ok;
+}
+
+// ---- matrices of scipy.sparse.save_npz
+
+bool npz_format(Npz *npz, char format[8], Error *err) {
+    Npy npy;
+    snprintf(format, 8, "csr");
+    if (!npz_has(npz, "format"))
+        return true;
+    if (!npz_read(npz, "format", &npy, err))
+        return false;
+    size_t step = npy.item % 4 == 0 ? 4 : 1; // UCS-4, or bytes
+    memset(format, 0, 8);
+    for (size_t i = 0; npy.kind == NPY_TEXT && npy.elements == 1 && i < 7; i++)
+        if (i * step < (size_t)npy.item)
+            format[i] = (char)npy.data[i * step];
+    npy_clear(&npy);
+    return true;
+}
+
+static void transpose(FileCsr *csr) {
+    Csr back, rows = {csr->rows, csr->offset, csr->index, csr->value};
+    csr_transpose(&back, &rows, csr->columns);
+    csr_free(&rows);
+    *csr = (FileCsr){.rows = back.rows,
+                     .columns = csr->rows,
+                     .entries = csr->entries,
+                     .offset = back.offset,
+                     .index = back.column,
+                     .value = back.weight};
+}
+
+static bool read_places(FileCsr *coo, int32_t **row, Npz *npz, Error *err) {
+    Npy npy;
+    int64_t rows = 0, values = 0;
+    if (!file_csr_shape(coo, npz, "", err) || !read_list(&npy, npz, "", "row", err))
+        return false;
+    bool ok = npy_take_below(&npy, "rows", coo->rows, row, err);
+    rows = npy.elements;
+    npy_clear(&npy);
+    if (!ok || !read_list(&npy, npz, "", "col", err))
+        return false;
+    ok = npy_take_below(&npy, "columns", coo->columns, &coo->index, err);
+    coo->entries = npy.elements;
+    npy_clear(&npy);
+    return ok && read_values(coo, npz, "", &values, err) &&
+           ((rows == coo->entries && values == coo->entries) ||
+            error_set(err, EXIT_DATA, "'row' has %lld entries, 'col' %lld and 'data' %lld",
+                      (long long)rows, (long long)coo->entries, (long long)values));
+}
+
+// Entries of a row stay in the order of the file.
+static bool sort_by_row(FileCsr *csr, const FileCsr *coo, const int32_t *row, Error *err) {
+    Csr rows;
+    if (!csr_try(&rows, coo->rows, coo->entries, true, "sparse features", err))
+        return false;
+    for (int64_t e = 0; e < coo->entries; e++)
+        rows.offset[row[e] + 1]++;
+    for (int64_t i = 0; i < coo->rows; i++)
+        rows.offset[i + 1] += rows.offset[i];
+    for (int64_t e = coo->entries; e-- > 0;) {
+        int64_t at = --rows.offset[row[e] + 1];
+        rows.column[at] = coo->index[e];
+        rows.weight[at] = coo->value[e];
+    }
+    memmove(rows.offset, rows.offset + 1, (size_t)coo->rows * sizeof *rows.offset);
+    rows.offset[coo->rows] = coo->entries;
+    *csr = (FileCsr){.rows = coo->rows,
+                     .columns = coo->columns,
+                     .entries = coo->entries,
+                     .offset = rows.offset,
+                     .index = rows.column,
+                     .value = rows.weight};
+    return true;
+}
+
+static bool read_coo(FileCsr *csr, Npz *npz, Error *err) {
+    FileCsr coo = {0};
+    int32_t *row = NULL;
+    bool ok = read_places(&coo, &row, npz, err) && sort_by_row(csr, &coo, row, err);
+    memory_free(row);
+    file_csr_clear(&coo);
+    return ok;
+}
+
+bool file_matrix_read(FileCsr *csr, Npz *npz, Error *err) {
+    char format[8];
+    *csr = (FileCsr){0};
+    if (!npz_format(npz, format, err))
+        return false;
+    bool by_column = strcmp(format, "csc") == 0, coo = strcmp(format, "coo") == 0;
+    bool ok = coo || by_column || strcmp(format, "csr") == 0
+                  ? (coo ? read_coo(csr, npz, err) : read_lists(csr, npz, "", by_column, err))
+                  : error_set(err, EXIT_DATA,
+                              "its format is '%s'; fringe reads csr, csc and coo: save_npz(path, "
+                              "matrix.tocsr())",
+                              SHOWN(format));
+    if (ok && by_column)
+        transpose(csr);
     if (!ok)
         file_csr_clear(csr);
     return ok;

@@ -147,22 +147,6 @@ int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz) {
     return features > labels ? features : labels;
 }
 
-bool npz_format(Npz *npz, char format[8], Error *err) {
-    Npy npy;
-    snprintf(format, 8, "csr");
-    if (!npz_has(npz, "format"))
-        return true;
-    if (!npz_read(npz, "format", &npy, err))
-        return false;
-    size_t step = npy.item % 4 == 0 ? 4 : 1; // UCS-4, or bytes
-    memset(format, 0, 8);
-    for (size_t i = 0; npy.kind == NPY_TEXT && npy.elements == 1 && i < 7; i++)
-        if (i * step < (size_t)npy.item)
-            format[i] = (char)npy.data[i * step];
-    npy_clear(&npy);
-    return true;
-}
-
 bool npz_layout_format(Npz *npz, char format[8], Error *err) {
     return npz_format(npz, format, err) &&
            (strcmp(format, "csr") == 0 || strcmp(format, "csc") == 0 ||

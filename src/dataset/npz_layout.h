@@ -22,8 +22,6 @@ bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err);
 void npz_name_unread(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config);
 int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or labels; -1: neither
 int64_t npz_ids_end(const int64_t *id, int64_t count); // the largest and 1, at most 2^31; 0: none
-bool npz_format(Npz *npz, char format[8],
-                Error *err); // that save_npz names; "csr" if it names none
 bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 
 // ---- format_npz.c
@@ -49,6 +47,10 @@ typedef struct FileCsr {
 bool file_csr_read(FileCsr *csr, Npz *npz, const char *prefix, bool weights, Error *err);
 bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix,
                     Error *err); // only rows and columns
+bool npz_format(Npz *npz, char format[8],
+                Error *err); // that save_npz names; "csr" if it names none
+// A matrix of scipy.sparse.save_npz, CSR, CSC or COO, as rows; entries of one place may be several.
+bool file_matrix_read(FileCsr *csr, Npz *npz, Error *err);
 void file_csr_clear(FileCsr *csr);
 
 // ---- sparse_features.c
@@ -71,6 +73,10 @@ bool npz_read_hypergraph(Dataset *dataset, Npz *npz, const NpzLayout *layout,
 // Reads features and labels, as far as the archive has them and the config names no files for them.
 bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
                     Error *err);
+// The features of an archive that data.features names: a matrix of scipy.sparse.save_npz, attr_...
+// or dense rows.
+bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *err);
+int64_t npz_feature_rows(Npz *npz); // -1: there are none
 // Prefixes an error with the file's name, unless npz_read did. Returns false.
 bool npz_name_file(Error *err, const char *path);
 

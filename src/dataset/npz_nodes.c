@@ -1,4 +1,5 @@
-// What an npz says about nodes: features as CSR (attr_...) or dense, labels (n) or (n, K).
+// What an npz says about nodes: features as CSR (attr_..., or all of the archive) or dense, labels
+// (n) or (n, K).
 
 #include "npz_layout.h"
 
@@ -6,11 +7,12 @@
 
 // Sparse features become dense float32 rows, unless data.features_as wants them as they are;
 // duplicate entries are added.
-static bool take_sparse(Dataset *dataset, const FileCsr *csr, const Config *config, Error *err) {
-    if (!rows_fit(dataset, "features ('attr_shape')", csr->rows, err))
+static bool take_sparse(Dataset *dataset, const FileCsr *csr, const char *shape,
+                        const Config *config, Error *err) {
+    if (!rows_fit(dataset, shape, csr->rows, err))
         return false;
     if (csr->columns > DATASET_MAX_FEATURES)
-        return error_set(err, EXIT_DATA, "'attr_shape' says %lld columns; up to %d can be used",
+        return error_set(err, EXIT_DATA, "sparse features have %lld columns; up to %d can be used",
                          (long long)csr->columns, DATASET_MAX_FEATURES);
     if (csr->columns == 0)
         return true;
@@ -28,17 +30,27 @@ static bool take_sparse(Dataset *dataset, const FileCsr *csr, const Config *conf
     return true;
 }
 
-static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
-                          Error *err) {
+static bool has_attr(const Npz *npz) {
     static const char *const parts[] = {"attr_data", "attr_indices", "attr_indptr", "attr_shape"};
-    bool sparse = false;
+    bool some = false;
     for (int i = 0; i < 4; i++)
-        sparse = sparse || npz_has(npz, parts[i]);
-    if (sparse) {
+        some = some || npz_has(npz, parts[i]);
+    return some;
+}
+
+static bool is_matrix(const Npz *npz) {
+    return npz_has(npz, "shape") && npz_has(npz, "data") && !has_attr(npz);
+}
+
+static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, bool matrix,
+                          const Config *config, Error *err) {
+    if (matrix || has_attr(npz)) {
         FileCsr csr;
-        if (!file_csr_read(&csr, npz, "attr_", false, err))
+        if (!(matrix ? file_matrix_read(&csr, npz, err)
+                     : file_csr_read(&csr, npz, "attr_", false, err)))
             return false;
-        bool ok = take_sparse(dataset, &csr, config, err);
+        bool ok = take_sparse(
+            dataset, &csr, matrix ? "features ('shape')" : "features ('attr_shape')", config, err);
         file_csr_clear(&csr);
         return ok;
     }
@@ -50,6 +62,34 @@ static bool read_features(Dataset *dataset, Npz *npz, const NpzLayout *layout, c
     bool ok = features_from_npy(dataset, &npy, dataset->nodes, err);
     npy_clear(&npy);
     return ok;
+}
+
+// A file of data.features without any is refused.
+static bool layout_of_features(NpzLayout *layout, Npz *npz, Error *err) {
+    return (npz_layout_of_nodes(layout, npz, &(Error){0}) &&
+            (layout->features != NULL || has_attr(npz))) ||
+           error_set(err, EXIT_DATA,
+                     "there are no features in it; fringe reads a matrix of "
+                     "scipy.sparse.save_npz, attr_data, attr_indices, attr_indptr and attr_shape "
+                     "(CSR), or x");
+}
+
+bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *err) {
+    NpzLayout layout = {.csr = NULL};
+    bool matrix = is_matrix(npz);
+    return (matrix || layout_of_features(&layout, npz, err)) &&
+           read_features(dataset, npz, &layout, matrix, config, err);
+}
+
+int64_t npz_feature_rows(Npz *npz) {
+    NpzLayout layout;
+    FileCsr shape;
+    if (is_matrix(npz))
+        return file_csr_shape(&shape, npz, "", &(Error){0}) ? shape.rows : -1;
+    if (!layout_of_features(&layout, npz, &(Error){0}))
+        return -1;
+    layout.labels = NULL;
+    return npz_layout_rows(&layout, npz);
 }
 
 static bool read_labels(Dataset *dataset, Npz *npz, const NpzLayout *layout, Error *err) {
@@ -66,7 +106,8 @@ static bool read_labels(Dataset *dataset, Npz *npz, const NpzLayout *layout, Err
 
 bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,
                     Error *err) {
-    return (config->data.features[0] != '\0' || read_features(dataset, npz, layout, config, err)) &&
+    return (config->data.features[0] != '\0' ||
+            read_features(dataset, npz, layout, false, config, err)) &&
            (config->data.labels[0] != '\0' || read_labels(dataset, npz, layout, err));
 }
 

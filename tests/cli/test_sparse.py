@@ -61,6 +61,33 @@ def write_sets():
         json.dump(config, file)
 
 
+def write_matrices():
+    """The features of words.npz as scipy.sparse.save_npz writes them: by row, by column and by entry, in some order."""
+    x = np.load("rows.npz")["attr_matrix"]
+    rows = csr(x)
+    np.savez("csr.npz", format=np.array(b"csr"), **rows)
+    np.savez("csc.npz", **{**csr(x.T), "shape": rows["shape"]}, format=np.array("csc"))
+    row = np.repeat(np.arange(NODES, dtype=np.int32), np.diff(rows["indptr"]))
+    order = np.random.default_rng(4).permutation(len(row))
+    coo = {"row": row[order], "col": rows["indices"][order], "data": rows["data"][order], "shape": rows["shape"]}
+    np.savez("coo.npz", **coo, format=np.array(b"coo"))
+    np.savez("bsr.npz", **rows, format=np.array(b"bsr"))
+    np.savez("short.npz", **{**coo, "row": row[1:]}, format=np.array(b"coo"))
+    np.savez("few.npz", **csr(x[1:]), format=np.array(b"csr"))
+    np.savez("y.npz", y=np.zeros(NODES, np.int64))
+
+
+def matrices():
+    write_matrices()
+    for kind in "csr", "csc", "coo":
+        train(kind, f"data.features={kind}.npz")
+        check(f"a matrix of save_npz, {kind}", weights(kind) == weights("sparse"))
+    refused = {"bsr": "its format is 'bsr'", "short": "'col' ", "few": "have 239 rows", "y": "there are no features in it"}
+    for kind, said in refused.items():
+        bad = train("bad", f"data.features={kind}.npz")
+        check(f"{kind}.npz is refused", bad.returncode == 65 and said in bad.stderr, bad.stderr)
+
+
 def train(name, *settings, program=fringe, words=()):
     command = [program, "train", "words.json", *words]
     for setting in (f"run.dir={name}", *settings):
@@ -90,6 +117,7 @@ def main():
     check("dense features train alike", near("dense") and weights("dense") != weights("sparse"), losses("dense"))
     train("auto", "data.features_as=auto", "data.path=rows.npz")
     check("the same numbers in another file", weights("auto") == weights("sparse"))
+    matrices()
     train("plain", "run.simd=plain", "run.threads=2")
     check("bits depend on no thread or vector", weights("plain") == weights("sparse"))
     fenced = os.path.join(os.path.dirname(fringe), "fringe-fenced")

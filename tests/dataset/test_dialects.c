@@ -172,6 +172,8 @@ TEST(files_under_other_names) {
         {"rows.data", "features", "1,2\n3,4\n5,6\n", NULL},
         {"rows.svm", "features", "1 1:2 3:4\n", "is a file of svmlight"},
         {"people.svm", "nodes", "1 1:2 3:4\n", "is a file of svmlight"},
+        {"rows.mtx", "features", "%%MatrixMarket matrix coordinate real general\n3 2 1\n1 1 5\n",
+         "scipy.io.mmread(\"rows.mtx\")"},
         {"split.csv", "splits", "id,split\na,train\n", "give the split as a column of data.nodes"},
     };
     static const char edges[] = "a b\nb c\nc a\n";
