@@ -193,7 +193,7 @@ def shaken(net, torch):
     return net
 
 
-def check_net(name, model, net, graph, torch):
+def check_net(name, model, net, graph, torch, **data):
     edges, x, y, _ = graph
     x, edges, fit = torch.from_numpy(x), torch.from_numpy(edges), slice(TRAINED)
     before = start_file(shaken(net, torch), f"{name}.start")
@@ -202,7 +202,7 @@ def check_net(name, model, net, graph, torch):
         command("predict", f"{name}.json", "--weights", weights, "-o", folder, "--quiet")
         return np.load(f"{folder}/scores.npy")
 
-    run = train(name, model={**model, "weights": f"{name}.start"}, train=STEP)
+    run = train(name, model={**model, "weights": f"{name}.start"}, train=STEP, data=data)
     net.eval()
     with torch.no_grad():
         want = net(x, edges).numpy()
@@ -234,6 +234,11 @@ def test_layers(graph):
     import torch
 
     found = [check_net(name, model, net, graph, torch) for name, model, net in nets()]
+    edges, x, y, many = graph
+    words = np.where(np.random.default_rng(2).random(x.shape) < 0.4, x, 0).astype(np.float32)
+    fringe.write_dataset("words", edges, words, y, [range(TRAINED), range(TRAINED, 60), range(60, NODES)])
+    found += [check_net(f"sparse-{name}", model, net, (edges, words, y, many), torch, path="words", features_as="sparse")
+              for name, model, net in nets()]
     for kind in ("logits", "loss", "gradients", "running statistics"):
         print(f"{len(found)} models, {kind}: largest difference {max(of.get(kind, 0) for of in found):.1e}")
 
