@@ -1,8 +1,8 @@
 """AdaQP against vanilla on the network rig, at the shares of communication that AdaQP was published at.
 
 usage: bench/run.sh adaqp [--strict] [--graph=reddit-small] [--models=gcn,sage] [--layouts=2x1,2x2,4x1]
-                          [--shares=66.8,75.2,78.2] [--epochs=9] [--repeats=3]
-smoke: --models=gcn --layouts=2x1 --shares=66.8 --epochs=1 --repeats=1
+                          [--shares=66.8,75.2,78.2] [--epochs=9] [--repeats=3] [--precision=fp32]
+smoke: --models=gcn --layouts=2x1 --shares=66.8 --epochs=1 --repeats=1 --precision=bf16
 
 For every model, layout (hosts x ranks of each) and share the link rate is searched at which vanilla (fp32, blocking)
 spends that share of its epoch packing, sending and unpacking; there all modes run --repeats times, by turns; figures
@@ -10,7 +10,8 @@ are medians over these, the speed-up with its range. The ideal is vanilla's epoc
 its parts measured in the same run: compute is what vanilla does beside exchanges (summing weight gradients, too: only
 the blocking schedule hides none of it, so the ideal may be passed), the exchange is what the same messages make it wait
 under that schedule. What packing and unpacking must take is their bytes of floats at the rates of bench/run.sh message,
-every core busy, measured anew for each cell. Published speed-ups: 2.19 to 3.01.
+every core busy, measured anew for each cell. --precision: run.precision of vanilla and of all others; vanilla's
+messages are as precise as its rows. Published speed-ups: 2.19 to 3.01.
 """
 import json
 import os
@@ -86,38 +87,52 @@ def missed(row):
     return ", ".join(name for name, short in names.items() if short) or "none"
 
 
-def write_table(graph, rows):
+def write_table(graph, precision, rows):
     head = ("| model | hosts x ranks | communication % | Mbit/s | vanilla s | compute s | quantized exchange s "
             "| blocking s | central s | overlap s | speed-up | ideal | of the ideal | pack % "
             "| pack of bytes / rate | assignment % | fewer bytes | short of its bar |")
-    caption = (f"`bench/run.sh adaqp --graph={graph}`: seconds per epoch on the network rig; compute: of vanilla, with "
+    named = "" if precision == "fp32" else f" --precision={precision}"
+    caption = (f"`bench/run.sh adaqp --graph={graph}{named}`: seconds per epoch on the network rig; compute: of vanilla, with "
                "the sum of the weight gradients (which other schedules hide, so the ideal may be passed); then mode "
                "adaqp-published; medians over repeats by turns with their range where there is one, else one measurement: `blocking` quantizes without overlap, `central` hides rows behind central rows only (as "
                "AdaQP does), `overlap` behind the whole own part; assignment: of a training with the published period of 100 epochs. "
                f"Bars: speed-up of gcn {', '.join(f'{bar} at {share} %' for share, bar in BARS.items())}; of the ideal "
                f"{OF_IDEAL}; pack {PACK_SHARE} % and {PACK_OF_BYTES} of bytes / rate; assignment {ASSIGNMENT_SHARE} %.")
-    write_tables(f"AdaQP on the network rig, {graph}", caption,
+    write_tables(f"AdaQP on the network rig, {graph}{named and f' in {precision}'}", caption,
                  markdown(head, [f"{row} {missed(row)} |" for row in rows.values()]))
+
+
+def precise(config, precision, work):
+    """A copy of a config that trains in a precision."""
+    with open(config) as file:
+        sections = json.load(file)
+    sections["run"] = {**sections.get("run", {}), "precision": precision}
+    copy = os.path.join(work, os.path.basename(config))
+    with open(copy, "w") as file:
+        json.dump(sections, file)
+    return copy
 
 
 def main():
     needs_rig()
     bench, graph, epochs = Bench("adaqp"), option("graph", "reddit-small"), option("epochs", 9)
+    precision = option("precision", "fp32")
     shares = [float(share) for share in option("shares", "66.8,75.2,78.2").split(",")]
     table_path = kept("adaqp")  # rows of earlier calls stay
     table = read_kept(table_path)
-    rows = table.setdefault(graph, {})
+    what = graph if precision == "fp32" else f"{graph}, {precision}"
+    rows = table.setdefault(what, {})
     look_alike(graph)
     with tempfile.TemporaryDirectory(prefix="fringe-adaqp-") as work:
         for model in option("models", "gcn,sage").split(","):
-            config = os.path.join(ROOT, "configs", f"{graph}-{model}.json")
+            config = precise(os.path.join(ROOT, "configs", f"{graph}-{model}.json"), precision, work)
             for layout in option("layouts", "2x1,2x2,4x1").split(","):
                 rate = 1000
                 for share in shares:
                     row, rate = measure(bench, work, config, model, layout, share, rate, epochs)
                     rows[f"{model} {layout} {share}"] = row
                     keep(table_path, table)
-                    write_table(graph, rows)
+                    write_table(graph, precision, rows)
     bench.end()
 
 
