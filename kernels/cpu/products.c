@@ -23,6 +23,7 @@ typedef struct Packed {
     uint32_t a[PRODUCT_ROWS * PRODUCT_PITCH] __attribute__((aligned(64)));
     uint32_t b[PRODUCT_PAIRS * PRODUCT_COLUMNS] __attribute__((aligned(64)));
     float c[PRODUCT_ROWS * PRODUCT_STRIP] __attribute__((aligned(64)));
+    float bias[PRODUCT_STRIP] __attribute__((aligned(64)));
 } Packed;
 
 static ProductInput input_of(CpuRows rows, Range range, Range columns) {
@@ -65,36 +66,40 @@ static void pack_factor(uint32_t *b, const Strip *s, const ProductTerm *term, Ra
 
 // c (+)= one block of the depth. Rows that are no whole tiles are packed: of others more are read.
 static void strip_block(Packed *packed, const Strip *s, const ProductTerm *term, Range depth,
-                        bool add) {
+                        bool add, const ProductOut *out) {
     ProductInput in = input_of(term->a, s->rows, depth);
     bool lies = in.type == ROWS_BF16 && in.rows % PRODUCT_TILE == 0;
     bool is_packed = s->packs_once && s->columns.begin > 0;
     if (!lies && !is_packed)
         product_kernels()->by_rows(packed->a, &in);
     pack_factor(packed->b, s, term, depth);
-    product_kernels()->block(&(ProductBlock){.a = lies ? in.at : packed->a,
-                                             .b = packed->b,
-                                             .rows = in.rows,
-                                             .columns =
-                                                 rows_stride(s->columns.end - s->columns.begin),
-                                             .pairs = (in.columns + 1) / 2,
-                                             .c = packed->c,
-                                             .c_stride = PRODUCT_STRIP,
-                                             .pitch = lies ? in.stride / 2 : PRODUCT_PITCH,
-                                             .add = add});
+    product_kernels()->block(
+        &(ProductBlock){.a = lies ? in.at : packed->a,
+                        .b = packed->b,
+                        .rows = in.rows,
+                        .columns = rows_stride(s->columns.end - s->columns.begin),
+                        .pairs = (in.columns + 1) / 2,
+                        .c = packed->c,
+                        .c_stride = PRODUCT_STRIP,
+                        .pitch = lies ? in.stride / 2 : PRODUCT_PITCH,
+                        .add = add,
+                        .out = out});
 }
 
 static void strip(Packed *packed, const Strip *s, const ProductTerm *term, int terms,
                   const float *bias, bool add) {
-    const ProductKernels *kernels = product_kernels();
+    const ProductOut out = {s->out, s->rows.begin, s->columns.begin,
+                            bias != NULL ? packed->bias : NULL};
+    for (int64_t j = s->columns.begin; bias != NULL && j < s->columns.end; j++)
+        packed->bias[j - s->columns.begin] = bias[j];
     if (add)
-        kernels->begin(packed->c, s->out, s->rows, s->columns);
+        product_kernels()->begin(packed->c, s->out, s->rows, s->columns);
     for (int i = 0; i < terms; i++)
         for (int64_t k = 0; k < term[i].a.columns; k += PRODUCT_DEPTH) {
             Range depth = {k, least(k + PRODUCT_DEPTH, term[i].a.columns)};
-            strip_block(packed, s, &term[i], depth, add || i > 0 || k > 0);
+            bool last = i == terms - 1 && depth.end == term[i].a.columns;
+            strip_block(packed, s, &term[i], depth, add || i > 0 || k > 0, last ? &out : NULL);
         }
-    kernels->finish(s->out, s->rows, s->columns, packed->c, bias);
 }
 
 void products_dense(CpuRows out, Range range, const ProductTerm *term, int terms, bool transposed,

@@ -8,9 +8,9 @@
 // its sign. That is a step of vdpbf16ps, of a fused multiply-add with FTZ and DAZ, and of
 // product_step below, which is plain C. The depth is cut into blocks of PRODUCT_DEPTH: each block
 // starts from +0 and takes its terms in pairs, of a pair first the odd one, then the even one (an
-// odd end has +0 for a partner), and the sums of blocks are added in order by steps with w = 1. So
-// an element depends on its row and its column alone: on no range, height, thread or vector width.
-// NaNs are NaNs everywhere, but which of them is left open.
+// odd end has +0 for a partner), and the sums of blocks, then the bias, are added in order by steps
+// with w = 1. So an element depends on its row and its column alone: on no range, height, thread or
+// vector width. NaNs are NaNs everywhere, but which of them is left open.
 #ifndef FRINGE_KERNELS_PRODUCTS_H
 #define FRINGE_KERNELS_PRODUCTS_H
 
@@ -41,8 +41,17 @@ static inline float product_step(float c, float a, float w) {
 // a[(r / PRODUCT_PANEL * pairs + p) * PRODUCT_PANEL + r % PRODUCT_PANEL].
 enum { PRODUCT_PITCH = PRODUCT_PAIRS + 16, PRODUCT_PANEL = 48 };
 
-// c[r] (+)= a[r] b over one block of the depth. Of a whole tiles of rows are read. b lies in units of 16 columns: pair p of column j
-// is b[(j / 16 * pairs + p) * 16 + j % 16].
+// Where whole sums go: rows [row, ...) and columns [column, ...) of `rows`, with the bias (NULL:
+// none), which another step adds, rounded once, and with zeros in the padding.
+typedef struct ProductOut {
+    CpuRows rows;
+    int64_t row, column;
+    const float *bias; // [PRODUCT_STRIP], of this strip
+} ProductOut;
+
+// c[r] (+)= a[r] b over one block of the depth, or, of the last block, out = c (+) a b. Of a whole
+// tiles of rows are read. b lies in units of 16 columns: pair p of column j is
+// b[(j / 16 * pairs + p) * 16 + j % 16].
 typedef struct ProductBlock {
     const uint32_t *a, *b;
     int64_t rows, columns, pairs;
@@ -50,6 +59,7 @@ typedef struct ProductBlock {
     int64_t c_stride;
     int64_t pitch; // of a
     bool add;
+    const ProductOut *out; // NULL: the sums stay in c
 } ProductBlock;
 
 // `columns` numbers each of `rows` rows from `at` on. Padded: whole units of 16 may be read.
@@ -67,18 +77,16 @@ typedef struct ProductKernels {
     void (*by_rows)(uint32_t *a, const ProductInput *in);              // pairs along a row
     void (*by_columns)(uint32_t *b, const ProductInput *in, int unit); // pairs of rows, in units
     void (*transposed)(uint32_t *b, const ProductInput *in); // pairs along a row, as a column of b
-    // A strip of rows of out: into c [rows, PRODUCT_STRIP], and back, with the bias (NULL: none) and
-    // zeros in the padding.
+    // A strip of rows of out into c [rows, PRODUCT_STRIP].
     void (*begin)(float *c, CpuRows out, Range rows, Range columns);
-    void (*finish)(CpuRows out, Range rows, Range columns, const float *c, const float *bias);
 } ProductKernels;
 extern const ProductKernels product_kernels_plain, product_kernels_avx2, product_kernels_avx512,
     product_kernels_native_bf16;
 const ProductKernels *product_kernels(void);
 
 // ---- what dense.c calls, in bf16
-// out = sum of the terms (+ out if add) (+ bias), added up in fp32 and rounded once: first out, then
-// the blocks of the first term, then those of the second, then the bias.
+// out = sum of the terms (+ out if add) (+ bias), added up in fp32 and rounded once: first out,
+// then the blocks of the first term, then those of the second, then the bias.
 typedef struct ProductTerm {
     CpuRows a;
     const float *w; // [a.columns, out.columns], or transposed

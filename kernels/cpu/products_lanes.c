@@ -118,13 +118,76 @@ LANES_INLINE void put(float *c, F16 sum, int64_t n, bool add) {
 }
 #endif
 
+// By a step, so that denormals are zeros.
+#if defined(__AVX2__)
+LANES_INLINE F16 plus(F16 a, F16 b) { return f16_add(a, b); }
+#else
+LANES_INLINE F16 plus(F16 a, F16 b) {
+    for (int i = 0; i < 16; i++)
+        ((float *)&a)[i] = product_step(((float *)&b)[i], ((float *)&a)[i], 1);
+    return a;
+}
+#endif
+
+// The whole sum, rounded once, with zeros in the padding.
+LANES_INLINE void deliver(const ProductBlock *k, int64_t r, int64_t column, F16 sum,
+                          RowsType type) {
+    const ProductOut *out = k->out;
+    int64_t j = out->column + column, n = out->rows.columns - j;
+    int64_t at = (out->row + r) * out->rows.stride + j;
+    if (k->add)
+        sum = plus(sum, f16_load(k->c + r * k->c_stride + column));
+    if (out->bias != NULL)
+        sum = plus(sum, f16_load(out->bias + column));
+    if (n < 16)
+        sum = f16_keep(sum, mask_first(n));
+    if (type == ROWS_BF16)
+        halves_store((Half *)(void *)out->rows.at + at, sum);
+    else
+        f16_store(out->rows.at + at, sum);
+}
+
+// The sums of a tile, row by row. Apart from where they are made: its registers are all taken.
+static __attribute__((noinline)) void deliver_tile(const ProductBlock *k, const F16 *sum, int64_t r,
+                                                   int64_t unit, int64_t height, int64_t units) {
+    int64_t rows = k->rows - r < height ? k->rows - r : height;
+    for (int64_t i = 0; i < rows; i++)
+        for (int64_t u = 0; u < units; u++, sum++)
+            if (k->out->rows.type == ROWS_BF16)
+                deliver(k, r + i, (unit + u) * 16, *sum, ROWS_BF16);
+            else
+                deliver(k, r + i, (unit + u) * 16, *sum, ROWS_FP32);
+}
+
+// Rows lie too far apart for the processor to foresee what is needed next: the left factor of the
+// tile after this one, and where the sums of this one go.
+enum { LINE = 64 }; // bytes
+LANES_INLINE void ask_for_rows(const uint32_t *a, int64_t pairs, const int HEIGHT, int64_t row) {
+    for (int64_t p = 0; p < pairs; p += LINE / (int64_t)sizeof *a)
+        for (int i = 0; i < HEIGHT; i++)
+            __builtin_prefetch(a + i * row + p, 0, 2);
+}
+LANES_INLINE void ask_for_out(const ProductOut *out, int64_t r, int64_t unit, const int HEIGHT,
+                              const int UNITS) {
+    int64_t bytes = (int64_t)rows_number(out->rows.type);
+    for (int i = 0; i < HEIGHT; i++) {
+        int64_t at = (out->row + r + i) * out->rows.stride + out->column + unit * 16;
+        for (int64_t b = 0; b < UNITS * 16 * bytes; b += LINE)
+            __builtin_prefetch((const char *)out->rows.at + at * bytes + b, 1, 2);
+    }
+}
+
 // Rows [r, r + HEIGHT), of which those below `rows` are stored, by the units from `unit` on.
 LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int64_t unit,
                        const int HEIGHT, const int UNITS, const int64_t ROW, const int PAIR) {
-    F16 sum[24][STRIP]; // of fixed size, or they would not become registers
+    F16 sum[24][STRIP], whole[24 * STRIP]; // of fixed size, or they would not become registers
     UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] =
         f16_set(0);
     const uint32_t *b = k->b + unit * k->pairs * 16;
+    if (PAIR == 1)
+        ask_for_rows(a + HEIGHT * ROW, k->pairs, HEIGHT, ROW);
+    if (k->out != NULL)
+        ask_for_out(k->out, r, unit, HEIGHT, UNITS);
     for (int64_t p = 0; p < k->pairs; p++) {
         Right w[STRIP];
         UNROLL for (int u = 0; u < UNITS; u++) w[u] = right_pairs(b + (u * k->pairs + p) * 16);
@@ -132,6 +195,12 @@ LANES_INLINE void tile(const ProductBlock *k, const uint32_t *a, int64_t r, int6
             Left x = left_pair(a + i * ROW + p * PAIR);
             UNROLL for (int u = 0; u < UNITS; u++) sum[i][u] = two_steps(sum[i][u], x, w[u]);
         }
+    }
+    if (k->out != NULL) {
+        UNROLL for (int i = 0; i < HEIGHT; i++) UNROLL for (int u = 0; u < UNITS; u++)
+            whole[i * UNITS + u] = sum[i][u];
+        deliver_tile(k, whole, r, unit, HEIGHT, UNITS);
+        return;
     }
     UNROLL for (int i = 0; i < HEIGHT; i++) if (r + i < k->rows)
         UNROLL for (int u = 0; u < UNITS; u++) {
@@ -233,10 +302,17 @@ static void by_rows(uint32_t *a, const ProductInput *in) {
         pack_rows(a, in, ROWS_FP32);
 }
 
+// Rows that are read for the first time are asked for a few pairs ahead.
 LANES_INLINE void pack_columns(uint32_t *b, const ProductInput *in, int unit, RowsType type) {
+    enum { AHEAD = 4 };
     int64_t pairs = (in->rows + 1) / 2;
     for (int64_t p = 0; p < pairs; p++)
         for (int64_t c = 0; c < in->columns; c += 16) {
+            const Half *later = (const Half *)in->at + 2 * (p + AHEAD) * in->stride + c;
+            if (type == ROWS_BF16) {
+                __builtin_prefetch(later);
+                __builtin_prefetch(later + in->stride);
+            }
             F16 even = input_16(in, 2 * p, c, type), odd = f16_set(0);
             if (2 * p + 1 < in->rows)
                 odd = input_16(in, 2 * p + 1, c, type);
@@ -266,7 +342,7 @@ static void transposed(uint32_t *b, const ProductInput *in) {
     }
 }
 
-// ---- the sums of a strip
+// ---- the sums of a strip that begin with what is there
 
 static void begin(float *c, CpuRows out, Range rows, Range columns) {
     for (int64_t r = rows.begin; r < rows.end; r++, c += PRODUCT_STRIP)
@@ -278,20 +354,4 @@ static void begin(float *c, CpuRows out, Range rows, Range columns) {
         }
 }
 
-static void finish(CpuRows out, Range rows, Range columns, const float *c, const float *bias) {
-    for (int64_t r = rows.begin; r < rows.end; r++, c += PRODUCT_STRIP)
-        for (int64_t j = columns.begin; j < columns.end; j += 16) {
-            int64_t at = r * out.stride + j, n = columns.end - j < 16 ? columns.end - j : 16;
-            F16 sum = f16_load(c + j - columns.begin);
-            if (bias != NULL)
-                sum = f16_add(sum, n < 16 ? f16_load_first(bias + j, n) : f16_load_loose(bias + j));
-            if (n < 16)
-                sum = f16_keep(sum, mask_first(n));
-            if (out.type == ROWS_BF16)
-                halves_store((Half *)(void *)out.at + at, sum);
-            else
-                f16_store(out.at + at, sum);
-        }
-}
-
-const ProductKernels KERNELS = {STEPS, block, by_rows, by_columns, transposed, begin, finish};
+const ProductKernels KERNELS = {STEPS, block, by_rows, by_columns, transposed, begin};
