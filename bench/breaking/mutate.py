@@ -153,7 +153,7 @@ def named():
         begin = text.index(old)
         line = text.rfind("\n", 0, begin)
         mutant = {"file": path, "line": text.count("\n", 0, begin) + 1, "begin": begin, "end": begin + len(old), "new": new, "old": old,
-                  "text": text[line + 1:text.find("\n", begin)].strip(), "column": begin - line, "stages": [[test]]}
+                  "text": text[line + 1:text.find("\n", begin)].strip(), "column": begin - line, "steps": [[test]]}
         rank_of(mutant, "named", seen)
         yield mutant
 
@@ -168,13 +168,13 @@ def rank_of(mutant, seed, seen):
 
 def choose(seed, only):
     found, seen, done = [], {}, set()
-    for pattern, stages in MODULES:
+    for pattern, steps in MODULES:
         for path in sorted(ROOT.glob(pattern)):
             name = str(path.relative_to(ROOT))
             if name in done or (only and name != only):
                 continue
             done.add(name)
-            found += [dict(m, stages=stages) for m in candidates(name)]
+            found += [dict(m, steps=steps) for m in candidates(name)]
     for mutant in found:
         rank_of(mutant, seed, seen)
     return sorted(found, key=lambda m: m["key"])
@@ -257,18 +257,18 @@ class Tree:
         return sorted(name for name in wanted if name == "fringe" or list(self.source.glob(f"tests/*/{name}.c")))
 
 
-def noticed(tree, stages, begin, end):
+def noticed(tree, steps, begin, end):
     """The first test that fails on a mutation, which begin() makes and end() takes back; "" if none does, None: it does not build."""
-    for stage in stages:
+    for step in steps:
         with tree.measuring:
-            unknown = [name for name in stage if name not in tree.seconds]
+            unknown = [name for name in step if name not in tree.seconds]
             if unknown:
                 end()
                 tree.measure(unknown)
                 begin()
-        if not tree.make(tree.programs(stage)):
+        if not tree.make(tree.programs(step)):
             return None
-        able = [name for name in stage if tree.seconds[name] > 0]
+        able = [name for name in step if tree.seconds[name] > 0]
         failed = able and tree.test(able)
         if failed and tree.test([failed]):  # alone, too: one failure beside another test may be chance
             return failed
@@ -289,7 +289,7 @@ def judge(tree, mutant):
     begin()
     try:
         changed = tree.code(mutant["file"])
-        return None if changed is None or changed == plain else noticed(tree, mutant["stages"], begin, end)
+        return None if changed is None or changed == plain else noticed(tree, mutant["steps"], begin, end)
     finally:
         end()
 

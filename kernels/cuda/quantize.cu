@@ -175,12 +175,12 @@ __device__ static inline void octet_wide_codes(uint32_t *to, const float above[O
 }
 
 // Words of shared memory that a row takes. The four behind its codes keep rows of a warp apart.
-__host__ __device__ static inline int stage_words(bool is_wide, int lanes) {
+__host__ __device__ static inline int staging_words(bool is_wide, int lanes) {
     return CELLS * lanes * (is_wide ? 4 : 2) + 4;
 }
 
 template <bool is_wide, bool nearest>
-__device__ static inline void piece_codes(uint32_t *stage, Piece &piece, const QuantizedRow &row,
+__device__ static inline void piece_codes(uint32_t *staging, Piece &piece, const QuantizedRow &row,
                                           RandomKey key, int first) {
 #pragma unroll
     for (int i = 0; i < CELLS; i++)
@@ -190,9 +190,9 @@ __device__ static inline void piece_codes(uint32_t *stage, Piece &piece, const Q
             for (int j = 0; j < OCTET; j++)
                 piece.value[i][j] -= row.grid.zero;
             if (is_wide)
-                octet_wide_codes<nearest>(stage + 4 * octet, piece.value[i], row, key, column);
+                octet_wide_codes<nearest>(staging + 4 * octet, piece.value[i], row, key, column);
             else
-                octet_codes<nearest>(stage + 2 * octet, piece.value[i], row, key, column,
+                octet_codes<nearest>(staging + 2 * octet, piece.value[i], row, key, column,
                                      piece.columns);
         }
 }
@@ -237,14 +237,14 @@ __device__ static inline void row_note(const Quantized &to, const MessageSource 
 }
 
 template <bool is_wide>
-__device__ static inline void piece_put(const uint32_t *stage, const QuantizedRow &row,
+__device__ static inline void piece_put(const uint32_t *staging, const QuantizedRow &row,
                                         const Piece &piece, int first, int bits) {
     const int count = min(piece.size(), piece.columns - first);
     if (is_wide)
         put_words(row.payload + 2 * first, 2 * count, piece.lane, piece.lanes,
-                  [=](int t) { return stage[t]; });
+                  [=](int t) { return staging[t]; });
     else
-        codes_put(row.payload, stage, first, count, piece.columns, bits, piece.lane, piece.lanes);
+        codes_put(row.payload, staging, first, count, piece.columns, bits, piece.lane, piece.lanes);
 }
 
 // All lanes of a warp stay together, whatever their rows are: they meet in shuffles.
@@ -252,8 +252,8 @@ template <bool is_wide, bool nearest>
 __global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
     quantize_rows(Quantized to, MessageSource from, int64_t row_bytes, RowLanes lanes,
                   DeviceInt64 *bad) {
-    SHARED(uint32_t, stages);
-    uint32_t *stage = stages + row_of_block(lanes) * stage_words(is_wide, lanes.count);
+    SHARED(uint32_t, staging_rows);
+    uint32_t *staging = staging_rows + row_of_block(lanes) * staging_words(is_wide, lanes.count);
     Piece piece;
     piece.columns = (int)from.x.columns;
     piece.lane = row_lane(lanes), piece.lanes = lanes.count;
@@ -266,10 +266,10 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS, 6)
             if (piece.columns > piece.size())
                 piece_load(piece, row, first);
             __syncwarp(); // the last codes have been read
-            piece_codes<is_wide, nearest>(stage, piece, row, from.random, first);
+            piece_codes<is_wide, nearest>(staging, piece, row, from.random, first);
             __syncwarp();
             if (row.sends)
-                piece_put<is_wide>(stage, row, piece, first, to.bits);
+                piece_put<is_wide>(staging, row, piece, first, to.bits);
         }
     }
 }
@@ -278,7 +278,7 @@ template <bool is_wide, bool nearest>
 static void launch_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad) {
     const RowLanes lanes = row_lanes(divide_up(source->x.columns, OCTET));
     const size_t words =
-        (size_t)(MESSAGE_THREADS >> lanes.shift) * stage_words(is_wide, lanes.count);
+        (size_t)(MESSAGE_THREADS >> lanes.shift) * staging_words(is_wide, lanes.count);
     LAUNCH_ROWS((quantize_rows<is_wide, nearest>), to->count, lanes, words * sizeof(uint32_t), *to,
                 *source, quantized_row_bytes(source->x.columns, to->bits), lanes, bad);
 }

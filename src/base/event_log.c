@@ -93,7 +93,7 @@ static void say(const char *event, const char *label, const char *text, size_t b
 }
 
 // "label<tab>text"
-static void say_stage(const char *text, size_t bytes) {
+static void say_activity(const char *text, size_t bytes) {
     char label[32];
     const char *tab = memchr(text, '\t', bytes);
     size_t length = tab != NULL ? (size_t)(tab - text) : bytes, behind = length + (tab != NULL);
@@ -120,8 +120,8 @@ bool event_log_saw(const char *line, size_t bytes) {
         put("\n", 1);
         return true;
     }
-    if (line[0] == SCREEN_RECORD && line[1] == STAGE_BEGIN)
-        say_stage(line + 2, bytes - 2);
+    if (line[0] == SCREEN_RECORD && line[1] == PROGRESS_BEGIN)
+        say_activity(line + 2, bytes - 2);
     else if (begins(line, bytes, "warning", &behind))
         say("warning", NULL, line + behind, bytes - behind);
     else if (begins(line, bytes, "fringe:", &behind))

@@ -1,4 +1,4 @@
-// Draws text and stages on stdout and stderr.
+// Draws text and activities on stdout and stderr.
 //
 // One lock protects everything here. It is held while a stopped terminal blocks, so callers that
 // must not wait print through a writer thread (terminal.h).
@@ -21,17 +21,17 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { STREAMS = 2, STAGE_TEXT = 512, LABEL_TEXT = 32, LINE = 3 * STAGE_TEXT };
+enum { STREAMS = 2, ACTIVITY_TEXT = 512, LABEL_TEXT = 32, LINE = 3 * ACTIVITY_TEXT };
 static const int descriptor[STREAMS] = {STDOUT_FILENO, STDERR_FILENO};
 static const double first_report = 2;   // seconds without output, of a stream without a live line
-static const double longest_pause = 60; // seconds between two reports of the same stage
-static const double shown_on_screen = 0.2, shown_in_file = 1; // shorter stages get no line
+static const double longest_pause = 60; // seconds between two reports of the same activity
+static const double shown_on_screen = 0.2, shown_in_file = 1; // shorter activities get no line
 
-typedef struct Stage {
+typedef struct Activity {
     bool runs;
-    char label[LABEL_TEXT], text[STAGE_TEXT], progress[STAGE_TEXT];
+    char label[LABEL_TEXT], text[ACTIVITY_TEXT], progress[ACTIVITY_TEXT];
     double began;
-} Stage;
+} Activity;
 
 static struct Screen {
     pthread_mutex_t lock;
@@ -40,8 +40,8 @@ static struct Screen {
     bool colour;
     bool passes_records;
     bool live; // the live line is drawn
-    Stage stage;
-    double spoken, pause; // clock of the last output; seconds until a long stage is reported
+    Activity activity;
+    double spoken, pause; // clock of the last output; seconds until a long activity is reported
     char *held[STREAMS];  // an unfinished line; owned
     size_t held_bytes[STREAMS];
     double held_since[STREAMS];
@@ -108,26 +108,26 @@ static void erase(void) {
     screen.live = false;
 }
 
-// The line of the stage, without a newline.
+// The line of the activity, without a newline.
 static void describe(char out[LINE], const char *more) {
-    const Stage *stage = &screen.stage;
+    const Activity *activity = &screen.activity;
     char seconds[QUANTITY];
-    double passed = clock_seconds() - stage->began;
+    double passed = clock_seconds() - activity->began;
     if (passed < 60)
         snprintf(seconds, sizeof seconds, "%.1f s", passed);
     else
         quantity_clock(seconds, passed);
-    snprintf(out, LINE, "%-10s %s%s%s  %s", stage->label, stage->text,
-             stage->text[0] != 0 && more[0] != 0 ? ", " : "", more, seconds);
+    snprintf(out, LINE, "%-10s %s%s%s  %s", activity->label, activity->text,
+             activity->text[0] != 0 && more[0] != 0 ? ", " : "", more, seconds);
 }
 
 static void draw(void) {
     char line[LINE];
-    if (!screen.terminal[SCREEN_STDERR] || screen.passes_records || !screen.stage.runs ||
+    if (!screen.terminal[SCREEN_STDERR] || screen.passes_records || !screen.activity.runs ||
         screen.held_bytes[SCREEN_STDERR] > 0 || screen.inside_line[SCREEN_STDERR] ||
         screen.inside_line[SCREEN_STDOUT])
         return;
-    describe(line, screen.stage.progress);
+    describe(line, screen.activity.progress);
     int width = width_of(SCREEN_STDERR) - 1; // a full line would make some terminals scroll
     if ((int)strlen(line) > width)
         line[width] = 0;
@@ -175,23 +175,23 @@ static void put_line(int stream, const char *line, size_t bytes) {
     memory_free(broken);
 }
 
-// --- stages
+// --- activities
 
-static void drop_stage(void) {
-    screen.stage.runs = false;
+static void drop_activity(void) {
+    screen.activity.runs = false;
     erase();
 }
 
-static void end_stage(const char *result) {
-    Stage *stage = &screen.stage;
+static void end_activity(const char *result) {
+    Activity *activity = &screen.activity;
     bool terminal = screen.terminal[SCREEN_STDERR];
     double least = terminal ? shown_on_screen : shown_in_file;
     char line[LINE];
-    if (!stage->runs)
+    if (!activity->runs)
         return;
-    stage->runs = false;
+    activity->runs = false;
     erase();
-    if (result[0] == 0 && clock_seconds() - stage->began < least)
+    if (result[0] == 0 && clock_seconds() - activity->began < least)
         return;
     describe(line, result);
     if (terminal) {
@@ -203,30 +203,31 @@ static void end_stage(const char *result) {
 }
 
 // "label<tab>text"
-static void begin_stage(const char *text) {
-    Stage *stage = &screen.stage;
+static void begin_activity(const char *text) {
+    Activity *activity = &screen.activity;
     size_t label = strcspn(text, "\t");
-    end_stage("");
-    *stage = (Stage){.runs = true, .began = clock_seconds()};
-    snprintf(stage->label, sizeof stage->label, "%.*s", (int)label, text);
-    snprintf(stage->text, sizeof stage->text, "%s", text[label] == '\t' ? text + label + 1 : "");
-    screen.spoken = stage->began;
+    end_activity("");
+    *activity = (Activity){.runs = true, .began = clock_seconds()};
+    snprintf(activity->label, sizeof activity->label, "%.*s", (int)label, text);
+    snprintf(activity->text, sizeof activity->text, "%s",
+             text[label] == '\t' ? text + label + 1 : "");
+    screen.spoken = activity->began;
     screen.pause = first_report;
 }
 
 // `record`: without its first character
 static void take_record(const char *record) {
     const char *text = record[0] != 0 ? record + 1 : "";
-    if (record[0] == STAGE_BEGIN)
-        begin_stage(text);
-    else if (record[0] == STAGE_PROGRESS)
-        snprintf(screen.stage.progress, STAGE_TEXT, "%.*s", STAGE_TEXT - 1, text);
-    else if (record[0] == STAGE_END)
-        end_stage(text);
+    if (record[0] == PROGRESS_BEGIN)
+        begin_activity(text);
+    else if (record[0] == PROGRESS_UPDATE)
+        snprintf(screen.activity.progress, ACTIVITY_TEXT, "%.*s", ACTIVITY_TEXT - 1, text);
+    else if (record[0] == PROGRESS_END)
+        end_activity(text);
     else if (record[0] == WORK_BEGUN)
         screen.work_has_begun = 1;
     else
-        drop_stage();
+        drop_activity();
 }
 
 // --- what arrives
@@ -278,7 +279,7 @@ static void put_held(int stream, double age) {
     let_go(stream);
 }
 
-// An unfinished line waits for its end if it is to be broken at words, or may be a stage record.
+// An unfinished line waits for its end if it is to be broken at words, or may be a progress record.
 static void take_rest(int stream, const char *text, size_t bytes) {
     bool waits = screen.terminal[stream] || screen.held_bytes[stream] > 0 ||
                  (bytes > 0 && text[0] == SCREEN_RECORD);
@@ -337,12 +338,12 @@ int screen_write(int stream, const char *text, size_t bytes) {
 
 // --- the clock
 
-// In a pipe or file, a stage that has been silent for long says that it runs, ever more seldom.
-static void report_stage(void) {
+// In a pipe or file, an activity that has been silent for long says that it runs, ever more seldom.
+static void report_activity(void) {
     char line[LINE];
     if (clock_seconds() - screen.spoken < screen.pause)
         return;
-    describe(line, screen.stage.progress);
+    describe(line, screen.activity.progress);
     put_text(SCREEN_STDERR, line);
     put_text(SCREEN_STDERR, " ...\n");
     screen.pause = screen.pause < longest_pause ? 2 * screen.pause : longest_pause;
@@ -355,8 +356,8 @@ void screen_tick(void) {
         put_held(i, 0.3);
     if (screen.terminal[SCREEN_STDERR])
         draw();
-    else if (screen.stage.runs && !screen.passes_records && !screen.keeps_own_lines)
-        report_stage();
+    else if (screen.activity.runs && !screen.passes_records && !screen.keeps_own_lines)
+        report_activity();
     pthread_mutex_unlock(&screen.lock);
 }
 
@@ -393,7 +394,7 @@ void screen_clear(void) {
     pthread_mutex_lock(&screen.lock);
     for (int i = 0; i < STREAMS; i++)
         put_held(i, 0);
-    screen.stage.runs = false;
+    screen.activity.runs = false;
     erase();
     pthread_mutex_unlock(&screen.lock);
 }

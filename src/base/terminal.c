@@ -132,7 +132,7 @@ static void take_table(void *context, SinkKind kind, const char *format, va_list
 const Sink terminal_sink = {take, NULL};
 const Sink terminal_tables = {take_table, NULL};
 
-// --- stages
+// --- activities
 
 // A record is one line, so the text must not hold another one.
 static void put_record(char kind, const char *text) {
@@ -153,7 +153,7 @@ void progress_begin(const char *label, const char *format, ...) {
     vsnprintf(text + bytes, sizeof text - (size_t)bytes, format, arguments);
     va_end(arguments);
     screen_tick_by_thread();
-    put_record(STAGE_BEGIN, text);
+    put_record(PROGRESS_BEGIN, text);
 }
 
 void progress_update(const char *format, ...) {
@@ -162,11 +162,11 @@ void progress_update(const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    put_record(STAGE_PROGRESS, text);
+    put_record(PROGRESS_UPDATE, text);
 }
 
-void progress_end(const char *result) { put_record(STAGE_END, result); }
+void progress_end(const char *result) { put_record(PROGRESS_END, result); }
 
-void progress_drop(void) { put_record(STAGE_DROP, ""); }
+void progress_drop(void) { put_record(PROGRESS_DROP, ""); }
 
 void progress_work_begins(void) { put_record(WORK_BEGUN, ""); }

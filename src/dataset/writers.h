@@ -53,7 +53,7 @@ typedef struct TextPieces {
 typedef struct TextFile {
     FileWriter file;
     bool packed;         // with gzip
-    int64_t done, total; // pieces of the whole file, for the stage's line; total 0: unknown
+    int64_t done, total; // pieces of the whole file, for the activity's line; total 0: unknown
 } TextFile;
 // Appends the pieces to the open file.
 bool text_put(TextFile *text, const TextPieces *pieces, Error *err);

@@ -144,7 +144,7 @@ static const Dataset *dataset_of(const Build *b) {
     return is_first(b) ? &b->prepared.dataset : &b->mapped;
 }
 
-static void begin_parts_stage(const Config *config, int parts) {
+static void begin_parts(const Config *config, int parts) {
     if (parts > 1)
         progress_begin("cut", "%s, %d parts", SHOWN(config->partition.method), parts);
     else
@@ -152,7 +152,7 @@ static void begin_parts_stage(const Config *config, int parts) {
 }
 
 // Says what METIS took if that was much, and begins what follows.
-static void end_cut_stage(size_t before) {
+static void end_cut(size_t before) {
     char text[64], memory[QUANTITY];
     size_t most = partition_metis_memory();
     if (most > before && most >= MUCH) {
@@ -199,7 +199,7 @@ static bool cut(Build *b) {
     warnings_add_all(b->warnings, &of_cut);
     warnings_add_all(&b->manifest.warnings, &of_cut);
     if (ok)
-        end_cut_stage(before);
+        end_cut(before);
     if (ok)
         b->hops = order_hops(&b->graph, dataset->split);
     return ok;
@@ -244,7 +244,7 @@ static void find_or_cut(void *context) {
         return;
     told->found = parts_are_whole(told->folder);
     if (told->found) {
-        begin_parts_stage(b->config, b->parts);
+        begin_parts(b->config, b->parts);
         use_parts(&b->prepared, told->folder);
         progress_end("found in the cache");
         return;

@@ -46,7 +46,7 @@ void report_put_choice(JsonWriter *writer, const Report *report);
 void report_put_precision(JsonWriter *writer, const Report *report);
 
 // The live line: percent and time left. Writes a few times a second at most.
-void report_begin_stage(const Report *report);
+void report_begin_progress(const Report *report);
 void report_progress(Report *report, const EpochRecord *record, double left);
 
 struct Report {

@@ -94,7 +94,7 @@ void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]) {
 
 enum { PROGRESS_PAUSE = 10 }; // reports a second, at most
 
-void report_begin_stage(const Report *report) {
+void report_begin_progress(const Report *report) {
     progress_begin("train", "%lld epochs", (long long)report->config->train.epochs);
 }
 

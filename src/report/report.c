@@ -163,7 +163,7 @@ Report *report_open(const Config *config, const Shard *shard, const Trainer *tra
         report->writer = writer_new(comm, WRITER_ROOM);
         report_write_run(report, NULL, err);
         say_run(report);
-        report_begin_stage(report);
+        report_begin_progress(report);
         return report;
     }
     report_close(report);

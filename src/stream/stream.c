@@ -96,7 +96,7 @@ static void show_at_times(Stream *s, double now) {
     show(s, false);
 }
 
-static void begin_stage(Stream *s) {
+static void begin_progress(Stream *s) {
     progress_begin("stream", "%s", "");
     show(s, false);
 }
@@ -124,7 +124,7 @@ static bool snapshot_if_due(Stream *s, Error *err) {
         return true;
     name_snapshot(s, name);
     bool ok = snapshot_write(s, name, err);
-    begin_stage(s);
+    begin_progress(s);
     return ok;
 }
 
@@ -156,7 +156,7 @@ static bool take_event(Stream *s, const Event *event, Error *err) {
         return event->kind == EVENT_SNAPSHOT ? false : event_reader_error(s->reader, err);
     }
     if (event->kind == EVENT_SNAPSHOT)
-        begin_stage(s);
+        begin_progress(s);
     else
         latency_add(s->latency, end - begin);
     show_at_times(s, end);
@@ -295,7 +295,7 @@ bool stream_run(StreamSummary *summary, const StreamRequest *request, const Conf
     bool ok = open_stream(&s, err) && resume(&s, err) && make_up_snapshot(&s, err);
     if (ok) {
         s.began = clock_seconds();
-        begin_stage(&s);
+        begin_progress(&s);
         ok = follow(&s, err);
         progress_drop();
         if (err->code != EXIT_STOPPED) // a last line without an end was not taken

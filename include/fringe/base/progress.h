@@ -1,12 +1,13 @@
-// Stages: what a command is doing now. One stage at a time; the next one ends the one before. A
-// terminal shows the stage as a live line with its seconds (terminal.h). A process has one, which
-// any function may begin: unlike a sentence (sink.h) it is a state, and is gone when the next one
-// begins.
+// Activities: what a command is doing now. One activity at a time; the next one ends the one
+// before. A terminal shows the activity as a live line with its seconds (terminal.h). A process has
+// one, which any function may begin: unlike a sentence (sink.h) it is a state, and is gone when the
+// next one begins.
 #ifndef FRINGE_BASE_PROGRESS_H
 #define FRINGE_BASE_PROGRESS_H
 
 // `label`: at most 10 columns.
-// When the stage ends it leaves a line if it took long or if the text given to progress_end is not
+// When the activity ends it leaves a line if it took long or if the text given to progress_end is
+// not
 // "". Rank 0, or a command of one process; any thread.
 void progress_begin(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

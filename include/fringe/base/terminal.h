@@ -36,43 +36,44 @@ void terminal_settle(void);
 void terminal_say_now(const char *text);
 
 // ---- the screen: the only code that draws on stdout and stderr while a command runs. It gets text
-// and stage records and knows what the two streams are:
+// and progress records and knows what the two streams are:
 //
 //   a terminal   lines are broken at words to its width, with the text behind the label indented; a
-//                path that is too long stands alone on a line. One live line shows the stage that
-//                runs and its seconds. Colour marks warnings, errors and the best epoch, unless
-//                NO_COLOR is set or TERM is dumb. The environment variable COLUMNS sets the width.
-//   anything     lines stay as they are, so that programs can read them. A stage that takes long is
-//   else         reported by whole lines.
+//                path that is too long stands alone on a line. One live line shows the activity
+//                that runs and its seconds. Colour marks warnings, errors and the best epoch,
+//                unless NO_COLOR is set or TERM is dumb. The environment variable COLUMNS sets the
+//                width.
+//   anything     lines stay as they are, so that programs can read them. An activity that takes
+//   long is else         reported by whole lines.
 //
 // All functions may be called from any thread.
 enum { SCREEN_STDOUT, SCREEN_STDERR };
 
-// A stage record is one line: this character, then a letter, then text.
+// A progress record is one line: this character, then a letter, then text.
 enum {
     SCREEN_RECORD = 0x1e,
-    STAGE_BEGIN = 'b',
-    STAGE_PROGRESS = 'p',
-    STAGE_END = 'e',
-    STAGE_DROP = 'd',
+    PROGRESS_BEGIN = 'b',
+    PROGRESS_UPDATE = 'p',
+    PROGRESS_END = 'e',
+    PROGRESS_DROP = 'd',
     WORK_BEGUN = 'w', // what follows is saved when a stop is requested
     EVENT = 'j'       // a line of the log of events (event_log.h)
 };
 
-// Writes the text, which may hold stage records. Waits while the terminal is stopped. Returns 0, or
-// errno if it could not be written.
+// Writes the text, which may hold progress records. Waits while the terminal is stopped. Returns 0,
+// or errno if it could not be written.
 int screen_write(int stream, const char *text, size_t bytes);
-// Redraws the live line and reports a long stage. Call it some times a second; a thread does so
+// Redraws the live line and reports a long activity. Call it some times a second; a thread does so
 // after screen_tick_by_thread.
 void screen_tick(void);
 void screen_tick_by_thread(void);
-// From now on stage records are passed on to stderr, where another process draws them.
+// From now on progress records are passed on to stderr, where another process draws them.
 void screen_pass_records(void);
-// Removes the live line. Its stage ends without a line.
+// Removes the live line. Its activity ends without a line.
 void screen_clear(void);
 
-// Until it is called with false, lines are dropped that do not begin with "fringe: ", and the stage
-// is not reported.
+// Until it is called with false, lines are dropped that do not begin with "fringe: ", and the
+// activity is not reported.
 void screen_keep_own_lines(bool keep);
 // True once a record of WORK_BEGUN has arrived. Async-signal-safe.
 bool screen_work_has_begun(void);
