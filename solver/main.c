@@ -85,7 +85,7 @@ static void remember(const Problem *problem, const Solution *solution) {
     free(old);
 }
 
-static void arm_alarm(double seconds) {
+static void set_alarm(double seconds) {
     if (answer == NULL)
         return;
     signal(SIGALRM, at_alarm);
@@ -232,7 +232,7 @@ int main(int argc, char **argv) {
     solution.value = problem_value(&problem, incumbent);
     double end = start + options.limit;
     remember(&problem, &solution);
-    arm_alarm(end - clock_seconds());
+    set_alarm(end - clock_seconds());
     signal(SIGPIPE, SIG_IGN);
     solution.bound = fmin(problem_bound(&problem), solution.value.objective);
     if (problem_is_open(&problem))

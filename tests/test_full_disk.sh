@@ -115,18 +115,18 @@ again() {
     "${@:2}" >again 2>&1 && cmp {"with-room/$folder","$folder"}/"$1" || { cat again; return 1; }
 }
 several=(train several --set train.epochs=2 --runs 2)
-arms=("$FRINGE" compare tiny.json $settings --modes vanilla,lossless --set train.epochs=2
-    --set run.dir=arms)
+variants=("$FRINGE" compare tiny.json $settings --modes vanilla,lossless --set train.epochs=2
+    --set run.dir=variants)
 runs_go_on() {
     parse several/{,run-?/}*.json &&
         again run-2/checkpoints/epoch-2/model.safetensors "${several[@]}" --resume auto
 }
-arms_go_on() {
-    parse arms/{,*/}*.json &&
-        again lossless/checkpoints/epoch-2/model.safetensors "${arms[@]}" --resume auto
+variants_go_on() {
+    parse variants/{,*/}*.json &&
+        again lossless/checkpoints/epoch-2/model.safetensors "${variants[@]}" --resume auto
 }
 every "several runs" several remove runs_go_on 12 "${several[@]}"
-every "a comparison" arms remove arms_go_on 12 "${arms[@]}"
+every "a comparison" variants remove variants_go_on 12 "${variants[@]}"
 
 whole_or_absent() { # FILE...: of the folder
     local file

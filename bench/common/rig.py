@@ -53,23 +53,23 @@ def assigned(work, config, layout, rate, mode, epochs, *settings):
     return {**times(records[first:]), "assignment": seconds}
 
 
-def in_turns(repeats, arms):
-    """Every arm `repeats` times, one after the other, and the other way round every other time: {name: [times]}."""
-    got = {name: [] for name in arms}
+def in_turns(repeats, variants):
+    """Every variant `repeats` times, one after the other, and the other way round every other time: {name: [times]}."""
+    got = {name: [] for name in variants}
     for turn in range(repeats):
-        for name in list(arms) if turn % 2 == 0 else reversed(list(arms)):
-            got[name].append(arms[name]())
+        for name in list(variants) if turn % 2 == 0 else reversed(list(variants)):
+            got[name].append(variants[name]())
     return got
 
 
 def middle(repeats):
-    """Medians over the repeats of one arm, key by key."""
+    """Medians over the repeats of one variant, key by key."""
     return {key: statistics.median(one[key] for one in repeats) for key in repeats[0]}
 
 
-def gains(over, arm):
-    """How many times as fast an arm is, turn by turn."""
-    return [base["epoch"] / one["epoch"] for base, one in zip(over, arm)]
+def gains(over, variant):
+    """How many times as fast a variant is, turn by turn."""
+    return [base["epoch"] / one["epoch"] for base, one in zip(over, variant)]
 
 
 def ranged(values):

@@ -57,42 +57,42 @@ def run(source, folder, *words):
 # ---- 1: cut against the window
 
 WINDOWS = [0, 64] if SMOKE else [0, 16, 64, 256, 1024, 4096, 16384]
-WINDOW_ARMS = [("hyperedges", "marginal"), ("hyperedges", "thesis"), ("nodes", "marginal"), ("nodes", "fennel")]
+WINDOW_VARIANTS = [("hyperedges", "marginal"), ("hyperedges", "thesis"), ("nodes", "marginal"), ("nodes", "fennel")]
 WINDOW_WORDS = {"hyperedges": "hyperedges arrive with all pins", "nodes": "nodes arrive with their hyperedges"}
 
 
 def window(folder):
     nodes, hyperedges, communities, purity, seeds = (200, 200, 8, 0.8, 1) if SMOKE else (20000, 20000, 64, 0.8, 5)
-    found = {arm: [[] for _ in range(len(WINDOWS) + 1)] for arm in WINDOW_ARMS}
+    found = {variant: [[] for _ in range(len(WINDOWS) + 1)] for variant in WINDOW_VARIANTS}
     for seed in range(seeds):
         pins = list(planted(nodes, hyperedges, communities, purity, seed))
         source = {"hyperedges": write(os.path.join(folder, "h.events"), by_hyperedges(pins)),
                   "nodes": write(os.path.join(folder, "v.events"), by_nodes(pins, seed))}
-        for arm in WINDOW_ARMS:
+        for variant in WINDOW_VARIANTS:
             keys = [[f"stream.window={size}", "stream.refine=during"] for size in WINDOWS] + [[]]
-            for each, more in zip(found[arm], keys):
-                each.append(run(source[arm[0]], f"{folder}/w", f"stream.score={arm[1]}", *more))
+            for each, more in zip(found[variant], keys):
+                each.append(run(source[variant[0]], f"{folder}/w", f"stream.score={variant[1]}", *more))
 
     def mean(outcomes, value):
         return statistics.mean(map(value, outcomes))
 
-    for arm in WINDOW_ARMS:
-        print(arm, [f"{100 * mean(each, lambda o: o['cut_share']):.1f} % "
-                    f"{mean(each, lambda o: o['replicas'] / o['nodes']):.3f}" for each in found[arm]], flush=True)
+    for variant in WINDOW_VARIANTS:
+        print(variant, [f"{100 * mean(each, lambda o: o['cut_share']):.1f} % "
+                    f"{mean(each, lambda o: o['replicas'] / o['nodes']):.3f}" for each in found[variant]], flush=True)
     p = Picture("stream-window", "Cut and replicas at the end of a stream against the size of the window", 940, 440)
     x = ("stream.window, nodes", [(max(size, 4), str(size) if size else "none") for size in WINDOWS])
-    most = max(mean(each, lambda o: o["replicas"] / o["nodes"]) for arm in WINDOW_ARMS for each in found[arm])
-    least = min(mean(each, lambda o: o["cut_share"]) for arm in WINDOW_ARMS for each in found[arm])
+    most = max(mean(each, lambda o: o["replicas"] / o["nodes"]) for variant in WINDOW_VARIANTS for each in found[variant])
+    least = min(mean(each, lambda o: o["cut_share"]) for variant in WINDOW_VARIANTS for each in found[variant])
     shares = [(n, str(n)) for n in range(math.floor(20 * least) * 5, 101, 5)]
     for left, title, label, steps, value in [
             (70, "Cut hyperedges", "% of all hyperedges", shares, lambda o: 100 * o["cut_share"]),
             (545, "Replicas", "replicas per node", ticks(most), lambda o: o["replicas"] / o["nodes"])]:
         panel = Panel(p, left, title, x, (label, steps), log_x=True)
-        for colour, arm in zip(COLOURS, WINDOW_ARMS):
-            panel.curve([(n, mean(each, value)) for (n, _), each in zip(x[1], found[arm])], colour)
-            panel.ring(4096, mean(found[arm][-1], value), colour)
+        for colour, variant in zip(COLOURS, WINDOW_VARIANTS):
+            panel.curve([(n, mean(each, value)) for (n, _), each in zip(x[1], found[variant])], colour)
+            panel.ring(4096, mean(found[variant][-1], value), colour)
     legend(p, 380, [(colour, False, f"{WINDOW_WORDS[kind]}, {score}")
-                    for colour, (kind, score) in zip(COLOURS, WINDOW_ARMS)])
+                    for colour, (kind, score) in zip(COLOURS, WINDOW_VARIANTS)])
     p.circle(63, 416, 6, "page", "ink", weight=2)
     p.text(84, 420, "the same colours: stream.refine=both, the default, with a window of 4096", 11.5, anchor="start")
     save(p)
@@ -100,7 +100,7 @@ def window(folder):
 
 # ---- 2: along a stream
 
-ALONG_ARMS = [("default: marginal, window, refined for the snapshot", []),
+ALONG_VARIANTS = [("default: marginal, window, refined for the snapshot", []),
               ("marginal and window only", ["stream.refine=during"]),
               ("marginal only", ["stream.refine=none"]),
               ("thesis, window, refined for the snapshot", ["stream.score=thesis"])]
@@ -122,7 +122,7 @@ def along(folder):
                    with_deletions(planted(nodes, hyperedges, communities, purity, 3), grows, 4))
     events = grows + 2 * (hyperedges - grows)
     found = []
-    for words, keys in ALONG_ARMS:
+    for words, keys in ALONG_VARIANTS:
         into = tempfile.mkdtemp(dir=folder)
         run(source, os.path.join(into, "s"), f"stream.snapshot_every={every}", *keys)
         found.append(snapshots(os.path.join(into, "s")))
@@ -143,13 +143,13 @@ def along(folder):
         p.text(at + 5, panel.top + 12, "deletions begin", 10, "grey", "start")
         for colour, each in reversed(list(zip(COLOURS, found))):
             panel.curve([(o["events"], value(o)) for o in each], colour)
-    legend(p, 380, [(colour, False, words) for colour, (words, _) in zip(COLOURS, ALONG_ARMS)])
+    legend(p, 380, [(colour, False, words) for colour, (words, _) in zip(COLOURS, ALONG_VARIANTS)])
     save(p)
 
 
 # ---- 3: seconds of an event against the length of the stream
 
-LENGTH_ARMS = [("default: marginal, window of 4096 nodes", ["stream.refine=during"]),
+LENGTH_VARIANTS = [("default: marginal, window of 4096 nodes", ["stream.refine=during"]),
                ("marginal only", ["stream.refine=none"])]
 
 
@@ -158,12 +158,12 @@ def fastest(source, folder, rounds, keys):
 
 
 def length(folder):
-    most, rounds, found = option("most", 1000000), option("rounds", 2), [[] for _ in LENGTH_ARMS]
+    most, rounds, found = option("most", 1000000), option("rounds", 2), [[] for _ in LENGTH_VARIANTS]
     lengths = [n for power in range(4, 8) for n in (10 ** power, 3 * 10 ** power) if n <= most]
     for events in lengths:  # nodes grow with the stream, so that degrees stay the same
         pins = planted(events, events, events // 1000, 0.9, 5)
         source = write(os.path.join(folder, "l.events"), by_hyperedges(pins))
-        for each, (words, keys) in zip(found, LENGTH_ARMS):
+        for each, (words, keys) in zip(found, LENGTH_VARIANTS):
             each.append(fastest(source, folder, rounds, keys))
             o = each[-1]
             print(f"{events} events, {words}: {1e6 * o['seconds'] / o['events']:.3g} us, p99 "
@@ -183,7 +183,7 @@ def length(folder):
                   log_x=True)
     for colour, each in zip(COLOURS, found):
         panel.curve([(n, o["bytes"] / o["pins"]) for n, o in zip(lengths, each)], colour)
-    legend(p, 380, [(colour, False, f"{name}; mean") for colour, (name, _) in zip(COLOURS, LENGTH_ARMS)]
+    legend(p, 380, [(colour, False, f"{name}; mean") for colour, (name, _) in zip(COLOURS, LENGTH_VARIANTS)]
            + [(colour, True, "50, 99 and 99.9 % of the events take at most this") for colour in COLOURS[:2]])
     save(p)
 

@@ -53,7 +53,7 @@ def measure(bench, work, config, model, layout, share, rate, epochs):
     turns = in_turns(option("repeats", 3), {
         "vanilla": lambda: vanilla(work, config, layout, rate, epochs), "blocking": published("blocking"),
         "overlap": published("overlap"), "central": published("central")})
-    base, quantize, adaqp, central = (middle(turns[arm]) for arm in ("vanilla", "blocking", "overlap", "central"))
+    base, quantize, adaqp, central = (middle(turns[variant]) for variant in ("vanilla", "blocking", "overlap", "central"))
     least = packing_must_take(work, "adaqp-published", layout)
     compute = base["epoch"] - base["wait"] - base["pack"]
     ideal = base["epoch"] / max(compute, quantize["wait"])

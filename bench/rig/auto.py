@@ -54,10 +54,10 @@ def measure(work, config, layout, link, rounds, epochs):
     fixed = option("fixed", FIXED).split(",")
     short = {mode: train(work, config, layout, link, mode, SHORT)[0] for mode in fixed}
     print(f"  {link}: " + ", ".join(f"{mode} {seconds / (SHORT - 1):.3f} s" for mode, seconds in short.items()), flush=True)
-    arms = [mode for mode in fixed if short[mode] <= NEAR * min(short.values())] + ["auto"]
-    seconds, choices = {mode: [] for mode in arms}, []
+    variants = [mode for mode in fixed if short[mode] <= NEAR * min(short.values())] + ["auto"]
+    seconds, choices = {mode: [] for mode in variants}, []
     for turn in range(rounds):
-        for mode in arms[turn % len(arms):] + arms[:turn % len(arms)]:
+        for mode in variants[turn % len(variants):] + variants[:turn % len(variants)]:
             spent, choice = train(work, config, layout, link, mode, epochs)
             seconds[mode].append(spent)
             if mode == "auto":

@@ -25,10 +25,11 @@ HEAD = ("| hosts x ranks | communication % | Mbit/s | mode | seconds per epoch |
 
 
 def row(layout, share, rate, mode, turns, ideal):
-    base, arm = middle(turns["vanilla"]), middle(turns[mode])
+    base, variant = middle(turns["vanilla"]), middle(turns[mode])
     bar = BARS.get(layout, {}).get(mode)
-    return (f"| {layout} | {share:.1f} | {rate} | {mode} | {arm['epoch']:.3f} | {ranged(gains(turns['vanilla'], turns[mode]))} "
-            f"| {bar if bar else ''} | {ideal:.2f} | {arm['bytes'] / 1e6:.2f} | {base['bytes'] / arm['bytes']:.1f} |")
+    return (f"| {layout} | {share:.1f} | {rate} | {mode} | {variant['epoch']:.3f} "
+            f"| {ranged(gains(turns['vanilla'], turns[mode]))} "
+            f"| {bar if bar else ''} | {ideal:.2f} | {variant['bytes'] / 1e6:.2f} | {base['bytes'] / variant['bytes']:.1f} |")
 
 
 def balanced(work):
@@ -44,17 +45,17 @@ def balanced(work):
 
 def measure(bench, work, config, layout, share, epochs):
     rate, _ = search(work, config, layout, share, 1500, epochs)
-    arms = {"vanilla": lambda: vanilla(work, config, layout, rate, epochs)}
+    variants = {"vanilla": lambda: vanilla(work, config, layout, rate, epochs)}
     for mode in ("adaqp-published", "adaqp"):
-        arms[mode] = lambda mode=mode: assigned(work, config, layout, rate, mode, epochs)
-    turns = in_turns(option("repeats", 3), arms)
+        variants[mode] = lambda mode=mode: assigned(work, config, layout, rate, mode, epochs)
+    turns = in_turns(option("repeats", 3), variants)
     base = middle(turns["vanilla"])
     spent = base["wait"] + base["pack"]
     ideal = base["epoch"] / (base["epoch"] - spent)
     for mode, bar in BARS.get(layout, {}).items():
         gain = statistics.median(gains(turns["vanilla"], turns[mode]))
         bench.figure(f"{layout}: {mode}", gain, "x", "bar", bar, gain / bar, 1.0)
-    return [row(layout, 100 * spent / base["epoch"], rate, mode, turns, ideal) for mode in arms]
+    return [row(layout, 100 * spent / base["epoch"], rate, mode, turns, ideal) for mode in variants]
 
 
 def main():

@@ -26,10 +26,10 @@ def main():
     with tempfile.TemporaryDirectory(prefix="fringe-norms-") as work:
         rate, _ = search(work, config, layout, share, 300, epochs)
 
-        def arm(mode, norm):
+        def variant(mode, norm):
             return lambda: times(run(work, config, layout, rate, mode, WARM + epochs, f"model.norm={norm}", ALL)[WARM:])
 
-        turns = in_turns(option("repeats", 3), {f"{mode}, {norm}": arm(mode, norm) for mode in ("vanilla", "overlap")
+        turns = in_turns(option("repeats", 3), {f"{mode}, {norm}": variant(mode, norm) for mode in ("vanilla", "overlap")
                                                 for norm in ("layer", "batch")})
     rows = {}
     for mode in ("vanilla", "overlap"):

@@ -31,13 +31,13 @@ def measure(bench, work, config, name, layout, share, rate, epochs):
     turns = in_turns(option("repeats", 5), {
         "vanilla": lambda: vanilla(work, config, layout, rate, epochs), "pipegcn": late("pipegcn"),
         "blocking": late("pipegcn", "comm.schedule=blocking"), "sancus": late("sancus")})
-    base, pipe, blocking, sancus = (middle(turns[arm]) for arm in ("vanilla", "pipegcn", "blocking", "sancus"))
+    base, pipe, blocking, sancus = (middle(turns[variant]) for variant in ("vanilla", "pipegcn", "blocking", "sancus"))
     link = blocking["wait"] + blocking["reduce"]
     work_of_ranks = blocking["epoch"] - link
     limit, bar = max(work_of_ranks, link), BARS.get(layout, BAR)
     bench.figure(f"{name}: epoch of pipegcn", pipe["epoch"], "s", "work or messages", limit, pipe["epoch"] / limit, bar,
                  at_most=True)
-    faster = [ranged(gains(turns["vanilla"], turns[arm])) for arm in ("pipegcn", "sancus")]
+    faster = [ranged(gains(turns["vanilla"], turns[variant])) for variant in ("pipegcn", "sancus")]
     return (f"| {rate} | {base['epoch']:.3f} | {blocking['epoch']:.3f} | {work_of_ranks:.3f} | {link:.3f} | {pipe['epoch']:.3f} "
             f"| {1000 * pipe['wait']:.0f} | {1000 * pipe['reduce']:.0f} | {pipe['epoch'] / limit:.2f} | {faster[0]} | {sancus['epoch']:.3f} | {faster[1]} "
             f"| {base['bytes'] / sancus['bytes']:.2f} | {'yes' if pipe['epoch'] <= bar * limit else 'no'} |"), rate

@@ -1,8 +1,8 @@
 // What coded halo rows add to the gradient of a training as it goes on, by what is remembered of
 // them (quantization.memory) and by their bits.
 //
-// A training with fp32 rows makes the weights of every epoch. Each arm then goes the same way: it
-// begins every epoch with those weights, has the same dropout, and sends its rows coded. What it
+// A training with fp32 rows makes the weights of every epoch. Each variant then goes the same way:
+// it begins every epoch with those weights, has the same dropout, and sends its rows coded. What it
 // remembers follows the rows of a training, and all that differs from fp32 is the noise of rows:
 //
 //   noise = sqrt(sum over the last epochs of |g - g0|^2 / sum of |g0|^2),   g0: the gradient of
@@ -12,9 +12,9 @@
 //               [--memories=none,difference,ef21,anchor] [--widths=1,2,3,4,5,6,7,8] [KEY=VALUE...]
 //
 // KEY=VALUE is a setting, as --set of `fringe train` has it. Rows of the way back are fp32 in all
-// arms; with --layer, so are those of all other layers. An anchor comes once in the samples.
-// Prints one line an arm: "arm MEMORY BITS BYTES NOISE" (bytes: of all ranks, an epoch, mean over
-// the samples). differences.py runs it.
+// variants; with --layer, so are those of all other layers. An anchor comes once in the samples.
+// Prints one line a variant: "variant MEMORY BITS BYTES NOISE" (bytes: of all ranks, an epoch, mean
+// over the samples). differences.py runs it.
 #include "../../src/trainer/internal.h"
 #include "bench.h"
 
@@ -30,7 +30,7 @@ typedef struct Scene {
     Comm comm;
     Shard shard;
     int64_t warm, samples;      // epochs
-    ExchangeSet full_precision; // of all arms
+    ExchangeSet full_precision; // of all variants
     int64_t parameters;
     float *weights;  // [warm + samples, parameters] before each epoch
     float *gradient; // [samples, parameters] of the last epochs, with fp32 rows
@@ -110,7 +110,7 @@ static void train(Scene *scene) {
     trainer_free(t);
 }
 
-// ---- an arm
+// ---- a variant
 
 typedef struct Noise {
     double squares, all, bytes;
@@ -149,17 +149,17 @@ static Noise noise_of(const Scene *scene, const char *codec, const char *memory,
 static void measure(const Scene *scene, const char *memory, const char *width) {
     Noise noise = noise_of(scene, "quantization.codec=integer", memory, width);
     if (scene->comm.rank == 0)
-        printf("arm %s %s %.0f %.6g\n", memory, width, noise.bytes,
+        printf("variant %s %s %.0f %.6g\n", memory, width, noise.bytes,
                sqrt(noise.squares / noise.all));
     fflush(stdout);
 }
 
-// An arm with fp32 rows has the gradients of the training, or noise would mean something else.
+// A variant with fp32 rows has the gradients of the training, or noise would mean something else.
 static void check_way(const Scene *scene) {
     Noise noise = noise_of(scene, "quantization.codec=fp32", "none", "8");
     CHECK(noise.squares == 0, EXIT_BUG, "fp32 rows give other gradients than in the training");
     if (scene->comm.rank == 0)
-        printf("arm fp32 32 %.0f 0\n", noise.bytes);
+        printf("variant fp32 32 %.0f 0\n", noise.bytes);
 }
 
 // The words of a list "2,4" in turn: copies the next one, false after the last.

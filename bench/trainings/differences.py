@@ -7,7 +7,7 @@ smoke: --sets=reddit-small --layers=2 --dropouts=yes --memories=none,difference 
 
 A scene is a set, a depth (layers of 64, dropout last, receptive field of all rows), with dropout (0.5, of the input
 too) or without, and the place at which rows travel (quantization.before). bench/trainings/differences.c trains it with
-fp32 rows and lets each arm go the same way with coded ones: noise is |g - g_fp32| / |g_fp32| over the epochs behind
+fp32 rows and lets each variant go the same way with coded ones: noise is |g - g_fp32| / |g_fp32| over the epochs behind
 --train. On the way back rows are fp32; with --layer=1, so are those of all layers but that. Scenes are kept in
 bench/results/differences.json and not measured again (remove one there to do so); what this program does not know is
 left out. A memory pays at a width where it has less noise than the rows themselves at the same bytes. Bar, with 2
@@ -71,7 +71,7 @@ def measured(scene):
              f"model.layers={scene.layers}", "model.hidden=[64]", "lossless.receptive_field=all", *words,
              *DROPOUT[scene.dropout], *(["quantization.before=conv"] if scene.before == "conv" else [])]
     printed = on_ranks(option("ranks", 4), "bench_differences", *words)
-    lines = [line.split()[1:] for line in printed if line.startswith("arm ")]
+    lines = [line.split()[1:] for line in printed if line.startswith("variant ")]
     return {f"{memory} {bits}": [int(size), float(noise)] for memory, bits, size, noise in lines}
 
 
@@ -88,30 +88,30 @@ def measure(known, wanted):
 # ---- what pays
 
 
-def points(arms, memory):
+def points(variants, memory):
     """{bits: (bytes, noise)}"""
-    return {int(name.split()[1]): tuple(of) for name, of in arms.items() if name.split()[0] == memory}
+    return {int(name.split()[1]): tuple(of) for name, of in variants.items() if name.split()[0] == memory}
 
 
-def pays(arms, memory):
+def pays(variants, memory):
     """Widths at which a memory has less noise than the rows at its bytes."""
-    direct = points(arms, "none")
+    direct = points(variants, "none")
     curve = sorted(direct.values())
     there = {bits: noise_at(curve, size) if size not in dict(curve) else dict(curve)[size]
-             for bits, (size, _) in points(arms, memory).items()}
-    return [bits for bits, (_, noise) in points(arms, memory).items() if there[bits] and noise < there[bits]]
+             for bits, (size, _) in points(variants, memory).items()}
+    return [bits for bits, (_, noise) in points(variants, memory).items() if there[bits] and noise < there[bits]]
 
 
 def judge(bench, known, wanted):
     for scene in wanted:
-        arms = known[name_of(scene)]
-        for name, (_, noise) in arms.items():
+        variants = known[name_of(scene)]
+        for name, (_, noise) in variants.items():
             memory, bits = name.split()
-            direct = arms.get(f"none {bits}")
+            direct = variants.get(f"none {bits}")
             if memory in MEMORIES and memory != "none" and direct:
                 bench.figure(f"{name_of(scene)}: {name}", noise, "noise", "the rows", direct[1], noise / direct[1])
         rival = known.get(name_of(scene._replace(before="post")), {}).get("none 4")
-        few = arms.get("difference 2")
+        few = variants.get("difference 2")
         if scene.before == "conv" and scene.layers == 2 and rival and few:
             bench.figure(f"{name_of(scene)}: difference 2", few[1], "noise", "4 bits of the rows", rival[1],
                          few[1] / rival[1], 1.0, at_most=True)
@@ -136,15 +136,15 @@ def said(bits, all_bits):
 
 
 def table(known):
-    widths = sorted({bits for arms in known.values() for bits in points(arms, "none")})
+    widths = sorted({bits for variants in known.values() for bits in points(variants, "none")})
     rows = []
-    for name, arms in known.items():
+    for name, variants in known.items():
         for memory, words in MEMORIES.items():
-            of = points(arms, memory)
+            of = points(variants, memory)
             cells = [f"{of[bits][1]:.3g}" if bits in of else "" for bits in widths]
             size = f"{of[2][0] / 1e6:.3f}" if 2 in of else ""
             if of:
-                rows.append([name, words, *cells, size, "" if memory == "none" else said(pays(arms, memory), list(of))])
+                rows.append([name, words, *cells, size, "" if memory == "none" else said(pays(variants, memory), list(of))])
     return markdown(["scene", "sent", *(f"noise, {bits} bit" for bits in widths), "MB at 2 bit", "pays at"], rows)
 
 
@@ -162,7 +162,7 @@ def write(known):
 CAPTION = """\
 `bench/run.sh differences`: noise of the gradient, ‖g - g_fp32‖ / ‖g_fp32‖ over the 10 epochs behind the 50th, of GCN
 with layers of 64 on 4 ranks, by what both ends remember of a row (quantization.memory) and its bits, which all rows on
-the way forward have; on the way back they are fp32, in the bytes too. All arms have the weights and the dropout of the
+the way forward have; on the way back they are fp32, in the bytes too. All variants have the weights and the dropout of the
 training with fp32 rows. Differences and ef21 take the bytes of the rows; anchor sends fp32 rows once in 10 epochs. A
 memory pays at a width where its noise is below that of the rows at the same bytes; an anchor with 8 bits takes more
 than they do at any width."""

@@ -105,9 +105,9 @@ def beside(table, method):
 def errors_of_codecs():
     """What bench gradients has found on cora: {method: "least – most"}"""
     path = kept("gradients")
-    arms = json.load(open(path)).get("cora-gcn", {}) if os.path.exists(path) else {}
-    return {name: " – ".join(f"{end:.2g}" for end in arms[method.codec][method.rounding])
-            for name, method in METHODS.items() if method.codec in arms}
+    variants = json.load(open(path)).get("cora-gcn", {}) if os.path.exists(path) else {}
+    return {name: " – ".join(f"{end:.2g}" for end in variants[method.codec][method.rounding])
+            for name, method in METHODS.items() if method.codec in variants}
 
 
 def write(table):

@@ -7,7 +7,8 @@
 // of the next one is taken and held against what that epoch sums. It is coded in messages of 16
 // rows, as sums of up to a million values by 4 ranks are. Prints one line a codec:
 //
-//   arm EPOCH RULE BITS ROUNDING LEAST MOST PACKED CODED ENTROPY WRITE READ CODED-WRITE CODED-READ
+//   variant EPOCH RULE BITS ROUNDING LEAST MOST PACKED CODED ENTROPY WRITE READ CODED-WRITE
+//   CODED-READ
 //
 // LEAST and MOST of |Q(g) - g|^2 / |g|^2 over ranks, mean over rounds; bits a value, packed and
 // with entropy codes, scales and tables included, and the entropy of the codes alone (mean over
@@ -127,26 +128,26 @@ static void take_share(Share *s, Trainer *t, Error *err) {
 
 // ---- its messages by one codec
 
-typedef struct Arm {
+typedef struct Variant {
     const Codec *codec;
     MemberValues values;  // its options
     double error;         // mean over rounds
     double bits, entropy; // of all messages
     double write, read;   // seconds, fastest round
-} Arm;
+} Variant;
 
-static MessageLayout layout_of(const Share *s, const Arm *arm, int64_t first) {
+static MessageLayout layout_of(const Share *s, const Variant *variant, int64_t first) {
     int64_t rows = s->cut.units - first;
     MessageLayout layout = {.rows = rows < ROWS ? rows : ROWS,
                             .columns = BUCKET,
                             .length = s->length + first,
-                            .values = arm->values,
+                            .values = variant->values,
                             .scratch = s->scratch};
     return layout;
 }
 
 // Each round has random numbers of its own.
-static void encode(const Share *s, const Arm *arm, int round, int64_t first,
+static void encode(const Share *s, const Variant *variant, int round, int64_t first,
                    MessageLayout *layout) {
     int64_t bad = 0;
     MessageSource source = {.x = rows_range(s->x, (Range){first, first + layout->rows}),
@@ -155,19 +156,20 @@ static void encode(const Share *s, const Arm *arm, int round, int64_t first,
                             .gid = on_device(s->id + first),
                             .random = random_key(1, RANDOM_GRADIENT, s->epoch, round, UP),
                             .peer = s->comm->rank};
-    layout->bytes =
-        arm->codec->encode(device(), on_device(s->bytes), layout, &source, on_device(&bad), NULL);
+    layout->bytes = variant->codec->encode(device(), on_device(s->bytes), layout, &source,
+                                           on_device(&bad), NULL);
     CHECK(bad == 0, EXIT_BUG, "a row was refused");
 }
 
-static void decode(const Share *s, const Arm *arm, int64_t first, const MessageLayout *layout) {
-    arm->codec->decode(device(), s->out, first, layout, on_device(s->bytes), NULL);
+static void decode(const Share *s, const Variant *variant, int64_t first,
+                   const MessageLayout *layout) {
+    variant->codec->decode(device(), s->out, first, layout, on_device(s->bytes), NULL);
 }
 
 // Scales of 1 and minima of 0 make a packed message decode to its codes, less that of 0.
-static void show_codes(const Share *s, const Arm *arm, const MessageLayout *layout) {
+static void show_codes(const Share *s, const Variant *variant, const MessageLayout *layout) {
     static const unsigned char one[2] = {0x80, 0x3f}; // bf16
-    int64_t before = grid_get(&arm->values).rule == GRID_MINMAX ? layout->rows : 0;
+    int64_t before = grid_get(&variant->values).rule == GRID_MINMAX ? layout->rows : 0;
     memset(s->bytes, 0, 2 * (size_t)before);
     for (int64_t i = before; i < before + layout->rows; i++)
         memcpy(s->bytes + 2 * i, one, sizeof one);
@@ -193,14 +195,14 @@ static double entropy(const Share *s, GridOptions grid, int64_t first, int64_t r
     return bits;
 }
 
-static void measure_entropy(const Share *s, Arm *arm) {
-    arm->entropy = 0;
+static void measure_entropy(const Share *s, Variant *variant) {
+    variant->entropy = 0;
     for (int64_t first = 0; first < s->cut.units; first += ROWS) {
-        MessageLayout layout = layout_of(s, arm, first);
-        encode(s, arm, 0, first, &layout);
-        show_codes(s, arm, &layout);
-        decode(s, arm, first, &layout);
-        arm->entropy += entropy(s, grid_get(&arm->values), first, layout.rows);
+        MessageLayout layout = layout_of(s, variant, first);
+        encode(s, variant, 0, first, &layout);
+        show_codes(s, variant, &layout);
+        decode(s, variant, first, &layout);
+        variant->entropy += entropy(s, grid_get(&variant->values), first, layout.rows);
     }
 }
 
@@ -219,28 +221,28 @@ static double relative_error(const Share *s) {
     return error / all;
 }
 
-static void measure_messages(const Share *s, Arm *arm) {
-    arm->bits = arm->error = 0;
+static void measure_messages(const Share *s, Variant *variant) {
+    variant->bits = variant->error = 0;
     for (int round = 0; round < s->rounds; round++) {
         double write = 0, read = 0;
         for (int64_t first = 0; first < s->cut.units; first += ROWS) {
-            MessageLayout layout = layout_of(s, arm, first);
+            MessageLayout layout = layout_of(s, variant, first);
             double begin = clock_seconds();
-            encode(s, arm, round, first, &layout);
+            encode(s, variant, round, first, &layout);
             double middle = clock_seconds();
-            decode(s, arm, first, &layout);
+            decode(s, variant, first, &layout);
             read += clock_seconds() - middle;
             write += middle - begin;
-            arm->bits += 8 * (double)layout.bytes / s->rounds;
+            variant->bits += 8 * (double)layout.bytes / s->rounds;
         }
-        arm->error += relative_error(s) / s->rounds;
-        lower(&arm->write, write, round);
-        lower(&arm->read, read, round);
+        variant->error += relative_error(s) / s->rounds;
+        lower(&variant->write, write, round);
+        lower(&variant->read, read, round);
     }
 }
 
 // Both stand for the same values; coded has entropy codes. name: RULE BITS ROUNDING.
-static void measure(const Share *s, const char *name, Arm *packed, Arm *coded) {
+static void measure(const Share *s, const char *name, Variant *packed, Variant *coded) {
     measure_messages(s, packed);
     measure_messages(s, coded);
     CHECK(packed->error == coded->error, EXIT_BUG, "entropy codes stand for other values");
@@ -252,14 +254,14 @@ static void measure(const Share *s, const char *name, Arm *packed, Arm *coded) {
     comm_sum_double(s->comm, bits, 3);
     double values = (double)s->cut.floats, all = values * s->comm->size, ns = 1e9 / values;
     if (s->comm->rank == 0)
-        printf("arm %u %s %.4g %.4g %.3f %.3f %.3f %.2f %.2f %.2f %.2f\n", s->epoch, name, least,
-               most, bits[0] / all, bits[1] / all, bits[2] / all, ns * packed->write,
+        printf("variant %u %s %.4g %.4g %.3f %.3f %.3f %.2f %.2f %.2f %.2f\n", s->epoch, name,
+               least, most, bits[0] / all, bits[1] / all, bits[2] / all, ns * packed->write,
                ns * packed->read, ns * coded->write, ns * coded->read);
     fflush(stdout);
 }
 
 static void measure_grid(const Share *s, const char *rule, GridOptions grid) {
-    Arm packed = {.codec = &codec_grid}, coded = {.codec = &codec_grid_entropy};
+    Variant packed = {.codec = &codec_grid}, coded = {.codec = &codec_grid_entropy};
     char name[64];
     snprintf(name, sizeof name, "%s %d %s", rule, grid.bits, grid.nearest ? "nearest" : "random");
     grid_set(&packed.values, grid);
@@ -268,7 +270,7 @@ static void measure_grid(const Share *s, const char *rule, GridOptions grid) {
 }
 
 static void measure_sketch(const Share *s, int buckets) {
-    Arm packed = {.codec = &codec_sketch}, coded = packed;
+    Variant packed = {.codec = &codec_sketch}, coded = packed;
     char name[64];
     snprintf(name, sizeof name, "sketch %d nearest", buckets);
     sketch_set(&packed.values, sketch_of(buckets, false));

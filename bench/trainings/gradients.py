@@ -39,11 +39,11 @@ KNOWN = kept("gradients")
 # ---- codecs
 
 
-def arms_of(name):
+def variants_of(name):
     """{"max 4": {"random": [least, most], "nearest": ..., "packed": bits, ...}}"""
     words = [f"--config={os.path.join(ROOT, 'configs', name + '.json')}", f"--epochs={option('epochs', '1,20,100')}",
              f"--rounds={option('rounds', 11)}", *SETS[name]]
-    lines = [line.split()[2:] for line in on_ranks(RANKS, "bench_gradients", *words) if line.startswith("arm ")]
+    lines = [line.split()[2:] for line in on_ranks(RANKS, "bench_gradients", *words) if line.startswith("variant ")]
     return {f"{rule} {bits}": joined([line for line in lines if line[:2] == [rule, bits]]) for rule, bits, *_ in lines}
 
 
@@ -57,13 +57,13 @@ def joined(lines):
     return {**ends, **{field: round(statistics.mean(column), 3) for field, column in zip(FIELDS, columns)}}
 
 
-def report_arms(bench, name, arms):
-    for arm, found in arms.items():
+def report_variants(bench, name, variants):
+    for variant, found in variants.items():
         worst = found.get("random", found["nearest"])[1]
-        error, length = EXPECTED.get(arm, (None, None)) if name == "cora-gcn" else (None, None)
+        error, length = EXPECTED.get(variant, (None, None)) if name == "cora-gcn" else (None, None)
         for what, value, unit, expected in (("error", worst, "", error), ("coded", found["coded"], "bits", length)):
             bar = ("expected at most", expected, value / expected, 1.2, True) if expected else ()
-            bench.figure(f"{name}, {arm}: {what}", value, unit, *bar)
+            bench.figure(f"{name}, {variant}: {what}", value, unit, *bar)
         print(f"{'':50} ns a value: write {found['write']:.2f}, read {found['read']:.2f}; with entropy codes "
               f"{found['coded_write']:.2f}, {found['coded_read']:.2f}")
 
@@ -83,8 +83,8 @@ def codec_cells(found):
 def codec_table(known):
     names = [name for name in SETS if name in known]
     return markdown(["codec, bits", "packed", *(f"{name}: random | nearest | coded (entropy)" for name in names)], [
-        [arm, f"{first['packed']:.2f}", *(codec_cells(known[name].get(arm)) for name in names)]
-        for arm, first in known[names[0]].items()])
+        [variant, f"{first['packed']:.2f}", *(codec_cells(known[name].get(variant)) for name in names)]
+        for variant, first in known[names[0]].items()])
 
 
 # ---- bits over time
@@ -194,9 +194,9 @@ def main():
     known = read_kept(KNOWN)
     only = option("only", "codecs,bits").split(",")
     for name in option("sets", ",".join(SETS)).split(",") if "codecs" in only else ():
-        known[name] = arms_of(name)
+        known[name] = variants_of(name)
         keep(KNOWN, known)
-        report_arms(bench, name, known[name])
+        report_variants(bench, name, known[name])
     if "bits" in only:
         measure_bits(bench, known)
     write(known)

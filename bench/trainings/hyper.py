@@ -5,8 +5,8 @@ smoke: --only=walmart --epochs=1 --rounds=1
 
 For every hypergraph of FRINGE_DATA: its pins, the edges of the clique expansion (distinct pairs) and of the star, and
 for 2 convolutions, 64 wide, on the features random:64, the seconds of an epoch and the resident memory of hgnn on the
-hypergraph, gcn on the clique expansion and gcn on the star; one process of two threads, mode vanilla, so that every arm
-makes all of its aggregates in every epoch. Arms take turns; small sets run more epochs. Next to the times: what reading
+hypergraph, gcn on the clique expansion and gcn on the star; one process of two threads, mode vanilla, so that every variant
+makes all of its aggregates in every epoch. Variants take turns; small sets run more epochs. Next to the times: what reading
 the sources and the index and writing the results of all aggregates once takes at this machine's rate of copying.
 """
 import json
@@ -24,7 +24,7 @@ SETS = {"cora-cocite": "hg_cora_cocite", "cora-coauthor": "hg_cora_coauthor", "c
         "pubmed-cocite": "hg_pubmed_cocite", "dblp-coauthor": "hg_dblp_coauthor", "house": "hg_house", "zoo": "hg_zoo",
         "mushroom": "hg_mushroom", "walmart": "hg_walmart", "ibm01": "hg_ispd98/ibm01", "ibm10": "hg_ispd98/ibm10",
         "ibm14": "hg_ispd98/ibm14"}
-ARMS = {"hgnn": ("hgnn", []), "clique": ("gcn", ["clique"]), "star": ("gcn", ["star"])}
+VARIANTS = {"hgnn": ("hgnn", []), "clique": ("gcn", ["clique"]), "star": ("gcn", ["star"])}
 WIDTH, AGGREGATES = 64, 3  # of both convolutions forward, and of the second one backward
 
 
@@ -50,15 +50,15 @@ def labels_and_split(folder, source, hgr):
     return labels, splits
 
 
-def config_of(folder, arm, hgr, labels, splits, epochs):
-    layer, steps = ARMS[arm]
-    path = os.path.join(folder, arm + ".json")
+def config_of(folder, variant, hgr, labels, splits, epochs):
+    layer, steps = VARIANTS[variant]
+    path = os.path.join(folder, variant + ".json")
     with open(path, "w") as out:
         json.dump({"mode": "vanilla", "data": {"path": hgr, "labels": labels, "splits": splits, "cache": folder,
                                                "transforms": [*steps, f"random:{WIDTH}"]},
                    "model": {"layer": layer, "layers": 2, "hidden": WIDTH},
                    "train": {"epochs": epochs + 2, "eval_every": 0},
-                   "run": {"dir": os.path.join(folder, "run-" + arm), "threads": 2, "log_every": 0, "checkpoint_every": 0,
+                   "run": {"dir": os.path.join(folder, "run-" + variant), "threads": 2, "log_every": 0, "checkpoint_every": 0,
                            "memory_limit": float(option("limit", "8"))}}, out)
     return path
 
@@ -85,12 +85,12 @@ def copy_rate():
     return next(f["limit"] for f in figures if f["name"].endswith("forward, 2 threads"))
 
 
-def least_bytes(arm, entries, nodes, hyperedges):
+def least_bytes(variant, entries, nodes, hyperedges):
     """Of all aggregates of an epoch: source rows and index read once, rows written once."""
     row, index = 4 * WIDTH, 4 * entries
-    if arm == "hgnn":
+    if variant == "hgnn":
         return AGGREGATES * 2 * (row * (nodes + hyperedges) + index)
-    return AGGREGATES * (2 * row * nodes + index + (4 * entries if arm == "clique" else 0))
+    return AGGREGATES * (2 * row * nodes + index + (4 * entries if variant == "clique" else 0))
 
 
 def epochs_of(hgr):
@@ -101,28 +101,28 @@ def epochs_of(hgr):
 def measure(bench, name, place, epochs, rounds, rate):
     source = os.path.join(os.environ["FRINGE_DATA"], place)
     hgr = source + ".hgr" if os.path.exists(source + ".hgr") else os.path.join(source, "hypergraph.hgr")
-    got = {arm: [] for arm in ARMS}
+    got = {variant: [] for variant in VARIANTS}
     with tempfile.TemporaryDirectory(prefix="fringe-hyper-") as folder:
         files = labels_and_split(folder, source, hgr)
-        paths = {arm: config_of(folder, arm, hgr, *files, epochs or epochs_of(hgr)) for arm in ARMS}
+        paths = {variant: config_of(folder, variant, hgr, *files, epochs or epochs_of(hgr)) for variant in VARIANTS}
         for turn in range(rounds):
-            for arm in ARMS if turn % 2 == 0 else reversed(list(ARMS)):
-                if not isinstance(got[arm][-1] if got[arm] else None, str):
-                    got[arm].append(train(paths[arm]))
+            for variant in VARIANTS if turn % 2 == 0 else reversed(list(VARIANTS)):
+                if not isinstance(got[variant][-1] if got[variant] else None, str):
+                    got[variant].append(train(paths[variant]))
     nodes, pins = got["hgnn"][0][3], got["hgnn"][0][2]
     hyperedges = (got["star"][0][3] if not isinstance(got["star"][0], str) else nodes) - nodes
     cells = [name, f"{nodes:,}", f"{hyperedges:,}", f"{pins:,}"]
     clique = got["clique"][0]
     cells += ["refused" if isinstance(clique, str) else f"{clique[2] // 2:,}", f"{pins:,}"]
-    for arm in ARMS:
-        if isinstance(got[arm][0], str):
-            print(f"# {name}: {got[arm][0]}")
+    for variant in VARIANTS:
+        if isinstance(got[variant][0], str):
+            print(f"# {name}: {got[variant][0]}")
             cells += ["-", "-", "-"]
             continue
-        seconds = statistics.median(one[0] for one in got[arm])
-        least = least_bytes(arm, got[arm][0][2], got[arm][0][3], hyperedges) / rate * 1e-9
-        cells += [f"{1e3 * seconds:.2f}", f"{1e3 * least:.2f}", f"{statistics.median(one[1] for one in got[arm]):.0f}"]
-        bench.figure(f"{name}: {arm}", 1e3 * seconds, "ms", "bytes / rate", 1e3 * least, seconds / least)
+        seconds = statistics.median(one[0] for one in got[variant])
+        least = least_bytes(variant, got[variant][0][2], got[variant][0][3], hyperedges) / rate * 1e-9
+        cells += [f"{1e3 * seconds:.2f}", f"{1e3 * least:.2f}", f"{statistics.median(one[1] for one in got[variant]):.0f}"]
+        bench.figure(f"{name}: {variant}", 1e3 * seconds, "ms", "bytes / rate", 1e3 * least, seconds / least)
     return cells
 
 
@@ -133,9 +133,10 @@ def main():
     rows = [measure(bench, name, place, option("epochs", 0), option("rounds", 3), rate)
             for name, place in SETS.items() if not only or name in only.split(",")]
     head = ("| hypergraph | nodes | hyperedges | pins | edges, clique | edges, star "
-            + "".join(f"| {arm}: ms | least ms | MiB " for arm in ("hgnn", "gcn on clique", "gcn on star")) + "|")
+            + "".join(f"| {variant}: ms | least ms | MiB " for variant in ("hgnn", "gcn on clique", "gcn on star")) + "|")
     caption = (f"`bench/run.sh hyper`: 2 convolutions, {WIDTH} wide, features random:{WIDTH}, one process of two threads, mode "
-               "vanilla; median epoch of arms by turns, resident memory of the training. Edges of the clique expansion are distinct pairs. "
+               "vanilla; median epoch of variants by turns, resident memory of the training. Edges of the clique expansion are "
+               "distinct pairs. "
                "Least: reading the sources and the index of every aggregate once and writing its rows once, at the rate of "
                f"copying tables of 256 MB, measured in the same run ({rate:.1f} GB/s, read and write counted); dense products, norms and the "
                "optimizer come on top.")

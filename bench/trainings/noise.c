@@ -1,21 +1,21 @@
 // What quantized messages add to the gradient, against the bytes that they take: at one set of
 // trained weights, for uniform, random and adaptive bit widths.
 //
-// A vanilla training makes the weights. Each arm then repeats the same epoch, without dropout and
-// without moving the weights, so that all that differs from epoch to epoch is how rows were
+// A vanilla training makes the weights. Each variant then repeats the same epoch, without dropout
+// and without moving the weights, so that all that differs from epoch to epoch is how rows were
 // rounded:
 //
 //   noise = sqrt(mean over epochs of |g - g0|^2) / |g0|,   g0: the gradient of fp32 messages
 //
-// Adaptive widths are assigned from the first epochs of their arm with a fixed link model, so they
-// are the same in every run.
+// Adaptive widths are assigned from the first epochs of their variant with a fixed link model, so
+// they are the same in every run.
 //
 //   noise --data=FOLDER [--graph=reddit-small] [--train=60] [--samples=12] [KEY=VALUE...]
 //
 // KEY=VALUE is a setting of all trainings, as --set of `fringe train` has it; with data.path no
 // graph is generated.
-// Prints one line an arm: "arm RULE WIDTHS LAMBDA BYTES NOISE SECONDS" (bytes: of all ranks, an
-// epoch; seconds: median epoch here, for the cost of packing). noise.py runs it.
+// Prints one line a variant: "variant RULE WIDTHS LAMBDA BYTES NOISE SECONDS" (bytes: of all ranks,
+// an epoch; seconds: median epoch here, for the cost of packing). noise.py runs it.
 #include "../../src/trainer/internal.h"
 #include "bench.h"
 
@@ -35,7 +35,7 @@ typedef struct Scene {
     float *weights, *exact; // [parameters] trained; the gradient of fp32 messages
 } Scene;
 
-// What all trainings have in common, and then the arm's own settings; NULL ends them.
+// What all trainings have in common, and then the variant's own settings; NULL ends them.
 static void configure(Config *config, const Scene *scene, const char *const *own) {
     Error err = {0};
     const char *settings[SETTINGS] = {scene->data,
@@ -79,23 +79,23 @@ static void train(Scene *scene, int64_t epochs) {
     trainer_free(trainer);
 }
 
-// ---- an arm
+// ---- a variant
 
-typedef struct Arm {
+typedef struct Variant {
     const char *rule, *widths; // "adaptive" and "[2,4,8]"
     double lambda;
-} Arm;
+} Variant;
 
 // Steps of the smallest size move no weight.
-static Trainer *arm_new(Config *config, Scene *scene, const Arm *arm) {
+static Trainer *variant_new(Config *config, Scene *scene, const Variant *variant) {
     Error err = {0};
     char rule[64], widths[64], first[64], lambda[64];
-    bool exact = arm == NULL, uniform = !exact && strcmp(arm->rule, "uniform") == 0;
-    snprintf(rule, sizeof rule, "quantization.assign=%s", exact ? "uniform" : arm->rule);
+    bool exact = variant == NULL, uniform = !exact && strcmp(variant->rule, "uniform") == 0;
+    snprintf(rule, sizeof rule, "quantization.assign=%s", exact ? "uniform" : variant->rule);
     snprintf(widths, sizeof widths, "quantization.bits=%s",
-             exact || uniform ? "[2,4,8]" : arm->widths);
-    snprintf(first, sizeof first, "quantization.initial_bits=%s", uniform ? arm->widths : "8");
-    snprintf(lambda, sizeof lambda, "quantization.lambda=%g", exact ? 0.5 : arm->lambda);
+             exact || uniform ? "[2,4,8]" : variant->widths);
+    snprintf(first, sizeof first, "quantization.initial_bits=%s", uniform ? variant->widths : "8");
+    snprintf(lambda, sizeof lambda, "quantization.lambda=%g", exact ? 0.5 : variant->lambda);
     configure(config, scene,
               (const char *const[]){"mode=adaqp-published", rule, widths, first, lambda,
                                     "quantization.period=2", "quantization.delay=0",
@@ -114,21 +114,21 @@ static void measure_exact(Scene *scene) {
     static Config config;
     Error err = {0};
     EpochRecord record;
-    Trainer *trainer = arm_new(&config, scene, NULL);
+    Trainer *trainer = variant_new(&config, scene, NULL);
     need(trainer_epoch(trainer, &record, &err), &err);
     memcpy(scene->exact, trainer->gradient, (size_t)scene->parameters * sizeof(float));
     if (scene->comm->rank == 0)
-        printf("arm fp32 - 0 %lld 0 %.4f\n", (long long)record.bytes, record.seconds);
+        printf("variant fp32 - 0 %lld 0 %.4f\n", (long long)record.bytes, record.seconds);
     trainer_free(trainer);
 }
 
 // The first epochs choose the widths and are not counted.
-static void measure(Scene *scene, const Arm *arm) {
+static void measure(Scene *scene, const Variant *variant) {
     static Config config;
     Error err = {0};
     EpochRecord record;
     double squares = 0, seconds[SAMPLES_MOST], bytes = 0;
-    Trainer *trainer = arm_new(&config, scene, arm);
+    Trainer *trainer = variant_new(&config, scene, variant);
     for (int64_t e = -PERIOD; e < scene->samples; e++) {
         need(trainer_epoch(trainer, &record, &err), &err);
         if (e < 0)
@@ -143,8 +143,8 @@ static void measure(Scene *scene, const Arm *arm) {
     double norm = bench_square_distance(scene->exact, NULL, scene->parameters);
     double n = (double)scene->samples;
     if (scene->comm->rank == 0)
-        printf("arm %s %s %g %.0f %.6f %.4f\n", arm->rule, arm->widths, arm->lambda, bytes / n,
-               sqrt(squares / n / norm), bench_median(seconds, (int)scene->samples));
+        printf("variant %s %s %g %.0f %.6f %.4f\n", variant->rule, variant->widths, variant->lambda,
+               bytes / n, sqrt(squares / n / norm), bench_median(seconds, (int)scene->samples));
     fflush(stdout);
     trainer_free(trainer);
 }
@@ -154,12 +154,12 @@ static void measure_all(Scene *scene) {
     static const char *const sets[] = {"[2,4,8]", "[1,2,3,4,5,6,7,8]"};
     static const double lambdas[] = {0.02, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97, 0.99};
     for (int i = 0; i < 8; i++)
-        measure(scene, &(Arm){"uniform", uniform[i], 0.5});
+        measure(scene, &(Variant){"uniform", uniform[i], 0.5});
     for (int s = 0; s < 2; s++)
-        measure(scene, &(Arm){"random", sets[s], 0.5});
+        measure(scene, &(Variant){"random", sets[s], 0.5});
     for (int s = 0; s < 2; s++)
         for (int i = 0; i < 8; i++)
-            measure(scene, &(Arm){"adaptive", sets[s], lambdas[i]});
+            measure(scene, &(Variant){"adaptive", sets[s], lambdas[i]});
 }
 
 // The arguments that are no options, ended by NULL.

@@ -140,11 +140,11 @@ def at_share(bench, work, model, layout, share, rate, epochs):
     turns = on_rig.in_turns(option("repeats", 3), {
         "published": lambda: on_rig.vanilla(work, config, layout, rate, epochs), "vanilla": plain,
         "bits": assigned("adaqp-published"), "blocking": assigned("quantize"), "both": assigned("adaqp")})
-    published, vanilla, blocking, both = (on_rig.middle(turns[arm]) for arm in ("published", "vanilla", "blocking", "both"))
+    published, vanilla, blocking, both = (on_rig.middle(turns[variant]) for variant in ("published", "vanilla", "blocking", "both"))
     compute = blocking["epoch"] - blocking["wait"] - blocking["pack"]
     ideal = published["epoch"] / max(compute, blocking["wait"])
-    faster = {arm: on_rig.gains(turns["published"], turns[arm]) for arm in ("vanilla", "bits", "both")}
-    gain = {arm: statistics.median(values) for arm, values in faster.items()}
+    faster = {variant: on_rig.gains(turns["published"], turns[variant]) for variant in ("vanilla", "bits", "both")}
+    gain = {variant: statistics.median(values) for variant, values in faster.items()}
     name = f"{model} {layout} {share} %"
     bench.figure(f"{name}: AdaQP with savings", gain["both"], "x", "ideal", ideal, gain["both"] / ideal, 0.85)
     bench.figure(f"{name}: vanilla with savings", gain["vanilla"], "x", "bar", 1.8, gain["vanilla"] / 1.8, 1.0)

@@ -66,7 +66,7 @@ def train(work, config, words):
 
 
 def measure(bench, work, name, config, words, bar):
-    dense = min(DENSE, key=lambda arm: train(work, config, words + DENSE[arm])[0])
+    dense = min(DENSE, key=lambda variant: train(work, config, words + DENSE[variant])[0])
     rounds = [(train(work, config, words + DENSE[dense]), train(work, config, [*words, "data.features_as=sparse"]))
               for _ in range(option("repeats", 3))]
     gain = [was[0] / now[0] for was, now in rounds]
@@ -77,7 +77,7 @@ def measure(bench, work, name, config, words, bar):
     bench.figure(f"{name}: memory, sparse over dense", memory, "", "bar", 0.1, memory / 0.1, 0 if bar == 1 else 1.0,
                  at_most=True)
     bench.figure(f"{name}: losses of ten epochs", apart, "", "bar", 1e-5, apart / 1e-5, 1.0, at_most=True)
-    seconds = [1000 * statistics.median(pair[arm][0] for pair in rounds) for arm in (0, 1)]
+    seconds = [1000 * statistics.median(pair[variant][0] for pair in rounds) for variant in (0, 1)]
     return (f"| {name} | {dense} | {seconds[0]:.1f} | {seconds[1]:.1f} | {middle:.1f} ({min(gain):.1f} to {max(gain):.1f}) "
             f"| {memory:.3f} | {apart:.0e} |")
 

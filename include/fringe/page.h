@@ -7,7 +7,7 @@
 #include "fringe/records.h"
 
 // Writes the report of all runs to `path`. Runs whose configs differ only in run.seed and run.dir
-// are one arm with a spread. Local; may take long.
+// are one variant with a spread. Local; may take long.
 bool page_write(const char *path, const RunRecords *records, Error *err);
 
 #endif

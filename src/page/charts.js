@@ -2,10 +2,10 @@
 // CSS variables, so that dark, light and print need no second drawing.
 "use strict";
 
-const FEW = 7; // colours; further arms repeat them with another dash
+const FEW = 7; // colours; further variants repeat them with another dash
 const DASHES = ["", "7 4", "2 3", "9 3 2 3"];
 const colour = (i) => `var(--c${i % FEW})`;
-const part_colour = (i) => `var(--p${i})`; // of the parts of an epoch's time, which are no arms
+const part_colour = (i) => `var(--p${i})`; // of the parts of an epoch's time, which are no variants
 const dash = (i) => DASHES[Math.floor(i / FEW) % DASHES.length];
 
 // --- numbers as people read them
@@ -59,9 +59,9 @@ const spread_text = (of, text) => (of.n > 1 ? `${text(of.mean)} ± ${text(of.sd)
 const surely_above = (a, b) => a.n > 1 && b.n > 1 && a.mean - b.mean > Math.hypot(a.sd, b.sd);
 
 // The points of a curve: at each epoch, over the runs that have a value there.
-function points_of(arm, y, x) {
+function points_of(variant, y, x) {
     const at = new Map();
-    arm.done.forEach((run) => run.curve.epoch.forEach((epoch, i) => {
+    variant.done.forEach((run) => run.curve.epoch.forEach((epoch, i) => {
         if (!known(run.curve[y][i])) return;
         if (!at.has(epoch)) at.set(epoch, {x: [], y: []});
         at.get(epoch).y.push(run.curve[y][i]);
@@ -131,9 +131,9 @@ const unit_text = (svg, text, x, y, anchor) =>
 // --- bit widths
 
 // rows by width, summed over seeds: Map("layer 1 forward" -> Map(epoch -> Map(width -> rows)))
-function widths_of(arm) {
+function widths_of(variant) {
     const all = new Map();
-    arm.done.forEach((run) => run.assignments.forEach(({taken, parts}) => parts.forEach((part) => {
+    variant.done.forEach((run) => run.assignments.forEach(({taken, parts}) => parts.forEach((part) => {
         const key = `layer ${part.layer} ${part.direction}`;
         if (!all.has(key)) all.set(key, new Map());
         if (!all.get(key).has(taken)) all.get(key).set(taken, new Map());
@@ -194,8 +194,8 @@ const legend = (where, entries) => {
         .append("b").style("font-weight", 400).text(name));
 };
 
-// --- curves: one line per arm, with a band of one deviation on each side
-//     lines: [{arm, label, points: [{x, mean, sd, n, epoch}]}]
+// --- curves: one line per variant, with a band of one deviation on each side
+//     lines: [{variant, label, points: [{x, mean, sd, n, epoch}]}]
 
 //     cut: "low" leaves out the lowest means, "high" the highest; zero: the axis begins at 0
 
@@ -208,16 +208,16 @@ function domain_of(lines, cut, zero) {
 }
 
 function draw_line(plot, line, x, y) {
-    const group = plot.append("g").attr("data-arm", line.arm);
+    const group = plot.append("g").attr("data-variant", line.variant);
     if (line.points.some((p) => p.sd > 0))
-        group.append("path").attr("fill", colour(line.arm)).attr("opacity", 0.2).attr("d",
+        group.append("path").attr("fill", colour(line.variant)).attr("opacity", 0.2).attr("d",
             d3.area().x((p) => x(p.x)).y0((p) => y(p.mean - p.sd)).y1((p) => y(p.mean + p.sd))(line.points));
-    group.append("path").attr("fill", "none").attr("stroke", colour(line.arm)).attr("stroke-width", 2)
-        .attr("stroke-dasharray", dash(line.arm)).attr("stroke-linejoin", "round")
+    group.append("path").attr("fill", "none").attr("stroke", colour(line.variant)).attr("stroke-width", 2)
+        .attr("stroke-dasharray", dash(line.variant)).attr("stroke-linejoin", "round")
         .attr("d", d3.line().x((p) => x(p.x)).y((p) => y(p.mean))(line.points));
     if (line.points.length === 1)
         group.append("circle").attr("cx", x(line.points[0].x)).attr("cy", y(line.points[0].mean)).attr("r", 4)
-            .attr("fill", colour(line.arm));
+            .attr("fill", colour(line.variant));
 }
 
 function nearest(line, at) {
@@ -234,18 +234,18 @@ function follow_pointer(svg, lines, x, box, name, text) {
     follow(area.node(), (event) => {
         const drawn = area.node().getBoundingClientRect();
         const at = x.invert(box.left + (event.clientX - drawn.left) / drawn.width * (box.right - box.left));
-        const shown = lines.filter((line) => line.points.length && !hidden_arms.has(line.arm));
+        const shown = lines.filter((line) => line.points.length && !hidden_variants.has(line.variant));
         const close = shown.map((line) => ({line, point: nearest(line, at)}));
         if (!close.length) return;
         const x_at = x(d3.least(close, (c) => Math.abs(c.point.x - at)).point.x);
         cross.style("display", null).attr("x1", x_at).attr("x2", x_at);
         show_tip(event, [name(x.invert(x_at)), ...close.map(({line, point}) => ({
-            colour: colour(line.arm), text: `${line.label}: ${spread_text(point, text)}`}))]);
+            colour: colour(line.variant), text: `${line.label}: ${spread_text(point, text)}`}))]);
     }, () => { cross.style("display", "none"); hide_tip(); });
 }
 
 let clips = 0;
-const hidden_arms = new Set(); // switched off in the legend
+const hidden_variants = new Set(); // switched off in the legend
 
 function curves({lines, label, x_name, x_text, x_unit, y_text, y_tick, x_tick, cut, zero}) {
     const [width, height, left, right, top, bottom] = [560, 300, 62, 10, 12, 40];
@@ -265,40 +265,41 @@ function curves({lines, label, x_name, x_text, x_unit, y_text, y_tick, x_tick, c
     return svg.node();
 }
 
-// --- rows: one per arm, its label to the left
+// --- rows: one per variant, its label to the left
 
 const ROW = 30;
 
-function rows_frame(arms, label, width) {
-    const longest = d3.max(arms, (arm) => arm.label.length);
+function rows_frame(variants, label, width) {
+    const longest = d3.max(variants, (variant) => variant.label.length);
     const left = Math.min(Math.max(7 * longest + 14, 60), 250), bottom = 34;
-    const svg = drawing(width, ROW * arms.length + bottom + 6, label);
+    const svg = drawing(width, ROW * variants.length + bottom + 6, label);
     const most = Math.floor((left - 14) / 6.6);
-    const rows = svg.selectAll("g.row").data(arms).join("g").attr("class", "row").attr("data-arm", (arm) => arm.index)
+    const rows = svg.selectAll("g.row").data(variants).join("g").attr("class", "row")
+        .attr("data-variant", (variant) => variant.index)
         .attr("transform", (_, i) => `translate(0,${6 + ROW * i})`);
     rows.append("text").attr("x", left - 8).attr("y", ROW / 2 + 4).attr("text-anchor", "end")
-        .text((arm) => (arm.label.length > most ? `${arm.label.slice(0, most - 1)}…` : arm.label))
-        .append("title").text((arm) => arm.label);
-    return {svg, rows, left, right: width - 16, floor: ROW * arms.length + 6};
+        .text((variant) => (variant.label.length > most ? `${variant.label.slice(0, most - 1)}…` : variant.label))
+        .append("title").text((variant) => variant.label);
+    return {svg, rows, left, right: width - 16, floor: ROW * variants.length + 6};
 }
 
 // Mean, deviation and the single seeds. Bars begin at 0; dots do not, because a score has no useful zero.
-function means({arms, value, label, text, tick, dots}) {
-    const {svg, rows, left, right, floor} = rows_frame(arms, label, 560);
-    const of = arms.map((arm) => spread(value(arm)));
+function means({variants, value, label, text, tick, dots}) {
+    const {svg, rows, left, right, floor} = rows_frame(variants, label, 560);
+    const of = variants.map((variant) => spread(value(variant)));
     const high = d3.max(of, (s) => d3.max([s.mean + s.sd, ...s.values]));
     const low = dots ? d3.min(of, (s) => d3.min([s.mean - s.sd, ...s.values])) : 0;
     const gap = dots ? 0.1 * (high - low || 0.1 * Math.abs(high) || 1) : 0;
     const x = d3.scaleLinear().range([left, right]).domain([low - gap, high + gap || 1]).nice(6);
     axis_below(svg, x, floor, (right - left) / 66, tick);
-    rows.each(function (arm, i) {
+    rows.each(function (variant, i) {
         const row = d3.select(this), s = of[i];
         if (!s.n) return;
         row.append("rect").attr("x", left).attr("y", 0).attr("width", right - left).attr("height", ROW)
             .attr("fill", "transparent");
         if (!dots)
             row.append("rect").attr("x", left).attr("y", 5).attr("height", ROW - 10)
-                .attr("width", Math.max(1, x(s.mean) - left)).attr("fill", colour(arm.index));
+                .attr("width", Math.max(1, x(s.mean) - left)).attr("fill", colour(variant.index));
         row.selectAll("circle").data(s.n > 1 ? s.values : []).join("circle").attr("class", "seed").attr("r", 2.6)
             .attr("cx", (v) => x(v)).attr("cy", ROW / 2 + (dots ? 9 : 0));
         if (s.n > 1) {
@@ -307,28 +308,28 @@ function means({arms, value, label, text, tick, dots}) {
             row.append("path").attr("class", "error").attr("fill", "none").attr("d", `${end}M${a},15H${b}M${b},11V19`);
         }
         if (dots)
-            row.append("circle").attr("cx", x(s.mean)).attr("cy", ROW / 2).attr("r", 5).attr("fill", colour(arm.index));
-        explain(row, () => `${arm.label}\n${spread_text(s, text)}${s.n > 1 ? `, ${s.n} runs` : ""}`);
+            row.append("circle").attr("cx", x(s.mean)).attr("cy", ROW / 2).attr("r", 5).attr("fill", colour(variant.index));
+        explain(row, () => `${variant.label}\n${spread_text(s, text)}${s.n > 1 ? `, ${s.n} runs` : ""}`);
     });
     return svg.node();
 }
 
-// parts: [{name, value(arm), colour}]
-function stacks({arms, parts, label, text, tick, width = 1140}) {
-    const {svg, rows, left, right, floor} = rows_frame(arms, label, width);
-    const sum = (arm) => d3.sum(parts, (part) => part.value(arm));
-    const x = d3.scaleLinear().range([left, right]).domain([0, d3.max(arms, sum) || 1]).nice();
+// parts: [{name, value(variant), colour}]
+function stacks({variants, parts, label, text, tick, width = 1140}) {
+    const {svg, rows, left, right, floor} = rows_frame(variants, label, width);
+    const sum = (variant) => d3.sum(parts, (part) => part.value(variant));
+    const x = d3.scaleLinear().range([left, right]).domain([0, d3.max(variants, sum) || 1]).nice();
     axis_below(svg, x, floor, (right - left) / 80, tick);
-    rows.each(function (arm) {
+    rows.each(function (variant) {
         let from = 0;
         parts.forEach((part) => {
-            const value = part.value(arm);
+            const value = part.value(variant);
             if (!(value > 0)) return;
             const box = d3.select(this).append("rect").attr("x", x(from)).attr("y", 4).attr("height", ROW - 8)
                 .attr("width", x(from + value) - x(from)).attr("fill", part.colour)
                 .attr("data-part", part.name).attr("data-value", value);
-            explain(box, () => `${arm.label}: ${part.name} ${text(value)}\n${(100 * value / sum(arm)).toFixed(1)} % of ${
-                text(sum(arm))}`);
+            explain(box, () => `${variant.label}: ${part.name} ${text(value)}\n${(100 * value / sum(variant)).toFixed(1)} % of ${
+                text(sum(variant))}`);
             from += value;
         });
     });

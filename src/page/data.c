@@ -1,4 +1,4 @@
-// What the page shows, as JSON: arms, their facts, their messages and their runs.
+// What the page shows, as JSON: variants, their facts, their messages and their runs.
 
 #include "internal.h"
 
@@ -116,7 +116,7 @@ static void put_exchanges(JsonWriter *w, const RunRecord *run) {
     json_end_object(w);
 }
 
-// --- arms
+// --- variants
 
 static void put_facts(JsonWriter *w, const RunRecord *run) {
     static const char *const texts[][2] = {{"mode", "config.mode"},
@@ -150,12 +150,12 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
         json_put_bool(w, "lower", true);
 }
 
-static void put_settings(JsonWriter *w, const Arms *arms, const RunRecord *run) {
+static void put_settings(JsonWriter *w, const Variants *variants, const RunRecord *run) {
     json_begin_object(w, "settings");
-    for (int i = 0; i < arms->keys; i++) {
+    for (int i = 0; i < variants->keys; i++) {
         char value[RECORD_VALUE];
-        if (record_value(run, arms->key[i], value))
-            json_put_string(w, arms->key[i], value);
+        if (record_value(run, variants->key[i], value))
+            json_put_string(w, variants->key[i], value);
     }
     json_end_object(w);
 }
@@ -167,34 +167,34 @@ static int64_t stride_of(const RunRecords *records) {
     return (most + CURVE_POINTS - 1) / CURVE_POINTS;
 }
 
-static void put_arm(JsonWriter *w, const Arms *arms, int a, const RunRecords *records) {
-    const Arm *arm = &arms->arm[a];
+static void put_variant(JsonWriter *w, const Variants *variants, int a, const RunRecords *records) {
+    const Variant *variant = &variants->variant[a];
     json_begin_object(w, NULL);
-    json_put_string(w, "label", arm->label);
-    put_facts(w, arm->first);
-    put_settings(w, arms, arm->first);
-    put_exchanges(w, arm->first);
+    json_put_string(w, "label", variant->label);
+    put_facts(w, variant->first);
+    put_settings(w, variants, variant->first);
+    put_exchanges(w, variant->first);
     json_begin_array(w, "runs");
     for (int i = 0; i < records->count; i++)
-        if (arms->arm_of[i] == a)
+        if (variants->variant_of[i] == a)
             page_put_run(w, &records->run[i], stride_of(records));
     json_end_array(w);
     json_end_object(w);
 }
 
 void page_put_data(JsonWriter *w, const RunRecords *records) {
-    Arms arms;
-    arms_gather(&arms, records);
+    Variants variants;
+    variants_gather(&variants, records);
     json_begin_object(w, NULL);
     json_put_string(w, "fringe", FRINGE_VERSION);
     json_put_int(w, "epochs_per_point", stride_of(records));
     const Json *config = records->count > 0 ? record_member(&records->run[0], "config") : NULL;
     if (config != NULL)
         json_put_value(w, "config", config);
-    json_begin_array(w, "arms");
-    for (int a = 0; a < arms.count; a++)
-        put_arm(w, &arms, a, records);
+    json_begin_array(w, "variants");
+    for (int a = 0; a < variants.count; a++)
+        put_variant(w, &variants, a, records);
     json_end_array(w);
     json_end_object(w);
-    arms_clear(&arms);
+    variants_clear(&variants);
 }

@@ -1,26 +1,26 @@
-// Inside the page room: runs become arms, arms become JSON, and JSON becomes a page.
+// Inside the page room: runs become variants, variants become JSON, and JSON becomes a page.
 #ifndef FRINGE_PAGE_INTERNAL_H
 #define FRINGE_PAGE_INTERNAL_H
 
 #include "fringe/page.h"
 
-// --- arms.c: runs that differ only in their seed
+// --- variants.c: runs that differ only in their seed
 
-typedef struct Arm {
-    const RunRecord *first; // borrowed; its facts are those of the arm
-    char label[256];        // what differs from the other arms: "adaqp", "vanilla, lr=0.01"
-} Arm;
+typedef struct Variant {
+    const RunRecord *first; // borrowed; its facts are those of the variant
+    char label[256];        // what differs from the other variants: "adaqp", "vanilla, lr=0.01"
+} Variant;
 
-typedef struct Arms {
-    char (*key)[RECORD_KEY]; // [keys] whose values are not the same in all arms; owned
+typedef struct Variants {
+    char (*key)[RECORD_KEY]; // [keys] whose values are not the same in all variants; owned
     int keys;
-    Arm *arm; // [count] owned; in the order of the table of modes
+    Variant *variant; // [count] owned; in the order of the table of modes
     int count;
-    int *arm_of; // [runs] the arm of each run, or -1: the same run was named twice; owned
-} Arms;
+    int *variant_of; // [runs] the variant of each run, or -1: the same run was named twice; owned
+} Variants;
 
-void arms_gather(Arms *arms, const RunRecords *records);
-void arms_clear(Arms *arms);
+void variants_gather(Variants *variants, const RunRecords *records);
+void variants_clear(Variants *variants);
 
 // --- data.c, run.c: what the page shows, as JSON
 

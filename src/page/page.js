@@ -4,19 +4,19 @@
 (function () {
     const data = JSON.parse(document.getElementById("data").textContent);
     const page = d3.select("#page");
-    const arms = data.arms.filter((arm) => arm.runs.some((run) => run.epochs > 0));
-    arms.forEach((arm, index) => {
-        arm.index = index;
-        arm.done = arm.runs.filter((run) => run.epochs > 0);
-        arm.exchanges = arm.exchanges || [];
-        arm.values = d3.sum(arm.exchanges, (e) => e.rows * e.columns); // sent per epoch, by all ranks
-        arm.epoch_seconds = d3.mean(arm.done, (run) => run.median_seconds);
-        arm.bytes = d3.mean(arm.done, (run) => run.bytes);
-        arm.reduce_bytes = d3.mean(arm.done, (run) => run.reduce_bytes);
+    const variants = data.variants.filter((variant) => variant.runs.some((run) => run.epochs > 0));
+    variants.forEach((variant, index) => {
+        variant.index = index;
+        variant.done = variant.runs.filter((run) => run.epochs > 0);
+        variant.exchanges = variant.exchanges || [];
+        variant.values = d3.sum(variant.exchanges, (e) => e.rows * e.columns); // sent per epoch, by all ranks
+        variant.epoch_seconds = d3.mean(variant.done, (run) => run.median_seconds);
+        variant.bytes = d3.mean(variant.done, (run) => run.bytes);
+        variant.reduce_bytes = d3.mean(variant.done, (run) => run.reduce_bytes);
     });
-    const several = arms.length > 1;
-    const one_task = new Set(arms.map((arm) => arm.data)).size === 1; // else no arm is the best one
-    const seeds = d3.max(arms, (arm) => arm.done.length) || 0;
+    const several = variants.length > 1;
+    const one_task = new Set(variants.map((variant) => variant.data)).size === 1; // else no variant is the best one
+    const seeds = d3.max(variants, (variant) => variant.done.length) || 0;
 
     // --- pieces of the page
 
@@ -25,11 +25,11 @@
         if (note) page.append("p").attr("class", "note").text(note);
     };
     const grid = (kind, where) => (where || page).append("div").attr("class", `grid ${kind || ""}`);
-    // Where charts of single arms go: with many arms, into a part of the page that opens on a click.
+    // Where charts of single variants go: with many variants, into a part of the page that opens on a click.
     const folded = (count) => {
-        if (arms.length <= FEW) return page;
+        if (variants.length <= FEW) return page;
         const box = page.append("details");
-        box.append("summary").text(`Charts of each arm (${count})`);
+        box.append("summary").text(`Charts of each variant (${count})`);
         return box;
     };
     const figure = (where, title, note, node, wide) => {
@@ -55,41 +55,41 @@
         save_button(where, `${id}.csv`, "text/csv", () => csv_text(box.node()));
     }
 
-    // --- what is said of an arm
+    // --- what is said of a variant
 
-    // The settings of data and model that are not the same in all arms.
-    const network = (arm) => JSON.stringify(Object.entries(arm.settings || {})
+    // The settings of data and model that are not the same in all variants.
+    const network = (variant) => JSON.stringify(Object.entries(variant.settings || {})
         .filter(([key]) => /^config\.(data|model)\./.test(key)));
     // The vanilla training of the same data and model; with as many ranks if there is one.
-    function baseline_of(arm) {
-        const alike = arms.filter((a) => a.mode === "vanilla" && a.data === arm.data && a.layer === arm.layer
-            && network(a) === network(arm));
-        return alike.find((a) => a.ranks === arm.ranks && a.ranks > 1) || alike[0] || null;
+    function baseline_of(variant) {
+        const alike = variants.filter((a) => a.mode === "vanilla" && a.data === variant.data && a.layer === variant.layer
+            && network(a) === network(variant));
+        return alike.find((a) => a.ranks === variant.ranks && a.ranks > 1) || alike[0] || null;
     }
-    const score = (arm, when, split) => spread(arm.done.map((run) => run[when][split]));
-    const {metric, plain, lower} = arms[0] || {};
+    const score = (variant, when, split) => spread(variant.done.map((run) => run[when][split]));
+    const {metric, plain, lower} = variants[0] || {};
     const scale = plain ? 1 : 100, unit = plain ? "" : "\u00a0%";
     const score_text = (value) => (value === null || Number.isNaN(value) ? "none"
         : `${(scale * value).toFixed(2)}${plain ? "" : " %"}`);
     const score_tick = (v) => `${+(scale * v).toFixed(2)}${plain ? "" : " %"}`;
     const scores = (of) => (of.n ? `${(scale * of.mean).toFixed(2)}${of.n > 1 ? ` ± ${(scale * of.sd).toFixed(2)}` : ""}`
         : "none");
-    const best_score = (arm) => spread(arm.done.map((run) => run.last.test).filter(known).map((v) => (lower ? -v : v)));
-    const throughput = (arm) => 1 / arm.epoch_seconds;
-    const rates = (arm) => spread(arm.done.map((run) => 1 / run.median_seconds));
-    const speed_up = (arm) => {
-        const base = baseline_of(arm);
-        return base ? `${(base.epoch_seconds / arm.epoch_seconds).toFixed(2)}×` : "none";
+    const best_score = (v) => spread(v.done.map((run) => run.last.test).filter(known).map((x) => (lower ? -x : x)));
+    const throughput = (variant) => 1 / variant.epoch_seconds;
+    const rates = (variant) => spread(variant.done.map((run) => 1 / run.median_seconds));
+    const speed_up = (variant) => {
+        const base = baseline_of(variant);
+        return base ? `${(base.epoch_seconds / variant.epoch_seconds).toFixed(2)}×` : "none";
     };
-    const bits = (arm) => (arm.values > 0 ? 8 * arm.bytes / arm.values : NaN);
-    const time = (arm, part) => d3.mean(arm.done, (run) => run.time[part]);
-    const training_seconds = (arm) => spread(arm.done.map((run) => run.total_seconds));
+    const bits = (variant) => (variant.values > 0 ? 8 * variant.bytes / variant.values : NaN);
+    const time = (variant, part) => d3.mean(variant.done, (run) => run.time[part]);
+    const training_seconds = (variant) => spread(variant.done.map((run) => run.total_seconds));
 
     // --- the head of the page
 
     function facts() {
-        const one = (name) => [...new Set(arms.map((arm) => arm[name]))].filter(known);
-        const first = arms[0];
+        const one = (name) => [...new Set(variants.map((variant) => variant[name]))].filter(known);
+        const first = variants[0];
         const words = [];
         if (one("data").length === 1)
             words.push(`${first.data}: ${first.size}, ${first.features} features, ${first.classes} classes`);
@@ -103,48 +103,50 @@
     }
 
     function head() {
-        const runs = d3.sum(data.arms, (arm) => arm.runs.length);
-        const open = data.arms.flatMap((arm) => arm.runs).filter((run) => run.state !== "finished");
-        const names = [...new Set(arms.map((arm) => arm.data))].join(", ");
+        const runs = d3.sum(data.variants, (variant) => variant.runs.length);
+        const open = data.variants.flatMap((variant) => variant.runs).filter((run) => run.state !== "finished");
+        const names = [...new Set(variants.map((variant) => variant.data))].join(", ");
         document.title = `fringe report: ${names}`;
         page.append("h1").text(names);
         page.append("p").attr("id", "verdict").text(verdict());
         page.append("div").attr("class", "facts").text(facts());
         page.append("div").attr("class", "facts").text(`${runs} run${runs === 1 ? "" : "s"}${
-            several ? `, ${arms.length} arms` : ""}${open.length ? `; ${open.length} not finished` : ""}.${
-            seeds > 1 ? " Values are mean ± standard deviation over the seeds of an arm." : ""}`);
+            several ? `, ${variants.length} variants` : ""}${open.length ? `; ${open.length} not finished` : ""}.${
+            seeds > 1 ? " Values are mean ± standard deviation over the seeds of a variant." : ""}`);
     }
 
-    // What the fastest arm with a baseline gained over it, in bytes, time and score.
+    // What the fastest variant with a baseline gained over it, in bytes, time and score.
     function verdict() {
-        const compared = arms.filter((arm) => baseline_of(arm) && baseline_of(arm) !== arm);
-        const arm = d3.least(compared, (a) => a.epoch_seconds / baseline_of(a).epoch_seconds);
-        if (!arm) return "";
-        const base = baseline_of(arm), ratio = base.epoch_seconds / arm.epoch_seconds;
-        const gain = score(arm, "last", "test").mean - score(base, "last", "test").mean;
-        const sent = !(base.bytes > 0) ? "" : arm.bytes > 0 ? `sends ${digits(base.bytes / arm.bytes)} times fewer bytes, `
-            : "sends no halo rows, ";
+        const compared = variants.filter((variant) => baseline_of(variant) && baseline_of(variant) !== variant);
+        const variant = d3.least(compared, (a) => a.epoch_seconds / baseline_of(a).epoch_seconds);
+        if (!variant) return "";
+        const base = baseline_of(variant), ratio = base.epoch_seconds / variant.epoch_seconds;
+        const gain = score(variant, "last", "test").mean - score(base, "last", "test").mean;
+        const sent = !(base.bytes > 0) ? ""
+            : variant.bytes > 0 ? `sends ${digits(base.bytes / variant.bytes)} times fewer bytes, ` : "sends no halo rows, ";
         const doubt = (a, b) => (a.n < 2 || b.n < 2 ? " (single runs)" : surely_above(a, b) || surely_above(b, a) ? ""
             : " (within the deviation)");
         const scored = Number.isNaN(gain) ? "" : `, and its test ${metric} is ${Math.abs(scale * gain).toFixed(2)}${
-            plain ? "" : " points"} ${gain < 0 ? "lower" : "higher"}${doubt(best_score(arm), best_score(base))}`;
-        return `Against ${base.label}, ${arm.label} ${sent}takes ${digits(1 / ratio)} of the time of an epoch (${
-            seconds_text(arm.epoch_seconds)} to ${seconds_text(base.epoch_seconds)})${doubt(rates(arm), rates(base))}${scored}.`.replace(") (", "; ");
+            plain ? "" : " points"} ${gain < 0 ? "lower" : "higher"}${doubt(best_score(variant), best_score(base))}`;
+        return `Against ${base.label}, ${variant.label} ${sent}takes ${digits(1 / ratio)} of the time of an epoch (${
+            seconds_text(variant.epoch_seconds)} to ${seconds_text(base.epoch_seconds)})${
+            doubt(rates(variant), rates(base))}${scored}.`.replace(") (", "; ");
     }
 
-    function arm_legend() {
-        const box = page.append("div").attr("class", "legend arms");
-        arms.forEach((arm) => {
+    function variant_legend() {
+        const box = page.append("div").attr("class", "legend variants");
+        variants.forEach((variant) => {
             const chip = box.append("button").attr("type", "button").attr("aria-pressed", "true")
                 .attr("title", "show or hide it in the charts")
                 .on("click", () => {
-                    if (!hidden_arms.delete(arm.index)) hidden_arms.add(arm.index);
-                    const off = hidden_arms.has(arm.index);
+                    if (!hidden_variants.delete(variant.index)) hidden_variants.add(variant.index);
+                    const off = hidden_variants.has(variant.index);
                     chip.attr("aria-pressed", String(!off));
-                    d3.selectAll(`path[data-arm="${arm.index}"], g[data-arm="${arm.index}"]`).classed("off", off);
+                    const drawn = `[data-variant="${variant.index}"]`;
+                    d3.selectAll(`path${drawn}, g${drawn}`).classed("off", off);
                 });
-            swatch(chip, colour(arm.index), dash(arm.index));
-            chip.append("span").style("padding", 0).text(arm.label);
+            swatch(chip, colour(variant.index), dash(variant.index));
+            chip.append("span").style("padding", 0).text(variant.label);
         });
     }
 
@@ -153,40 +155,40 @@
     function comparison() {
         section("Comparison", several ? "Speed-up: of the median epoch, over vanilla with the same data and model. "
             + "Bits per value: bytes of halo rows sent, divided by the values in them. Gradients: bytes of their sum." : "");
-        table(page, arms, [
-            {name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
-            {name: "runs", text: (arm) => arm.done.length},
-            {name: `test ${metric}${unit}`, text: (arm) => scores(score(arm, "last", "test")),
+        table(page, variants, [
+            {name: several ? "variant" : "mode", text: (variant) => variant.label, left: true},
+            {name: "runs", text: (variant) => variant.done.length},
+            {name: `test ${metric}${unit}`, text: (variant) => scores(score(variant, "last", "test")),
              best: best_score},
-            {name: `at best validation${unit}`, text: (arm) => scores(score(arm, "best", "test"))},
-            {name: `best validation${unit}`, text: (arm) => scores(score(arm, "best", "validation"))},
-            {name: "epochs/s", text: (arm) => digits(throughput(arm), 4), best: rates},
+            {name: `at best validation${unit}`, text: (variant) => scores(score(variant, "best", "test"))},
+            {name: `best validation${unit}`, text: (variant) => scores(score(variant, "best", "validation"))},
+            {name: "epochs/s", text: (variant) => digits(throughput(variant), 4), best: rates},
             {name: "speed\u2011up", text: speed_up},
-            {name: "sent per epoch", text: (arm) => bytes_text(arm.bytes)},
-            {name: "bits per value", text: (arm) => digits(bits(arm))},
-            {name: "gradients per epoch", text: (arm) => bytes_text(arm.reduce_bytes)},
-            {name: "training", text: (arm) => spread_text(training_seconds(arm), seconds_text)},
+            {name: "sent per epoch", text: (variant) => bytes_text(variant.bytes)},
+            {name: "bits per value", text: (variant) => digits(bits(variant))},
+            {name: "gradients per epoch", text: (variant) => bytes_text(variant.reduce_bytes)},
+            {name: "training", text: (variant) => spread_text(training_seconds(variant), seconds_text)},
         ], "comparison");
         if (!several && seeds < 2) return;
         const where = grid();
-        if (score(arms[0], "last", "test").n)
-            figure(where, `Test ${metric}`, "last evaluation; small circles are single seeds", means({arms, dots: true,
-                value: (arm) => arm.done.map((run) => run.last.test), label: "test score of each arm",
+        if (score(variants[0], "last", "test").n)
+            figure(where, `Test ${metric}`, "last evaluation; small circles are single seeds", means({variants, dots: true,
+                value: (variant) => variant.done.map((run) => run.last.test), label: "test score of each variant",
                 text: score_text, tick: score_tick}));
-        figure(where, "Median epoch", "epochs per second in the table are 1 / this mean", means({arms,
-            value: (arm) => arm.done.map((run) => run.median_seconds), label: "seconds of the median epoch of each arm",
+        figure(where, "Median epoch", "epochs per second in the table are 1 / this mean", means({variants,
+            value: (v) => v.done.map((run) => run.median_seconds), label: "seconds of the median epoch of each variant",
             text: seconds_text, tick: seconds_tick}));
-        figure(where, "Training time", "all epochs with assignments, without evaluation", means({arms,
-            value: (arm) => arm.done.map((run) => run.total_seconds), label: "training time of each arm",
+        figure(where, "Training time", "all epochs with assignments, without evaluation", means({variants,
+            value: (variant) => variant.done.map((run) => run.total_seconds), label: "training time of each variant",
             text: seconds_text, tick: seconds_tick}));
-        figure(where, "Halo rows sent", "bytes of an epoch, all ranks", means({arms,
-            value: (arm) => arm.done.map((run) => run.bytes), label: "bytes per epoch of each arm",
+        figure(where, "Halo rows sent", "bytes of an epoch, all ranks", means({variants,
+            value: (variant) => variant.done.map((run) => run.bytes), label: "bytes per epoch of each variant",
             text: bytes_text, tick: bytes_tick}));
     }
 
     // --- curves
 
-    const lines_of = (y, x) => arms.map((arm) => ({arm: arm.index, label: arm.label, points: points_of(arm, y, x)}))
+    const lines_of = (y, x) => variants.map((v) => ({variant: v.index, label: v.label, points: points_of(v, y, x)}))
         .filter((line) => line.points.length);
     const by_epoch = {x_unit: "epoch", x_text: (x) => `epoch ${Math.round(x)}`};
     const by_clock = {x_unit: "training", x_tick: seconds_tick, x_text: (x) => `after ${seconds_text(x)}`};
@@ -217,10 +219,10 @@
     const PARTS = ["compute", "pack", "wait", "reduce", "rest", "assignment", "evaluation"].map((name, i) => [name, i]);
 
     // [{label: "rank 0", compute, pack, wait, reduce}, ...], means over seeds
-    function ranks_of(arm) {
-        const runs = arm.done.filter((run) => run.rank_times);
+    function ranks_of(variant) {
+        const runs = variant.done.filter((run) => run.rank_times);
         return d3.range(runs[0].rank_times.compute.length).map((i) => {
-            const rank = {label: `rank ${i}`, index: arm.index};
+            const rank = {label: `rank ${i}`, index: variant.index};
             PARTS.slice(0, 4).forEach(([name]) => { rank[name] = d3.mean(runs, (run) => run.rank_times[name][i]); });
             return rank;
         });
@@ -230,19 +232,19 @@
         section("Time per epoch", "Means over all epochs and ranks. compute: sums over neighbours, dense products, "
             + "element-wise work. pack: encode and decode messages. wait: for messages that no computation hides. "
             + "reduce: the sum of weight gradients. assignment, evaluation: spread over all epochs.");
-        const parts = PARTS.map(([name, c]) => ({name, colour: part_colour(c), value: (arm) => time(arm, name)}));
-        const box = figure(grid(), "Where the time of an epoch goes", "", stacks({arms, parts,
-            label: "parts of an epoch for each arm", text: seconds_text, tick: seconds_tick}), true);
+        const parts = PARTS.map(([name, c]) => ({name, colour: part_colour(c), value: (variant) => time(variant, name)}));
+        const box = figure(grid(), "Where the time of an epoch goes", "", stacks({variants, parts,
+            label: "parts of an epoch for each variant", text: seconds_text, tick: seconds_tick}), true);
         legend(box, parts.map((part) => ({name: part.name, fill: part.colour})));
-        table(page, arms, [{name: several ? "arm" : "mode", text: (arm) => arm.label, left: true},
-            ...parts.map((part) => ({name: part.name, text: (arm) => seconds_text(part.value(arm))})),
-            {name: "epoch", text: (arm) => seconds_text(d3.mean(arm.done, (run) => run.mean_seconds))}], "times");
-        const timed = arms.filter((arm) => arm.done.some((run) => run.rank_times) && arm.ranks > 1);
+        table(page, variants, [{name: several ? "variant" : "mode", text: (variant) => variant.label, left: true},
+            ...parts.map((part) => ({name: part.name, text: (variant) => seconds_text(part.value(variant))})),
+            {name: "epoch", text: (variant) => seconds_text(d3.mean(variant.done, (run) => run.mean_seconds))}], "times");
+        const timed = variants.filter((variant) => variant.done.some((run) => run.rank_times) && variant.ranks > 1);
         const where = grid("", timed.length ? folded(timed.length) : page);
-        timed.forEach((arm) => figure(where,
-            `Ranks: ${arm.label}`, "seconds of an epoch on each rank", stacks({width: 560, arms: ranks_of(arm),
+        timed.forEach((variant) => figure(where,
+            `Ranks: ${variant.label}`, "seconds of an epoch on each rank", stacks({width: 560, variants: ranks_of(variant),
                 parts: PARTS.slice(0, 4).map(([name, c]) => ({name, colour: part_colour(c), value: (rank) => rank[name]})),
-                label: `times of the ranks, ${arm.label}`, text: seconds_text, tick: seconds_tick})));
+                label: `times of the ranks, ${variant.label}`, text: seconds_text, tick: seconds_tick})));
         curve(where, "Seconds of each epoch", "without evaluation and assignment", "seconds", "epoch",
             {y_text: seconds_text, y_tick: seconds_tick, cut: "high", zero: true});
     }
@@ -250,14 +252,14 @@
     // --- messages
 
     function volumes() {
-        if (!arms.some((arm) => arm.bytes + arm.reduce_bytes > 0)) return;
+        if (!variants.some((variant) => variant.bytes + variant.reduce_bytes > 0)) return;
         section("Messages", "Halo rows and weight gradients that all ranks send in an epoch of training.");
         const where = grid();
         curve(where, "Bytes per epoch", "halo rows", "bytes", "epoch", {y_text: bytes_text, y_tick: bytes_tick, zero: true});
-        const lines = lines_of("bytes", "epoch").filter((line) => arms[line.arm].values > 0);
+        const lines = lines_of("bytes", "epoch").filter((line) => variants[line.variant].values > 0);
         lines.forEach((line) => line.points.forEach((p) => {
-            p.mean *= 8 / arms[line.arm].values;
-            p.sd *= 8 / arms[line.arm].values;
+            p.mean *= 8 / variants[line.variant].values;
+            p.sd *= 8 / variants[line.variant].values;
         }));
         if (lines.length)
             figure(where, "Bits per value", "with the scales and headers of the messages",
@@ -270,82 +272,83 @@
     }
 
     function histograms() {
-        const chosen = arms.map((arm) => ({arm, all: widths_of(arm)})).filter(({all}) => all.size);
+        const chosen = variants.map((variant) => ({variant, all: widths_of(variant)})).filter(({all}) => all.size);
         if (!chosen.length) return;
         const widths = [...new Set(chosen.flatMap(({all}) => [...all.values()].flatMap((epochs) =>
             [...epochs.values()].flatMap((counts) => [...counts.keys()]))))].sort(d3.ascending);
         section("Bit widths", "Share of the rows of each exchange that travel in so many bits, after each assignment.");
         legend(page, widths.map((w) => ({name: `${w} bit`, fill: width_colour(w, widths)})));
         const box = folded(chosen.length);
-        chosen.forEach(({arm, all}) => {
-            if (several) box.append("p").text(arm.label);
+        chosen.forEach(({variant, all}) => {
+            if (several) box.append("p").text(variant.label);
             const where = grid("small", box);
             [...all.entries()].sort(by_layer).forEach(([name, epochs]) => {
                 const columns = [...epochs.entries()].sort((a, b) => a[0] - b[0])
                     .map(([epoch, counts]) => ({name: epoch, counts}));
                 figure(where, name, `mean ${mean_bits(epochs).toFixed(2)} bit`,
-                    shares({columns, widths, label: `widths of ${name}, ${arm.label}`}));
+                    shares({columns, widths, label: `widths of ${name}, ${variant.label}`}));
             });
         });
     }
 
     function matrices() {
-        const shown = arms.filter((arm) => arm.messages && arm.messages.values);
-        const sums = arms.filter((arm) => arm.messages && arm.messages.sent && !arm.messages.values);
+        const shown = variants.filter((variant) => variant.messages && variant.messages.values);
+        const sums = variants.filter((variant) => variant.messages && variant.messages.sent && !variant.messages.values);
         if (!shown.length && !sums.length) return;
         section("Messages between ranks", "Bytes that one rank sends to another in an epoch: the bytes of all halo rows, "
             + "shared out by the values (rows times columns) of each pair. All maps have one scale.");
-        const per_value = (arm) => arm.bytes / arm.values || 0;
-        const bytes_of = (arm) => arm.messages.values.map((row) => row.map((value) => value * per_value(arm)));
-        const most = d3.max(shown, (arm) => d3.max(bytes_of(arm).flat()));
+        const per_value = (variant) => variant.bytes / variant.values || 0;
+        const bytes_of = (variant) => variant.messages.values.map((row) => row.map((value) => value * per_value(variant)));
+        const most = d3.max(shown, (variant) => d3.max(bytes_of(variant).flat()));
         const where = grid("small", folded(shown.length + sums.length));
-        shown.forEach((arm) => figure(where, arm.label, `${bytes_text(arm.bytes)} per epoch`,
-            heat({matrix: bytes_of(arm), most, label: `messages between ranks, ${arm.label}`,
+        shown.forEach((variant) => figure(where, variant.label, `${bytes_text(variant.bytes)} per epoch`,
+            heat({matrix: bytes_of(variant), most, label: `messages between ranks, ${variant.label}`,
                 text: ({a, b, value}) => `rank ${a} to rank ${b}\n${bytes_text(value)}\n${
-                    d3.format(",")(arm.messages.values[a][b])} values\n${
-                    d3.format(",")(arm.messages.values_of_sources[a][b])} if rows of sources alone were sent`})));
-        sums.forEach((arm) => figure(where, `${arm.label}: sent by each rank`, "", means({dots: false,
-            arms: arm.messages.sent.map((value, i) => ({label: `rank ${i}`, index: arm.index, value: value * per_value(arm)})),
+                    d3.format(",")(variant.messages.values[a][b])} values\n${
+                    d3.format(",")(variant.messages.values_of_sources[a][b])} if rows of sources alone were sent`})));
+        sums.forEach((variant) => figure(where, `${variant.label}: sent by each rank`, "", means({dots: false,
+            variants: variant.messages.sent.map((value, i) => ({label: `rank ${i}`, index: variant.index,
+                value: value * per_value(variant)})),
             value: (rank) => [rank.value], label: "bytes sent by each rank", text: bytes_text, tick: bytes_tick})));
     }
 
     // --- the tables of the AdaQP paper
 
     function paper_tables() {
-        if (!arms.some((arm) => arm.mode === "vanilla") || !several) return;
+        if (!variants.some((variant) => variant.mode === "vanilla") || !several) return;
         section("Tables in the layout of the AdaQP paper", "Throughput: epochs per second of the median epoch, in "
             + "brackets the speed-up over vanilla. Comm.: wait for halo rows and sum of weight gradients; Comp.: "
             + "computation; Quant.: encode and decode messages.");
-        const rows = [...arms].sort((a, b) => d3.ascending(a.data, b.data) || d3.ascending(a.layer, b.layer)
+        const rows = [...variants].sort((a, b) => d3.ascending(a.data, b.data) || d3.ascending(a.layer, b.layer)
             || a.index - b.index);
-        const model = (arm) => `${(arm.layer || "?").toUpperCase()}, ${arm.layers} layers`;
-        const what = [{name: "Dataset", text: (arm) => arm.data, left: true},
-            {name: "Partitions", text: (arm) => arm.ranks},
+        const model = (variant) => `${(variant.layer || "?").toUpperCase()}, ${variant.layers} layers`;
+        const what = [{name: "Dataset", text: (variant) => variant.data, left: true},
+            {name: "Partitions", text: (variant) => variant.ranks},
             {name: "Model", text: model, left: true},
-            {name: "Method", text: (arm) => arm.label, left: true}];
+            {name: "Method", text: (variant) => variant.label, left: true}];
         table(page, rows, [...what,
             {name: {"accuracy": "Accuracy (%)", "micro-F1": "F1-micro (%)"}[metric] || metric,
-             text: (arm) => scores(score(arm, "last", "test")), best: best_score},
-            {name: "Throughput (epoch/s)", text: (arm) => digits(throughput(arm))
-                + (arm === baseline_of(arm) ? "" : ` (${speed_up(arm)})`), best: rates}], "accuracy");
+             text: (variant) => scores(score(variant, "last", "test")), best: best_score},
+            {name: "Throughput (epoch/s)", text: (variant) => digits(throughput(variant))
+                + (variant === baseline_of(variant) ? "" : ` (${speed_up(variant)})`), best: rates}], "accuracy");
         const cell = (value) => digits(value, 3);
         table(page, rows, [...what,
-            {name: "Comm. (s)", text: (arm) => cell(time(arm, "wait") + time(arm, "reduce"))},
-            {name: "Comp. (s)", text: (arm) => cell(time(arm, "compute") + time(arm, "rest"))},
-            {name: "Quant. (s)", text: (arm) => cell(time(arm, "pack"))},
-            {name: "Epoch (s)", text: (arm) => cell(d3.mean(arm.done, (run) => run.mean_seconds))},
-            {name: "Assign, whole run (s)", text: (arm) => cell(d3.mean(arm.done, (run) => run.time.assignment * run.epochs))},
-            {name: "Training (s)", text: (arm) => cell(training_seconds(arm).mean)}], "breakdown");
+            {name: "Comm. (s)", text: (variant) => cell(time(variant, "wait") + time(variant, "reduce"))},
+            {name: "Comp. (s)", text: (variant) => cell(time(variant, "compute") + time(variant, "rest"))},
+            {name: "Quant. (s)", text: (variant) => cell(time(variant, "pack"))},
+            {name: "Epoch (s)", text: (variant) => cell(d3.mean(variant.done, (run) => run.mean_seconds))},
+            {name: "Assign, whole run (s)", text: (v) => cell(d3.mean(v.done, (run) => run.time.assignment * run.epochs))},
+            {name: "Training (s)", text: (variant) => cell(training_seconds(variant).mean)}], "breakdown");
     }
 
     // --- the runs themselves
 
-    // Every setting of the first run that no arm has otherwise, and that is not of a single run.
+    // Every setting of the first run that no variant has otherwise, and that is not of a single run.
     function common_settings() {
         const of_runs = ["run.dir", "run.seed", "data.cache"];
         const all = Object.entries(data.config || {}).flatMap(([section, of]) => (of instanceof Object && !Array.isArray(of)
             ? Object.entries(of).map(([key, value]) => [`${section}.${key}`, value]) : [[section, of]]));
-        const rows = all.filter(([key]) => !of_runs.includes(key) && !arms.some((arm) => `config.${key}` in arm.settings));
+        const rows = all.filter(([key]) => !of_runs.includes(key) && !variants.some((v) => `config.${key}` in v.settings));
         const box = page.append("details");
         box.append("summary").text(`Common settings (${rows.length})`);
         table(box, rows, [{name: "key", text: ([key]) => key, left: true},
@@ -353,25 +356,26 @@
     }
 
     function settings() {
-        const keys = several ? [...new Set(arms.flatMap((arm) => Object.keys(arm.settings)))] : [];
+        const keys = several ? [...new Set(variants.flatMap((variant) => Object.keys(variant.settings)))] : [];
         if (!keys.length) return;
         const box = page.append("details");
         box.append("summary").text(`Settings that differ (${keys.length})`);
-        table(box, keys, [{name: "key", text: (key) => key.replace(/^config\./, ""), left: true}, ...arms.map((arm) => ({
-            name: arm.label, text: (key) => arm.settings[key] || "", left: true}))], "settings");
+        const names = {name: "key", text: (key) => key.replace(/^config\./, ""), left: true};
+        table(box, keys, [names, ...variants.map((variant) => ({
+            name: variant.label, text: (key) => variant.settings[key] || "", left: true}))], "settings");
     }
 
     function runs() {
         section("Runs");
         common_settings();
         settings();
-        const all = data.arms.flatMap((arm) => arm.runs.map((run) => ({arm, run})));
+        const all = data.variants.flatMap((variant) => variant.runs.map((run) => ({variant, run})));
         const box = page.append("details").attr("open", all.length <= 20 ? "" : null);
         box.append("summary").text(`Each run (${all.length})`);
         const of = (run, when, split) => score_text(known(run[when][split]) ? run[when][split] : null);
         table(box, all, [
             {name: "run", text: ({run}) => run.folder, left: true},
-            {name: "arm", text: ({arm}) => arm.label, left: true},
+            {name: "variant", text: ({variant}) => variant.label, left: true},
             {name: "seed", text: ({run}) => (known(run.seed) ? run.seed : "")},
             {name: "state", text: ({run}) => run.state, left: true},
             {name: "epochs", text: ({run}) => run.epochs},
@@ -384,13 +388,13 @@
         ], "runs");
     }
 
-    if (!arms.length) {
+    if (!variants.length) {
         page.append("h1").text("fringe report");
         page.append("p").text("None of these runs has finished an epoch yet.");
         runs();
         return;
     }
     head();
-    arm_legend();
+    variant_legend();
     [comparison, learning, times, volumes, histograms, matrices, paper_tables, runs].forEach((draw) => draw());
 })();

@@ -171,19 +171,19 @@ expect "who diverges is told where" 80 \
 
 # --- compare
 expect "compare" 0 '^adaqp +[0-9.]+ \+- 0.00 +[0-9.]+ +[0-9.]+x' "$FRINGE" compare tiny.json \
-    $exact --modes=vanilla,adaqp,alone --set run.dir=arms
-for arm in vanilla adaqp alone-1-thread alone-all-cores; do
-    grep -qE "^$arm +[0-9.]+ \+-" out || fail "compare: $arm has no line"
-    grep -q "\"name\": \"$arm\"" arms/compare.json || fail "compare.json lacks $arm"
+    $exact --modes=vanilla,adaqp,alone --set run.dir=variants
+for variant in vanilla adaqp alone-1-thread alone-all-cores; do
+    grep -qE "^$variant +[0-9.]+ \+-" out || fail "compare: $variant has no line"
+    grep -q "\"name\": \"$variant\"" variants/compare.json || fail "compare.json lacks $variant"
 done
-same_run "an arm is a plain run" whole arms/adaqp
+same_run "a variant is a plain run" whole variants/adaqp
 # 0.00055 GiB: enough for a third of the graph, too little for all of it
 expect "what one rank cannot hold is left out" 0 'alone-all-cores is left out: .*needs' "$FRINGE" \
     compare tiny.json $exact --modes=vanilla,alone --set run.dir=narrow \
     --set run.memory_limit=0.00055
 grep -qE "^vanilla +[0-9.]+ \+-" out || fail "and the others are told"
 # and this for vanilla's messages, too little for adaqp's
-expect "an arm that fails costs no other arm" 71 '^vanilla +[0-9.]+ \+-' "$FRINGE" compare \
+expect "a variant that fails costs no other variant" 71 '^vanilla +[0-9.]+ \+-' "$FRINGE" compare \
     tiny.json $exact --modes=vanilla,adaqp --set run.dir=cut --set run.memory_limit=0.00044
 grep -q '"name": "vanilla"' cut/compare.json || fail "compare.json keeps it"
 expect "a run is no config of another mode" 78 'whole/run.json: this is the config of a run with mode=' "$FRINGE" \
@@ -191,9 +191,9 @@ expect "a run is no config of another mode" 78 'whole/run.json: this is the conf
 expect "overlap, but nothing saved" 0 'result' "$FRINGE" train tiny.json $exact \
     --set mode=overlap --set lossless.input_features=exchange --set lossless.order=aggregate-first \
     --set lossless.receptive_field=all --set lossless.cover=sources --set run.dir=overlapped
-same "is the model of vanilla" arms/vanilla/checkpoints/epoch-28/model.safetensors \
+same "is the model of vanilla" variants/vanilla/checkpoints/epoch-28/model.safetensors \
     overlapped/checkpoints/epoch-28/model.safetensors
 expect "a run alone" 0 'result' "$FRINGE" train tiny.json $exact --ranks 1 --set mode=vanilla \
     --set run.dir=one
-same "alone is a run on one rank" <(timeless arms/alone-1-thread) <(timeless one)
+same "alone is a run on one rank" <(timeless variants/alone-1-thread) <(timeless one)
 finish

@@ -113,13 +113,13 @@ grep 'warning.*backend' out && fail "nothing of its backend changed"
 compare="compare tiny.json --modes=vanilla,lossless,alone --set train.eval_every=50"
 learned() { grep -E '"(name|runs|test_mean|bytes|modes)"' "$1/compare.json"; }
 expect "a comparison" 0 '^alone-all-cores ' "$FRINGE" $compare --ranks 2 --set train.epochs=400 \
-    --set run.dir=arms
-stopped "USR1 in its second arm" halved/lossless "$FRINGE" $compare --ranks 2 \
+    --set run.dir=variants
+stopped "USR1 in its second variant" halved/lossless "$FRINGE" $compare --ranks 2 \
     --set train.epochs=400 --set run.dir=halved
 [ ! -e halved/alone-1-thread/metrics.jsonl ] || fail "it stops there"
 expect "and resumed" 0 '^alone-all-cores ' "$FRINGE" $compare --ranks 2 --set train.epochs=400 \
     --set run.dir=halved --resume auto
-same "it has the table of one that was never stopped" <(learned arms) <(learned halved)
+same "it has the table of one that was never stopped" <(learned variants) <(learned halved)
 
 # --- a slow disk: a file that takes longer to be read than a rank may be silent
 slow_disk() { # FILE COMMAND...

@@ -12,7 +12,7 @@
 
 enum { EPOCHS = 50 };
 
-typedef struct Arm {
+typedef struct Variant {
     Config config;
     Shard shard;
     ModelShape shape;
@@ -20,9 +20,9 @@ typedef struct Arm {
     Model *model;
     GradSync *sync;
     float *gradient;
-} Arm;
+} Variant;
 
-static void arm_init(Arm *arm, const char *mode, const char *layer) {
+static void variant_init(Variant *variant, const char *mode, const char *layer) {
     char file[1024], setting[4][1200];
     Warnings warnings = {0};
     snprintf(file, sizeof file, "%s/configs/cora-gcn.json", getenv("FRINGE_SOURCE"));
@@ -32,41 +32,41 @@ static void arm_init(Arm *arm, const char *mode, const char *layer) {
     snprintf(setting[3], sizeof setting[3], "lossless.order=%s",
              strcmp(mode, "vanilla") == 0 ? "aggregate-first" : "auto");
     const char *settings[] = {setting[0], setting[1], setting[2], setting[3], "model.layers=3"};
-    assert_ok(config_load(&arm->config, file, settings, 5, &err));
-    assert_ok(partition_load(&arm->shard, &arm->config, &test_comm, &warnings, &err));
-    const Shard *s = &arm->shard;
-    assert_ok(model_shape(&arm->shape, &arm->config, s->features, s->classes, false, &err));
-    model_patterns_init(&arm->patterns, &arm->shape, s, &test_comm);
+    assert_ok(config_load(&variant->config, file, settings, 5, &err));
+    assert_ok(partition_load(&variant->shard, &variant->config, &test_comm, &warnings, &err));
+    const Shard *s = &variant->shard;
+    assert_ok(model_shape(&variant->shape, &variant->config, s->features, s->classes, false, &err));
+    model_patterns_init(&variant->patterns, &variant->shape, s, &test_comm);
     ModelParts parts = {.shard = s,
-                        .patterns = &arm->patterns,
+                        .patterns = &variant->patterns,
                         .comm = &test_comm,
                         .backend = device(),
                         .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 65280},
-                        .schedule = assert_ok(schedule_find(arm->config.comm.schedule, &err))};
-    arm->sync =
-        gradsync_new(&test_comm, device(), &(GradForm){.count = arm->shape.parameter_count});
-    parts.sync = arm->sync;
-    arm->model = assert_ok(model_new(&arm->shape, &parts, &arm->config, &err));
-    arm->gradient = ALLOC(float, arm->shape.parameter_count, "test");
+                        .schedule = assert_ok(schedule_find(variant->config.comm.schedule, &err))};
+    variant->sync =
+        gradsync_new(&test_comm, device(), &(GradForm){.count = variant->shape.parameter_count});
+    parts.sync = variant->sync;
+    variant->model = assert_ok(model_new(&variant->shape, &parts, &variant->config, &err));
+    variant->gradient = ALLOC(float, variant->shape.parameter_count, "test");
 }
 
-static void arm_clear(Arm *arm) {
-    memory_free(arm->gradient);
-    model_free(arm->model);
-    gradsync_free(arm->sync);
-    model_patterns_clear(&arm->patterns);
-    shard_clear(&arm->shard);
+static void variant_clear(Variant *variant) {
+    memory_free(variant->gradient);
+    model_free(variant->model);
+    gradsync_free(variant->sync);
+    model_patterns_clear(&variant->patterns);
+    shard_clear(&variant->shard);
 }
 
-static double arm_epoch(Arm *arm, const float *p, uint32_t epoch) {
-    double loss =
-        model_loss_and_gradient(arm->model, on_device(p), on_device(arm->gradient), 5, epoch);
-    gradsync_finish(arm->sync, on_device(arm->gradient));
+static double variant_epoch(Variant *variant, const float *p, uint32_t epoch) {
+    double loss = model_loss_and_gradient(variant->model, on_device(p),
+                                          on_device(variant->gradient), 5, epoch);
+    gradsync_finish(variant->sync, on_device(variant->gradient));
     comm_sum_double(&test_comm, &loss, 1);
     return loss;
 }
 
-static void arms_agree(const Arm *plain, const Arm *saving, double loss, double other) {
+static void variants_agree(const Variant *plain, const Variant *saving, double loss, double other) {
     assert_near(other, loss, 1e-5 * loss);
     for (int i = 0; i < plain->shape.parameter_spans; i++) {
         const Parameter *w = &plain->shape.parameter[i];
@@ -76,22 +76,22 @@ static void arms_agree(const Arm *plain, const Arm *saving, double loss, double 
 }
 
 static void follow(const char *layer) {
-    Arm plain = {0}, saving = {0};
+    Variant plain = {0}, saving = {0};
     data_path_or_skip("cora/cora.npz");
-    arm_init(&plain, "vanilla", layer);
-    arm_init(&saving, "overlap", layer);
+    variant_init(&plain, "vanilla", layer);
+    variant_init(&saving, "overlap", layer);
     int64_t count = plain.shape.parameter_count;
     float *p = ALLOC(float, count, "test");
     model_initial(&plain.shape, 5, p);
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
-        double loss = arm_epoch(&plain, p, epoch);
-        arms_agree(&plain, &saving, loss, arm_epoch(&saving, p, epoch));
+        double loss = variant_epoch(&plain, p, epoch);
+        variants_agree(&plain, &saving, loss, variant_epoch(&saving, p, epoch));
         for (int64_t k = 0; k < count; k++)
             p[k] -= 0.5f * plain.gradient[k];
     }
     memory_free(p);
-    arm_clear(&saving);
-    arm_clear(&plain);
+    variant_clear(&saving);
+    variant_clear(&plain);
 }
 
 TEST(gcn_follows) { follow("gcn"); }

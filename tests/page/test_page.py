@@ -64,11 +64,11 @@ def make_runs():
 
 
 def lengthen(to, epochs):
-    """Three arms of five seeds with so many epochs, from the runs that were trained."""
+    """Three variants of five seeds with so many epochs, from the runs that were trained."""
     for number, mode in enumerate(["vanilla", "vanilla", "adaqp"]):
         for seed in range(1, 6):
             source = os.path.join(ODD, mode, f"run-{1 + seed % 2}")
-            target = os.path.join(to, f"arm-{number}", f"run-{seed}")
+            target = os.path.join(to, f"variant-{number}", f"run-{seed}")
             os.makedirs(target)
             with open(os.path.join(source, "run.json"), encoding="utf-8") as file:
                 text = file.read()
@@ -111,8 +111,8 @@ def check_table(page, runs):
 
 def check_curves(page, runs):
     data = json.loads(page.value("document.getElementById('data').textContent"))
-    for arm in data["arms"]:
-        for run, history in zip(arm["runs"], runs[arm["mode"]]):
+    for variant in data["variants"]:
+        for run, history in zip(variant["runs"], runs[variant["mode"]]):
             curve = run["curve"]
             same = curve["epoch"] == [e["epoch"] for e in history] and all(
                 near(a, e["loss"]) and near(b, e["bytes"]) and near(c, e["time"]["epoch"]) and near(d, e["reduce_bytes"])
@@ -120,16 +120,16 @@ def check_curves(page, runs):
                     curve["loss"], curve["bytes"], curve["seconds"], curve["reduce_bytes"], curve["gradient_bits"],
                     history))
             scores = [(v, e["validation"]["micro_f1"]) for v, e in zip(curve["validation"], history) if "validation" in e]
-            check(f"{arm['mode']}: the curves are those of metrics.jsonl", same and all(near(*s) for s in scores) and
+            check(f"{variant['mode']}: the curves are those of metrics.jsonl", same and all(near(*s) for s in scores) and
                   [v for v, e in zip(curve["validation"], history) if "validation" not in e] == [None] * 6, curve)
 
 
 def check_bars(page, runs):
     parts = {"wait": ["wait"], "pack": ["pack", "unpack"], "reduce": ["reduce"],
              "compute": ["aggregate_own", "aggregate_halo", "dense", "pointwise"]}
-    for arm, (mode, histories) in enumerate(runs.items()):
+    for variant, (mode, histories) in enumerate(runs.items()):
         for part, names in parts.items():
-            shown = page.value(f"+document.querySelector('g.row[data-arm=\"{arm}\"] [data-part={part}]').dataset.value")
+            shown = page.value(f"+document.querySelector('g.row[data-variant=\"{variant}\"] [data-part={part}]').dataset.value")
             mean = statistics.mean(sum(e["time"][n] for n in names) for h in histories for e in h)
             check(f"{mode}: {part}", near(shown, mean), shown, mean)
 
@@ -217,10 +217,10 @@ def check_hover(page, runs):
 
 
 def check_legend(page):
-    shown = "getComputedStyle(document.querySelector('svg[aria-label^=\"Training loss\"] g[data-arm=\"1\"]')).display"
+    shown = "getComputedStyle(document.querySelector('svg[aria-label^=\"Training loss\"] g[data-variant=\"1\"]')).display"
     before = page.value(shown)
-    page.value("document.querySelectorAll('.legend.arms button')[1].click()")
-    check("the legend hides an arm", (before, page.value(shown)) == ("inline", "none"), before, page.value(shown))
+    page.value("document.querySelectorAll('.legend.variants button')[1].click()")
+    check("the legend hides a variant", (before, page.value(shown)) == ("inline", "none"), before, page.value(shown))
 
 
 def lightness(colour):
@@ -253,12 +253,12 @@ def check_long(page):
     fringe("report", "long", "-o", "long.html")
     milliseconds = page.open("long.html")
     size = os.path.getsize("long.html")
-    points = page.value("Math.max(...JSON.parse(document.getElementById('data').textContent).arms.flatMap("
+    points = page.value("Math.max(...JSON.parse(document.getElementById('data').textContent).variants.flatMap("
                         "a => a.runs.map(r => r.curve.epoch.length)))")
     labels = list(cells(page, "comparison"))
-    check("arms are named by what differs", labels == ["vanilla, lr=0.01", "vanilla, lr=0.005", "adaqp"],
+    check("variants are named by what differs", labels == ["vanilla, lr=0.01", "vanilla, lr=0.005", "adaqp"],
           labels)
-    check(f"3 arms of 5 seeds with 500 epochs: {size / 1e6:.2f} MB", size < 2e6 and 100 < points <= 250, points)
+    check(f"3 variants of 5 seeds with 500 epochs: {size / 1e6:.2f} MB", size < 2e6 and 100 < points <= 250, points)
     check(f"it opens in {milliseconds:.0f} ms", milliseconds < 5000)  # 1 s where nothing else runs
     check("a long report complains of nothing", page.complaints() == [], page.complaints())
 

@@ -29,9 +29,9 @@ static void add(RunRecords *records, const char *run) {
     assert_ok(records_add(records, test_path(run), NULL, &err));
 }
 
-TEST(runs_that_differ_in_their_seed_are_one_arm) {
+TEST(runs_that_differ_in_their_seed_are_one_variant) {
     RunRecords records = {0};
-    Arms arms;
+    Variants variants;
     put_run("seed-1", "adaqp", 2, 0.01, 1);
     put_run("seed-2", "adaqp", 2, 0.01, 2);
     put_run("other", "adaqp", 2, 0.02, 1);
@@ -39,27 +39,27 @@ TEST(runs_that_differ_in_their_seed_are_one_arm) {
     add(&records, "other");
     add(&records, "seed-2");
     add(&records, "./seed-1");
-    arms_gather(&arms, &records);
-    assert_int_equal(arms.count, 2);
-    assert_int_equal(arms.arm_of[0], 0);
-    assert_int_equal(arms.arm_of[1], 1);
-    assert_int_equal(arms.arm_of[2], 0);
-    assert_int_equal(arms.arm_of[3], -1); // named before
-    assert_string_equal(arms.arm[0].label, "lr=0.01");
-    assert_string_equal(arms.arm[1].label, "lr=0.02");
-    assert_int_equal(arms.keys, 1);
-    assert_string_equal(arms.key[0], "config.train.lr");
-    arms_clear(&arms);
+    variants_gather(&variants, &records);
+    assert_int_equal(variants.count, 2);
+    assert_int_equal(variants.variant_of[0], 0);
+    assert_int_equal(variants.variant_of[1], 1);
+    assert_int_equal(variants.variant_of[2], 0);
+    assert_int_equal(variants.variant_of[3], -1); // named before
+    assert_string_equal(variants.variant[0].label, "lr=0.01");
+    assert_string_equal(variants.variant[1].label, "lr=0.02");
+    assert_int_equal(variants.keys, 1);
+    assert_string_equal(variants.key[0], "config.train.lr");
+    variants_clear(&variants);
     records_clear(&records);
 }
 
 // A run that is started again lies in NAME-2, NAME-3, ...; the same seed there is no second sample.
 TEST(a_run_that_was_started_again_counts_once) {
     RunRecords records = {0};
-    Arms arms;
+    Variants variants;
     static const struct {
         const char *name;
-        int seed, arm;
+        int seed, variant;
     } run[] = {{"again", 1, -1},
                {"again-2", 1, -1},
                {"again-10", 1, 0},
@@ -69,34 +69,34 @@ TEST(a_run_that_was_started_again_counts_once) {
         put_run(run[i].name, "adaqp", 2, 0.01, run[i].seed);
         add(&records, run[i].name);
     }
-    arms_gather(&arms, &records);
-    assert_int_equal(arms.count, 1);
+    variants_gather(&variants, &records);
+    assert_int_equal(variants.count, 1);
     for (size_t i = 0; i < sizeof run / sizeof run[0]; i++)
-        assert_int_equal(arms.arm_of[i], run[i].arm);
-    arms_clear(&arms);
+        assert_int_equal(variants.variant_of[i], run[i].variant);
+    variants_clear(&variants);
     records_clear(&records);
 }
 
-TEST(an_arm_is_named_by_what_divides_it_from_the_others) {
+TEST(a_variant_is_named_by_what_divides_it_from_the_others) {
     RunRecords records = {0};
-    Arms arms;
+    Variants variants;
     put_run("a", "adaqp", 4, 0.01, 1);
     put_run("b", "vanilla", 1, 0.01, 1);
     put_run("c", "vanilla", 4, 0.02, 1);
     put_run("d", "vanilla", 4, 0.01, 1);
     for (const char *run = "abcd"; *run != 0; run++)
         add(&records, (char[2]){*run, 0});
-    arms_gather(&arms, &records);
-    assert_int_equal(arms.count, 4); // modes in the order of their table, more ranks first
-    assert_string_equal(arms.arm[0].label, "vanilla, 4 ranks, lr=0.02");
-    assert_string_equal(arms.arm[1].label, "vanilla, 4 ranks, lr=0.01");
-    assert_string_equal(arms.arm[2].label, "vanilla, 1 rank");
-    assert_string_equal(arms.arm[3].label, "adaqp");
-    assert_int_equal(arms.arm_of[0], 3);
-    assert_int_equal(arms.arm_of[1], 2);
-    assert_int_equal(arms.arm_of[2], 0);
-    assert_int_equal(arms.arm_of[3], 1);
-    arms_clear(&arms);
+    variants_gather(&variants, &records);
+    assert_int_equal(variants.count, 4); // modes in the order of their table, more ranks first
+    assert_string_equal(variants.variant[0].label, "vanilla, 4 ranks, lr=0.02");
+    assert_string_equal(variants.variant[1].label, "vanilla, 4 ranks, lr=0.01");
+    assert_string_equal(variants.variant[2].label, "vanilla, 1 rank");
+    assert_string_equal(variants.variant[3].label, "adaqp");
+    assert_int_equal(variants.variant_of[0], 3);
+    assert_int_equal(variants.variant_of[1], 2);
+    assert_int_equal(variants.variant_of[2], 0);
+    assert_int_equal(variants.variant_of[3], 1);
+    variants_clear(&variants);
     records_clear(&records);
 }
 
@@ -114,8 +114,8 @@ static Json *data_of(const char *run) {
 }
 
 static const Json *first_run(const Json *data) {
-    const Json *arm = json_first(json_get(data, "arms"));
-    return json_first(json_get(arm, "runs"));
+    const Json *variant = json_first(json_get(data, "variants"));
+    return json_first(json_get(variant, "runs"));
 }
 
 TEST(a_long_curve_is_made_of_epochs_that_were_evaluated) {
