@@ -1,7 +1,7 @@
 // One walk that plans memory or allocates it (backend.h).
 #include "internal.h"
 
-// On the side where alloc takes it from.
+// In the memory that alloc takes it from.
 static void plan_block(const Allocator *allocator, size_t bytes, const char *what) {
     if (allocator->backend->device_free != NULL)
         forecast_add_device(allocator->forecast, what, bytes);
@@ -27,7 +27,8 @@ void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what) {
     return NULL;
 }
 
-void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, const char *what) {
+void *alloc_pinned_mirror(const Allocator *allocator, void *device, size_t bytes,
+                          const char *what) {
     return allocator->backend->host_is_device ? device : alloc_pinned(allocator, bytes, what);
 }
 

@@ -130,15 +130,15 @@ void mirror_free(const Backend *backend, const void *mirror) {
         backend->free((void *)mirror);
 }
 
-void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what) {
+void *pinned_mirror(const Backend *backend, void *device, size_t bytes, const char *what) {
     return backend->host_is_device ? device : backend->alloc_pinned(bytes, what);
 }
 
-void pinned_side_free(const Backend *backend, void *pinned) {
+void pinned_mirror_free(const Backend *backend, void *pinned) {
     if (!backend->host_is_device)
         backend->free_pinned(pinned);
 }
 
-void *host_side(const Backend *backend, void *device, void *pinned) {
+void *host_mirror(const Backend *backend, void *device, void *pinned) {
     return backend->host_is_device ? device : pinned;
 }

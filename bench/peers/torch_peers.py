@@ -3,7 +3,7 @@
 usage: bench/run.sh torch_peers [--strict] [--graph=reddit-small|reddit-half] [--threads=2] [--epochs=8] [--rounds=3]
 smoke: --graph=reddit-small --epochs=1 --rounds=1
 
-systems/torch_best.py says what the other side has: both matrices stored, the aggregate of the input made once, the
+systems/torch_best.py says what the other program has: both matrices stored, the aggregate of the input made once, the
 shorter rows summed, the nodes in the order of 64 parts by METIS. fringe has the same savings (mode overlap). The two
 take turns, and the figures are ratios of medians. Wants PyTorch: bench/peers/systems/setup.sh pyg.
 """
@@ -36,13 +36,13 @@ def parts_of(graph, folder):
 
 
 def measured(model, graph, order, threads, epochs, rounds, folder):
-    """{side: {precision: median seconds}} of rounds in which all take turns."""
-    seconds = {(side, precision): [] for side in ("fringe", "torch") for precision in PRECISIONS}
+    """{program: {precision: median seconds}} of rounds in which all take turns."""
+    seconds = {(program, precision): [] for program in ("fringe", "torch") for precision in PRECISIONS}
     for _ in range(rounds):
         for precision in PRECISIONS:
             seconds["fringe", precision].append(run_fringe("saving", graph, model, threads, epochs, folder, precision))
             seconds["torch", precision].append(run_torch(precision, graph, order, model, threads, epochs))
-    return {f"{side} {precision}": statistics.median(times) for (side, precision), times in seconds.items()}
+    return {f"{program} {precision}": statistics.median(times) for (program, precision), times in seconds.items()}
 
 
 def judge(bench, name, model, threads, median):

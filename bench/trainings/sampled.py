@@ -57,17 +57,17 @@ class Documents:
         self.words = data.features != 0
         random = np.random.default_rng(0)
         self.fit = random.random(len(data.labels)) < 0.8
-        side = data.labels < (data.labels.max() + 1) / 2
+        lower = data.labels < (data.labels.max() + 1) / 2
         for name in PROBLEMS:
-            self.write(plain, name, side)
+            self.write(plain, name, lower)
 
-    def write(self, plain, name, side):
+    def write(self, plain, name, lower):
         folder = os.path.join(self.work, name)
         shutil.copytree(plain, folder)
         arrays = fringe.read_tensors(os.path.join(folder, "dataset.safetensors"))
         arrays["features"] = self.words.astype(np.float32)
-        arrays["labels"] = np.where(side, 1, -1).astype(np.float32)[:, None] if name == "linear" else \
-            side.astype(np.uint8)[:, None]
+        arrays["labels"] = np.where(lower, 1, -1).astype(np.float32)[:, None] if name == "linear" else \
+            lower.astype(np.uint8)[:, None]
         arrays["split"] = np.where(self.fit, 1, 3).astype(np.uint8)
         fringe.write_tensors(os.path.join(folder, "dataset.safetensors"), arrays)
         with open(os.path.join(folder, "dataset.json"), encoding="utf-8") as file:

@@ -1,10 +1,10 @@
 """Kinds of the zoo beside PyG's own layers with the same recipe: test accuracy over seeds.
 
-usage: bench/run.sh zoo_accuracy [--strict] [--cells=cora-mlp,...] [--sides=fringe,pyg] [--seeds=10] [--hours=3]
+usage: bench/run.sh zoo_accuracy [--strict] [--cells=cora-mlp,...] [--programs=fringe,pyg] [--seeds=10] [--hours=3]
                                  [--results=FOLDER] [--merge=FOLDER,...]
-smoke: --cells=cora-mlp,cora-batch --seeds=2 --sides=fringe
+smoke: --cells=cora-mlp,cora-batch --seeds=2 --programs=fringe
 
-A cell is a recipe and a side, fringe (one rank) or PyG (bench/peers/systems/zoo.py, in the environment that its setup.sh
+A cell is a recipe and a program, fringe (one rank) or PyG (bench/peers/systems/zoo.py, in the environment that its setup.sh
 makes): as many trainings, on the same prepared data, one after the other and on one thread. Without a norm the score is
 that of the last epoch; with BatchNorm, whose last epoch moves by a point with the order of sums, that of the first epoch
 of the best validation score. The means may differ by at most max(0.5 points, 3 combined standard errors).
@@ -36,7 +36,7 @@ CASES = {  # config, settings beyond it, what the recipe is
     "coauthor_cs-batch": ("coauthor-cs-gcn", BATCH, "2 layers of 64"),
 }
 PUBLISHED = {"cora-appnp": 83.3, "cora-gcn2": 84.6}  # Gasteiger et al. 2019; Chen et al. 2020, 16 layers
-SIDES = ("fringe", "pyg")
+PROGRAMS = ("fringe", "pyg")
 LEAST = 0.5  # points
 KNOWN = kept("zoo_accuracy")
 SYSTEMS = os.path.join(ROOT, "bench", "peers", "systems")
@@ -82,28 +82,29 @@ def spread(known):
 
 def difference(known):
     """fringe - PyG, and what is allowed."""
-    means = [statistics.mean(known[side]["scores"]) for side in SIDES]
-    return means[0] - means[1], allowed_difference(LEAST, *(spread(known[side]) for side in SIDES))
+    means = [statistics.mean(known[program]["scores"]) for program in PROGRAMS]
+    return means[0] - means[1], allowed_difference(LEAST, *(spread(known[program]) for program in PROGRAMS))
 
 
 def judge(bench, table):
     for case in CASES:
         known = table.get(case, {})
-        if names_wanted("cells", case) and all(side in known for side in SIDES):
+        if names_wanted("cells", case) and all(program in known for program in PROGRAMS):
             mean, allowed = difference(known)
             bench.within(f"{case}: |fringe - PyG|", abs(mean), "points", allowed)
 
 
-def said(known, side):
-    if side not in known:
+def said(known, program):
+    if program not in known:
         return "not run"
-    return f"{statistics.mean(known[side]['scores']):.2f} ± {spread(known[side])[0]:.2f} ({spread(known[side])[1]})"
+    return f"{statistics.mean(known[program]['scores']):.2f} ± {spread(known[program])[0]:.2f} ({spread(known[program])[1]})"
 
 
 def row(case, known):
-    cells = [case, CASES[case][2], "best validation" if at_best(case) else "last", *(said(known, side) for side in SIDES),
+    cells = [case, CASES[case][2], "best validation" if at_best(case) else "last",
+             *(said(known, program) for program in PROGRAMS),
              str(PUBLISHED.get(case, ""))]
-    if not all(side in known for side in SIDES):
+    if not all(program in known for program in PROGRAMS):
         return [*cells, "", "", ""]
     mean, allowed = difference(known)
     return [*cells, f"{mean:+.2f}", f"{allowed:.2f}", "ok" if abs(mean) <= allowed else "short"]
@@ -119,14 +120,15 @@ def write(table):
     write_tables("The zoo's kinds against PyG with the same recipe", caption,
                  markdown("| set and kind | recipe | epoch | fringe | PyG | published | difference | allowed | |",
                           [row(case, table[case]) for case in CASES if case in table]),
-                 not_run(table, [(case, side) for case in CASES for side in SIDES]))
+                 not_run(table, [(case, program) for case in CASES for program in PROGRAMS]))
 
 
 def main():
     bench, seeds, table = Bench("zoo_accuracy"), option("seeds", 10), known_cells(KNOWN)
     run = {"fringe": run_fringe, "pyg": run_pyg}
-    measure_cells(KNOWN, table, [(case, side, partial(run[side], case, seeds)) for case in CASES for side in SIDES
-                                 if names_wanted("cells", case) and names_wanted("sides", side)])
+    measure_cells(KNOWN, table, [(case, program, partial(run[program], case, seeds))
+                                 for case in CASES for program in PROGRAMS
+                                 if names_wanted("cells", case) and names_wanted("programs", program)])
     judge(bench, table)
     write(table)
     bench.end()

@@ -172,8 +172,8 @@ def two_ranks():
     for a, b in EDGES:
         cut = NODES[a][0] != NODES[b][0]
         p.path([NODES[a][1:], NODES[b][1:]], colour="orange" if cut else "line", weight=2 if cut else 1.3)
-    sides = [numbering(0), numbering(1)]
-    for rank, (central, marginal, _) in enumerate(sides):
+    numbered = [numbering(0), numbering(1)]
+    for rank, (central, marginal, _) in enumerate(numbered):
         for v in central + marginal:
             fill = "green" if v in central else "orange"
             p.circle(*NODES[v][1:], 15, fill + "box", fill)
@@ -189,7 +189,7 @@ def two_ranks():
     p.lines(660, 205, ["own = central + marginal; on an undirected", "graph the marginal rows are also the",
                        "boundary rows, which others read"], 11.5, colour="grey", anchor="start")
     for rank, left in (0, 60), (1, 500):
-        central, marginal, halo = sides[rank]
+        central, marginal, halo = numbered[rank]
         rows, columns = central + marginal, central + marginal + halo
         top, cell = 330, 30
         p.text(left, 288, f"what rank {rank} keeps: {len(rows)} own rows, {len(halo)} halo rows", 13, bold=True,
@@ -208,7 +208,7 @@ def two_ranks():
         for i, r in enumerate(rows):
             p.text(left - 14, top + i * cell + 20, str(r), 12, "green" if r in central else "orange", bold=True)
         bottom = top + cell * len(rows) + 20
-        other = sides[1 - rank]
+        other = numbered[1 - rank]
         sent = sorted(v for v in other[2])
         p.text(left, bottom, f"receives rows {halo} and sends {sent}, in this order", 11.5, "grey", "start")
     p.text(20, 548, "Central rows come first (invariant 1), so work that needs no message is a range of rows; "

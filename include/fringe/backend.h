@@ -195,7 +195,7 @@ struct Backend {
     const char *name;
     bool is_device;      // run.backend=auto tries it before cpu
     bool host_is_device; // host memory is device memory: one block may serve for both, and copying
-                         // a block onto itself does nothing (pinned_side, mirror_alloc)
+                         // a block onto itself does nothing (pinned_mirror, mirror_alloc)
 
     // Before anything else, and again to change what was chosen (not with blocks allocated). False
     // with a sentence if the machine lacks what is asked for.
@@ -226,16 +226,16 @@ struct Backend {
 #include "fringe/operations.def"
 };
 
-// The device's side of a host array that nobody changes while it is lent: the array itself where
+// The device's mirror of a host array that nobody changes while it is lent: the array itself where
 // host_is_device, else a copy, which is complete on return. mirror_free frees the copy.
 void *mirror_alloc(const Backend *backend, const void *host, size_t bytes, const char *what);
 void mirror_free(const Backend *backend, const void *mirror);
-// The host's side of a block of the device: the block itself where host_is_device, else a pinned
+// The host's mirror of a block of the device: the block itself where host_is_device, else a pinned
 // block of the same size, which download and upload keep alike.
-void *pinned_side(const Backend *backend, void *device, size_t bytes, const char *what);
-void pinned_side_free(const Backend *backend, void *pinned);
+void *pinned_mirror(const Backend *backend, void *device, size_t bytes, const char *what);
+void pinned_mirror_free(const Backend *backend, void *pinned);
 // The same for a block of somebody else: where not host_is_device, `pinned`, of the same size.
-void *host_side(const Backend *backend, void *device, void *pinned);
+void *host_mirror(const Backend *backend, void *device, void *pinned);
 
 // Allocates memory, or plans it: what is large is allocated by functions that walk over all their
 // blocks with an Allocator, so that a plan cannot differ from what is allocated later. When it
@@ -248,7 +248,7 @@ typedef struct Allocator {
 void *alloc_host(const Allocator *allocator, size_t bytes, const char *what); // memory_free
 void *alloc_device(const Allocator *allocator, size_t bytes, const char *what);
 void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what);
-void *alloc_pinned_side(const Allocator *allocator, void *device, size_t bytes, const char *what);
+void *alloc_pinned_mirror(const Allocator *allocator, void *device, size_t bytes, const char *what);
 const void *alloc_mirror(const Allocator *allocator, const void *host, size_t bytes,
                          const char *what);
 Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what);

@@ -117,7 +117,7 @@ bool message_check_varying(const MessageHeader *found, const MessageHeader *expe
 
 // ---- ring transfers
 
-enum { INCOMING, OUTGOING, SIDES };
+enum { INCOMING, OUTGOING, FLOWS };
 
 // One message of a RingTransfer.
 typedef struct Transfer {
@@ -160,7 +160,7 @@ typedef struct RingTransfer {
     Endpoint *endpoint;          // borrowed
     int slot;                    // the first of its ring_slots
     int rounds;                  // size - 1
-    Transfer (*transfer)[SIDES]; // [rounds] owned
+    Transfer (*transfer)[FLOWS]; // [rounds] owned
     int posted;                  // rounds
     int64_t messages, bytes_sent, bytes_received;
 } RingTransfer;
@@ -178,7 +178,7 @@ void ring_transfer_post(RingTransfer *ring); // the first rounds; the last messa
 // whose header is wrong, or without a header its length, ends the job with EXIT_INTEGRITY. Never
 // blocks.
 void ring_transfer_progress(RingTransfer *ring);
-bool ring_transfer_over(const RingTransfer *ring); // all messages of both sides have arrived
+bool ring_transfer_over(const RingTransfer *ring); // all messages of both flows have arrived
 
 // ---- what is in flight
 

@@ -1,5 +1,5 @@
-// Memory of the CPU backend: host memory, so that copies are plain, and none where a block is both
-// sides of itself.
+// Memory of the CPU backend: host memory, so that copies are plain, and none where a block is its
+// own mirror.
 #include "cells.h"
 #include <string.h>
 

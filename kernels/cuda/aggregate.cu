@@ -68,11 +68,11 @@ static bool spmm_is_used(void) { return word_is(cuda_spmm(), "cusparse"); }
 struct Aggregate {
     DeviceCsr csr;
     Spmm *spmm;                          // where run.spmm is not own
-    int32_t *long_row, *device_long_row; // ascending; one copy for each side
+    int32_t *long_row, *device_long_row; // ascending; one on the host, one on the device
     int64_t long_rows;
     const float *weight; // NULL: the Csr's; cuSPARSE knows these alone
     int lanes;           // of AggregateTask; 0: not measured
-    DeviceRows x; // of the last prepare; borrowed
+    DeviceRows x;        // of the last prepare; borrowed
     const float *right;
 };
 
@@ -164,8 +164,7 @@ void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const D
     task.self = self;
     task.longest = LONG_ROW;
     task.lanes = a->lanes;
-    if (range.begin >= range.end ||
-        (uses_spmm(a) && spmm_rows(a->spmm, &task, range)))
+    if (range.begin >= range.end || (uses_spmm(a) && spmm_rows(a->spmm, &task, range)))
         return;
     // long rows first: they take the longest
     const int32_t *list = a->long_row, *end = list + a->long_rows;

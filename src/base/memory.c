@@ -230,7 +230,7 @@ static size_t total_of(const MemoryForecast *forecast, bool on_device) {
 size_t forecast_total(const MemoryForecast *forecast) { return total_of(forecast, false); }
 size_t forecast_device_total(const MemoryForecast *forecast) { return total_of(forecast, true); }
 
-// The largest unmarked item of a side; -1 if there is none.
+// The largest unmarked item of the host, or of the device; -1 if there is none.
 static int largest_item(const MemoryForecast *forecast, bool on_device, const bool *marked) {
     int best = -1;
     for (int i = 0; i < forecast->count; i++)

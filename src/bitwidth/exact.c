@@ -70,35 +70,35 @@ static void say_proven(Solution *solution, double bound) {
 
 // --- hidden time
 
-typedef struct Side { // a choice that is optimal under some price of time
+typedef struct Priced { // a choice that is optimal under some price of time
     uint8_t *choice;
     Value value;
-} Side;
+} Priced;
 
 typedef struct Search {
     const Problem *problem;
     Solution *solution;
     Normalizers normalizers;
     Weights weights;
-    bool tied;            // lambda is 0: the variance only breaks ties
-    Side longer, shorter; // choices that take more, or less, time than is covered
+    bool tied;              // lambda is 0: the variance only breaks ties
+    Priced longer, shorter; // choices that take more, or less, time than is covered
 } Search;
 
-// Solves under one price of time into `side`. Returns a lower bound of the objective: for s in [0,
-// 1], max(T, hidden) >= s T + (1 - s) hidden.
-static double solve_at(Search *search, double price, Side *side) {
+// Solves under one price of time into `priced`. Returns a lower bound of the objective: for s in
+// [0, 1], max(T, hidden) >= s T + (1 - s) hidden.
+static double solve_at(Search *search, double price, Priced *priced) {
     const Problem *p = search->problem;
     Weights w = search->weights;
-    double gap = solve_rounds(p, (Weights){w.variance, price}, side->choice);
-    put_in_order(p, side->choice);
-    side->value = problem_value(p, side->choice);
-    offer(p, search->solution, "prices", side->choice);
-    return w.variance * (side->value.variance - search->normalizers.v_ut) +
-           price * side->value.seconds + (w.seconds - price) * p->hidden -
+    double gap = solve_rounds(p, (Weights){w.variance, price}, priced->choice);
+    put_in_order(p, priced->choice);
+    priced->value = problem_value(p, priced->choice);
+    offer(p, search->solution, "prices", priced->choice);
+    return w.variance * (priced->value.variance - search->normalizers.v_ut) +
+           price * priced->value.seconds + (w.seconds - price) * p->hidden -
            w.seconds * search->normalizers.t_ut - gap;
 }
 
-// Variance saved per second when a round changes from one side to the other.
+// Variance saved per second when a round changes from one choice to the other.
 static double round_rate(const Problem *p, int round, const uint8_t *from, const uint8_t *to) {
     double gain = 0;
     for (int c = p->round_begin[round]; c < p->round_begin[round + 1]; c++)
@@ -109,7 +109,7 @@ static double round_rate(const Problem *p, int round, const uint8_t *from, const
     return longer > 0 ? gain / longer : INFINITY;
 }
 
-// Changes the shorter side into the longer one, round by round in order of decreasing rate, and
+// Changes the shorter choice into the longer one, round by round in order of decreasing rate, and
 // offers every choice on the way.
 static void mix(Search *search) {
     const Problem *p = search->problem;
@@ -136,8 +136,8 @@ static void mix(Search *search) {
     memory_free(changed);
 }
 
-static void swap(Side *a, Side *b) {
-    Side c = *a;
+static void swap(Priced *a, Priced *b) {
+    Priced c = *a;
     *a = *b;
     *b = c;
 }
@@ -155,15 +155,15 @@ static double highest_price(Search *search, double *bound) {
     return price;
 }
 
-// The chord between the two sides gives the next price, until a solution lies on the chord (Eisner
-// and Severance 1976). Returns the best lower bound found.
+// The chord between the two choices gives the next price, until a solution lies on the chord
+// (Eisner and Severance 1976). Returns the best lower bound found.
 static double search_price(Search *search) {
     double bound, hidden = search->problem->hidden, v = search->weights.variance;
     highest_price(search, &bound);
     if (search->shorter.value.seconds >= hidden)
         return bound; // the best choice takes longer than the covered time: max(T, hidden) is T
     solve_at(search, 0, &search->longer);
-    Side middle = {.choice = ALLOC(uint8_t, search->problem->groups, "choice under a price")};
+    Priced middle = {.choice = ALLOC(uint8_t, search->problem->groups, "choice under a price")};
     for (int i = 0; i < 40 && search->longer.value.seconds > hidden; i++) {
         Value a = search->longer.value, b = search->shorter.value;
         double price = v * (b.variance - a.variance) / (a.seconds - b.seconds);

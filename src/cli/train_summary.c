@@ -8,9 +8,9 @@
 
 static double mebibytes(size_t bytes) { return (double)bytes / (1 << 20); }
 
-// The three largest items of one side.
-static void print_side(const MemoryForecast *forecast, bool on_device, const char *where,
-                       size_t predicted) {
+// The three largest items of the host, or of the device.
+static void print_items(const MemoryForecast *forecast, bool on_device, const char *where,
+                        size_t predicted) {
     bool printed[FORECAST_ITEMS] = {false};
     terminal_detail("memory     predicted %.1f MiB%s for the largest rank; of rank 0:",
                     mebibytes(predicted), where);
@@ -30,9 +30,9 @@ static void print_side(const MemoryForecast *forecast, bool on_device, const cha
 }
 
 static void print_memory(const Trainer *trainer, const RunSummary *summary) {
-    print_side(trainer_forecast(trainer), false, "", summary->predicted);
+    print_items(trainer_forecast(trainer), false, "", summary->predicted);
     if (summary->device_predicted > 0)
-        print_side(trainer_forecast(trainer), true, " of its device", summary->device_predicted);
+        print_items(trainer_forecast(trainer), true, " of its device", summary->device_predicted);
 }
 
 // Counts floats, because rows of different layers differ in width.

@@ -59,7 +59,7 @@ static uint32_t least_kept(const Floats *rows, int64_t *kept) {
 }
 
 void top_keep(const Backend *backend, Rows rows, const int32_t *length, double part) {
-    Floats floats = {.at = host_side(backend, rows.at, NULL),
+    Floats floats = {.at = host_mirror(backend, rows.at, NULL),
                      .count = rows.count,
                      .stride = rows.stride,
                      .length = length,

@@ -18,7 +18,7 @@ void widths_alloc(Widths *widths, const Allocator *allocator, int64_t count) {
     assert(count >= 0 && count <= INT32_MAX);
     *widths = (Widths){.backend = allocator->backend, .count = count};
     widths->place = alloc_device(allocator, place_bytes(count), what);
-    widths->host_place = alloc_pinned_side(allocator, widths->place, place_bytes(count), what);
+    widths->host_place = alloc_pinned_mirror(allocator, widths->place, place_bytes(count), what);
 }
 
 void widths_fill(Widths *widths, int bits) {
@@ -31,7 +31,7 @@ void widths_fill(Widths *widths, int bits) {
 
 void widths_clear(Widths *widths) {
     if (widths->backend != NULL) {
-        pinned_side_free(widths->backend, widths->host_place);
+        pinned_mirror_free(widths->backend, widths->host_place);
         widths->backend->free(widths->place);
     }
     *widths = (Widths){0};

@@ -11,15 +11,15 @@ BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int6
                      .stride = rows_stride(columns),
                      .type = box_rows_are(options)};
     BufferSizes size = {.received = rows_size(received)};
-    for (int side = 0; side < SIDES; side++)
+    for (int flow = 0; flow < FLOWS; flow++)
         for (int g = 0; g + 1 < plan->size; g++)
-            size.message[side] += message_room(options, channel_group_rows(plan, side, g), columns);
+            size.message[flow] += message_room(options, channel_group_rows(plan, flow, g), columns);
     return size;
 }
 
 void buffer_sizes_add(BufferSizes *size, const BufferSizes *more) {
-    for (int side = 0; side < SIDES; side++)
-        size->message[side] = most(size->message[side], more->message[side]);
+    for (int flow = 0; flow < FLOWS; flow++)
+        size->message[flow] = most(size->message[flow], more->message[flow]);
     size->received = most(size->received, more->received);
 }
 
@@ -33,14 +33,14 @@ ExchangeBuffers *exchange_buffers_new(const Backend *backend) {
 }
 
 static void alloc_buffers(ExchangeBuffers *buffers, const Allocator *allocator) {
-    for (int side = 0; side < SIDES; side++)
-        message_block_alloc(&buffers->message[side], allocator, buffers->size.message[side]);
+    for (int flow = 0; flow < FLOWS; flow++)
+        message_block_alloc(&buffers->message[flow], allocator, buffers->size.message[flow]);
     buffers->received = alloc_device(allocator, buffers->size.received, "halo rows");
 }
 
 static void free_buffers(ExchangeBuffers *buffers) {
-    for (int side = 0; side < SIDES; side++)
-        message_block_free(buffers->backend, &buffers->message[side]);
+    for (int flow = 0; flow < FLOWS; flow++)
+        message_block_free(buffers->backend, &buffers->message[flow]);
     buffers->backend->free(buffers->received);
 }
 

@@ -7,7 +7,7 @@
 struct ExchangeBuffers {
     const Backend *backend; // borrowed
     BufferSizes size;
-    MessageBlock message[SIDES]; // owned
+    MessageBlock message[FLOWS]; // owned
     DeviceFloat *received;       // owned
     DeviceEvent *rows_ready;     // owned: the rows to send are computed
     DeviceEvent *rows_read;      // owned: received rows have been read

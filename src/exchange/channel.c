@@ -26,13 +26,13 @@ static RingForm ring_form(const CodecOptions *options) {
                       .tags = TAGS};
 }
 
-static MessageBox box_of(const Channel *channel, const Backend *backend, int side) {
+static MessageBox box_of(const Channel *channel, const Backend *backend, int flow) {
     return (MessageBox){.backend = backend,
                         .options = &channel->options,
-                        .end = side == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
+                        .end = flow == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
                         .columns = channel->columns,
                         .count = channel->plan->size - 1,
-                        .offset = channel_offsets(channel->plan, side)};
+                        .offset = channel_offsets(channel->plan, flow)};
 }
 
 // Allocates or plans everything that belongs to the channel alone.
@@ -41,12 +41,12 @@ static void alloc_channel(Channel *channel, const Allocator *allocator) {
     RingForm form = ring_form(&channel->options);
     const char *skips = "messages that may be left out";
     size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
-    size_t places = (size_t)channel_side_rows(p, OUTGOING) * sizeof(int32_t);
+    size_t places = (size_t)channel_flow_rows(p, OUTGOING) * sizeof(int32_t);
     endpoint_alloc(&channel->endpoint, allocator->forecast, ring_slots(&form, p->size));
     ring_transfer_alloc(&channel->ring, allocator->forecast, p->size, form);
-    for (int side = 0; side < SIDES; side++) {
-        channel->box[side] = box_of(channel, allocator->backend, side);
-        box_alloc(&channel->box[side], allocator);
+    for (int flow = 0; flow < FLOWS; flow++) {
+        channel->box[flow] = box_of(channel, allocator->backend, flow);
+        box_alloc(&channel->box[flow], allocator);
     }
     channel_alloc_sample(channel, allocator);
     channel->send_row = alloc_mirror(allocator, p->send_row, places, "send lists");
@@ -57,38 +57,38 @@ static void alloc_channel(Channel *channel, const Allocator *allocator) {
     }
     if (channel->options.codec->has_widths)
         channel->ranges.square =
-            alloc_host(allocator, (size_t)channel_side_rows(p, OUTGOING) * sizeof(float),
+            alloc_host(allocator, (size_t)channel_flow_rows(p, OUTGOING) * sizeof(float),
                        "ranges of messages");
 }
 
 // A group without rows has no message.
-static void lay_out_side(Channel *channel, int side) {
+static void lay_out_flow(Channel *channel, int flow) {
     for (int g = 0; g < channel->ring.rounds; g++) {
-        Transfer *transfer = &channel->ring.transfer[g][side];
-        int64_t rows = box_rows(&channel->box[side], g);
+        Transfer *transfer = &channel->ring.transfer[g][flow];
+        int64_t rows = box_rows(&channel->box[flow], g);
         uint32_t rank = (uint32_t)channel->plan->rank, peer = (uint32_t)transfer->peer;
         MessageHeader header = {.layer = (uint8_t)channel->id.layer,
                                 .direction = (uint8_t)channel->id.direction,
                                 .epoch = channel->epoch,
-                                .source = side == OUTGOING ? rank : peer,
-                                .target = side == OUTGOING ? peer : rank,
+                                .source = flow == OUTGOING ? rank : peer,
+                                .target = flow == OUTGOING ? peer : rank,
                                 .columns = (uint32_t)channel->columns,
                                 .sequence = channel->sequence,
                                 .rows = (uint64_t)rows};
         bool varies = channel->step.codec->varies, skips = channel_may_skip(channel);
         transfer->varies = (varies || skips) && rows > 0;
         transfer->whole = skips && !varies;
-        transfer->bytes = box_bytes(&channel->box[side], channel->step, g);
-        transfer->payload = box_host_message(&channel->box[side], g);
+        transfer->bytes = box_bytes(&channel->box[flow], channel->step, g);
+        transfer->payload = box_host_message(&channel->box[flow], g);
         header.bytes = (uint64_t)transfer->bytes;
-        *(side == OUTGOING ? &transfer->header : &transfer->expected) = header;
+        *(flow == OUTGOING ? &transfer->header : &transfer->expected) = header;
     }
 }
 
 void channel_lay_out(Channel *channel, BoxStep step) {
     channel->step = step;
-    for (int side = 0; side < SIDES; side++)
-        lay_out_side(channel, side);
+    for (int flow = 0; flow < FLOWS; flow++)
+        lay_out_flow(channel, flow);
 }
 
 // The id of the row at a place of the send list, for what is remembered of it.
@@ -118,9 +118,9 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
     alloc_channel(channel, &(Allocator){.backend = buffers->backend});
     endpoint_open(&channel->endpoint, plan->comm);
     ring_transfer_open(&channel->ring, &channel->endpoint, 0);
-    for (int side = 0; side < SIDES; side++) {
-        channel->box[side].block = &buffers->message[side];
-        box_open(&channel->box[side], id_at, plan);
+    for (int flow = 0; flow < FLOWS; flow++) {
+        channel->box[flow].block = &buffers->message[flow];
+        box_open(&channel->box[flow], id_at, plan);
     }
     channel_open_sample(channel);
     return channel;
@@ -138,8 +138,8 @@ void channel_free(Channel *channel) {
     channel_clear_sample(channel);
     mirror_free(channel->buffers->backend, channel->source_id);
     mirror_free(channel->buffers->backend, channel->send_row);
-    for (int side = 0; side < SIDES; side++)
-        box_clear(&channel->box[side]);
+    for (int flow = 0; flow < FLOWS; flow++)
+        box_clear(&channel->box[flow]);
     ring_transfer_clear(&channel->ring);
     endpoint_clear(&channel->endpoint);
     memory_free(channel);

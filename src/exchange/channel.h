@@ -11,18 +11,18 @@ typedef enum ChannelState {
     CHANNEL_RECEIVED
 } ChannelState;
 
-// The rows of one side that travel, of a sampled exchange.
+// The rows of one flow that travel, of a sampled exchange.
 typedef struct SampledRows {
     int64_t *offset;          // [size] owned: of the messages, in rows that travel
-    uint8_t *drawn;           // [rows of the side] owned: 1: the row travels
+    uint8_t *drawn;           // [rows of the flow] owned: 1: the row travels
     uint8_t *bits;            // owned: widths of those that travel; NULL without widths
-    int32_t *list;            // [rows of the side] owned: see sample.c
+    int32_t *list;            // [rows of the flow] owned: see sample.c
     DeviceInt32 *device_list; // owned: the same on the device
 } SampledRows;
 
 typedef struct Sample { // CodecOptions.sample
     bool on;            // in the current exchange
-    SampledRows rows[SIDES];
+    SampledRows rows[FLOWS];
     DeviceFloat *factor; // [rows of the longest received message] owned: 1/P each
     Rows zero;           // one row, owned: of those that do not travel
 } Sample;
@@ -46,7 +46,7 @@ struct Channel {
     int64_t *age;      // [groups] owned: how many exchanges ago, in the next one, the rows that the
                        // reader has were sent; 0: never. Both NULL where none may be left out
     int64_t skipped;   // messages since the start
-    MessageBox box[SIDES];
+    MessageBox box[FLOWS];
     const DeviceInt32 *send_row; // mirrors of the plan's send list and ids
     const DeviceInt64 *source_id;
     RangeStatistics ranges;
@@ -62,17 +62,17 @@ struct Channel {
     ChannelSeconds seconds;
 };
 
-// Offsets of the groups of one side's list.
-static inline const int64_t *channel_offsets(const HaloPlan *plan, int side) {
-    return side == INCOMING ? plan->receive_offset : plan->send_offset;
+// Offsets of the groups of one flow's list.
+static inline const int64_t *channel_offsets(const HaloPlan *plan, int flow) {
+    return flow == INCOMING ? plan->receive_offset : plan->send_offset;
 }
-static inline int64_t channel_group_rows(const HaloPlan *plan, int side, int group) {
-    const int64_t *offset = channel_offsets(plan, side);
+static inline int64_t channel_group_rows(const HaloPlan *plan, int flow, int group) {
+    const int64_t *offset = channel_offsets(plan, flow);
     return offset[group + 1] - offset[group];
 }
 
-static inline int64_t channel_side_rows(const HaloPlan *plan, int side) {
-    return channel_offsets(plan, side)[plan->size - 1];
+static inline int64_t channel_flow_rows(const HaloPlan *plan, int flow) {
+    return channel_offsets(plan, flow)[plan->size - 1];
 }
 
 // May messages of the current exchange be left out? Not those of one that is not coded.
@@ -129,11 +129,11 @@ void channel_spread(Channel *channel, Rows rows, int group);
 void channel_move(void *channel);        // of InFlight: progresses its messages
 void channel_receive_all(void *channel); // of InFlight: what is left of an exchange
 // Records a message in the trace, if there is one.
-void channel_trace(Channel *channel, int group, int side, double end);
+void channel_trace(Channel *channel, int group, int flow, double end);
 void channel_note_read(Channel *channel); // after the work that reads the received rows
 // Blocks until received messages are uploaded and decoded, so that new ones may arrive.
 void channel_wait_decoded(Channel *channel);
 // Blocks until a message has been received or sent.
-void channel_wait_for(Channel *channel, int group, int side);
+void channel_wait_for(Channel *channel, int group, int flow);
 
 #endif

@@ -4,15 +4,15 @@
 
 #include <stdio.h>
 
-void channel_trace(Channel *channel, int group, int side, double end) {
-    const Transfer *transfer = &channel->ring.transfer[group][side];
+void channel_trace(Channel *channel, int group, int flow, double end) {
+    const Transfer *transfer = &channel->ring.transfer[group][flow];
     const Timers *timers = timers_in_use();
     if (timers == NULL || transfer->bytes == 0)
         return;
     trace_add(timers->trace, (TraceEvent){.begin = channel->posted_at,
                                           .end = end,
                                           .peer = transfer->peer,
-                                          .kind = side == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
+                                          .kind = flow == OUTGOING ? TRACE_POST : TRACE_MESSAGE,
                                           .layer = (int16_t)channel->id.layer,
                                           .direction = (int16_t)channel->id.direction});
 }
@@ -67,17 +67,17 @@ static bool one_more(void *context) {
            waiting->transfer->done == waiting->transfer->pieces;
 }
 
-void channel_wait_for(Channel *channel, int group, int side) {
+void channel_wait_for(Channel *channel, int group, int flow) {
     RingTransfer *ring = &channel->ring;
-    const Transfer *transfer = &ring->transfer[group][side];
+    const Transfer *transfer = &ring->transfer[group][flow];
     char what[128];
     snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d",
              channel->id.layer, direction_name(channel->id.direction), channel->epoch,
-             side == INCOMING ? "from" : "to", transfer->peer);
+             flow == INCOMING ? "from" : "to", transfer->peer);
     while (transfer->done < transfer->pieces) {
         MessageWait waiting = {ring, transfer, transfer->done};
         comm_wait_until(channel->plan->comm, one_more, &waiting, what);
-        if (side == INCOMING && transfer->header_done && channel->state == CHANNEL_POSTED)
+        if (flow == INCOMING && transfer->header_done && channel->state == CHANNEL_POSTED)
             check_message(transfer, NULL);
     }
 }

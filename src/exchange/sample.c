@@ -29,24 +29,24 @@ static int64_t longest_group(const HaloPlan *plan) {
     return most;
 }
 
-static void alloc_side(SampledRows *rows, const Allocator *allocator, const HaloPlan *plan,
-                       int side, bool has_widths) {
+static void alloc_flow(SampledRows *rows, const Allocator *allocator, const HaloPlan *plan,
+                       int flow, bool has_widths) {
     const char *what = "sampled rows";
-    size_t count = (size_t)channel_side_rows(plan, side), bytes = count * sizeof *rows->list;
+    size_t count = (size_t)channel_flow_rows(plan, flow), bytes = count * sizeof *rows->list;
     rows->offset = alloc_host(allocator, (size_t)plan->size * sizeof *rows->offset, what);
     rows->drawn = alloc_host(allocator, count, what);
     if (has_widths)
         rows->bits = alloc_host(allocator, count, what);
     rows->device_list = alloc_device(allocator, bytes, what);
-    rows->list = alloc_pinned_side(allocator, rows->device_list, bytes, what);
+    rows->list = alloc_pinned_mirror(allocator, rows->device_list, bytes, what);
 }
 
 void channel_alloc_sample(Channel *channel, const Allocator *allocator) {
     Sample *sample = &channel->sample;
     if (!is_sampled(channel))
         return;
-    for (int side = 0; side < SIDES; side++)
-        alloc_side(&sample->rows[side], allocator, channel->plan, side,
+    for (int flow = 0; flow < FLOWS; flow++)
+        alloc_flow(&sample->rows[flow], allocator, channel->plan, flow,
                    channel->options.codec->has_widths);
     sample->factor = alloc_device(allocator, (size_t)longest_group(channel->plan) * sizeof(float),
                                   "sampled rows");
@@ -59,13 +59,13 @@ void channel_open_sample(Channel *channel) {
     if (!is_sampled(channel))
         return;
     size_t bytes = (size_t)count * sizeof(float);
-    float *factor = pinned_side(b, channel->sample.factor, bytes, "sampled rows");
+    float *factor = pinned_mirror(b, channel->sample.factor, bytes, "sampled rows");
     for (int64_t k = 0; k < count; k++)
         factor[k] = (float)(1 / channel->options.sample.probability);
     b->message_upload(channel->sample.factor, factor, bytes);
     b->message_zero(channel->sample.zero.at, rows_bytes(1, channel->columns));
     b->finish(NULL);
-    pinned_side_free(b, factor);
+    pinned_mirror_free(b, factor);
 }
 
 void channel_clear_sample(Channel *channel) {
@@ -73,19 +73,19 @@ void channel_clear_sample(Channel *channel) {
     Sample *sample = &channel->sample;
     rows_free(b, &sample->zero);
     b->free(sample->factor);
-    for (int side = 0; side < SIDES; side++) {
-        pinned_side_free(b, sample->rows[side].list);
-        b->free(sample->rows[side].device_list);
-        memory_free(sample->rows[side].bits);
-        memory_free(sample->rows[side].drawn);
-        memory_free(sample->rows[side].offset);
+    for (int flow = 0; flow < FLOWS; flow++) {
+        pinned_mirror_free(b, sample->rows[flow].list);
+        b->free(sample->rows[flow].device_list);
+        memory_free(sample->rows[flow].bits);
+        memory_free(sample->rows[flow].drawn);
+        memory_free(sample->rows[flow].offset);
     }
 }
 
 // ---- drawing
 
-static int64_t id_of(const HaloPlan *plan, int side, int64_t place) {
-    return side == INCOMING ? plan->halo_id[place] : plan->source_id[plan->send_row[place]];
+static int64_t id_of(const HaloPlan *plan, int flow, int64_t place) {
+    return flow == INCOMING ? plan->halo_id[place] : plan->source_id[plan->send_row[place]];
 }
 
 bool sample_draws(const CodecOptions *options, ExchangeContext context, int64_t id, int sender,
@@ -96,30 +96,30 @@ bool sample_draws(const CodecOptions *options, ExchangeContext context, int64_t 
            options->sample.probability;
 }
 
-static void draw_group(const Channel *channel, ExchangeContext context, int side, int group) {
+static void draw_group(const Channel *channel, ExchangeContext context, int flow, int group) {
     const HaloPlan *p = channel->plan;
-    const int64_t *offset = channel_offsets(p, side);
-    int peer = channel->ring.transfer[group][side].peer;
-    int sender = side == INCOMING ? peer : p->rank, reader = side == INCOMING ? p->rank : peer;
-    uint8_t *drawn = channel->sample.rows[side].drawn;
+    const int64_t *offset = channel_offsets(p, flow);
+    int peer = channel->ring.transfer[group][flow].peer;
+    int sender = flow == INCOMING ? peer : p->rank, reader = flow == INCOMING ? p->rank : peer;
+    uint8_t *drawn = channel->sample.rows[flow].drawn;
 #pragma omp parallel for schedule(static)
     for (int64_t k = offset[group]; k < offset[group + 1]; k++)
-        drawn[k] = sample_draws(&channel->options, context, id_of(p, side, k), sender, reader);
+        drawn[k] = sample_draws(&channel->options, context, id_of(p, flow, k), sender, reader);
 }
 
 // The list of a message to send has its rows; that of a received one says for each halo row which
 // row of the message it is. Behind the last row of a message lies the zero.
-static void list_group(const Channel *channel, int side, int group) {
+static void list_group(const Channel *channel, int flow, int group) {
     const HaloPlan *p = channel->plan;
-    const SampledRows *rows = &channel->sample.rows[side];
-    const int64_t *offset = channel_offsets(p, side);
+    const SampledRows *rows = &channel->sample.rows[flow];
+    const int64_t *offset = channel_offsets(p, flow);
     int64_t begin = rows->offset[group], count = 0, next = 0;
     for (int64_t k = offset[group]; k < offset[group + 1]; k++)
         count += rows->drawn[k];
     for (int64_t k = offset[group]; k < offset[group + 1]; k++) {
         if (rows->drawn[k] && rows->bits != NULL)
-            rows->bits[begin + next] = channel->box[side].bits[k];
-        if (side == INCOMING)
+            rows->bits[begin + next] = channel->box[flow].bits[k];
+        if (flow == INCOMING)
             rows->list[k] = (int32_t)(rows->drawn[k] ? next : count);
         else if (rows->drawn[k])
             rows->list[begin + next] = p->send_row[k];
@@ -128,22 +128,22 @@ static void list_group(const Channel *channel, int side, int group) {
     rows->offset[group + 1] = begin + count;
 }
 
-static void draw_side(Channel *channel, ExchangeContext context, int side) {
-    const SampledRows *rows = &channel->sample.rows[side];
+static void draw_flow(Channel *channel, ExchangeContext context, int flow) {
+    const SampledRows *rows = &channel->sample.rows[flow];
     for (int g = 0; g + 1 < channel->plan->size; g++) {
-        draw_group(channel, context, side, g);
-        list_group(channel, side, g);
+        draw_group(channel, context, flow, g);
+        list_group(channel, flow, g);
     }
     channel->buffers->backend->message_upload(rows->device_list, rows->list,
-                                              (size_t)channel_side_rows(channel->plan, side) *
+                                              (size_t)channel_flow_rows(channel->plan, flow) *
                                                   sizeof *rows->list);
-    box_hold(&channel->box[side], rows->offset, rows->bits);
+    box_hold(&channel->box[flow], rows->offset, rows->bits);
 }
 
 void channel_draw_all(Channel *channel) {
-    for (int side = 0; side < SIDES && channel->sample.on; side++)
-        box_hold(&channel->box[side], channel_offsets(channel->plan, side),
-                 channel->box[side].bits);
+    for (int flow = 0; flow < FLOWS && channel->sample.on; flow++)
+        box_hold(&channel->box[flow], channel_offsets(channel->plan, flow),
+                 channel->box[flow].bits);
     channel->sample.on = false;
 }
 
@@ -153,8 +153,8 @@ void channel_draw(Channel *channel, ExchangeContext context, const Poll *poll) {
         return;
     }
     channel->buffers->backend->finish(poll); // the last lists may not be uploaded yet
-    for (int side = 0; side < SIDES; side++)
-        draw_side(channel, context, side);
+    for (int flow = 0; flow < FLOWS; flow++)
+        draw_flow(channel, context, flow);
     channel->sample.on = true;
 }
 

@@ -46,8 +46,8 @@ static void save_residuals(const Channel *channel, StateWriter *writer) {
     name_of(name, channel, "direct");
     state_put(writer, name, TENSOR_I64, 1, &direct);
     exchange_name(channel->id, name);
-    for (int side = 0; side < SIDES; side++)
-        box_save(&channel->box[side], name, writer);
+    for (int flow = 0; flow < FLOWS; flow++)
+        box_save(&channel->box[flow], name, writer);
 }
 
 // How old the rows are that each reader has.
@@ -110,8 +110,8 @@ static bool restore_residuals(Channel *channel, const StateReader *reader, Error
     ok = ok && state_get(reader, name, TENSOR_I64, 1, &direct, err);
     channel->direct = direct != 0;
     exchange_name(channel->id, name);
-    for (int side = 0; ok && side < SIDES; side++)
-        ok = box_restore(&channel->box[side], name, reader, err);
+    for (int flow = 0; ok && flow < FLOWS; flow++)
+        ok = box_restore(&channel->box[flow], name, reader, err);
     return ok;
 }
 

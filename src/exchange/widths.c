@@ -27,14 +27,14 @@ RangeStatistics *channel_ranges(Channel *channel) {
 void channel_ranges_reset(Channel *channel) {
     channel->ranges.exchanges = 0;
     memset(channel->ranges.square, 0,
-           (size_t)channel_side_rows(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
+           (size_t)channel_flow_rows(channel->plan, OUTGOING) * sizeof *channel->ranges.square);
 }
 
 // A row of D values in steps of S adds D S^2 / 6 on average (ALGORITHMS A.1).
 double channel_noise(const Channel *channel) {
     const MessageBox *box = &channel->box[OUTGOING];
     double sum = 0;
-    for (int64_t k = 0; k < channel_side_rows(channel->plan, OUTGOING); k++) {
+    for (int64_t k = 0; k < channel_flow_rows(channel->plan, OUTGOING); k++) {
         double step = (double)box->range[k] / (double)((1 << box->bits[k]) - 1);
         sum += step * step;
     }

@@ -13,7 +13,7 @@
 // ---- floats
 
 static float *row_at(const Coding *c, Rows rows, int64_t i) {
-    return (float *)host_side(c->cpu, rows.at, NULL) + i * rows.stride;
+    return (float *)host_mirror(c->cpu, rows.at, NULL) + i * rows.stride;
 }
 
 // Row i holds the floats of bucket first + i, filled up with zeros.
@@ -48,8 +48,8 @@ static int chunk_index(const GradSync *sync, const Chunk *chunk) {
     return (int)(chunk - sync->chunk);
 }
 
-static int message_at(const GradSync *sync, const Chunk *chunk, int way, int side, int i) {
-    return chunk_index(sync, chunk) * messages_of(sync->coding, way, side) + i;
+static int message_at(const GradSync *sync, const Chunk *chunk, int way, int flow, int i) {
+    return chunk_index(sync, chunk) * messages_of(sync->coding, way, flow) + i;
 }
 
 static BoxStep step_of(const GradSync *sync, int way) {

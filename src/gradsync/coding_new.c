@@ -8,10 +8,10 @@
 static const char *const what = "coded gradients";
 
 // The rank whose slice message i of a chunk holds.
-static int owner_of(const Coding *c, int way, int side, int i) {
-    if (way == UP && side == OUTGOING)
+static int owner_of(const Coding *c, int way, int flow, int i) {
+    if (way == UP && flow == OUTGOING)
         return ring_reader(c->rank, i, c->size);
-    return way == DOWN && side == INCOMING ? i : c->rank;
+    return way == DOWN && flow == INCOMING ? i : c->rank;
 }
 
 void *alloc_anyway(MemoryForecast *forecast, size_t bytes, const char *name) {
@@ -21,24 +21,24 @@ void *alloc_anyway(MemoryForecast *forecast, size_t bytes, const char *name) {
 }
 
 static void alloc_box(Coding *c, const GradSync *sync, int64_t bucket, const Allocator *allocator,
-                      int way, int side) {
-    int each = messages_of(c, way, side), count = sync->chunks * each;
+                      int way, int flow) {
+    int each = messages_of(c, way, flow), count = sync->chunks * each;
     int64_t *offset = alloc_anyway(allocator->forecast, (size_t)(count + 1) * sizeof *offset, what);
     for (int i = 0; i < count; i++)
         offset[i + 1] =
-            offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, side, i % each));
-    c->offset[way][side] = offset;
-    c->lengths[way][side] = alloc_host(allocator, (size_t)count * sizeof **c->lengths[way], what);
-    c->box[way][side] = (MessageBox){.backend = c->cpu,
+            offset[i] + slice_units(&sync->chunk[i / each], owner_of(c, way, flow, i % each));
+    c->offset[way][flow] = offset;
+    c->lengths[way][flow] = alloc_host(allocator, (size_t)count * sizeof **c->lengths[way], what);
+    c->box[way][flow] = (MessageBox){.backend = c->cpu,
                                      .options = &c->options[way],
-                                     .end = side == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
+                                     .end = flow == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
                                      .columns = bucket,
                                      .count = count,
                                      .offset = offset,
-                                     .length = c->lengths[way][side],
-                                     .block = &c->block[way][side]};
-    box_alloc(&c->box[way][side], allocator);
-    message_block_alloc(&c->block[way][side], allocator, box_room(&c->box[way][side]));
+                                     .length = c->lengths[way][flow],
+                                     .block = &c->block[way][flow]};
+    box_alloc(&c->box[way][flow], allocator);
+    message_block_alloc(&c->block[way][flow], allocator, box_room(&c->box[way][flow]));
 }
 
 static int64_t longest_slice(const GradSync *sync) {
@@ -91,8 +91,8 @@ Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryForecast *f
     set_spans(c, form, forecast);
     coding_set_bits(c, GRADIENT_BITS_MOST); // room for whatever is chosen
     for (int way = 0; way < WAYS; way++)
-        for (int side = 0; side < SIDES; side++)
-            alloc_box(c, sync, form->bucket, &host, way, side);
+        for (int flow = 0; flow < FLOWS; flow++)
+            alloc_box(c, sync, form->bucket, &host, way, flow);
     alloc_scratch(c, sync, form->bucket, &host);
     return c;
 }
@@ -114,12 +114,12 @@ static int64_t bucket_at(const void *context, int64_t place) {
     return slice_begin(&places->sync->chunk[i / each], owner) + place - offset[i];
 }
 
-static void set_lengths(const GradSync *sync, int way, int side) {
+static void set_lengths(const GradSync *sync, int way, int flow) {
     Coding *c = sync->coding;
-    int each = messages_of(c, way, side);
-    for (int i = 0; i < c->box[way][side].count; i++)
-        c->lengths[way][side][i] =
-            c->length + slice_begin(&sync->chunk[i / each], owner_of(c, way, side, i % each));
+    int each = messages_of(c, way, flow);
+    for (int i = 0; i < c->box[way][flow].count; i++)
+        c->lengths[way][flow][i] =
+            c->length + slice_begin(&sync->chunk[i / each], owner_of(c, way, flow, i % each));
 }
 
 void coding_open(GradSync *sync) {
@@ -130,9 +130,9 @@ void coding_open(GradSync *sync) {
     for (int64_t i = 0; i < c->slice.count; i++)
         c->row[i] = (int32_t)i;
     for (int way = 0; way < WAYS; way++) {
-        for (int side = 0; side < SIDES; side++) {
-            set_lengths(sync, way, side);
-            box_open(&c->box[way][side], bucket_at, &(Places){sync, way});
+        for (int flow = 0; flow < FLOWS; flow++) {
+            set_lengths(sync, way, flow);
+            box_open(&c->box[way][flow], bucket_at, &(Places){sync, way});
         }
         box_encode_begin(&c->box[way][OUTGOING]);
     }
@@ -151,11 +151,11 @@ void coding_free(Coding *c) {
     rows_free(c->cpu, &c->sum);
     rows_free(c->cpu, &c->slice);
     for (int way = 0; way < WAYS; way++)
-        for (int side = 0; side < SIDES; side++) {
-            message_block_free(c->cpu, &c->block[way][side]);
-            box_clear(&c->box[way][side]);
-            memory_free(c->lengths[way][side]);
-            memory_free(c->offset[way][side]);
+        for (int flow = 0; flow < FLOWS; flow++) {
+            message_block_free(c->cpu, &c->block[way][flow]);
+            box_clear(&c->box[way][flow]);
+            memory_free(c->lengths[way][flow]);
+            memory_free(c->offset[way][flow]);
         }
     memory_free(c);
 }

@@ -45,8 +45,8 @@ static bool save(void *owner, StateWriter *writer, Error *err) {
         state_put(writer, "gradients.square", TENSOR_F64, bits->epochs, bits->square);
     }
     for (int way = 0; way < WAYS; way++)
-        for (int side = 0; side < SIDES; side++)
-            box_save(&sync->coding->box[way][side], name_of[way], writer);
+        for (int flow = 0; flow < FLOWS; flow++)
+            box_save(&sync->coding->box[way][flow], name_of[way], writer);
     return true;
 }
 
@@ -68,8 +68,8 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
     if (ok)
         coding_set_bits(sync->coding, bits);
     for (int way = 0; way < WAYS; way++)
-        for (int side = 0; ok && side < SIDES; side++)
-            ok = box_restore(&sync->coding->box[way][side], name_of[way], reader, err);
+        for (int flow = 0; ok && flow < FLOWS; flow++)
+            ok = box_restore(&sync->coding->box[way][flow], name_of[way], reader, err);
     return ok;
 }
 

@@ -47,7 +47,7 @@ struct GradSync {
     int64_t made;           // floats [made, count) are made
     const Backend *backend; // borrowed
     DeviceFloat *gradient;  // borrowed from the first gradsync_made to gradsync_finish
-    float *shares;          // its host side, which messages are made of
+    float *shares;          // its host mirror, which messages are made of
     float *pinned;          // [count] owned: that, where the host may not touch the gradient
     int chunks;
     int flown; // chunks that were sent for this sum: the last ones of the array
@@ -122,11 +122,11 @@ struct Coding {
     const Backend *cpu;
     CodecOptions options[WAYS];
     int size, rank;
-    MessageBox box[WAYS][SIDES];
-    MessageBlock block[WAYS][SIDES];
-    int64_t *offset[WAYS][SIDES];         // owned
+    MessageBox box[WAYS][FLOWS];
+    MessageBlock block[WAYS][FLOWS];
+    int64_t *offset[WAYS][FLOWS];         // owned
     int32_t *length;                      // [units] owned: floats of each bucket
-    const int32_t **lengths[WAYS][SIDES]; // owned: where the lengths of each message begin
+    const int32_t **lengths[WAYS][FLOWS]; // owned: where the lengths of each message begin
     Rows slice;          // [units of the longest slice] owned: of the share or sum at hand
     Rows sum;            // [units of the own slices] owned
     int64_t *id;         // [units] owned: 0, 1, 2, ...
@@ -138,8 +138,8 @@ struct Coding {
 };
 
 // Messages of a chunk.
-static inline int messages_of(const Coding *c, int way, int side) {
-    return way == UP ? c->size - 1 : side == OUTGOING ? 1 : c->size;
+static inline int messages_of(const Coding *c, int way, int flow) {
+    return way == UP ? c->size - 1 : flow == OUTGOING ? 1 : c->size;
 }
 
 // ---- coding_new.c; plan NULL: allocates

@@ -70,7 +70,7 @@ static void alloc_floats(LowRank *l, const Allocator *host) {
     for (int s = 0; s < SUMS; s++) {
         size_t bytes = memory_product(l->floats[s], sizeof(float));
         l->gradient[s] = alloc_device(host, bytes, what);
-        l->factor[s] = host_side(l->cpu, l->gradient[s], NULL);
+        l->factor[s] = host_mirror(l->cpu, l->gradient[s], NULL);
     }
     l->kept = alloc_host(host, memory_product(l->floats[SECOND], sizeof *l->kept), what);
     l->error = alloc_host(host, memory_product(l->errors, sizeof *l->error), what);

@@ -9,7 +9,7 @@
 #include <math.h>
 
 static const float *floats_at(const Coding *c, Rows rows) {
-    return (const float *)host_side(c->cpu, rows.at, NULL);
+    return (const float *)host_mirror(c->cpu, rows.at, NULL);
 }
 
 static int64_t floats_in(Rows rows) { return rows.count * rows.stride; }
@@ -68,7 +68,7 @@ void note_memory(Coding *c, int chunk, int owner, int message, Rows rows) {
         return;
     DeviceByte *memory = byte_at(of->memory, (int64_t)of->place[message]);
     compare(moments_at(c, chunk, owner), floats_at(c, rows),
-            host_side(c->cpu, (void *)memory, NULL), residual->after_decode != NULL,
+            host_mirror(c->cpu, (void *)memory, NULL), residual->after_decode != NULL,
             floats_in(rows));
 }
 

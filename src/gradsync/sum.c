@@ -215,7 +215,7 @@ void sum_made(GradSync *sync, DeviceFloat *gradient, int64_t from) {
     assert(0 <= from && from <= sync->made); // more than made: the last sum was not finished
     assert(sync->flown == 0 || sync->gradient == gradient);
     sync->gradient = gradient;
-    sync->shares = host_side(sync->backend, gradient, sync->pinned);
+    sync->shares = host_mirror(sync->backend, gradient, sync->pinned);
     sync->made = from;
     while (sync->flown < sync->chunks) {
         Chunk *next = &sync->chunk[sync->chunks - 1 - sync->flown];

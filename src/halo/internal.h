@@ -53,6 +53,6 @@ typedef struct Making {
     Requests sent, received;
 } Making;
 Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *comm);
-void pattern_make_reader_side(void *making); // fills Making.pattern and Making.sent
+void pattern_make_reader_part(void *making); // fills Making.pattern and Making.sent
 
 #endif

@@ -1,4 +1,4 @@
-// Patterns in outline. A reader's side of a Pattern needs its own shard only, and it says what the
+// Patterns in outline. A reader's part of a Pattern needs its own shard only, and it says what the
 // owners must send; so one process that opens all shards of a cut, one reader after the other,
 // learns the sizes of all Patterns without a message, and keeps no more than these sizes.
 #include "internal.h"
@@ -61,7 +61,7 @@ void pattern_count(PatternCounts *counts, const Shard *shard, int parts, const P
         Comm comm = {.rank = p, .size = parts};
         Making making = {
             .pattern = pattern_begin(&shard[p], kind, &comm), .shard = &shard[p], .limit = limit};
-        pattern_make_reader_side(&making);
+        pattern_make_reader_part(&making);
         count_reader(&counts[p], making.pattern, &shard[p], kind, share_with);
         count_owners(counts, &making.sent, p, parts);
         requests_clear(&making.sent);

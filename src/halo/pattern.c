@@ -231,7 +231,7 @@ static void find_central(Pattern *pattern) {
 // ---- building
 
 // Steps 1 to 3, without communication.
-void pattern_make_reader_side(void *context) {
+void pattern_make_reader_part(void *context) {
     Making *m = context;
     Pattern *pattern = m->pattern;
     const ShardRelation *edges = &m->shard->relation[pattern->kind.relation];
@@ -248,7 +248,7 @@ void pattern_make_reader_side(void *context) {
 }
 
 // Step 4.
-static void build_sender_side(void *context) {
+static void build_sender_part(void *context) {
     Making *m = context;
     const ShardRelation *edges = &m->shard->relation[m->pattern->kind.relation];
     requests_apply(m->pattern, m->shard, &m->received, edges->weight != NULL);
@@ -280,10 +280,10 @@ Pattern *pattern_new(const Shard *shard, const PatternKind *kind, const Pattern 
     int64_t *limit = ALLOC(int64_t, comm->size, "sources of all ranks");
     comm_all_gather(comm, &pattern->plan.sources, limit, sizeof *limit);
     Making making = {.pattern = pattern, .shard = shard, .share_with = share_with, .limit = limit};
-    comm_on_helper(comm, pattern_make_reader_side, &making);
+    comm_on_helper(comm, pattern_make_reader_part, &making);
     requests_exchange(&making.received, &making.sent, comm);
     requests_clear(&making.sent);
-    comm_on_helper(comm, build_sender_side, &making);
+    comm_on_helper(comm, build_sender_part, &making);
     memory_free(limit);
     CHECK(pattern_is_valid(pattern, true), EXIT_INTEGRITY,
           "the shards of the ranks do not fit each other; remove the folder data.cache");

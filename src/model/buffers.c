@@ -177,8 +177,8 @@ static void alloc_counts(Model *m, const Allocator *allocator) {
     const char *what = "metric counts";
     m->device_counts = alloc_device(allocator, counts_bytes(m), what);
     m->device_loss = alloc_device(allocator, LOSS_BYTES, what);
-    m->counts = alloc_pinned_side(allocator, m->device_counts, counts_bytes(m), what);
-    m->loss = alloc_pinned_side(allocator, m->device_loss, LOSS_BYTES, what);
+    m->counts = alloc_pinned_mirror(allocator, m->device_counts, counts_bytes(m), what);
+    m->loss = alloc_pinned_mirror(allocator, m->device_loss, LOSS_BYTES, what);
     if (m->parts.shard->numeric)
         alloc_errors(m, allocator);
 }
@@ -281,8 +281,8 @@ static void free_layer(Model *m, int l) {
 void free_buffers(Model *m) {
     const Backend *b = m->parts.backend;
     free_errors(m);
-    pinned_side_free(b, m->loss);
-    pinned_side_free(b, m->counts);
+    pinned_mirror_free(b, m->loss);
+    pinned_mirror_free(b, m->counts);
     b->free(m->device_loss);
     b->free(m->device_counts);
     b->free(m->column_scratch);

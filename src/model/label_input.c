@@ -92,8 +92,9 @@ void alloc_label_input(Model *m, const Allocator *allocator) {
     in->halo_drawn = alloc_rows(allocator, halo, classes, what);
     in->drawn = alloc_device(allocator, (size_t)n * sizeof(float), what);
     in->drawn_too = alloc_device(allocator, (size_t)halo * sizeof(float), what);
-    in->host = alloc_pinned_side(allocator, in->drawn, (size_t)n * sizeof(float), what);
-    in->host_too = alloc_pinned_side(allocator, in->drawn_too, (size_t)halo * sizeof(float), what);
+    in->host = alloc_pinned_mirror(allocator, in->drawn, (size_t)n * sizeof(float), what);
+    in->host_too =
+        alloc_pinned_mirror(allocator, in->drawn_too, (size_t)halo * sizeof(float), what);
     in->row = alloc_pinned(allocator, (size_t)n * sizeof(float), what);
 }
 
@@ -102,8 +103,8 @@ void free_label_input(Model *m) {
     LabelInput *in = &m->label;
     if (in->row != NULL) {
         b->free_pinned(in->row);
-        pinned_side_free(b, in->host_too);
-        pinned_side_free(b, in->host);
+        pinned_mirror_free(b, in->host_too);
+        pinned_mirror_free(b, in->host);
         b->free(in->drawn_too);
         b->free(in->drawn);
     }

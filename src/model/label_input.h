@@ -11,7 +11,7 @@ typedef struct LabelInput {
     Rows own_drawn, halo_drawn;     // the same of the nodes that an epoch draws
     Rows a;                         // [N, K] A_Y, their aggregate
     DeviceFloat *drawn, *drawn_too; // [N], [H] 1: the node is an input of the epoch
-    float *host, *host_too;         // the host's sides of these
+    float *host, *host_too;         // the host's mirrors of these
     float *row;                     // [N] weights of rows: 1 of a training node that is none
 } LabelInput;
 

@@ -51,12 +51,12 @@ static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
     const char *what = "diagonals";
     size_t bytes = (size_t)p->rows * sizeof(float);
     DeviceFloat *device = b->alloc(left_own_bytes(p), what);
-    float *own = pinned_side(b, device, bytes, what);
+    float *own = pinned_mirror(b, device, bytes, what);
     memcpy(own, block->left, bytes);
     for (int64_t k = 0; k < p->halo.rows; k++)
         own[p->halo_row[k]] = 1;
     b->upload(device, own, bytes);
-    pinned_side_free(b, own);
+    pinned_mirror_free(b, own);
     return device;
 }
 
@@ -64,13 +64,13 @@ DeviceFloat *halo_right_new(const Backend *b, const Block *block) {
     const HaloPlan *p = &block->pattern->plan;
     int64_t sent = p->send_offset[p->size - 1];
     DeviceFloat *device = b->alloc(halo_right_bytes(p), "diagonals");
-    float *halo = pinned_side(b, device, halo_right_bytes(p), "diagonals");
+    float *halo = pinned_mirror(b, device, halo_right_bytes(p), "diagonals");
     float *mine = ALLOC(float, sent, "diagonals");
     for (int64_t k = 0; k < sent; k++) // partial aggregates are sums of products
         mine[k] = p->send_row[k] < p->sources ? block->right[p->send_row[k]] : 1;
     ring_to_readers(p, mine, halo, sizeof *mine);
     b->upload(device, halo, halo_right_bytes(p));
-    pinned_side_free(b, halo);
+    pinned_mirror_free(b, halo);
     memory_free(mine);
     return device;
 }

@@ -164,7 +164,7 @@ void plan_node_operator(ProgramPlan *plan, int64_t columns) {
 
 // ---- phases
 
-static void add_side(MemoryForecast *to, const MemoryForecast *from, bool on_device) {
+static void add_items(MemoryForecast *to, const MemoryForecast *from, bool on_device) {
     for (int i = 0; i < from->count; i++)
         if (from->item[i].on_device == on_device && on_device)
             forecast_add_device(to, from->item[i].what, from->item[i].bytes);
@@ -172,14 +172,14 @@ static void add_side(MemoryForecast *to, const MemoryForecast *from, bool on_dev
             forecast_add(to, from->item[i].what, from->item[i].bytes);
 }
 
-// What is planned on each side is the phase that takes most of it.
+// Of the host and of the device, what is planned is the phase that takes most of it.
 void plan_phase(ProgramPlan *plan, const MemoryForecast *phase) {
     MemoryForecast before = *plan->most;
     bool host = forecast_total(phase) > forecast_total(&before),
          device = forecast_device_total(phase) > forecast_device_total(&before);
     *plan->most = (MemoryForecast){0};
-    add_side(plan->most, host ? phase : &before, false);
-    add_side(plan->most, device ? phase : &before, true);
+    add_items(plan->most, host ? phase : &before, false);
+    add_items(plan->most, device ? phase : &before, true);
 }
 
 void plan_gather(ProgramPlan *plan, int64_t row_bytes) {

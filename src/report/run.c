@@ -133,8 +133,8 @@ static void put_exchanges(JsonWriter *writer, const Report *report) {
     json_end_array(writer);
 }
 
-static void put_plan_side(JsonWriter *writer, const char *name, const MemoryForecast *forecast,
-                          bool on_device) {
+static void put_items(JsonWriter *writer, const char *name, const MemoryForecast *forecast,
+                      bool on_device) {
     json_begin_object(writer, name);
     for (int i = 0; i < forecast->count; i++)
         if (forecast->item[i].on_device == on_device)
@@ -144,9 +144,9 @@ static void put_plan_side(JsonWriter *writer, const char *name, const MemoryFore
 
 static void put_forecast(JsonWriter *writer, const Report *report) {
     const MemoryForecast *forecast = trainer_forecast(report->trainer);
-    put_plan_side(writer, "memory_plan", forecast, false);
+    put_items(writer, "memory_plan", forecast, false);
     if (report->summary.device_predicted > 0)
-        put_plan_side(writer, "device_memory_plan", forecast, true);
+        put_items(writer, "device_memory_plan", forecast, true);
 }
 
 void report_put_metrics(JsonWriter *writer, const char *key, const Metrics *metrics) {

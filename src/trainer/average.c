@@ -17,7 +17,7 @@ void average_alloc(Trainer *t, const Allocator *allocator) {
         return;
     a->kept = alloc_host(allocator, memory_product(a->most, bytes_of(t)), "weights to average");
     a->device = alloc_device(allocator, bytes_of(t), "average of weights");
-    a->mean = alloc_pinned_side(allocator, a->device, bytes_of(t), "average of weights");
+    a->mean = alloc_pinned_mirror(allocator, a->device, bytes_of(t), "average of weights");
     if (allocator->forecast != NULL)
         return;
     memset(a->kept, 0, (size_t)a->most * bytes_of(t));
@@ -28,7 +28,7 @@ void average_free(Trainer *t) {
     Average *a = &t->average;
     if (a->kept == NULL)
         return;
-    pinned_side_free(t->backend, a->mean);
+    pinned_mirror_free(t->backend, a->mean);
     t->backend->free(a->device);
     memory_free(a->kept);
 }

@@ -6,7 +6,7 @@
 
 enum { FLAT = 6 };
 
-// One flat array, both of its sides.
+// One flat array and its mirror.
 typedef struct FlatArray {
     DeviceFloat **device;
     float **host;
@@ -35,13 +35,13 @@ void trainer_alloc_flat(Trainer *t, const Allocator *allocator) {
     for (int i = 0; i < FLAT; i++) {
         *all[i].device = alloc_device(allocator, trainer_flat_bytes(t), all[i].what);
         *all[i].host =
-            alloc_pinned_side(allocator, *all[i].device, trainer_flat_bytes(t), all[i].what);
+            alloc_pinned_mirror(allocator, *all[i].device, trainer_flat_bytes(t), all[i].what);
         if (allocator->forecast == NULL) // the device gets it by trainer_upload
             memset(*all[i].host, 0, trainer_flat_bytes(t));
     }
     t->device.square = alloc_device(allocator, sizeof *t->square, "parameter gradients");
     t->square =
-        alloc_pinned_side(allocator, t->device.square, sizeof *t->square, "parameter gradients");
+        alloc_pinned_mirror(allocator, t->device.square, sizeof *t->square, "parameter gradients");
     t->state_hash = alloc_host(allocator, memory_product(t->comm->size, sizeof *t->state_hash),
                                "hashes of the ranks' state");
 }
@@ -50,14 +50,14 @@ void trainer_free_flat(Trainer *t) {
     FlatArray all[FLAT];
     flat_arrays(t, all);
     for (int i = FLAT - 1; i >= 0 && *all[i].device != NULL; i--) {
-        pinned_side_free(t->backend, *all[i].host);
+        pinned_mirror_free(t->backend, *all[i].host);
         t->backend->free(*all[i].device);
     }
     memory_free(t->state_hash);
     if (t->device.square == NULL)
         return;
     t->backend->event_free(t->square_ready);
-    pinned_side_free(t->backend, t->square);
+    pinned_mirror_free(t->backend, t->square);
     t->backend->free(t->device.square);
 }
 

@@ -22,7 +22,7 @@ typedef struct Sampler {
 typedef struct Average {
     int64_t most, seen;  // N, 0: nothing is averaged; evaluations so far
     float *kept;         // [N, state_count] weights of evaluation i in row i mod N
-    float *mean;         // [state_count] the host's side of
+    float *mean;         // [state_count] the host's mirror of
     DeviceFloat *device; // [state_count]
 } Average;
 
@@ -49,7 +49,7 @@ struct Trainer {
     Chooser *chooser;   // which exchanges are in full precision; NULL: those of evaluation alone
     MemoryForecast forecast;
     StateSections sections;
-    // flat arrays [state_count], and the host's sides of them
+    // flat arrays [state_count], and the host's mirrors of them
     struct {
         DeviceFloat *parameters, *gradient, *moment1, *moment2, *decay, *best;
         DeviceDouble *square; // sum of squares of the gradient
@@ -123,7 +123,7 @@ StateSection average_section(Trainer *trainer); // of the mean's weights; NULL n
 // ---- flat.c
 void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);
 void trainer_free_flat(Trainer *trainer);
-// The flat arrays from one side to the other; both sides agree but for what was written on one
+// The flat arrays from the host to the device, and back; both agree but for what was written on one
 // since.
 void trainer_upload(Trainer *trainer);
 void trainer_download(Trainer *trainer);

@@ -21,12 +21,12 @@ void message_block_alloc(MessageBlock *block, const Allocator *allocator, size_t
     *block = (MessageBlock){.bytes = bytes,
                             .device = device,
                             .host = stays ? (void *)device
-                                          : alloc_pinned_side(allocator, device, bytes, what)};
+                                          : alloc_pinned_mirror(allocator, device, bytes, what)};
 }
 
 void message_block_free(const Backend *backend, MessageBlock *block) {
     if ((void *)block->host != block->device)
-        pinned_side_free(backend, block->host);
+        pinned_mirror_free(backend, block->host);
     backend->free(block->device);
     *block = (MessageBlock){0};
 }
@@ -104,7 +104,7 @@ static void alloc_widths(MessageBox *box, const Allocator *allocator) {
 static void alloc_ranges(MessageBox *box, const Allocator *allocator) {
     const char *what = "ranges of messages";
     box->device_range = alloc_device(allocator, range_bytes(box), what);
-    box->range = alloc_pinned_side(allocator, box->device_range, range_bytes(box), what);
+    box->range = alloc_pinned_mirror(allocator, box->device_range, range_bytes(box), what);
 }
 
 static void alloc_numbers(MessageBox *box, const Allocator *allocator) {
@@ -112,16 +112,16 @@ static void alloc_numbers(MessageBox *box, const Allocator *allocator) {
     size_t bytes = numbers_bytes(box);
     if (box->end == RESIDUAL_SENDER) {
         box->device_bad = alloc_device(allocator, bytes, what);
-        box->bad = alloc_pinned_side(allocator, box->device_bad, bytes, what);
+        box->bad = alloc_pinned_mirror(allocator, box->device_bad, bytes, what);
     }
     if (box->end == RESIDUAL_SENDER && box->options->skips) {
         box->device_distance = alloc_device(allocator, distance_bytes(box), what);
         box->distance =
-            alloc_pinned_side(allocator, box->device_distance, distance_bytes(box), what);
+            alloc_pinned_mirror(allocator, box->device_distance, distance_bytes(box), what);
     }
     if (wire_uses_device_memory(allocator->backend)) {
         box->device_checksum = alloc_device(allocator, bytes, what);
-        box->checksum = alloc_pinned_side(allocator, box->device_checksum, bytes, what);
+        box->checksum = alloc_pinned_mirror(allocator, box->device_checksum, bytes, what);
     }
 }
 
@@ -169,13 +169,13 @@ void box_clear(MessageBox *box) {
     b->free(box->scratch);
     for (int i = 0; i < 2; i++)
         b->event_free(box->made[i]);
-    pinned_side_free(b, box->distance);
+    pinned_mirror_free(b, box->distance);
     b->free(box->device_distance);
-    pinned_side_free(b, box->checksum);
+    pinned_mirror_free(b, box->checksum);
     b->free(box->device_checksum);
-    pinned_side_free(b, box->bad);
+    pinned_mirror_free(b, box->bad);
     b->free(box->device_bad);
-    pinned_side_free(b, box->range);
+    pinned_mirror_free(b, box->range);
     b->free(box->device_range);
     for (int i = 0; box->widths != NULL && i < box->count; i++)
         widths_clear(&box->widths[i]);

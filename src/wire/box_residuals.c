@@ -49,7 +49,7 @@ static void alloc_memory(MessageBox *box, const Allocator *allocator, int r) {
     if (residual->follows == NULL)
         return;
     of->device_follows = alloc_device(allocator, follows_bytes(box), what);
-    of->follows = alloc_pinned_side(allocator, of->device_follows, follows_bytes(box), what);
+    of->follows = alloc_pinned_mirror(allocator, of->device_follows, follows_bytes(box), what);
 }
 
 static size_t row_bytes(const MessageBox *box) {
@@ -69,8 +69,8 @@ void box_alloc_residuals(MessageBox *box, const Allocator *allocator) {
     box->rows = alloc_rows(allocator, box_longest(box), box->columns, what);
     box->device_row = alloc_device(allocator, row_bytes(box), what);
     box->device_gid = alloc_device(allocator, gid_bytes(box), what);
-    box->row = alloc_pinned_side(allocator, box->device_row, row_bytes(box), what);
-    box->gid = alloc_pinned_side(allocator, box->device_gid, gid_bytes(box), what);
+    box->row = alloc_pinned_mirror(allocator, box->device_row, row_bytes(box), what);
+    box->gid = alloc_pinned_mirror(allocator, box->device_gid, gid_bytes(box), what);
 }
 
 // Encoding and decoding read them.
@@ -111,13 +111,13 @@ void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int6
 void box_clear_residuals(MessageBox *box) {
     const Backend *b = box->backend;
     for (int r = 0; r < RESIDUALS; r++) {
-        pinned_side_free(b, box->residual[r].follows);
+        pinned_mirror_free(b, box->residual[r].follows);
         b->free(box->residual[r].device_follows);
         b->free(box->residual[r].memory);
         memory_free(box->residual[r].place);
     }
-    pinned_side_free(b, box->gid);
-    pinned_side_free(b, box->row);
+    pinned_mirror_free(b, box->gid);
+    pinned_mirror_free(b, box->row);
     b->free(box->device_gid);
     b->free(box->device_row);
     rows_free(b, &box->rows);

@@ -2,14 +2,14 @@
 
 #include "internal.h"
 
-static int slots_of_message(const RingForm *form, int side) { return side * form->in_flight; }
+static int slots_of_message(const RingForm *form, int flow) { return flow * form->in_flight; }
 
 static int in_flight_of(const RingForm *form, int size) {
     return size - 1 < form->rounds_in_flight ? size - 1 : form->rounds_in_flight;
 }
 
 int ring_slots(const RingForm *form, int size) {
-    return in_flight_of(form, size) * slots_of_message(form, SIDES);
+    return in_flight_of(form, size) * slots_of_message(form, FLOWS);
 }
 
 void ring_transfer_alloc(RingTransfer *ring, MemoryForecast *forecast, int size, RingForm form) {
@@ -41,14 +41,14 @@ static int64_t pieces_of(const RingTransfer *ring, int64_t bytes) {
     return ring->form.headers + payload;
 }
 
-static int slot_of(const RingTransfer *ring, int round, int side, int64_t piece) {
-    int message = round % ring->form.rounds_in_flight * slots_of_message(&ring->form, SIDES) +
-                  slots_of_message(&ring->form, side);
+static int slot_of(const RingTransfer *ring, int round, int flow, int64_t piece) {
+    int message = round % ring->form.rounds_in_flight * slots_of_message(&ring->form, FLOWS) +
+                  slots_of_message(&ring->form, flow);
     return ring->slot + message + (int)(piece % ring->form.in_flight);
 }
 
-static void post_piece(RingTransfer *ring, int round, int side) {
-    Transfer *transfer = &ring->transfer[round][side];
+static void post_piece(RingTransfer *ring, int round, int flow) {
+    Transfer *transfer = &ring->transfer[round][flow];
     Endpoint *endpoint = ring->endpoint;
     int64_t piece = transfer->posted++, begin = (piece - ring->form.headers) * ring->form.piece;
     void *at = &transfer->header;
@@ -59,9 +59,9 @@ static void post_piece(RingTransfer *ring, int round, int side) {
         bytes = left < ring->form.piece ? left : ring->form.piece;
     }
     int tag = ring->form.tag + (int)(piece % ring->form.tags);
-    int slot = slot_of(ring, round, side, piece);
+    int slot = slot_of(ring, round, flow, piece);
     endpoint->taken[slot] = true;
-    if (side == INCOMING) {
+    if (flow == INCOMING) {
         endpoint->transport->receive(endpoint, slot, at, (int)bytes, transfer->peer, tag);
         ring->bytes_received += bytes;
     } else {
@@ -71,11 +71,11 @@ static void post_piece(RingTransfer *ring, int round, int side) {
 }
 
 // Posts pieces as long as the slot of the next one is free.
-static void fill(RingTransfer *ring, int round, int side) {
-    Transfer *transfer = &ring->transfer[round][side];
+static void fill(RingTransfer *ring, int round, int flow) {
+    Transfer *transfer = &ring->transfer[round][flow];
     while (transfer->posted < transfer->pieces &&
-           !ring->endpoint->taken[slot_of(ring, round, side, transfer->posted)])
-        post_piece(ring, round, side);
+           !ring->endpoint->taken[slot_of(ring, round, flow, transfer->posted)])
+        post_piece(ring, round, flow);
 }
 
 static bool transfer_over(const Transfer *transfer) { return transfer->done == transfer->pieces; }
@@ -110,20 +110,20 @@ bool ring_transfer_over(const RingTransfer *ring) {
 }
 
 // How many pieces a message has, as far as this end knows.
-static int64_t known_pieces(const RingTransfer *ring, int side, const Transfer *transfer) {
+static int64_t known_pieces(const RingTransfer *ring, int flow, const Transfer *transfer) {
     if (transfer->varies)
-        return side == INCOMING ? 1 : pieces_of(ring, transfer->bytes);
+        return flow == INCOMING ? 1 : pieces_of(ring, transfer->bytes);
     return transfer->bytes == 0 ? 0 : pieces_of(ring, transfer->bytes);
 }
 
 void ring_transfer_post(RingTransfer *ring) {
     assert(ring_transfer_over(ring));
     for (int g = 0; g < ring->rounds; g++)
-        for (int side = 0; side < SIDES; side++) {
-            Transfer *transfer = &ring->transfer[g][side];
+        for (int flow = 0; flow < FLOWS; flow++) {
+            Transfer *transfer = &ring->transfer[g][flow];
             transfer->posted = transfer->done = 0;
             transfer->header_done = false;
-            transfer->pieces = known_pieces(ring, side, transfer);
+            transfer->pieces = known_pieces(ring, flow, transfer);
         }
     ring->posted = 0;
     open_rounds(ring);
@@ -146,12 +146,12 @@ static int round_of(const RingTransfer *ring, int place) {
     return last - (last - place + ring->form.rounds_in_flight) % ring->form.rounds_in_flight;
 }
 
-static void note_piece(RingTransfer *ring, int round, int side, bool header) {
-    Transfer *transfer = &ring->transfer[round][side];
+static void note_piece(RingTransfer *ring, int round, int flow, bool header) {
+    Transfer *transfer = &ring->transfer[round][flow];
     transfer->done++;
     if (header && !transfer->header_done) {
         transfer->header_done = true;
-        if (transfer->varies && side == INCOMING)
+        if (transfer->varies && flow == INCOMING)
             learn_length(ring, transfer);
     }
 }
@@ -165,15 +165,15 @@ static void check_length(const RingTransfer *ring, const Transfer *transfer, int
           (long long)transfer->bytes);
 }
 
-// A place of a piece among the slots of the ring: round, side, and whether it can be the header's.
+// A place of a piece among the slots of the ring: round, flow, and whether it can be the header's.
 typedef struct Place {
-    int round, side;
+    int round, flow;
     bool first;
 } Place;
 
 static Place place_of(const RingTransfer *ring, int slot) {
     int message = slot / ring->form.in_flight;
-    return (Place){round_of(ring, message / SIDES), message % SIDES,
+    return (Place){round_of(ring, message / FLOWS), message % FLOWS,
                    slot % ring->form.in_flight == 0};
 }
 
@@ -185,14 +185,14 @@ void ring_transfer_progress(RingTransfer *ring) {
         endpoint->transport->test(endpoint, ring->slot, ring_slots(&ring->form, ring->rounds + 1));
     for (int i = 0; i < count; i++) {
         Place place = place_of(ring, endpoint->done[i]);
-        if (place.side == INCOMING && !ring->form.headers)
+        if (place.flow == INCOMING && !ring->form.headers)
             check_length(ring, &ring->transfer[place.round][INCOMING], endpoint->bytes[i]);
         endpoint->taken[ring->slot + endpoint->done[i]] = false;
-        note_piece(ring, place.round, place.side, ring->form.headers && place.first);
+        note_piece(ring, place.round, place.flow, ring->form.headers && place.first);
     }
     for (int i = 0; i < count; i++) {
         Place place = place_of(ring, endpoint->done[i]);
-        fill(ring, place.round, place.side);
+        fill(ring, place.round, place.flow);
     }
     if (count > 0)
         open_rounds(ring);

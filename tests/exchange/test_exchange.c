@@ -75,8 +75,8 @@ static float *right_of(const HaloPlan *p) {
 
 // As if another channel had used the buffers before.
 static void buffers_dirty(ExchangeBuffers *buffers) {
-    for (int side = 0; side < SIDES; side++)
-        memset(buffers->message[side].host, 0xff, buffers->size.message[side]);
+    for (int flow = 0; flow < FLOWS; flow++)
+        memset(buffers->message[flow].host, 0xff, buffers->size.message[flow]);
     memset(buffers->received, 0xff, buffers->size.received);
 }
 

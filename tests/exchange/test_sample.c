@@ -98,17 +98,17 @@ static void exchange(Channel *channel, const HaloPlan *p, Expected *want) {
 
 // Some rows of 2 bits, some of 8.
 static void mix_widths(Channel *channel, const HaloPlan *p) {
-    uint8_t *bits[SIDES];
-    for (int side = 0; side < SIDES; side++) {
-        bits[side] = memory_alloc((size_t)channel_side_rows(p, side), "test");
-        for (int64_t k = 0; k < channel_side_rows(p, side); k++) {
-            int64_t id = side == INCOMING ? p->halo_id[k] : p->source_id[p->send_row[k]];
-            bits[side][k] = id % 3 == 0 ? 2 : 8;
+    uint8_t *bits[FLOWS];
+    for (int flow = 0; flow < FLOWS; flow++) {
+        bits[flow] = memory_alloc((size_t)channel_flow_rows(p, flow), "test");
+        for (int64_t k = 0; k < channel_flow_rows(p, flow); k++) {
+            int64_t id = flow == INCOMING ? p->halo_id[k] : p->source_id[p->send_row[k]];
+            bits[flow][k] = id % 3 == 0 ? 2 : 8;
         }
     }
     channel_set_widths(channel, bits[OUTGOING], bits[INCOMING]);
-    for (int side = 0; side < SIDES; side++)
-        memory_free(bits[side]);
+    for (int flow = 0; flow < FLOWS; flow++)
+        memory_free(bits[flow]);
 }
 
 // Sampled and exact exchanges in turn, as training and evaluation make them.

@@ -265,7 +265,7 @@ static int64_t memories(const MessageBox *box) {
 
 // Shares have one reader each, and sums all ranks.
 static void assert_ends_agree(const GradSync *sync) {
-    const MessageBox(*box)[SIDES] = sync->coding->box;
+    const MessageBox(*box)[FLOWS] = sync->coding->box;
     int64_t differ[] = {memories(&box[UP][OUTGOING]) - memories(&box[UP][INCOMING]),
                         memories(&box[DOWN][OUTGOING])};
     int64_t received = memories(&box[DOWN][INCOMING]);

@@ -11,14 +11,14 @@
 static size_t free_bytes;
 static size_t free_of_device(void) { return free_bytes; }
 
-// The bytes of every kind of block that go to either side.
+// The bytes of every kind of block that go to the host or to the device.
 static MemoryForecast plan_on(const Backend *backend) {
     MemoryForecast forecast = {0};
     Allocator allocator = {.backend = backend, .forecast = &forecast};
     alloc_host(&allocator, 1000, "lists");
     assert_null(alloc_device(&allocator, 20000, "rows"));
     alloc_pinned(&allocator, 300000, "messages");
-    alloc_pinned_side(&allocator, NULL, 4000000, "rows");
+    alloc_pinned_mirror(&allocator, NULL, 4000000, "rows");
     alloc_mirror(&allocator, &forecast, 50000000, "ids");
     alloc_mirror(&allocator, NULL, 1, "nothing");
     assert_int_equal(alloc_rows(&allocator, 1000000, 7, "rows").stride, 16);

@@ -4,14 +4,14 @@
 
 #include "flights.h"
 
-static inline size_t memory_bytes(const Channel *channel, int side, int slot, int group) {
-    const size_t *place = channel->box[side].residual[slot].place;
+static inline size_t memory_bytes(const Channel *channel, int flow, int slot, int group) {
+    const size_t *place = channel->box[flow].residual[slot].place;
     return place != NULL ? place[group + 1] - place[group] : 0;
 }
 
-static inline uint64_t hash_of_group(const Channel *channel, int side, int slot, int group) {
-    const BoxResidual *of = &channel->box[side].residual[slot];
-    size_t bytes = memory_bytes(channel, side, slot, group);
+static inline uint64_t hash_of_group(const Channel *channel, int flow, int slot, int group) {
+    const BoxResidual *of = &channel->box[flow].residual[slot];
+    size_t bytes = memory_bytes(channel, flow, slot, group);
     return bytes > 0 ? hash_bytes((const unsigned char *)of->memory + of->place[group], bytes) : 0;
 }
 
@@ -40,10 +40,10 @@ static inline bool both_ends_agree(const Flight *f, int slot) {
 static inline uint64_t hash_of_all(const Flight *f) {
     uint64_t hash = 0;
     for (int i = 0; i < CHANNELS; i++)
-        for (int side = 0; side < SIDES; side++)
+        for (int flow = 0; flow < FLOWS; flow++)
             for (int slot = 0; slot < RESIDUALS; slot++)
                 for (int g = 0; g + 1 < test_comm.size; g++)
-                    hash = 31 * hash + hash_of_group(channel_of(f, i), side, slot, g);
+                    hash = 31 * hash + hash_of_group(channel_of(f, i), flow, slot, g);
     return hash;
 }
 

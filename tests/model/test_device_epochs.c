@@ -64,49 +64,50 @@ static void scene_clear(Scene *s) {
 }
 
 // A model on one backend.
-typedef struct Side {
+typedef struct Placed {
     const Backend *b;
     GradSync *sync;
     Model *model;
     DeviceFloat *parameters, *gradient;
     float *pinned; // what gradsync and the host read of the gradient
     double loss;
-} Side;
+} Placed;
 
 static size_t bytes_of(const Scene *s) { return (size_t)s->shape.parameter_count * sizeof(float); }
 
-static void side_init(Side *side, const Scene *s, const Kind *kind, const Backend *b) {
-    side->b = b;
-    side->sync = gradsync_new(&test_comm, b, &(GradForm){.count = s->shape.parameter_count});
+static void placed_init(Placed *placed, const Scene *s, const Kind *kind, const Backend *b) {
+    placed->b = b;
+    placed->sync = gradsync_new(&test_comm, b, &(GradForm){.count = s->shape.parameter_count});
     ModelParts parts = {.shard = &s->graph.shard,
                         .patterns = &s->patterns,
                         .comm = &test_comm,
                         .backend = b,
                         .options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 4096},
                         .schedule = assert_ok(schedule_find(kind->schedule, &err)),
-                        .sync = side->sync};
+                        .sync = placed->sync};
     assert_ok(schedule_configure(parts.schedule, &s->config, &parts.options, &err) &&
               sample_configure(&s->config, parts.schedule, &parts.options, &err));
-    side->model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));
-    side->parameters = b->alloc(bytes_of(s), "test");
-    side->gradient = b->alloc(bytes_of(s), "test");
-    side->pinned = ALLOC(float, s->shape.parameter_count, "test");
+    placed->model = assert_ok(model_new(&s->shape, &parts, &s->config, &err));
+    placed->parameters = b->alloc(bytes_of(s), "test");
+    placed->gradient = b->alloc(bytes_of(s), "test");
+    placed->pinned = ALLOC(float, s->shape.parameter_count, "test");
 }
 
-static void side_clear(Side *side) {
-    memory_free(side->pinned);
-    side->b->free(side->gradient);
-    side->b->free(side->parameters);
-    model_free(side->model);
-    gradsync_free(side->sync);
+static void placed_clear(Placed *placed) {
+    memory_free(placed->pinned);
+    placed->b->free(placed->gradient);
+    placed->b->free(placed->parameters);
+    model_free(placed->model);
+    gradsync_free(placed->sync);
 }
 
-static void run_epoch(Side *side, const Scene *s, uint32_t epoch) {
-    side->b->upload(side->parameters, s->parameters, bytes_of(s));
-    side->loss = model_loss_and_gradient(side->model, side->parameters, side->gradient, 3, epoch);
-    gradsync_finish(side->sync, side->gradient);
-    side->b->download(side->pinned, side->gradient, bytes_of(s));
-    side->b->finish(NULL);
+static void run_epoch(Placed *placed, const Scene *s, uint32_t epoch) {
+    placed->b->upload(placed->parameters, s->parameters, bytes_of(s));
+    placed->loss =
+        model_loss_and_gradient(placed->model, placed->parameters, placed->gradient, 3, epoch);
+    gradsync_finish(placed->sync, placed->gradient);
+    placed->b->download(placed->pinned, placed->gradient, bytes_of(s));
+    placed->b->finish(NULL);
 }
 
 static void step(Scene *s, const float *gradient) {
@@ -116,11 +117,11 @@ static void step(Scene *s, const float *gradient) {
 
 static void compare_epochs(const Backend *b, const Kind *kind) {
     Scene s;
-    Side cpu, device;
+    Placed cpu, device;
     double first = 0;
     scene_init(&s, kind);
-    side_init(&cpu, &s, kind, &backend_cpu);
-    side_init(&device, &s, kind, b);
+    placed_init(&cpu, &s, kind, &backend_cpu);
+    placed_init(&device, &s, kind, b);
     for (uint32_t epoch = 1; epoch <= (uint32_t)test_turns(12, 50); epoch++) {
         run_epoch(&cpu, &s, epoch);
         run_epoch(&device, &s, epoch);
@@ -130,19 +131,19 @@ static void compare_epochs(const Backend *b, const Kind *kind) {
         step(&s, cpu.pinned);
     }
     assert_true(cpu.loss < first); // what was compared has trained
-    side_clear(&device);
-    side_clear(&cpu);
+    placed_clear(&device);
+    placed_clear(&cpu);
     scene_clear(&s);
 }
 
 // Each time it is the first one, or reads no rows but its own.
 static void repeat_epoch(const Backend *b, const Kind *kind) {
     Scene s;
-    Side device;
+    Placed device;
     if (schedule_find(kind->schedule, &(Error){0})->changes_result)
         return;
     scene_init(&s, kind);
-    side_init(&device, &s, kind, b);
+    placed_init(&device, &s, kind, b);
     run_epoch(&device, &s, 7);
     float *gradient = ALLOC(float, s.shape.parameter_count, "test");
     memcpy(gradient, device.pinned, bytes_of(&s));
@@ -153,7 +154,7 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
         assert_true(loss == device.loss);
     }
     memory_free(gradient);
-    side_clear(&device);
+    placed_clear(&device);
     scene_clear(&s);
 }
 

@@ -28,9 +28,9 @@ static inline float value(int64_t row, int64_t column, int64_t exchange) {
 // ---- two ends
 
 typedef struct Pair {
-    CodecOptions options[SIDES];
-    MessageBlock block[SIDES];
-    MessageBox box[SIDES];
+    CodecOptions options[FLOWS];
+    MessageBlock block[FLOWS];
+    MessageBox box[FLOWS];
     int64_t bytes[MESSAGES]; // of the last messages
     Rows sent, received;
     int32_t row[ROWS];
@@ -54,18 +54,18 @@ static inline CodecOptions options_of(const char *codec, const Residual *first,
                           .residual = {{.of = first}, {.of = second}}};
 }
 
-static inline void end_init(Pair *p, int side, int64_t columns) {
+static inline void end_init(Pair *p, int flow, int64_t columns) {
     Allocator allocator = {.backend = device()};
-    p->box[side] = (MessageBox){.backend = device(),
-                                .options = &p->options[side],
-                                .end = side == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
+    p->box[flow] = (MessageBox){.backend = device(),
+                                .options = &p->options[flow],
+                                .end = flow == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
                                 .columns = columns,
                                 .count = MESSAGES,
                                 .offset = offsets,
-                                .block = &p->block[side]};
-    box_alloc(&p->box[side], &allocator);
-    message_block_alloc(&p->block[side], &allocator, box_room(&p->box[side]));
-    box_open(&p->box[side], id_at, NULL);
+                                .block = &p->block[flow]};
+    box_alloc(&p->box[flow], &allocator);
+    message_block_alloc(&p->block[flow], &allocator, box_room(&p->box[flow]));
+    box_open(&p->box[flow], id_at, NULL);
 }
 
 static inline void pair_init(Pair *p, CodecOptions sender, CodecOptions reader, int64_t columns) {
@@ -82,9 +82,9 @@ static inline void pair_init(Pair *p, CodecOptions sender, CodecOptions reader, 
 }
 
 static inline void pair_clear(Pair *p) {
-    for (int side = 0; side < SIDES; side++) {
-        box_clear(&p->box[side]);
-        message_block_free(device(), &p->block[side]);
+    for (int flow = 0; flow < FLOWS; flow++) {
+        box_clear(&p->box[flow]);
+        message_block_free(device(), &p->block[flow]);
     }
     rows_free(device(), &p->received);
     rows_free(device(), &p->sent);

@@ -200,7 +200,7 @@ TEST(a_memory_follows_by_the_bits_of_the_row) {
     pair_init(&p, options, options, COLUMNS);
     for (int k = 0; k < ROWS; k++)
         bits[k] = (uint8_t)(1 + k % 4);
-    for (int end = 0; end < SIDES; end++)
+    for (int end = 0; end < FLOWS; end++)
         box_set_widths(&p.box[end], bits);
     pass(&p, 1);
     for (int64_t k = 0; k < box_rows(&p.box[INCOMING], 0); k++) {

@@ -49,13 +49,13 @@ TEST(other_widths_are_seen) {
 TEST(exchanged_widths_are_seen) {
     for (int wrong = 0; wrong < 2; wrong++) {
         Pair p;
-        uint8_t bits[SIDES][ROWS];
+        uint8_t bits[FLOWS][ROWS];
         CodecOptions options = options_of("integer", NULL, &difference);
         pair_init(&p, options, options, COLUMNS);
         memset(bits, 2, sizeof bits);
         bits[OUTGOING][0] = bits[INCOMING][wrong] = 8;
-        for (int side = 0; side < SIDES; side++)
-            box_set_widths(&p.box[side], bits[side]);
+        for (int flow = 0; flow < FLOWS; flow++)
+            box_set_widths(&p.box[flow], bits[flow]);
         pass(&p, 1);
         assert_ok(header_is_right(&p, 0, &err));
         assert_int_equal(ends_agree(&p, 1), !wrong);
@@ -65,13 +65,13 @@ TEST(exchanged_widths_are_seen) {
 
 // At the sender, or at the reader.
 TEST(a_hook_left_out_is_seen) {
-    for (int side = 0; side < SIDES; side++) {
+    for (int flow = 0; flow < FLOWS; flow++) {
         Pair p;
         Residual without = difference;
-        CodecOptions options[SIDES] = {options_of("sparse", NULL, &difference),
+        CodecOptions options[FLOWS] = {options_of("sparse", NULL, &difference),
                                        options_of("sparse", NULL, &difference)};
-        options[side].residual[CODING_MEMORY].of = &without;
-        *(side == OUTGOING ? &without.after_encode : &without.after_decode) = NULL;
+        options[flow].residual[CODING_MEMORY].of = &without;
+        *(flow == OUTGOING ? &without.after_encode : &without.after_decode) = NULL;
         pair_init(&p, options[OUTGOING], options[INCOMING], COLUMNS);
         pass(&p, 1);
         assert_false(ends_agree(&p, 1));

@@ -23,8 +23,8 @@ typedef struct Step {
     float g[2], h[2];
 } Step;
 
-static float *memory_of(const Pair *p, int side) {
-    return (float *)(void *)p->box[side].residual[CODING_MEMORY].memory;
+static float *memory_of(const Pair *p, int flow) {
+    return (float *)(void *)p->box[flow].residual[CODING_MEMORY].memory;
 }
 
 // Two rows of the first message hold the two; all their columns do.

@@ -21,7 +21,7 @@ typedef struct Scene {
     Way way;
     Endpoint endpoint;
     RingTransfer ring[RINGS];
-    unsigned char *room[RINGS];       // [rounds, SIDES, ROOM]
+    unsigned char *room[RINGS];       // [rounds, FLOWS, ROOM]
     int64_t messages, sent, received; // by all turns so far, both transfers together
 } Scene;
 
@@ -41,7 +41,7 @@ static void scene_init(Scene *scene, const RingForm *form, Way way) {
     for (int r = 0; r < RINGS; r++) {
         ring_transfer_alloc(&scene->ring[r], NULL, size, form_of(form, way, r));
         ring_transfer_open(&scene->ring[r], &scene->endpoint, r * slots);
-        scene->room[r] = ALLOC(unsigned char, scene->ring[r].rounds *SIDES *ROOM, "test");
+        scene->room[r] = ALLOC(unsigned char, scene->ring[r].rounds *FLOWS *ROOM, "test");
     }
 }
 
@@ -65,16 +65,16 @@ static unsigned char byte_of(const MessageHeader *header, int64_t i) {
     return (unsigned char)(draw * 7 + (uint32_t)i * 13 + (uint32_t)i / 251);
 }
 
-static unsigned char *room_of(const Scene *scene, int ring, int round, int side) {
-    return scene->room[ring] + (round * SIDES + side) * ROOM;
+static unsigned char *room_of(const Scene *scene, int ring, int round, int flow) {
+    return scene->room[ring] + (round * FLOWS + flow) * ROOM;
 }
 
-static MessageHeader header_of(const Transfer *transfer, int ring, uint32_t turn, int side) {
+static MessageHeader header_of(const Transfer *transfer, int ring, uint32_t turn, int flow) {
     uint32_t rank = (uint32_t)test_comm.rank, peer = (uint32_t)transfer->peer;
     MessageHeader header = {.layer = (uint8_t)ring,
                             .epoch = turn,
-                            .source = side == OUTGOING ? rank : peer,
-                            .target = side == OUTGOING ? peer : rank};
+                            .source = flow == OUTGOING ? rank : peer,
+                            .target = flow == OUTGOING ? peer : rank};
     header.bytes = (uint64_t)length_of(&header);
     return header;
 }

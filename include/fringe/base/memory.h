@@ -50,7 +50,7 @@ typedef struct MemoryForecast {
     } item[FORECAST_ITEMS];
 } MemoryForecast;
 
-// Adds an item of the host or of the device; items of one side with the same `what` are added up.
+// Adds an item of the host or of the device; those of either with the same `what` are added up.
 void forecast_add(MemoryForecast *forecast, const char *what, size_t bytes);
 void forecast_add_device(MemoryForecast *forecast, const char *what, size_t bytes);
 // Plans a block where there is a plan (and returns NULL), else allocates it.

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// The CPU's backend, but no block is both sides of itself: what is not copied is not there.
+// The CPU's backend, but no block is its own mirror: what is not copied is not there.
 static Backend apart;
 
 typedef struct Kind {
