@@ -20,7 +20,7 @@ programs="test_late test_sgc test_stale_run test_resume test_trainer test_gin te
 # The wait of widths_set is not among them: it cannot matter while packing with widths waits for ranges,
 # behind which the upload of the places has run.
 # NAME | FILE | LINE of the source, which is there once | what stands in its place
-faults='made before MPI_Isend|src/exchange/send.c|    box_wait_made(box, group, beat);|
+faults='made before MPI_Isend|src/exchange/send.c|    box_wait_made(box, round, beat);|
 ranges before the host adds them|src/wire/box_steps.c|box->device_range, bytes);\n    b->event_record(box->made[0], STREAM_MESSAGE);\n    b->event_wait(box->made[0], poll);|box->device_range, bytes);\n    (void)poll;
 shares before MPI_Isend|src/gradsync/sum.c|    if (chunk->state == SHARES_DOWNLOADED && !sync->backend->event_reached(chunk->downloaded))|    if (false)
 distances before the host decides|src/wire/box_steps.c|sizeof *box->distance);\n    b->event_record(box->made[0], STREAM_MESSAGE);\n    b->event_wait(box->made[0], poll);|sizeof *box->distance);\n    (void)poll;

@@ -76,11 +76,11 @@ static void twin(Channel *channel, const RowSource *rows, ExchangeContext contex
                  const ExchangeWork *work) {
     channel_pack(channel, rows, context);
     channel_post(channel);
-    for (int group = 0; group < groups_of(channel); group++)
-        channel_receive(channel, group);
+    for (int round = 0; round < rounds_of(channel); round++)
+        channel_receive(channel, round);
     channel_finish(channel);
     channel_do_own(channel, work, OWN_ALL);
-    channel_do_halo(channel, work, 0, groups_of(channel));
+    channel_do_halo(channel, work, 0, rounds_of(channel));
 }
 const Schedule schedule_twin = {.name = "twin", .run = twin};
 """
@@ -118,11 +118,11 @@ FAMILIES = [
             ("src/codec/internal.h", "extern const Codec codec_integer;\n", "extern const Codec codec_twin;\n"),
             ("src/codec/codec.c", "&codec_integer", ", &codec_twin")],
            ("dropped = 0", "dropped = 4")),
-    Family("schedule", "skips the rows of the first group", ["test_exchange-3", "test_gradients-3"],
+    Family("schedule", "skips the rows of the first round", ["test_exchange-3", "test_gradients-3"],
            [("src/exchange/schedule.c", APPEND, SCHEDULE),
             ("src/exchange/schedules.h", "extern const Schedule schedule_central;\n", "extern const Schedule schedule_twin;\n"),
             ("src/exchange/schedules.c", "    &schedule_central,\n", "    &schedule_twin,\n")],
-           ("work, 0, groups", "work, groups_of(channel) > 0, groups")),
+           ("work, 0, rounds", "work, rounds_of(channel) > 0, rounds")),
     Family("partitioner", "leaves the last part empty", ["test_cut"],
            [("src/partition/methods.c", APPEND, METHOD),
             ("src/partition/internal.h", "method_fennel, method_fennel_passes", ", method_twin"),

@@ -218,7 +218,7 @@ def two_ranks():
 
 # ---- 3: schedules in time
 
-GROUPS = 2  # senders that a rank waits for
+SENDERS = 2  # senders that a rank waits for
 TAKES = {"pack": 1.2, "transfer": 3.6, "receive": 0.5, "central": 3.4, "marginal": 2.6, "halo": 0.9}
 
 
@@ -232,36 +232,36 @@ class Clock:
         self.compute.append((label or name, name, self.now, self.now + seconds))
         self.now += seconds
 
-    def post(self, label="network: sender", arrive=range(GROUPS)):
+    def post(self, label="network: sender", arrive=range(SENDERS)):
         """Of senders that are not in `arrive` a header alone comes."""
         self.do("post", 0.18, "")
         self.landed, at = [], self.now
-        for g in range(GROUPS):
+        for g in range(SENDERS):
             takes = TAKES["transfer"] if g in arrive else 0.25
             self.network.append((f"{label} {g + 1}" if g in arrive else "", at, at + takes))
             at += takes
             self.landed.append(at)
 
-    def receive(self, group):
-        if self.landed[group] > self.now:
-            self.do("wait", self.landed[group] - self.now)
+    def receive(self, sender):
+        if self.landed[sender] > self.now:
+            self.do("wait", self.landed[sender] - self.now)
         self.do("receive", TAKES["receive"], "")
 
 
 def blocking(c):
     c.do("pack", TAKES["pack"])
     c.post()
-    for g in range(GROUPS):
+    for g in range(SENDERS):
         c.receive(g)
     c.do("own", TAKES["central"] + TAKES["marginal"], "own part, all rows")
-    c.do("halo", GROUPS * TAKES["halo"])
+    c.do("halo", SENDERS * TAKES["halo"])
 
 
 def overlap(c):
     c.do("pack", TAKES["pack"])
     c.post()
     c.do("own", TAKES["central"] + TAKES["marginal"], "own part, all rows")
-    for g in range(GROUPS):
+    for g in range(SENDERS):
         c.receive(g)
         c.do("halo", TAKES["halo"])
 
@@ -270,29 +270,29 @@ def central(c):
     c.do("pack", TAKES["pack"])
     c.post()
     c.do("own", TAKES["central"], "central rows")
-    for g in range(GROUPS):
+    for g in range(SENDERS):
         c.receive(g)
     c.do("own", TAKES["marginal"], "marginal")
-    c.do("halo", GROUPS * TAKES["halo"])
+    c.do("halo", SENDERS * TAKES["halo"])
 
 
 def stale(c):
-    c.landed = [0.0] * GROUPS
-    for g in range(GROUPS):
+    c.landed = [0.0] * SENDERS
+    for g in range(SENDERS):
         c.receive(g)
     c.do("pack", TAKES["pack"])
     c.post("next epoch: sender")
     c.do("own", TAKES["central"] + TAKES["marginal"], "own part, all rows")
-    c.do("halo", GROUPS * TAKES["halo"])
+    c.do("halo", SENDERS * TAKES["halo"])
 
 
 def skip(c):
     c.do("pack", TAKES["pack"])
     c.post(arrive=[1])
-    for g in range(GROUPS):
+    for g in range(SENDERS):
         c.receive(g)
     c.do("own", TAKES["central"] + TAKES["marginal"], "own part, all rows")
-    c.do("halo", GROUPS * TAKES["halo"])
+    c.do("halo", SENDERS * TAKES["halo"])
 
 
 STEPS = {"pack": "purple", "post": "ink", "own": "green", "receive": "blue", "halo": "orange", "wait": "line"}

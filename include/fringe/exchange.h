@@ -63,17 +63,17 @@ typedef struct RowSource {
 // with its name (EXIT_DIVERGED), unless the message is fp32.
 void channel_pack(Channel *channel, const RowSource *rows, ExchangeContext context);
 // The same where options.skips: a message whose `send` is false is left out. A header alone goes,
-// and its reader, who must have had one before, keeps the rows that it has. send: [groups]; NULL:
+// and its reader, who must have had one before, keeps the rows that it has. send: [rounds]; NULL:
 // all.
 void channel_pack_some(Channel *channel, const RowSource *rows, ExchangeContext context,
                        const bool *send);
-// Of such a channel, before it packs these rows: for each group how far they have moved since they
-// were sent last, and how large they were then, as sums of squares [groups][2]. Waits for them.
+// Of such a channel, before it packs these rows: for each round how far they have moved since they
+// were sent last, and how large they were then, as sums of squares [rounds][2]. Waits for them.
 const double *channel_measure(Channel *channel, const RowSource *rows, ExchangeContext context);
 void channel_post(Channel *channel);
 void channel_progress(void *channel); // a Poll function: wire_progress for its ranks
-// Waits for group g of the ring (invariant 4), checks, decodes.
-void channel_receive(Channel *channel, int group);
+// Waits for round g of the ring (invariant 4), checks, decodes.
+void channel_receive(Channel *channel, int round);
 // [H, columns] received rows; of bf16: before their owner's right. Valid until the channel's next
 // receive, and no longer than until another channel packs into these buffers or is made for them.
 Rows channel_rows(const Channel *channel);
@@ -112,7 +112,7 @@ bool channel_is_direct(const Channel *channel);
 // ---- widths
 
 // Widths of rows, for codecs that have them: one byte per row of the send and of the receive list,
-// all groups one after the other. Both ends of a message must be given the same bytes. Setting them
+// all rounds one after the other. Both ends of a message must be given the same bytes. Setting them
 // drains the channel, whose messages in flight have the old ones.
 const HaloPlan *channel_halo_plan(const Channel *channel);
 int64_t channel_columns(const Channel *channel);
@@ -160,9 +160,9 @@ typedef struct ChannelSeconds {
 ChannelSeconds channel_seconds(const Channel *channel);
 
 // One exchange with the work around it. `own` needs no message (own part of the aggregate, dense
-// work on central rows, weight gradients); `halo` adds the received rows of groups [begin, end),
+// work on central rows, weight gradients); `halo` adds the received rows of rounds [begin, end),
 // called in order, `last` with the final ones (also called, with begin == end, where there are no
-// groups).
+// rounds).
 typedef enum OwnPart { OWN_ALL, OWN_CENTRAL, OWN_MARGINAL } OwnPart; // of which rows
 typedef struct ExchangeWork {
     void (*own)(void *context, OwnPart part, const Poll *poll);
@@ -171,7 +171,7 @@ typedef struct ExchangeWork {
 } ExchangeWork;
 
 // The two pieces of work as timed steps of a schedule; their Poll progresses all channels in
-// flight. channel_do_halo passes groups [begin, end) of channel_rows to the work.
+// flight. channel_do_halo passes rounds [begin, end) of channel_rows to the work.
 void channel_do_own(Channel *channel, const ExchangeWork *work, OwnPart part);
 void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int end);
 

@@ -16,12 +16,12 @@
 //  3. columns are [0, S) own sources of the set that is read, then [S, S+H) halo rows; the halo Csr
 //  counts its columns from 0;
 //  4. halo columns are grouped by sender in ring order, rank-1 first, which is the order of
-//  arrival; a group has the order of its sender's list. The halo part may be aggregated sender by
+//  arrival; a round has the order of its sender's list. The halo part may be aggregated sender by
 //  sender or at once: each row adds its terms in the same order, so the bits are the same;
 //  5. the send list of rank a to b names exactly b's halo columns from a, in b's order: ascending
 //  entries of a's [own sources | partial aggregates];
 //  6. so messages carry rows only, no ids; ids stay in side arrays, for the random numbers;
-//  7. an offset array has one entry more than there are groups.
+//  7. an offset array has one entry more than it separates lists.
 #ifndef FRINGE_HALO_H
 #define FRINGE_HALO_H
 
@@ -56,13 +56,13 @@ typedef struct HaloPlan {
     int64_t sources;         // S sources on this rank: own rows [0, S)
     int64_t partials;        // partial aggregates that this rank computes for others
     int64_t halo_count;      // H halo rows that this rank receives
-    int64_t *receive_offset; // [size] offsets: group g (0..size-2) comes from the ring_sender
-    int64_t *send_offset;    // [size] offsets: group g goes to the ring_reader
-    int32_t *send_row;       // [send_offset[size-1]] ascending inside a group: [sources | partials]
+    int64_t *receive_offset; // [size] offsets: round g (0..size-2) comes from the ring_sender
+    int64_t *send_offset;    // [size] offsets: round g goes to the ring_reader
+    int32_t *send_row;       // [send_offset[size-1]] ascending inside a round: [sources | partials]
     int64_t *source_id;      // [S + partials] ids of rows that may be sent: the global id of an own
                              // source; -1 - id of its target for a partial aggregate
     int64_t *halo_id;        // [H] ids of the halo rows, likewise
-    int64_t *sources_read;   // [size-1] size of each group under COVER_SOURCES
+    int64_t *sources_read;   // [size-1] size of each round under COVER_SOURCES
 } HaloPlan;
 
 typedef struct Pattern {
@@ -111,14 +111,14 @@ typedef struct PatternCounts {
     int64_t boundary;                  // edges of the rows that come from other ranks
     int64_t halo_rows, halo_entries;   // of Pattern.halo
     int64_t partials, partial_entries; // of Pattern.partial
-    int64_t *received, *sent; // [size] rows of each group of the ring, size - 1 of them; owned
+    int64_t *received, *sent; // [size] rows of each round of the ring, size - 1 of them; owned
 } PatternCounts;
 // The sizes of the Patterns of that kind on all ranks: counts[parts], from all shards of a cut,
 // shard[parts]. share_with: as pattern_bound. Local: one process looks at one shard after the
 // other, with the memory that pattern_bound says for the largest.
 void pattern_count(PatternCounts *counts, const Shard *shard, int parts, const PatternKind *kind,
                    bool share_with);
-void pattern_counts_init(PatternCounts *counts, int size); // allocates the groups, zeroed
+void pattern_counts_init(PatternCounts *counts, int size); // allocates the rounds, zeroed
 void pattern_counts_clear(PatternCounts *counts);
 // A Pattern of these sizes whose columns, weights and ids are NULL and whose offsets are zero but
 // for the last: the planning functions (pattern_forecast, channel_forecast, ...) need no more.
@@ -130,7 +130,7 @@ Pattern *pattern_outline(const PatternCounts *counts, const PatternKind *kind, c
 // The number of own rows at most `hops` from a training node.
 int64_t set_reach(const RowSet *set, int hops);
 
-// ---- lists in ring order: group g of a receive list comes from the rank's ring_sender; group g of
+// ---- lists in ring order: round g of a receive list comes from the rank's ring_sender; round g of
 // a send list goes to its ring_reader
 // Sends one element of `bytes` bytes per list entry, from owners (send list) to readers (receive
 // list) or back. Reads only the offsets and the communicator of the plan. Collective.

@@ -117,9 +117,9 @@ typedef struct Operator {
     void (*prepare)(const OperatorStep *step, const Poll *poll);
     // Makes rows of `out` from own rows; each row comes once. Rows of central ranges are complete.
     void (*own)(const OperatorStep *step, Range rows, const Poll *poll);
-    // Adds the halo rows of the ring's groups [begin, end) to `out`, all of whose rows were made by
-    // `own` before. Groups come in order, the final ones with `last` (and none where there is one
-    // rank). halo: [H, columns], of which those of groups below `end` are there.
+    // Adds the halo rows of the ring's rounds [begin, end) to `out`, all of whose rows were made by
+    // `own` before. Rounds come in order, the final ones with `last` (and none where there is one
+    // rank). halo: [H, columns], of which those of rounds below `end` are there.
     void (*halo)(const OperatorStep *step, Rows halo, int begin, int end, bool last,
                  const Poll *poll);
     // Completes rows that have everything; may be NULL.

@@ -41,8 +41,8 @@ typedef struct RowSet {
 
 // One direction of edges: row i of the set `to` reads columns, which are rows of the set `from`.
 // Column c < set[from].own is own row c. Column set[from].own + h is remote row h of the
-// `remote_...` arrays. Remote rows are grouped by owner in ring order: group 0 belongs to part-1,
-// group 1 to part-2, ... (mod parts); inside a group they ascend by their row at the owner
+// `remote_...` arrays. Remote rows are grouped by owner in ring order: round 0 belongs to part-1,
+// round 1 to part-2, ... (mod parts); inside a round they ascend by their row at the owner
 // (invariant 4). Inside a row columns ascend.
 typedef struct ShardRelation {
     int to, from;  // sets
@@ -52,7 +52,7 @@ typedef struct ShardRelation {
     const int32_t *column; // [edges]
     const float *weight;   // [edges] or NULL
     int64_t remote;        // H
-    int64_t *remote_group; // [parts] offsets: groups 0..parts-2, so `parts` entries; owned, made
+    int64_t *remote_round; // [parts] offsets: rounds 0..parts-2, so `parts` entries; owned, made
                            // from remote_owner when the shard is opened
     const int32_t *remote_owner; // [H] part that owns it
     const int32_t *remote_row;   // [H] row at its owner

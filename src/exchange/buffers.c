@@ -13,7 +13,7 @@ BufferSizes buffer_sizes(const HaloPlan *plan, const CodecOptions *options, int6
     BufferSizes size = {.received = rows_size(received)};
     for (int flow = 0; flow < FLOWS; flow++)
         for (int g = 0; g + 1 < plan->size; g++)
-            size.message[flow] += message_room(options, channel_group_rows(plan, flow, g), columns);
+            size.message[flow] += message_room(options, channel_round_rows(plan, flow, g), columns);
     return size;
 }
 

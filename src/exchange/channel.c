@@ -61,7 +61,7 @@ static void alloc_channel(Channel *channel, const Allocator *allocator) {
                        "ranges of messages");
 }
 
-// A group without rows has no message.
+// A round without rows has no message.
 static void lay_out_flow(Channel *channel, int flow) {
     for (int g = 0; g < channel->ring.rounds; g++) {
         Transfer *transfer = &channel->ring.transfer[g][flow];

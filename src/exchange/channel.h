@@ -37,13 +37,13 @@ struct Channel {
     int64_t columns;
     ExchangeId id;
     ChannelState state;
-    int received;      // groups, in order
+    int received;      // rounds, in order
     uint32_t epoch;    // of the current exchange
     uint64_t sequence; // number of the exchange
     int64_t rows_sent; // since the start
     int64_t exchanges; // of training, coded: their number at both ends
-    bool *sends;       // [groups] owned: which messages of the exchange travel
-    int64_t *age;      // [groups] owned: how many exchanges ago, in the next one, the rows that the
+    bool *sends;       // [rounds] owned: which messages of the exchange travel
+    int64_t *age;      // [rounds] owned: how many exchanges ago, in the next one, the rows that the
                        // reader has were sent; 0: never. Both NULL where none may be left out
     int64_t skipped;   // messages since the start
     MessageBox box[FLOWS];
@@ -62,13 +62,13 @@ struct Channel {
     ChannelSeconds seconds;
 };
 
-// Offsets of the groups of one flow's list.
+// Offsets of the rounds of one flow's list.
 static inline const int64_t *channel_offsets(const HaloPlan *plan, int flow) {
     return flow == INCOMING ? plan->receive_offset : plan->send_offset;
 }
-static inline int64_t channel_group_rows(const HaloPlan *plan, int flow, int group) {
+static inline int64_t channel_round_rows(const HaloPlan *plan, int flow, int round) {
     const int64_t *offset = channel_offsets(plan, flow);
-    return offset[group + 1] - offset[group];
+    return offset[round + 1] - offset[round];
 }
 
 static inline int64_t channel_flow_rows(const HaloPlan *plan, int flow) {
@@ -80,8 +80,8 @@ static inline bool channel_may_skip(const Channel *channel) {
     return channel->options.skips && channel->step.exchange > 0;
 }
 
-static inline bool channel_sends(const Channel *channel, int group) {
-    return !channel_may_skip(channel) || channel->sends[group];
+static inline bool channel_sends(const Channel *channel, int round) {
+    return !channel_may_skip(channel) || channel->sends[round];
 }
 
 // The time of a step, between these two.
@@ -120,20 +120,20 @@ typedef struct SendList {
     const int32_t *row;
     const DeviceInt32 *device_row;
 } SendList;
-SendList channel_send_list(const Channel *channel, int group);
+SendList channel_send_list(const Channel *channel, int round);
 // Moves the halo rows that a sampled message was decoded to where they belong, times 1/P; the
 // others become zero.
-void channel_spread(Channel *channel, Rows rows, int group);
+void channel_spread(Channel *channel, Rows rows, int round);
 
 // ---- receive.c
 void channel_move(void *channel);        // of InFlight: progresses its messages
 void channel_receive_all(void *channel); // of InFlight: what is left of an exchange
 // Records a message in the trace, if there is one.
-void channel_trace(Channel *channel, int group, int flow, double end);
+void channel_trace(Channel *channel, int round, int flow, double end);
 void channel_note_read(Channel *channel); // after the work that reads the received rows
 // Blocks until received messages are uploaded and decoded, so that new ones may arrive.
 void channel_wait_decoded(Channel *channel);
 // Blocks until a message has been received or sent.
-void channel_wait_for(Channel *channel, int group, int flow);
+void channel_wait_for(Channel *channel, int round, int flow);
 
 #endif

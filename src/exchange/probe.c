@@ -17,7 +17,7 @@ static int64_t bytes_of(const Channel *channel, int64_t rows, int bits) {
 int64_t channel_row_bytes(const Channel *channel, int bits) { return bytes_of(channel, 1, bits); }
 
 int64_t channel_round_bytes(const Channel *channel, int round, bool sent, int bits) {
-    int64_t rows = channel_group_rows(channel->plan, sent ? OUTGOING : INCOMING, round);
+    int64_t rows = channel_round_rows(channel->plan, sent ? OUTGOING : INCOMING, round);
     return bytes_of(channel, rows, bits);
 }
 

@@ -1,11 +1,11 @@
-// Moving the messages of a channel, and receiving them group by group.
+// Moving the messages of a channel, and receiving them round by round.
 
 #include "buffers.h"
 
 #include <stdio.h>
 
-void channel_trace(Channel *channel, int group, int flow, double end) {
-    const Transfer *transfer = &channel->ring.transfer[group][flow];
+void channel_trace(Channel *channel, int round, int flow, double end) {
+    const Transfer *transfer = &channel->ring.transfer[round][flow];
     const Timers *timers = timers_in_use();
     if (timers == NULL || transfer->bytes == 0)
         return;
@@ -67,9 +67,9 @@ static bool one_more(void *context) {
            waiting->transfer->done == waiting->transfer->pieces;
 }
 
-void channel_wait_for(Channel *channel, int group, int flow) {
+void channel_wait_for(Channel *channel, int round, int flow) {
     RingTransfer *ring = &channel->ring;
-    const Transfer *transfer = &ring->transfer[group][flow];
+    const Transfer *transfer = &ring->transfer[round][flow];
     char what[128];
     snprintf(what, sizeof what, "the message of layer %d, %s, epoch %u %s rank %d",
              channel->id.layer, direction_name(channel->id.direction), channel->epoch,
@@ -88,32 +88,32 @@ static void wait_for_readers(Channel *channel) {
     buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_read);
 }
 
-static void decode(Channel *channel, int group) {
-    const Transfer *transfer = &channel->ring.transfer[group][INCOMING];
+static void decode(Channel *channel, int round) {
+    const Transfer *transfer = &channel->ring.transfer[round][INCOMING];
     MessageBox *box = &channel->box[INCOMING];
-    uint64_t checksum = box_checksum(box, group, transfer->bytes, &channel->poll);
+    uint64_t checksum = box_checksum(box, round, transfer->bytes, &channel->poll);
     check_message(transfer, &checksum);
-    box_decode(box, group, channel->step, channel_rows(channel),
-               channel->plan->receive_offset[group], transfer->bytes, &channel->poll);
+    box_decode(box, round, channel->step, channel_rows(channel),
+               channel->plan->receive_offset[round], transfer->bytes, &channel->poll);
 }
 
-// Makes the halo rows of a group.
-static void make_rows(Channel *channel, int group) {
+// Makes the halo rows of a round.
+static void make_rows(Channel *channel, int round) {
     const ExchangeBuffers *buffers = channel->buffers;
     double since = clock_seconds();
-    if (box_rows(&channel->box[INCOMING], group) > 0)
-        decode(channel, group);
+    if (box_rows(&channel->box[INCOMING], round) > 0)
+        decode(channel, round);
     if (channel->sample.on)
-        channel_spread(channel, channel_rows(channel), group);
+        channel_spread(channel, channel_rows(channel), round);
     buffers->backend->event_record(buffers->decoded, STREAM_MESSAGE);
     buffers->backend->stream_wait(STREAM_COMPUTE, buffers->decoded);
     channel->seconds.unpack += clock_seconds() - since;
 }
 
 // Not where there are no rows, or those of an exchange before are kept.
-static bool arrived(const Channel *channel, int group) {
-    bool left_out = channel_may_skip(channel) && channel->ring.transfer[group][INCOMING].bytes == 0;
-    return box_rows(&channel->box[INCOMING], group) > 0 && !left_out;
+static bool arrived(const Channel *channel, int round) {
+    bool left_out = channel_may_skip(channel) && channel->ring.transfer[round][INCOMING].bytes == 0;
+    return box_rows(&channel->box[INCOMING], round) > 0 && !left_out;
 }
 
 void channel_note_read(Channel *channel) {
@@ -124,19 +124,19 @@ void channel_wait_decoded(Channel *channel) {
     channel->buffers->backend->event_wait(channel->buffers->decoded, &channel->poll);
 }
 
-void channel_receive(Channel *channel, int group) {
-    assert(channel->state == CHANNEL_POSTED && group == channel->received);
+void channel_receive(Channel *channel, int round) {
+    assert(channel->state == CHANNEL_POSTED && round == channel->received);
     double since = channel_begin_step();
-    channel_wait_for(channel, group, INCOMING);
+    channel_wait_for(channel, round, INCOMING);
     note_messages_done(channel);
     channel_end_step(since, &channel->seconds.wait, TIMER_WAIT);
 
-    if (group == 0) { // it may have no rows
+    if (round == 0) { // it may have no rows
         wait_for_readers(channel);
         channel->rows_are = channel->step.rows_are;
     }
-    if (arrived(channel, group) || channel->sample.on)
-        make_rows(channel, group);
+    if (arrived(channel, round) || channel->sample.on)
+        make_rows(channel, round);
     channel->received++;
     if (channel->received == channel->ring.rounds)
         channel->state = CHANNEL_RECEIVED;
@@ -175,8 +175,8 @@ bool channel_has_rows(const Channel *channel) {
 
 void channel_receive_all(void *owner) {
     Channel *channel = owner;
-    for (int group = channel->received; group < channel->ring.rounds; group++)
-        channel_receive(channel, group);
+    for (int round = channel->received; round < channel->ring.rounds; round++)
+        channel_receive(channel, round);
     channel_finish(channel);
 }
 

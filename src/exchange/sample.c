@@ -20,10 +20,10 @@ static bool is_sampled(const Channel *channel) { return channel->options.sample.
 
 // ---- making
 
-static int64_t longest_group(const HaloPlan *plan) {
+static int64_t longest_round(const HaloPlan *plan) {
     int64_t most = 0;
     for (int g = 0; g + 1 < plan->size; g++) {
-        int64_t rows = channel_group_rows(plan, INCOMING, g);
+        int64_t rows = channel_round_rows(plan, INCOMING, g);
         most = rows > most ? rows : most;
     }
     return most;
@@ -48,14 +48,14 @@ void channel_alloc_sample(Channel *channel, const Allocator *allocator) {
     for (int flow = 0; flow < FLOWS; flow++)
         alloc_flow(&sample->rows[flow], allocator, channel->plan, flow,
                    channel->options.codec->has_widths);
-    sample->factor = alloc_device(allocator, (size_t)longest_group(channel->plan) * sizeof(float),
+    sample->factor = alloc_device(allocator, (size_t)longest_round(channel->plan) * sizeof(float),
                                   "sampled rows");
     sample->zero = alloc_rows(allocator, 1, channel->columns, "sampled rows");
 }
 
 void channel_open_sample(Channel *channel) {
     const Backend *b = channel->buffers->backend;
-    int64_t count = longest_group(channel->plan);
+    int64_t count = longest_round(channel->plan);
     if (!is_sampled(channel))
         return;
     size_t bytes = (size_t)count * sizeof(float);
@@ -96,27 +96,27 @@ bool sample_draws(const CodecOptions *options, ExchangeContext context, int64_t 
            options->sample.probability;
 }
 
-static void draw_group(const Channel *channel, ExchangeContext context, int flow, int group) {
+static void draw_round(const Channel *channel, ExchangeContext context, int flow, int round) {
     const HaloPlan *p = channel->plan;
     const int64_t *offset = channel_offsets(p, flow);
-    int peer = channel->ring.transfer[group][flow].peer;
+    int peer = channel->ring.transfer[round][flow].peer;
     int sender = flow == INCOMING ? peer : p->rank, reader = flow == INCOMING ? p->rank : peer;
     uint8_t *drawn = channel->sample.rows[flow].drawn;
 #pragma omp parallel for schedule(static)
-    for (int64_t k = offset[group]; k < offset[group + 1]; k++)
+    for (int64_t k = offset[round]; k < offset[round + 1]; k++)
         drawn[k] = sample_draws(&channel->options, context, id_of(p, flow, k), sender, reader);
 }
 
 // The list of a message to send has its rows; that of a received one says for each halo row which
 // row of the message it is. Behind the last row of a message lies the zero.
-static void list_group(const Channel *channel, int flow, int group) {
+static void list_round(const Channel *channel, int flow, int round) {
     const HaloPlan *p = channel->plan;
     const SampledRows *rows = &channel->sample.rows[flow];
     const int64_t *offset = channel_offsets(p, flow);
-    int64_t begin = rows->offset[group], count = 0, next = 0;
-    for (int64_t k = offset[group]; k < offset[group + 1]; k++)
+    int64_t begin = rows->offset[round], count = 0, next = 0;
+    for (int64_t k = offset[round]; k < offset[round + 1]; k++)
         count += rows->drawn[k];
-    for (int64_t k = offset[group]; k < offset[group + 1]; k++) {
+    for (int64_t k = offset[round]; k < offset[round + 1]; k++) {
         if (rows->drawn[k] && rows->bits != NULL)
             rows->bits[begin + next] = channel->box[flow].bits[k];
         if (flow == INCOMING)
@@ -125,14 +125,14 @@ static void list_group(const Channel *channel, int flow, int group) {
             rows->list[begin + next] = p->send_row[k];
         next += rows->drawn[k];
     }
-    rows->offset[group + 1] = begin + count;
+    rows->offset[round + 1] = begin + count;
 }
 
 static void draw_flow(Channel *channel, ExchangeContext context, int flow) {
     const SampledRows *rows = &channel->sample.rows[flow];
     for (int g = 0; g + 1 < channel->plan->size; g++) {
-        draw_group(channel, context, flow, g);
-        list_group(channel, flow, g);
+        draw_round(channel, context, flow, g);
+        list_round(channel, flow, g);
     }
     channel->buffers->backend->message_upload(rows->device_list, rows->list,
                                               (size_t)channel_flow_rows(channel->plan, flow) *
@@ -164,27 +164,27 @@ double channel_sample(const Channel *channel) {
 
 // ---- what a step asks for
 
-SendList channel_send_list(const Channel *channel, int group) {
+SendList channel_send_list(const Channel *channel, int round) {
     const SampledRows *rows = &channel->sample.rows[OUTGOING];
     const HaloPlan *p = channel->plan;
-    int64_t begin = p->send_offset[group];
+    int64_t begin = p->send_offset[round];
     if (channel->sample.on)
-        return (SendList){rows->list + rows->offset[group],
-                          int32_at(rows->device_list, rows->offset[group])};
+        return (SendList){rows->list + rows->offset[round],
+                          int32_at(rows->device_list, rows->offset[round])};
     return (SendList){p->send_row + begin, int32_at(channel->send_row, begin)};
 }
 
 // The message has been decoded, so its place holds all rows for a moment.
-void channel_spread(Channel *channel, Rows rows, int group) {
+void channel_spread(Channel *channel, Rows rows, int round) {
     const Backend *b = channel->buffers->backend;
     const Sample *sample = &channel->sample;
     const HaloPlan *p = channel->plan;
     MessageBox *box = &channel->box[INCOMING];
-    int64_t begin = p->receive_offset[group], count = channel_group_rows(p, INCOMING, group);
-    MessageSource source = {.x = rows_range(rows, (Range){begin, begin + box_rows(box, group)}),
+    int64_t begin = p->receive_offset[round], count = channel_round_rows(p, INCOMING, round);
+    MessageSource source = {.x = rows_range(rows, (Range){begin, begin + box_rows(box, round)}),
                             .scale = sample->factor,
                             .partials = sample->zero,
                             .row = int32_at(sample->rows[INCOMING].device_list, begin)};
-    b->pack_fp32(box_device_message(box, group), &source, count, &channel->poll);
-    b->unpack_fp32(rows, begin, box_device_message(box, group), count, &channel->poll);
+    b->pack_fp32(box_device_message(box, round), &source, count, &channel->poll);
+    b->unpack_fp32(rows, begin, box_device_message(box, round), count, &channel->poll);
 }

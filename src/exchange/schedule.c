@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-static int groups_of(const Channel *channel) { return channel->plan->size - 1; }
+static int rounds_of(const Channel *channel) { return channel->plan->size - 1; }
 
 // Messages progress during the own part, because its kernels call the Poll.
 void channel_do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {
@@ -21,7 +21,7 @@ void channel_do_own(Channel *channel, const ExchangeWork *work, OwnPart part) {
 
 void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int end) {
     double since = clock_seconds();
-    work->halo(work->context, channel_rows(channel), begin, end, end == groups_of(channel),
+    work->halo(work->context, channel_rows(channel), begin, end, end == rounds_of(channel),
                &channel->poll);
     channel_note_read(channel);
     channel->seconds.halo += clock_seconds() - since;
@@ -29,11 +29,11 @@ void channel_do_halo(Channel *channel, const ExchangeWork *work, int begin, int 
 
 void channel_do_blocking(Channel *channel, const ExchangeWork *work) {
     channel_post(channel);
-    for (int group = 0; group < groups_of(channel); group++)
-        channel_receive(channel, group);
+    for (int round = 0; round < rounds_of(channel); round++)
+        channel_receive(channel, round);
     channel_finish(channel);
     channel_do_own(channel, work, OWN_ALL);
-    channel_do_halo(channel, work, 0, groups_of(channel));
+    channel_do_halo(channel, work, 0, rounds_of(channel));
 }
 
 static void blocking(Channel *channel, const RowSource *rows, ExchangeContext context,
@@ -47,11 +47,11 @@ static void overlap(Channel *channel, const RowSource *rows, ExchangeContext con
     channel_pack(channel, rows, context);
     channel_post(channel);
     channel_do_own(channel, work, OWN_ALL);
-    for (int group = 0; group < groups_of(channel); group++) {
-        channel_receive(channel, group);
-        channel_do_halo(channel, work, group, group + 1);
+    for (int round = 0; round < rounds_of(channel); round++) {
+        channel_receive(channel, round);
+        channel_do_halo(channel, work, round, round + 1);
     }
-    if (groups_of(channel) == 0)
+    if (rounds_of(channel) == 0)
         channel_do_halo(channel, work, 0, 0);
     channel_finish(channel);
 }
@@ -61,11 +61,11 @@ static void central(Channel *channel, const RowSource *rows, ExchangeContext con
     channel_pack(channel, rows, context);
     channel_post(channel);
     channel_do_own(channel, work, OWN_CENTRAL);
-    for (int group = 0; group < groups_of(channel); group++)
-        channel_receive(channel, group);
+    for (int round = 0; round < rounds_of(channel); round++)
+        channel_receive(channel, round);
     channel_finish(channel);
     channel_do_own(channel, work, OWN_MARGINAL);
-    channel_do_halo(channel, work, 0, groups_of(channel));
+    channel_do_halo(channel, work, 0, rounds_of(channel));
 }
 
 const Schedule schedule_blocking = {.name = "blocking", .run = blocking};

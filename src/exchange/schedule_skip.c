@@ -229,7 +229,7 @@ static void choose(Channel *channel, const RowSource *rows, ExchangeContext cont
                         .age = channel->age[g],
                         .moved = square != NULL ? sqrt(square[2 * g]) : 0,
                         .size = square != NULL ? sqrt(square[2 * g + 1]) : 0};
-        bool empty = channel_group_rows(channel->plan, OUTGOING, g) == 0; // it has no message
+        bool empty = channel_round_rows(channel->plan, OUTGOING, g) == 0; // it has no message
         channel->sends[g] = empty || of.age == 0 || options.rule->sends(&options, &of);
     }
 }

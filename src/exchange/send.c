@@ -10,43 +10,43 @@ static void wait_for_rows(Channel *channel) {
     buffers->backend->stream_wait(STREAM_MESSAGE, buffers->rows_ready);
 }
 
-// Rows come before partial aggregates in every group, since its list ascends.
-static int64_t own_rows(const HaloPlan *plan, int group) {
-    int64_t begin = plan->send_offset[group], count = plan->send_offset[group + 1] - begin;
+// Rows come before partial aggregates in every round, since its list ascends.
+static int64_t own_rows(const HaloPlan *plan, int round) {
+    int64_t begin = plan->send_offset[round], count = plan->send_offset[round + 1] - begin;
     return sort_below(plan->send_row + begin, count, plan->sources);
 }
 
-static MessageSource source_of(const Channel *channel, int group, const RowSource *rows,
+static MessageSource source_of(const Channel *channel, int round, const RowSource *rows,
                                ExchangeContext context) {
     return (MessageSource){
         .x = rows->x,
         .scale = channel->step.rows_are == ROWS_BF16 ? NULL : rows->right,
         .partials = rows->partials,
-        .row = channel_send_list(channel, group).device_row,
+        .row = channel_send_list(channel, round).device_row,
         .random = random_of_kind(random_key(context.seed, RANDOM_ROUNDING, context.epoch,
                                             channel->id.layer, channel->id.direction),
                                  context.random),
         .gid = channel->source_id,
-        .peer = channel->ring.transfer[group][OUTGOING].peer,
+        .peer = channel->ring.transfer[round][OUTGOING].peer,
         .partial_peer = channel->plan->rank};
 }
 
-static void encode(Channel *channel, int group, const RowSource *rows, ExchangeContext context,
+static void encode(Channel *channel, int round, const RowSource *rows, ExchangeContext context,
                    const Poll *beat) {
     const HaloPlan *p = channel->plan;
     MessageBox *box = &channel->box[OUTGOING];
-    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
-    MessageSource source = source_of(channel, group, rows, context);
-    transfer->bytes = box_encode(box, group, channel->step, source, own_rows(p, group), beat);
+    Transfer *transfer = &channel->ring.transfer[round][OUTGOING];
+    MessageSource source = source_of(channel, round, rows, context);
+    transfer->bytes = box_encode(box, round, channel->step, source, own_rows(p, round), beat);
     transfer->header.bytes = (uint64_t)transfer->bytes;
-    box_download(box, group, transfer->bytes, beat);
+    box_download(box, round, transfer->bytes, beat);
 }
 
 // A row that cannot be sent ends the job.
-static void check_rows(const Channel *channel, int group) {
+static void check_rows(const Channel *channel, int round) {
     const HaloPlan *p = channel->plan;
-    int64_t bad = channel->box[OUTGOING].bad[group] - 1;
-    int64_t id = bad < 0 ? 0 : p->source_id[channel_send_list(channel, group).row[bad]];
+    int64_t bad = channel->box[OUTGOING].bad[round] - 1;
+    int64_t id = bad < 0 ? 0 : p->source_id[channel_send_list(channel, round).row[bad]];
     CHECK(bad < 0, EXIT_DIVERGED,
           "layer %d, %s, epoch %u: the row %s node %lld holds a value that is not finite, or too "
           "wide a range; lower train.lr or set train.clip_norm",
@@ -55,8 +55,8 @@ static void check_rows(const Channel *channel, int group) {
 }
 
 // Of a message that is left out a header goes, without a payload.
-static void leave_out(Channel *channel, int group) {
-    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+static void leave_out(Channel *channel, int round) {
+    Transfer *transfer = &channel->ring.transfer[round][OUTGOING];
     transfer->bytes = 0;
     transfer->header.bytes = 0;
     message_seal(&transfer->header);
@@ -64,35 +64,35 @@ static void leave_out(Channel *channel, int group) {
 }
 
 // Waits until the message is made and fills in its header.
-static void seal(Channel *channel, int group, const Poll *beat) {
-    Transfer *transfer = &channel->ring.transfer[group][OUTGOING];
+static void seal(Channel *channel, int round, const Poll *beat) {
+    Transfer *transfer = &channel->ring.transfer[round][OUTGOING];
     MessageBox *box = &channel->box[OUTGOING];
-    if (box_rows(box, group) == 0)
+    if (box_rows(box, round) == 0)
         return;
-    if (!channel_sends(channel, group)) {
-        leave_out(channel, group);
+    if (!channel_sends(channel, round)) {
+        leave_out(channel, round);
         return;
     }
-    box_wait_made(box, group, beat);
-    check_rows(channel, group);
-    transfer->header.payload = box_checksum(box, group, transfer->bytes, beat);
+    box_wait_made(box, round, beat);
+    check_rows(channel, round);
+    transfer->header.payload = box_checksum(box, round, transfer->bytes, beat);
     message_seal(&transfer->header);
 }
 
 // The next message is encoded while the host seals one.
 static void make_messages(Channel *channel, const RowSource *rows, ExchangeContext context,
                           const Poll *beat) {
-    int groups = channel->ring.rounds;
+    int rounds = channel->ring.rounds;
     wait_for_rows(channel);
     box_encode_begin(&channel->box[OUTGOING]);
-    for (int g = 0; g < groups; g++) {
+    for (int g = 0; g < rounds; g++) {
         if (box_rows(&channel->box[OUTGOING], g) > 0 && channel_sends(channel, g))
             encode(channel, g, rows, context, beat);
         if (g > 0)
             seal(channel, g - 1, beat);
     }
-    if (groups > 0)
-        seal(channel, groups - 1, beat);
+    if (rounds > 0)
+        seal(channel, rounds - 1, beat);
 }
 
 static BoxStep next_step(Channel *channel, ExchangeContext context) {

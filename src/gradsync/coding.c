@@ -156,9 +156,9 @@ static void decode(GradSync *sync, int way, int message, Rows rows, int64_t byte
 // The same, of a message of another rank, once its payload is found to be what was sent.
 static void decode_received(GradSync *sync, Chunk *chunk, int way, int rank, Rows rows) {
     Coding *c = sync->coding;
-    const Transfer *transfer = &chunk->ring.transfer[ring_group(c->rank, rank, c->size)][INCOMING];
+    const Transfer *transfer = &chunk->ring.transfer[ring_round(c->rank, rank, c->size)][INCOMING];
     const MessageBox *box = &c->box[way][INCOMING];
-    int i = way == UP ? ring_group(c->rank, rank, c->size) : rank;
+    int i = way == UP ? ring_round(c->rank, rank, c->size) : rank;
     int message = message_at(sync, chunk, way, INCOMING, i);
     MessageHeader expected = transfer->expected;
     Error err = {0};

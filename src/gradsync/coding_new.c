@@ -1,7 +1,7 @@
 // Making what codes a sum: boxes of messages, and scratch.
 //
-// What lies where, of chunk c: up, sent: to the reader of group g, message c (P-1) + g; up,
-// received: of the sender of group g, likewise; down, sent: c; down, received: of owner r, c P + r.
+// What lies where, of chunk c: up, sent: to the reader of round g, message c (P-1) + g; up,
+// received: of the sender of round g, likewise; down, sent: c; down, received: of owner r, c P + r.
 
 #include "internal.h"
 

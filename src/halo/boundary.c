@@ -4,33 +4,33 @@
 #include "internal.h"
 #include <string.h>
 
-// The group (in ring order) of each remote source, or -1 if its owner does not count it as a
+// The round (in ring order) of each remote source, or -1 if its owner does not count it as a
 // source.
-static int32_t *groups_of_sources(const ShardRelation *edges, const int64_t *limit, int rank,
+static int32_t *rounds_of_sources(const ShardRelation *edges, const int64_t *limit, int rank,
                                   int size) {
-    int32_t *group = ALLOC(int32_t, edges->remote, "boundary");
+    int32_t *round = ALLOC(int32_t, edges->remote, "boundary");
     for (int g = 0; g + 1 < size; g++) {
         int owner = ring_sender(rank, g, size);
-        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
-            group[h] = edges->remote_row[h] < limit[owner] ? g : -1;
+        for (int64_t h = edges->remote_round[g]; h < edges->remote_round[g + 1]; h++)
+            round[h] = edges->remote_row[h] < limit[owner] ? g : -1;
     }
-    return group;
+    return round;
 }
 
 void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t targets,
                    const int64_t *limit, int rank, int size) {
-    *b = (Boundary){.groups = size - 1,
+    *b = (Boundary){.rounds = size - 1,
                     .edge_begin = ALLOC(int64_t, size, "boundary"),
                     .sources = edges->remote,
                     .used = ALLOC(int64_t, size, "boundary")};
-    int32_t *group = groups_of_sources(edges, limit, rank, size);
+    int32_t *round = rounds_of_sources(edges, limit, rank, size);
     int64_t end = edges->offset[targets];
     for (int64_t e = 0; e < end; e++)
-        if (edges->column[e] >= own && group[edges->column[e] - own] >= 0)
-            b->edge_begin[group[edges->column[e] - own] + 1]++;
-    for (int g = 0; g < b->groups; g++)
+        if (edges->column[e] >= own && round[edges->column[e] - own] >= 0)
+            b->edge_begin[round[edges->column[e] - own] + 1]++;
+    for (int g = 0; g < b->rounds; g++)
         b->edge_begin[g + 1] += b->edge_begin[g];
-    int64_t count = b->edge_begin[b->groups];
+    int64_t count = b->edge_begin[b->rounds];
     b->target = ALLOC(int32_t, count, "boundary");
     b->source = ALLOC(int32_t, count, "boundary");
     b->weight = edges->weight != NULL ? ALLOC(float, count, "boundary") : NULL;
@@ -41,21 +41,21 @@ void boundary_init(Boundary *b, const ShardRelation *edges, int64_t own, int64_t
     for (int64_t i = 0; i < targets; i++)
         for (int64_t e = edges->offset[i]; e < edges->offset[i + 1]; e++) {
             int32_t source = edges->column[e] - (int32_t)own;
-            if (source < 0 || group[source] < 0)
+            if (source < 0 || round[source] < 0)
                 continue;
-            int64_t at = next[group[source]]++;
+            int64_t at = next[round[source]]++;
             b->target[at] = (int32_t)i;
             b->source[at] = source;
             if (b->weight != NULL)
                 b->weight[at] = edges->weight[e];
         }
     memory_free(next);
-    memory_free(group);
+    memory_free(round);
 }
 
-// The edges of one group as a bipartite graph: its targets and its sources, each counted from 0.
-static Csr group_graph(const Boundary *b, int group, int64_t first_source) {
-    int64_t begin = b->edge_begin[group], end = b->edge_begin[group + 1], targets = 0;
+// The edges of one round as a bipartite graph: its targets and its sources, each counted from 0.
+static Csr round_graph(const Boundary *b, int round, int64_t first_source) {
+    int64_t begin = b->edge_begin[round], end = b->edge_begin[round + 1], targets = 0;
     for (int64_t e = begin; e < end; e++)
         targets += e == begin || b->target[e] != b->target[e - 1];
     Csr graph;
@@ -69,10 +69,10 @@ static Csr group_graph(const Boundary *b, int group, int64_t first_source) {
     return graph;
 }
 
-static void cover_group(Boundary *b, const ShardRelation *edges, int group) {
-    int64_t begin = b->edge_begin[group], end = b->edge_begin[group + 1], t = -1;
-    int64_t first = edges->remote_group[group], sources = edges->remote_group[group + 1] - first;
-    Csr graph = group_graph(b, group, first);
+static void cover_round(Boundary *b, const ShardRelation *edges, int round) {
+    int64_t begin = b->edge_begin[round], end = b->edge_begin[round + 1], t = -1;
+    int64_t first = edges->remote_round[round], sources = edges->remote_round[round + 1] - first;
+    Csr graph = round_graph(b, round, first);
     uint8_t *in_cover = ALLOC(uint8_t, graph.rows, "boundary");
     cover_minimum(&graph, sources, in_cover, b->as_row + first);
     for (int64_t e = begin; e < end; e++) {
@@ -84,18 +84,18 @@ static void cover_group(Boundary *b, const ShardRelation *edges, int group) {
 }
 
 void boundary_cover(Boundary *b, const ShardRelation *edges, Cover cover) {
-    for (int64_t e = 0; e < b->edge_begin[b->groups]; e++)
+    for (int64_t e = 0; e < b->edge_begin[b->rounds]; e++)
         b->as_row[b->source[e]] = 1;
-    for (int g = 0; g < b->groups; g++)
-        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+    for (int g = 0; g < b->rounds; g++)
+        for (int64_t h = edges->remote_round[g]; h < edges->remote_round[g + 1]; h++)
             b->used[g] += b->as_row[h];
     if (cover == COVER_SOURCES)
         return;
     memset(b->as_row, 0, (size_t)b->sources);
     if (cover == COVER_TARGETS)
-        memset(b->as_sum, 1, (size_t)b->edge_begin[b->groups]);
-    for (int g = 0; cover == COVER_MIN && g < b->groups; g++)
-        cover_group(b, edges, g);
+        memset(b->as_sum, 1, (size_t)b->edge_begin[b->rounds]);
+    for (int g = 0; cover == COVER_MIN && g < b->rounds; g++)
+        cover_round(b, edges, g);
 }
 
 void boundary_clear(Boundary *b) {

@@ -11,15 +11,15 @@ bool edges_leave_out(const ShardRelation *edges, int64_t rows, int64_t sources, 
 // ---- boundary.c: the edges between own targets and remote sources, sender by sender, and which
 // rows travel for them
 typedef struct Boundary {
-    int groups;          // size - 1, in the order of the ring
-    int64_t *edge_begin; // [groups + 1]
-    int32_t *target;     // [edges] own row, ascending inside a group
+    int rounds;          // size - 1, in the order of the ring
+    int64_t *edge_begin; // [rounds + 1]
+    int32_t *target;     // [edges] own row, ascending inside a round
     int32_t *source;     // [edges] index into ShardRelation.remote_row, ascending inside a target
     float *weight;       // [edges] or NULL
     int64_t sources;     // entries of remote_row
     uint8_t *as_row;     // [sources] 1: this row travels
-    uint8_t *as_sum;     // [edges] 1: a partial aggregate of the group's sender contains this edge
-    int64_t *used;       // [groups] sources that have an edge
+    uint8_t *as_sum;     // [edges] 1: a partial aggregate of the round's sender contains this edge
+    int64_t *used;       // [rounds] sources that have an edge
 } Boundary;
 // Takes the edges of the targets [0, targets) from remote sources whose row on its owner is below
 // limit[owner].

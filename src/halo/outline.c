@@ -42,7 +42,7 @@ static void count_owners(PatternCounts *counts, const Requests *sent, int reader
         PatternCounts *at = &counts[owner];
         at->partials += asked.partials;
         at->partial_entries += asked.members;
-        at->sent[ring_group(reader, owner, parts)] = asked.rows + asked.partials;
+        at->sent[ring_round(reader, owner, parts)] = asked.rows + asked.partials;
         // an edge of the boundary is an entry of the halo Csr or a member of a partial aggregate
         counts[reader].boundary += asked.members - asked.partials;
     }
@@ -99,7 +99,7 @@ static void outline_own(Pattern *pattern, const PatternCounts *counts, const Sha
     pattern->own.rows = counts->rows;
 }
 
-// From the sizes of groups to their offsets.
+// From the sizes of rounds to their offsets.
 static int64_t *outline_offsets(const int64_t *rows, int size) {
     int64_t *offset = ALLOC(int64_t, size, "outline of a Pattern");
     for (int g = 0; g + 1 < size; g++)

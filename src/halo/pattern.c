@@ -96,7 +96,7 @@ static int64_t count_columns(const Boundary *b) {
     int64_t count = 0;
     for (int64_t h = 0; h < b->sources; h++)
         count += b->as_row[h];
-    for (int g = 0; g < b->groups; g++)
+    for (int g = 0; g < b->rounds; g++)
         for (int64_t e = b->edge_begin[g], next; e < b->edge_begin[g + 1]; e = next) {
             next = target_end(b, e, b->edge_begin[g + 1]);
             count += any_sum(b, e, next);
@@ -104,14 +104,14 @@ static int64_t count_columns(const Boundary *b) {
     return count;
 }
 
-// Numbers the halo columns: in each group first the rows of sources, then the partial aggregates.
+// Numbers the halo columns: in each round first the rows of sources, then the partial aggregates.
 // column: [all remote sources] the halo column of each.
 static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelation *edges,
                            const int64_t *own_gid, int32_t *column) {
     int64_t count = 0;
     int64_t *id = ALLOC(int64_t, count_columns(b), "global ids");
-    for (int g = 0; g < b->groups; g++) {
-        for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+    for (int g = 0; g < b->rounds; g++) {
+        for (int64_t h = edges->remote_round[g]; h < edges->remote_round[g + 1]; h++)
             if (b->as_row[h]) {
                 id[count] = edges->remote_gid[h];
                 column[h] = (int32_t)count++;
@@ -131,7 +131,7 @@ static void number_columns(Pattern *pattern, const Boundary *b, const ShardRelat
 
 // Counts the entries of each target in the halo Csr: entries[target].
 static void count_entries(const Boundary *b, int64_t *entries) {
-    for (int g = 0; g < b->groups; g++)
+    for (int g = 0; g < b->rounds; g++)
         for (int64_t e = b->edge_begin[g], next; e < b->edge_begin[g + 1]; e = next) {
             next = target_end(b, e, b->edge_begin[g + 1]);
             entries[b->target[e]] += any_sum(b, e, next);
@@ -168,11 +168,11 @@ static void put_entry(Csr *csr, int64_t *at, int32_t column, float weight) {
     ++*at;
 }
 
-// Writes the entries group by group, rows before partial aggregates, so columns ascend (invariant
+// Writes the entries round by round, rows before partial aggregates, so columns ascend (invariant
 // 3).
 static void fill_halo(Pattern *pattern, const Boundary *b, const int32_t *column,
                       int64_t *entries) {
-    for (int g = 0; g < b->groups; g++) {
+    for (int g = 0; g < b->rounds; g++) {
         int64_t end = b->edge_begin[g + 1], partials = pattern->plan.receive_offset[g + 1];
         for (int64_t e = b->edge_begin[g], next; e < end; e = next) {
             next = target_end(b, e, end);
@@ -267,8 +267,8 @@ Pattern *pattern_begin(const Shard *shard, const PatternKind *kind, const Comm *
                                .rank = comm->rank,
                                .size = size,
                                .sources = set_reach(&shard->set[edges->from], kind->source_hops),
-                               .receive_offset = ALLOC(int64_t, size, "groups of the halo"),
-                               .sources_read = ALLOC(int64_t, size, "groups of the halo")};
+                               .receive_offset = ALLOC(int64_t, size, "rounds of the halo"),
+                               .sources_read = ALLOC(int64_t, size, "rounds of the halo")};
     return pattern;
 }
 

@@ -1,12 +1,12 @@
 // The memory of Patterns, before and after they are built. Before, the number of boundary edges of
-// each group is known, but not which of them partial aggregates will serve. Each edge becomes
+// each round is known, but not which of them partial aggregates will serve. Each edge becomes
 // either an entry of the halo Csr or a member of a request, and both have 4 bytes. So the memory
 // depends little on the cover, and the bound is close.
 #include "internal.h"
 
 typedef struct BoundaryEdges { // the boundary edges of the first rows
-    size_t edges;              // of all groups
-    size_t largest, sources;   // the most edges, and the most sources, of any group
+    size_t edges;              // of all rounds
+    size_t largest, sources;   // the most edges, and the most sources, of any round
 } BoundaryEdges;
 
 static BoundaryEdges count_boundary(const Shard *shard, const ShardRelation *edges, int64_t rows) {
@@ -19,7 +19,7 @@ static BoundaryEdges count_boundary(const Shard *shard, const ShardRelation *edg
         if (edges->column[e] >= own)
             count[edges->column[e] - own]++;
     for (int g = 0; g + 1 < shard->parts; g++) {
-        int64_t begin = edges->remote_group[g], end = edges->remote_group[g + 1], sum = 0;
+        int64_t begin = edges->remote_round[g], end = edges->remote_round[g + 1], sum = 0;
         for (int64_t h = begin; h < end; h++)
             sum += count[h];
         boundary.edges += (size_t)sum;
@@ -34,7 +34,7 @@ static BoundaryEdges count_boundary(const Shard *shard, const ShardRelation *edg
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 static size_t smaller(size_t a, size_t b) { return a < b ? a : b; }
 
-// Work space of cover_minimum (cover.h) and the graph of one group.
+// Work space of cover_minimum (cover.h) and the graph of one round.
 static size_t cover_bytes(const BoundaryEdges *in, size_t rows) {
     return in->largest * 2 * sizeof(int32_t) + in->sources * 32 + smaller(rows, in->largest) * 21;
 }

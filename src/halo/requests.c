@@ -4,7 +4,7 @@
 //
 // A request is one list of 4-byte words, so all requests need two collective calls: one for the
 // lengths and one for the lists. There may be a word for every boundary edge, so words are small:
-// row numbers, node ids and counts of one group fit in 4 bytes. Lists are in rank order, as
+// row numbers, node ids and counts of one round fit in 4 bytes. Lists are in rank order, as
 // comm_all_to_all_v requires.
 #include "internal.h"
 #include <string.h>
@@ -36,8 +36,8 @@ static Request request_at(int32_t *word) {
 
 // ---- the reader
 
-static void count_group(int32_t *count, const Boundary *b, const ShardRelation *edges, int g) {
-    for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+static void count_round(int32_t *count, const Boundary *b, const ShardRelation *edges, int g) {
+    for (int64_t h = edges->remote_round[g]; h < edges->remote_round[g + 1]; h++)
         count[ROWS] += b->as_row[h];
     int32_t target = -1;
     for (int64_t e = b->edge_begin[g]; e < b->edge_begin[g + 1]; e++)
@@ -48,10 +48,10 @@ static void count_group(int32_t *count, const Boundary *b, const ShardRelation *
         }
 }
 
-static void fill_group(const Request *request, const Boundary *b, const ShardRelation *edges,
+static void fill_round(const Request *request, const Boundary *b, const ShardRelation *edges,
                        const int64_t *gid, int g) {
     int32_t rows = 0, partials = 0, members = 0;
-    for (int64_t h = edges->remote_group[g]; h < edges->remote_group[g + 1]; h++)
+    for (int64_t h = edges->remote_round[g]; h < edges->remote_round[g + 1]; h++)
         if (b->as_row[h])
             request->row[rows++] = edges->remote_row[h];
     int32_t target = -1;
@@ -68,8 +68,8 @@ static void fill_group(const Request *request, const Boundary *b, const ShardRel
     }
 }
 
-// The group of this rank's halo rows that rank r sends.
-static int group_from(const HaloPlan *plan, int r) { return ring_group(plan->rank, r, plan->size); }
+// The round of this rank's halo rows that rank r sends.
+static int round_from(const HaloPlan *plan, int r) { return ring_round(plan->rank, r, plan->size); }
 
 void requests_write(Requests *sent, const Pattern *pattern, const Boundary *b, const Shard *shard) {
     const ShardRelation *edges = &shard->relation[pattern->kind.relation];
@@ -82,11 +82,11 @@ void requests_write(Requests *sent, const Pattern *pattern, const Boundary *b, c
         sent->begin[r + 1] = sent->begin[r];
         if (r == plan->rank)
             continue;
-        int g = group_from(plan, r);
+        int g = round_from(plan, r);
         CHECK(b->edge_begin[g + 1] - b->edge_begin[g] <= INT32_MAX, EXIT_MEMORY,
               "rank %d reads %lld edges from rank %d, more than 2^31 - 1; use more ranks",
               plan->rank, (long long)(b->edge_begin[g + 1] - b->edge_begin[g]), r);
-        count_group(count + HEAD * r, b, edges, g);
+        count_round(count + HEAD * r, b, edges, g);
         sent->begin[r + 1] += words_of(count + HEAD * r, weighted);
     }
     sent->word = ALLOC(int32_t, sent->begin[size], "requests to owners");
@@ -95,7 +95,7 @@ void requests_write(Requests *sent, const Pattern *pattern, const Boundary *b, c
             continue;
         memcpy(sent->word + sent->begin[r], count + HEAD * r, HEAD * sizeof *count);
         Request request = request_at(sent->word + sent->begin[r]);
-        fill_group(&request, b, edges, shard->set[edges->to].gid, group_from(plan, r));
+        fill_round(&request, b, edges, shard->set[edges->to].gid, round_from(plan, r));
     }
     memory_free(count);
 }
@@ -152,9 +152,9 @@ static void apply_lists(Pattern *pattern, const Shard *shard, const Requests *re
     memcpy(plan->source_id, from->gid, (size_t)plan->sources * sizeof(int64_t));
 }
 
-// Appends the group of one reader, after `sent` rows of earlier groups, `partials` of them partial
+// Appends the round of one reader, after `sent` rows of earlier rounds, `partials` of them partial
 // aggregates.
-static void apply_group(Pattern *pattern, const Request *request, int64_t sent, int64_t partials) {
+static void apply_round(Pattern *pattern, const Request *request, int64_t sent, int64_t partials) {
     HaloPlan *plan = &pattern->plan;
     Csr *partial = &pattern->partial;
     int64_t members = partial->offset[partials];
@@ -179,7 +179,7 @@ void requests_apply(Pattern *pattern, const Shard *shard, const Requests *receiv
     for (int g = 0; g + 1 < plan->size; g++) {
         int reader = ring_reader(plan->rank, g, plan->size);
         Request request = request_at(received->word + received->begin[reader]);
-        apply_group(pattern, &request, sent, partials);
+        apply_round(pattern, &request, sent, partials);
         sent += request.count[ROWS] + request.count[PARTIALS];
         partials += request.count[PARTIALS];
         plan->send_offset[g + 1] = sent;

@@ -1,13 +1,13 @@
 // Lists between ranks. Send and receive lists are in ring order (invariant 4), but the collectives
-// need rank order. So the groups of a list are copied into rank order, sent, and copied back into
+// need rank order. So the rounds of a list are copied into rank order, sent, and copied back into
 // ring order.
 #include "fringe/halo.h"
 #include <string.h>
 
-// The group in which this rank sends to (or receives from) `peer`.
-static int group_of(const Comm *comm, int peer, bool sending) {
-    return sending ? ring_group(peer, comm->rank, comm->size)
-                   : ring_group(comm->rank, peer, comm->size);
+// The round in which this rank sends to (or receives from) `peer`.
+static int round_of(const Comm *comm, int peer, bool sending) {
+    return sending ? ring_round(peer, comm->rank, comm->size)
+                   : ring_round(comm->rank, peer, comm->size);
 }
 
 typedef struct List { // a copy in the order of ranks
@@ -18,8 +18,8 @@ typedef struct List { // a copy in the order of ranks
 static List list_by_rank(const Comm *comm, const int64_t *ring_offset, bool sending, size_t bytes) {
     List list = {.offset = ALLOC(int64_t, comm->size + 1, "lists")};
     for (int r = 0; r < comm->size; r++) {
-        int group = group_of(comm, r, sending);
-        int64_t rows = r == comm->rank ? 0 : ring_offset[group + 1] - ring_offset[group];
+        int round = round_of(comm, r, sending);
+        int64_t rows = r == comm->rank ? 0 : ring_offset[round + 1] - ring_offset[round];
         list.offset[r + 1] = list.offset[r] + rows * (int64_t)bytes;
     }
     list.at = memory_alloc((size_t)list.offset[comm->size], "lists");
@@ -31,17 +31,17 @@ static void list_clear(List *list) {
     memory_free(list->offset);
 }
 
-// Copies the groups between `ring` (ring order) and `list` (rank order).
-static void copy_groups(const Comm *comm, const int64_t *ring_offset, bool sending, List *list,
+// Copies the rounds between `ring` (ring order) and `list` (rank order).
+static void copy_rounds(const Comm *comm, const int64_t *ring_offset, bool sending, List *list,
                         unsigned char *ring, bool into_list, size_t bytes) {
     for (int r = 0; r < comm->size; r++) {
         if (r == comm->rank)
             continue;
-        unsigned char *group = ring + (size_t)ring_offset[group_of(comm, r, sending)] * bytes;
+        unsigned char *round = ring + (size_t)ring_offset[round_of(comm, r, sending)] * bytes;
         unsigned char *piece = list->at + list->offset[r];
         size_t size = (size_t)(list->offset[r + 1] - list->offset[r]);
         if (size > 0)
-            memcpy(into_list ? piece : group, into_list ? group : piece, size);
+            memcpy(into_list ? piece : round, into_list ? round : piece, size);
     }
 }
 
@@ -53,9 +53,9 @@ static void move(const HaloPlan *plan, bool sending, const void *from, void *to,
         return;
     List out = list_by_rank(comm, from_ring, sending, bytes);
     List in = list_by_rank(comm, to_ring, !sending, bytes);
-    copy_groups(comm, from_ring, sending, &out, (unsigned char *)(uintptr_t)from, true, bytes);
+    copy_rounds(comm, from_ring, sending, &out, (unsigned char *)(uintptr_t)from, true, bytes);
     comm_all_to_all_v(comm, out.at, out.offset, in.at, in.offset);
-    copy_groups(comm, to_ring, !sending, &in, to, false, bytes);
+    copy_rounds(comm, to_ring, !sending, &in, to, false, bytes);
     list_clear(&in);
     list_clear(&out);
 }

@@ -5,10 +5,10 @@
 #include <string.h>
 
 // Invariant 7.
-static bool offsets_are_valid(const int64_t *offset, int64_t groups, int64_t end) {
-    if (offset[0] != 0 || offset[groups] != end)
+static bool offsets_are_valid(const int64_t *offset, int64_t lists, int64_t end) {
+    if (offset[0] != 0 || offset[lists] != end)
         return false;
-    for (int64_t i = 0; i < groups; i++)
+    for (int64_t i = 0; i < lists; i++)
         if (offset[i] > offset[i + 1])
             return false;
     return true;

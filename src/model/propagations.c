@@ -265,8 +265,8 @@ static void features_kept(Model *m, ExchangeBuffers *buffers) {
     RowSource rows = {.x = rows_first(m->x, p->plan.sources), .right = m->forward[0].right};
     channel_pack(channel, &rows, (ExchangeContext){.full_precision = true});
     channel_post(channel);
-    for (int group = 0; group + 1 < p->plan.size; group++)
-        channel_receive(channel, group);
+    for (int round = 0; round + 1 < p->plan.size; round++)
+        channel_receive(channel, round);
     channel_finish(channel);
     Rows received = channel_rows(channel);
     rows_copy(m->parts.backend, m->halo_features, received);

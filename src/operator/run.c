@@ -57,7 +57,7 @@ static void run_own(void *context, OwnPart part, const Poll *exchange) {
         running->call->beside(running->call->context, poll);
 }
 
-// The halo rows of groups [begin, end), from the received ones.
+// The halo rows of rounds [begin, end), from the received ones.
 static Rows arrived(const Running *running, Rows received, int begin, int end, const Poll *poll) {
     const OperatorCall *call = running->call;
     const int64_t *offset = running->step.op->block.pattern->plan.receive_offset;

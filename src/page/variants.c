@@ -172,19 +172,19 @@ static void add_to_label(Variant *variant, const char *key, const char *name, bo
              word);
 }
 
-// Adds the key to the names of those variants that it divides. `group[i]`: the first variant that
-// had the same name before this key.
-static void divide(Variants *variants, int *group, const char *key, const char *name) {
-    int *before = ALLOC(int, variants->count, "groups of variants");
+// Adds the key to the names of those variants that it divides. `namesake[i]`: the first variant
+// that had the same name before this key.
+static void divide(Variants *variants, int *namesake, const char *key, const char *name) {
+    int *before = ALLOC(int, variants->count, "names of variants");
     bool same_name = data_share_a_name(variants);
-    memcpy(before, group, (size_t)variants->count * sizeof *group);
+    memcpy(before, namesake, (size_t)variants->count * sizeof *namesake);
     for (int i = 0; i < variants->count; i++) {
         bool divided = false;
         for (int j = variants->count - 1; j >= 0; j--)
             if (before[j] == before[i]) {
                 bool same =
                     record_same_value(variants->variant[i].first, variants->variant[j].first, key);
-                group[i] = same ? j : group[i];
+                namesake[i] = same ? j : namesake[i];
                 divided |= !same;
             }
         if (divided)
@@ -195,16 +195,16 @@ static void divide(Variants *variants, int *group, const char *key, const char *
 
 static void name_variants(Variants *variants) {
     static const char *const first[] = {"config.mode", "machine.ranks", "config.data.path"};
-    int *group = ALLOC(int, variants->count, "groups of variants");
+    int *namesake = ALLOC(int, variants->count, "names of variants");
     for (int i = 0; i < FAMILY_COUNT(first); i++)
-        divide(variants, group, first[i], "");
+        divide(variants, namesake, first[i], "");
     for (int i = 0; i < variants->keys; i++)
-        divide(variants, group, variants->key[i],
+        divide(variants, namesake, variants->key[i],
                record_short_key((const char(*)[RECORD_KEY])variants->key, variants->keys, i));
     for (int i = 0; i < variants->count; i++)
         if (variants->variant[i].label[0] == 0)
             add_to_label(&variants->variant[i], "config.mode", "", false);
-    memory_free(group);
+    memory_free(namesake);
 }
 
 void variants_gather(Variants *variants, const RunRecords *records) {

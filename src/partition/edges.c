@@ -1,5 +1,5 @@
 // The edges of one part as its rows read them (ShardRelation, partition.h), one relation at a time:
-// remote rows listed once, grouped by owner in ring order and ascending inside a group (invariant
+// remote rows listed once, grouped by owner in ring order and ascending inside a round (invariant
 // 4), columns ascending inside a row.
 #include "internal.h"
 #include <string.h>
@@ -22,7 +22,7 @@ static int64_t mark_remote(const PartReads *r) {
     return count;
 }
 
-// The distinct marked vertices as numbers that sort by invariant 4: the group in the high bits, the
+// The distinct marked vertices as numbers that sort by invariant 4: the round in the high bits, the
 // row at the owner in the low bits. Clears the marks.
 static int64_t *sorted_remote(const PartReads *r, int64_t count) {
     const PartOrder *order = r->order;
@@ -35,7 +35,7 @@ static int64_t *sorted_remote(const PartReads *r, int64_t count) {
             if (r->slot[u] != SLOT_SEEN)
                 continue;
             r->slot[u] = SLOT_NONE;
-            key[at++] = (int64_t)ring_group(r->p, r->part[u], order->parts) << 32 | order->row[u];
+            key[at++] = (int64_t)ring_round(r->p, r->part[u], order->parts) << 32 | order->row[u];
         }
     sort_int64(key, count);
     return key;

@@ -97,9 +97,9 @@ bool cut_graph(int32_t *part, const Dataset *dataset, const Graph *graph, int pa
 typedef struct PartOrder {
     int parts, sets;
     int64_t nodes;    // vertices before the hyperedges
-    int64_t *begin;   // [sets * parts + 1] where a group of rows begins in `vertex`
-    int32_t *vertex;  // [vertices] group by group, in row order
-    int32_t *row;     // [vertices] row of a vertex in its group
+    int64_t *begin;   // [sets * parts + 1] where a list of rows begins in `vertex`
+    int32_t *vertex;  // [vertices] list by list, in row order
+    int32_t *row;     // [vertices] row of a vertex in its list
     int64_t *central; // [sets * parts] forward-central rows
     int64_t *reach;   // [sets * parts, SHARD_HOPS + 1] rows at most h hops from a training node
     bool *done;       // [parts] its rows are in their order
@@ -111,16 +111,16 @@ typedef struct OrderInput {
     const uint8_t *hops; // order_hops
     bool reorder;        // by clusters, too
 } OrderInput;
-// The rows of a set in a part are a group.
-static inline int order_group(const PartOrder *order, int set, int part) {
+// The rows of a set in a part are a list.
+static inline int order_list(const PartOrder *order, int set, int part) {
     return set * order->parts + part;
 }
 static inline int64_t order_own(const PartOrder *order, int set, int part) {
-    int group = order_group(order, set, part);
-    return order->begin[group + 1] - order->begin[group];
+    int list = order_list(order, set, part);
+    return order->begin[list + 1] - order->begin[list];
 }
 static inline const int32_t *order_rows(const PartOrder *order, int set, int part) {
-    return order->vertex + order->begin[order_group(order, set, part)];
+    return order->vertex + order->begin[order_list(order, set, part)];
 }
 // The vertex with id 0 of a set.
 static inline int64_t order_first(const PartOrder *order, int set) {
@@ -176,7 +176,7 @@ int64_t balance_weight(const Balance *balance, int column, int64_t v);
 bool homes_fill(int32_t *part, const Dataset *dataset, int parts, double memory_limit, Error *err);
 
 // ---- metis.c
-// Groups the rows of part p, its nodes and then its hyperedges, into `clusters` groups of
+// Puts the rows of part p, its nodes and then its hyperedges, into `clusters` clusters of
 // neighbours: cluster[rows]. False if the part is too large for METIS (EXIT_MEMORY, EXIT_DATA) or
 // METIS was interrupted (EXIT_STOPPED).
 bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
@@ -339,7 +339,7 @@ static inline int shard_backward(const Shard *shard) {
 // ---- shard_check.c: what was read
 // False, with a sentence that names the file and what is wrong in it.
 bool shard_damaged(const Shard *shard, Error *err, const char *what);
-// Checks every array of a shard against its bounds, and makes its groups of remote rows.
+// Checks every array of a shard against its bounds, and makes its rounds of remote rows.
 bool shard_check(Shard *shard, Error *err);
 
 // ---- shard_plan.c

@@ -1,29 +1,29 @@
 // The order of a part's own rows (invariant 1, halo.h): by hops from the training nodes, so that a
 // layer needs only the first rows; at each distance forward-central rows, then forward-marginal
 // ones; inside those by cluster. Rows of nodes and of hyperedges are ordered alike. Clusters are a
-// METIS cut of the part's own induced subgraph into groups of about 1000 rows: a group of 256-wide
-// rows then is 1 MiB and stays in the cache while its rows read each other (LIMITS 2, worth 1.6
-// to 1.9 times). METIS numbers parts by recursive halving, so groups with near numbers are near in
-// the graph. Inside a cluster rows keep the order of their ids. A part that METIS cannot hold is
-// one cluster.
+// METIS cut of the part's own induced subgraph into clusters of about 1000 rows: a cluster of
+// 256-wide rows then is 1 MiB and stays in the cache while its rows read each other (LIMITS 2,
+// worth 1.6 to 1.9 times). METIS numbers parts by recursive halving, so clusters with near numbers
+// are near in the graph. Inside a cluster rows keep the order of their ids. A part that METIS
+// cannot hold is one cluster.
 #include "internal.h"
 
 enum { CLUSTER_ROWS = 1000, CLUSTER_FROM = 2000 };
 
-static int group_of(const PartOrder *order, const int32_t *part, int64_t v) {
-    return order_group(order, v < order->nodes ? NODES : HYPEREDGES, part[v]);
+static int list_of(const PartOrder *order, const int32_t *part, int64_t v) {
+    return order_list(order, v < order->nodes ? NODES : HYPEREDGES, part[v]);
 }
 
-// Lists the vertices group by group, ascending; `row` is the index in the group.
-static void list_by_group(PartOrder *order, const int32_t *part, int64_t vertices) {
-    int groups = order->sets * order->parts;
+// Lists the vertices list by list, ascending; `row` is the index in the list.
+static void list_in_order(PartOrder *order, const int32_t *part, int64_t vertices) {
+    int lists = order->sets * order->parts;
     for (int64_t v = 0; v < vertices; v++)
-        order->begin[group_of(order, part, v) + 1]++;
-    for (int g = 0; g < groups; g++)
+        order->begin[list_of(order, part, v) + 1]++;
+    for (int g = 0; g < lists; g++)
         order->begin[g + 1] += order->begin[g];
-    int64_t *next = ALLOC(int64_t, groups, "order of rows");
+    int64_t *next = ALLOC(int64_t, lists, "order of rows");
     for (int64_t v = 0; v < vertices; v++) {
-        int g = group_of(order, part, v);
+        int g = list_of(order, part, v);
         order->row[v] = (int32_t)next[g];
         order->vertex[order->begin[g] + next[g]++] = (int32_t)v;
     }
@@ -99,17 +99,17 @@ static int find_clusters(const OrderInput *input, PartOrder *order, int32_t *clu
 }
 
 // key[own]: the cluster of each row.
-static void order_one(PartOrder *order, const OrderInput *input, int group, int32_t *key,
+static void order_one(PartOrder *order, const OrderInput *input, int list, int32_t *key,
                       int clusters) {
-    int32_t *rows = order->vertex + order->begin[group];
-    int64_t own = order->begin[group + 1] - order->begin[group];
+    int32_t *rows = order->vertex + order->begin[list];
+    int64_t own = order->begin[list + 1] - order->begin[list];
     for (int64_t i = 0; i < own; i++) {
         bool marginal = is_marginal(input->graph, input->part, rows[i]);
         uint8_t hops = input->hops[rows[i]];
         key[i] += (2 * hops + marginal) * clusters;
-        order->central[group] += !marginal;
+        order->central[list] += !marginal;
         for (int h = hops; h < FAR; h++)
-            order->reach[group * FAR + h]++;
+            order->reach[list * FAR + h]++;
     }
     sort_by_key(rows, key, own, 2 * (FAR + 1) * (int64_t)clusters);
 }
@@ -125,7 +125,7 @@ static bool order_part(PartOrder *order, const OrderInput *input, int p, bool la
     order->done[p] = !too_large || last;
     order->unclustered += too_large && last;
     for (int set = 0; set < order->sets && clusters > 0 && order->done[p]; set++) {
-        order_one(order, input, order_group(order, set, p), key + done, clusters);
+        order_one(order, input, order_list(order, set, p), key + done, clusters);
         done += order_own(order, set, p);
     }
     memory_free(key);
@@ -133,21 +133,21 @@ static bool order_part(PartOrder *order, const OrderInput *input, int p, bool la
 }
 
 static PartOrder order_alloc(const Graph *graph, int parts) {
-    int sets = graph_sets(graph), groups = sets * parts;
+    int sets = graph_sets(graph), lists = sets * parts;
     return (PartOrder){.parts = parts,
                        .sets = sets,
                        .nodes = graph->nodes,
                        .done = ALLOC(bool, parts, "order of rows"),
-                       .begin = ALLOC(int64_t, groups + 1, "order of rows"),
+                       .begin = ALLOC(int64_t, lists + 1, "order of rows"),
                        .vertex = ALLOC(int32_t, graph->vertices, "order of rows"),
                        .row = ALLOC(int32_t, graph->vertices, "order of rows"),
-                       .central = ALLOC(int64_t, groups, "order of rows"),
-                       .reach = ALLOC(int64_t, (int64_t)groups * FAR, "order of rows")};
+                       .central = ALLOC(int64_t, lists, "order of rows"),
+                       .reach = ALLOC(int64_t, (int64_t)lists * FAR, "order of rows")};
 }
 
 void order_init(PartOrder *order, const Graph *graph, const int32_t *part, int parts) {
     *order = order_alloc(graph, parts);
-    list_by_group(order, part, graph->vertices);
+    list_in_order(order, part, graph->vertices);
 }
 
 bool order_parts(PartOrder *order, const OrderInput *input, PartRange mine, bool last, Error *err) {

@@ -65,8 +65,8 @@ static void set_rows_init(SetRows *rows, RowSet *set, const ShardMaker *maker, i
             rows->weight[i] = weight[rows->gid[i]];
     }
     set->own = own;
-    set->central = order->central[order_group(order, s, p)];
-    set->reach = order->reach + (int64_t)order_group(order, s, p) * (SHARD_HOPS + 1);
+    set->central = order->central[order_list(order, s, p)];
+    set->reach = order->reach + (int64_t)order_list(order, s, p) * (SHARD_HOPS + 1);
     set->gid = rows->gid;
     set->degree_in = rows->degree_in;
     set->degree_out = rows->degree_out;

@@ -8,9 +8,9 @@ bool shard_damaged(const Shard *shard, Error *err, const char *what) {
                      shard->map.path, what);
 }
 
-static bool offsets_are_good(const int64_t *offset, int64_t groups, int64_t end) {
-    bool ok = offset[0] == 0 && offset[groups] == end;
-    for (int64_t i = 0; i < groups; i++)
+static bool offsets_are_good(const int64_t *offset, int64_t lists, int64_t end) {
+    bool ok = offset[0] == 0 && offset[lists] == end;
+    for (int64_t i = 0; i < lists; i++)
         ok = ok && offset[i] <= offset[i + 1] && offset[i + 1] <= end;
     return ok;
 }
@@ -26,22 +26,22 @@ static bool check_columns(const Shard *shard, const ShardRelation *edges) {
     return true;
 }
 
-// Checks that owners are in ring order and the rows of each ascend. group[g + 1] gets the number of
-// rows of group g.
-static bool check_remote(const Shard *shard, const ShardRelation *edges, int64_t *group) {
+// Checks that owners are in ring order and the rows of each ascend. rows[g + 1] gets the number of
+// rows of round g.
+static bool check_remote(const Shard *shard, const ShardRelation *edges, int64_t *rows) {
     int64_t total = shard->set[edges->from].total;
-    int before = -1; // group of the previous row
+    int before = -1; // round of the previous row
     for (int64_t h = 0; h < edges->remote; h++) {
         int owner = edges->remote_owner[h];
         if (owner < 0 || owner >= shard->parts || owner == shard->part)
             return false;
-        int g = ring_group(shard->part, owner, shard->parts);
+        int g = ring_round(shard->part, owner, shard->parts);
         int32_t row_before = g == before ? edges->remote_row[h - 1] : -1;
         if (g < before || edges->remote_row[h] <= row_before || edges->remote_row[h] >= total ||
             edges->remote_gid[h] < 0 || edges->remote_gid[h] >= total)
             return false;
         before = g;
-        group[g + 1]++;
+        rows[g + 1]++;
     }
     return true;
 }
@@ -51,11 +51,11 @@ static bool check_edges(const Shard *shard, ShardRelation *edges, Error *err) {
         return shard_damaged(shard, err, "offsets");
     if (!check_columns(shard, edges))
         return shard_damaged(shard, err, "columns");
-    edges->remote_group = ALLOC(int64_t, shard->parts, "groups of remote rows");
-    if (!check_remote(shard, edges, edges->remote_group))
+    edges->remote_round = ALLOC(int64_t, shard->parts, "rounds of remote rows");
+    if (!check_remote(shard, edges, edges->remote_round))
         return shard_damaged(shard, err, "remote rows");
     for (int g = 0; g + 1 < shard->parts; g++)
-        edges->remote_group[g + 1] += edges->remote_group[g];
+        edges->remote_round[g + 1] += edges->remote_round[g];
     return true;
 }
 

@@ -385,7 +385,7 @@ bool shard_open(Shard *shard, const char *folder, int part, Error *err) {
 
 void shard_clear(Shard *shard) {
     for (int r = 0; r < shard->relations; r++)
-        memory_free(shard->relation[r].remote_group);
+        memory_free(shard->relation[r].remote_round);
     if (shard->map.mapping != NULL)
         tensors_close(&shard->map);
     cache_release(shard->hold);

@@ -80,21 +80,21 @@ static bool order_the_rest(Work *work) {
 static void share_order(Work *work) {
     const Sharding *s = work->s;
     PartOrder *order = &work->order;
-    int groups = order->sets * order->parts;
+    int lists = order->sets * order->parts;
     int64_t unclustered = order->unclustered;
     if (s->comm->size == 1)
         return;
     for (int rank = 0; rank < s->comm->size; rank++) {
         PartRange theirs = range_of(s, rank);
         for (int set = 0; set < order->sets && theirs.begin < theirs.end; set++) {
-            int64_t begin = order->begin[order_group(order, set, theirs.begin)];
-            int64_t end = order->begin[order_group(order, set, theirs.end - 1) + 1];
+            int64_t begin = order->begin[order_list(order, set, theirs.begin)];
+            int64_t end = order->begin[order_list(order, set, theirs.end - 1) + 1];
             comm_broadcast(s->comm, order->vertex + begin,
                            (size_t)(end - begin) * sizeof order->vertex[0], rank);
         }
     }
-    comm_sum_int64(s->comm, order->central, groups);
-    comm_sum_int64(s->comm, order->reach, groups * (SHARD_HOPS + 1));
+    comm_sum_int64(s->comm, order->central, lists);
+    comm_sum_int64(s->comm, order->reach, lists * (SHARD_HOPS + 1));
     comm_sum_int64(s->comm, &unclustered, 1);
     order->unclustered = (int)unclustered;
 }

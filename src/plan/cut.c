@@ -107,7 +107,7 @@ static void outline_shard(Shard *shard, const PlanCut *cut) {
     for (int r = 0; r < shard->relations; r++) {
         ShardRelation *relation = &shard->relation[r];
         relation->offset = zeros(shard->set[relation->to].own + 1, sizeof(int64_t));
-        relation->remote_group = NULL;
+        relation->remote_round = NULL;
         relation->remote = per_rank(cut, cut->halo, cut->halo_balance);
     }
 }
@@ -180,9 +180,9 @@ static void grow(Totals *t, const PlanCut *cut) {
 }
 
 // As evenly as whole rows allow.
-static void spread(int64_t *group, int groups, int64_t rows) {
-    for (int g = 0; g < groups; g++)
-        group[g] = rows / groups + (g < rows % groups);
+static void spread(int64_t *round, int rounds, int64_t rows) {
+    for (int g = 0; g < rounds; g++)
+        round[g] = rows / rounds + (g < rows % rounds);
 }
 
 static void estimate_counts(PatternCounts *out, const PlanCut *cut, const PatternCounts *base,

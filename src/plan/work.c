@@ -43,22 +43,22 @@ double message_bytes(const Planning *p, int l, int d, double rows) {
            sample * (double)codec->bytes(&layout);
 }
 
-static double sum_rows(const int64_t *group, int size) {
+static double sum_rows(const int64_t *round, int size) {
     double rows = 0;
     for (int g = 0; g + 1 < size; g++)
-        rows += (double)group[g];
+        rows += (double)round[g];
     return rows;
 }
 
 // That travel.
-static double mean_rows(const Planning *p, const int64_t *group, int size) {
-    return p->config->comm.sample * sum_rows(group, size);
+static double mean_rows(const Planning *p, const int64_t *round, int size) {
+    return p->config->comm.sample * sum_rows(round, size);
 }
 
-static double all_messages(const Planning *p, int l, int d, const int64_t *group, int size) {
+static double all_messages(const Planning *p, int l, int d, const int64_t *round, int size) {
     double bytes = 0;
     for (int g = 0; g + 1 < size; g++)
-        bytes += message_bytes(p, l, d, (double)group[g]);
+        bytes += message_bytes(p, l, d, (double)round[g]);
     return bytes;
 }
 

@@ -7,7 +7,7 @@
 
 // ---- Patterns
 
-typedef struct Boundary { // what a rank reads of others, by groups of the ring
+typedef struct Boundary { // what a rank reads of others, by rounds of the ring
     int64_t rows, entries;
     int64_t *reading; // [parts] own rows that read something
 } Boundary;
@@ -19,11 +19,11 @@ static Boundary boundary_of(const Shard *shard, const ShardRelation *edges) {
         int64_t e = edges->offset[i + 1];
         for (int last = shard->parts; e > edges->offset[i] && edges->column[e - 1] >= own; e--) {
             int64_t remote = edges->column[e - 1] - own;
-            int group = last < shard->parts ? last : shard->parts - 2;
-            while (remote < edges->remote_group[group])
-                group--;
-            b.reading[group] += group != last;
-            last = group;
+            int round = last < shard->parts ? last : shard->parts - 2;
+            while (remote < edges->remote_round[round])
+                round--;
+            b.reading[round] += round != last;
+            last = round;
         }
         b.rows += e < edges->offset[i + 1];
         b.entries += edges->offset[i + 1] - e;
@@ -37,7 +37,7 @@ static void count_messages(PatternCounts *counts, const ProgramParts *parts,
     const Comm *comm = parts->comm;
     int64_t *all = ALLOC(int64_t, comm->size * comm->size, "sizes of messages");
     for (int g = 0; g + 1 < comm->size; g++) {
-        int64_t sources = edges->remote_group[g + 1] - edges->remote_group[g];
+        int64_t sources = edges->remote_round[g + 1] - edges->remote_round[g];
         int64_t targets = boundary->reading[g];
         counts->received[g] = cover == COVER_SOURCES                        ? sources
                               : cover == COVER_TARGETS || targets < sources ? targets

@@ -27,10 +27,10 @@ typedef struct ZeroSpace {
     int64_t count;   // components of nodes that have a degree, of all ranks
     int64_t covered; // nodes that have one, of all ranks
     // Own nodes by component: first those of several ranks, in an order that all share.
-    int64_t groups, shared;
-    int32_t *group; // [own nodes] -1: no degree
-    double *entry;  // [own nodes] of the normalised vector of its component
-    double *sum;    // [groups, BLOCK]
+    int64_t numbers, shared;
+    int32_t *number; // [own nodes] -1: no degree
+    double *entry;   // [own nodes] of the normalised vector of its component
+    double *sum;     // [numbers, BLOCK]
 } ZeroSpace;
 void zero_space_init(ZeroSpace *zero, const ProgramRun *run); // collective
 void zero_space_clear(ZeroSpace *zero);

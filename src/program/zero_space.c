@@ -25,13 +25,13 @@ static int64_t own_components(const ProgramRun *run, int64_t *id) {
     return count;
 }
 
-static void number_groups(ZeroSpace *z, const ProgramRun *run) {
+static void number_components(ZeroSpace *z, const ProgramRun *run) {
     const RowSet *set = nodes_of(run->parts);
     int64_t *own = ALLOC(int64_t, set->own, "components"), total;
     int64_t covered = own_components(run, own), count = sort_once(own, covered, false);
     int64_t *all = program_gather(run->parts, own, count, &total);
     z->shared = sort_once(all, total, true);
-    z->groups = z->shared + count; // those of both lists are empty in the second
+    z->numbers = z->shared + count; // those of both lists are empty in the second
     z->count = 0;
     for (int64_t k = 0; k < count; k++)
         z->count += sort_find(all, z->shared, own[k]) < 0;
@@ -41,7 +41,7 @@ static void number_groups(ZeroSpace *z, const ProgramRun *run) {
         int64_t id = run->components->component[i], at = sort_find(all, z->shared, id);
         if (at < 0)
             at = z->shared + sort_find(own, count, id);
-        z->group[i] = set->degree_in[i] > 0 ? (int32_t)at : -1;
+        z->number[i] = set->degree_in[i] > 0 ? (int32_t)at : -1;
     }
     memory_free(all);
     memory_free(own);
@@ -49,40 +49,40 @@ static void number_groups(ZeroSpace *z, const ProgramRun *run) {
 
 static void normalise(ZeroSpace *z, const double *degree) {
     for (int64_t i = 0; i < z->rows; i++)
-        if (z->group[i] >= 0)
-            z->sum[z->group[i]] += degree[i];
+        if (z->number[i] >= 0)
+            z->sum[z->number[i]] += degree[i];
     comm_sum_double(z->comm, z->sum, (int)z->shared);
     for (int64_t i = 0; i < z->rows; i++)
-        if (z->group[i] >= 0)
-            z->entry[i] = sqrt(degree[i] / z->sum[z->group[i]]);
+        if (z->number[i] >= 0)
+            z->entry[i] = sqrt(degree[i] / z->sum[z->number[i]]);
 }
 
 void zero_space_init(ZeroSpace *z, const ProgramRun *run) {
     const RowSet *set = nodes_of(run->parts);
     *z = (ZeroSpace){.comm = run->parts->comm, .rows = set->own};
-    z->group = ALLOC(int32_t, set->own, "components");
+    z->number = ALLOC(int32_t, set->own, "components");
     z->entry = ALLOC(double, set->own, "zero space");
-    number_groups(z, run);
-    z->sum = ALLOC(double, z->groups *BLOCK, "sums of components");
+    number_components(z, run);
+    z->sum = ALLOC(double, z->numbers *BLOCK, "sums of components");
     normalise(z, set->degree_in);
 }
 
 void zero_space_clear(ZeroSpace *z) {
     memory_free(z->sum);
     memory_free(z->entry);
-    memory_free(z->group);
+    memory_free(z->number);
     *z = (ZeroSpace){0};
 }
 
 void zero_space_remove(ZeroSpace *z, float *block) {
-    memset(z->sum, 0, (size_t)(z->groups * BLOCK) * sizeof *z->sum);
+    memset(z->sum, 0, (size_t)(z->numbers * BLOCK) * sizeof *z->sum);
     for (int64_t i = 0; i < z->rows; i++)
-        for (int c = 0; c < BLOCK && z->group[i] >= 0; c++)
-            z->sum[z->group[i] * BLOCK + c] += z->entry[i] * (double)block[i * BLOCK + c];
+        for (int c = 0; c < BLOCK && z->number[i] >= 0; c++)
+            z->sum[z->number[i] * BLOCK + c] += z->entry[i] * (double)block[i * BLOCK + c];
     comm_sum_double(z->comm, z->sum, (int)z->shared * BLOCK);
     for (int64_t i = 0; i < z->rows; i++)
-        for (int c = 0; c < BLOCK && z->group[i] >= 0; c++)
-            block[i * BLOCK + c] -= (float)(z->entry[i] * z->sum[z->group[i] * BLOCK + c]);
+        for (int c = 0; c < BLOCK && z->number[i] >= 0; c++)
+            block[i * BLOCK + c] -= (float)(z->entry[i] * z->sum[z->number[i] * BLOCK + c]);
 }
 
 void zero_space_forecast(ProgramPlan *plan) {

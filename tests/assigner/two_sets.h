@@ -69,7 +69,7 @@ static inline void list_remote(ShardRelation *e, const RowSet *to, int64_t own, 
     int r = e->to == HYPEREDGES ? 0 : 1, total = totals[e->from];
     int32_t *row = ALLOC(int32_t, total, "test");
     int64_t *gid = ALLOC(int64_t, total, "test");
-    e->remote_group = ALLOC(int64_t, parts, "test");
+    e->remote_round = ALLOC(int64_t, parts, "test");
     e->remote_row = row;
     e->remote_gid = gid;
     for (int g = 0; g + 1 < parts; g++) {
@@ -84,7 +84,7 @@ static inline void list_remote(ShardRelation *e, const RowSet *to, int64_t own, 
             }
             at_owner++;
         }
-        e->remote_group[g + 1] = e->remote;
+        e->remote_round[g + 1] = e->remote;
     }
 }
 
@@ -142,7 +142,7 @@ static inline void two_sets_clear(Shard *shard) {
         const RowSet *set = &shard->set[i];
         const ShardRelation *e = &shard->relation[i];
         const void *taken[] = {set->gid,  set->reach,      set->degree_in, e->offset,    e->column,
-                               e->weight, e->remote_group, e->remote_row,  e->remote_gid};
+                               e->weight, e->remote_round, e->remote_row,  e->remote_gid};
         for (size_t k = 0; k < sizeof taken / sizeof *taken; k++)
             memory_free((void *)(uintptr_t)taken[k]);
     }

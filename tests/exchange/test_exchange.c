@@ -21,7 +21,7 @@ typedef struct Run { // one exchange as a layer would make it
     uint32_t epoch;
     int64_t columns;
     int polls;
-    int own_calls, next_group, last_calls;
+    int own_calls, next_round, last_calls;
     Rows sum; // [1] own part, then halo rows added in order
 } Run;
 
@@ -51,8 +51,8 @@ static void halo_part(void *context, Rows received, int begin, int end, bool las
     Run *run = context;
     const HaloPlan *p = run->plan;
     assert_int_equal(run->own_calls, 1);
-    assert_int_equal(begin, run->next_group);
-    run->next_group = end;
+    assert_int_equal(begin, run->next_round);
+    run->next_round = end;
     run->last_calls += last;
     for (int64_t h = p->receive_offset[begin]; h < p->receive_offset[end]; h++) {
         const float *row = floats(received) + h * received.stride;
@@ -82,7 +82,7 @@ static void buffers_dirty(ExchangeBuffers *buffers) {
 
 static void exchange(Channel *channel, const Schedule *schedule, const float *right, Run *run) {
     Rows x = ring_fill(run->plan, run->columns, run->epoch);
-    run->own_calls = run->next_group = run->last_calls = 0;
+    run->own_calls = run->next_round = run->last_calls = 0;
     buffers_dirty(channel->buffers);
     int64_t takes = memory_allocs();
     RowSource rows = ring_sent(run->plan, x, right);
@@ -91,7 +91,7 @@ static void exchange(Channel *channel, const Schedule *schedule, const float *ri
     assert_int_equal(memory_allocs(), takes);
     assert_int_equal(run->own_calls, 1);
     assert_int_equal(run->last_calls, 1);
-    assert_int_equal(run->next_group, run->plan->size - 1);
+    assert_int_equal(run->next_round, run->plan->size - 1);
     rows_free(device(), &x);
 }
 
@@ -243,16 +243,16 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
 }
 
 // All rows of a packed message: Z, S and codes of each (codec.h). Returns how many are sums.
-static int64_t check_message_by_hand(const Channel *channel, int group, Rows all,
+static int64_t check_message_by_hand(const Channel *channel, int round, Rows all,
                                      const float *right, RandomKey key) {
     const HaloPlan *p = channel->plan;
-    int64_t rows = channel_group_rows(p, OUTGOING, group), sums = 0;
+    int64_t rows = channel_round_rows(p, OUTGOING, round), sums = 0;
     int64_t codes = (all.columns * 4 + 7) / 8;
-    const unsigned char *message = channel->ring.transfer[group][OUTGOING].payload;
+    const unsigned char *message = channel->ring.transfer[round][OUTGOING].payload;
     unsigned char *alone = memory_alloc((size_t)(8 + codes), "test");
     for (int64_t k = 0; k < rows; k++) {
-        int32_t row = p->send_row[p->send_offset[group] + k];
-        encode_alone(alone, p, all, right, row, ring_reader(p->rank, group, p->size), key);
+        int32_t row = p->send_row[p->send_offset[round] + k];
+        encode_alone(alone, p, all, right, row, ring_reader(p->rank, round, p->size), key);
         assert_memory_equal(message + 4 * k, alone, 4);
         assert_memory_equal(message + 4 * (rows + k), alone + 4, 4);
         assert_memory_equal(message + 8 * rows + k * codes, alone + 8, (size_t)codes);

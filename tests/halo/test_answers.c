@@ -8,7 +8,7 @@
 enum { ROWS = UNDER_SANITIZERS(150000, 1000000), DEGREE = 3 };
 
 // All edges lead from rank 0 to rank 1, at random: no cover is found at a glance.
-static Shard shard_of(const Comm *comm, int64_t *group) {
+static Shard shard_of(const Comm *comm, int64_t *round) {
     bool reads = comm->rank == 1;
     int64_t edges = reads ? (int64_t)ROWS * DEGREE : 0, remote = reads ? ROWS : 0;
     int64_t *offset = ALLOC(int64_t, ROWS + 1, "test"), *gid = ALLOC(int64_t, ROWS, "test");
@@ -28,7 +28,7 @@ static Shard shard_of(const Comm *comm, int64_t *group) {
         row[h] = (int32_t)h;
         remote_gid[h] = 2 * h;
     }
-    group[1] = remote;
+    round[1] = remote;
     return (Shard){.part = comm->rank,
                    .parts = 2,
                    .sets = 1,
@@ -39,7 +39,7 @@ static Shard shard_of(const Comm *comm, int64_t *group) {
                                  .offset = offset,
                                  .column = column,
                                  .remote = remote,
-                                 .remote_group = group,
+                                 .remote_round = round,
                                  .remote_row = row,
                                  .remote_gid = remote_gid}}};
 }
@@ -56,9 +56,9 @@ static double make(const Shard *shard, const Comm *comm) {
 
 // A third of the time that the work takes is all that a rank may be silent.
 TEST(the_rank_that_looks_across_answers) {
-    int64_t group[2] = {0};
+    int64_t round[2] = {0};
     Comm comm = test_comm;
-    Shard shard = shard_of(&comm, group);
+    Shard shard = shard_of(&comm, round);
     size_t before = memory_in_use();
     double seconds = make(&shard, &comm);
     double most = (double)(memory_peak() - before),

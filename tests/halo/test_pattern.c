@@ -28,7 +28,7 @@ static bool within(const int *hops, int64_t node, int limit) {
     return limit == HOPS_ALL || hops[node] <= limit;
 }
 
-// Offsets in bytes and rank order of groups that are in ring order; `first` is the rank of group 0,
+// Offsets in bytes and rank order of rounds that are in ring order; `first` is the rank of round 0,
 // `step` leads to the next.
 static void rank_offsets(int64_t *out, const int64_t *offset, int size, int first, int step) {
     int64_t count[64] = {0};

@@ -4,15 +4,15 @@
 
 #include "flights.h"
 
-static inline size_t memory_bytes(const Channel *channel, int flow, int slot, int group) {
+static inline size_t memory_bytes(const Channel *channel, int flow, int slot, int round) {
     const size_t *place = channel->box[flow].residual[slot].place;
-    return place != NULL ? place[group + 1] - place[group] : 0;
+    return place != NULL ? place[round + 1] - place[round] : 0;
 }
 
-static inline uint64_t hash_of_group(const Channel *channel, int flow, int slot, int group) {
+static inline uint64_t hash_of_round(const Channel *channel, int flow, int slot, int round) {
     const BoxResidual *of = &channel->box[flow].residual[slot];
-    size_t bytes = memory_bytes(channel, flow, slot, group);
-    return bytes > 0 ? hash_bytes((const unsigned char *)of->memory + of->place[group], bytes) : 0;
+    size_t bytes = memory_bytes(channel, flow, slot, round);
+    return bytes > 0 ? hash_bytes((const unsigned char *)of->memory + of->place[round], bytes) : 0;
 }
 
 // Of every pair: the hash as its sender has it is the reader's.
@@ -24,8 +24,8 @@ static inline bool both_ends_agree(const Flight *f, int slot) {
         const Channel *channel = channel_of(f, i);
         memset(apart, 0, sizeof apart);
         for (int g = 0; g + 1 < size; g++) {
-            int64_t sent = (int64_t)(hash_of_group(channel, OUTGOING, slot, g) >> 2);
-            int64_t received = (int64_t)(hash_of_group(channel, INCOMING, slot, g) >> 2);
+            int64_t sent = (int64_t)(hash_of_round(channel, OUTGOING, slot, g) >> 2);
+            int64_t received = (int64_t)(hash_of_round(channel, INCOMING, slot, g) >> 2);
             apart[rank * size + ring_reader(rank, g, size)] += sent;
             apart[ring_sender(rank, g, size) * size + rank] -= received;
         }
@@ -43,7 +43,7 @@ static inline uint64_t hash_of_all(const Flight *f) {
         for (int flow = 0; flow < FLOWS; flow++)
             for (int slot = 0; slot < RESIDUALS; slot++)
                 for (int g = 0; g + 1 < test_comm.size; g++)
-                    hash = 31 * hash + hash_of_group(channel_of(f, i), flow, slot, g);
+                    hash = 31 * hash + hash_of_round(channel_of(f, i), flow, slot, g);
     return hash;
 }
 

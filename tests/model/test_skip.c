@@ -175,9 +175,9 @@ TEST(the_code_sends_every_other_epoch) {
 
 // ---- what the reader computes with
 
-static const float *remembered(const Channel *channel, int group) {
+static const float *remembered(const Channel *channel, int round) {
     const BoxResidual *of = &channel->box[OUTGOING].residual[SCHEDULE_MEMORY];
-    return (const float *)(const void *)((const unsigned char *)of->memory + of->place[group]);
+    return (const float *)(const void *)((const unsigned char *)of->memory + of->place[round]);
 }
 
 // The sum over all rows of what the senders remember, and of what the readers have; of fp32 rows.

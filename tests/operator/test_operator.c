@@ -44,7 +44,7 @@ TEST(operators_need_no_model) {
     }
 }
 
-// The aggregate, but all halo rows are read with those of the first group.
+// The aggregate, but all halo rows are read with those of the first round.
 static void hasty_halo(const OperatorStep *step, Rows halo, int begin, int end, bool last,
                        const Poll *poll) {
     (void)end;
@@ -53,7 +53,7 @@ static void hasty_halo(const OperatorStep *step, Rows halo, int begin, int end, 
 
 TEST(hasty_reads_are_noticed) {
     Applied a;
-    if (test_comm.size < 3) // one group: it cannot come too early
+    if (test_comm.size < 3) // one round: it cannot come too early
         return;
     applied_init(&a, graph, COVER_SOURCES, "mean", false);
     Operator hasty = operator_aggregate;

@@ -36,7 +36,7 @@ static inline void cut_close(Cut *cut) {
     dataset_clear(&cut->dataset);
 }
 
-// Remote rows: ring order of groups, ascending rows inside, each what its owner has there, and each
+// Remote rows: ring order of rounds, ascending rows inside, each what its owner has there, and each
 // is read (invariant 4).
 static inline void assert_remote_obeys_the_law(const Cut *cut, const Shard *s,
                                                const ShardRelation *w) {
@@ -45,19 +45,19 @@ static inline void assert_remote_obeys_the_law(const Cut *cut, const Shard *s,
     for (int64_t e = 0; e < w->edges; e++)
         if (w->column[e] >= own)
             read[w->column[e] - own] = true;
-    assert_int_equal(w->remote_group[0], 0);
+    assert_int_equal(w->remote_round[0], 0);
     for (int g = 0; g + 1 < s->parts; g++) {
         const Shard *owner = &cut->shard[(s->part - 1 - g + 2 * s->parts) % s->parts];
         const RowSet *theirs = &owner->set[w->from];
-        for (int64_t h = w->remote_group[g]; h < w->remote_group[g + 1]; h++) {
+        for (int64_t h = w->remote_round[g]; h < w->remote_round[g + 1]; h++) {
             assert_true(read[h]);
             assert_in_range(w->remote_row[h], 0, theirs->own - 1);
             assert_int_equal(w->remote_gid[h], theirs->gid[w->remote_row[h]]);
             assert_int_equal(w->remote_owner[h], owner->part);
-            assert_true(h == w->remote_group[g] || w->remote_row[h - 1] < w->remote_row[h]);
+            assert_true(h == w->remote_round[g] || w->remote_row[h - 1] < w->remote_row[h]);
         }
     }
-    assert_int_equal(w->remote_group[s->parts - 1], w->remote);
+    assert_int_equal(w->remote_round[s->parts - 1], w->remote);
     memory_free(read);
 }
 

@@ -65,7 +65,7 @@ TEST(test_nothing_grows_with_the_square_of_the_parts) {
         assert_true(shard.map.bytes < 8192);
         assert_int_equal(shard.set[NODES].own, GRAPH_NODES / PARTS);
         assert_int_equal(shard_transposed(&shard, IN_EDGES)->remote, DEGREE);
-        assert_int_equal(shard.relation[IN_EDGES].remote_group[PARTS - 1], DEGREE);
+        assert_int_equal(shard.relation[IN_EDGES].remote_round[PARTS - 1], DEGREE);
         shard_clear(&shard);
     }
     memory_free(part);
