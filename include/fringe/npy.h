@@ -41,12 +41,13 @@ bool npy_is_taken(const Npy *npy);
 bool npy_take_float(Npy *npy, float **out, Error *err);
 bool npy_take_below(Npy *npy, const char *nouns, int64_t below, int32_t **out, Error *err);
 
-typedef struct Npz Npz; // an open archive
+typedef struct Npz Npz;                // an open archive
 bool npz_is_archive(const char *path); // by its name or its first bytes
 Npz *npz_open(const char *path, Error *err);
 void npz_close(Npz *npz);
 int npz_count(const Npz *npz);
 const char *npz_key(const Npz *npz, int index);
+void npz_list(const Npz *npz, char *out, size_t size); // "a, b, c", or "none", as far as it fits
 bool npz_has(const Npz *npz, const char *key);
 // Type and shape of an array, without its data.
 bool npz_look(Npz *npz, const char *key, Npy *out, Error *err);

@@ -11,8 +11,12 @@ from fringe.conversion import is_for_python
 from fringe.process import program_path
 
 words = sys.argv[1:]
-if len(words) == 3 and words[0] == "convert" and is_for_python(words[1]):
-    print("wrote", fringe.convert(words[1], words[2]))
+plain = [word for word in words if word not in ("--force", "--quiet")]
+if len(plain) == 3 and plain[0] == "convert" and is_for_python(plain[1]):
+    if os.path.exists(plain[2]) and "--force" not in words:
+        print(f"fringe: {plain[2]} exists; --force replaces it", file=sys.stderr)
+        sys.exit(73)
+    print("wrote", fringe.convert(plain[1], plain[2]))
 else:
     try:
         program = program_path()

@@ -8,15 +8,16 @@ import re
 
 import numpy as np
 
-from .formats import (_from_dgl, _from_hdf, _from_json_lines, _from_matlab, _from_networkx, _from_pickle, _from_planetoid,
+from .formats import (_from_dgl, _from_hdf, _from_json, _from_json_lines, _from_matlab, _from_networkx, _from_pickle, _from_planetoid,
                       _from_svmlight, _from_table, _from_torch, _opened, _say)
 from .process import answer
 
 NETWORKX = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
-            ".paj": "read_pajek", ".adjlist": "read_adjlist", ".json": "json"}
+            ".paj": "read_pajek", ".adjlist": "read_adjlist"}
 LOADERS = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".h5": _from_hdf,
            ".pkl": _from_pickle, ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle,
            ".svmlight": _from_svmlight, ".libsvm": _from_svmlight, ".svm": _from_svmlight, ".jsonl": _from_json_lines,
+           ".json": _from_json,
            ".parquet": lambda p: _from_table(p, "parquet"),
            ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"FEA1": ".feather", b"MATLAB 5.0": ".mat", b"\x89HDF": ".h5",

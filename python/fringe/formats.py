@@ -259,12 +259,43 @@ def _of_networkx(graph):
             **_node_arrays(graph, nodes)}
 
 
-def _from_json(networkx, path):
-    """The three forms of networkx.readwrite.json_graph; older versions call edges links."""
+def _are_lists_of_numbers(data):
+    return isinstance(data, dict) and bool(data) and all(
+        isinstance(row, list) and all(type(column) is int and column >= 0 for column in row) for row in data.values())
+
+
+def _of_lists(data):
+    """{id: [columns that are 1]}, as MUSAE has features: rows with ids, in CSR."""
+    numbers = all(id.isdecimal() for id in data)
+    ids = sorted(data, key=int) if numbers else sorted(data)
+    columns = [np.unique(np.array(data[id], np.int64)) for id in ids]
+    found = np.concatenate(columns)
+    return {"ids": np.array([int(id) for id in ids] if numbers else ids), "attr_data": np.ones(len(found), np.float32),
+            "attr_indices": found, "attr_indptr": np.cumsum([0, *map(len, columns)]),
+            "attr_shape": np.array([len(ids), found.max(initial=0) + 1])}
+
+
+def _read_json(path):
     with _opened(path) as f:
-        data = json.load(f)
+        return json.load(f)
+
+
+def _from_json(path):
+    data = _read_json(path)
+    if _are_lists_of_numbers(data) and data.keys() <= {"train", "val", "valid", "test"}:
+        _say("a split: name the file as data.splits")
+        return {name: np.array(nodes, np.int64) for name, nodes in data.items()}
+    if _are_lists_of_numbers(data):
+        _say("rows of features by ids: name the file as data.nodes, or as data.features beside a data.nodes of the same ids")
+        return _of_lists(data)
+    return _of_networkx(_graph_of_json(_need("networkx", "a graph in this format"), path, data))
+
+
+def _graph_of_json(networkx, path, data):
+    """The three forms of networkx.readwrite.json_graph; older versions call edges links."""
     if not isinstance(data, dict) or not {"nodes", "adjacency", "elements"} & set(data):
-        raise SystemExit(f"{path} is no graph as networkx writes it (node_link_data, adjacency_data, cytoscape_data)")
+        raise SystemExit(f"{path} is no graph as networkx writes it (node_link_data, adjacency_data, cytoscape_data), and "
+                         "no object of lists of features, {id: [column, ...]}")
     if "elements" in data:
         return networkx.cytoscape_graph(data)
     if "adjacency" in data:
@@ -280,7 +311,7 @@ def _from_networkx(path, reader):
     networkx = _need("networkx", "a graph in this format")
     if reader == "read_adjlist":
         _say("a list of neighbours does not say whether it is directed; it is read as undirected, as networkx does")
-    return _of_networkx(_from_json(networkx, path) if reader == "json" else getattr(networkx, reader)(path))
+    return _of_networkx(getattr(networkx, reader)(path))
 
 
 def _opened(path):

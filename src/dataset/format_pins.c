@@ -1,6 +1,7 @@
-// Hypergraphs as bipartite lists: "node hyperedge [weight] [role]" per line, in any dialect of text
-// (table.h), of numbers or of names (links.h). The weight is that of the hyperedge, so all its
-// lines agree. Role: s (source), t (target), b (both).
+// Hypergraphs as text in any dialect (table.h), of numbers or of names (links.h). pins: lists of
+// "node hyperedge [weight] [role]", a line for each pin. The weight is that of the hyperedge, so
+// all its lines agree. Role: s (source), t (target), b (both). members: a line for each hyperedge,
+// its nodes.
 
 #include "links.h"
 
@@ -128,8 +129,8 @@ static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
     bool ok = node_files_add_ids(request->node_files, &of_nodes, err) &&
               ids_number_nodes(&of_nodes, &dataset->ids, nodes, roster ? -1 : request->rows,
                                request->path, &dataset->warnings, err) &&
-              ids_number_nodes(&of_hyperedges, &unused, hyperedges, -1, request->path,
-                               &dataset->warnings, err);
+              (l->members || ids_number_nodes(&of_hyperedges, &unused, hyperedges, -1,
+                                              request->path, &dataset->warnings, err));
     if (of_nodes.columns == 2)
         memory_free(of_nodes.of[1].value);
     node_ids_clear(&unused);
@@ -137,7 +138,7 @@ static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
 }
 
 static bool make(Dataset *dataset, Links *l, const Text *text, const Request *request, Error *err) {
-    int64_t nodes = 0, hyperedges = 0;
+    int64_t nodes = 0, hyperedges = l->lines; // those of pins are numbered
     Pins pins = {l->count, l->id[0], l->id[1], NULL};
     bool ok = number(dataset, l, text, &nodes, &hyperedges, request, err) &&
               take_roles(&pins, l, err) &&
@@ -148,21 +149,39 @@ static bool make(Dataset *dataset, Links *l, const Text *text, const Request *re
     return ok;
 }
 
-static bool parse(Dataset *dataset, Text *text, const Request *request, Error *err) {
-    Links l = {0};
-    const Config *config = request->config;
-    bool ok = table_open(&l.table, text, config, request->path, err) &&
-              find_columns(&l.columns, &l.table, config, &dataset->warnings, err) &&
-              links_read(&l, text, config, node_files_id_kind(request->node_files), 1, true, err) &&
-              check_lines(&l, err);
-    if (ok && !l.is_text)
+// The table of the links is open.
+static bool parse_links(Dataset *dataset, Links *l, Text *text, const Request *request,
+                        Error *err) {
+    bool ok = links_read(l, text, request->config, node_files_id_kind(request->node_files), 1, true,
+                         err) &&
+              check_lines(l, err);
+    if (ok && !l->is_text)
         text_clear(text);
-    ok = ok && make(dataset, &l, text, request, err);
+    return ok && make(dataset, l, text, request, err);
+}
+
+static bool parse_pins(Dataset *dataset, Text *text, const Request *request, Error *err) {
+    Links l = {0};
+    bool ok = table_open(&l.table, text, request->config, request->path, err) &&
+              find_columns(&l.columns, &l.table, request->config, &dataset->warnings, err) &&
+              parse_links(dataset, &l, text, request, err);
+    links_clear(&l);
+    return ok;
+}
+
+static bool parse_members(Dataset *dataset, Text *text, const Request *request, Error *err) {
+    Links l = {.columns = {{-1, -1}, -1, -1}, .members = true};
+    bool ok = table_open_ragged(&l.table, text, request->path, err) &&
+              parse_links(dataset, &l, text, request, err);
     links_clear(&l);
     return ok;
 }
 
 const Format format_pins = {.name = "pins",
                             .endings = ".pins .pins.tsv .pins.csv .pins.txt",
-                            .parse = parse,
+                            .parse = parse_pins,
                             .factor.word = 48};
+const Format format_members = {.name = "members",
+                               .endings = ".members .members.txt .members.csv",
+                               .parse = parse_members,
+                               .factor.word = 48};

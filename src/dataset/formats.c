@@ -9,8 +9,8 @@
 // The files of reddit are npz files; a list of edges is what looks like one, and a folder of our
 // own format whatever others do not know.
 static const Format *const formats[] = {
-    &format_reddit, &format_npz, &format_metis,      &format_hgr,   &format_pins,  &format_events,
-    &format_mtx,    &format_ogb, &format_graphsaint, &format_edges, &format_fringe};
+    &format_reddit, &format_npz, &format_metis, &format_hgr,        &format_pins,  &format_members,
+    &format_events, &format_mtx, &format_ogb,   &format_graphsaint, &format_edges, &format_fringe};
 const Family format_family = FAMILY_OF_POINTERS("data.format", "auto", formats);
 
 // The first format that matches the path; NULL if none does.

@@ -1,6 +1,7 @@
 // Ids of nodes, or of hyperedges, in a text. They need not be contiguous: they are renumbered in
 // ascending order. If features or labels with R rows are given and the ids are below R but
-// incomplete, each id is its row, and missing ids are isolated nodes.
+// incomplete, each id is its row, and missing ids are isolated nodes. If they run from 1 or more to
+// R, each is its row and 1.
 
 #include "internal.h"
 
@@ -148,36 +149,54 @@ static void warn_of_first_row(const NodeIds *ids, int64_t rows, Warnings *warnin
                      (long long)rows - 1);
 }
 
-static bool are_in_rows(const IdColumns *columns, int64_t rows) {
+// The least and the largest, where they can be rows; else -1.
+static void find_ends(const IdColumns *columns, int64_t rows, int64_t end[2]) {
+    end[0] = INT64_MAX;
+    end[1] = -1;
     if (columns->of[0].text != NULL || columns->is_unsigned || rows < 0)
-        return false;
-    for (int k = 0; k < columns->columns; k++)
-        for (int64_t e = 0; e < columns->of[k].count; e++)
-            if (columns->of[k].value[e] < 0 || columns->of[k].value[e] >= rows)
-                return false;
-    return true;
+        end[0] = -1;
+    for (int k = 0; k < columns->columns && end[0] >= 0; k++)
+        for (int64_t e = 0; e < columns->of[k].count; e++) {
+            int64_t id = columns->of[k].value[e];
+            end[0] = id < end[0] ? id : end[0];
+            end[1] = id > end[1] ? id : end[1];
+        }
 }
 
 // Ids that are some of the rows stay, but are looked at for a warning.
-static bool keep_rows(const IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,
+static bool keep_rows(const int64_t end[2], NodeIds *ids, int64_t *numbers, int64_t rows,
                       Warnings *warnings) {
-    int64_t least = rows, largest = -1;
-    for (int k = 0; k < columns->columns; k++)
-        for (int64_t e = 0; e < columns->of[k].count; e++) {
-            least = columns->of[k].value[e] < least ? columns->of[k].value[e] : least;
-            largest = columns->of[k].value[e] > largest ? columns->of[k].value[e] : largest;
-        }
-    NodeIds ends = {2, (int64_t[]){least, largest}, false, NULL, NULL};
+    NodeIds ends = {2, (int64_t[]){end[0], end[1]}, false, NULL, NULL};
     warn_of_first_row(&ends, rows, warnings);
     *ids = (NodeIds){0};
     *numbers = rows;
     return true;
 }
 
+// Each id is its row and 1: rows of which no line tells are nodes, too.
+static bool count_from_one(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,
+                           Warnings *warnings, Error *err) {
+    int64_t *list = TRY(int64_t, rows, "ids of nodes", err);
+    *numbers = rows;
+    *ids = (NodeIds){.count = list != NULL ? rows : 0, .number = list};
+    for (int64_t i = 0; i < ids->count; i++)
+        list[i] = i + 1;
+    for (int k = 0; k < columns->columns; k++)
+        for (int64_t e = 0; e < columns->of[k].count; e++)
+            columns->of[k].value[e]--;
+    if (list != NULL)
+        warn_of_rows(columns, ids, warnings);
+    return list != NULL;
+}
+
 bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,
                       const char *path, Warnings *warnings, Error *err) {
-    if (are_in_rows(columns, rows))
-        return keep_rows(columns, ids, numbers, rows, warnings);
+    int64_t end[2];
+    find_ends(columns, rows, end);
+    if (end[0] >= 0 && end[1] < rows)
+        return keep_rows(end, ids, numbers, rows, warnings);
+    if (end[0] >= 1 && end[1] == rows && rows <= DATASET_MAX_NODES)
+        return count_from_one(columns, ids, numbers, rows, warnings, err);
     if (!ids_number(columns, ids, err))
         return false;
     *numbers = ids->count;

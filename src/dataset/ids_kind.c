@@ -101,6 +101,14 @@ void id_kind_add(IdKind *to, const IdKind *more) {
     add(&to->huge, &more->huge);
 }
 
+// "7.0", which a program wrote whose column had gaps: as text it would stand behind "10.0".
+static bool has_point(const IdSeen *odd) {
+    Cell bare =
+        plain(&(Cell){.at = (char *)(uintptr_t)odd->word, .length = (int64_t)strlen(odd->word)});
+    bool negative;
+    return odd->line > 0 && strchr(odd->word, '.') != NULL && is_canonical(&bare, &negative);
+}
+
 bool id_kind_decide(bool *text, const IdKind *kind, const Config *config, Error *err) {
     const IdSeen *odd = &kind->odd, *digits = &kind->digits, *huge = &kind->huge;
     bool number = strcmp(config->data.ids, "number") == 0;
@@ -112,6 +120,12 @@ bool id_kind_decide(bool *text, const IdKind *kind, const Config *config, Error 
                          "%s:%lld: the id '%s' is no whole number; set data.ids=text "
                          "if ids are names",
                          odd->path, (long long)odd->line, SHOWN(odd->word));
+    if (!number && has_point(odd))
+        return error_set(
+            err, EXIT_DATA,
+            "%s:%lld: the id '%s' is a whole number with a point; set data.ids=number to "
+            "take it as such, or data.ids=text to take all ids as names",
+            odd->path, (long long)odd->line, SHOWN(odd->word));
     if (odd->line > 0 && digits->line > 0)
         return error_set(
             err, EXIT_DATA,

@@ -61,8 +61,9 @@ typedef struct Format {
     bool maps;
     bool streams; // texts are read piece by piece
 } Format;
-extern const Format format_npz, format_metis, format_hgr, format_pins, format_events, format_edges,
-    format_fringe, format_ogb, format_mtx, format_reddit, format_graphsaint;
+extern const Format format_npz, format_metis, format_hgr, format_pins, format_members,
+    format_events, format_edges, format_fringe, format_ogb, format_mtx, format_reddit,
+    format_graphsaint;
 // The member named `name`, or for "auto" the one that matches the path; NULL with the list.
 const Format *format_find(const char *name, const char *path, Error *err);
 // The folder that holds a set's files: its raw/, or the path itself. False: neither does.

@@ -21,8 +21,8 @@ static bool wrong_width(const Links *links, Scan *scan, int count, Error *err) {
     return scan_error(
         scan, err,
         "%d column%s where the lines before have %d; if a line lists the members of a "
-        "hyperedge, it looks like a hypergraph: set data.format=pins for lines 'node "
-        "hyperedge', or hgr",
+        "hyperedge, it is a hypergraph: set data.format=members, or pins for lines 'node "
+        "hyperedge'",
         count, count == 1 ? "" : "s", wanted);
 }
 
@@ -95,22 +95,51 @@ static bool read_line(Reading *r, Scan *scan, Error *err) {
     return true;
 }
 
+// Each cell is an id; a separator may end the line.
+static bool read_members(Reading *r, Scan *scan, Error *err) {
+    Links *l = r->links;
+    Cell cell;
+    bool last = false;
+    for (int64_t begin = l->count; !last && !r->again;) {
+        if (!table_cell(&l->table, scan, &cell, &last, err))
+            return false;
+        if (last && cell.length == 0 && l->count > begin)
+            break;
+        if (!take_id(r, &cell, 0, scan, err))
+            return false;
+        l->id[1][l->count] = l->lines;
+        if (l->line != NULL)
+            l->line[l->count] = scan->line;
+        l->count += !r->again;
+    }
+    l->lines += !r->again;
+    return true;
+}
+
 static bool read_lines(Reading *r, Error *err) {
     Links *l = r->links;
     bool first = true;
     Scan scan = scan_text(r->text, l->table.path);
-    l->count = 0;
+    l->count = l->lines = 0;
     l->table.late = 0;
     l->kind = (IdKind){0};
     l->whole = l->ones = true;
     for (; !r->again && table_next(&l->table, &scan, &first); scan_next_line(&scan))
-        if (!read_line(r, &scan, err))
+        if (!(l->members ? read_members : read_line)(r, &scan, err))
             return false;
     return true;
 }
 
+// A cell ends with its line or with a separator.
+static int64_t most_members(const Links *l, const Text *text) {
+    int64_t count = text_lines(text);
+    for (const char *at = text->data; at < text->data + text->bytes; at++)
+        count += *at == l->table.separator || (l->table.separator == ' ' && *at == '\t');
+    return count;
+}
+
 static bool init(Links *l, const Text *text, int room, bool lines, Error *err) {
-    int64_t count = text_lines(text) * room;
+    int64_t count = l->members ? most_members(l, text) : text_lines(text) * room;
     for (int end = 0; end < 2; end++)
         l->id[end] = TRY(int64_t, count, "ids of a list", err);
     l->weight = l->columns.weight >= 0 ? TRY(float, count, "weights of a list", err) : NULL;

@@ -37,13 +37,15 @@ typedef struct Links {
     float *weight;  // [count] or NULL
     char *word;     // [count] the first letter of columns.word, in lower case, or NULL
     int64_t *line;  // [count] of the file
+    bool members;   // a line lists those of a hyperedge: id[1] is its number, and counts lines
+    int64_t lines;  // of members
     bool is_text, is_unsigned;
     bool whole, ones; // all weights are; known after links_read
     IdKind kind;
 } Links;
-// Reads all lines; table and columns are set. `room`: that many times the lines, for reverses.
-// `kind`: what is known of the ids of other files. `lines`: keep them. Clear it also after an
-// error.
+// Reads all lines; table and columns, or members, are set. `room`: that many times the lines, for
+// reverses. `kind`: what is known of the ids of other files. `lines`: keep them. Clear it also
+// after an error.
 bool links_read(Links *links, Text *text, const Config *config, const IdKind *kind, int room,
                 bool lines, Error *err);
 void links_clear(Links *links);

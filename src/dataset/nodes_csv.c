@@ -359,9 +359,12 @@ static int label_column(const Sheet *sheet, const Config *config, Error *err) {
             last = c;
         }
     if (found < 0 && columns != 1)
-        error_set(err, EXIT_DATA,
-                  "%s: %d columns, none of them called label; set data.columns={\"label\": ...}",
-                  sheet->table.path, columns);
+        error_set(
+            err, EXIT_DATA,
+            "%s: %d columns, none of them called label; set data.columns={\"label\": ...}, or, "
+            "if one of them holds the ids of nodes, name the file as data.nodes, with "
+            "data.columns={\"id\": 1, \"label\": 2} where it names no columns",
+            sheet->table.path, columns);
     return found >= 0 ? found : last;
 }
 

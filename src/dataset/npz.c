@@ -256,11 +256,27 @@ bool npz_is_all_one(Npz *npz, const char *key) {
 
 // ---- what the public header shows
 
+void npz_list(const Npz *npz, char *out, size_t size) {
+    out[0] = '\0';
+    for (int i = 0; i < npz_count(npz) && strlen(out) + 64 < size; i++)
+        snprintf(out + strlen(out), size - strlen(out), "%s%.40s", i > 0 ? ", " : "",
+                 npz_key(npz, i));
+    if (out[0] == '\0')
+        snprintf(out, size, "none");
+}
+
+static bool no_such_array(const Npz *npz, const char *key, Error *err) {
+    char found[512];
+    npz_list(npz, found, sizeof found);
+    return error_set(err, EXIT_DATA, "%s: there is no array '%s' in it; its arrays are %s",
+                     npz->path, key, found);
+}
+
 static bool read_array(Npz *npz, const char *key, bool head, Npy *out, Error *err) {
     *out = (Npy){0};
     int index = find_key(npz, key);
     if (index < 0)
-        return error_set(err, EXIT_DATA, "%s: there is no array '%s' in it", npz->path, key);
+        return no_such_array(npz, key, err);
     if (read_member(npz, index, head, out, err))
         return true;
     npy_clear(out);

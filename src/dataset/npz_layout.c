@@ -19,15 +19,6 @@ static const char *first_of(const Npz *npz, const char *const *names) {
 }
 
 // All arrays, shortened.
-static void list_arrays(const Npz *npz, char *out, size_t size) {
-    out[0] = '\0';
-    for (int i = 0; i < npz_count(npz) && strlen(out) + 64 < size; i++)
-        snprintf(out + strlen(out), size - strlen(out), "%s%.40s", i > 0 ? ", " : "",
-                 npz_key(npz, i));
-    if (out[0] == '\0')
-        snprintf(out, size, "none");
-}
-
 static void find_nodes(NpzLayout *layout, const Npz *npz) {
     static const char *const features[] = {"attr_matrix",   "x",         "features", "feat",
                                            "node_features", "node_feat", "X",        NULL};
@@ -49,7 +40,7 @@ static const char *dense_matrix(Npz *npz) {
 static bool no_graph(Npz *npz, Error *err) {
     char found[512], format[8] = "";
     const char *dense = dense_matrix(npz);
-    list_arrays(npz, found, sizeof found);
+    npz_list(npz, found, sizeof found);
     if (npz_has(npz, "format") && npz_format(npz, format, &(Error){0}))
         return error_set(
             err, EXIT_DATA,
@@ -116,7 +107,7 @@ bool npz_layout_of_nodes(NpzLayout *layout, const Npz *npz, Error *err) {
     find_nodes(layout, npz);
     if (layout->features != NULL || layout->labels != NULL || first_of(npz, others) != NULL)
         return true;
-    list_arrays(npz, found, sizeof found);
+    npz_list(npz, found, sizeof found);
     return error_set(err, EXIT_DATA,
                      "there is nothing about nodes in it; its arrays are %s. fringe reads "
                      "attr_data, attr_indices, attr_indptr, attr_shape (CSR), or x; labels, or y; "

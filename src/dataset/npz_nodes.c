@@ -74,10 +74,30 @@ static bool layout_of_features(NpzLayout *layout, Npz *npz, Error *err) {
                      "(CSR), or x");
 }
 
+// Features have no ids of their own: those in the file are to be the nodes', in their order.
+static bool ids_agree(const Dataset *dataset, Npz *npz, Error *err) {
+    Npy npy;
+    int64_t *id = NULL;
+    const NodeIds *ids = &dataset->ids;
+    if (!npz_has(npz, "ids"))
+        return true;
+    if (!npz_read(npz, "ids", &npy, err))
+        return false;
+    bool same = npy.elements == dataset->nodes && (ids->count == 0 || ids->number != NULL) &&
+                npy_to_int64(&npy, &id, &(Error){0});
+    for (int64_t i = 0; same && i < dataset->nodes; i++)
+        same = id[i] == (ids->count > 0 ? ids->number[i] : i);
+    memory_free(id);
+    npy_clear(&npy);
+    return same || error_set(err, EXIT_DATA,
+                             "its 'ids' are not those of the nodes in ascending order; give the "
+                             "file as data.nodes instead of data.features");
+}
+
 bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *err) {
     NpzLayout layout = {.csr = NULL};
     bool matrix = is_matrix(npz);
-    return (matrix || layout_of_features(&layout, npz, err)) &&
+    return ids_agree(dataset, npz, err) && (matrix || layout_of_features(&layout, npz, err)) &&
            read_features(dataset, npz, &layout, matrix, config, err);
 }
 

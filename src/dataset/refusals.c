@@ -11,6 +11,7 @@
 typedef struct Kind {
     const char *ending, *magic; // either may be NULL
     const char *what;
+    const char *unpack; // the command, of what is packed
 } Kind;
 
 #define HTML "an HTML page"
@@ -18,36 +19,43 @@ typedef struct Kind {
 
 // What is told by its first bytes stands above what is told by its name.
 static const Kind kinds[] = {
-    {NULL, "<!DOCTYPE html", HTML},
-    {NULL, "<html", HTML},
-    {NULL, "version https://git-lfs", POINTER},
-    {".parquet", "PAR1", "a Parquet table"},
-    {".feather", "ARROW1", "a Feather table"},
-    {".feather", "FEA1", "a Feather table"},
-    {".arrow", NULL, "an Arrow table"},
-    {".mat", "MATLAB 5.0", "a file of MATLAB"},
-    {".h5", "\x89HDF", "a file of HDF5 (also MATLAB 7.3)"},
-    {".pt", NULL, "a file of PyTorch"},
-    {".pth", NULL, "a file of PyTorch"},
-    {".bin", NULL, "perhaps a file of DGL"},
-    {".pkl", "\x80\x02", "a pickle of Python"},
-    {".pickle", "\x80\x03", "a pickle of Python"},
-    {".gpickle", "\x80\x04", "a pickle of Python"},
-    {".p", "\x80\x05", "a pickle of Python"},
-    {".graphml", NULL, "GraphML"},
-    {".gexf", NULL, "GEXF"},
-    {NULL, "<?xml", "XML, perhaps GraphML or GEXF"},
-    {NULL, "<graphml", "GraphML"},
-    {NULL, "<gexf", "GEXF"},
-    {".gml", "graph [", "GML"},
-    {".net", "*Vertices", "a file of Pajek"},
-    {".paj", "*vertices", "a file of Pajek"},
-    {".json", NULL, "JSON"},
-    {".jsonl", NULL, "JSON"},
-    {".svmlight", NULL, "a file of svmlight"},
-    {".libsvm", NULL, "a file of svmlight"},
-    {".svm", NULL, "a file of svmlight"},
-    {".adjlist", NULL, "a list of neighbours of networkx"},
+    {NULL, "<!DOCTYPE html", HTML, NULL},
+    {NULL, "<html", HTML, NULL},
+    {NULL, "version https://git-lfs", POINTER, NULL},
+    {".bz2", "BZh", "packed by bzip2", "bunzip2 -k"},
+    {".xz",
+     "\xFD"
+     "7zXZ",
+     "packed by xz", "unxz -k"},
+    {".zst", "\x28\xB5\x2F\xFD", "packed by zstd", "unzstd"},
+    {".7z", "7z\xBC\xAF", "packed by 7-Zip", "7z x"},
+    {".parquet", "PAR1", "a Parquet table", NULL},
+    {".feather", "ARROW1", "a Feather table", NULL},
+    {".feather", "FEA1", "a Feather table", NULL},
+    {".arrow", NULL, "an Arrow table", NULL},
+    {".mat", "MATLAB 5.0", "a file of MATLAB", NULL},
+    {".h5", "\x89HDF", "a file of HDF5 (also MATLAB 7.3)", NULL},
+    {".pt", NULL, "a file of PyTorch", NULL},
+    {".pth", NULL, "a file of PyTorch", NULL},
+    {".bin", NULL, "perhaps a file of DGL", NULL},
+    {".pkl", "\x80\x02", "a pickle of Python", NULL},
+    {".pickle", "\x80\x03", "a pickle of Python", NULL},
+    {".gpickle", "\x80\x04", "a pickle of Python", NULL},
+    {".p", "\x80\x05", "a pickle of Python", NULL},
+    {".graphml", NULL, "GraphML", NULL},
+    {".gexf", NULL, "GEXF", NULL},
+    {NULL, "<?xml", "XML, perhaps GraphML or GEXF", NULL},
+    {NULL, "<graphml", "GraphML", NULL},
+    {NULL, "<gexf", "GEXF", NULL},
+    {".gml", "graph [", "GML", NULL},
+    {".net", "*Vertices", "a file of Pajek", NULL},
+    {".paj", "*vertices", "a file of Pajek", NULL},
+    {".json", NULL, "JSON", NULL},
+    {".jsonl", NULL, "JSON", NULL},
+    {".svmlight", NULL, "a file of svmlight", NULL},
+    {".libsvm", NULL, "a file of svmlight", NULL},
+    {".svm", NULL, "a file of svmlight", NULL},
+    {".adjlist", NULL, "a list of neighbours of networkx", NULL},
 };
 
 bool format_begins_as_text(const char *path) {
@@ -62,16 +70,16 @@ static bool begins_with(const char *head, size_t bytes, const char *magic) {
     return length > 0 && bytes >= length && strncasecmp(head, magic, length) == 0;
 }
 
-static const char *kind_of(const char *path) {
+static const Kind *kind_of(const char *path) {
     char head[64];
     size_t bytes = text_head(path, head, sizeof head);
     size_t skip = strspn(head, " \t\r\n");
     for (size_t i = 0; bytes > 0 && i < sizeof kinds / sizeof *kinds; i++)
         if (begins_with(head + skip, bytes - skip, kinds[i].magic))
-            return kinds[i].what;
+            return &kinds[i];
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (kinds[i].ending != NULL && text_ends(path, kinds[i].ending))
-            return kinds[i].what;
+            return &kinds[i];
     return NULL;
 }
 
@@ -119,15 +127,20 @@ bool format_is_refused(const char *path, Error *err) {
     if (file_is_folder(path))
         return is_dgl_folder(path, err);
     bool ours = strcmp(path_name(path), "dataset.json") == 0;
-    const char *what = ours ? NULL : kind_of(path);
-    if (what == NULL && path_ends(path, ".zip"))
+    const Kind *kind = ours ? NULL : kind_of(path);
+    if (kind == NULL && path_ends(path, ".zip"))
         return !error_set(
             err, EXIT_DATA,
             "%s is an archive as it was downloaded; unzip it and name the folder that it "
             "makes (with raw/, or with reddit_data.npz, or with adj_full.npz)",
             path);
-    if (what == NULL)
+    if (kind == NULL)
         return false;
+    const char *what = kind->what;
+    if (kind->unpack != NULL)
+        return !error_set(err, EXIT_DATA,
+                          "%s is %s, which is not read (gzip is); unpack it: %s '%s'", path, what,
+                          kind->unpack, path);
     if (strcmp(what, HTML) == 0 || strcmp(what, POINTER) == 0)
         return !error_set(err, EXIT_DATA,
                           "%s is %s, not the data under that name; download it again%s", path, what,

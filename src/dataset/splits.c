@@ -142,10 +142,11 @@ static bool is_usual(const Config *config, int which) {
 }
 
 // What others call them, where the file has these instead of the default lists.
-static const char *const other_names[3][8] = {
-    {"train_mask", "train_masks", "train_index", "idx_train", "train_ids", NULL},
-    {"valid_idx", "val_mask", "valid_mask", "val_masks", "idx_val", "val_ids", "valid_ids", NULL},
-    {"test_mask", "test_masks", "test_index", "idx_test", "test_ids", NULL}};
+static const char *const other_names[3][10] = {
+    {"train_mask", "train_masks", "train_index", "idx_train", "train_ids", "train", NULL},
+    {"valid_idx", "val_mask", "valid_mask", "val_masks", "idx_val", "val_ids", "valid_ids", "val",
+     "valid", NULL},
+    {"test_mask", "test_masks", "test_index", "idx_test", "test_ids", "test", NULL}};
 
 static const char *name_inside(const Config *config, const Npz *npz, int which) {
     const char *key = split_key(config, which);
@@ -316,7 +317,13 @@ static bool read_own(Dataset *dataset, const Config *config, Error *err) {
         return error_set(err, EXIT_DATA,
                          "%s: data.splits is an .npz with train_idx, val_idx and test_idx (or "
                          "train_ids, ...), and this is text; give the split as a column of "
-                         "data.nodes, which may be a .csv",
+                         "data.nodes, which may be a .csv (fringe convert makes an .npz of JSON)",
+                         path);
+    if (!npz_is_archive(path))
+        return error_set(err, EXIT_DATA,
+                         "%s: data.splits is an .npz with train_idx, val_idx and test_idx, which "
+                         "are lists of nodes or masks, and this is none; for example "
+                         "numpy.savez(\"splits.npz\", train_idx=..., val_idx=..., test_idx=...)",
                          path);
     SplitSource own = {npz_open(path, err), path};
     bool ok = own.npz != NULL && read_all(dataset, config, &own, err);

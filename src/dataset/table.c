@@ -198,8 +198,9 @@ static bool line_has(const char *at, char separator) {
     return false;
 }
 
+static const char candidates[] = "\t;|,";
+
 static char separator_of(Scan scan) {
-    static const char candidates[] = "\t;|,";
     for (const char *c = candidates; *c != '\0'; c++) {
         Scan at = scan;
         int lines = 0, with = 0;
@@ -293,6 +294,24 @@ bool table_open(Table *table, Text *text, const Config *config, const char *path
     Scan scan = scan_text(text, path);
     table->separator = separator_of(scan);
     return !next_line(&scan) || look_at_first(table, config, scan, err);
+}
+
+static bool stands_anywhere(Scan scan, char separator) {
+    for (; next_line(&scan); scan_next_line(&scan))
+        if (line_has(scan.at, separator))
+            return true;
+    return false;
+}
+
+bool table_open_ragged(Table *table, Text *text, const char *path, Error *err) {
+    *table = (Table){.path = path, .separator = ' '};
+    remove_mark(text);
+    if (!check_letters(text, path, err))
+        return false;
+    for (const char *c = candidates; *c != '\0' && table->separator == ' '; c++)
+        if (stands_anywhere(scan_text(text, path), *c))
+            table->separator = *c;
+    return true;
 }
 
 void table_clear(Table *table) {

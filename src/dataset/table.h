@@ -29,6 +29,9 @@ typedef struct Table {
 // Looks at the first lines. `named`: a word of the header that the config says, or NULL. Removes a
 // byte order mark. False with an error: it is no text in UTF-8, or a line is too wide.
 bool table_open(Table *table, Text *text, const Config *config, const char *path, Error *err);
+// Lines of as many cells as each likes: the separator is the first of tab ; | , that stands in any
+// of them, and none holds names.
+bool table_open_ragged(Table *table, Text *text, const char *path, Error *err);
 void table_clear(Table *table);
 // Moves the scan to the next line of cells: past comments, empty lines and, first, the header.
 // False: there is none.
@@ -59,7 +62,7 @@ bool column_is_index(const Table *table, int column); // of pandas: no name, or 
 #define WORDS_HYPEREDGE "hyperedge edge net"
 #define WORDS_NODE "node"
 #define WORDS_ID "id ids node name nodeid"
-#define WORDS_LABEL "label labels y class classes"
+#define WORDS_LABEL "label labels y class classes target mltarget"
 #define WORDS_SPLIT "split splits set"
 bool column_is_word(const char *name, const char *words);
 bool table_has_word(const Table *table,

@@ -97,6 +97,9 @@ TEST(lists_of_edges) {
          {0}},
         // ids
         {"7 007\n", "", "'007' is not written as a number", 0, 0, {0}},
+        {"7.0 10.0\n", "", "'7.0' is a whole number with a point; set data.ids=number", 0, 0, {0}},
+        {"7.0 10.0\n", ", \"ids\": \"number\"", "from 7 to 10", 2, 1, {1}},
+        {"10.0 7.5\n", ", \"ids\": \"text\"", "from 10.0 to 7.5", 2, 1, {1}},
         {"7 007\n8 7\n", ", \"ids\": \"number\"", "", 2, 2, {0, 0}},
         {"7 007\n8 7\n", ", \"ids\": \"text\"", "from 007 to 8", 3, 2, {0, 1}},
         {"0,1\n,1\n", "", "an id is empty", 0, 0, {0}},
@@ -175,6 +178,8 @@ TEST(files_under_other_names) {
         {"rows.mtx", "features", "%%MatrixMarket matrix coordinate real general\n3 2 1\n1 1 5\n",
          "scipy.io.mmread(\"rows.mtx\")"},
         {"split.csv", "splits", "id,split\na,train\n", "give the split as a column of data.nodes"},
+        {"split.npy", "splits", "\x93NUMPY", "and this is none; for example"},
+        {"y.txt", "labels", "0 1\n1 0\n2 1\n", "name the file as data.nodes, with data.columns"},
     };
     static const char edges[] = "a b\nb c\nc a\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -191,9 +196,85 @@ TEST(files_under_other_names) {
             assert_int_equal(d.features, strcmp(cases[i].key, "nodes") == 0 ? 1 : 2);
         dataset_clear(&d);
     }
+    test_write_text(test_path("e.txt.bz2"), "BZh91AY");
+    assert_refused(!format_is_refused(test_path("e.txt.bz2"), &err), EXIT_DATA, "packed by bzip2",
+                   "unpack it: bunzip2 -k");
     assert_ok(file_make_folder(test_path("dgl"), &err));
     test_write_text(test_path("dgl/meta.yaml"), "dataset_name: mini\n");
     assert_refused(!format_is_refused(test_path("dgl"), &err), EXIT_DATA, "DGL's CSVDataset");
+}
+
+// Rows of which no edge tells: ids count from 0 where all are below the rows, from 1 where the
+// largest is the number of rows.
+TEST(ids_that_count_from_one) {
+    static const struct {
+        const char *edges, *words;
+        int64_t nodes, first; // the node of the first edge
+    } cases[] = {
+        {"1 2\n2 5\n5 1\n", "run from 1 to 5; the 5 nodes are numbered 0 to 4", 5, 0},
+        {"2 4\n4 5\n5 2\n", "run from 1 to 5", 5, 1},
+        {"1 2\n2 4\n4 1\n", "taken as rows, the first of which is 0", 5, 1},
+        {"1 2\n2 6\n6 1\n", "labels have 5 entries but there are 3 nodes", 0, 0},
+        {"0 2\n2 5\n5 0\n", "labels have 5 entries but there are 3 nodes", 0, 0},
+    };
+    test_write_text(test_path("five.csv"), "y\n0\n1\n0\n1\n0\n");
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Dataset d;
+        Error err;
+        bool loaded = load_section(&d, "e.txt", cases[i].edges, strlen(cases[i].edges),
+                                   ", \"labels\": \"five.csv\"", &err);
+        if (loaded != (cases[i].nodes > 0) ||
+            strstr(loaded ? d.warnings.text : err.text, cases[i].words) == NULL)
+            fail_msg("case %d: '%s' '%s'", (int)i, err.text, d.warnings.text);
+        if (!loaded)
+            continue;
+        assert_int_equal(d.nodes, cases[i].nodes);
+        for (int64_t n = 0; n < d.nodes; n++)
+            assert_int_equal(d.offset[n + 1] > 0, n >= cases[i].first);
+        dataset_clear(&d);
+    }
+}
+
+// A line lists the nodes of a hyperedge.
+TEST(lines_of_members) {
+    static const struct {
+        const char *text, *words; // words: of a refusal, or of a warning
+        int64_t nodes, hyperedges, pins;
+        int32_t first[3]; // the hyperedges of node 0, then -1
+    } cases[] = {
+        {"1,2,3\n2\n3, 1\n", "run from 1 to 3", 3, 3, 6, {0, 2, -1}},
+        {"# trips\na b c\n\nc\n\"x y\" b\n", "from a to x y", 4, 3, 6, {0, -1}},
+        {"\xEF\xBB\xBF"
+         "0\t1\t\n1\t2\n",
+         "",
+         3,
+         2,
+         4,
+         {0, -1}},
+        {"5\n5\n", "run from 5 to 5", 1, 2, 2, {0, 1, -1}},
+        {"1,2\n3,,1\n", "list.csv:2: an id is empty", 0, 0, 0, {0}},
+        {"1,2\n3,anna\n", "'anna' is not written as a number", 0, 0, 0, {0}},
+        {"# nothing\n", "there are no pins in it", 0, 0, 0, {0}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Dataset d;
+        Error err;
+        bool loaded = load_section(&d, "list.csv", cases[i].text, strlen(cases[i].text),
+                                   ", \"format\": \"members\"", &err);
+        if (loaded != (cases[i].nodes > 0) ||
+            strstr(loaded ? d.warnings.text : err.text, cases[i].words) == NULL)
+            fail_msg("case %d: '%s'", (int)i, loaded ? d.warnings.text : err.text);
+        if (!loaded)
+            continue;
+        if (d.nodes != cases[i].nodes || d.hyperedges != cases[i].hyperedges ||
+            d.edges != cases[i].pins)
+            fail_msg("case %d: %d nodes, %d hyperedges, %d pins", (int)i, (int)d.nodes,
+                     (int)d.hyperedges, (int)d.edges);
+        for (int64_t p = 0; p < d.offset[1]; p++)
+            assert_int_equal(d.target[p], cases[i].first[p]);
+        assert_int_equal(cases[i].first[d.offset[1]], -1);
+        dataset_clear(&d);
+    }
 }
 
 // A column of numbers to predict; the nodes of a graph and rows in their order.

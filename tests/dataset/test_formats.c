@@ -333,8 +333,9 @@ TEST(what_is_not_there_is_said) {
     Dataset d;
     assert_refused(load(&d, "/no/such/graph.npz", &err), EXIT_NO_INPUT, "graph.npz");
     test_write_text(test_path("graph.unknown"), "x");
-    assert_refused(load(&d, test_path("graph.unknown"), &err), EXIT_CONFIG,
-                   "reddit, npz, metis, hgr, pins, events, mtx, ogb, graphsaint, edges, fringe");
+    assert_refused(
+        load(&d, test_path("graph.unknown"), &err), EXIT_CONFIG,
+        "reddit, npz, metis, hgr, pins, members, events, mtx, ogb, graphsaint, edges, fringe");
     Config config = {.data.format = "dgl"};
     snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.unknown"));
     assert_refused(dataset_load(&d, &config, &err), EXIT_CONFIG, "found 'dgl'");

@@ -64,6 +64,9 @@ def follow_refusal(path):
     done = subprocess.run([FRINGE, "config", "check", "--files", "refused.json"], capture_output=True, text=True)
     line = re.search(r"convert (?:it|them): (python3 .*)$", done.stderr, re.M)
     assert done.returncode == 65 and line, (path, done.returncode, done.stderr)
+    for name in ("graph.npz", "graph.csv"):
+        with contextlib.suppress(FileNotFoundError):
+            os.remove(name)
     ran = subprocess.run(line[1].replace("python3", sys.executable, 1), shell=True, capture_output=True, text=True)
     assert ran.returncode == 0 and re.fullmatch(r"wrote graph\.(npz|csv)\n", ran.stdout), (line[1], ran.stdout, ran.stderr)
 
@@ -437,6 +440,34 @@ def files_of_sklearn():
     assert np.allclose(found["labels"], X[:, 0]) and said == "", said
 
 
+def lists_of_json():
+    """Features as MUSAE has them, for data.nodes and data.features; a split; ids in no order, and none twice."""
+    rows = {"10": [3, 1, 1], "2": [], "1": [0]}
+    with open("f.json", "w") as file:
+        json.dump(rows, file)
+    found, said = converted("f.json")
+    assert "data.nodes" in said and found["ids"].tolist() == [1, 2, 10] and found["attr_shape"].tolist() == [3, 4]
+    assert found["attr_indptr"].tolist() == [0, 1, 1, 3] and found["attr_indices"].tolist() == [0, 1, 3]
+    with open("e.txt", "w") as file:
+        file.write("1 10\n10 2\n2 1\n")
+    for key in ("nodes", "features"):
+        with open("c.json", "w") as file:
+            json.dump({"data": {"path": "e.txt", key: "out.npz"}}, file)
+        subprocess.run([FRINGE, "convert", "c.json", "read.npz", "--force", "--quiet"], check=True)
+        with np.load("read.npz") as read:
+            dense = np.zeros((3, 4))
+            for row in range(3):
+                dense[row, read["attr_indices"][read["attr_indptr"][row]:read["attr_indptr"][row + 1]]] = 1
+        assert np.array_equal(dense, [[1, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 1]]), (key, dense)
+    with open("e.txt", "w") as file:
+        file.write("1 10\n10 3\n3 1\n")
+    stopped = subprocess.run([FRINGE, "convert", "c.json", "read.npz", "--force"], capture_output=True, text=True)
+    assert stopped.returncode == 65 and "are not those of the nodes" in stopped.stderr, stopped.stderr
+    with open("f.json", "w") as file:
+        json.dump({"train": [2, 0], "val": [], "test": [1]}, file)
+    assert converted("f.json")[0]["train"].tolist() == [2, 0]
+
+
 def unknown_files():
     """Of the command, with its exit status; what no loader is for is left to the program."""
     for name, words, code in (("graph.unknown", "does not say what format", 78), ("graph.bin", "", 1)):
@@ -447,7 +478,7 @@ def unknown_files():
         assert stopped.returncode == code and words in stopped.stderr, (stopped.returncode, stopped.stderr)
 
 
-PARTS = [(unknown_files, ()), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
+PARTS = [(unknown_files, ()), (lists_of_json, ()), (matrices_of_scipy, ("scipy",)), (files_of_planetoid, ("scipy",)),
          (matrices_of_hdf, ("scipy", "h5py")), (graphs_of_networkx, ("networkx",)), (names_of_networkx, ("networkx",)),
          (tables_of_pandas, ("pandas", "pyarrow")), (files_of_sklearn, ("sklearn",)),
          (files_of_torch, ("torch", "torch_geometric")), (planetoid_of_pyg, ("scipy", "torch_geometric")),
