@@ -126,7 +126,9 @@ bool ids_number(IdColumns *columns, NodeIds *ids, Error *err) {
 // Which row belongs to which id.
 static void warn_of_rows(const IdColumns *columns, const NodeIds *ids, Warnings *warnings) {
     char first[NODE_ID_TEXT], last[NODE_ID_TEXT];
-    bool gaps = ids->number != NULL && ids->number[ids->count - 1] - ids->number[0] >= ids->count;
+    bool gaps =
+        ids->number != NULL && // the difference of any two fits 64 bits without a sign
+        (uint64_t)ids->number[ids->count - 1] - (uint64_t)ids->number[0] >= (uint64_t)ids->count;
     if (ids->number != NULL && !columns->is_unsigned && ids->number[0] == 0 && !gaps)
         return;
     node_id_text(ids, 0, first);

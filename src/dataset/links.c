@@ -130,11 +130,12 @@ static bool read_lines(Reading *r, Error *err) {
     return true;
 }
 
-// A cell ends with its line or with a separator.
+// A cell ends with its line, with a separator, or, among blanks, with a quote.
 static int64_t most_members(const Links *l, const Text *text) {
     int64_t count = text_lines(text);
     for (const char *at = text->data; at < text->data + text->bytes; at++)
-        count += *at == l->table.separator || (l->table.separator == ' ' && *at == '\t');
+        count +=
+            *at == l->table.separator || (l->table.separator == ' ' && (*at == '\t' || *at == '"'));
     return count;
 }
 

@@ -251,6 +251,7 @@ TEST(lines_of_members) {
          2,
          4,
          {0, -1}},
+        {"\"a,b\"c\n", "from a,b to c", 2, 1, 2, {0, -1}},
         {"5\n5\n", "run from 5 to 5", 1, 2, 2, {0, 1, -1}},
         {"1,2\n3,,1\n", "list.csv:2: an id is empty", 0, 0, 0, {0}},
         {"1,2\n3,anna\n", "'anna' is not written as a number", 0, 0, 0, {0}},
