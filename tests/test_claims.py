@@ -1,6 +1,6 @@
 # once
 """If this failed, a page for contributors or a comment of a header would name a function, type or file that the code does
-not have, or a page would call something planned that is there."""
+not have, the list of fuzzers one that its source does not have, or a page would call something planned that is there."""
 import glob
 import json
 import os
@@ -64,6 +64,14 @@ for page in FOR_CONTRIBUTORS:
     for number, line in enumerate(read(f"{ROOT}/{page}").split("\n"), 1):
         for quoted in re.findall(r"`([^`]+)`", line):
             check_recipe(page, number, quoted)
+
+# The functions that a fuzzer's coverage leaves out, each in the source before it.
+for line in read(f"{ROOT}/tests/fuzz/readers.txt").splitlines():
+    for word in [] if line.startswith("#") else line.split()[3:]:
+        if not word.startswith("-"):
+            source = read(f"{ROOT}/{word}")
+        elif word != "-" and not re.search(rf"^[^\n/;#]*\b{word[1:]}\(", source, re.M):
+            failures.append(f"FAILED: tests/fuzz/readers.txt: the source has no function {word[1:]}")
 
 schema = json.loads(subprocess.run([FRINGE, "config", "schema"], capture_output=True, text=True, check=True).stdout)
 sections = schema["properties"]
