@@ -113,6 +113,8 @@ Pattern *pattern_outline(const PatternCounts *counts, const PatternKind *kind, c
     int size = counts->size;
     *pattern = (Pattern){.kind = *kind, .rows = counts->rows};
     outline_own(pattern, counts, shard, share_with);
+    pattern->central[0] = (Range){0, counts->rows - counts->halo_rows}; // as shards number rows
+    pattern->range_count = 1;
     pattern->halo = outline_csr(counts->halo_rows, counts->halo_entries, counts->weighted);
     pattern->partial = outline_csr(counts->partials, counts->partial_entries, counts->weighted);
     pattern->plan = (HaloPlan){.comm = comm,
