@@ -12,113 +12,6 @@ typedef struct NodeColumns { // -1: there is none
     int own[3];              // id, label, split
     int mask[3];             // training, validation, test
 } NodeColumns;
-static const NodeColumns no_columns = {{-1, -1, -1}, {-1, -1, -1}};
-
-// ---- features
-
-// How a column fares as numbers: all, none, or the first row that is empty among numbers.
-typedef enum Numbers { NUMBERS, WORDS, HOLES } Numbers;
-
-static Numbers numbers_in(const Sheet *sheet, int column, int64_t *hole) {
-    int64_t empty = -1, numbers = 0;
-    float value;
-    for (int64_t r = 0; r < sheet->rows; r++) {
-        const Cell *cell = cell_at(sheet, r, column);
-        if (cell->length == 0)
-            empty = empty < 0 ? r : empty;
-        else if (!cell_number(&sheet->table, cell, &value))
-            return WORDS;
-        else
-            numbers++;
-    }
-    *hole = empty;
-    return empty < 0 ? NUMBERS : numbers > 0 ? HOLES : WORDS;
-}
-
-static const char *name_of(const Sheet *sheet, int column, char out[TABLE_NAME]) {
-    if (sheet->table.header)
-        snprintf(out, TABLE_NAME, "%s", sheet->table.name[column]);
-    else
-        snprintf(out, TABLE_NAME, "%d", column + 1);
-    return out;
-}
-
-static bool has_hole(const Sheet *sheet, int column, int64_t row, Error *err) {
-    char name[TABLE_NAME];
-    return !error_set(err, EXIT_DATA,
-                      "%s:%lld: column '%s' has no number here; fill it, or name the features in "
-                      "data.columns={\"features\": [...]}",
-                      sheet->table.path, (long long)sheet->line[row],
-                      SHOWN(name_of(sheet, column, name)));
-}
-
-// x[rows, count] of these columns.
-static float *numbers_of(const Sheet *sheet, const int *column, int count, Error *err) {
-    float *x = TRY(float, sheet->rows *count, "features", err);
-    for (int64_t r = 0; x != NULL && r < sheet->rows; r++)
-        for (int k = 0; k < count; k++)
-            cell_number(&sheet->table, cell_at(sheet, r, column[k]), &x[r * count + k]);
-    return x;
-}
-
-// All columns that are not those and hold numbers alone; says which ones do not.
-static int find_features(const Sheet *sheet, const NodeColumns *columns, int *column,
-                         Warnings *warnings, Error *err) {
-    char words[300] = "", name[TABLE_NAME];
-    int count = 0, left = 0;
-    for (int c = 0; c < sheet->table.columns; c++) {
-        bool skip = column_is_index(&sheet->table, c);
-        int64_t hole = -1;
-        for (int k = 0; k < 3; k++)
-            skip = skip || c == columns->own[k] || c == columns->mask[k];
-        Numbers are = skip ? WORDS : numbers_in(sheet, c, &hole);
-        if (!skip && are == HOLES && has_hole(sheet, c, hole, err))
-            return -1;
-        if (!skip && are == WORDS && left++ < 4)
-            snprintf(words + strlen(words), sizeof words - strlen(words), "%s'%.40s'",
-                     words[0] != 0 ? ", " : "", name_of(sheet, c, name));
-        if (are == NUMBERS)
-            column[count++] = c;
-    }
-    if (left > 0)
-        warnings_add(warnings, "%s: column%s %s%s %s words and %s not read",
-                     path_name(sheet->table.path), left == 1 ? "" : "s", SHOWN(words),
-                     left > 4 ? ", ..." : "", left == 1 ? "holds" : "hold",
-                     left == 1 ? "is" : "are");
-    return count;
-}
-
-// Those that data.columns names.
-static int said_features(const Sheet *sheet, const Config *config, int *column, Error *err) {
-    int count = 0;
-    int64_t hole;
-    char name[TABLE_NAME];
-    Config one = *config;
-    for (int i = 0; config_column(config, "features", i) != NULL; i++) {
-        one.data.columns.count = 1;
-        snprintf(one.data.columns.word[0], CONFIG_WORD, "features=%.50s",
-                 config_column(config, "features", i));
-        if (!column_find(&column[count], &sheet->table, &one, "features", "", err))
-            return -1;
-        if (numbers_in(sheet, column[count], &hole) != NUMBERS) {
-            error_set(err, EXIT_DATA, "%s: column '%s' of data.columns does not hold numbers alone",
-                      sheet->table.path, SHOWN(name_of(sheet, column[count], name)));
-            return -1;
-        }
-        count++;
-    }
-    return count;
-}
-
-static void list_features(const Sheet *sheet, const int *column, int count, Warnings *warnings) {
-    char names[300] = "", name[TABLE_NAME];
-    for (int k = 0; k < count && k < 6; k++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%.40s", k > 0 ? ", " : "",
-                 name_of(sheet, column[k], name));
-    if (count > 0)
-        warnings_add(warnings, "%s: %d feature%s: %s%s", path_name(sheet->table.path), count,
-                     count == 1 ? "" : "s", SHOWN(names), count > 6 ? ", ..." : "");
-}
 
 // ---- data.nodes
 
@@ -140,7 +33,7 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config 
                          "%s: its first line must name its columns, one of them 'id'; or set "
                          "data.columns={\"id\": 1, \"label\": 2}",
                          t->path);
-    *columns = no_columns;
+    *columns = (NodeColumns){{-1, -1, -1}, {-1, -1, -1}};
     if (!column_find(&columns->own[OF_ID], t, config, "id", WORDS_ID, err) ||
         !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||
         !column_find(&columns->own[OF_SPLIT], t, config, "split", WORDS_SPLIT, err))
@@ -277,19 +170,43 @@ static bool take_splits(Roster *roster, const Sheet *sheet, const NodeColumns *c
     return take_split(roster, sheet, columns->own[OF_SPLIT], err);
 }
 
+static void find_taken(bool *taken, const NodeColumns *columns) {
+    for (int k = 0; k < 3; k++) {
+        if (columns->own[k] >= 0)
+            taken[columns->own[k]] = true;
+        if (columns->mask[k] >= 0)
+            taken[columns->mask[k]] = true;
+    }
+}
+
 static bool take_features(Roster *roster, const Sheet *sheet, const NodeColumns *columns,
                           const Config *config, Error *err) {
     int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
+    bool *taken = ALLOC(bool, TABLE_COLUMNS, "columns of features");
     bool said = config_column(config, "features", 0) != NULL;
-    int count = said ? said_features(sheet, config, column, err)
-                     : find_features(sheet, columns, column, &roster->warnings, err);
+    find_taken(taken, columns);
+    int count = said ? feature_columns_said(sheet, config, column, err)
+                     : feature_columns(sheet, taken, column, &roster->warnings, err);
     if (count > 0) {
-        roster->data.x = numbers_of(sheet, column, count, err);
+        roster->data.x = feature_numbers(sheet, column, count, err);
         roster->data.features = count;
-        list_features(sheet, column, count, &roster->warnings);
+        feature_columns_list(sheet, column, count, &roster->warnings);
     }
+    memory_free(taken);
     memory_free(column);
     return count >= 0 && err->code == 0;
+}
+
+static void empty_missing(Sheet *sheet, const NodeColumns *columns, Warnings *warnings) {
+    for (int c = 0; c < sheet->table.columns; c++) {
+        int64_t missing = c != columns->own[OF_ID] ? sheet_empty_missing(sheet, c) : 0;
+        if (missing > 0 && c == columns->own[OF_LABEL])
+            warnings_add(
+                warnings,
+                "%s: %lld label%s NA, null or the like, so %s; in quotes they name a class",
+                path_name(sheet->table.path), (long long)missing, missing == 1 ? " is" : "s are",
+                missing == 1 ? "this node has none" : "these nodes have none");
+    }
 }
 
 bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config *config,
@@ -301,6 +218,8 @@ bool roster_parse_csv(Roster *roster, Text *text, const char *path, const Config
               find_columns(&columns, &sheet, config, err) &&
               take_ids(roster, &sheet, columns.own[OF_ID], config, err);
     roster->data.nodes = sheet.rows;
+    if (ok)
+        empty_missing(&sheet, &columns, &roster->warnings);
     ok = ok && take_features(roster, &sheet, &columns, config, err) &&
          (columns.own[OF_LABEL] < 0 ||
           take_labels(&roster->data, &sheet, columns.own[OF_LABEL], config, err)) &&
@@ -333,12 +252,14 @@ bool features_from_csv(Npy *npy, Text *text, const char *path, const Config *con
     int *column = ALLOC(int, TABLE_COLUMNS, "columns of features");
     bool ok = sheet_parse(&sheet, text, path, WORDS_ID, config, err) &&
               !refuse_ids(&sheet, "data.features", err);
-    int count = ok ? find_features(&sheet, &no_columns, column, &warnings, err) : 0;
+    for (int c = 0; ok && c < sheet.table.columns; c++)
+        sheet_empty_missing(&sheet, c);
+    int count = ok ? feature_columns(&sheet, NULL, column, &warnings, err) : 0;
     if (ok && warnings.text[0] != 0)
         ok = error_set(err, EXIT_DATA, "%s; features are numbers", warnings.text);
     *npy = (Npy){.kind = NPY_FLOAT, .item = 4, .rank = 2};
     if (ok && count >= 0)
-        npy->data = (unsigned char *)numbers_of(&sheet, column, count, err);
+        npy->data = (unsigned char *)feature_numbers(&sheet, column, count, err);
     npy->shape[0] = sheet.rows;
     npy->shape[1] = count;
     npy->elements = sheet.rows * count;
@@ -376,6 +297,8 @@ bool labels_from_csv(Npy *npy, NodeIds *names, Text *text, const char *path, con
               !refuse_ids(&sheet, "data.labels", err);
     int column = ok ? label_column(&sheet, config, err) : -1;
     data.nodes = sheet.rows;
+    if (column >= 0)
+        sheet_empty_missing(&sheet, column);
     ok = ok && err->code == 0 && take_labels(&data, &sheet, column, config, err);
     *npy = (Npy){.kind = NPY_INT, .item = 4, .rank = 1, .shape = {sheet.rows}};
     npy->elements = sheet.rows;

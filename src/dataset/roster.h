@@ -57,9 +57,25 @@ typedef struct Sheet { // a whole table
 bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
                  const Config *config, Error *err);
 void sheet_close(Sheet *sheet); // also after an error
+// Empties the cells of a column that say that nothing is known, as pandas and R write it (NA, NaN,
+// null, ?), unless they are quoted. Returns how many.
+int64_t sheet_empty_missing(Sheet *sheet, int column);
+// A number, or 1 for true and 0 for false.
+bool cell_feature(const Table *table, const Cell *cell, float *out);
 static inline const Cell *cell_at(const Sheet *sheet, int64_t row, int column) {
     return &sheet->cell[row * sheet->table.columns + column];
 }
+
+// ---- feature_columns.c
+// All columns that are not taken (NULL: none is) and hold numbers alone; says which ones do not.
+// Returns how many, -1 with an error; column[TABLE_COLUMNS].
+int feature_columns(const Sheet *sheet, const bool *taken, int *column, Warnings *warnings,
+                    Error *err);
+int feature_columns_said(const Sheet *sheet, const Config *config, int *column,
+                         Error *err); // those that data.columns names
+float *feature_numbers(const Sheet *sheet, const int *column, int count,
+                       Error *err); // [rows, count] of these columns; the caller frees them
+void feature_columns_list(const Sheet *sheet, const int *column, int count, Warnings *warnings);
 
 // ---- nodes_csv.c: features and labels in text, a row for each node in their order. Both take over
 // the text.

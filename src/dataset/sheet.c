@@ -2,6 +2,10 @@
 
 #include "roster.h"
 
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
 void sheet_close(Sheet *sheet) {
     text_clear(&sheet->text);
     table_clear(&sheet->table);
@@ -51,4 +55,29 @@ bool sheet_parse(Sheet *sheet, Text *text, const char *path, const char *words,
         read_row(sheet, &scan, err);
     return err->code == 0 &&
            (sheet->rows > 0 || error_set(err, EXIT_DATA, "%s: there are no rows in it", path));
+}
+
+int64_t sheet_empty_missing(Sheet *sheet, int column) {
+    int64_t missing = 0;
+    char word[8];
+    for (int64_t r = 0; r < sheet->rows; r++) {
+        Cell *cell = &sheet->cell[r * sheet->table.columns + column];
+        if (cell->quoted || cell->length == 0 || cell->length >= (int64_t)sizeof word)
+            continue;
+        snprintf(word, sizeof word, "%.*s", (int)cell->length, cell->at);
+        if (text_lists("NA N/A n/a #N/A NaN nan NULL null <NA> ?", word)) {
+            cell->length = 0;
+            missing++;
+        }
+    }
+    return missing;
+}
+
+bool cell_feature(const Table *table, const Cell *cell, float *out) {
+    bool is_true = cell->length == 4 && strncasecmp(cell->at, "true", 4) == 0;
+    bool is_false = cell->length == 5 && strncasecmp(cell->at, "false", 5) == 0;
+    if (!is_true && !is_false)
+        return cell_number(table, cell, out);
+    *out = is_true;
+    return true;
 }

@@ -137,6 +137,7 @@ TEST(files_of_nodes) {
         {"label,split\nx,train\n", "one of them 'id'", "", {0}},
         {"id,split\na,later\n", "the split 'later' is none of", "", {0}},
         {"id,x\na,1\nb,\n", "nodes.csv:3: column 'x' has no number here", "", {0}},
+        {"id,x\na,1\nb,nan\n", "nodes.csv:3: column 'x' has no number here", "", {0}},
         {"id,x\n1,1\n", "is made of digits; set data.ids=text", "", {0}},
     };
     static const char edges[] = "a b\nb c\nc a\n";
@@ -202,6 +203,27 @@ TEST(files_under_other_names) {
     assert_ok(file_make_folder(test_path("dgl"), &err));
     test_write_text(test_path("dgl/meta.yaml"), "dataset_name: mini\n");
     assert_refused(!format_is_refused(test_path("dgl"), &err), EXIT_DATA, "DGL's CSVDataset");
+}
+
+// Cells that pandas and R write where nothing is known, and truth values as features.
+TEST(what_is_missing) {
+    static const char edges[] = "a b\nb c\nc a\n";
+    static const char *const nodes = ", \"nodes\": \"nodes.csv\"";
+    Dataset d;
+    char name[NODE_ID_TEXT];
+    test_write_text(test_path("nodes.csv"),
+                    "id,label,split,x\na,u,train,True\nb,NA,NA,0.5\nc,\"NA\",test,false\n");
+    assert_ok(load_section(&d, "e.txt", edges, strlen(edges), nodes, &err));
+    assert_memory_equal(d.label, ((int32_t[]){1, -1, 0}), 12);
+    assert_memory_equal(d.split, "\1\0\3", 3);
+    assert_memory_equal(d.x, ((float[]){1, 0.5f, 0}), 12);
+    assert_string_equal(node_id_text(&d.names, 0, name), "NA");
+    assert_non_null(strstr(d.warnings.text, "1 label is NA, null or the like"));
+    dataset_clear(&d);
+    test_write_text(test_path("nodes.csv"), "id,label\na,2\nNA,?\nc,NaN\n");
+    assert_ok(load_section(&d, "e.txt", "a NA\nNA c\nc a\n", 14, nodes, &err));
+    assert_memory_equal(d.label, ((int32_t[]){-1, 2, -1}), 12); // a node may be called NA
+    dataset_clear(&d);
 }
 
 // Rows of which no edge tells: ids count from 0 where all are below the rows, from 1 where the
