@@ -795,10 +795,15 @@ def floors():
 
 # ---- 9: accuracy of programs
 
+def table_of(bench, title):
+    """Its columns and rows."""
+    with open(os.path.join(ROOT, "bench", "results", "tables", f"{bench}.json"), encoding="utf-8") as file:
+        return next(part for part in json.load(file)[title] if isinstance(part, dict))
+
+
 def measured(bench, title):
     """The table of that title: {first column: {head: (mean, deviation)}}."""
-    with open(os.path.join(ROOT, "bench", "results", "tables", f"{bench}.json"), encoding="utf-8") as file:
-        table = next(part for part in json.load(file)[title] if isinstance(part, dict))
+    table = table_of(bench, title)
     return {row[0]: {head: tuple(map(float, cell.split(" ± "))) for head, cell in zip(table["columns"][1:], row[1:]) if cell}
             for row in table["rows"]}
 
@@ -840,9 +845,39 @@ def program_accuracy():
     return p
 
 
+# ---- 10: an epoch in fp32 and in bf16
+
+WORK = [("products", "blue"), ("aggregates", "green"), ("pointwise", "orange"), ("rest", "purple")]
+
+
+def precision_epoch():
+    table = table_of("precision_epoch", "An epoch in fp32 and in bf16")
+    rows = [dict(zip(table["columns"], row)) for row in table["rows"]]
+    longest = max(float(row["epoch"]) for row in rows)
+    p = Picture("precision_epoch", "What an epoch of reddit-small is made of in fp32 and in bf16", 760, 86 + 42 * len(rows))
+    scale = 520 / longest
+    for i, row in enumerate(rows):
+        y, x = 20 + 42 * i, 110
+        p.text(100, y + 18, row["model"], 12.5, anchor="end")
+        for kind, colour in WORK:
+            wide = scale * float(row[kind])
+            if wide >= 1:
+                p.box(x, y, wide, 28, colour + "box", colour, 0)
+            if wide >= 34:
+                p.text(x + wide / 2, y + 18, f"{float(row[kind]):.0f}", 11)
+            x += wide
+        p.text(x + 8, y + 18, f"{float(row['epoch']):.0f} ms", 12, anchor="start")
+    bottom = 34 + 42 * len(rows)
+    for k, (kind, colour) in enumerate(WORK):
+        p.box(110 + 130 * k, bottom, 12, 12, colour + "box", colour, 0)
+        p.text(128 + 130 * k, bottom + 10, kind, 11.5, anchor="start")
+    p.lines(110, bottom + 34, ["one rank, two threads; bench/run.sh precision_epoch"], 11, colour="grey", anchor="start")
+    return p
+
+
 def main():
     check, stale_pictures = "--check" in sys.argv[1:], []
-    for draw in pipeline, two_ranks, schedules, layer, cover, hyperedge, stream, floors, program_accuracy:
+    for draw in pipeline, two_ranks, schedules, layer, cover, hyperedge, stream, floors, program_accuracy, precision_epoch:
         picture = draw()
         path = os.path.join(HERE, picture.name + ".svg")
         if check:
