@@ -88,7 +88,7 @@ static OracleWindows windows(const ModelShape *shape, const double *p, double *g
             out.bias2 = at, out.dbias2 = d;
         else if (strstr(q->name, ".eps"))
             out.epsilon = at, out.depsilon = d;
-        else if (strstr(q->name, "lin_r.weight"))
+        else if (strstr(q->name, "lin_r.weight") || strstr(q->name, "self_lins."))
             out.ws = at, out.dws = d;
         else if (strstr(q->name, "norms.") && strstr(q->name, "weight"))
             out.gamma = at, out.dgamma = d;
@@ -241,9 +241,10 @@ static bool is_jump(const ModelShape *shape, int l) {
 // those of the levels.
 static void jump(const ModelShape *shape, OracleLayer *layer, double *x, int64_t n, int64_t in,
                  bool back) {
+    int first = shape->jump == JUMP_LAST ? shape->layers - 1 : shape->stages;
     for (int64_t v = 0; v < n; v++) {
         int64_t at = 0;
-        for (int k = shape->stages; k < shape->layers; k += shape->stages) {
+        for (int k = first; k < shape->layers; k += shape->stages) {
             int64_t width = shape->width[k];
             double *h = layer[k].h + v * width, *dh = layer[k].dh + v * width;
             for (int64_t c = 0; c < width; c++) {

@@ -152,7 +152,8 @@ typedef struct ModelShape {
     bool skips[MODEL_LAYERS]; // H^{l+1} = post(Z^l) + H^{l+1-stages} (model.skip)
     enum {                    // model.jk: the last layer is linear over
         JUMP_NONE,            // its input
-        JUMP_CAT,             // all hidden levels, side by side
+        JUMP_LAST,            // its input, but it has no edges
+        JUMP_CAT,             // and from here on all hidden levels: side by side
         JUMP_MAX              // their maximum, value by value
     } jump;
     int mixes;                    // model.mix: the leading aggregates are added, times these:

@@ -15,8 +15,8 @@ class DataSection:
 
     path: Optional[Any] = None
     format: Optional[
-        Literal["reddit", "npz", "metis", "hgr", "pins", "events", "mtx", "ogb", "graphsaint", "edges", "fringe",
-                "auto"]
+        Literal["reddit", "npz", "metis", "hgr", "pins", "members", "events", "mtx", "ogb", "graphsaint", "edges",
+                "fringe", "auto"]
     ] = None
     features: Optional[str] = None
     features_as: Optional[Literal["auto", "dense", "sparse"]] = None
@@ -89,10 +89,11 @@ class Model:
     theta: Optional[float] = None
     mix: Optional[Union[Sequence[float], float]] = None
     skip: Optional[Literal["none", "residual"]] = None
-    jk: Optional[Literal["none", "cat", "max"]] = None
+    jk: Optional[Literal["none", "last", "cat", "max"]] = None
     gain: Optional[float] = None
     weights: Optional[str] = None
     gcn_norm: Optional[Literal["both", "in"]] = None
+    gcn_self: Optional[bool] = None
     self_loops: Optional[bool] = None
     gin_epsilon: Optional[float] = None
     gin_learn_epsilon: Optional[bool] = None

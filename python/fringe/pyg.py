@@ -79,13 +79,13 @@ def _layers(settings, array):
 
     kind, bias = settings["layer"], settings["bias"]
     modules = {}
-    for name in ("lins.{}.weight", "convs.{}.weight1", "convs.{}.lin.weight", "convs.{}.lin_l.weight",
+    for name in ("lins.{}.weight", "self_lins.{}.weight", "convs.{}.weight1", "convs.{}.lin.weight", "convs.{}.lin_l.weight",
                  "convs.{}.nn.0.weight"):
         shapes, place = _width_of(array, name), name.partition(".")[0]
         if not shapes:
             continue
         modules[place] = torch.nn.ModuleList(
-            torch.nn.Linear(i, o, bias) if place == "lins"
+            torch.nn.Linear(i, o, bias and place == "lins") if place.endswith("lins")
             else GCN2Conv(o, settings["alpha"], settings["theta"], layer + 1) if kind == "gcn2"
             else _convolution(settings, i, o) for layer, (i, o) in enumerate(shapes))
     for name in ("lin", *(f"lin{l + 1}" for l in range(settings["layers"]))):
@@ -168,6 +168,7 @@ def to_pyg(run: Run, best: bool = False) -> Any:
             found, hidden = [], len(self.convs) - (jk == "none")
             for layer, conv in enumerate(self.convs):
                 below, x = x, conv(x, edge_index, *weight)
+                x = x + self.self_lins[layer](below) if hasattr(self, "self_lins") else x
                 if layer < hidden:
                     x = self.post(x, layer)
                     x = x + below if skip == "residual" and x.shape == below.shape else x
@@ -192,7 +193,7 @@ def to_pyg(run: Run, best: bool = False) -> Any:
             if kind == "appnp":
                 found.append(self.prop1(found[-1], edge_index, *weight))
             if jk != "none":
-                levels = torch.stack(found).max(0).values if jk == "max" else torch.cat(found, 1)
+                levels = torch.stack(found).max(0).values if jk == "max" else torch.cat(found[-1:] if jk == "last" else found, 1)
                 found.append(self.lin(levels))
             return found
 
@@ -205,14 +206,15 @@ def to_pyg(run: Run, best: bool = False) -> Any:
 
 
 KNOWN = re.compile(r"convs\.\d+\.(lin\.weight|lin\.bias|bias|lin_[lr]\.weight|lin_l\.bias|nn\.[02]\.(weight|bias)|eps|weight1)"
-                   r"|(lins\.\d+|lin\d*)\.(weight|bias)|norms\.\d+\.(weight|bias)"
+                   r"|(lins\.\d+|lin\d*)\.(weight|bias)|self_lins\.\d+\.weight|norms\.\d+\.(weight|bias)"
                    r"|norms\.\d+\.module\.(weight|bias|running_mean|running_var|num_batches_tracked)")
 
 
 def from_pyg(model: Any, path: str) -> None:
     """Writes the weights of a torch model of PyG's layers as a file for model.weights. The layers are named
     convs.0, convs.1, ... (PyG's own models GCN, GraphSAGE, GIN; to_pyg) or conv1, conv2, ..., norms alike; those without
-    edges lins.0, lins.1, ... (PyG's MLP), lin1, lin2, ... before APPNP, and lin behind JumpingKnowledge."""
+    edges lins.0, lins.1, ... (PyG's MLP), lin1, lin2, ... before APPNP, lin behind JumpingKnowledge or the last convolution,
+    and self_lins.0, ... beside GCNConv (model.gcn_self)."""
     state = model.state_dict() if hasattr(model, "state_dict") else model
     arrays = {}
     for name, value in state.items():

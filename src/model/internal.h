@@ -211,9 +211,9 @@ static inline bool reads_anchor(const ModelShape *shape, int l) {
 static inline bool is_jump(const ModelShape *shape, int l) {
     return shape->jump != JUMP_NONE && l == shape->layers - 1;
 }
-// The jumping layer reads that level.
+// The jumping layer reads that level, though it is not its input alone.
 static inline bool jumps_from(const ModelShape *shape, int level) {
-    return shape->jump != JUMP_NONE && level > 0 && level < shape->layers &&
+    return shape->jump > JUMP_LAST && level > 0 && level < shape->layers &&
            level_set(shape, level) == NODES;
 }
 // A skip reads that level.

@@ -1,15 +1,18 @@
 // The linear layer of model.jk (Xu et al.: Representation Learning on Graphs with Jumping Knowledge
 // Networks, ICML 2018): it reads all hidden levels of nodes, side by side or their maximum, as
-// PyG's JumpingKnowledge and the `lin` behind it. No config names it: it is the last layer of other
-// kinds.
+// PyG's JumpingKnowledge and the `lin` behind it, or the last level alone. No config names it: it
+// is the last layer of other kinds.
 //
+//   last   as cat, of one level
 //   cat    Z = sum of H_i W_i + b, where W_i are the rows of W for level i    dH_i = G W_iᵀ
 //   max    Z = max(H_1, H_2, ...) W + b; a value's gradient goes to the first level that has it
 #include "layer_linear.h"
 
 // The levels that it reads, from the lowest: the first one and the distance to the next.
-static int first_level(const ModelShape *shape) { return shape->stages; }
 static int top_level(const ModelShape *shape) { return shape->layers - 1; }
+static int first_level(const ModelShape *shape) {
+    return shape->jump == JUMP_LAST ? top_level(shape) : shape->stages;
+}
 
 static void jump_parameters(ModelShape *shape, int l) {
     int64_t in = jump_rows_before(shape, top_level(shape)) + shape->width[l];
@@ -82,7 +85,8 @@ static void jump_parameter_gradient(const LayerRun *run, const Parameter *p, con
     }
     if (shape->jump == JUMP_MAX)
         matrix_gradient(m, p, run->layer->own[0], run->g, poll);
-    for (int k = top_level(shape); k > 0 && shape->jump == JUMP_CAT; k -= shape->stages)
+    for (int k = top_level(shape); k >= first_level(shape) && shape->jump != JUMP_MAX;
+         k -= shape->stages)
         matrix_gradient_from(m, p, jump_rows_before(shape, k), level_at(m, k), run->g, poll);
 }
 

@@ -25,15 +25,21 @@ bool no_layer(const ModelShape *shape, int l) { return !every_layer(shape, l); }
 
 typedef struct GcnOptions {
     char norm[CONFIG_WORD]; // both | in
+    bool self;              // beside the aggregate the row itself, times weights of its own
 } GcnOptions;
 static const Key gcn_keys[] = {
     {"model.gcn_norm", KEY_WORD, offsetof(GcnOptions, norm), "\"both\"", NULL, "both in", NULL,
      "Scaling of gcn: by in- and out-degree, or (as PyG does) by in-degree at both ends."},
+    {"model.gcn_self", KEY_BOOL, offsetof(GcnOptions, self), "false", NULL, NULL, NULL,
+     "gcn: adds a node's own row, times weights of its own, in front of the norm (tunedGNN)."},
 };
 
+static const GcnOptions *gcn_options(const ModelShape *shape) {
+    return (const void *)shape->options;
+}
+
 static const char *gcn_normalisation(const ModelShape *shape) {
-    const GcnOptions *options = (const void *)shape->options;
-    return strcmp(options->norm, "in") == 0 ? "gcn-in" : "gcn";
+    return strcmp(gcn_options(shape)->norm, "in") == 0 ? "gcn-in" : "gcn";
 }
 
 typedef struct SageMeanOptions {
@@ -54,11 +60,20 @@ static const char *sage_gcn_normalisation(const ModelShape *shape) {
     return "mean-self";
 }
 
-static void gcn_parameters(ModelShape *shape, int l) {
+static void sage_gcn_parameters(ModelShape *shape, int l) {
     parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", shape->width[l],
                      shape->width[l + 1]);
     if (shape->bias)
         parameter_vector(shape, l, ROLE_BIAS, "convs.#.bias", shape->width[l + 1]);
+}
+
+static void gcn_parameters(ModelShape *shape, int l) {
+    int64_t in = shape->width[l], out = shape->width[l + 1];
+    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", in, out);
+    if (gcn_options(shape)->self)
+        parameter_matrix(shape, l, ROLE_SELF_WEIGHT, "self_lins.#.weight", in, out);
+    if (shape->bias)
+        parameter_vector(shape, l, ROLE_BIAS, "convs.#.bias", out);
 }
 
 static void sage_mean_parameters(ModelShape *shape, int l) {
@@ -80,6 +95,10 @@ void linear_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, 
 
 // The gradients of Ws, and of W in transform-first layers, need H; the others need only A.
 bool linear_keeps_input(const ModelShape *shape, int l) { return multiplies_first(shape, l); }
+
+static bool gcn_keeps_input(const ModelShape *shape, int l) {
+    return gcn_options(shape)->self || linear_keeps_input(shape, l);
+}
 
 void linear_buffers(Model *m, const Allocator *allocator, int l) {
     if (m->shape.aggregates[l] && !m->shape.transform_first[l])
@@ -141,10 +160,10 @@ void linear_parameter_gradient(const LayerRun *run, const Parameter *p, const Po
 const LayerKind layer_gcn = {.name = "gcn",
                              ON_GRAPHS,
                              .weights = every_layer,
-                             .keys = {gcn_keys, 1, sizeof(GcnOptions)},
+                             .keys = {gcn_keys, 2, sizeof(GcnOptions)},
                              .normalisation = gcn_normalisation,
                              .parameters = gcn_parameters,
-                             .keeps_input = linear_keeps_input,
+                             .keeps_input = gcn_keeps_input,
                              LINEAR_RULE};
 
 const LayerKind layer_sage_mean = {.name = "sage-mean",
@@ -160,6 +179,6 @@ const LayerKind layer_sage_gcn = {.name = "sage-gcn",
                                   ON_GRAPHS,
                                   .weights = every_layer,
                                   .normalisation = sage_gcn_normalisation,
-                                  .parameters = gcn_parameters,
+                                  .parameters = sage_gcn_parameters,
                                   .keeps_input = linear_keeps_input,
                                   LINEAR_RULE};

@@ -65,7 +65,9 @@ static bool read_post(ModelShape *shape, const Config *config, Error *err) {
 static bool read_jump(ModelShape *shape, const Config *config, Error *err) {
     if (strcmp(config->model.jk, "none") == 0)
         return true;
-    shape->jump = strcmp(config->model.jk, "max") == 0 ? JUMP_MAX : JUMP_CAT;
+    shape->jump = strcmp(config->model.jk, "max") == 0   ? JUMP_MAX
+                  : strcmp(config->model.jk, "cat") == 0 ? JUMP_CAT
+                                                         : JUMP_LAST;
     return shape->kind->may_jump ||
            error_set(err, EXIT_CONFIG,
                      "model.jk: %s has no hidden convolutions that a layer on top could read; use "

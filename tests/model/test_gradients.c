@@ -58,6 +58,10 @@ static const Case cases[] = {
      "model.mix=[0.5,-1,0.25,2]"},
     {"gcn, maximum of levels, elu", "gcn", "both", false, SYMMETRIC, 3, "activation,dropout", 0.5,
      0, "auto", NULL, "model.jk=max model.activation=elu"},
+    {"gcn, rows of their own", "gcn", "both", false, DIRECTED_WEIGHTED, 3,
+     "norm,activation,dropout", 0.5, 0.3, "auto", NULL, "model.gcn_self=true model.jk=last"},
+    {"gcn, rows of their own, sparse features", "gcn", "in", true, SPARSE, 3, "activation", 0, 0,
+     "auto", NULL, "model.gcn_self=true model.skip=residual"},
     {"gcn, BatchNorm", "gcn", "both", false, SYMMETRIC, 3, "norm,activation,dropout", 0.5, 0.3,
      "auto", NULL, "model.norm=batch model.bias=false"},
     {"sage-mean, BatchNorm after dropout, skips", "sage-mean", "both", false, DIRECTED, 3,
@@ -97,9 +101,7 @@ static const Case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-TEST(oracle_equals_finite_differences) {
-    compare_differences(cases, CASES);
-}
+TEST(oracle_equals_finite_differences) { compare_differences(cases, CASES); }
 
 // One rank has all cases, and others share them, three in a round: so each case runs on 2, 3 or 4
 // ranks, and every sixth one on 8. FRINGE_LONG: all on all.

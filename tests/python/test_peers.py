@@ -97,13 +97,15 @@ def nets():
     class Stack(torch.nn.Module):
         """Convolutions; behind each but the last a norm and an activation."""
 
-        def __init__(self, conv, widths, activation="relu", norm=None, skip=False, jk=None):
+        def __init__(self, conv, widths, activation="relu", norm=None, skip=False, jk=None, own=False):
             super().__init__()
+            if own:
+                self.self_lins = torch.nn.ModuleList(torch.nn.Linear(i, o, False) for i, o in zip(widths, widths[1:]))
             self.activation, self.skip = activations[activation], skip
             self.convs = torch.nn.ModuleList(conv(i, o) for i, o in zip(widths, widths[1:]))
             hidden = widths[1:] if jk else widths[1:-1]
             self.norms = torch.nn.ModuleList(norm(width) for width in hidden) if norm else None
-            self.jump = JumpingKnowledge(jk) if jk else None
+            self.jump = (lambda levels: levels[-1]) if jk == "last" else JumpingKnowledge(jk) if jk else None
             if jk:
                 self.lin = torch.nn.Linear(sum(hidden) if jk == "cat" else hidden[-1], CLASSES)
 
@@ -111,6 +113,7 @@ def nets():
             levels = []
             for layer, conv in enumerate(self.convs):
                 below, x = x, conv(x, edges)
+                x = x + self.self_lins[layer](below) if hasattr(self, "self_lins") else x
                 if self.jump or layer + 1 < len(self.convs):
                     x = self.activation(self.norms[layer](x) if self.norms else x)
                     x = x + below if self.skip and x.shape == below.shape else x
@@ -176,6 +179,8 @@ def nets():
         yield f"jk-{jk}", {**gcn, "layers": 3, "hidden": [7], "jk": jk}, Stack(GCNConv, [COLUMNS, 7, 7, 7], jk=jk)
         yield f"jk-{jk}-batch", {**gcn, **after, "jk": jk, **batch}, Stack(
             GCNConv, [COLUMNS, 7, 7], norm=BatchNorm, jk=jk)
+    yield "own", {**gcn, "layers": 3, "hidden": [7], "gcn_self": True, "jk": "last", **batch}, Stack(
+        GCNConv, [COLUMNS, 7, 7, 7], norm=BatchNorm, jk="last", own=True)
     for activation in activations:
         yield activation, {**gcn, **after, **post, "norm": "layer", "activation": activation, "slope": 0.2}, Stack(
             GCNConv, two, activation, rows)
