@@ -193,8 +193,8 @@ def to_pyg(run: Run, best: bool = False) -> Any:
             if kind == "appnp":
                 found.append(self.prop1(found[-1], edge_index, *weight))
             if jk != "none":
-                levels = torch.stack(found).max(0).values if jk == "max" else torch.cat(found[-1:] if jk == "last" else found, 1)
-                found.append(self.lin(levels))
+                levels = found if jk == "cat" else [torch.stack(found).max(0).values if jk == "max" else found[-1]]
+                found.append(self.lin(torch.cat(levels, 1)))
             return found
 
         def forward(self, x, edge_index, edge_weight=None):

@@ -280,11 +280,13 @@ def numpy_scores(model, w, x, edges):
     for l in range(model["layers"]):
         name = {"mlp": f"lins.{l}", "appnp": f"lin{l + 1}", "gcn": f"convs.{l}"}[kind]
         z = m @ x @ w[f"{name}.lin.weight"].T + w[f"{name}.bias"] if kind == "gcn" else linear(name, x)
+        z = z + x @ w[f"self_lins.{l}.weight"].T if model.get("gcn_self") else z
         z = post(z, l) if l + 1 < model["layers"] or jk != "none" else z
         x = z + x if skip and z.shape == x.shape and (l + 1 < model["layers"] or jk != "none") else z
         found.append(x)
     if jk != "none":
-        x = linear("lin", np.max(found, 0) if jk == "max" else np.concatenate(found, 1))
+        levels = found if jk == "cat" else [np.max(found, 0) if jk == "max" else found[-1]]
+        x = linear("lin", np.concatenate(levels, 1))
     for _ in range(model["steps"] if kind == "appnp" else 0):
         x = 0.9 * m @ x + 0.1 * found[-1]
     return x
@@ -332,7 +334,8 @@ FORMS = [{"layer": "mlp", "norm": "batch", "activation": "elu", "dropout": 0},
          {"layer": "appnp", "layers": 2, "steps": 3, "norm": "none"},
          {"layer": "gcn2", "layers": 3, "theta": 1.5, "post": ["norm", "activation", "dropout"], "activation": "leaky-relu"},
          {"layer": "gcn", "gcn_norm": "in", "layers": 3, "skip": "residual", "jk": "max", "activation": "elu"},
-         {"layer": "gcn", "gcn_norm": "in", "norm": "batch", "jk": "cat"}]
+         {"layer": "gcn", "gcn_norm": "in", "norm": "batch", "jk": "cat"},
+         {"layer": "gcn", "gcn_norm": "in", "gcn_self": True, "jk": "last"}]
 LAYERS += FORMS
 
 
