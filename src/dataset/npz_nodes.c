@@ -94,10 +94,18 @@ static bool ids_agree(const Dataset *dataset, Npz *npz, Error *err) {
                              "file as data.nodes instead of data.features");
 }
 
+// Before anything of that many rows is allocated.
+static bool matrix_fits(const Dataset *dataset, Npz *npz, Error *err) {
+    FileCsr shape;
+    return file_csr_shape(&shape, npz, "", err) &&
+           rows_fit(dataset, "features ('shape')", shape.rows, err);
+}
+
 bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *err) {
     NpzLayout layout = {.csr = NULL};
     bool matrix = is_matrix(npz);
-    return ids_agree(dataset, npz, err) && (matrix || layout_of_features(&layout, npz, err)) &&
+    return ids_agree(dataset, npz, err) &&
+           (matrix ? matrix_fits(dataset, npz, err) : layout_of_features(&layout, npz, err)) &&
            read_features(dataset, npz, &layout, matrix, config, err);
 }
 

@@ -74,6 +74,7 @@ def write_matrices():
     np.savez("bsr.npz", **rows, format=np.array(b"bsr"))
     np.savez("short.npz", **{**coo, "row": row[1:]}, format=np.array(b"coo"))
     np.savez("few.npz", **csr(x[1:]), format=np.array(b"csr"))
+    np.savez("many.npz", **{**csr(x.T), "shape": [2 ** 40, WORDS]}, format=np.array("csc"))
     np.savez("y.npz", y=np.zeros(NODES, np.int64))
 
 
@@ -82,7 +83,7 @@ def matrices():
     for kind in "csr", "csc", "coo":
         train(kind, f"data.features={kind}.npz")
         check(f"a matrix of save_npz, {kind}", weights(kind) == weights("sparse"))
-    refused = {"bsr": "its format is 'bsr'", "short": "'col' ", "few": "have 239 rows", "y": "there are no features in it"}
+    refused = {"bsr": "its format is 'bsr'", "short": "'col' ", "few": "have 239 rows", "many": "have 1099511627776 rows", "y": "there are no features in it"}
     for kind, said in refused.items():
         bad = train("bad", f"data.features={kind}.npz")
         check(f"{kind}.npz is refused", bad.returncode == 65 and said in bad.stderr, bad.stderr)
