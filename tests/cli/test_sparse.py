@@ -83,7 +83,8 @@ def matrices():
     for kind in "csr", "csc", "coo":
         train(kind, f"data.features={kind}.npz")
         check(f"a matrix of save_npz, {kind}", weights(kind) == weights("sparse"))
-    refused = {"bsr": "its format is 'bsr'", "short": "'col' ", "few": "have 239 rows", "many": "have 1099511627776 rows", "y": "there are no features in it"}
+    refused = {"bsr": "its format is 'bsr'", "short": "'col' ", "few": "have 239 rows",
+               "many": "have 1099511627776 rows", "y": "there are no features in it"}
     for kind, said in refused.items():
         bad = train("bad", f"data.features={kind}.npz")
         check(f"{kind}.npz is refused", bad.returncode == 65 and said in bad.stderr, bad.stderr)
