@@ -7,6 +7,7 @@ file to tests/fuzz/corpus/READER (fuzz_READER -minimize_crash=1 makes it smaller
 Each reader's row is kept in bench/results/fuzz.json until it is measured again, and the table is written into
 bench/results/tables/fuzz.json. Bars: 20,000 executions a second, 90 % of the lines, 0.1 s for a bomb.
 
+usage: bench/fuzz.sh [READER...] [--runs=10000000] [--seconds=S] [--table] [--strict]   --table: writes the table only
 smoke: --table
 """
 import argparse

@@ -7,6 +7,9 @@ is none, and the next one takes its place. Statements that only give memory back
 alone: the sanitizers judge those. The log says one mutation a line and is gone on with where it ends (the last line of a
 mutation counts); why those that survived change nothing, or nothing that is told, is said in bench/breaking/mutate.md.
 
+usage: bench/mutate.sh [--count=300] [--seed=1] [--jobs=N] [--only=src/trainer/trainer.c] [--named] [--retry] [--list]
+                       [--work=build-mutate] [--log=FILE] [--strict]
+--named: those that once survived; --retry: tries those that survived again; --list: names the mutations and tries none.
 smoke: --list --count=20
 """
 import argparse

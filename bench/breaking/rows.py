@@ -8,7 +8,7 @@ bench/run.sh rows            all families
 bench/run.sh rows --only=codec
 bench/run.sh rows --dry      can the rows be written? Builds nothing
 smoke: --dry
---strict: the exit status says whether every twin passed and every mistake was noticed.
+--work=FOLDER: of the copy (build-rows). --strict: the exit status says whether every twin passed and every mistake was noticed.
 """
 import argparse
 import pathlib

@@ -2,7 +2,7 @@
 // memory, without features; beside the least time that their bytes take at the copying rate of the
 // same run (each stored entry is written twice and read twice).
 //
-//   generate_rate [--strict] [--rounds=2] [--threads=2]
+//   generate_rate [--strict] [--rounds=2] [--threads=2] [--first=0]
 //
 // smoke: --rounds=1
 #include "bench.h"

@@ -4,6 +4,8 @@
 // for each receiver (all that a sender sends is one link then). fringe-solver, where it is built,
 // starts from the exact solution with a limit of 1 s a problem.
 //
+//   assign [--strict] [--rounds=9]
+//
 // smoke: --rounds=1
 #include "bench.h"
 #include "fringe/bitwidth.h"

@@ -8,6 +8,8 @@
 // torch's where PYTHON names an interpreter that has it. Before, the bits of every kernel that this
 // CPU can run are compared with the definition, on --bits rows.
 //
+//   dense [--strict] [--rows=100000] [--rounds=7] [--bits=1000000]
+//
 // smoke: --rows=300 --rounds=1 --bits=200
 #include "bench.h"
 #include "device.h"

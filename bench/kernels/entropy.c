@@ -4,6 +4,8 @@
 // libdeflate's fastest level on the same codes, and memcpy of them. Lengths are bits a value, held
 // against the entropy of the codes.
 //
+//   entropy [--strict] [--values=500000] [--rounds=31]
+//
 // smoke: --values=20000 --rounds=1
 #include "bench.h"
 #include "codec/rans.h"

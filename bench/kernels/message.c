@@ -5,6 +5,8 @@
 // around the cache where the result is larger than it. Figures are GB/s of floats; memcpy of the
 // same rows stands beside them.
 //
+//   message [--strict] [--rows=200000] [--columns=256] [--rounds=9] [--threads=N]   (else one, then two)
+//
 // smoke: --rows=1000 --rounds=1
 #include "bench.h"
 #include "device.h"

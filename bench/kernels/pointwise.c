@@ -4,6 +4,8 @@
 // the figure is bytes moved per second over that of memcpy (read and written bytes counted). The
 // orders are those that configs use, which have kernels of their own.
 //
+//   pointwise [--strict] [--rows=100000] [--columns=256] [--rounds=15]
+//
 // smoke: --rows=2000 --rounds=1
 #include "bench.h"
 #include "cpu.h"

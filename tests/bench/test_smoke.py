@@ -1,6 +1,7 @@
 # long, once
 """If this failed, a bench would not start: bench/run.sh could not find it, one of its imports, programs or data would not
-be there, it would have no smoke form, or that would write into the tree."""
+be there, it would have no smoke form, or that would write into the tree; --help would not say what it measures, or it
+would start although an option is none of its own."""
 import glob
 import hashlib
 import os
@@ -42,8 +43,16 @@ def told():
             for name in words.split()}
 
 
+def asked(*words):
+    return subprocess.run(["sh", RUN, *names, *words], capture_output=True, text=True)
+
+
 names, before = benches(), tree()
 assert len(names) > 40, names
+helped, refused = asked("--help"), asked("--smoke", "--no-such-option=1")
+assert helped.returncode == 0 and len(re.findall(r"^ *smoke:", helped.stdout, re.M)) == len(names), helped
+assert refused.returncode == 64 and refused.stdout == "", refused
+assert re.findall(r"^bench/run.sh: (\S+) has no option --no-such-option; ", refused.stderr, re.M) == names, refused
 done = subprocess.run(["sh", RUN, "--smoke", *names], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                       env=dict(os.environ, PYTHON=PYTHON))
 failures = re.findall(r"^bench/run.sh: (.*)$", done.stdout, re.M)
