@@ -14,8 +14,8 @@ import statistics
 from collections import namedtuple
 from functools import partial
 
-from cells import mean_of, measure_cells, names_wanted, not_run, score_of, train_seeds
-from figures import Bench, kept, markdown, option, paired_difference, read_kept, write_tables
+from cells import known_cells, mean_of, measure_cells, names_wanted, not_run, score_of, train_seeds
+from figures import Bench, kept, markdown, option, paired_difference, write_tables
 
 # config: ranks, optimizers, seeds, settings of all its runs
 SETS = {"cora-gcn": ((4, 8), ("adam", "sgd"), 10, []),
@@ -130,7 +130,7 @@ chooses bits every 25 epochs. memory: what it left of gradients, ‖g - h‖ / �
 
 def main():
     bench = Bench("gradient_accuracy")
-    table = read_kept(KNOWN)
+    table = known_cells(KNOWN)
     measure_cells(KNOWN, table, [(case.name, method, partial(case.run, method)) for case, method in all_cells()
                                  if is_selected(case, method)])
     judge(bench, table)

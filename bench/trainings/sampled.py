@@ -15,9 +15,9 @@ import os
 import shutil
 import tempfile
 
-from cells import measure_cells, names_wanted
+from cells import known_cells, measure_cells, names_wanted
 from convex_problems import DECAY, PARTS, Mushroom, dataset_of, np, trained, weights_of
-from figures import SMOKE, fringe as program, keep, kept, markdown, read_kept, settings, write_tables
+from figures import SMOKE, fringe as program, kept, markdown, settings, write_tables
 
 import fringe
 
@@ -461,11 +461,10 @@ def cells_of(work):
 
 def main():
     path = kept("sampled")
-    found = read_kept(path)
+    found = known_cells(path)
     with tempfile.TemporaryDirectory(prefix="fringe-sampled-") as work:
         wanted = [(case, name, run) for part, case, name, run in cells_of(work) if names_wanted("only", part)]
         measure_cells(path, found, wanted)
-    keep(path, found)
     write(found)
 
 

@@ -18,8 +18,8 @@ from collections import namedtuple
 from functools import partial
 from itertools import accumulate
 
-from cells import mean_of, measure_cells, names_wanted, not_run, score_of, tests_of, train_seeds
-from figures import FRINGE, Bench, kept, look_alike, markdown, option, paired_difference, read_kept, write_tables
+from cells import known_cells, mean_of, measure_cells, names_wanted, not_run, score_of, tests_of, train_seeds
+from figures import FRINGE, Bench, kept, look_alike, markdown, option, paired_difference, write_tables
 from versions import Version
 
 # With their own splits few nodes train, and nothing that they need travels.
@@ -169,7 +169,7 @@ does not need, as lossless does alone: its bytes are those to hold theirs agains
 
 def main():
     bench = Bench("stale")
-    table = read_kept(KNOWN)
+    table = known_cells(KNOWN)
     modes = known_modes()
     cells = [(case, mode) for case, mode in all_cells() if is_selected(case, mode) and mode in modes]
     measure_cells(KNOWN, table, [(name_of(case), mode, partial(run_cell, case, mode)) for case, mode in cells])
