@@ -20,12 +20,14 @@ static void remove_folder(void) {
         file_remove(folder, &ignored);
 }
 
-// A failed assertion on one of several ranks leaves the others waiting: end the job instead.
-static int end_job_on_failure(void **state) {
-    (void)state;
+// What runs before every test, with the test's own fixture as its state. A failed assertion on one
+// of several ranks leaves the others waiting: end the job instead.
+static int begin_test(void **state) {
+    CMFixtureFunction before = *(CMFixtureFunction *)*state;
+    *state = NULL;
     if (test_comm.size > 1)
         setenv("CMOCKA_TEST_ABORT", "1", 1);
-    return 0;
+    return before != NULL ? before(state) : 0;
 }
 
 _Noreturn void test_skip(const char *what) {
@@ -38,6 +40,7 @@ _Noreturn void test_skip(const char *what) {
 
 enum { MOST_TESTS = 64 };
 static struct CMUnitTest tests[MOST_TESTS];
+static CMFixtureFunction tests_before[MOST_TESTS]; // in the order of the calls of test_add
 static int tests_place[MOST_TESTS], tests_count;
 
 // A compiler may run constructors in any order: sorted by place.
@@ -45,11 +48,13 @@ void test_add(int place, const char *name, CMUnitTestFunction test, CMFixtureFun
               CMFixtureFunction after) {
     CHECK(tests_count < MOST_TESTS, EXIT_USAGE, "more than %d tests in a program", MOST_TESTS);
     int at = tests_count++;
+    CMFixtureFunction *own = tests_before + at;
+    *own = before;
     for (; at > 0 && tests_place[at - 1] > place; at--) {
         tests[at] = tests[at - 1];
         tests_place[at] = tests_place[at - 1];
     }
-    tests[at] = (struct CMUnitTest){name, test, before ? before : end_job_on_failure, after, NULL};
+    tests[at] = (struct CMUnitTest){name, test, begin_test, after, own};
     tests_place[at] = place;
 }
 

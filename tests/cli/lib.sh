@@ -1,6 +1,8 @@
 # What the tests of the command line share: a folder of their own, a tiny dataset, and expectations.
 # Source it; end with `finish`.
 set -u
+# A shell cannot take back that whoever started it ignores INT (nohup, a job of a script): what it starts would, too.
+[ -z "$(trap -p INT)" ] || exec env --default-signal=INT bash "$0" "$@"
 : "${ASAN_OPTIONS:=}"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
