@@ -14,10 +14,13 @@ foreach(row IN LISTS fuzzer_rows)
     string(REPLACE "," ";" defects_of_${CMAKE_MATCH_1} "${defects}")
 endforeach()
 
-# The modules that read; those above them need the kernels, which clang does not compile.
+# The modules that read; those above them need the kernels, which clang does not compile, but for
+# what says where rows and bytes lie.
 if(FRINGE_FUZZ OR FRINGE_COVER)
+    add_library(fuzz_memory STATIC EXCLUDE_FROM_ALL kernels/backend.c kernels/allocator.c)
+    module_settings(fuzz_memory)
     set(fuzzed fringe_base,fringe_config,fringe_runfolder,fringe_events,fringe_dataset)
-    string(APPEND fuzzed ,fringe_partition,fringe_codec,fringe_checkpoint)
+    string(APPEND fuzzed ,fringe_partition,fringe_codec,fringe_checkpoint,fuzz_memory)
     add_custom_target(fuzzers)
     foreach(name IN LISTS fuzzers)
         add_executable(fuzz_${name} EXCLUDE_FROM_ALL tests/fuzz/fuzz_${name}.c)

@@ -176,6 +176,22 @@ seed("rans", "four-bits", rans(4, 7, [7, 8, 6, 7, 9, 7, 4, 7, 12, 8, 6] * 21))
 seed("rans", "many", rans(8, 127, [(i * i + 31 * i) % 256 for i in range(253)]))
 seed("rans", "cut", rans(8, 127, [(i * i + 31 * i) % 256 for i in range(253)])[:-1])
 
+# ---- powers of two with a scale for each row, in entropy codes
+
+
+def log(first, rows, columns, codes, bf16=False):
+    bits, scales = 3 + first % 6, [2.0 ** (i - 3) for i in range(rows)]
+    scales = b"".join(struct.pack("<f", s)[2 if bf16 else 0:] for s in scales)
+    return bytes((first, rows - 1, columns - 1)) + scales + (rans(bits, 0, codes)[3:] if isinstance(codes, list) else codes)
+
+
+seed("log", "zeros", log(0, 3, 40, b"\2"))
+seed("log", "three-bits", log(0, 3, 40, [3, 3, 4, 2, 3, 6, 0, 3] * 15))
+seed("log", "five-bits-bf16", log(128 + 6, 4, 50, [15, 16, 14, 15, 30, 0, 15, 20, 15, 15] * 20, bf16=True))
+seed("log", "eight-bits", log(5, 2, 120, [(i * i + 31 * i) % 256 for i in range(240)]))
+seed("log", "packed", log(0, 2, 9, b"\0" + bytes(range(10))))
+seed("log", "cut", log(0, 3, 40, [3, 3, 4, 2, 3, 6, 0, 3] * 15)[:-1])
+
 # ---- values with keys, as src/codec/keys.h describes them
 
 
