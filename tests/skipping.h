@@ -4,7 +4,6 @@
 
 #include "fringe/exchange.h"
 #include "support.h"
-#include <stdio.h>
 
 static inline void skip_by(CodecOptions *options, const char *rule) {
     Config config;

@@ -1,8 +1,5 @@
 #include "small_graph.h"
 #include "support.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 // random_uniform32; the four numbers of a block are made once where they are asked for in turn.
 static double uniform(uint64_t seed, int draw, int64_t row, int64_t column) {

@@ -1,12 +1,16 @@
 // Shared by the tests: a main for cmocka groups that also runs on several ranks, real data,
-// temporary folders and comparison by norm.
+// temporary folders and comparison by norm. With it come the headers of C that most tests use.
 #ifndef FRINGE_TESTS_SUPPORT_H
 #define FRINGE_TESTS_SUPPORT_H
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include <cmocka.h>
 

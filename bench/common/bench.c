@@ -3,9 +3,6 @@
 #include "fringe/dataset.h"
 #include <omp.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static bool is_smoke(void) { return getenv("FRINGE_SMOKE") != NULL; }
 int64_t bench_sized(int64_t full, int64_t smoke) { return is_smoke() ? smoke : full; }

@@ -6,12 +6,18 @@
 // one line (name, value, limit or peer, ratio, bar, ok or short) and the bench ends with one line
 // of JSON; --strict makes the exit status say whether every bar was reached.
 //
-// In a smoke run (bench/run.sh NAME --smoke, which sets FRINGE_SMOKE) there are no bars, and what
-// has no option for its size asks bench_sized and bench_recipe.
+// With it come the headers of C that most benches use. In a smoke run (bench/run.sh NAME --smoke,
+// which sets FRINGE_SMOKE) there are no bars, and what has no option for its size asks bench_sized
+// and bench_recipe.
 #ifndef FRINGE_BENCH_H
 #define FRINGE_BENCH_H
 
 #include "fringe/base.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum { BENCH_FIGURES = 256, BENCH_PATH = 512 };
 

@@ -6,11 +6,6 @@
 #include "bench.h"
 #include "fringe/partition.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SETTINGS = 32 };
 
 static double cut(int32_t *part, const Dataset *dataset, int parts, const Config *config) {

@@ -10,7 +10,6 @@
 #include "bench.h"
 
 #include <omp.h>
-#include <stdio.h>
 #include <zlib.h>
 
 enum { COLUMNS = 100 };

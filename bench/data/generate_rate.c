@@ -9,7 +9,6 @@
 #include "fringe/dataset.h"
 
 #include <omp.h>
-#include <stdio.h>
 
 int main(int argc, char **argv) {
     static const char *const names[] = {"reddit:features=0", "ogbn-products:features=0"};

@@ -17,7 +17,6 @@
 #include "dataset/internal.h"
 
 #include <omp.h>
-#include <string.h>
 
 enum { LETTERS = 12, LINE = 2 * LETTERS + 2 };
 

@@ -14,8 +14,6 @@
 
 #include <libdeflate.h>
 #include <omp.h>
-#include <stdio.h>
-#include <string.h>
 #include <zip.h>
 #include <zlib.h>
 

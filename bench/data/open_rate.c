@@ -9,7 +9,6 @@
 #include "fringe/dataset.h"
 
 #include <omp.h>
-#include <stdio.h>
 
 static char folder[BENCH_PATH], path[1200];
 static Config config;

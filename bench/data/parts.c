@@ -10,8 +10,6 @@
 #include "fringe/partition.h"
 
 #include <dirent.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -7,8 +7,6 @@
 #include "fringe/npy.h"
 #include "fringe/partition.h"
 
-#include <stdio.h>
-
 typedef struct Rows {
     int64_t nodes, columns, own;
     int64_t *gid; // [own]

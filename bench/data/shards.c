@@ -13,7 +13,6 @@
 #include <glob.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <time.h>
 
 static const double mebibyte = 1 << 20;

@@ -14,8 +14,6 @@
 #include "event_writer.h"
 #include "fringe/srp.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 enum { COMMUNITY = 1000, ARITY_MOST = 100, READS = 5, SIZES = 3 };

@@ -9,10 +9,6 @@
 // smoke: --rounds=1
 #include "bench.h"
 #include "fringe/bitwidth.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -13,13 +13,11 @@
 // smoke: --rows=300 --rounds=1 --bits=200
 #include "bench.h"
 #include "device.h"
+#include "grid.h"
 #include "internal.h"
 #include "kernels/products_truth.h"
-#include "grid.h"
 #include "products.h"
 #include <omp.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct Work {
     Rows x, out;

@@ -13,10 +13,7 @@
 #include "fringe/codec.h"
 #include "quantize.h"
 #include <libdeflate.h>
-#include <math.h>
 #include <omp.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { COLUMNS = 512 };
 

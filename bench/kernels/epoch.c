@@ -6,7 +6,6 @@
 // smoke: --epochs=1
 #include "bench.h"
 #include "fringe/trainer.h"
-#include <stdio.h>
 
 static void load(Shard *shard, Config *config, const Comm *comm, const char *folder, int argc,
                  char **argv) {

@@ -7,10 +7,6 @@
 #include "cpu.h"
 #include "internal.h"
 #include "plugin.h"
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { WIDTH = 256, ROUNDS = 5, CHECKED = 500 }; // CHECKED: rows that are compared with the CPU's
 

@@ -5,15 +5,13 @@
 // around the cache where the result is larger than it. Figures are GB/s of floats; memcpy of the
 // same rows stands beside them.
 //
-//   message [--strict] [--rows=200000] [--columns=256] [--rounds=9] [--threads=N]   (else one, then two)
+//   message [--strict] [--rows=200000] [--columns=256] [--rounds=9] [--threads=N]
 //
 // smoke: --rows=1000 --rounds=1
 #include "bench.h"
 #include "device.h"
 #include "quantize.h"
 #include <omp.h>
-#include <stdio.h>
-#include <string.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif
@@ -138,7 +136,9 @@ static void copy_listed(void *context) {
 }
 
 // As cpu_dequantize decides.
-static bool is_around_cache(const Work *w) { return cpu_beyond_cache(w->out.count, cpu_rows(w->out)); }
+static bool is_around_cache(const Work *w) {
+    return cpu_beyond_cache(w->out.count, cpu_rows(w->out));
+}
 
 // As many rows in order, stored as decoded rows are.
 static void copy_in_order(void *context) {

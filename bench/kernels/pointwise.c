@@ -11,8 +11,6 @@
 #include "cpu.h"
 #include "device.h"
 #include <omp.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct Work {
     Rows z, dh, h, dz;

@@ -13,9 +13,6 @@
 #include "device.h"
 #include "internal.h"
 #include <omp.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 typedef struct Job {
     int64_t rows, width;

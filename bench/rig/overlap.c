@@ -15,8 +15,6 @@
 //           [--rate=TEXT]
 #include "bench.h"
 #include "fringe/trainer.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { EPOCHS_MOST = 256, EXCHANGES = 2 * MODEL_LAYERS };
 

@@ -18,10 +18,6 @@
 #include "../../src/trainer/internal.h"
 #include "bench.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { SETTINGS = 48, LAYERS = EXCHANGE_LAYERS };
 
 typedef struct Scene {

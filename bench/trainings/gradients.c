@@ -19,11 +19,6 @@
 #include "bench.h"
 #include "device.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { SETTINGS = 48, BUCKET = 512, ROWS = 16, CODES = 256 };
 
 // ---- the share of a rank

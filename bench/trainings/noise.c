@@ -19,10 +19,6 @@
 #include "../../src/trainer/internal.h"
 #include "bench.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { SAMPLES_MOST = 256, SETTINGS = 48, PERIOD = 2 };
 
 typedef struct Scene {

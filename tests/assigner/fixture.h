@@ -11,9 +11,6 @@
 
 #include "assigner/internal.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { CHANNELS = 3, PERIOD = 4, DELAY = 2 };
 
 typedef struct Scene {

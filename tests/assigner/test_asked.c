@@ -8,7 +8,6 @@
 
 #include <signal.h>
 #include <stddef.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

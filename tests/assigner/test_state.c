@@ -2,8 +2,6 @@
 // If this failed, an assigner would not go on from its file as it was, or take a damaged one.
 #include "cells.h"
 
-#include <stdio.h>
-
 static bool write_state(Assigner *a, const char *path, Error *err) {
     StateSection section = assigner_section(a);
     state_write(&section, &test_comm, path, err);

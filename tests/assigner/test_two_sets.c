@@ -7,9 +7,6 @@
 
 #include "assigner/internal.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { COLUMNS = 21, PERIOD = 4, DELAY = 2, EPOCHS = 8 };
 static const Cover covers[] = {COVER_SOURCES, COVER_TARGETS, COVER_MIN};
 

@@ -6,7 +6,6 @@
 
 #include "fringe/base/mpi.h"
 
-#include <stdio.h>
 #include <time.h>
 
 static int rank(void) { return test_comm.rank; }

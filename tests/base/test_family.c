@@ -4,8 +4,6 @@
 #include "../support.h"
 #include "fringe/base.h"
 
-#include <string.h>
-
 typedef struct Animal {
     const char *name;
     int legs;

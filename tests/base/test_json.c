@@ -5,10 +5,6 @@
 #include "support.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 static Json *parse(const char *text, Error *err) {

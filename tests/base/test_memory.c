@@ -4,8 +4,6 @@
 
 #include "support.h"
 
-#include <string.h>
-
 TEST(memory_is_zeroed_aligned_and_counted) {
     static const size_t sizes[] = {0, 1, 63, 4096, (size_t)4 << 20, ((size_t)9 << 20) + 5};
     enum { SIZES = sizeof sizes / sizeof sizes[0] };

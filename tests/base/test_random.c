@@ -4,8 +4,6 @@
 
 #include "support.h"
 
-#include <math.h>
-
 // Known answers of Random123 (Salmon et al., kat_vectors, philox4x32 of 10 and 7 rounds).
 TEST(philox_gives_the_published_vectors) {
     static const struct {

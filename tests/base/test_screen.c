@@ -5,8 +5,6 @@
 
 #include "fringe/base/terminal.h"
 
-#include <string.h>
-
 static const char *broken(const char *line, int width) {
     static char out[SCREEN_BROKEN(400)];
     out[screen_break(out, line, strlen(line), width)] = 0;

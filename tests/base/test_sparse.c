@@ -2,8 +2,6 @@
 // If this fails, edges of a graph get lost, stand at the wrong end or in the wrong order.
 #include "support.h"
 
-#include <string.h>
-
 enum { MOST = 12 };
 
 // A matrix as a list: how often (and with which weights, in which order) row i names column j is

@@ -4,8 +4,6 @@
 
 #include "fringe/base.h"
 
-#include <string.h>
-
 TEST(each_has_a_line_and_stands_once) {
     Warnings all = {0}, more = {0};
     char line[WARNINGS_TEXT];

@@ -7,9 +7,6 @@
 
 #include "fringe/bitwidth.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 // Numbers from one seed, one after the other.
 typedef struct Draws {
     RandomKey random;

@@ -3,7 +3,6 @@
 #define FRINGE_TESTS_CHECKPOINT_CHECKPOINTS_H
 
 #include "training.h"
-#include <stdio.h>
 
 static char run_dir[512];
 

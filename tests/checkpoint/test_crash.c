@@ -4,9 +4,6 @@
 // resume to the uninterrupted run, bit for bit.
 #include "training.h"
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

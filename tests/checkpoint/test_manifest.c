@@ -4,7 +4,6 @@
 // that is only older or newer than this program would be taken for a damaged one.
 #include "checkpoints.h"
 #include "fringe/base/json.h"
-#include <stdlib.h>
 
 static char *manifest;
 static size_t manifest_bytes;

@@ -7,7 +7,6 @@
 #include "fringe/codec.h"
 #include "kernels/kernels.h"
 #include <float.h>
-#include <math.h>
 
 static const int known[] = {1, 2, 3, 4, 5, 6, 7, 8, 16};
 enum { KNOWN = 9, GUARD = 0xA5 };

@@ -5,8 +5,6 @@
 #include "fringe/codec.h"
 #include "support.h"
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 enum { ROWS = 3000, BEFORE = 1 };
 

@@ -6,8 +6,6 @@
 
 #include "fringe/codec.h"
 
-#include <string.h>
-
 static const int64_t widths[] = {1, 3, 16, 41, 48, 256, 602};
 static const int64_t list_lengths[] = {0, 1, 7, 100, 5000};
 enum { WIDTHS = 7, LENGTHS = 5, SOURCES = UNDER_SANITIZERS(5011, 20011) };

@@ -7,9 +7,6 @@
 
 #include "fringe/codec.h"
 
-#include <math.h>
-#include <string.h>
-
 static const int64_t column_counts[] = {1, 2, 16, 41, 130};
 static const int64_t row_counts[] = {0, 1, 6, 77};
 enum { COLUMN_COUNTS = 5, ROW_COUNTS = 4, SOURCES = 300, BEFORE = 3, AFTER = 2, GUARD = 0xA5 };

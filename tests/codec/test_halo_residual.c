@@ -5,8 +5,6 @@
 
 #include "fringe/codec.h"
 
-#include <stdio.h>
-
 // The noise of rows of normal values: ALGORITHMS D.9 at 256 columns, measured at the others.
 TEST(it_follows_as_far_as_the_noise_allows) {
     static const struct {

@@ -7,9 +7,6 @@
 #include "fringe/codec.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { COLUMNS = 64, ROWS = 40, FLOATS = ROWS * COLUMNS };
 

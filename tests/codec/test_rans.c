@@ -4,10 +4,6 @@
 #include "codec/rans.h"
 #include "slow_rans.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { GUARD = 64 };
 
 typedef struct Codes {

@@ -10,9 +10,7 @@
 #include "codec/sketch.h"
 
 #include <float.h>
-#include <math.h>
 #include <setjmp.h>
-#include <string.h>
 
 static double draw(int64_t i, int which) {
     return random_uniform32(random_key(11, RANDOM_GENERATE, 1, which, 0), i, 0, 0);

@@ -6,8 +6,6 @@
 #include "fringe/codec.h"
 #include "support.h"
 
-#include <string.h>
-
 enum { SOURCES = 13, PARTIALS = 7, COLUMNS = 41, READER = 2, SENDER = 9 };
 
 static const char *const codecs[] = {"fp32", "bf16", "integer"};

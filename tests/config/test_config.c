@@ -4,10 +4,6 @@
 
 #include "load.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 // --- the layers
 
 TEST(file_stands_over_defaults_and_settings_over_the_file) {

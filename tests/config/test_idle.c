@@ -4,9 +4,6 @@
 
 #include "load.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static char said[2048]; // by the last report
 static void say(const char *sentence) {
     snprintf(said + strlen(said), sizeof said - strlen(said), "%s\n", sentence);

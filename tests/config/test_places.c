@@ -3,9 +3,6 @@
 // says, or a cache would be made where others can write into it.
 #include "load.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>

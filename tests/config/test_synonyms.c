@@ -4,9 +4,6 @@
 
 #include "load.h"
 
-#include <stdio.h>
-#include <string.h>
-
 static bool shares_a_name(const Meaning *a, const Meaning *b) {
     char names[1024], *rest = names;
     snprintf(names, sizeof names, " %s ", b->names);

@@ -5,8 +5,6 @@
 
 #include "support.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <zlib.h>
 
 typedef struct Bytes {

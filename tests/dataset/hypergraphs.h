@@ -4,8 +4,6 @@
 
 #include "loading.h"
 
-#include <string.h>
-
 static inline void load_text(Dataset *d, const char *name, const char *text) {
     test_write_text(test_path(name), text);
     assert_ok(load(d, test_path(name), &err));

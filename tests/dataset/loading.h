@@ -6,8 +6,6 @@
 
 #include "fringe/dataset.h"
 
-#include <stdio.h>
-
 static inline bool load(Dataset *dataset, const char *path, Error *err) {
     Config config = {0};
     *err = (Error){0};

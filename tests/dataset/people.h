@@ -6,9 +6,6 @@
 
 #include "fringe/npy.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 typedef struct Row {
     const char *input, *outcome, *words, *data;
 } Row;

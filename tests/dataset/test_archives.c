@@ -6,10 +6,6 @@
 
 #include "dataset/npy_input.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zip.h>
 
 enum { COUNT = 3 << 20, HEADER = 128 }; // elements of 4 bytes: more than may stay mapped

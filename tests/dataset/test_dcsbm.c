@@ -5,10 +5,7 @@
 
 #include "fringe/dataset.h"
 
-#include <math.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 static Dataset made(const char *name, int64_t seed) {
     Dataset d;

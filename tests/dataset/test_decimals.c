@@ -4,9 +4,6 @@
 #include "support.h"
 
 #include <float.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static void assert_as_strtof(const char *text) {
     Scan scan = {text, text + strlen(text), 1, "text"};

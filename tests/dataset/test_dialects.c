@@ -7,9 +7,6 @@
 
 #include "dataset/internal.h"
 
-#include <math.h>
-#include <string.h>
-
 typedef struct Case {
     const char *text, *data; // data: further members of the section, or ""
     const char *words; // of the refusal where nodes is 0, else of a warning; "": none is asked

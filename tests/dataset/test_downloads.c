@@ -5,9 +5,6 @@
 #include "fringe/dataset.h"
 #include "loading.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 static const char *new_folder(void) {
     static int count;
     static char folder[1024];

@@ -8,9 +8,6 @@
 #include "fringe/dataset.h"
 #include "fringe/npy.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static bool read_npy(const char *path, Error *err) {

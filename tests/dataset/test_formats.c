@@ -8,8 +8,6 @@
 
 #include "fringe/npy.h"
 
-#include <math.h>
-
 // --- npz graphs
 
 static const char *write_graph(const GraphFile *file, const char *name) {

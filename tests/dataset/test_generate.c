@@ -4,8 +4,6 @@
 
 #include "generating.h"
 
-#include <string.h>
-
 TEST(the_seed_decides_and_threads_do_not) {
     static const char *const names[] = {"tiny", "planted:nodes=3000,edges=50000,features=7"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

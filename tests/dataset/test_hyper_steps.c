@@ -4,8 +4,6 @@
 
 #include "hypergraphs.h"
 
-#include <math.h>
-
 // 7 nodes, 4 hyperedges, 13 pins. Its cliques are 13 pairs: 6 + 6 + 3 + 1, of which 2-3, 4-5 and
 // 0-1 occur twice.
 static const char *const seven = "4 7\n1 2 3 4\n3 4 5 6\n5 6 7\n1 2\n";

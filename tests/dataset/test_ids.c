@@ -7,8 +7,6 @@
 #include "dataset/internal.h"
 
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Enough distinct ids that the table has to grow, with 3 threads, too.
 // In the first column threads find the same new ids at the same time.

@@ -7,8 +7,6 @@
 
 #include "fringe/npy.h"
 
-#include <math.h>
-
 static void assert_path(const Dataset *d) {
     assert_int_equal(d->nodes, 4);
     assert_int_equal(d->edges, 6);

@@ -7,8 +7,6 @@
 #include "fringe/dataset_events.h"
 #include "loading.h"
 
-#include <string.h>
-
 enum { NODES = 20, HYPEREDGES = 15, MOST = 5 };
 
 typedef struct Table { // what there is after the events so far

@@ -9,8 +9,6 @@
 #include "dataset/internal.h"
 #include "dataset/npy_input.h"
 
-#include <stdlib.h>
-
 enum { MOST_MEMORY = 64 << 20 }; // far above what a file of a few KiB may ask for
 
 typedef bool (*Reader)(const char *path, const unsigned char *bytes, size_t count, Error *err);

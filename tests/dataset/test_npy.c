@@ -6,8 +6,6 @@
 
 #include "dataset/npy_input.h"
 
-#include <math.h>
-
 typedef struct Case {
     const char *dict;
     size_t bytes;        // of data

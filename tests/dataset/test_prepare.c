@@ -5,9 +5,6 @@
 
 #include "fringe/dataset.h"
 
-#include <math.h>
-#include <string.h>
-
 // 0 -> 1 (twice), 1 -> 0, 1 -> 2, 2 -> 2, 3 isolated; weights 1 2 | 5 3 | 4.
 static void small_graph(Dataset *d, bool weighted) {
     static const int64_t offset[5] = {0, 2, 4, 5, 5};

@@ -6,9 +6,6 @@
 
 #include "fringe/dataset.h"
 
-#include <stdio.h>
-#include <string.h>
-
 typedef struct Set {
     const char *path, *splits; // in the data folder; splits "": in the set itself
     int64_t nodes, edges, undirected, isolated, features, nonzero, classes;

@@ -4,9 +4,6 @@
 
 #include "loading.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
 typedef struct TextCase {

@@ -5,7 +5,6 @@
 #include "writing.h"
 
 #include <omp.h>
-#include <stdio.h>
 
 static const int all_traits[] = {0,       WEIGHTED,         DIRECTED, DIRECTED | WEIGHTED | SPARSE,
                                  SEVERAL, SEVERAL | SPARSE, SIGNED,   SPARSE | SIGNED,

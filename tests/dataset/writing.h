@@ -4,9 +4,6 @@
 
 #include "loading.h"
 
-#include <math.h>
-#include <string.h>
-
 // ---- datasets
 
 // More than one piece of every array and table; under the sanitizers of the long ones.

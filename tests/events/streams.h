@@ -7,7 +7,6 @@
 #include "event_writer.h"
 
 #include <float.h>
-#include <string.h>
 
 enum { ID_MOST = 4, FORMS = 12 };
 

@@ -4,8 +4,6 @@
 
 #include "streams.h"
 
-#include <stdio.h>
-
 static void assert_bytes(const char *path, const char *wanted, size_t count) {
     size_t bytes;
     char *data = read_whole(path, &bytes);

@@ -4,9 +4,6 @@
 
 #include "fringe/growing.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 TEST(an_array_grows_in_place) {
     Growing array;
     Error err = {0};

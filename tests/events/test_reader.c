@@ -4,8 +4,6 @@
 
 #include "streams.h"
 
-#include <stdio.h>
-
 #define FIRST "fringe-stream 1\n"
 #define MAGIC "FRNGSTRM\1\0\0" // and the zero that ends it
 #define HEAD(op, flags, count) op flags "\0\0" count "\0\0"

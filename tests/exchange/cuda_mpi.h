@@ -8,8 +8,6 @@
 
 #include <fcntl.h>
 #include <mpi.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 

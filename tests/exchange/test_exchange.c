@@ -8,7 +8,6 @@
 #include "exchange/channel.h"
 #include "synthetic_halo.h"
 
-#include <string.h>
 #include <unistd.h>
 
 static const int64_t widths[] = {1, 41, 48, 256, 602};

@@ -8,10 +8,7 @@
 #include "exchange/channel.h"
 #include "synthetic_halo.h"
 
-#include <math.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 

@@ -9,8 +9,6 @@
 #include "exchange/channel.h"
 #include "synthetic_halo.h"
 
-#include <string.h>
-
 enum { EPOCHS = 6, COLUMNS = 21 };
 static uint64_t seeds(void) { return (uint64_t)test_turns(8, 24); }
 

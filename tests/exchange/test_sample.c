@@ -8,9 +8,6 @@
 #include "exchange/channel.h"
 #include "synthetic_halo.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { PLANS = 12, COLUMNS = 41 };
 static const double probabilities[] = {0.1, 0.5, 0.97};
 static const char *const codecs[] = {"fp32", "bf16", "integer"};

@@ -6,8 +6,6 @@
 #include "exchange/schedules.h"
 #include "synthetic_halo.h"
 
-#include <string.h>
-
 enum { COLUMNS = 5, EPOCHS = 6 };
 
 // ---- a schedule whose reader smooths rows: memory = keep memory + (1 - keep) rows

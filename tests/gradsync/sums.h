@@ -8,9 +8,6 @@
 
 #include "fringe/gradsync.h"
 
-#include <math.h>
-#include <string.h>
-
 // Element i of the gradient of a rank.
 typedef float (*Element)(int rank, int64_t i, uint32_t round);
 

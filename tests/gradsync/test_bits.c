@@ -4,8 +4,6 @@
 #include "../support.h"
 #include "gradsync/internal.h"
 
-#include <math.h>
-
 enum { EPOCHS = 200, PERIOD = 10, RANKS = 4, VALUES = 1000 };
 
 static GradBits bits_of_rule(const char *name, int64_t first) {

@@ -5,9 +5,6 @@
 #include "gradsync/internal.h"
 #include "sums.h"
 
-#include <math.h>
-#include <stdio.h>
-
 enum { COUNT = 20001 };
 
 static bool form_of(GradForm *form, const char *const *settings, int count, Error *said) {

@@ -4,9 +4,6 @@
 #include "gradsync/internal.h"
 #include "sums.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 enum { COUNT = 20001, RANKS_MOST = 3, ROUNDS = 4 };
 static const double part = 0.1;
 

@@ -3,8 +3,6 @@
 // transpose.
 #include "small_graph.h"
 #include "support.h"
-#include <math.h>
-#include <string.h>
 
 enum { N = 50 };
 

@@ -2,7 +2,6 @@
 // If this fails, an edge of a boundary is served by no row, or more rows travel than must.
 #include "halo/cover.h"
 #include "support.h"
-#include <string.h>
 
 // Grown target by target: graph_add for each of its sources, ascending, then graph_next.
 typedef struct Graph {

@@ -2,7 +2,6 @@
 // If this fails, halo rows are not the rows the edges mean: wrong order, wrong owner, or a lost
 // edge.
 #include "patterns.h"
-#include <math.h>
 
 // A payload that names its row: right at any number of ranks, no oracle needed.
 static double payload(int64_t gid) { return 1000003.0 * (double)gid + 0.5; }

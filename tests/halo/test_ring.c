@@ -4,8 +4,6 @@
 #include "small_graph.h"
 #include "support.h"
 
-#include <string.h>
-
 static const TestGraphKind kinds[] = {
     {.nodes = 60, .degree = 4, .features = 3, .classes = 3},
     {.nodes = 150, .degree = 9, .directed = true, .features = 1, .classes = 2},

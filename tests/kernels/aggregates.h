@@ -3,7 +3,6 @@
 #define FRINGE_TESTS_KERNELS_AGGREGATES_H
 
 #include "kernels.h"
-#include <math.h>
 
 static const char *const vectors[] = {"plain", "avx2", "avx512"};
 static const char *const panels[] = {"rows", "128", "64", "32", "16", "auto"};

@@ -7,7 +7,6 @@
 #include "device.h"
 #include "support.h"
 #include <omp.h>
-#include <string.h>
 
 // Standard normal in the columns, zero in the padding.
 static inline Rows random_rows(int64_t count, int64_t columns, int which) {

@@ -6,8 +6,6 @@
 #include "fenced/fenced.h"
 #include "support.h"
 
-#include <math.h>
-
 static size_t free_bytes;
 static size_t free_of_device(void) { return free_bytes; }
 

@@ -12,9 +12,6 @@
 #include "fenced/fenced.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 static const Operation operations[] = {COMPUTE_OPERATIONS, MESSAGE_OPERATIONS};
 enum { OPERATIONS = sizeof operations / sizeof *operations };
 

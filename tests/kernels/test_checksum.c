@@ -5,8 +5,6 @@
 #include "cpu.h"
 #include "support.h"
 
-#include <string.h>
-
 enum { BYTES = 203 };
 
 static uint64_t checksum(const unsigned char *payload, size_t bytes) {

@@ -2,7 +2,6 @@
 // If this failed, a metric would count other rows than those that definitions of accuracy and F1
 // name.
 #include "kernels.h"
-#include <math.h>
 
 enum { ROWS = 700 };
 static const int64_t widths[] = {1, 4, 17};

@@ -2,7 +2,6 @@
 // Without it: a dense product could be wrong for odd widths, write into padding, or depend on the
 // number of threads or on where its rows are cut into calls.
 #include "kernels.h"
-#include <math.h>
 
 static double element(const Rows *a, const float *w, int64_t r, int64_t c, int64_t columns,
                       bool transposed, double *size) {

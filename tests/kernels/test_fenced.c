@@ -5,10 +5,6 @@
 #include "fenced/fenced.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const Backend *const fenced = &backend_fenced;
 
 static void take_order(const char *order) { setenv("FRINGE_FENCED_ORDER", order, 1); }

@@ -4,7 +4,6 @@
 // be torch's where classes or rows have factors, or labels are smoothed; that of support-vector
 // machines and of squared errors likewise.
 #include "kernels.h"
-#include <math.h>
 
 enum { TRAIN = 1, OTHER = 2 };
 

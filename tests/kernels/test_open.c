@@ -5,7 +5,6 @@
 #include "internal.h"
 #include "plugin.h"
 #include "support.h"
-#include <string.h>
 
 static int tried;
 static bool starts;

@@ -2,7 +2,6 @@
 // Without it: a step of Adam, AdamW or SGD could differ from PyTorch's, or depend on the number of
 // threads or the vector width.
 #include "kernels.h"
-#include <math.h>
 
 static const int64_t counts[] = {
     0, 1, 15, 16, 17, 4095, 4096, 4097, UNDER_SANITIZERS(12291, 100003)};

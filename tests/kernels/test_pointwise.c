@@ -2,7 +2,6 @@
 // Without it: a layer's activations or their gradients could be wrong for one order of the steps or
 // one width, or could depend on the number of threads, the vector width or the schedule.
 #include "kernels.h"
-#include <math.h>
 
 // ---- the truth: one row in double, written from the formulas
 

@@ -2,7 +2,6 @@
 // If this failed, GIN's rows would not get their own part, halo rows not their diagonal, or the
 // gradient of GIN's factor would depend on the number of threads.
 #include "kernels.h"
-#include <math.h>
 
 static const int64_t counts[] = {0, 1, 63, 64, 65, 517, 20011};
 static const int64_t columns[] = {1, 15, 16, 17, 67};

@@ -9,8 +9,6 @@
 #include "../support.h"
 #include "exchange/channel.h"
 #include "model/internal.h"
-#include <math.h>
-#include <string.h>
 
 enum { LAYERS = 3, WIDTH = 24, CLASSES = 5, CHANNELS = 2 * LAYERS - 1 };
 

@@ -10,9 +10,6 @@
 #include "../support.h"
 #include "fringe/gradsync.h"
 #include "model/internal.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 typedef struct Case {
     const char *name, *layer, *gcn_norm;

@@ -5,8 +5,6 @@
 #include "../support.h"
 #include "fringe/model.h"
 
-#include <math.h>
-
 enum { ALL_NODES = 12, CLASSES = 3 };
 
 typedef struct Node {

@@ -6,10 +6,6 @@
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 enum { EPOCHS = 50 };
 
 typedef struct Variant {

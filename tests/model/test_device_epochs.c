@@ -12,8 +12,6 @@
 #include "fringe/model.h"
 #include "internal.h"
 
-#include <string.h>
-
 static const double tolerance = 1e-5;
 
 typedef struct Kind {

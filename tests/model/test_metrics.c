@@ -8,9 +8,6 @@
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
 
-#include <math.h>
-#include <string.h>
-
 enum { COLUMNS = 4, NOWHERE = -1 };
 
 typedef struct Node {

@@ -8,9 +8,6 @@
 #include "../support.h"
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 // ---- a small model with messages of any form
 

@@ -4,8 +4,6 @@
 #include "../support.h"
 #include "fringe/model.h"
 
-#include <stdio.h>
-
 typedef struct Recipe { // three layers of 256, as AdaQP and PipeGCN train them
     const char *name;
     int64_t features, classes;

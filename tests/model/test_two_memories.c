@@ -8,8 +8,6 @@
 #include "../support.h"
 #include "fringe/gradsync.h"
 #include "fringe/model.h"
-#include <stdio.h>
-#include <string.h>
 
 // The CPU's backend, but no block is its own mirror: what is not copied is not there.
 static Backend apart;

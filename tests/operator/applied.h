@@ -8,7 +8,6 @@
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/operator.h"
-#include <math.h>
 
 enum { WIDTH = 3 }; // columns of all rows
 

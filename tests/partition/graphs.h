@@ -5,9 +5,6 @@
 #include "support.h"
 
 #include "fringe/partition.h"
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static inline double graph_uniform(uint64_t seed, int64_t row, int64_t column) {

@@ -6,8 +6,6 @@
 #include "support.h"
 
 #include <malloc.h>
-#include <stdio.h>
-#include <string.h>
 
 // A figure of /proc/self/status, in bytes.
 static inline double status(const char *key) {

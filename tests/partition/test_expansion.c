@@ -4,7 +4,6 @@
 #include "hypergraphs.h"
 #include "method.h"
 #include "partition/internal.h"
-#include <math.h>
 
 enum { N = 300, M = 24 };
 

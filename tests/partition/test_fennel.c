@@ -4,8 +4,6 @@
 #include "method.h"
 #include "partition/internal.h"
 
-#include <math.h>
-
 // ---- the oracle: the objective by its definition, of the whole cut, for every part that v may
 // join. near[i][j]: how many edges between i and j count.
 

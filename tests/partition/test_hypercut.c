@@ -4,7 +4,6 @@
 #include "cut.h"
 #include "fringe/base/terminal.h"
 #include "method.h"
-#include <math.h>
 
 enum { NODES_MADE = 40, HYPEREDGES_MADE = 57, ROWS = NODES_MADE + HYPEREDGES_MADE };
 static const PinRule rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty, hyper_two};

@@ -2,7 +2,6 @@
 // If this fails, the shards of a hypergraph do not hold its pins, or their rows lie in another
 // order than invariant 1 says.
 #include "cut.h"
-#include <math.h>
 
 enum { NODES_MADE = 61, HYPEREDGES_MADE = 43 };
 static const PinRule rules[] = {hyper_random, hyper_mixed, hyper_isolated, hyper_empty, hyper_two};

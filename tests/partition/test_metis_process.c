@@ -4,7 +4,6 @@
 #include "cut.h"
 #include "partition/metis_process.h"
 #include <signal.h>
-#include <stdlib.h>
 #include <sys/stat.h>
 
 static const char *script(const char *text) {

@@ -4,8 +4,6 @@
 #include "cut.h"
 #include "method.h"
 
-#include <math.h>
-
 // Of rows that any other part reads: how many do, in the mean; by definition.
 static double counted(const Dataset *d, const int32_t *part, int parts) {
     int64_t readers = 0, read = 0;

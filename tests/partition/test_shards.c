@@ -3,7 +3,6 @@
 // than invariant 1 says.
 #include "cut.h"
 #include "fringe/base/terminal.h"
-#include <math.h>
 
 static const EdgeRule rules[] = {graph_random, graph_random_both, graph_loops,
                                  graph_empty,  graph_star,        graph_cliques};

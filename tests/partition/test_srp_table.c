@@ -14,11 +14,6 @@
 
 #include "fringe/partition.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 static const double most_above = 1.05; // of the table
 
 typedef struct Set {

@@ -5,9 +5,6 @@
 #include "fringe/trainer.h"
 #include "small_graph.h"
 #include "support.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 static const PlanMachine machine = {.ranks_per_host = 4,
                                     .cores = 2,

@@ -3,9 +3,6 @@
 // add up other work and other messages than an epoch has.
 #include "fringe/plan.h"
 #include "support.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 enum { PATH_NODES = 64, FEATURES = 6, HIDDEN = 16, CLASSES = 4 };
 

@@ -4,7 +4,6 @@
 // a way out, the edges of other ranks not counted.
 #include "dense_programs.h"
 #include "programs.h"
-#include <stdio.h>
 
 static const TestGraphKind kinds[] = {
     {.nodes = 97, .degree = 4, .features = 2, .classes = 5},

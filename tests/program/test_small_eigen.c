@@ -5,7 +5,6 @@
 #include "../support.h"
 #include "fringe/base/random.h"
 #include "program/spectral.h"
-#include <math.h>
 
 typedef struct Matrix {
     const char *name;

@@ -6,8 +6,6 @@
 
 #include "fringe/records.h"
 
-#include <math.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static void put(const char *run, const char *name, const char *text) {

@@ -8,9 +8,6 @@
 #include "fringe/report.h"
 #include "report/internal.h"
 
-#include <math.h>
-#include <string.h>
-
 TEST(one_row_is_measured_and_none_is_not) {
     for (int rows = 0; rows < 2; rows++) {
         JsonWriter w;

@@ -6,9 +6,6 @@
 
 #include "runfolder/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -6,8 +6,6 @@
 #include "fringe/srp.h"
 #include "support.h"
 
-#include <stdlib.h>
-
 static inline SrpOptions srp_defaults(int parts) {
     return (SrpOptions){.parts = parts,
                         .score = "marginal",

@@ -5,8 +5,6 @@
 
 #include "srp/internal.h"
 
-#include <math.h>
-
 enum { PARTS = 6 };
 
 // ---- batch label propagation by definition, over slots

@@ -3,9 +3,6 @@
 #include "stream/internal.h"
 #include "support.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 TEST(quantiles_are_those_of_the_sorted_times) {
     enum { COUNT = 20000 };
     static double time[COUNT];

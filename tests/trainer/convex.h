@@ -5,9 +5,6 @@
 #include "../oracle.h"
 #include "runs.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 enum { GRAPH_NODES = 120, FEATURES = 19, CLASSES = 4, WEIGHTS = FEATURES * CLASSES };
 static const double decay = 0.02, downhill = 4;
 // The sanitizers see a few epochs of each training, whose weights are no optimum.

@@ -6,7 +6,6 @@
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/trainer.h"
-#include <stdio.h>
 
 static TestGraph graph;
 static Config config;

@@ -4,7 +4,6 @@
 
 #include "fixture.h"
 #include "trainer/internal.h"
-#include <string.h>
 
 static inline void settle(const char *const *more, int count) {
     const char *settings[32] = {"model.layers=3",  "model.hidden=[20]",

@@ -5,8 +5,6 @@
 #include "../small_graph.h"
 #include "../support.h"
 #include "fringe/trainer.h"
-#include <math.h>
-#include <string.h>
 
 static TestGraph graph;
 static Config config;

@@ -6,9 +6,6 @@
 
 #include "trainer/internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
 // The emulated device shows each rank one device, and its number is what `of` says of the rank.
 static void show(const int of[4], int ranks) {
     static size_t whole;

@@ -5,8 +5,6 @@
 #include "../device.h"
 #include "runs.h"
 
-#include <math.h>
-
 static Trainer *trainer_with(const char *key, const char *word, const char *rate) {
     char setting[128];
     snprintf(setting, sizeof setting, "%s=%s", key, word);

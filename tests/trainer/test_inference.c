@@ -3,8 +3,6 @@
 // made them, or take what only training needs.
 #include "device.h"
 #include "fixture.h"
-#include <stdio.h>
-#include <string.h>
 
 enum { MODELS = 5, SETTINGS = 5 };
 static const char *const settings[MODELS][SETTINGS] = {

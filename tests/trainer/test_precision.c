@@ -3,8 +3,6 @@
 // call an error what is none; ranks would take different precisions; or a bound that nothing meets
 // would train anyway.
 #include "fixture.h"
-#include <math.h>
-#include <string.h>
 
 static PrecisionChoice measured(double fp32, double fp32_error, double bf16, double bf16_error) {
     return (PrecisionChoice){

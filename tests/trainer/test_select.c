@@ -6,10 +6,6 @@
 #include "../scores.h"
 #include "trainer/internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { EPOCHS = 60, PARAMETERS = 4096 };
 
 // Labels by chance, so that what is learned helps the splits at different epochs.

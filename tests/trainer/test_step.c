@@ -5,10 +5,6 @@
 
 #include "trainer/internal.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
 enum { STEPS = 4, PARAMETERS = 4096 };
 
 static int make_test_graph(void **state) {

@@ -3,9 +3,6 @@
 // do not hold the same would go on; or the epoch loop would take memory, or the predicted memory
 // would not be what is used.
 #include "runs.h"
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 WORLD_TEST(bits_do_not_depend_on_how) {
     const char *base[] = {"comm.schedule=\"blocking\"", "run.simd=\"plain\""};

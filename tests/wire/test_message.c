@@ -4,8 +4,6 @@
 
 #include "fringe/wire.h"
 
-#include <string.h>
-
 static const MessageHeader good = {.layer = 2,
                                    .direction = 1,
                                    .epoch = 17,

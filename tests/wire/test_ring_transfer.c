@@ -8,8 +8,6 @@
 
 #include "fringe/wire.h"
 
-#include <string.h>
-
 enum { PIECE = 100, ROOM = 7 * PIECE, TURNS = 7, RINGS = 2, UNTOUCHED = 0xee };
 static const int64_t lengths[] = {0, 1, PIECE - 1, PIECE, PIECE + 1, 4 * PIECE, 6 * PIECE + 1};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
