@@ -327,7 +327,7 @@ foreach(name IN LISTS fuzzers)
 endforeach()
 
 # Scripts find the program's path in FRINGE and the programs they help themselves with in
-# FRINGE_BUILD/tests.
+# FRINGE_BUILD/tests; those in Python import what they share from tests/.
 file(GLOB_RECURSE scripts CONFIGURE_DEPENDS tests/test_*.sh tests/test_*.py)
 foreach(source IN LISTS scripts)
     get_filename_component(name ${source} NAME)
@@ -351,7 +351,8 @@ foreach(source IN LISTS scripts)
         set(processors 2)
     endif()
     test_settings(${name} ${module} ${processors} "${first}")
-    set_tests_properties(${name} PROPERTIES ENVIRONMENT "${test_environment}")
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT
+                         "${test_environment};PYTHONPATH=${CMAKE_SOURCE_DIR}/tests")
 endforeach()
 
 # The tests of the other build, so that one CTest counts them all.

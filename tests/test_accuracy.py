@@ -6,27 +6,16 @@ import json
 import math
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 
-FRINGE, SOURCE = os.environ["FRINGE"], os.environ["FRINGE_SOURCE"]
-
-
-def skip_or_fail(sentence):
-    if os.environ.get("FRINGE_REQUIRE_DATA") == "1":
-        sys.exit(sentence)
-    print(f"skipped: {sentence}")
-    sys.exit(77)
+from program import ROOT, command, needs_data
 
 
 def train(config, ranks, folder, *settings):
-    words = [FRINGE, "train", os.path.join(SOURCE, "configs", config + ".json"), "--ranks", str(ranks),
-             "--set", "run.dir=" + folder]
+    words = ["train", os.path.join(ROOT, "configs", config + ".json"), "--ranks", ranks, "--set", "run.dir=" + folder]
     for setting in settings:
         words += setting.split(" ") if setting.startswith("--") else ["--set", setting]
-    done = subprocess.run(words, capture_output=True, text=True)
-    assert done.returncode == 0, f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}"
+    command(*words)
 
 
 def scores_of(config, runs, *settings, ranks=4):
@@ -39,7 +28,7 @@ def scores_of(config, runs, *settings, ranks=4):
 
 def agrees(config, reference, runs, ranks=4):
     scores = scores_of(config, runs, ranks=ranks)
-    with open(os.path.join(SOURCE, "bench", "results", "reference.json")) as file:
+    with open(os.path.join(ROOT, "bench", "results", "reference.json")) as file:
         want = json.load(file)[reference]
     error = math.sqrt(statistics.variance(scores) / runs + want["sd"] ** 2 / want["seeds"])
     difference, allowed = abs(statistics.mean(scores) - want["mean"]), max(1.0, 3 * error)
@@ -80,8 +69,7 @@ def entropy_sends_few_bytes():
     assert exact >= 15 * sum(sent), sent
 
 
-if not os.path.exists(os.path.join(os.environ.get("FRINGE_DATA", ""), "cora")):
-    skip_or_fail("accuracy on cora and amazon_photo needs real data; set FRINGE_DATA to its folder")
+needs_data("cora", "accuracy on cora and amazon_photo")
 three_ranks_are_one()
 entropy_sends_few_bytes()
 coded_gradients_agree("cora-gcn", agrees("cora-gcn", "cora-gcn", 3))

@@ -7,36 +7,26 @@ sets were seen outside them once the sizes of hyperedges no longer divided (67.9
 the nodes that have none (43 %)."""
 import json
 import os
-import subprocess
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-FRINGE, SOURCE = os.environ["FRINGE"], os.environ["FRINGE_SOURCE"]
+from program import ROOT, command, needs_data
+
 BOUNDS = {"cora-cocite": (68.5, 71.5), "mushroom": (97.3, 99.8)}
-
-
-def skip_or_fail(sentence):
-    if os.environ.get("FRINGE_REQUIRE_DATA") == "1":
-        sys.exit(sentence)
-    print(f"skipped: {sentence}")
-    sys.exit(77)
 
 
 def score(name, ranks):
     """Accuracy of the test nodes after the last epoch, in percent."""
     with tempfile.TemporaryDirectory() as folder:
-        words = [FRINGE, "train", os.path.join(SOURCE, "configs", name + "-hgnn.json"), "--ranks", str(ranks)]
+        words = ["train", os.path.join(ROOT, "configs", name + "-hgnn.json"), "--ranks", ranks]
         for setting in (f"run.dir={folder}", "train.eval_every=0", "run.log_every=0", "run.threads=1"):
             words += ["--set", setting]
-        done = subprocess.run(words, capture_output=True, text=True)
-        assert done.returncode == 0, f"{' '.join(words)}\nended with {done.returncode}: {done.stderr[-2000:]}"
+        command(*words)
         with open(os.path.join(folder, "run.json")) as file:
             return 100 * json.load(file)["result"]["last"]["test"]["accuracy"]
 
 
-if not os.path.exists(os.path.join(os.environ.get("FRINGE_DATA", ""), "hg_mushroom")):
-    skip_or_fail("accuracy on hg_cora_cocite and hg_mushroom needs real data; set FRINGE_DATA to its folder")
+needs_data("hg_mushroom", "accuracy on hg_cora_cocite and hg_mushroom")
 cases = [(name, ranks) for name in BOUNDS for ranks in (1, 4)]
 with ThreadPoolExecutor(2) as pool:
     scores = dict(zip(cases, pool.map(lambda case: score(*case), cases)))

@@ -12,7 +12,6 @@ import sys
 ROOT = os.environ["FRINGE_SOURCE"]
 RUN = os.path.join(ROOT, "bench", "run.sh")
 
-sys.path.insert(0, os.path.join(ROOT, "tests"))
 from interpreter import PYG, has
 
 PYTHON = next((p for p in (PYG, sys.executable, "/usr/bin/python3") if has(p, "numpy")), sys.executable)

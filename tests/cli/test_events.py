@@ -4,27 +4,16 @@
 metrics.jsonl has, or a training that nobody watches any more would go on."""
 import json
 import os
-import shutil
 import subprocess
-import sys
-import tempfile
 import time
 
-fringe = os.environ["FRINGE"]
-work = tempfile.mkdtemp()
-os.environ["XDG_CACHE_HOME"] = work + "/cache"
-os.chdir(work)
-failed = []
+from program import FRINGE, check, command, end, own_folder
 
-
-def check(name, good, why=""):
-    print("ok:" if good else "FAILED:", name, "" if good else why)
-    if not good:
-        failed.append(name)
+work = own_folder()
 
 
 def train(events, *words, before=(), config="tiny.json", **how):
-    return subprocess.Popen([*before, fringe, "train", config, "--events", str(events), *words], stderr=subprocess.PIPE,
+    return subprocess.Popen([*before, FRINGE, "train", config, "--events", str(events), *words], stderr=subprocess.PIPE,
                             stdout=subprocess.DEVNULL, text=True, **how)
 
 
@@ -59,7 +48,7 @@ def metrics_of(run):
         return [json.loads(line) for line in lines]
 
 
-subprocess.run([fringe, "generate", "tiny", "-o", "tiny", "--quiet"], check=True)
+command("generate", "tiny", "-o", "tiny", "--quiet")
 with open("tiny.json", "w") as file:
     json.dump({"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]}, "train": {"epochs": 6, "eval_every": 5}},
               file)
@@ -110,6 +99,4 @@ check("started again: the log goes on", code == 0 and epochs_of(events) == metri
 for to, expected, sentence in (("99", 64, "a descriptor above 2"), ("none/events", 73, "cannot write")):
     code, said = ended(train(to))
     check(f"--events {to}", code == expected and sentence in said, said)
-os.chdir("/")
-shutil.rmtree(work)
-sys.exit(bool(failed))
+end()

@@ -5,25 +5,13 @@ not be that on dense ones, or would depend on the file, threads, vectors, ranks,
 import hashlib
 import json
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
 
 import numpy as np
 
-fringe = os.environ["FRINGE"]
-work = tempfile.mkdtemp()
-os.environ["XDG_CACHE_HOME"] = work + "/cache"
-os.chdir(work)
-failed = []
+from program import FRINGE, call, check, end, own_folder
+
+work = own_folder()
 NODES, WORDS, EPOCHS = 240, 150, 4
-
-
-def check(name, good, why=""):
-    print("ok:" if good else "FAILED:", name, "" if good else why)
-    if not good:
-        failed.append(name)
 
 
 def csr(dense):
@@ -90,11 +78,9 @@ def matrices():
         check(f"{kind}.npz is refused", bad.returncode == 65 and said in bad.stderr, bad.stderr)
 
 
-def train(name, *settings, program=fringe, words=()):
-    command = [program, "train", "words.json", *words]
-    for setting in (f"run.dir={name}", *settings):
-        command += ["--set", setting]
-    return subprocess.run(command, capture_output=True, text=True)
+def train(name, *settings, program=FRINGE, words=()):
+    settings = (f"run.dir={name}", *settings)
+    return call("train", "words.json", *words, *(word for one in settings for word in ("--set", one)), program=program)
 
 
 def losses(name):
@@ -122,7 +108,7 @@ def main():
     matrices()
     train("plain", "run.simd=plain", "run.threads=2")
     check("bits depend on no thread or vector", weights("plain") == weights("sparse"))
-    fenced = os.path.join(os.path.dirname(fringe), "fringe-fenced")
+    fenced = os.path.join(os.path.dirname(FRINGE), "fringe-fenced")
     train("fenced", "run.backend=fenced", program=fenced)
     check("device memory of its own", weights("fenced") == weights("sparse"))
     train("ranks", words=["--ranks", "3"])
@@ -130,16 +116,15 @@ def main():
     train("half", f"train.epochs={EPOCHS // 2}")
     again = train("half", words=["--resume", "auto"])
     check("a resumed training", weights("half") == weights("sparse"), again.stderr)
-    shown = subprocess.run([fringe, "predict", "sparse", "-o", "out"], capture_output=True, text=True)
+    shown = call("predict", "sparse", "-o", "out")
     check("prediction", shown.returncode == 0 and np.load("out/classes.npy").shape[0] == NODES, shown.stderr)
     gin = train("gin", "model.layer=gin", "train.epochs=1")
     check("what aggregates features has them dense", gin.returncode == 0 and "made dense here" in gin.stderr, gin.stderr)
     bad = train("bad", 'data.transforms=["standardize"]')
     check("standardize is refused", bad.returncode == 78 and "leaves no feature 0" in bad.stderr, bad.stderr)
-    shown = subprocess.run([fringe, "inspect", "words.npz"], capture_output=True, text=True)
+    shown = call("inspect", "words.npz")
     check("inspect says how many", "% of them not 0" in shown.stdout, shown.stdout)
-    shutil.rmtree(work)
-    return 1 if failed else 0
 
 
-sys.exit(main())
+main()
+end()

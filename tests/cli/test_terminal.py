@@ -5,28 +5,16 @@ them, or a command would not say what it does."""
 import json
 import os
 import re
-import shutil
-import sys
-import tempfile
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from program import FRINGE, check, end, own_folder
 from terminal import run
 
-fringe = os.environ["FRINGE"]
-work = tempfile.mkdtemp()
-os.environ["XDG_CACHE_HOME"] = work + "/cache"
+work = own_folder()
 os.environ.pop("FRINGE_DATA", None)
-failed = []
-
-
-def check(name, good, why=""):
-    print("ok:" if good else "FAILED:", name, "" if good else why)
-    if not good:
-        failed.append(name)
 
 
 def command(*words, **environment):
-    seen = run([fringe, *words], work, 60, **environment)
+    seen = run([FRINGE, *words], work, 60, **environment)
     check(f"{' '.join(words)[:60]}: no line wraps", not seen.too_long(), seen.too_long()[:3])
     return seen
 
@@ -99,5 +87,4 @@ verbose = command("train", "tiny.json", "--verbose", "--ranks", "2", "--set", "r
 for label in ("messages", "memory", "kernels", " +compute .* pack .* wait .* rest"):
     shows("--verbose", verbose, "^" + label)
 
-shutil.rmtree(work)
-sys.exit(bool(failed))
+end()

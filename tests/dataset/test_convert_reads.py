@@ -6,18 +6,14 @@ The arrays are made here, written as an .npz by numpy, and compared with what co
 """
 import csv
 import gzip
-import importlib.util
 import json
 import os
-import subprocess
 import sys
 import tempfile
 import zipfile
 
-FRINGE = os.path.abspath(os.environ["FRINGE"])
-
-sys.path.insert(0, os.path.join(os.environ["FRINGE_SOURCE"], "tests"))
 from interpreter import start_over
+from program import call, has
 
 start_over("numpy", "python3-numpy")
 
@@ -26,15 +22,8 @@ import numpy as np
 N, F, K = 500, 6, 4
 
 
-def has(package, what):
-    if importlib.util.find_spec(package) is not None:
-        return True
-    print(f"skipped: {what} ({package} is not installed here)")
-    return False
-
-
 def convert(*words):
-    done = subprocess.run([FRINGE, "convert", *words], capture_output=True, text=True)
+    done = call("convert", *words)
     assert done.returncode == 0, done.stderr
     return done.stderr
 

@@ -22,7 +22,6 @@ import sys
 import tempfile
 
 ROOT, FRINGE = os.path.abspath(os.environ["FRINGE_SOURCE"]), os.path.abspath(os.environ["FRINGE"])
-sys.path.insert(0, os.path.join(ROOT, "tests"))
 from interpreter import start_over
 
 start_over("numpy", "python3-numpy")

@@ -5,38 +5,21 @@ import csv
 import json
 import os
 import re
-import shutil
 import statistics
-import subprocess
 import sys
-import tempfile
 import xml.dom.minidom
 
 import browser
+from program import check, command as fringe, end, own_folder
 
-FRINGE = os.environ["FRINGE"]
 CONFIG = {"data": {"path": "tiny"}, "model": {"layers": 2, "hidden": [16]}, "run": {"log_every": 0},
           "train": {"epochs": 12, "eval_every": 2}, "quantization": {"period": 3, "delay": 0, "group_size": 100},
           "gradients": {"method": "dq-sgd", "bits_period": 3}}
 ODD = "two</script><img src=x onerror=console.error(1)>"  # two folders whose path is HTML
-failed = []
-
-
-def check(name, good, *found):
-    print("ok:" if good else "FAILED:", name, *([] if good else found))
-    if not good:
-        failed.append(name)
 
 
 def near(a, b):
     return abs(a - b) <= 1e-6 * max(abs(a), abs(b)) + 1e-12  # curves are written as floats of 32 bits
-
-
-def fringe(*words, code=0):
-    done = subprocess.run([FRINGE, *words], capture_output=True, text=True, stdin=subprocess.DEVNULL)
-    if done.returncode != code:
-        sys.exit(f"FAILED: {words} exits with {done.returncode}: {done.stderr}")
-    return done.stdout
 
 
 def metrics(run):
@@ -266,20 +249,14 @@ def check_long(page):
 if browser.program() is None:
     print("skipped: there is no chromium, in which a report page could be opened")
     sys.exit(77)
-folder = tempfile.mkdtemp()
-try:
-    os.chdir(folder)
-    os.environ["XDG_CACHE_HOME"] = folder
-    os.environ.pop("FRINGE_DATA", None)
-    make_runs()
-    check("the last line of stdout is the path alone", fringe("report", ODD) == "report.html\n")
-    fringe("report", "nowhere", code=66)
-    with browser.Browser() as page:
-        check_page(page)
-        check_files(page)
-        check_width(page)
-        check_long(page)
-finally:
-    os.chdir("/")
-    shutil.rmtree(folder, ignore_errors=True)
-sys.exit(1 if failed else 0)
+own_folder()
+os.environ.pop("FRINGE_DATA", None)
+make_runs()
+check("the last line of stdout is the path alone", fringe("report", ODD) == "report.html\n")
+fringe("report", "nowhere", code=66)
+with browser.Browser() as page:
+    check_page(page)
+    check_files(page)
+    check_width(page)
+    check_long(page)
+end()

@@ -4,7 +4,6 @@ of it, return what another run wrote, or leave a training without a checkpoint.
 
 Parts that need pandas, matplotlib, PyG or mypy run in a Python that has them (FRINGE_PYG, or that of setup.sh)."""
 import contextlib
-import importlib.util
 import io
 import json
 import os
@@ -13,19 +12,16 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import warnings
 
-ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
-sys.path.insert(0, os.path.join(ROOT, "tests"))
 from interpreter import start_over
+from program import FRINGE, ROOT, command, has, own_folder
 
 start_over("numpy", "python3-numpy")
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(ROOT, "python"))
 import fringe
 from fringe import process
 
@@ -41,13 +37,6 @@ def raised(kind, call, *arguments, **named):
     except kind as error:
         return error
     raise AssertionError(f"nothing was raised; expected {kind.__name__}")
-
-
-def has(package):
-    if importlib.util.find_spec(package) is None:
-        print(f"skipped: what needs {package}")
-        return False
-    return True
 
 
 def first():
@@ -96,7 +85,7 @@ def test_input():
 def test_run():
     run = first()
     found = run.predict(layer=-1)
-    subprocess.run([FRINGE, "predict", run.folder, "--layer", "2", "--quiet"], check=True, capture_output=True)
+    command("predict", run.folder, "--layer", "2", "--quiet")
     assert np.array_equal(found.scores, fringe.predictions(run).scores) and found.ids.tolist() == list(range(600))
     assert np.array_equal(found.classes, fringe.predictions(run).classes)
     assert np.array_equal(run.embeddings(-1), fringe.embeddings(run, 2))
@@ -329,9 +318,9 @@ def test_data():
     before, others = stored_arrays(), [fringe.Data(edges, x + 1, y, masks), fringe.Data(edges, x, y, masks, name="b")]
     made = {os.path.basename(one.store()) for one in others}
     assert len(made) == 2 and stored_arrays() - before == made
-    listed = subprocess.run([FRINGE, "cache"], capture_output=True, text=True).stdout
+    listed = command("cache")
     assert len(re.findall("^dataset +(?:arrays|b) ", listed, re.M)) == len(before | made), listed
-    subprocess.run([FRINGE, "cache", "prune", "--all"], check=True, capture_output=True)
+    command("cache", "prune", "--all")
     assert not os.path.exists(folder)
 
 
@@ -347,18 +336,18 @@ def test_progress():
 
 def test_program():
     """python3 -m fringe is the program, and converts what only Python reads."""
-    def call(*words):
+    def run(*words):
         done = subprocess.run([sys.executable, "-B", *words], capture_output=True, text=True,
                               env={**os.environ, "PYTHONPATH": os.path.join(ROOT, "python")})
         return done.returncode, done.stdout + done.stderr
 
-    assert call("-m", "fringe", "--version")[1].startswith("fringe ")
+    assert run("-m", "fringe", "--version")[1].startswith("fringe ")
     others = "scipy pandas matplotlib torch networkx"
-    assert call("-c", f"import fringe, sys; print(sys.modules.keys() & {others.split()})") == (0, "set()\n")
-    assert call(os.path.join(ROOT, "python", "fringe"), "train", "none.json")[0] == 66
+    assert run("-c", f"import fringe, sys; print(sys.modules.keys() & {others.split()})") == (0, "set()\n")
+    assert run(os.path.join(ROOT, "python", "fringe"), "train", "none.json")[0] == 66
     with open("matrix.svmlight", "w") as f:
         f.write("1 1:0.5\n0 2:1\n")
-    code, said = call("-m", "fringe", "convert", "matrix.svmlight", "matrix.npz")
+    code, said = run("-m", "fringe", "convert", "matrix.svmlight", "matrix.npz")
     assert ("wrote matrix.npz" in said) if code == 0 else "sklearn" in said or "scikit-learn" in said, said
 
 
@@ -389,15 +378,12 @@ def check_types():
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background of a shell ignore it
-    with tempfile.TemporaryDirectory() as work:
-        os.environ["XDG_CACHE_HOME"] = os.path.join(work, "cache")
-        os.chdir(work)
-        fringe.generate("tiny", "tiny")
-        with open("tiny.json", "w") as file:
-            json.dump({**CONFIG, "model": {"hidden": [8]}}, file)
-        wanted = [word for word in sys.argv[1:] if word != "--here"]  # all, or those that are named
-        for name, test in list(globals().items()):
-            if name.startswith("test_") and (not wanted or name[5:] in wanted):
-                test()
-                print("ok:", name[5:], flush=True)
-        os.chdir("/")
+    own_folder()
+    fringe.generate("tiny", "tiny")
+    with open("tiny.json", "w") as file:
+        json.dump({**CONFIG, "model": {"hidden": [8]}}, file)
+    wanted = [word for word in sys.argv[1:] if word != "--here"]  # all, or those that are named
+    for name, test in list(globals().items()):
+        if name.startswith("test_") and (not wanted or name[5:] in wanted):
+            test()
+            print("ok:", name[5:], flush=True)

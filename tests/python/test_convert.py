@@ -16,18 +16,14 @@ import pickle
 import re
 import subprocess
 import sys
-import tempfile
 
-ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
-
-sys.path.insert(0, os.path.join(ROOT, "tests"))
 from interpreter import start_over
+from program import FRINGE, call, command, own_folder
 
 start_over("numpy", "python3-numpy")
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(ROOT, "python"))
 import fringe
 
 # --- one graph for all: directed, with weights, a loop, and a last node without edges
@@ -61,7 +57,7 @@ def follow_refusal(path):
     REFUSED.add(kind)
     with open("refused.json", "w") as file:
         json.dump({"data": {"path": path}}, file)
-    done = subprocess.run([FRINGE, "config", "check", "--files", "refused.json"], capture_output=True, text=True)
+    done = call("config", "check", "--files", "refused.json")
     line = re.search(r"convert (?:it|them): (python3 .*)$", done.stderr, re.M)
     assert done.returncode == 65 and line, (path, done.returncode, done.stderr)
     for name in ("graph.npz", "graph.csv"):
@@ -110,8 +106,7 @@ def same(found, **arrays):
 
 def program_reads(path, *words):
     """The arrays that the program makes of a converted file."""
-    done = subprocess.run([FRINGE, "convert", path, "read/", "--force", "--quiet", *words], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    command("convert", path, "read/", "--force", "--quiet", *words)
     return fringe.read_dataset("read")
 
 
@@ -271,8 +266,7 @@ def names_of_networkx():
         rows = names_read(out)
         assert rows[0] == ["source", "target", "weight"] and not os.path.exists("out-nodes.csv")
         assert sorted((a, b, float(w)) for a, b, w in rows[1:]) == sorted(graph.edges(data="weight")), ending
-        done = subprocess.run([FRINGE, "convert", out, "named/", "--force", "--quiet"], capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        command("convert", out, "named/", "--force", "--quiet")
         read, order = fringe.read_dataset("named"), sorted(name.encode() for name in ODD_NAMES)
         stored = {(order[a].decode(), order[b].decode(), w) for a, b, w in zip(*read.edges, read.weights)}
         assert stored == set(graph.edges(data="weight")), ending
@@ -492,11 +486,8 @@ def main():
         if gone:
             print(f"skipped: {name}, because {gone} is not installed")
             continue
-        with tempfile.TemporaryDirectory() as folder:
-            os.chdir(folder)
-            os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
-            part()
-            os.chdir("/")
+        own_folder()
+        part()
         print("ok:", name, flush=True)
     print("ok: the commands of refusals of", *sorted(REFUSED))
 

@@ -3,11 +3,9 @@
 a notebook) would leave no checkpoint to go on from, or a training that nobody sees."""
 import os
 import re
-import sys
 import tempfile
 
 ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
-sys.path.insert(0, os.path.join(ROOT, "tests"))
 from interpreter import start_over
 
 start_over("jupyter_client, nbclient, nbformat, ipykernel, matplotlib, numpy", "python3-nbclient, python3-ipykernel, python3-matplotlib")

@@ -10,32 +10,20 @@ import importlib.util
 import io
 import json
 import os
-import subprocess
-import sys
-import tempfile
 import warnings
 
-ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
-
-sys.path.insert(0, os.path.join(ROOT, "tests"))
 from interpreter import start_over
+from program import ROOT, command, own_folder
 
 start_over("numpy", "python3-numpy")
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(ROOT, "python"))
 import fringe
 
 RATE = 512  # of the step that shows a gradient: a power of two, large beside the rounding of weights
 NODES, COLUMNS, CLASSES = 80, 5, 3
 TRAINED = 40  # the first nodes
-
-
-def command(*words):
-    done = subprocess.run([FRINGE, *map(str, words)], capture_output=True, text=True)
-    assert done.returncode == 0, (words, done.stderr)
-    return done.stdout
 
 
 def train(folder, **sections):
@@ -484,16 +472,13 @@ def main():
              ("areas of scikit-learn", test_areas, ("sklearn",)), ("errors of scikit-learn", test_errors, ("sklearn",)), ("areas of deezer_hu", test_deezer, ("sklearn",)),
              ("new nodes in PyG", test_new_nodes, ("torch", "torch_geometric")),
              ("new authors in PyG", test_new_authors, ("torch", "torch_geometric", "scipy"))]
-    with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
-        os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
-        graph = make_graph()
-        for name, test, modules in parts:
-            gone = missing(*modules)
-            why = f"{gone} is not installed; tests/python/setup.sh installs it" if gone else \
-                test(*[graph][:test.__code__.co_argcount])
-            print(f"skipped: {name}, because {why}" if why else f"ok: {name}", flush=True)
-        os.chdir("/")
+    own_folder()
+    graph = make_graph()
+    for name, test, modules in parts:
+        gone = missing(*modules)
+        why = f"{gone} is not installed; tests/python/setup.sh installs it" if gone else \
+            test(*[graph][:test.__code__.co_argcount])
+        print(f"skipped: {name}, because {why}" if why else f"ok: {name}", flush=True)
 
 
 main()

@@ -11,20 +11,16 @@ import re
 import struct
 import subprocess
 import sys
-import tempfile
 import warnings
 from concurrent.futures import ThreadPoolExecutor
 
-ROOT, FRINGE = os.environ["FRINGE_SOURCE"], os.path.abspath(os.environ["FRINGE"])
-
-sys.path.insert(0, os.path.join(os.environ["FRINGE_SOURCE"], "tests"))
 from interpreter import start_over
+from program import ROOT, call, own_folder
 
 start_over("numpy", "python3-numpy")
 
 import numpy as np
 
-sys.path.insert(0, os.path.join(ROOT, "python"))
 import fringe
 
 HAS_PYG = importlib.util.find_spec("torch_geometric") is not None
@@ -33,7 +29,7 @@ if HAS_PYG:
 
 
 def command(*words, fails=None):
-    done = subprocess.run([FRINGE, *words], capture_output=True, text=True)
+    done = call(*words)
     assert (done.returncode != 0) == (fails is not None), done.stderr
     assert fails is None or re.search(fails, done.stderr), (fails, done.stderr)
     return done.stdout
@@ -433,12 +429,9 @@ def test_from_pyg():
 tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run,
          test_villages, test_forms]
 tests += [test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
-with tempfile.TemporaryDirectory() as folder:
-    os.chdir(folder)
-    os.environ["XDG_CACHE_HOME"] = os.path.join(folder, "cache")
-    for test in tests:
-        test()
-        print("ok:", test.__name__[5:])
-    if not HAS_PYG:
-        print("skipped: PyG's layers against fringe's, because there is no PyG; tests/python/setup.sh installs it")
-    os.chdir("/")
+own_folder()
+for test in tests:
+    test()
+    print("ok:", test.__name__[5:])
+if not HAS_PYG:
+    print("skipped: PyG's layers against fringe's, because there is no PyG; tests/python/setup.sh installs it")

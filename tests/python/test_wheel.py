@@ -12,7 +12,6 @@ import sys
 import tempfile
 
 ROOT, BUILD = os.environ["FRINGE_SOURCE"], os.environ["FRINGE_BUILD"]
-sys.path.insert(0, os.path.join(ROOT, "tests"))
 from interpreter import start_over
 
 start_over("scikit_build_core, pip, venv, numpy", "python3-scikit-build-core, python3-pip, python3-venv, python3-numpy")
