@@ -114,7 +114,7 @@ static int64_t check_coefficients(const AssignerFixture *fixture, const Scene *s
 TEST(coefficients_are_those_of_the_matrix) {
     for (int s = 0; s < SCENES; s++)
         for (int safe = 0; safe < 2; safe++) {
-            AssignerFixture fixture;
+            CLEARED(fixture_clear) AssignerFixture fixture = {0};
             Config config = config_of();
             snprintf(config.quantization.sensitivity, CONFIG_WORD, safe ? "safe" : "paper");
             fixture_init(&fixture, &scenes[s], 8);
@@ -123,7 +123,6 @@ TEST(coefficients_are_those_of_the_matrix) {
             comm_sum_int64(&test_comm, &sums, 1);
             assert_int_equal(sums > 0, test_comm.size > 1 && scenes[s].cover == COVER_MIN);
             assigner_free(a);
-            fixture_clear(&fixture);
         }
 }
 
@@ -257,7 +256,7 @@ static void check_report(const AssignerFixture *fixture, const Config *config,
 // Two assignments: nothing changes before asked + delay, or the end of the period; then both ends
 // have what was decided.
 static void try_adaptive(const Scene *scene, const Config *config) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     fixture_init(&fixture, scene, 8);
     Assigner *a = assigner_of(&fixture, config);
     epochs_of(&fixture, a, 1, PERIOD);
@@ -288,7 +287,6 @@ static void try_adaptive(const Scene *scene, const Config *config) {
                  taken + PERIOD);
     normalizers_agree(&fixture, &config->quantization.bits);
     assigner_free(a);
-    fixture_clear(&fixture);
 }
 
 TEST(widths_follow_sensitivities_at_both_ends) {
@@ -319,7 +317,7 @@ TEST(groups_of_any_size_and_widths_of_any_kind) {
 // With a link that makes bits and variance worth the same, all three widths are in use: else the
 // tests above could be passed by one width.
 TEST(widths_are_mixed) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
     Assigner *a = assigner_of(&fixture, &config);
@@ -330,7 +328,6 @@ TEST(widths_are_mixed) {
         assert_true(rows[2] > 0 && rows[4] > 0 && rows[8] > 0);
     }
     assigner_free(a);
-    fixture_clear(&fixture);
 }
 
 TEST(normalizers_of_lambda_and_time_that_is_hidden) {
@@ -366,7 +363,7 @@ TEST(normalizers_of_lambda_and_time_that_is_hidden) {
 
 // What every rank covers: the time of the rank that covers least.
 TEST(time_is_hidden_where_every_rank_hides_it) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     snprintf(config.quantization.time, CONFIG_WORD, "hidden");
     fixture_init(&fixture, &scenes[0], 8);
@@ -375,12 +372,11 @@ TEST(time_is_hidden_where_every_rank_hides_it) {
     fixture.channel[0]->seconds.covered = a->assigned[0].covered + 6 + 2 * test_comm.rank;
     assert_true(assigned_hidden(a, &a->assigned[0]) == 3);
     assigner_free(a);
-    fixture_clear(&fixture);
 }
 
 // Ranges whose squares are no floats any more count most, and end nothing.
 TEST(rows_too_loud_to_square_get_the_most) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     config.quantization.group_size = 1;
     config.quantization.lambda = 0.99;
@@ -393,5 +389,4 @@ TEST(rows_too_loud_to_square_get_the_most) {
                 assert_int_equal(channel_widths(fixture.channel[i], true)[k], 8);
     }
     loudness = 1;
-    fixture_clear(&fixture);
 }

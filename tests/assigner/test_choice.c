@@ -146,7 +146,7 @@ static void write_section(Chooser *of, const char *path) {
 TEST(a_resume_goes_on_with_the_trials) {
     const char *path = test_path("choice.safetensors");
     for (int64_t stop = 1; stop <= 9; stop++) {
-        AssignerFixture fixture;
+        CLEARED(fixture_clear) AssignerFixture fixture = {0};
         Config config = config_of();
         fixture_init(&fixture, &scenes[0], 8);
         Chooser *a = chooser_of(&fixture, &config, "measured");
@@ -168,7 +168,6 @@ TEST(a_resume_goes_on_with_the_trials) {
         assert_memory_equal(chooser_choice(a), chooser_choice(b), sizeof(CodecChoice));
         chooser_free(b);
         chooser_free(a);
-        fixture_clear(&fixture);
     }
 }
 
@@ -181,7 +180,7 @@ MEASURED_TEST(impossible_state_is_refused) {
 }
 
 TEST(exact_exchanges_are_exact_and_get_no_widths) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     int64_t rows[WIDTH_MOST + 1];
     fixture_init(&fixture, &scenes[0], 16);
@@ -215,11 +214,10 @@ TEST(exact_exchanges_are_exact_and_get_no_widths) {
     }
     assert_true(all > 0 || test_comm.size == 1);
     assigner_free(a);
-    fixture_clear(&fixture);
 }
 
 TEST(nothing_is_assigned_if_all_are_exact) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
     Assigner *a = assigner_of(&fixture, &config);
@@ -231,19 +229,17 @@ TEST(nothing_is_assigned_if_all_are_exact) {
     }
     assert_true(all_have(&fixture, 8));
     assigner_free(a);
-    fixture_clear(&fixture);
 }
 
 TEST(rules_without_a_choice_make_no_chooser) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
     assert_null(chooser_of(&fixture, &config, "all"));
-    fixture_clear(&fixture);
 }
 
 TEST(a_replay_repeats_and_then_stays) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Chooser *replaying = NULL;
     Config config = config_of();
     fixture_init(&fixture, &scenes[0], 8);
@@ -254,5 +250,4 @@ TEST(a_replay_repeats_and_then_stays) {
     for (int epoch = 1; epoch <= 5; epoch++)
         assert_true(chooser_before(replaying, epoch) == full_precision[epoch < 3 ? epoch - 1 : 2]);
     chooser_free(replaying);
-    fixture_clear(&fixture);
 }

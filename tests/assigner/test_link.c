@@ -70,7 +70,7 @@ static double next_time(Channel *channel, int round, int64_t sent, int64_t recei
 
 // Whichever of the times is disturbed.
 TEST(the_shortest_time_counts) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     static const double first[4] = {3, 9, 9, 9}, last[4] = {9, 3, 3, 3};
     fixture_init(&fixture, &scenes[0], 8);
     for (int g = 0; g + 1 < test_comm.size; g++)
@@ -80,13 +80,12 @@ TEST(the_shortest_time_counts) {
             assert_true(link_time_round(next_time, fixture.channel[0], g, 8, 100, &bytes) == 3);
             assert_true(bytes <= 100);
         }
-    fixture_clear(&fixture);
 }
 
 TEST(links_are_measured) {
     double slowest = 0;
     for (int s = 0; s < SCENES; s++) {
-        AssignerFixture fixture;
+        CLEARED(fixture_clear) AssignerFixture fixture = {0};
         Config config = config_of();
         config.quantization.link = (ConfigDoubles){0};
         fixture_init(&fixture, &scenes[s], 8);
@@ -108,14 +107,13 @@ TEST(links_are_measured) {
             assert_true(assignment->message_seconds[0] <= assignment->message_seconds[2]);
         }
         assigner_free(a);
-        fixture_clear(&fixture);
     }
     if (test_comm.rank == 0 && test_comm.size > 1)
         assert_true(slowest > 1e-11); // no memory moves messages of 128 KiB at 100 GB/s
 }
 
 TEST(pinned_links_are_those_of_all_pairs) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     config.quantization.link = (ConfigDoubles){.count = 2, .value = {3e-9, 2e-5}};
     fixture_init(&fixture, &scenes[0], 8);
@@ -125,7 +123,6 @@ TEST(pinned_links_are_those_of_all_pairs) {
     for (int i = 0; i < pairs; i++)
         assert_true(a->theta[i] == 3e-9 && a->gamma[i] == 2e-5);
     assigner_free(a);
-    fixture_clear(&fixture);
 }
 
 // Every ordered pair has a time of its own, which names it: nobody's is another's, or transposed.

@@ -4,12 +4,11 @@
 #include "cells.h"
 
 TEST(uniform_keeps_the_first_width) {
-    AssignerFixture fixture;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0};
     Config config = config_of();
     snprintf(config.quantization.assign, CONFIG_TEXT, "uniform");
     settle(&fixture, &config, &scenes[1]);
     assert_true(all_have(&fixture, 3));
-    fixture_clear(&fixture);
 }
 
 // Messages of one node to two readers: how many have other bits.
@@ -26,7 +25,7 @@ static int64_t differing_readers(const AssignerFixture *fixture, int which) {
 }
 
 TEST(random_widths_are_drawn_per_message) {
-    AssignerFixture first, second;
+    CLEARED(fixture_clear) AssignerFixture first = {0}, second = {0};
     Config config = config_of();
     snprintf(config.quantization.assign, CONFIG_TEXT, "random");
     settle(&first, &config, &scenes[0]);
@@ -56,8 +55,6 @@ TEST(random_widths_are_drawn_per_message) {
     }
     assert_true(changed > 0 || test_comm.size == 1);
     assigner_free(a);
-    fixture_clear(&second);
-    fixture_clear(&first);
 }
 
 TEST(wrong_rule_names_the_list) {

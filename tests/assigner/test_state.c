@@ -62,7 +62,7 @@ static void same_report(const Assigner *a, const Assigner *b) {
 TEST(state_comes_back) {
     static const uint32_t stops[] = {2, PERIOD + 1, PERIOD + 1 + DELAY, 2 * PERIOD};
     for (size_t i = 0; i < sizeof stops / sizeof *stops; i++) {
-        AssignerFixture fixture, other;
+        CLEARED(fixture_clear) AssignerFixture fixture = {0}, other = {0};
         Config config = config_of();
         const Scene *scene = &scenes[i % SCENES];
         const char *path = test_path("messages.safetensors");
@@ -86,8 +86,6 @@ TEST(state_comes_back) {
         same_state(a, b);
         assigner_free(b);
         assigner_free(a);
-        fixture_clear(&other);
-        fixture_clear(&fixture);
     }
 }
 
@@ -141,7 +139,7 @@ static void refused(Assigner *a, const char *path, ExitCode code, const char *pa
 }
 
 TEST(damaged_and_foreign_files_are_refused) {
-    AssignerFixture fixture, other;
+    CLEARED(fixture_clear) AssignerFixture fixture = {0}, other = {0};
     Config config = config_of();
     const char *path = test_path("whole.safetensors"), *bad = test_path("bad.safetensors");
     fixture_init(&fixture, &scenes[0], 8);
@@ -173,6 +171,4 @@ TEST(damaged_and_foreign_files_are_refused) {
     normalizers_agree(&fixture, &config.quantization.bits);
     assigner_free(b);
     assigner_free(a);
-    fixture_clear(&other);
-    fixture_clear(&fixture);
 }

@@ -223,7 +223,7 @@ static int64_t rows_rounded_alike(const Hyper *hyper, float *const row[2], int64
 // ---- tests
 
 TEST(equal_ids_of_two_sets_are_rounded_apart) {
-    Hyper hyper;
+    CLEARED(hyper_clear) Hyper hyper = {0};
     int64_t pairs = 0;
     hyper_init(&hyper, COVER_SOURCES);
     float *row[2] = {send_alike(&hyper.way[0]), send_alike(&hyper.way[1])};
@@ -234,13 +234,12 @@ TEST(equal_ids_of_two_sets_are_rounded_apart) {
     assert_true(20 * alike <= pairs); // 21 columns of 4 steps: a few in 10,000 by chance
     memory_free(row[1]);
     memory_free(row[0]);
-    hyper_clear(&hyper);
 }
 
 TEST(patterns_lead_from_one_set_to_the_other) {
     int64_t rows[3][2];
     for (int k = 0; k < 3; k++) {
-        Hyper hyper;
+        CLEARED(hyper_clear) Hyper hyper = {0};
         hyper_init(&hyper, covers[k]);
         for (int r = 0; r < 2; r++) {
             const Pattern *p = hyper.way[r].pattern;
@@ -251,7 +250,6 @@ TEST(patterns_lead_from_one_set_to_the_other) {
             assert_int_equal(count[1], totals[r]);
             rows[k][r] = count[2];
         }
-        hyper_clear(&hyper);
     }
     for (int r = 0; r < 2; r++) { // what one relation's sources are, the other's targets are
         assert_int_equal(rows[0][r], rows[1][1 - r]);
@@ -261,16 +259,14 @@ TEST(patterns_lead_from_one_set_to_the_other) {
 }
 
 TEST(exact_aggregates_are_the_dense_ones) {
-    Dense dense = dense_init();
+    CLEARED(dense_clear) Dense dense = dense_init();
     for (int k = 0; k < 3; k++) {
-        Hyper hyper;
+        CLEARED(hyper_clear) Hyper hyper = {0};
         hyper_init(&hyper, covers[k]);
         there_and_back(&hyper, 1, true);
         for (int r = 0; r < 2; r++)
             assert_near(difference(&hyper, r, &dense), 0, 1e-5);
-        hyper_clear(&hyper);
     }
-    dense_clear(&dense);
 }
 
 // What a halo row's noise meets: of a row that travels itself, the entries of its column.
@@ -292,7 +288,7 @@ static void check_coefficients(const Hyper *hyper, int r, const ChannelAssignmen
 
 // Widths differ from row to row, and what they cost stays within what the widest step can do.
 TEST(assigned_widths_serve_two_sets) {
-    Dense dense = dense_init();
+    CLEARED(dense_clear) Dense dense = dense_init();
     Config config;
     assert_ok(config_load(&config, NULL, NULL, 0, &err));
     config.quantization.period = PERIOD;
@@ -301,7 +297,7 @@ TEST(assigned_widths_serve_two_sets) {
     config.quantization.link = (ConfigDoubles){2, {1e-8, 1e-6}};
     snprintf(config.quantization.solver, CONFIG_WORD, "exact");
     for (int k = 0; k < 3; k++) {
-        Hyper hyper;
+        CLEARED(hyper_clear) Hyper hyper = {0};
         hyper_init(&hyper, covers[k]);
         AssignedChannel of[2];
         for (int r = 0; r < 2; r++)
@@ -325,7 +321,5 @@ TEST(assigned_widths_serve_two_sets) {
         assert_int_equal(taken, 2);
         assert_true(test_comm.size == 1 || widths > 2);
         assigner_free(a);
-        hyper_clear(&hyper);
     }
-    dense_clear(&dense);
 }

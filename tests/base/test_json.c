@@ -146,7 +146,7 @@ TEST(more_values_than_memory_should_hold_are_refused) {
 // A hundred thousand keys, one of them twice, in a blink: the search is not quadratic.
 TEST(a_duplicate_among_many_keys_is_found) {
     enum { KEYS = 100000 };
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
     for (int i = 0; i < KEYS; i++) {
@@ -159,7 +159,6 @@ TEST(a_duplicate_among_many_keys_is_found) {
     assert_refused(json_parse(writer.text, writer.bytes, "many", &err), EXIT_DATA,
                    "the key \"key 17\" is there twice");
     assert_true(clock_seconds() - begin < 5);
-    json_writer_clear(&writer);
 }
 
 TEST(values_are_what_the_text_says) {
@@ -214,7 +213,7 @@ TEST(what_is_written_reads_back) {
     enum { NUMBERS = sizeof numbers / sizeof numbers[0] };
     static const char text[] = "quote \" slash \\ line \n tab \t bell \a umlaut \xc3\xa4";
     for (int pretty = 0; pretty < 2; pretty++) {
-        JsonWriter writer;
+        CLEARED(json_writer_clear) JsonWriter writer = {0};
         json_writer_init(&writer, pretty);
         json_begin_object(&writer, NULL);
         json_begin_array(&writer, "numbers");
@@ -247,12 +246,11 @@ TEST(what_is_written_reads_back) {
                                                                    "b");
         assert_int_equal(json_size(json_get(json, "empty")), 0);
         json_free(json);
-        json_writer_clear(&writer);
     }
 }
 
 TEST(numbers_are_written_with_the_fewest_digits) {
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, false);
     json_begin_array(&writer, NULL);
     json_put_double(&writer, NULL, 0.1);
@@ -262,13 +260,12 @@ TEST(numbers_are_written_with_the_fewest_digits) {
     json_put_double(&writer, NULL, 1e30);
     json_end_array(&writer);
     assert_string_equal(writer.text, "[0.1, 0.1, 100, 0.30000000000000004, 1e+30]");
-    json_writer_clear(&writer);
 }
 
 // metrics and manifests are looked at with cat, configs with `config show`.
 TEST(what_a_terminal_would_obey_is_escaped) {
     static const char obeyed[] = "\033]0;t\007 \177 \xc2\x9b \xe2\x80\xae \xc3\xa9";
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, false);
     json_begin_array(&writer, NULL);
     json_put_string(&writer, NULL, obeyed);
@@ -277,5 +274,4 @@ TEST(what_a_terminal_would_obey_is_escaped) {
     Json *json = assert_ok(parse(writer.text, &err));
     assert_string_equal(json_string(json_first(json)), obeyed);
     json_free(json);
-    json_writer_clear(&writer);
 }

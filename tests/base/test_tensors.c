@@ -197,9 +197,8 @@ TEST(data_may_stream_in_any_pieces) {
     assert_ok(tensors_writer_put(&writer, (const char *)floats + 5, 19, &err));
     assert_ok(tensors_writer_put(&writer, integers, 24, &err));
     assert_ok(tensors_writer_close(&writer, true, &err));
-    Tensors tensors;
+    CLEARED(tensors_close) Tensors tensors = {0};
     assert_ok(tensors_open(&tensors, path, &err));
     assert_memory_equal(tensors_find(&tensors, "x")->data, floats, sizeof floats);
     assert_memory_equal(tensors_find(&tensors, "ints")->data, integers, sizeof integers);
-    tensors_close(&tensors);
 }

@@ -34,7 +34,7 @@ static int pose(bool by_sender, int argc, char **argv) {
 }
 
 static int judge(char **argv) {
-    Problem p;
+    CLEARED(problem_clear) Problem p = {0};
     uint8_t *incumbent;
     Error err = {0};
     FILE *posed = fopen(argv[0], "r"), *given = fopen(argv[1], "r");
@@ -53,7 +53,6 @@ static int judge(char **argv) {
     solution_clear(&exact);
     solution_clear(&solution);
     memory_free(incumbent);
-    problem_clear(&p);
     return EXIT_OK;
 }
 

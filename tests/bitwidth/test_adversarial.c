@@ -63,11 +63,11 @@ static void spoil(Problem *p, uint64_t seed) {
 
 static void try_problem(uint64_t seed) {
     Recipe recipe = hostile_recipe(seed);
-    Problem p = problem_random(&recipe, seed);
+    CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
     if (seed % 2 == 0)
         spoil(&p, seed);
     assert_ok(problem_check(&p, &err));
-    Solution a;
+    CLEARED(solution_clear) Solution a = {0};
     solution_init(&a, &p);
     problem_solve(&p, &a);
     Value again = problem_value(&p, a.choice);
@@ -91,8 +91,6 @@ static void try_problem(uint64_t seed) {
         assert_true(problem_value(&p, choice).objective >= a.bound - 1e-9);
     }
     memory_free(choice);
-    solution_clear(&a);
-    problem_clear(&p);
 }
 
 TEST(ten_thousand_problems) {

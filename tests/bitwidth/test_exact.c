@@ -68,10 +68,10 @@ static void assert_reported(const Problem *p, const Solution *a) {
 TEST(is_what_brute_force_finds) {
     for (uint64_t seed = 0; seed < UNDER_SANITIZERS(150, 1500); seed++) {
         Recipe recipe = tiny_recipe(seed);
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         assert_ok(problem_check(&p, &err));
         Value best = brute_force(&p);
-        Solution a;
+        CLEARED(solution_clear) Solution a = {0};
         solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
@@ -81,8 +81,6 @@ TEST(is_what_brute_force_finds) {
         assert_true(problem_bound(&p) <= best.objective + 1e-12);
         if (recipe.lambda == 0) // ties are broken by V
             assert_near(a.value.variance, best.variance, 1e-9 * best.variance);
-        solution_clear(&a);
-        problem_clear(&p);
     }
 }
 
@@ -92,7 +90,7 @@ TEST(covered_time_is_used) {
     int exact = 0, proven = 0, all = 0;
     for (uint64_t seed = 0; seed < UNDER_SANITIZERS(60, 600); seed++) {
         Recipe recipe = tiny_recipe(seed);
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Draws d = draws_new(seed + 77);
         uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         double shortest = problem_value(&p, choice).seconds;
@@ -102,7 +100,7 @@ TEST(covered_time_is_used) {
         p.hidden = shortest + (longest - shortest) * (1.4 * draw(&d) - 0.2);
         p.hidden = p.hidden > 0 ? p.hidden : 0;
         Value best = brute_force(&p);
-        Solution a;
+        CLEARED(solution_clear) Solution a = {0};
         solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
@@ -115,8 +113,6 @@ TEST(covered_time_is_used) {
             proven++;
         }
         all++;
-        solution_clear(&a);
-        problem_clear(&p);
     }
     assert_true(proven > 0 && proven < exact);
     assert_true(exact * 100 >= all * 95); // 4 to 12 groups: neighbours of the best are far from it
@@ -128,8 +124,8 @@ TEST(lies_between_the_bound_and_every_other_choice) {
     for (uint64_t seed = 0; seed < UNDER_SANITIZERS(10, 60); seed++) {
         Recipe recipe = ring_recipe();
         recipe.betas = seed % 2 == 0 ? BETAS_PLAIN : BETAS_DECADES;
-        Problem p = problem_random(&recipe, seed);
-        Solution a;
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
+        CLEARED(solution_clear) Solution a = {0};
         solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_reported(&p, &a);
@@ -152,8 +148,6 @@ TEST(lies_between_the_bound_and_every_other_choice) {
             }
         }
         memory_free(choice);
-        solution_clear(&a);
-        problem_clear(&p);
     }
     assert_true(as_fast > 0);
 }
@@ -210,7 +204,7 @@ TEST(is_what_the_plain_sweep_finds) {
         recipe.exactly = true;
         recipe.betas = (Betas)(seed % 4);
         recipe.lambda = 0.1 + 0.1 * (double)(seed % 9);
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         for (int c = 0; c < p.links; c++) // sorting moved the short group: the last one is it
             for (int64_t g = p.link[c].begin; g < p.link[c].end; g++)
                 p.group[g].rows = g == p.link[c].end - 1 ? 37 : 100;
@@ -232,12 +226,10 @@ TEST(is_what_the_plain_sweep_finds) {
                 memory_free(front[c].seconds);
             }
         }
-        Solution solution;
+        CLEARED(solution_clear) Solution solution = {0};
         solution_init(&solution, &p);
         problem_solve(&p, &solution);
         assert_near(solution.value.objective, best, 1e-11); // other orders of sums
-        solution_clear(&solution);
-        problem_clear(&p);
     }
 }
 
@@ -248,8 +240,8 @@ TEST(covered_time_is_filled) {
         recipe.exactly = true;
         recipe.betas = (Betas)(seed % 3);
         recipe.lambda = seed % 4 == 0 ? 0 : 0.3;
-        Problem p = problem_random(&recipe, seed);
-        Solution plain, covered;
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
+        CLEARED(solution_clear) Solution plain = {0}, covered = {0};
         solution_init(&plain, &p);
         solution_init(&covered, &p);
         problem_solve(&p, &plain);
@@ -264,9 +256,6 @@ TEST(covered_time_is_filled) {
         // a few of 360 groups do not fit any more
         assert_true(covered.value.seconds > 0.97 * p.hidden);
         assert_true(covered.value.objective - covered.bound < 1e-3);
-        solution_clear(&covered);
-        solution_clear(&plain);
-        problem_clear(&p);
     }
 }
 
@@ -277,7 +266,7 @@ TEST(covered_time_is_filled_round_by_round) {
     recipe.exactly = true;
     recipe.betas = BETAS_EQUAL;
     recipe.lambda = 0.05; // bits that cost time are not worth it
-    Problem p = problem_random(&recipe, 1);
+    CLEARED(problem_clear) Problem p = problem_random(&recipe, 1);
     for (int c = 0; c < p.links; c++)
         p.link[c].gamma = 0;
     for (int64_t g = 0; g < p.groups; g++) {
@@ -290,12 +279,10 @@ TEST(covered_time_is_filled_round_by_round) {
     double four = problem_value(&p, choice).seconds;
     memory_free(choice);
     p.hidden = two + 0.95 * (four - two);
-    Solution a;
+    CLEARED(solution_clear) Solution a = {0};
     solution_init(&a, &p);
     problem_solve(&p, &a);
     assert_reported(&p, &a);
     assert_true(a.value.seconds <= p.hidden);
     assert_true(a.value.seconds >= two + 6 / 7.0 * (four - two) - 1e-12); // 6 of 7 rounds
-    solution_clear(&a);
-    problem_clear(&p);
 }

@@ -8,9 +8,9 @@ TEST(more_weight_of_the_variance_buys_bits) {
     for (uint64_t seed = 0; seed < 12; seed++) {
         Recipe recipe = ring_recipe();
         recipe.betas = (Betas)(seed % 3);
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Value before = {0};
-        Solution a;
+        CLEARED(solution_clear) Solution a = {0};
         solution_init(&a, &p);
         for (int i = 0; i <= 20; i++) {
             p.lambda = i / 20.0;
@@ -23,8 +23,6 @@ TEST(more_weight_of_the_variance_buys_bits) {
         }
         for (int64_t g = 0; g < p.groups; g++)
             assert_int_equal(a.choice[g], 2); // lambda = 1, every beta > 0
-        solution_clear(&a);
-        problem_clear(&p);
     }
 }
 
@@ -34,18 +32,16 @@ TEST(free_bits_are_taken) {
         Recipe recipe = ring_recipe();
         recipe.lambda = 0;
         recipe.by_sender = seed % 2 == 1;
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         Value smallest = problem_value(&p, choice);
-        Solution a;
+        CLEARED(solution_clear) Solution a = {0};
         solution_init(&a, &p);
         problem_solve(&p, &a);
         assert_true(a.value.seconds <= smallest.seconds);
         assert_true(a.value.objective == 0);
         assert_true(a.value.variance < 0.9 * smallest.variance); // links differ by half a decade
         memory_free(choice);
-        solution_clear(&a);
-        problem_clear(&p);
     }
 }
 
@@ -55,8 +51,8 @@ TEST(larger_beta_never_gets_fewer_bits) {
         Recipe recipe = ring_recipe();
         recipe.betas = seed % 4 == 3 ? BETAS_CLOSE : (Betas)(seed % 4);
         recipe.lambda = seed % 5 == 0 ? 0 : 0.1 * (double)(seed % 10);
-        Problem p = problem_random(&recipe, seed);
-        Solution a;
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
+        CLEARED(solution_clear) Solution a = {0};
         solution_init(&a, &p);
         problem_solve(&p, &a);
         for (int c = 0; c < p.links; c++)
@@ -64,8 +60,6 @@ TEST(larger_beta_never_gets_fewer_bits) {
                 for (int64_t h = g + 1; h < p.link[c].end; h++)
                     if (p.group[g].rows == p.group[h].rows && p.group[g].beta > p.group[h].beta)
                         assert_true(a.choice[g] >= a.choice[h]);
-        solution_clear(&a);
-        problem_clear(&p);
     }
 }
 
@@ -73,6 +67,7 @@ TEST(larger_beta_never_gets_fewer_bits) {
 TEST(solutions_are_repeated) {
     Recipe recipe = ring_recipe();
     recipe.by_sender = true;
+    CLEARED(problem_clear)
     Problem p = problem_random(&recipe, 3), other = problem_random(&recipe, 4);
     Solution a, b, c;
     solution_init(&a, &p);
@@ -87,6 +82,4 @@ TEST(solutions_are_repeated) {
     solution_clear(&c);
     solution_clear(&b);
     solution_clear(&a);
-    problem_clear(&other);
-    problem_clear(&p);
 }

@@ -83,7 +83,7 @@ TEST(problems_come_back_bit_for_bit) {
         recipe.betas = (Betas)(seed % 5);
         recipe.groups = (int64_t)(seed % 50);
         recipe.spread = seed % 7 == 0 ? 60 : 1; // 1e-9 to 1e51
-        Problem p = problem_random(&recipe, seed), back;
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed), back = {0};
         p.layer = 2;
         p.direction = (int)(seed % 2);
         uint8_t *choice = random_choice(&p, seed), *choice_back;
@@ -95,8 +95,6 @@ TEST(problems_come_back_bit_for_bit) {
         memory_free(text);
         memory_free(choice_back);
         memory_free(choice);
-        problem_clear(&back);
-        problem_clear(&p);
     }
 }
 
@@ -104,9 +102,10 @@ TEST(solutions_come_back_and_are_valued_again) {
     for (uint64_t seed = 0; seed < 100; seed++) {
         Recipe recipe = some;
         recipe.groups = (int64_t)(seed % 40);
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         static const int troubles[] = {0, 6, -71};
-        Solution a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)}, back;
+        CLEARED(solution_clear)
+        Solution a = {.by = "glpk", .seconds = 0.1, .choice = random_choice(&p, seed)}, back = {0};
         a.trouble = troubles[seed % 3];
         Value value = problem_value(&p, a.choice);
         a.value.objective = -5; // a lie
@@ -126,14 +125,11 @@ TEST(solutions_come_back_and_are_valued_again) {
             assert_refused(read_solution(text, length, &p, &cut, &err), EXIT_DATA, " ");
         }
         memory_free(text);
-        solution_clear(&back);
-        solution_clear(&a);
-        problem_clear(&p);
     }
 }
 
 TEST(cut_files_are_refused) {
-    Problem p = problem_random(&some, 1), back;
+    CLEARED(problem_clear) Problem p = problem_random(&some, 1), back = {0};
     uint8_t *choice = random_choice(&p, 1), *choice_back;
     size_t bytes;
     char *text = problem_text(&p, choice, &bytes);
@@ -143,13 +139,13 @@ TEST(cut_files_are_refused) {
     }
     memory_free(text);
     memory_free(choice);
-    problem_clear(&p);
 }
 
 // Mutated bytes are refused with a sentence, or are another problem that keeps all promises.
 TEST(mutated_bytes_do_no_harm) {
     static const double words[] = {-1, 0, 1e308, NAN, INFINITY, 1e-320, 1, 1e17};
-    Problem p = problem_random(&some, 2), back;
+    CLEARED(problem_clear) Problem p = problem_random(&some, 2);
+    Problem back;
     uint8_t *choice = random_choice(&p, 2), *choice_back;
     size_t bytes;
     char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes + 64, "test");
@@ -187,7 +183,6 @@ TEST(mutated_bytes_do_no_harm) {
     memory_free(changed);
     memory_free(text);
     memory_free(choice);
-    problem_clear(&p);
 }
 
 // Writes the problem with what was changed in it, and reads that.
@@ -204,7 +199,7 @@ TEST(broken_promises_are_refused) {
     Recipe recipe = some;
     recipe.exactly = true;
     recipe.betas = BETAS_PLAIN;
-    Problem p = problem_random(&recipe, 1);
+    CLEARED(problem_clear) Problem p = problem_random(&recipe, 1);
     uint8_t *choice = random_choice(&p, 1);
 #define REFUSED(part, lvalue, value)                                                               \
     do {                                                                                           \
@@ -224,7 +219,6 @@ TEST(broken_promises_are_refused) {
     REFUSED("must begin at", p.link[1].begin, 0);
     REFUSED("do not hold", p.round_begin[p.rounds], 1);
     memory_free(choice);
-    problem_clear(&p);
 }
 
 // Counts beyond what the file holds take no memory.
@@ -239,7 +233,7 @@ TEST(absurd_counts_are_refused) {
         {offsetof(Problem, groups), INT64_MAX, 8},  {offsetof(Problem, groups), -1, 8},
         {offsetof(Problem, groups), 1LL << 62, 8},  {offsetof(Problem, groups), 0, 8},
     };
-    Problem p = problem_random(&some, 1);
+    CLEARED(problem_clear) Problem p = problem_random(&some, 1);
     uint8_t *choice = random_choice(&p, 1);
     size_t bytes;
     char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes, "test");
@@ -260,11 +254,10 @@ TEST(absurd_counts_are_refused) {
     memory_free(changed);
     memory_free(text);
     memory_free(choice);
-    problem_clear(&p);
 }
 
 TEST(solutions_to_other_problems_are_refused) {
-    Problem p = problem_random(&some, 1);
+    CLEARED(problem_clear) Problem p = problem_random(&some, 1);
     uint8_t *choice = random_choice(&p, 1);
     const Solution good = {.by = "glpk", .choice = choice};
     static const int troubles[] = {65, -256};
@@ -295,5 +288,4 @@ TEST(solutions_to_other_problems_are_refused) {
         fclose(file);
     }
     memory_free(choice);
-    problem_clear(&p);
 }

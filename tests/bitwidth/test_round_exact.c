@@ -38,12 +38,12 @@ TEST(rounding_is_never_better) {
     int worse = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
         Recipe recipe = ring(seed);
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
         uint8_t *exact = ALLOC(uint8_t, p.groups, "test"),
                 *rounded = ALLOC(uint8_t, p.groups, "test");
         for (int r = 0; r < p.rounds; r++) {
-            Round round;
+            CLEARED(round_clear) Round round = {0};
             double dual;
             round_init(&round, &p, r);
             assert_true(round_solve(&round, weights, exact) == 0); // proved to be the best
@@ -54,11 +54,9 @@ TEST(rounding_is_never_better) {
             assert_true(dual <= best * (1 + 1e-12));
             assert_true(best <= cost * (1 + 1e-12));
             worse += best < cost * (1 - 1e-9);
-            round_clear(&round);
         }
         memory_free(rounded);
         memory_free(exact);
-        problem_clear(&p);
     }
     assert_true(worse > 0);
 }
@@ -71,10 +69,9 @@ static double link_bytes(const Problem *p, const Link *link, const uint8_t *choi
 }
 
 static void solve_round(const Problem *p, int which, Weights weights, uint8_t *choice) {
-    Round round;
+    CLEARED(round_clear) Round round = {0};
     round_init(&round, p, which);
     assert_true(round_solve(&round, weights, choice) == 0);
-    round_clear(&round);
 }
 
 // A10: with the normalisers held fixed, a link whose theta doubles carries no more than before.
@@ -82,7 +79,7 @@ TEST(slower_links_carry_no_more) {
     int less = 0, same = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
         Recipe recipe = ring(seed);
-        Problem p = problem_random(&recipe, seed);
+        CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
         uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         for (int r = 0; r < p.rounds; r++)
@@ -101,7 +98,6 @@ TEST(slower_links_carry_no_more) {
                 same += after == before;
             }
         memory_free(choice);
-        problem_clear(&p);
     }
     assert_true(less > 100 && same > 100);
 }

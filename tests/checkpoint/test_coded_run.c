@@ -56,9 +56,8 @@ WORLD_TEST(resumed_equals_never_stopped) {
 WORLD_TEST(others_keep_no_gradients) {
     static const char *const names[] = {"none", "sparse"};
     for (int i = 0; i < 2; i++) {
-        Trainer *t = trainer_with(names[i]);
+        CLEARED(trainer_drop) Trainer *t = trainer_with(names[i]);
         assert_null(state_find(trainer_sections(t), "gradients"));
-        trainer_free(t);
     }
 }
 
@@ -66,12 +65,11 @@ WORLD_TEST(others_keep_no_gradients) {
 WORLD_TEST(the_record_says_what_was_sent) {
     EpochRecord record;
     int64_t bytes[3];
-    Trainer *t = trainer_with("refreshed");
+    CLEARED(trainer_drop) Trainer *t = trainer_with("refreshed");
     for (int e = 0; e < 3; e++) {
         assert_ok(trainer_epoch(t, &record, &err));
         bytes[e] = record.reduce_bytes;
     }
     int64_t exact = 8 * trainer_shape(t)->parameter_count;
     assert_true(bytes[0] == bytes[1] && bytes[0] < exact && bytes[2] > exact);
-    trainer_free(t);
 }

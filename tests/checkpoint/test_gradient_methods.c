@@ -112,9 +112,8 @@ WORLD_TEST(resumed_equals_never_stopped) {
 static void assert_another(const char *const *setting, int count, const char *dir,
                            const char *sentence) {
     settle(setting, count);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     assert_refused(resume(t, dir, &err), EXIT_CONFIG, sentence);
-    trainer_free(t);
 }
 
 // The name of a method does not matter, what it sets does.

@@ -80,12 +80,12 @@ RUN_TEST(the_end_counts_where_the_rate_looks_at_it) {
 RUN_TEST(another_seed_is_named) {
     bool found;
     Warnings warnings = {0};
+    CLEARED(trainer_drop)
     Trainer *t = assert_ok(trainer_new(&config, &graph.shard, &test_comm, 7, NULL, &err));
     Training training = training_of(t);
     training.seed = 7;
     assert_refused(checkpoint_restore(&training, run_dir, &found, &warnings, &err), EXIT_CONFIG,
                    ": its seed was 3 and is now 7; to continue");
-    trainer_free(t);
 }
 
 // The trainer is there already: it looks at its shard again when it resumes.

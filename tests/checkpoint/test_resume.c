@@ -64,6 +64,7 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
     Trainer *t[3];
     settle(NULL, 0);
     for (int i = 0; i < 3; i++) { // with one seed, from other weights
+        CLEARED(trainer_drop)
         Trainer *other = assert_ok(
             trainer_new(&config, &graph.shard, &test_comm, (uint64_t)(3 + i), NULL, &err));
         t[i] = new_trainer();
@@ -71,7 +72,6 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
         memcpy(t[i]->parameters, trainer_parameters(other, false),
                (size_t)trainer_shape(other)->parameter_count * sizeof(float));
         trainer_upload(t[i]);
-        trainer_free(other);
     }
     for (int i = 0; i < 2; i++) { // the second one stops earlier
         for (int e = 0; e < 4 - 2 * i; e++) {
@@ -92,19 +92,18 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
 // The other ranks' machines lack the file, or hold another one.
 WORLD_TEST(first_weights_are_those_of_rank_0) {
     settle(NULL, 0);
+    CLEARED(trainer_drop)
     Trainer *other = assert_ok(trainer_new(&config, &graph.shard, &test_comm, 4, NULL, &err));
     const char *path = test_path("first.safetensors");
     if (test_comm.rank == 0)
         assert_ok(write_weights(other, path, &err));
     snprintf(config.model.weights, sizeof config.model.weights, "%s%s", path,
              test_comm.rank == 0 ? "" : "-elsewhere");
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     Training training = training_of(t);
     assert_ok(checkpoint_start(&training, &err));
     assert_memory_equal(trainer_parameters(t, false), trainer_parameters(other, false),
                         (size_t)trainer_shape(t)->parameter_count * sizeof(float));
-    trainer_free(t);
-    trainer_free(other);
 }
 
 WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
@@ -116,12 +115,11 @@ WORLD_TEST(what_ranks_do_not_share_is_not_saved) {
              test_comm.size);
     settle(NULL, 0);
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
-        Trainer *t = new_trainer();
+        CLEARED(trainer_drop) Trainer *t = new_trainer();
         assert_ok(trainer_epoch(t, &record, &err));
         assert_ok(save_training(t, test_path("agreed"), 2, &err));
         disturb(t, flat);
         assert_refused(save_training(t, test_path("never"), 2, &err), EXIT_MISMATCH, named);
         assert_false(file_exists(test_path("never")));
-        trainer_free(t);
     }
 }

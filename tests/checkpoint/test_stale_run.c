@@ -51,9 +51,8 @@ KEYS_TEST(it_is_another_training) {
 static void assert_not_resumed(const char *dir, const char *part) {
     Warnings warnings = {0};
     bool found = false;
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     assert_refused(resume_training(t, dir, &found, &warnings, &err), EXIT_CONFIG, part);
-    trainer_free(t);
 }
 
 KEYS_TEST(another_schedule_is_refused) {
@@ -87,9 +86,8 @@ KEYS_TEST(other_keys_of_it_are_refused) {
 
 KEYS_TEST(others_keep_no_exchanges) {
     settle(settings + 1, SETTINGS - 1);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     assert_null(state_find(trainer_sections(t), "exchanges"));
-    trainer_free(t);
 }
 
 // Rank 0 writes the state of one rank after the other.

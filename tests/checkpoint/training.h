@@ -32,11 +32,10 @@ static inline void stop_after(int epochs, const char *dir) {
     if (test_comm.rank == 0)
         file_remove(dir, &(Error){0});
     comm_barrier(&test_comm);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int e = 0; e < epochs; e++)
         assert_ok(trainer_epoch(t, &record, &err));
     assert_ok(save_training(t, dir, 2, &err));
-    trainer_free(t);
 }
 
 static inline bool resume_training(Trainer *t, const char *dir, bool *found, Warnings *warnings,

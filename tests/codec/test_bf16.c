@@ -84,7 +84,7 @@ static int64_t encode(Case *c) {
 TEST(values_are_the_nearest) {
     static const int64_t columns[] = {1, 7, 16, 41, 256};
     for (int i = 0; i < 5; i++) {
-        Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
+        CLEARED(case_clear) Case c = case_new(i == 3 ? ROWS : 40, columns[i]);
         if (i % 2 == 1)
             c.source.scale = on_device(c.scale);
         assert_int_equal(encode(&c), -1);
@@ -100,7 +100,6 @@ TEST(values_are_the_nearest) {
                 }
                 assert_memory_equal(&floats(c.back)[r * c.back.stride + k], &expected, 4);
             }
-        case_clear(&c);
     }
 }
 

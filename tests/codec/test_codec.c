@@ -89,10 +89,9 @@ TEST(fp32_gives_rows_back) {
     const Codec *codec = assert_ok(codec_find("fp32", &err));
     for (int w = 0; w < WIDTHS; w++)
         for (int l = 0; l < LENGTHS; l++) {
-            Case c = case_new(widths[w], list_lengths[l]);
+            CLEARED(case_clear) Case c = case_new(widths[w], list_lengths[l]);
             try_case(codec, &c, false);
             try_case(codec, &c, true);
-            case_clear(&c);
         }
 }
 

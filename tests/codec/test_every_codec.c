@@ -146,7 +146,7 @@ static void assert_others_are_untouched(const Trip *t, Rows back) {
 // The same bytes whatever lay there before: none of them is left to chance.
 static void try_trip(const Codec *codec, int bits, int64_t rows, int64_t columns, bool scaled) {
     int64_t bad[2];
-    Trip t = trip_new(codec, bits, rows, columns);
+    CLEARED(trip_clear) Trip t = trip_new(codec, bits, rows, columns);
     trip_begin(&t);
     t.source.scale = scaled ? on_device(t.scale) : NULL;
     unsigned char *message = encoded(&t, 0, &bad[0]), *again = encoded(&t, 0xff, &bad[1]);
@@ -161,14 +161,13 @@ static void try_trip(const Codec *codec, int bits, int64_t rows, int64_t columns
     rows_free(device(), &back);
     memory_free(again);
     memory_free(message);
-    trip_clear(&t);
 }
 
 // Either the codec names the row, or what arrives is not finite either.
 static void try_bad_value(const Codec *codec, int bits, float wrong) {
     enum { ROWS = 20, COLUMNS = 9, PLACE = 13 };
     int64_t bad;
-    Trip t = trip_new(codec, bits, ROWS, COLUMNS);
+    CLEARED(trip_clear) Trip t = trip_new(codec, bits, ROWS, COLUMNS);
     trip_begin(&t);
     floats(t.source.x)[t.row[PLACE] * t.source.x.stride + COLUMNS - 1] = wrong;
     unsigned char *message = encoded(&t, 0, &bad);
@@ -181,7 +180,6 @@ static void try_bad_value(const Codec *codec, int bits, float wrong) {
         assert_int_equal(bad, 1 + PLACE);
     }
     memory_free(message);
-    trip_clear(&t);
 }
 
 static void try_codec(const Codec *codec, int bits) {

@@ -151,7 +151,7 @@ TEST(rows_of_lengths_are_as_drawn) {
     int turn = 0;
     for (GridOptions options = {0}; grid_next(&options); turn++) {
         int full = turn % 7 == 0 ? FULL : 0; // threads wait for each other, so not always
-        RoundTrip t = grid_trip_new(SHORT + full, BUCKET, options);
+        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(SHORT + full, BUCKET, options);
         t.source.random.kind =
             (RandomKind){.seven = turn / 8 % 2 == 1, .narrow = turn / 4 % 2 == 1};
         for (int64_t k = 0; k < t.shape.rows; k++)
@@ -164,7 +164,6 @@ TEST(rows_of_lengths_are_as_drawn) {
         if (turn % 3 == 2)
             t.source.scale = on_device(t.scale);
         try_all_ways(&t);
-        round_trip_clear(&t);
     }
 }
 
@@ -175,24 +174,23 @@ TEST(long_rows_are_as_drawn) {
         for (GridOptions options = {0}; grid_next(&options);) {
             if (options.bits != 4 && options.rule != GRID_MEAN)
                 continue;
-            RoundTrip t = grid_trip_new(KINDS, columns[i], options);
+            CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(KINDS, columns[i], options);
             t.source.random.kind = (RandomKind){.seven = i / 2 % 2 == 1, .narrow = i % 2 == 1};
             for (int64_t k = 0; k < KINDS; k++) {
                 round_trip_fill(&t, kind_of(options.rule, k), k, k);
                 t.row[k] = (int32_t)(KINDS - 1 - k);
             }
             try_all_ways(&t);
-            round_trip_clear(&t);
         }
 }
 
 TEST(sixteen_bits_are_as_drawn) {
     for (int nearest = 0; nearest < 2; nearest++) {
+        CLEARED(round_trip_clear)
         RoundTrip t = grid_trip_new(KINDS, 41, (GridOptions){.bits = 16, .nearest = nearest});
         for (int64_t k = 0; k < KINDS; k++)
             round_trip_fill(&t, (Kind)k, k, k);
         try_all_ways(&t);
-        round_trip_clear(&t);
     }
 }
 
@@ -235,7 +233,7 @@ TEST(bad_rows_are_reported) {
     for (GridOptions options = {0}; grid_next(&options);) {
         enum { ROWS = 9 };
         int32_t length[ROWS] = {40, 40, 3, 40, 40, 17, 17, 40, 40};
-        RoundTrip t = grid_trip_new(ROWS, 40, options);
+        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, 40, options);
         t.shape.length = length;
         for (int64_t k = 0; k < ROWS; k++) {
             round_trip_fill(&t, GAUSS, k, k);
@@ -248,7 +246,6 @@ TEST(bad_rows_are_reported) {
         assert_int_equal(bad_place(&t), 6);
         x[2 * t.source.x.stride + 2] = bad[(options.bits + 1) % 3];
         assert_int_equal(bad_place(&t), 2);
-        round_trip_clear(&t);
     }
 }
 
@@ -259,7 +256,7 @@ TEST(overflowing_steps_are_reported) {
     for (int i = 0; i < 3; i++) {
         bool l2 = rules[i] == GRID_L2, log = rules[i] == GRID_LOG;
         GridOptions options = {.rule = rules[i], .bits = log ? 3 : 2, .bf16 = !l2};
-        RoundTrip t = grid_trip_new(3, 20, options);
+        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(3, 20, options);
         for (int64_t k = 0; k < 3; k++)
             round_trip_fill(&t, GAUSS, k, k);
         round_trip_ready(&t);
@@ -268,7 +265,6 @@ TEST(overflowing_steps_are_reported) {
         assert_int_equal(bad_place(&t), -1);
         x[1] = l2 ? 3e38F : log ? -0x1.000002p127F : -FLT_MAX;
         assert_int_equal(bad_place(&t), 1);
-        round_trip_clear(&t);
     }
 }
 
@@ -277,7 +273,7 @@ TEST(overflowing_steps_are_reported) {
 TEST(fp32_has_lengths_too) {
     int32_t length[] = {16, 41, 41, 1, 40, 40, 41};
     enum { ROWS = sizeof length / sizeof *length };
-    RoundTrip t = round_trip_new(ROWS, 41, false, 8);
+    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(ROWS, 41, false, 8);
     t.codec = codec_find("fp32", &(Error){0});
     t.shape.length = length;
     for (int64_t k = 0; k < ROWS; k++) {
@@ -294,5 +290,4 @@ TEST(fp32_has_lengths_too) {
             float want = c < length[k] ? sent(&t, k)[c] : 0;
             assert_memory_equal(&landed(&t, k)[c], &want, sizeof want);
         }
-    round_trip_clear(&t);
 }

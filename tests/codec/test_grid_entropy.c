@@ -52,7 +52,7 @@ static size_t parameters_bytes(const RoundTrip *t) {
 // Z, S and all values are those of planes, bit for bit; never more than a byte more is sent, and
 // that only with the same planes. Returns the header byte.
 static RansHeader assert_same(RoundTrip *packed) {
-    RoundTrip t = entropy_trip(packed);
+    CLEARED(entropy_clear) RoundTrip t = entropy_trip(packed);
     size_t head = parameters_bytes(&t);
     assert_int_equal(round_trip_encode(packed), -1);
     round_trip_decode(packed);
@@ -67,7 +67,6 @@ static RansHeader assert_same(RoundTrip *packed) {
     }
     round_trip_decode(&t);
     assert_true(rows_equal(t.back, packed->back));
-    entropy_clear(&t);
     return header;
 }
 
@@ -84,7 +83,7 @@ TEST(every_grid_says_the_same) {
     for (int k = 0; k < ROWS; k++)
         length[k] = lengths[k % 8];
     for (GridOptions options = {0}; grid_next(&options);) {
-        RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
         t.shape.length = options.nearest ? length : NULL;
         for (int64_t k = 0; k < ROWS; k++)
             round_trip_fill(&t, kind_of(options.rule, k), k, k);
@@ -93,18 +92,16 @@ TEST(every_grid_says_the_same) {
         fill_all(&t, LAPLACE);
         RansHeader header = assert_same(&t);
         assert_true(header == RANS_CODED || options.bits <= 2); // ternary, or signs
-        round_trip_clear(&t);
     }
 }
 
 TEST(zero_gradients_take_one_byte) {
     for (GridOptions options = {0}; grid_next(&options);) {
-        RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
         fill_all(&t, ZEROS);
         round_trip_ready(&t);
         RansHeader header = assert_same(&t);
         assert_int_equal(header, options.rule == GRID_MEAN ? RANS_CODED : RANS_ZERO);
-        round_trip_clear(&t);
     }
 }
 
@@ -112,36 +109,32 @@ TEST(zero_gradients_take_one_byte) {
 TEST(what_is_not_shorter_is_sent_as_planes) {
     for (int bits = 1; bits <= 8; bits++) {
         GridOptions options = {.bits = bits, .nearest = true, .bf16 = bits % 2 == 0};
-        RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
         for (int64_t i = 0; i < ROWS * COLUMNS; i++)
             floats(t.source.x)[i] = (float)(i % (1 << bits));
         round_trip_ready(&t);
         assert_int_equal(assert_same(&t), RANS_PACKED);
-        round_trip_clear(&t);
     }
 }
 
 TEST(no_rows_take_no_byte) {
+    CLEARED(round_trip_clear)
     RoundTrip t = grid_trip_new(0, COLUMNS, (GridOptions){.rule = GRID_MAX, .bits = 4});
     round_trip_ready(&t);
-    RoundTrip none = entropy_trip(&t);
+    CLEARED(entropy_clear) RoundTrip none = entropy_trip(&t);
     assert_int_equal(entropy_write(&none), 0);
     assert_int_equal(none.bytes + none.shape.bytes, 0);
     round_trip_decode(&none);
-    entropy_clear(&none);
-    round_trip_clear(&t);
 }
 
 TEST(bad_rows_are_reported_too) {
     for (GridOptions options = {0}; grid_next(&options);) {
-        RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
+        CLEARED(round_trip_clear) RoundTrip t = grid_trip_new(ROWS, COLUMNS, options);
         fill_all(&t, GAUSS);
         floats(t.source.x)[7 * COLUMNS + 100] = NAN;
         round_trip_ready(&t);
-        RoundTrip other = entropy_trip(&t);
+        CLEARED(entropy_clear) RoundTrip other = entropy_trip(&t);
         assert_int_equal(entropy_write(&other), 1 + 7);
-        entropy_clear(&other);
-        round_trip_clear(&t);
     }
 }
 

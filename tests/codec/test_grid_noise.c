@@ -121,11 +121,10 @@ TEST(draws_are_unbiased_and_as_noisy_as_said) {
         for (int kind = 0; kind < 4; kind++) {
             if (options.nearest || options.rule == GRID_MEAN || options.bits % 2 != 0)
                 continue;
-            RoundTrip t = row_new(options, BUCKET);
+            CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
             row_fill(&t, kind);
             row_ready(&t);
             check_draws(&t, test_turns(UNDER_SANITIZERS(40, 600), 20000));
-            round_trip_clear(&t);
         }
 }
 
@@ -135,13 +134,12 @@ TEST(nearest_is_within_half_a_step) {
         for (int kind = 0; kind < 4; kind++) {
             if (!options.nearest || options.rule == GRID_MEAN)
                 continue;
-            RoundTrip t = row_new(options, BUCKET);
+            CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
             row_fill(&t, kind);
             row_ready(&t);
             draw(&t, 0);
             for (int64_t c = 0; c < BUCKET; c++)
                 assert_near(landed(&t, 0)[c], values(&t)[c], cell_of(&t, c).gap * (0.5 + 0x1p-15));
-            round_trip_clear(&t);
         }
 }
 
@@ -149,6 +147,7 @@ TEST(zero_stays_zero) {
     for (GridRule rule = GRID_MAX; rule <= GRID_LOG; rule++) {
         if (rule == GRID_MEAN)
             continue;
+        CLEARED(round_trip_clear)
         RoundTrip t = row_new((GridOptions){.rule = rule, .bits = 8, .bf16 = true}, BUCKET);
         round_trip_fill(&t, LAPLACE, 0, 0);
         for (int64_t c = 0; c < BUCKET; c += 2)
@@ -161,7 +160,6 @@ TEST(zero_stays_zero) {
                 if (landed(&t, 0)[c] != 0)
                     fail_msg("draw %d: column %d is %g", i, (int)c, (double)landed(&t, 0)[c]);
         }
-        round_trip_clear(&t);
     }
 }
 
@@ -169,6 +167,7 @@ TEST(zero_stays_zero) {
 // more than s.
 TEST(largest_values_never_wrap) {
     enum { ROWS = 1000 };
+    CLEARED(round_trip_clear)
     RoundTrip t = grid_trip_new(ROWS, 8, (GridOptions){.rule = GRID_MAX, .bits = 8});
     int64_t gid = 0, column = 0;
     while (random_uniform16(t.source.random, gid, t.source.peer, column) < 1 - 0x1p-16F) {
@@ -183,7 +182,6 @@ TEST(largest_values_never_wrap) {
     round_trip_decode(&t);
     for (int64_t k = 0; k < ROWS; k++)
         assert_true(landed(&t, k)[column] == (k % 2 == 0 ? 127 : -127) * step_sent(&t, k));
-    round_trip_clear(&t);
 }
 
 // ---- the worst rows
@@ -231,7 +229,7 @@ TEST(worst_rows_reach_omega) {
         if (options.nearest || options.rule == GRID_MEAN || options.rule == GRID_LOG)
             continue;
         double omega = grid_omega(options, BUCKET), error[BUCKET];
-        RoundTrip t = row_new(options, BUCKET);
+        CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
         worst_fill(&t, options);
         row_ready(&t);
         double theory = noise_in_theory(&t) / norm_squared(&t) / omega;
@@ -242,7 +240,6 @@ TEST(worst_rows_reach_omega) {
             assert_near(theory, 1, 1e-3);
         if (STATISTICS)
             assert_near(found / theory, 1, 0.05);
-        round_trip_clear(&t);
     }
 }
 
@@ -252,7 +249,7 @@ TEST(worst_rows_of_powers) {
     static const double found[] = {0, 0, 0, 5.17, .112, .125};
     for (int bits = 3; bits <= 5; bits++) {
         GridOptions options = {.rule = GRID_LOG, .bits = bits};
-        RoundTrip t = row_new(options, BUCKET);
+        CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
         worst_of_max(values(&t), exp2(true_s(options) - 2));
         for (int64_t c = 0; c < BUCKET; c++)
             values(&t)[c] = bits == 5 ? 4 / 3.0F : c == 100 ? 1.000001F : values(&t)[c];
@@ -260,7 +257,6 @@ TEST(worst_rows_of_powers) {
         double noise = noise_in_theory(&t) / norm_squared(&t);
         assert_near(noise / found[bits], 1, 0.01);
         assert_true(noise <= grid_omega(options, BUCKET));
-        round_trip_clear(&t);
     }
 }
 
@@ -271,13 +267,12 @@ TEST(no_row_is_above_omega) {
         for (int i = 0; i < 6 * USUAL; i++) {
             if (options.nearest || options.bf16 || options.rule == GRID_MEAN)
                 continue;
-            RoundTrip t = row_new(options, columns[i / USUAL]);
+            CLEARED(round_trip_clear) RoundTrip t = row_new(options, columns[i / USUAL]);
             round_trip_fill(&t, (Kind)(i % USUAL), 0, i);
             row_ready(&t);
             double step = step_sent(&t, 0), most = grid_omega(options, t.shape.columns);
             assert_true(noise_in_theory(&t) <=
                         most * norm_squared(&t) * (1 + 1e-6) + 1e-4 * step * step);
-            round_trip_clear(&t);
         }
 }
 
@@ -334,11 +329,10 @@ static const struct {
 enum { USUAL_GRIDS = sizeof usual / sizeof *usual };
 
 static double relative_noise(const float *x, GridOptions options) {
-    RoundTrip t = row_new(options, BUCKET);
+    CLEARED(round_trip_clear) RoundTrip t = row_new(options, BUCKET);
     memcpy(values(&t), x, BUCKET * sizeof *x);
     row_ready(&t);
     double noise = noise_in_theory(&t) / norm_squared(&t);
-    round_trip_clear(&t);
     return noise;
 }
 
@@ -368,12 +362,12 @@ TEST(more_bits_of_powers_are_not_less_noise) {
     int buckets = test_turns(UNDER_SANITIZERS(10, 200), 4000);
     for (int row = 0; row < buckets; row++)
         for (int i = 0; i < 4; i++) {
+            CLEARED(round_trip_clear)
             RoundTrip t = row_new((GridOptions){GRID_LOG, bits[i], false, true}, BUCKET);
             for (int64_t c = 0; c < BUCKET; c++)
                 values(&t)[c] = (float)drawn(NORMAL, row, c);
             row_ready(&t);
             noise[i] += draw_many(&t, 4, error) / norm_squared(&t) / buckets;
-            round_trip_clear(&t);
         }
     for (int i = 0; STATISTICS && i < 4; i++) {
         print_message("log, %d bits: %.4f of the square of normal values\n", bits[i], noise[i]);

@@ -42,6 +42,7 @@ TEST(means_and_variances_hold) {
     for (Kind kind = 0; kind < USUAL; kind++)
         for (int w = 0; w < KNOWN; w++)
             for (int bf16 = 0; bf16 < 2; bf16++) {
+                CLEARED(round_trip_clear)
                 RoundTrip t = round_trip_new(TIMES, ELEMENTS, bf16, known[w]);
                 for (int64_t r = 0; r < TIMES; r++)
                     if (r == 0)
@@ -58,12 +59,11 @@ TEST(means_and_variances_hold) {
                 // offset
                 if (known[w] < 16 || kind != OFFSET)
                     assert_near(squares.found / squares.theory, 1, 0.02 * sqrt(2000.0 / TIMES));
-                round_trip_clear(&t);
             }
 }
 
 TEST(variance_of_random_rows_is_a_sixth) {
-    RoundTrip t = round_trip_new(400, ELEMENTS, false, 8);
+    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(400, ELEMENTS, false, 8);
     for (int64_t r = 0; r < t.shape.rows; r++)
         round_trip_fill(&t, GAUSS, r, r);
     round_trip_ready(&t);
@@ -77,7 +77,6 @@ TEST(variance_of_random_rows_is_a_sixth) {
         }
     // of 102,400 squares with mean 1/6 and deviation 0.2
     assert_near(sum / (double)(t.shape.rows * ELEMENTS), 1 / 6.0, 0.02 / 6);
-    round_trip_clear(&t);
 }
 
 // ---- what holds for every row
@@ -111,7 +110,7 @@ static void check_row(const RoundTrip *t, int64_t k) {
 TEST(ends_are_exact_and_errors_below_a_step) {
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
-            RoundTrip t = round_trip_new(40 * KINDS, 61, bf16, known[w]);
+            CLEARED(round_trip_clear) RoundTrip t = round_trip_new(40 * KINDS, 61, bf16, known[w]);
             for (int64_t r = 0; r < t.shape.rows; r++)
                 round_trip_fill(&t, (Kind)(r % KINDS), r, r);
             round_trip_ready(&t);
@@ -119,7 +118,6 @@ TEST(ends_are_exact_and_errors_below_a_step) {
             round_trip_decode(&t);
             for (int64_t k = 0; k < t.shape.rows; k++)
                 check_row(&t, k);
-            round_trip_clear(&t);
         }
 }
 
@@ -127,7 +125,7 @@ TEST(constant_rows_are_exact) {
     static const float constant[] = {0, -0.0F, 1.5F, -3, 0x1p-130F, 1e30F, 3.14159F, -1e-7F};
     for (int w = 0; w < KNOWN; w++)
         for (int bf16 = 0; bf16 < 2; bf16++) {
-            RoundTrip t = round_trip_new(8, 37, bf16, known[w]);
+            CLEARED(round_trip_clear) RoundTrip t = round_trip_new(8, 37, bf16, known[w]);
             for (int64_t i = 0; i < 8 * 37; i++)
                 floats(t.source.x)[i / 37 * t.source.x.stride + i % 37] = constant[i / 37];
             round_trip_ready(&t);
@@ -139,7 +137,6 @@ TEST(constant_rows_are_exact) {
                     for (int64_t c = 0; c < 37; c++)
                         assert_true(landed(&t, k)[c] == constant[k]);
                 }
-            round_trip_clear(&t);
         }
 }
 
@@ -147,7 +144,7 @@ TEST(constant_rows_are_exact) {
 // more than the largest code.
 TEST(largest_value_never_wraps) {
     enum { ROWS = 1000 };
-    RoundTrip t = round_trip_new(ROWS, 8, false, 8);
+    CLEARED(round_trip_clear) RoundTrip t = round_trip_new(ROWS, 8, false, 8);
     int64_t gid = 0, column = 0;
     while (random_uniform16(t.source.random, gid, t.source.peer, column) < 1 - 0x1p-16F) {
         column = (column + 1) % 8;
@@ -162,7 +159,6 @@ TEST(largest_value_never_wraps) {
     round_trip_decode(&t);
     for (int64_t k = 0; k < ROWS; k++)
         assert_true(landed(&t, k)[column] >= sent(&t, k)[column]);
-    round_trip_clear(&t);
 }
 
 // Integers from 0 to the largest code are their own codes, whatever the rounding.
@@ -170,6 +166,7 @@ TEST(codes_come_back) {
     RandomKey key = random_key(4, RANDOM_FEATURES, 0, 0, 0);
     for (int w = 0; w < KNOWN; w++)
         for (int64_t columns = 2; columns < UNDER_SANITIZERS(70, 300); columns++) {
+            CLEARED(round_trip_clear)
             RoundTrip t = round_trip_new(3, columns, columns % 2 == 0 && known[w] <= 8, known[w]);
             for (int64_t r = 0; r < 3; r++)
                 for (int64_t c = 0; c < columns; c++)
@@ -184,6 +181,5 @@ TEST(codes_come_back) {
             round_trip_decode(&t);
             for (int64_t k = 0; k < 3; k++)
                 assert_memory_equal(landed(&t, k), sent(&t, k), (size_t)columns * sizeof(float));
-            round_trip_clear(&t);
         }
 }

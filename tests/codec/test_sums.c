@@ -34,7 +34,7 @@ static void scene_init(Scene *scene) {
 
 // What a reader gets of the listed rows: [count, COLUMNS].
 static Rows through(const Codec *codec, MessageSource source, const int32_t *row, int64_t count) {
-    Widths widths = {0};
+    CLEARED(widths_clear) Widths widths = {0};
     widths_alloc(&widths, &(Allocator){.backend = device()}, count);
     widths_fill(&widths, 4);
     MessageLayout shape = {.rows = count, .columns = COLUMNS, .values = integer_values(true)};
@@ -48,7 +48,6 @@ static Rows through(const Codec *codec, MessageSource source, const int32_t *row
     assert_int_equal(bad, 0);
     codec->decode(device(), landed, 0, &shape, on_device(message), NULL);
     memory_free(message);
-    widths_clear(&widths);
     return landed;
 }
 

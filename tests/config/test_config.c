@@ -286,7 +286,7 @@ TEST(defaults_fit_their_keys) {
     Config config;
     config_set_defaults(&config);
     for (int i = 0; i < config_key_count; i++) {
-        JsonWriter writer;
+        CLEARED(json_writer_clear) JsonWriter writer = {0};
         json_writer_init(&writer, false);
         config_put(&writer, NULL, &config, &config_keys[i]);
         double wrote = strtod(writer.text, NULL), said = strtod(config_keys[i].standard, NULL);
@@ -294,7 +294,6 @@ TEST(defaults_fit_their_keys) {
             assert_true(wrote == said);
         else
             assert_string_equal(writer.text, config_keys[i].standard);
-        json_writer_clear(&writer);
     }
 }
 
@@ -327,7 +326,7 @@ static void keep(void *context, const char *sentence) { snprintf(context, 256, "
 
 TEST(long_values_are_reported_where_they_differ) {
     Config config;
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     char reported[256] = "", *tail;
     config_set_defaults(&config);
     config.model.hidden.count = CONFIG_LIST;
@@ -342,7 +341,6 @@ TEST(long_values_are_reported_where_they_differ) {
     assert_non_null(tail = strstr(reported, "16], is "));
     assert_non_null(strstr(tail, "60017]"));
     json_free(was);
-    json_writer_clear(&writer);
 }
 
 // "period" is a key that no mode sets.

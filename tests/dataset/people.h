@@ -63,7 +63,7 @@ static bool same_bytes(const void *a, const void *b, size_t bytes) {
 // The base's node of each node: where ids are numbers, cites_ids.npy has them.
 static int64_t *base_nodes(const Dataset *d, const char **apart) {
     int64_t *ids = NULL, *node = calloc((size_t)d->nodes, sizeof *node);
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     if (d->ids.number == NULL || d->ids.count != people_base.nodes) {
         for (int64_t i = 0; i < d->nodes; i++)
             node[i] = i;
@@ -79,7 +79,6 @@ static int64_t *base_nodes(const Dataset *d, const char **apart) {
             *apart = "other ids";
     }
     memory_free(ids);
-    npy_clear(&npy);
     return node;
 }
 

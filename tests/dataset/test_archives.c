@@ -45,11 +45,10 @@ static void write_archive(const char *path, bool stored) {
 }
 
 static void assert_array(Npz *npz, int k) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     assert_ok(npz_read(npz, k == 0 ? "a" : "b", &npy, &err));
     assert_int_equal(npy.elements, COUNT);
     assert_true(memcmp(npy.data, made[k] + HEADER, (size_t)COUNT * 4) == 0);
-    npy_clear(&npy);
 }
 
 static double status(const char *key) {

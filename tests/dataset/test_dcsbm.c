@@ -53,10 +53,9 @@ TEST(presets_keep_their_bytes) {
     };
     char hash[33];
     for (size_t i = 0; i < sizeof made_before / sizeof *made_before; i++) {
-        Dataset d = made(made_before[i][0], 1);
+        CLEARED(dataset_clear) Dataset d = made(made_before[i][0], 1);
         dataset_hash(&d, hash);
         assert_string_equal(hash, made_before[i][1]);
-        dataset_clear(&d);
     }
 }
 
@@ -108,7 +107,7 @@ TEST(graphs_have_the_sizes_that_they_name) {
         {"ogbn-arxiv:scale=0.3,features=8", 50802, 694679, 0.55, 13161, 0.66, 0.537, 0.176},
     };
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
-        Dataset d = made(sets[i].name, 1);
+        CLEARED(dataset_clear) Dataset d = made(sets[i].name, 1);
         int64_t *degree = sorted_degrees(&d);
         double mean = (double)d.edges / (double)d.nodes;
         assert_near((double)d.nodes, sets[i].nodes, 1);
@@ -122,26 +121,25 @@ TEST(graphs_have_the_sizes_that_they_name) {
         assert_non_null(strstr(d.origin, sets[i].name));
         assert_non_null(strstr(d.origin, "assumed: "));
         memory_free(degree);
-        dataset_clear(&d);
     }
 }
 
 // The classes of ogbn-arxiv have the sizes of the real set, unless their number is set.
 TEST(classes_have_the_sizes_of_the_set) {
     for (int own = 0; own < 2; own++) {
+        CLEARED(dataset_clear)
         Dataset d = made(own ? "ogbn-arxiv:features=0" : "ogbn-arxiv:features=0,classes=41", 1);
         double count[41] = {0};
         for (int64_t i = 0; i < d.nodes; i++)
             count[d.label[i]]++;
         assert_int_equal(fabs(count[16] - 27321) < 600, own);
         assert_int_equal(fabs(count[12] - 29) < 25, own);
-        dataset_clear(&d);
     }
 }
 
 // Training nodes of ogbn-products are those that are sold most.
 TEST(popular_nodes_are_trained_on) {
-    Dataset d = made("ogbn-products:scale=0.01", 1);
+    CLEARED(dataset_clear) Dataset d = made("ogbn-products:scale=0.01", 1);
     double sum[4] = {0}, count[4] = {0};
     for (int64_t i = 0; i < d.nodes; i++) {
         sum[d.split[i]] += (double)(d.offset[i + 1] - d.offset[i]);
@@ -149,10 +147,10 @@ TEST(popular_nodes_are_trained_on) {
     }
     assert_true(sum[SPLIT_TRAIN] / count[SPLIT_TRAIN] > 1.3 * sum[SPLIT_VAL] / count[SPLIT_VAL]);
     assert_true(sum[SPLIT_VAL] / count[SPLIT_VAL] > 1.3 * sum[SPLIT_TEST] / count[SPLIT_TEST]);
-    dataset_clear(&d);
 }
 
 TEST(only_carriers_have_edges_to_other_blocks) {
+    CLEARED(dataset_clear)
     Dataset d = made("dcsbm:nodes=20000,edges=400000,carriers=0.3,features=0", 1);
     int64_t carriers = 0;
     for (int64_t i = 0; i < d.nodes; i++) {
@@ -164,7 +162,6 @@ TEST(only_carriers_have_edges_to_other_blocks) {
     assert_near((double)carriers / (double)d.nodes, 0.3, 0.02);
     assert_near(homophily(&d), 0.78, 0.02);
     assert_null(d.x);
-    dataset_clear(&d);
 }
 
 // The two labels that come together most: how much more often than by chance.
@@ -185,7 +182,7 @@ static double lift(const Dataset *d) {
 }
 
 TEST(labels_of_a_node_belong_together) {
-    Dataset d = made("yelp-small:scale=0.2,features=8", 1);
+    CLEARED(dataset_clear) Dataset d = made("yelp-small:scale=0.2,features=8", 1);
     assert_true(d.multilabel && d.label == NULL);
     assert_int_equal(d.classes, 100);
     assert_true(lift(&d) > 3);
@@ -194,7 +191,6 @@ TEST(labels_of_a_node_belong_together) {
         some += d.labels[k];
     some /= (double)d.nodes;
     assert_true(some > 4 && some < 20);
-    dataset_clear(&d);
 }
 
 TEST(what_cannot_be_made_is_said) {

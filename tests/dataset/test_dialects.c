@@ -139,7 +139,7 @@ TEST(files_of_nodes) {
     };
     static const char edges[] = "a b\nb c\nc a\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Error err;
         char id[NODE_ID_TEXT];
         test_write_text(test_path("nodes.csv"), cases[i].nodes);
@@ -158,7 +158,6 @@ TEST(files_of_nodes) {
         assert_int_equal(d.features, i < 2); // masks are no features
         if (i == 0)
             assert_memory_equal(d.x, ((float[]){1, 2, 3, 4}), 16);
-        dataset_clear(&d);
     }
 }
 
@@ -181,7 +180,7 @@ TEST(files_under_other_names) {
     };
     static const char edges[] = "a b\nb c\nc a\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Error err;
         char data[128];
         test_write_text(test_path(cases[i].name), cases[i].text);
@@ -192,7 +191,6 @@ TEST(files_under_other_names) {
             fail_msg("%s: '%s'", cases[i].name, loaded ? "was not refused" : err.text);
         if (loaded)
             assert_int_equal(d.features, strcmp(cases[i].key, "nodes") == 0 ? 1 : 2);
-        dataset_clear(&d);
     }
     test_write_text(test_path("e.txt.bz2"), "BZh91AY");
     assert_refused(!format_is_refused(test_path("e.txt.bz2"), &err), EXIT_DATA, "packed by bzip2",

@@ -56,7 +56,7 @@ TEST(what_is_written_opens_again) {
 }
 
 TEST(weights_and_multi_labels_too) {
-    Dataset made, read;
+    CLEARED(dataset_clear) Dataset made = {0}, read = {0};
     const char *folder = test_path("weighted");
     generate(&made, 4);
     made.weight = ALLOC(float, made.edges, "weights");
@@ -73,12 +73,10 @@ TEST(weights_and_multi_labels_too) {
     assert_ok(dataset_write(&made, folder, &err));
     assert_ok(dataset_open(&read, folder, &err));
     assert_same(&made, &read);
-    dataset_clear(&read);
-    dataset_clear(&made);
 }
 
 TEST(steps_on_a_mapped_dataset_copy) {
-    Dataset made, read;
+    CLEARED(dataset_clear) Dataset made = {0}, read = {0};
     ConfigWords steps = {4, {"symmetrize", "binary", "row-normalize", "standardize"}};
     generate(&made, 5);
     assert_ok(dataset_write(&made, test_path("mapped"), &err));
@@ -86,12 +84,10 @@ TEST(steps_on_a_mapped_dataset_copy) {
     assert_ok(dataset_prepare(&made, &steps, 0, 0, &err));
     assert_ok(dataset_prepare(&read, &steps, 0, 0, &err)); // would be SIGSEGV in place
     assert_same(&made, &read);
-    dataset_clear(&made);
-    dataset_clear(&read);
 }
 
 TEST(other_folders_are_left_alone) {
-    Dataset made;
+    CLEARED(dataset_clear) Dataset made = {0};
     generate(&made, 1);
     assert_ok(file_make_folder(test_path("mine"), &err));
     test_write_text(test_path("mine/diary.txt"), "dear diary");
@@ -104,7 +100,6 @@ TEST(other_folders_are_left_alone) {
     assert_refused(dataset_write(&made, test_path("ours"), &err), EXIT_CANNOT_WRITE,
                    "holds notes.md, which does not belong to a dataset");
     assert_true(file_exists(test_path("ours/notes.md")));
-    dataset_clear(&made);
 }
 
 // --- directories written elsewhere
@@ -216,7 +211,7 @@ TEST(a_wrong_manifest_is_refused) {
 // --- hashes
 
 TEST(hashes_are_of_contents) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char first[33], second[33];
     generate(&d, 9);
     dataset_hash(&d, first);
@@ -233,7 +228,6 @@ TEST(hashes_are_of_contents) {
     d.split[3] = (uint8_t)(1 + d.split[3] % 3);
     dataset_hash(&d, second);
     assert_string_not_equal(first, second);
-    dataset_clear(&d);
 }
 
 TEST(sources_are_hashed_by_content_and_steps) {

@@ -77,24 +77,22 @@ TEST(ogb_sets_by_sales_rank_have_both_directions) {
 }
 
 TEST(other_ogb_sets_are_directed) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(load(&d, ogb_set("time"), &err));
     assert_int_equal(d.edges, 3);
     ASSERT_INTS(d.target, 1, 1, 3);
     ASSERT_INTS(d.label, 0, 2, -1, 1);
     assert_int_equal(d.split[2], SPLIT_NONE);
-    dataset_clear(&d);
 }
 
 TEST(ogb_labels_of_several_columns_are_multilabel) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const char *folder = ogb_set("time");
     write_gz(folder, "raw/node-label.csv.gz", "0,1,0\n1,1,0\n0,0,0\n1.0,0,1\n");
     assert_ok(load(&d, folder, &err));
     assert_true(d.multilabel);
     assert_int_equal(d.classes, 3);
     assert_memory_equal(d.labels, ((uint8_t[]){0, 1, 0, 1, 1, 0, 0, 0, 0, 1, 0, 1}), 12);
-    dataset_clear(&d);
 }
 
 TEST(every_defect_of_an_ogb_set_is_named) {
@@ -255,13 +253,12 @@ TEST(graphsaint_classes_go_by_their_keys) {
 }
 
 TEST(graphsaint_lists_are_multilabel) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     const char *lists = "{\"2\": [0, 0,1], \"0\": [1,0,0], \"3\": [1, 1, 1], \"1\": [0,0,0]}";
     assert_ok(load(&d, graphsaint_set(lists, good_roles), &err));
     assert_path(&d);
     assert_true(d.multilabel);
     assert_memory_equal(d.labels, ((uint8_t[]){1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1}), 12);
-    dataset_clear(&d);
 }
 
 TEST(every_defect_of_a_graphsaint_set_is_named) {
@@ -355,7 +352,7 @@ TEST(many_blocks_are_read_in_order) {
 // The last: what it takes is above all that was taken before.
 TEST(the_memory_of_a_matrix_is_foreseen) {
     enum { ENTRIES = 1000000, ROWS = 100000 };
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     FILE *file = fopen(test_path("large.mtx"), "w");
     assert_non_null(file);
     fprintf(file, "%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n", ROWS, ROWS,
@@ -364,5 +361,4 @@ TEST(the_memory_of_a_matrix_is_foreseen) {
         fprintf(file, "%d %d 0.5\n", (int)(e * 7919 % ROWS) + 1, (int)(e % 1000) + 1);
     fclose(file);
     load_as_planned(&d, test_path("large.mtx"));
-    dataset_clear(&d);
 }

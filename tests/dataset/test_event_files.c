@@ -118,7 +118,7 @@ TEST(a_mistake_in_a_binary_stream_has_its_byte) {
 TEST(deletions_are_skipped_if_that_is_said) {
     const char *settings[2] = {NULL, "stream.strict=false"};
     char path[600], one[33], two[33];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Config config;
     write_text("skip.events", BEGIN "+h 1 2 3\n-v 4\n-v 2\n");
     snprintf(path, sizeof path, "data.path=%s", test_path("skip.events"));
@@ -132,7 +132,6 @@ TEST(deletions_are_skipped_if_that_is_said) {
     assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.nodes, 1);
     assert_non_null(strstr(d.warnings.text, "1 deletion of what was not there, skipped"));
-    dataset_clear(&d);
 }
 
 // ---- data.nodes
@@ -146,7 +145,7 @@ static Config beside(const char *name, const Array *array, int count) {
 
 TEST(nodes_are_joined_by_id) {
     Array a[3];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 40, 6, 5, 9, 7);
     SET_FLOATS(&a[1], "x", 1, 2, 3, 4, 5);
@@ -157,7 +156,6 @@ TEST(nodes_are_joined_by_id) {
     assert_memory_equal(d.x, ((float[]){3, 5, 4, 1}), sizeof(float[4]));
     assert_memory_equal(d.split, "\0\0\1\1", 4);
     assert_non_null(strstr(d.warnings.text, "1 row in nodes.npz of a node that is not in the"));
-    dataset_clear(&d);
 }
 
 TEST(nodes_without_ids_ascend) {
@@ -182,7 +180,7 @@ TEST(nodes_without_ids_ascend) {
 TEST(other_keys_replace_what_is_joined) {
     const float x[4] = {9, 8, 7, 6};
     Array a[3], splits[3];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     write_text("s.events", stream);
     SET_INTS(&a[0], "ids", 5, 7, 9, 40);
     SET_FLOATS(&a[1], "x", 1, 2, 3, 4);
@@ -199,12 +197,11 @@ TEST(other_keys_replace_what_is_joined) {
     assert_ok(dataset_load(&d, &config, &err));
     assert_memory_equal(d.x, x, sizeof x);
     assert_memory_equal(d.split, "\0\3\2\1", 4);
-    dataset_clear(&d);
 }
 
 TEST(ids_of_formats_without_ids_are_nodes) {
     Array a[2];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     write_text("g.hgr", "1 2\n1 2\n");
     SET_INTS(&a[0], "ids", 1, 0);
     SET_FLOATS(&a[1], "x", 1, 2);
@@ -212,7 +209,6 @@ TEST(ids_of_formats_without_ids_are_nodes) {
     Config config = beside("g.hgr", a, 2);
     assert_ok(dataset_load(&d, &config, &err));
     assert_true(d.x[0] == 2 && d.x[1] == 1);
-    dataset_clear(&d);
 }
 
 // ---- the plan
@@ -234,7 +230,7 @@ TEST(the_memory_is_foreseen) {
 #ifdef __SANITIZE_ADDRESS__
     skip(); // its own memory is resident, too
 #endif
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     MemoryForecast forecast = {0};
     Config config = config_of("large.events");
     write_large("large.events");
@@ -243,5 +239,4 @@ TEST(the_memory_is_foreseen) {
     assert_ok(dataset_load(&d, &config, &err));
     assert_foreseen("a stream", (double)forecast_total(&forecast), status("VmHWM:") - before,
                     3 /* lists that grow may leave many blocks behind, but mostly do not */);
-    dataset_clear(&d);
 }

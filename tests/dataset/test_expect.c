@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 static bool read_npy(const char *path, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     int64_t *integers = NULL;
     float *floats = NULL;
     if (!npy_read(&npy, path, err))
@@ -22,7 +22,6 @@ static bool read_npy(const char *path, Error *err) {
                                    : npy_to_int64(&npy, &integers, err);
     memory_free(integers);
     memory_free(floats);
-    npy_clear(&npy);
     return ok;
 }
 
@@ -30,9 +29,8 @@ static bool read_npz(const char *path, Error *err) {
     Npz *npz = npz_open(path, err);
     bool ok = npz != NULL;
     for (int i = 0; ok && i < npz_count(npz); i++) {
-        Npy npy;
+        CLEARED(npy_clear) Npy npy = {0};
         ok = npz_read(npz, npz_key(npz, i), &npy, err);
-        npy_clear(&npy);
     }
     npz_close(npz);
     return ok;
@@ -244,7 +242,8 @@ TEST(all_formats_hold_the_same_graph) {
                                         "graphsaint_multi",     "mtx/mini_pattern_sym.mtx",
                                         "mtx/mini_int_gen.mtx", "mtx/mini_real_gen.mtx"};
     const char *folder = data_folder_or_skip("one graph in every format");
-    Dataset first = {0}, d;
+    CLEARED(dataset_clear) Dataset first = {0};
+    Dataset d;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Config config = {.data.undirected = strncmp(names[i], "snap", 4) == 0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/%s", folder, names[i]);
@@ -262,14 +261,14 @@ TEST(all_formats_hold_the_same_graph) {
             first = d;
         }
     }
-    dataset_clear(&first);
 }
 
 // The same 40 hyperedges of 64 nodes come out of every file; weights where fmt says so.
 TEST(all_hypergraphs_are_the_same) {
     static const char *const names[] = {"mini", "mini1", "mini10", "mini11", "mini_space"};
     const char *folder = data_folder_or_skip("one hypergraph in every kind of hgr");
-    Dataset first = {0}, d;
+    CLEARED(dataset_clear) Dataset first = {0};
+    Dataset d;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Config config = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s/formats/hmetis/%s.hgr", folder,
@@ -287,5 +286,4 @@ TEST(all_hypergraphs_are_the_same) {
             first = d;
         }
     }
-    dataset_clear(&first);
 }

@@ -22,7 +22,7 @@ static const char *write_graph(const GraphFile *file, const char *name) {
 TEST(a_sound_npz_is_read) {
     for (int method = 0; method <= 8; method += 8) {
         GraphFile file;
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         graph_file_init(&file);
         file.method = method;
         assert_ok(load(&d, write_graph(&file, "sound.npz"), &err));
@@ -39,7 +39,6 @@ TEST(a_sound_npz_is_read) {
         assert_memory_equal(d.split, "\1\2\3\3", 4);
         assert_string_equal(d.warnings.text, "");
         assert_true(dataset_is_symmetric(&d));
-        dataset_clear(&d);
     }
 }
 
@@ -166,7 +165,7 @@ TEST(every_defect_of_an_npz_is_named) {
 
 TEST(weights_are_kept) {
     GraphFile file;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     graph_file_init(&file);
     INTS(&file, ADJ_INDICES, "adj_indices", 1, 2, 0, 3, 1, 2);
     FLOATS(&file, ADJ_DATA, "adj_data", 1, 2, 3, 4, 5, 6);
@@ -175,7 +174,6 @@ TEST(weights_are_kept) {
     assert_non_null(d.weight);
     assert_memory_equal(d.weight, sorted, sizeof sorted);
     assert_false(dataset_is_symmetric(&d));
-    dataset_clear(&d);
 }
 
 TEST(multi_labels_and_dense_features) {
@@ -328,7 +326,7 @@ TEST(splits_may_lie_in_another_npz) {
 }
 
 TEST(what_is_not_there_is_said) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_refused(load(&d, "/no/such/graph.npz", &err), EXIT_NO_INPUT, "graph.npz");
     test_write_text(test_path("graph.unknown"), "x");
     assert_refused(
@@ -340,5 +338,4 @@ TEST(what_is_not_there_is_said) {
     strcpy(config.data.format, "edges"); // named, so the extension does not matter
     test_write_text(test_path("graph.unknown"), "0 1\n");
     assert_ok(dataset_load(&d, &config, &err));
-    dataset_clear(&d);
 }

@@ -24,7 +24,7 @@ TEST(the_seed_decides_and_threads_do_not) {
 }
 
 TEST(edges_are_sound) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "tiny", 5, 2, hash);
     assert_true(dataset_is_symmetric(&d));
@@ -33,13 +33,12 @@ TEST(edges_are_sound) {
             assert_true(d.target[e] != i);                                  // no loops
             assert_true(e == d.offset[i] || d.target[e - 1] < d.target[e]); // none twice
         }
-    dataset_clear(&d);
 }
 
 // The small look-alike of Reddit: sizes, the shares of its split, neighbours of the same class,
 // degrees spread like a lognormal of sigma 1.
 TEST(reddit_small_is_what_it_says) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "reddit-small", 1, 2, hash);
     assert_int_equal(d.nodes, 23000);
@@ -63,13 +62,12 @@ TEST(reddit_small_is_what_it_says) {
     double homophily = (double)alike / (double)d.edges;
     assert_in_range((int)(100 * homophily), 70, 92); // Reddit: 78
     assert_true(largest > 5 * d.edges / d.nodes);
-    dataset_clear(&d);
 }
 
 // The recipe's communities are not stored, but here each is one class without label noise, so a
 // node's label is its community, and boundary nodes show in the edges.
 TEST(only_carriers_leave_their_community) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d,
              "planted:nodes=8000,edges=160000,features=0,classes=20,communities=20,visitors=0,"
@@ -90,12 +88,11 @@ TEST(only_carriers_leave_their_community) {
     // Facing groups hold about 0.5 * 400 / 19 nodes, so few carriers are without an edge.
     assert_near((double)leaving / (double)d.nodes, 0.5, 0.05);
     assert_null(d.x);
-    dataset_clear(&d);
 }
 
 // x = signal * class mean + noise of deviation 1, so deviation 1 is left without the class mean.
 TEST(features_are_means_and_noise) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "planted:nodes=4000,edges=40000,features=8,classes=4,communities=8,signal=2", 3, 2,
              hash);
@@ -115,7 +112,6 @@ TEST(features_are_means_and_noise) {
     }
     assert_near(within / 32000, 1, 0.03 /* 3.8 standard errors */);
     assert_in_range((int)(100 * between / 32), 150, 900); // 400 expected of 32 squares of 2 normals
-    dataset_clear(&d);
 }
 
 TEST(wrong_names_and_numbers_are_refused) {

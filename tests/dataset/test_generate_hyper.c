@@ -39,7 +39,7 @@ static int64_t (*count_classes(const Dataset *d))[8] {
 
 // Here every class is a community, and the pins abroad of a hyperedge are spread over seven.
 TEST(pins_are_as_pure_as_said) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d,
              "hyper-planted:nodes=8000,hyperedges=2000,communities=8,classes=8,arity=20,"
@@ -58,11 +58,10 @@ TEST(pins_are_as_pure_as_said) {
     for (int k = 0; k < 8; k++) // 250 +- 15 expected
         assert_in_range(homes[k], 170, 330);
     memory_free(count);
-    dataset_clear(&d);
 }
 
 TEST(arities_are_uniform) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "hyper-planted:nodes=9000,hyperedges=7000,arity=5", 2, 2, hash);
     int64_t *size = ALLOC(int64_t, d.hyperedges, "sizes"), seen[9] = {0};
@@ -75,11 +74,10 @@ TEST(arities_are_uniform) {
     for (int a = 2; a <= 8; a++)
         assert_near((double)seen[a], 1000, 150 /* 5 standard errors */);
     memory_free(size);
-    dataset_clear(&d);
 }
 
 TEST(splits_are_halves_and_quarters) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "hyper-planted", 3, 2, hash);
     int64_t split[4] = {0};
@@ -90,7 +88,6 @@ TEST(splits_are_halves_and_quarters) {
     assert_near((double)split[SPLIT_TEST], 5000, 310);
     assert_int_equal(d.features, 64);
     assert_int_equal(d.classes, 8);
-    dataset_clear(&d);
 }
 
 static int64_t sum_of_degrees(const Dataset *d, int64_t begin, int64_t end) {
@@ -98,7 +95,7 @@ static int64_t sum_of_degrees(const Dataset *d, int64_t begin, int64_t end) {
 }
 
 TEST(zipf_hypergraphs_follow_their_law) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "hyper-zipf:vertices=50000,hyperedges=60000,s=2,most=50", 1, 2, hash);
     assert_null(d.x);
@@ -117,7 +114,6 @@ TEST(zipf_hypergraphs_follow_their_law) {
     double near = (double)sum_of_degrees(&d, 199, 399), far = (double)sum_of_degrees(&d, 399, 799);
     assert_near(near / far, 1, 0.05 /* 5 standard errors of 17,000 pins; pins are distinct */);
     memory_free(size);
-    dataset_clear(&d);
 }
 
 TEST(wrong_values_are_refused) {
@@ -138,10 +134,9 @@ TEST(wrong_values_are_refused) {
 
 // More pins than nodes are wanted: hyperedges stay smaller.
 TEST(small_hypergraphs_can_be_made) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char hash[33];
     generate(&d, "hyper-planted:nodes=3,hyperedges=40,communities=1,classes=1,arity=9,purity=1", 1,
              2, hash);
     assert_in_range(d.edges, 40 * 2, 40 * 3);
-    dataset_clear(&d);
 }

@@ -9,7 +9,7 @@
 static const char *const seven = "4 7\n1 2 3 4\n3 4 5 6\n5 6 7\n1 2\n";
 
 TEST(uncovered_nodes_get_singletons) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "s.hgr", "1 4 1\n5 2 4\n"); // 1 and 3 are uncovered
     apply(&d, "singletons:uncovered");
     assert_int_equal(d.hyperedges, 3);
@@ -18,17 +18,15 @@ TEST(uncovered_nodes_get_singletons) {
                 d.hyperedge_weight[2] == 1);
     apply(&d, "singletons:uncovered"); // nothing is left to do
     assert_int_equal(d.hyperedges, 3);
-    dataset_clear(&d);
 }
 
 TEST(all_nodes_get_singletons) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "a.pins", "0 0 s\n1 0 t\n");
     apply(&d, "singletons:all");
     assert_int_equal(d.hyperedges, 3);
     ASSERT_INTS(d.target, 0, 1, 0, 2);
     assert_memory_equal(d.pin_role, "\1\3\2\3", 4);
-    dataset_clear(&d);
 }
 
 static float weight_between(const Dataset *d, int64_t i, int32_t j) {
@@ -39,7 +37,7 @@ static float weight_between(const Dataset *d, int64_t i, int32_t j) {
 }
 
 TEST(cliques_are_13_edges) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "seven.hgr", seven);
     assert_int_equal(d.edges, 13);
     apply(&d, "clique");
@@ -53,12 +51,11 @@ TEST(cliques_are_13_edges) {
     assert_near(weight_between(&d, 4, 5), 5.0 / 6, 1e-7);
     assert_near(weight_between(&d, 0, 1), 4.0 / 3, 1e-7);
     assert_true(weight_between(&d, 0, 6) == -1);
-    dataset_clear(&d);
 }
 
 // A hyperedge adds its weight to what each target reads: 0, 1 -> 2 halves it, 0 -> 1 has it all.
 TEST(directed_cliques_lead_to_targets) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "dc.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     apply(&d, "clique");
     assert_int_equal(d.edges, 3);
@@ -67,11 +64,10 @@ TEST(directed_cliques_lead_to_targets) {
     assert_true(weight_between(&d, 1, 2) == 3);
     assert_null(d.pin_role);
     assert_null(d.hyperedge_weight);
-    dataset_clear(&d);
 }
 
 TEST(cliques_of_pairs_are_the_graph) {
-    Dataset d, graph;
+    CLEARED(dataset_clear) Dataset d = {0}, graph = {0};
     load_text(&d, "pairs.hgr", "4 5\n1 2\n2 3\n5 3\n4 1\n");
     load_text(&graph, "pairs.txt", "0 1\n1 0\n1 2\n2 1\n4 2\n2 4\n3 0\n0 3\n");
     apply(&d, "clique");
@@ -79,12 +75,10 @@ TEST(cliques_of_pairs_are_the_graph) {
     dataset_hash(&d, one);
     dataset_hash(&graph, two);
     assert_string_equal(one, two);
-    dataset_clear(&d);
-    dataset_clear(&graph);
 }
 
 TEST(the_star_has_a_node_for_each_hyperedge) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "star.hgr", seven);
     apply(&d, "random:2");
     float was[14];
@@ -104,22 +98,20 @@ TEST(the_star_has_a_node_for_each_hyperedge) {
     assert_memory_equal(d.split, "\0\0\0\0\0\0\3\0\0\0\0", 11);
     assert_int_equal(weight_between(&d, 7, 3), 1); // hyperedge 0 and its last pin
     assert_int_equal(weight_between(&d, 10, 1), 1);
-    dataset_clear(&d);
 }
 
 TEST(a_directed_star_passes_through) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "ds.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     apply(&d, "star");
     assert_int_equal(d.edges, 4);
     assert_true(weight_between(&d, 0, 3) == 6 && weight_between(&d, 1, 3) == 6);
     assert_true(weight_between(&d, 3, 1) == 6 && weight_between(&d, 3, 2) == 6);
     assert_true(weight_between(&d, 3, 0) == -1 && weight_between(&d, 2, 3) == -1);
-    dataset_clear(&d);
 }
 
 TEST(a_hypergraph_without_edges_is_a_graph) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "none.pins", "0 0 6 s\n1 0 6 b\n2 0 6 t\n");
     d.node_weight = ALLOC(int32_t, 3, "test");
     apply(&d, "drop-edges");
@@ -127,11 +119,10 @@ TEST(a_hypergraph_without_edges_is_a_graph) {
     assert_true(d.hyperedges == 0 && d.edges == 0 && d.offset[3] == 0);
     assert_true(d.pin_role == NULL && d.hyperedge_weight == NULL && d.node_weight == NULL);
     apply(&d, "symmetrize"); // a step for graphs
-    dataset_clear(&d);
 }
 
 TEST(degrees_are_of_roles) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "deg.pins", "0 0 s\n0 1 s\n1 0 t\n1 1 b\n");
     apply(&d, "degree");
     const float in[2] = {0, 2}, out[2] = {2, 1};
@@ -139,13 +130,12 @@ TEST(degrees_are_of_roles) {
         assert_near(d.x[18 * i + 16], log1p(in[i]), 1e-6 /* one rounding */);
         assert_near(d.x[18 * i + 17], log1p(out[i]), 1e-6);
     }
-    dataset_clear(&d);
 }
 
 TEST(steps_know_what_they_are_for) {
     static const char *const of_graphs[] = {"symmetrize", "drop-loops", "drop-duplicates"};
     static const char *const of_hypergraphs[] = {"singletons:all", "clique", "star"};
-    Dataset d, graph;
+    CLEARED(dataset_clear) Dataset d = {0}, graph = {0};
     load_text(&d, "x.hgr", seven);
     load_text(&graph, "x.txt", "0 1\n");
     for (int i = 0; i < 3; i++) {
@@ -158,14 +148,12 @@ TEST(steps_know_what_they_are_for) {
                    "neither singletons:uncovered");
     ConfigWords both = {2, {"clique", "symmetrize"}};
     assert_ok(dataset_prepare(&d, &both, 0, 0, &err));
-    dataset_clear(&d);
-    dataset_clear(&graph);
 }
 
 // 3000 nodes in one hyperedge: 8,997,000 edges of 8 bytes do not fit into 0.01 GiB.
 TEST(what_does_not_fit_is_counted) {
     static char text[32000] = "1 3000\n";
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     size_t used = strlen(text);
     for (int i = 1; i <= 3000; i++)
         used += (size_t)snprintf(text + used, sizeof text - used, "%d ", i);
@@ -175,5 +163,4 @@ TEST(what_does_not_fit_is_counted) {
     assert_refused(prepare(&d, "star", 1e-5, &err), EXIT_MEMORY, "6000 edges");
     apply(&d, "clique");
     assert_int_equal(d.edges, 8997000);
-    dataset_clear(&d);
 }

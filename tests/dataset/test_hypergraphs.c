@@ -7,7 +7,7 @@
 // --- what readers leave
 
 TEST(pins_are_sorted_and_merged) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "m.pins", "1 1 s\n0 1 t\n0 0 s\n1 0 b\n0 1 s\n1 1 s\n");
     assert_int_equal(d.nodes, 2);
     assert_int_equal(d.hyperedges, 2);
@@ -16,11 +16,10 @@ TEST(pins_are_sorted_and_merged) {
     assert_memory_equal(d.pin_role, "\1\3\3\1", 4); // 0 in 1: listed as source and as target
     assert_non_null(strstr(d.warnings.text, "2 pins listed again in the same hyperedge"));
     assert_false(dataset_is_symmetric(&d));
-    dataset_clear(&d);
 }
 
 TEST(what_no_node_reads_is_dropped) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "t.pins", "0 0 s\n1 0 s\n1 1 t\n2 2 s\n2 2 t\n2 3 s\n");
     assert_int_equal(d.hyperedges, 4); // ids stay
     assert_int_equal(d.edges, 2);
@@ -28,14 +27,12 @@ TEST(what_no_node_reads_is_dropped) {
     assert_memory_equal(d.pin_role, "\2\3", 2); // without sources: kept
     assert_non_null(strstr(d.warnings.text, "2 hyperedges without a target"));
     assert_non_null(strstr(d.warnings.text, "1 node in no hyperedge"));
-    dataset_clear(&d);
 }
 
 TEST(nodes_that_are_sources_only_are_counted) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "s.pins", "0 0 s\n1 0 t\n2 0 s\n2 1 b\n");
     assert_non_null(strstr(d.warnings.text, "1 node a target of no hyperedge"));
-    dataset_clear(&d);
 }
 
 TEST(arrays_that_say_nothing_are_dropped) {
@@ -56,23 +53,21 @@ TEST(arrays_that_say_nothing_are_dropped) {
 }
 
 TEST(more_lines_are_a_warning) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "more.hgr", "1 3\n1 2 3\n\n% c\n2 3\n1\n");
     assert_non_null(strstr(d.warnings.text, "more.hgr:5: more lines than the header announces; 2"));
-    dataset_clear(&d);
 }
 
 TEST(nodes_in_no_hyperedge_are_named) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "u.hgr", "1 5\n1 2 3\n");
     assert_non_null(strstr(d.warnings.text, "2 nodes in no hyperedge"));
     assert_non_null(strstr(d.warnings.text, "singletons:uncovered"));
     assert_null(strstr(d.warnings.text, "self-loop"));
-    dataset_clear(&d);
 }
 
 TEST(every_defect_is_named) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     load_text(&d, "c.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
     d.node_weight = ALLOC(int32_t, 2, "test");
     const struct {
@@ -104,7 +99,6 @@ TEST(every_defect_is_named) {
         memcpy(cases[i].place, was, cases[i].bytes);
     }
     assert_ok(dataset_check(&d, "c", &err));
-    dataset_clear(&d);
 }
 
 // Large enough that their arrays outweigh all that the tests before took.
@@ -122,7 +116,7 @@ TEST(the_memory_is_foreseen) {
         }
         test_write(test_path(names[kind]), text, used);
         memory_free(text);
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Config config = {0};
         MemoryForecast forecast = {0};
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path(names[kind]));
@@ -131,14 +125,13 @@ TEST(the_memory_is_foreseen) {
         assert_ok(dataset_load(&d, &config, &err));
         assert_true(memory_peak() - before > 7000000); // of the load
         assert_true(forecast_total(&forecast) >= memory_peak() - before);
-        dataset_clear(&d);
     }
 }
 
 // --- our directory, the hash
 
 TEST(a_directory_keeps_everything) {
-    Dataset made, read;
+    CLEARED(dataset_clear) Dataset made = {0}, read = {0};
     char one[33], two[33];
     load_text(&made, "d.pins", "0 0 2 s\n1 0 2 t\n2 0 2 b\n2 1 0 b\n");
     made.node_weight = ALLOC(int32_t, 3, "test");
@@ -157,8 +150,6 @@ TEST(a_directory_keeps_everything) {
     dataset_hash(&made, one);
     dataset_hash(&read, two);
     assert_string_equal(one, two);
-    dataset_clear(&made);
-    dataset_clear(&read);
 }
 
 // Arrays behind one of odd length are copied when the file is opened; steps must not free them.
@@ -171,7 +162,7 @@ TEST(a_directory_in_odd_order_opens) {
                                     {"edge_target", TENSOR_I32, 1, {2}, target},
                                     {"hyperedge_weight", TENSOR_F32, 1, {1}, weight}};
     char path[1200];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(file_make_folder(test_path("odd"), &err));
     snprintf(path, sizeof path, "%s/dataset.safetensors", test_path("odd"));
     assert_ok(tensors_write(path, arrays, 4, NULL, false, &err));
@@ -181,7 +172,6 @@ TEST(a_directory_in_odd_order_opens) {
     assert_ok(dataset_open(&d, test_path("odd"), &err));
     apply(&d, "singletons:uncovered");
     assert_true(d.hyperedge_weight[0] == 3 && d.hyperedge_weight[1] == 1);
-    dataset_clear(&d);
 }
 
 TEST(the_manifest_describes_a_hypergraph) {
@@ -211,7 +201,7 @@ TEST(the_manifest_describes_a_hypergraph) {
 }
 
 TEST(every_array_is_hashed) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     char first[33], now[33];
     load_text(&d, "h.pins", "0 0 2 s\n1 0 2 t\n1 1 3 b\n");
     d.node_weight = ALLOC(int32_t, 2, "test");
@@ -230,7 +220,6 @@ TEST(every_array_is_hashed) {
     d.hyperedges = 2;
     dataset_hash(&d, now);
     assert_string_equal(now, first);
-    dataset_clear(&d);
 }
 
 // ---- matrices of incidence
@@ -246,14 +235,13 @@ static bool load_matrix(Dataset *d, const char *text, const char *hyperedges, Er
 
 static void assert_matrix(const char *text, const char *hyperedges, int nodes, int count,
                           const int32_t *target, const char *warning) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(load_matrix(&d, text, hyperedges, &err));
     assert_int_equal(d.nodes, nodes);
     assert_int_equal(d.hyperedges, count);
     assert_int_equal(d.edges, 4);
     assert_int32(d.target, 4, target);
     assert_non_null(strstr(d.warnings.text, warning));
-    dataset_clear(&d);
 }
 
 // Rows 1 1 2 3 3 of columns 1 3 3 1 2; the entry (3, 2) is a zero, so column 2 has no pin.

@@ -95,7 +95,7 @@ TEST(any_number_of_threads) {
     for (int round = 0; round < 5; round++) {
         int threads = round < 3 ? round + 1 : 3;
         IdColumns columns = {.noun = "node", .columns = COLUMNS};
-        NodeIds ids;
+        CLEARED(node_ids_clear) NodeIds ids = {0};
         omp_set_num_threads(threads);
         for (int c = 0; c < COLUMNS; c++) {
             memcpy(value[c], span[c], sizeof value[c]);
@@ -106,6 +106,5 @@ TEST(any_number_of_threads) {
         for (int64_t k = 0; k < count; k += 97)
             assert_int_equal(ids_find_text(&ids, names[k]->at, names[k]->bytes), k);
         assert_int_equal(ids_find_text(&ids, "account;", 8), -1);
-        node_ids_clear(&ids);
     }
 }

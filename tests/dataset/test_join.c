@@ -13,7 +13,7 @@ static const uint64_t ids[NODES] = {5, 7, 40, ((uint64_t)1 << 63) + 40};
 
 // One hyperedge of these nodes.
 static void make_stream(Dataset *d, const uint64_t *id, int64_t nodes) {
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     LiveChange change;
     Event event = {.kind = EVENT_HYPEREDGE, .id = 1, .count = nodes, .other = id, .weight = 1};
     assert_ok(live_init(&live, &err));
@@ -22,7 +22,6 @@ static void make_stream(Dataset *d, const uint64_t *id, int64_t nodes) {
     assert_ok(dataset_from_live(d, &live, (const int32_t *const *)order, &err));
     memory_free(order[SIDE_NODE]);
     memory_free(order[SIDE_HYPEREDGE]);
-    live_clear(&live);
 }
 
 static bool join(Dataset *d, const Array *array, int count, Error *err) {
@@ -55,7 +54,7 @@ static void five_rows(Array a[MOST_ARRAYS]) {
 
 TEST(rows_go_to_their_ids) {
     Array a[MOST_ARRAYS];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     five_rows(a);
     joined(&d, a, 6);
     assert_features(&d, 2, (float[]){5, 6, 7, 8, 1, 2, 0, 0});
@@ -68,12 +67,11 @@ TEST(rows_go_to_their_ids) {
                         "1 node without a row in nodes.npz: no features, no label, no split\n"
                         "1 id in 'val_ids' of a node that is not in the stream\n"
                         "2 ids in 'test_ids' of a node that is not in the stream");
-    dataset_clear(&d);
 }
 
 TEST(ids_use_all_64_bits) {
     Array a[MOST_ARRAYS];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "ids", (int64_t)(((uint64_t)1 << 63) + 40), 40, 5, 7);
     a[0].descr = "<u8";
     SET_FLOATS(&a[1], "features", 1, 2, 3, 4);
@@ -85,12 +83,11 @@ TEST(ids_use_all_64_bits) {
     assert_memory_equal(d.split, "\1\1\1\1", NODES);
     assert_null(d.label);
     assert_string_equal(d.warnings.text, "");
-    dataset_clear(&d);
 }
 
 TEST(several_labels_and_sparse_features) {
     Array a[MOST_ARRAYS];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     SET_INTS(&a[0], "ids", 7, 1, 5);
     SET_INTS(&a[1], "labels", 1, 1, 0, 1, 0, 1);
     reshape(&a[1], "(3, 2)");
@@ -105,12 +102,11 @@ TEST(several_labels_and_sparse_features) {
     assert_int_equal(d.classes, 2);
     assert_memory_equal(d.labels, "\0\1\1\1\0\0\0\0", 2 * NODES);
     assert_memory_equal(d.split, "\0\0\3\0", NODES);
-    dataset_clear(&d);
 }
 
 TEST(splits_may_be_alone) {
     Array a[MOST_ARRAYS];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     five_rows(a);
     a[1] = a[3];
     joined(&d, a, 2); // the ids of rows say nothing, then
@@ -118,13 +114,12 @@ TEST(splits_may_be_alone) {
     assert_null(d.label);
     assert_memory_equal(d.split, "\1\0\0\0", NODES);
     assert_string_equal(d.warnings.text, "");
-    dataset_clear(&d);
 }
 
 // A snapshot is a directory, whose arrays cannot be written.
 TEST(an_opened_directory_is_joined_again) {
     Array a[MOST_ARRAYS];
-    Dataset made, opened;
+    CLEARED(dataset_clear) Dataset made = {0}, opened = {0};
     char one[33], two[33];
     five_rows(a);
     joined(&made, a, 6);
@@ -134,8 +129,6 @@ TEST(an_opened_directory_is_joined_again) {
     dataset_hash(&made, one);
     dataset_hash(&opened, two);
     assert_string_equal(one, two);
-    dataset_clear(&made);
-    dataset_clear(&opened);
 }
 
 // ---- refusals
@@ -233,11 +226,10 @@ TEST(every_defect_is_named) {
 }
 
 TEST(a_missing_file_is_named) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     make_stream(&d, ids, NODES);
     assert_refused(dataset_join(&d, ids, test_path("none.npz"), 0, &err), EXIT_NO_INPUT,
                    "none.npz");
-    dataset_clear(&d);
 }
 
 // ---- random features
@@ -273,7 +265,7 @@ TEST(random_features_are_those_of_the_id) {
 TEST(random_widths_are_checked) {
     static const char *const wrong[] = {"random:0", "random:-1", "random:1048577",
                                         "random:",  "random:F",  "random:3x"};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     make_stream(&d, ids, 1);
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_refused(dataset_join(&d, ids, wrong[i], 0, &err), EXIT_CONFIG,
@@ -281,5 +273,4 @@ TEST(random_widths_are_checked) {
     }
     assert_ok(dataset_join(&d, ids, "random:1048576", 0, &err));
     assert_int_equal(d.features, 1 << 20);
-    dataset_clear(&d);
 }

@@ -115,14 +115,13 @@ TEST(an_archive_without_graph_lists_its_arrays) {
 
 TEST(labels_may_be_whole_floats) {
     Array a[6];
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     pyg_arrays(a);
     SET_FLOATS(&a[2], "y", 2, 1, NAN, 1);
     memcpy(a[5].data, (int64_t[]){0, 0, 0, 1}, 32); // node 2 has no label
     assert_ok(load(&d, write_arrays(a, 6, "float.npz"), &err));
     ASSERT_INTS(d.label, 2, 1, -1, 1);
     assert_non_null(strstr(d.warnings.text, "labels begin at 1"));
-    dataset_clear(&d);
 }
 
 // Loads with data.labels_are.
@@ -203,7 +202,7 @@ TEST(edge_lists_are_arrays_or_have_a_header) {
 // Large enough that its arrays outweigh all that the tests before it took.
 TEST(the_memory_of_an_array_is_foreseen) {
     enum { EDGES = 200000 };
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     Config config = {0};
     MemoryForecast forecast = {0};
     int64_t *ends = ALLOC(int64_t, 2 * EDGES, "test");
@@ -219,5 +218,4 @@ TEST(the_memory_of_an_array_is_foreseen) {
     assert_true(memory_peak() - before > 8000000); // of the load
     size_t copy = 2 * 2 * EDGES * sizeof(int64_t); // of qsort, which is not counted
     assert_true(forecast_total(&forecast) >= memory_peak() - before + copy);
-    dataset_clear(&d);
 }

@@ -152,7 +152,7 @@ static void assert_as_table(const Dataset *d, const Table *table) {
 
 TEST(random_events_are_their_pins) {
     Table table = {.node = {false}};
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     int compared = 0;
     assert_ok(live_init(&live, &err));
     live.strict = false;
@@ -173,7 +173,6 @@ TEST(random_events_are_their_pins) {
         compared++;
     }
     assert_true(compared > 500);
-    live_clear(&live);
 }
 
 // The same events as a text and as its binary twin, without the deletions of what is not there.
@@ -192,7 +191,7 @@ static void write_files(LiveHypergraph *live, EventWriter *const writer[2]) {
 TEST(a_finished_stream_is_its_last_snapshot) {
     static const char *const names[2] = {"text.events", "binary.events"};
     EventWriter *writer[2];
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     Dataset d;
     char wanted[33], found[33];
     for (int w = 0; w < 2; w++) {
@@ -211,7 +210,6 @@ TEST(a_finished_stream_is_its_last_snapshot) {
         assert_string_equal(found, wanted);
         dataset_clear(&d);
     }
-    live_clear(&live);
 }
 
 TEST(nothing_is_refused) {

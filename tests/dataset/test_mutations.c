@@ -53,7 +53,7 @@ static void mutate(Reader read, const char *path, const unsigned char *bytes, si
 }
 
 static bool read_npy(const char *path, const unsigned char *bytes, size_t count, Error *err) {
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     float *x = NULL;
     unsigned char *exact = malloc(count > 0 ? count : 1); // its end is the heap's end
     memcpy(exact, bytes, count);
@@ -63,18 +63,16 @@ static bool read_npy(const char *path, const unsigned char *bytes, size_t count,
         return false;
     ok = npy.kind == NPY_TEXT || npy_to_float(&npy, &x, err);
     memory_free(x);
-    npy_clear(&npy);
     return ok;
 }
 
 static bool load_file(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     Config config = {0};
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     test_write(path, bytes, count);
     if (!dataset_load(&dataset, &config, err))
         return false;
-    dataset_clear(&dataset);
     return true;
 }
 
@@ -130,14 +128,13 @@ TEST(texts) {
 static bool parse_hgr(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     static const Config config;
     Dataset dataset = {0};
-    Text text = {ALLOC(char, count + 1, "text"), count};
+    CLEARED(text_clear) Text text = {ALLOC(char, count + 1, "text"), count};
     memcpy(text.data, bytes, count);
     bool ok = format_hgr.parse(&dataset, &text, &(Request){&config, path, .rows = -1}, err) &&
               dataset_check(&dataset, path, err);
     if (ok)
         dataset_finish(&dataset);
     dataset_clear(&dataset);
-    text_clear(&text);
     return ok;
 }
 
@@ -151,14 +148,13 @@ TEST(hypergraphs) {
 
 static bool load_stream(const char *path, const unsigned char *bytes, size_t count, Error *err) {
     Config config = {.data.format = "events"};
-    Dataset dataset;
+    CLEARED(dataset_clear) Dataset dataset = {0};
     MemoryForecast forecast = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s", path);
     test_write(path, bytes, count);
     dataset_forecast(&forecast, &config);
     if (!dataset_load(&dataset, &config, err))
         return false;
-    dataset_clear(&dataset);
     return true;
 }
 

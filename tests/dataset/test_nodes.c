@@ -190,7 +190,7 @@ TEST(nodes_lie_beside_any_graph) {
                                             {"g.graph", "4 1\n2\n1\n\n\n"}};
     for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
         Array a[5];
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         node_arrays(a);
         test_write_text(test_path(graphs[i][0]), graphs[i][1]);
         Config config = beside(graphs[i][0], a, 5);
@@ -200,7 +200,6 @@ TEST(nodes_lie_beside_any_graph) {
             assert_true(d.x[k] == (float)(k + 1));
         ASSERT_INTS(d.label, 0, 1, 1, 0);
         assert_memory_equal(d.split, "\1\2\1\3", 4);
-        dataset_clear(&d);
     }
 }
 

@@ -55,7 +55,7 @@ TEST(headers_are_believed_only_if_sound) {
     static const unsigned char zeros[64];
     static Bytes bytes;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Npy npy;
+        CLEARED(npy_clear) Npy npy = {0};
         Error err = {0};
         bytes.count = 0;
         put_npy(&bytes, cases[i].dict, zeros, cases[i].bytes);
@@ -64,7 +64,6 @@ TEST(headers_are_believed_only_if_sound) {
             fail_msg("%s: %s", cases[i].dict, ok ? "was not refused" : err.text);
         if (!ok && (strstr(err.text, cases[i].refused) == NULL || !strstr(err.text, "x.npy")))
             fail_msg("%s: the message is '%s'", cases[i].dict, err.text);
-        npy_clear(&npy);
     }
 }
 
@@ -86,19 +85,18 @@ TEST(frames_are_checked) {
         assert_refused(npy_parse(&npy, "x", bytes.data, bytes.count, &err), EXIT_DATA,
                        changes[i].part);
     }
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     bytes.count = 0;
     put_npy(&bytes, dict, "\0\0\0\0\0\0\0", 7);
     assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
     assert_true(npy.trailing);
-    npy_clear(&npy);
 }
 
 // Reads one element of a type from its bytes.
 static double one(const char *descr, const void *data, size_t bytes, Error *said) {
     static Bytes out;
     char dict[128];
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     float *x = NULL;
     out.count = 0;
     snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
@@ -106,7 +104,6 @@ static double one(const char *descr, const void *data, size_t bytes, Error *said
     assert_ok(npy_parse(&npy, "x", out.data, out.count, &err));
     double value = npy_to_float(&npy, &x, said) ? (double)x[0] : NAN;
     memory_free(x);
-    npy_clear(&npy);
     return value;
 }
 
@@ -132,7 +129,7 @@ TEST(numbers_of_every_type) {
 TEST(columns_become_rows) {
     static Bytes bytes;
     int64_t value[6] = {1, 4, 2, 5, 3, 6}, *out; // (2, 3) by columns
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     bytes.count = 0;
     put_npy(&bytes, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3), }", value, 48);
     assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
@@ -140,26 +137,24 @@ TEST(columns_become_rows) {
     for (int i = 0; i < 6; i++)
         assert_int_equal(out[i], i + 1);
     memory_free(out);
-    npy_clear(&npy);
 }
 
 TEST(integers_are_integers) {
     static Bytes bytes;
     int64_t *out;
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     bytes.count = 0;
     put_npy(&bytes, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }",
             "\0\0\0\0\0\0\0\x80", 8);
     assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
     assert_refused(npy_to_int64(&npy, &out, &err), EXIT_DATA, "too large");
-    npy_clear(&npy);
 }
 
 // An array of one id of this type: the id, or a refusal.
 static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *id, Error *said) {
     static Bytes out;
     char dict[128];
-    Npy npy;
+    CLEARED(npy_clear) Npy npy = {0};
     uint64_t *list = NULL;
     out.count = 0;
     *said = (Error){0};
@@ -169,7 +164,6 @@ static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *
     bool ok = npy_to_ids(&npy, &list, said);
     *id = ok ? list[0] : 0;
     memory_free(list);
-    npy_clear(&npy);
     return ok;
 }
 

@@ -39,11 +39,10 @@ TEST(duplicates_become_one) {
     const int32_t target[4] = {1, 0, 2, 2};
     const float sums[4] = {3, 5, 3, 4};
     for (int weighted = 0; weighted < 2; weighted++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         small_graph(&d, weighted);
         apply(&d, "drop-duplicates");
         assert_edges(&d, offset, target, weighted ? sums : NULL);
-        dataset_clear(&d);
     }
 }
 
@@ -51,11 +50,10 @@ TEST(loops_are_dropped) {
     const int64_t offset[5] = {0, 2, 4, 4, 4};
     const int32_t target[4] = {1, 1, 0, 2};
     const float weight[4] = {1, 2, 5, 3};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     small_graph(&d, true);
     apply(&d, "drop-loops");
     assert_edges(&d, offset, target, weight);
-    dataset_clear(&d);
 }
 
 // Both directions, each once, with the larger of the two weights; once more changes nothing.
@@ -64,7 +62,7 @@ TEST(symmetrize_adds_the_reverse) {
     const int32_t target[5] = {1, 0, 2, 1, 2};
     const float weight[5] = {5, 5, 3, 3, 4};
     for (int weighted = 0; weighted < 2; weighted++) {
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         small_graph(&d, weighted);
         assert_false(dataset_is_symmetric(&d));
         for (int again = 0; again < 2; again++) {
@@ -72,14 +70,13 @@ TEST(symmetrize_adds_the_reverse) {
             assert_edges(&d, offset, target, weighted ? weight : NULL);
             assert_true(dataset_is_symmetric(&d));
         }
-        dataset_clear(&d);
     }
 }
 
 TEST(edges_are_dropped) {
     const int64_t offset[5] = {0};
     const float x[8] = {1, -3, 0, 0, 2, 2, 5, 1};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     small_graph(&d, true);
     for (int again = 0; again < 2; again++) {
         apply(&d, "drop-edges");
@@ -87,7 +84,6 @@ TEST(edges_are_dropped) {
         assert_memory_equal(d.x, x, sizeof x);
         assert_memory_equal(d.split, "\1\0\1\2", 4);
     }
-    dataset_clear(&d);
 }
 
 TEST(features_change_as_said) {
@@ -120,7 +116,7 @@ static void assert_ones(const Dataset *d, int64_t columns, const int64_t *ones, 
 // Column 0 holds 0 1 2 5 and column 1 holds -3 0 1 2; the directory's arrays are mapped, read-only.
 TEST(whole_numbers_become_ones) {
     static const int64_t all[8] = {1, 4, 8, 13, 18, 23, 27, 30}, one[4] = {0, 5, 11, 14};
-    Dataset d, mapped;
+    CLEARED(dataset_clear) Dataset d = {0}, mapped = {0};
     small_graph(&d, false);
     assert_ok(dataset_write(&d, test_path("whole"), &err));
     assert_ok(dataset_open(&mapped, test_path("whole"), &err));
@@ -130,12 +126,10 @@ TEST(whole_numbers_become_ones) {
     assert_ones(&d, 4, one, 4);
     apply(&d, "one-hot"); // a column of zeros and ones has two values
     assert_int_equal(d.features, 8);
-    dataset_clear(&mapped);
-    dataset_clear(&d);
 }
 
 TEST(made_features) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     small_graph(&d, false);
     memory_free(d.x);
     d.x = NULL;
@@ -163,7 +157,6 @@ TEST(made_features) {
     // by node id and column: the counter's own number
     RandomKey key = random_key(0, RANDOM_FEATURES, 0, 0, 0);
     assert_true(d.x[3 * 2000 + 77] == (float)random_normal(key, 3, 0, 77));
-    dataset_clear(&d);
 }
 
 TEST(wrong_steps_are_named) {

@@ -154,13 +154,12 @@ TEST(a_graph_that_is_named_like_a_hypergraph) {
     try_texts(cases, sizeof cases / sizeof *cases, "graph.hgr");
     for (int hyper = 0; hyper < 2; hyper++) {
         Config config = {0};
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         test_write_text(test_path("graph.hgr"), square);
         snprintf(config.data.path, sizeof config.data.path, "%s", test_path("graph.hgr"));
         snprintf(config.data.format, sizeof config.data.format, "%s", hyper ? "hgr" : "metis");
         assert_ok(dataset_load(&d, &config, &err));
         assert_int_equal(d.hyperedges, hyper ? 4 : 0);
-        dataset_clear(&d);
     }
 }
 
@@ -211,12 +210,11 @@ TEST(numbers_are_read_exactly) {
         ".5",     "2.",           "1E+2"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         char line[64];
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         snprintf(line, sizeof line, "0 1 %s\n1 0 2\n", texts[i]);
         test_write_text(test_path("w.txt"), line);
         assert_ok(load(&d, test_path("w.txt"), &err));
         assert_true(d.weight[0] == (float)strtod(texts[i], NULL)); // the C library is the oracle
-        dataset_clear(&d);
     }
 }
 

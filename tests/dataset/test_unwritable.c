@@ -68,7 +68,8 @@ TEST(hypergraphs_that_do_not_fit_are_refused) {
 // ---- what is remarked on
 
 TEST(what_no_node_has_is_remarked_on) {
-    Dataset d = make(0), back;
+    CLEARED(dataset_clear) Dataset d = make(0);
+    Dataset back;
     d.classes = CLASSES + 2;
     pass(&back, &d, "npz", "k.npz", "of 7 classes the last 2 have no node");
     dataset_clear(&back);
@@ -82,7 +83,6 @@ TEST(what_no_node_has_is_remarked_on) {
     pass(&back, &d, "ogb", "k", "there are no training nodes: get_idx_split of ogb fails");
     assert_same(&d, &back);
     dataset_clear(&back);
-    dataset_clear(&d);
 }
 
 // data.nodes takes what a file of METIS leaves out from the npz of the same dataset.

@@ -110,12 +110,10 @@ TEST(hypergraphs_pass) {
 
 // Several blocks of hyperedges, and more text than a block.
 TEST(many_pins_pass) {
-    Dataset d, back;
+    CLEARED(dataset_clear) Dataset d = {0}, back = {0};
     assert_ok(dataset_generate(&d, "hyper-zipf:vertices=60000,hyperedges=1100000,most=3", 1, &err));
     pass(&back, &d, "metis", "many.hgr", NULL);
     assert_same_edges(&d, &back);
-    dataset_clear(&d);
-    dataset_clear(&back);
 }
 
 // ---- the bytes, the memory
@@ -135,7 +133,7 @@ static void hash_of(const Dataset *d, const char *format, const char *name, int 
 TEST(threads_do_not_change_the_bytes) {
     static const char *const formats[][2] = {
         {"npz", "t.npz"}, {"metis", "t.graph"}, {"metis", "t.graph.gz"}, {"ogb", "t.set"}};
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=200000,features=16", 1, &err));
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         char one[33], many[33];
@@ -143,12 +141,11 @@ TEST(threads_do_not_change_the_bytes) {
         hash_of(&d, formats[i][0], formats[i][1], 5, many);
         assert_string_equal(one, many);
     }
-    dataset_clear(&d);
 }
 
 // Features of 9.6 MB, which are deflated in several batches of blocks.
 TEST(long_arrays_pass) {
-    Dataset d, back;
+    CLEARED(dataset_clear) Dataset d = {0}, back = {0};
     char one[33], many[33];
     assert_ok(dataset_generate(&d, "planted:nodes=8000,edges=20000,features=300", 1, &err));
     hash_of(&d, "npz", "one.npz", 1, one);
@@ -156,8 +153,6 @@ TEST(long_arrays_pass) {
     assert_string_equal(one, many);
     assert_ok(load(&back, test_path("many.npz"), &err));
     assert_same(&d, &back);
-    dataset_clear(&d);
-    dataset_clear(&back);
 }
 
 #ifndef __SANITIZE_ADDRESS__
@@ -177,7 +172,7 @@ static size_t resident_peak(void) {
 // AddressSanitizer, which keeps freed memory.
 TEST(writing_takes_little_memory) {
     static const char *const names[] = {"m.npz", "m.graph", "m/"};
-    Dataset d = make(0);
+    CLEARED(dataset_clear) Dataset d = make(0);
     memory_free(d.x);
     d.features = 630;
     d.x = ALLOC(float, NODES *d.features, "a test");
@@ -196,6 +191,5 @@ TEST(writing_takes_little_memory) {
         if (resident_peak() > before + (64 << 20))
             test_fail_at(__FILE__, __LINE__, names[i], "took more than 64 MiB");
     }
-    dataset_clear(&d);
 }
 #endif

@@ -104,6 +104,7 @@ static inline char *read_whole(const char *path, size_t *bytes) {
     return data;
 }
 
+CLEARED_POINTER(reader_drop, EventReader, event_reader_close)
 static inline EventReader *open_reader(const char *path) {
     EventReader *reader = assert_ok(event_reader_open(path, &err));
     return reader;

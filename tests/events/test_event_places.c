@@ -8,21 +8,19 @@ TEST(a_stream_goes_on_where_it_was_left) {
     static const uint64_t places[] = {0, 1, 5, 50, 300, 20000, MANY - 1, MANY};
     for (int binary = 0; binary < 2; binary++) {
         write_many(test_path("many"), binary);
-        EventReader *reader = open_reader(test_path("many"));
+        CLEARED(reader_drop) EventReader *reader = open_reader(test_path("many"));
         assert_true(event_reader_can_seek(reader));
         uint64_t read = 0;
         for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
             for (uint64_t ids[16]; read < places[p]; read++)
                 assert_next(reader, (Event[]){numbered(read, ids)});
             EventPlace place = event_reader_place(reader);
-            EventReader *later = open_reader(test_path("many"));
+            CLEARED(reader_drop) EventReader *later = open_reader(test_path("many"));
             assert_ok(event_reader_seek(later, &place, &err));
             assert_true(same_place(event_reader_place(later), place));
             assert_int_equal(place.events, places[p]);
             assert_rest(later, places[p]);
-            event_reader_close(later);
         }
-        event_reader_close(reader);
     }
 }
 
@@ -41,7 +39,7 @@ static void assert_blames(EventReader *reader, const char *wanted) {
 
 TEST(the_last_event_has_a_place) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n# c\n+x\n-v 9\n";
-    EventReader *reader = event_reader_memory(text, strlen(text), "toy");
+    CLEARED(reader_drop) EventReader *reader = event_reader_memory(text, strlen(text), "toy");
     assert_next(reader, &every_form[6]);
     assert_place(event_reader_place_before(reader), 0, 16, 2);
     assert_blames(reader, "toy:2: no");
@@ -53,7 +51,6 @@ TEST(the_last_event_has_a_place) {
     assert_place(event_reader_place_before(reader), 1, 31, 5);
     assert_end(reader);
     assert_place(event_reader_place_before(reader), 2, 36, 6);
-    event_reader_close(reader);
 }
 
 TEST(the_last_record_has_a_place) {

@@ -39,11 +39,10 @@ TEST(a_record_is_as_documented) {
 TEST(every_form_comes_back) {
     for (int binary = 0; binary < 2; binary++) {
         write_stream(test_path("forms"), binary, every_form, FORMS);
-        EventReader *reader = open_reader(test_path("forms"));
+        CLEARED(reader_drop) EventReader *reader = open_reader(test_path("forms"));
         for (int i = 0; i < FORMS; i++)
             assert_next(reader, &every_form[i]);
         assert_end(reader);
-        event_reader_close(reader);
     }
 }
 
@@ -103,7 +102,7 @@ TEST(twins_hold_the_same_events) {
     write_random(test_path("random.txt"), false);
     write_random(test_path("random.bin"), true);
     EventReader *text = open_reader(test_path("random.txt"));
-    EventReader *binary = open_reader(test_path("random.bin"));
+    CLEARED(reader_drop) EventReader *binary = open_reader(test_path("random.bin"));
     for (int i = 0; i < RANDOM; i++) {
         Event event = draw_event(&seed, ids);
         assert_next(text, &event);
@@ -112,5 +111,4 @@ TEST(twins_hold_the_same_events) {
     assert_end(text);
     assert_end(binary);
     event_reader_close(text);
-    event_reader_close(binary);
 }

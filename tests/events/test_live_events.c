@@ -119,7 +119,7 @@ static void live_made(LiveHypergraph *live, bool strict) {
 }
 
 TEST(events_do_what_they_say) {
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     Table table = {0};
     Dice dice = {3};
     RandomEvent event;
@@ -134,12 +134,11 @@ TEST(events_do_what_they_say) {
             assert_is(&live, &table);
     }
     assert_true(table.skipped > 1000 && table.repeated > 1000);
-    live_clear(&live);
 }
 
 // A deletion of what is not there is refused, and nothing has changed then.
 TEST(wrong_events_change_nothing) {
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     Table table = {0};
     Dice dice = {4};
     RandomEvent event;
@@ -164,11 +163,10 @@ TEST(wrong_events_change_nothing) {
     assert_false(live_apply(&live, &empty, &change, &err));
     assert_non_null(strstr(err.text, "hyperedge 77 is new and has no pins"));
     assert_is(&live, &table);
-    live_clear(&live);
 }
 
 TEST(a_weight_alone_changes_the_weight) {
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     LiveChange change;
     Error err = {0};
     const uint64_t pin[2] = {1, 2};
@@ -181,12 +179,11 @@ TEST(a_weight_alone_changes_the_weight) {
     assert_int_equal(change.count, 0);
     assert_int_equal(live.pins, 2);
     assert_int_equal(live.largest, 2);
-    live_clear(&live);
 }
 
 // A restored hypergraph lists the same pins in the same order, and uses the same free slots.
 TEST(a_file_restores_everything) {
-    LiveHypergraph live, again;
+    CLEARED(live_clear) LiveHypergraph live = {0}, again = {0};
     Dice dice = {5};
     RandomEvent event;
     LiveChange change, other;
@@ -210,13 +207,11 @@ TEST(a_file_restores_everything) {
     }
     assert_int_equal(live.repeated, again.repeated);
     assert_int_equal(live.largest, again.largest);
-    live_clear(&again);
-    live_clear(&live);
 }
 
 TEST(ids_are_any_64_bits) {
     enum { MANY = 100000 };
-    LiveHypergraph live;
+    CLEARED(live_clear) LiveHypergraph live = {0};
     LiveChange change;
     Error err = {0};
     Dice dice = {6};
@@ -241,5 +236,4 @@ TEST(ids_are_any_64_bits) {
     assert_int_equal(live_find(&live, SIDE_HYPEREDGE, 0), -1);
     memory_free(order);
     free(id);
-    live_clear(&live);
 }

@@ -15,7 +15,7 @@ static EventReader *read_text(const char *text) {
 }
 
 TEST(every_form_is_read) {
-    EventReader *reader = read_text(FIRST EVERY_FORM);
+    CLEARED(reader_drop) EventReader *reader = read_text(FIRST EVERY_FORM);
     for (int i = 0; i < FORMS; i++) {
         assert_next(reader, &every_form[i]);
         assert_int_equal(event_reader_place(reader).line, i + 3);
@@ -23,7 +23,6 @@ TEST(every_form_is_read) {
     assert_end(reader);
     assert_int_equal(event_reader_place(reader).events, FORMS);
     assert_string_equal(event_reader_warnings(reader)->text, "");
-    event_reader_close(reader);
 }
 
 // All the same pin and the same snapshot.
@@ -42,11 +41,10 @@ TEST(a_text_may_be_written_loosely) {
     const Event pin = {EVENT_PIN, 7, 1, &node, false, 1, ""};
     const Event snapshot = {EVENT_SNAPSHOT, 0, 0, NULL, false, 1, "x"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        EventReader *reader = read_text(texts[i]);
+        CLEARED(reader_drop) EventReader *reader = read_text(texts[i]);
         assert_next(reader, &pin);
         assert_next(reader, &snapshot);
         assert_end(reader);
-        event_reader_close(reader);
     }
 }
 
@@ -68,7 +66,7 @@ TEST(an_open_end_is_a_warning) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Event event;
         Error err;
-        EventReader *reader = read_text(cases[i].text);
+        CLEARED(reader_drop) EventReader *reader = read_text(cases[i].text);
         while (next_ready(reader, &event, &err) != EVENT_END)
             ;
         const char *text = event_reader_warnings(reader)->text;
@@ -77,7 +75,6 @@ TEST(an_open_end_is_a_warning) {
             assert_string_equal(text, "");
         else if (strstr(text, cases[i].place) == NULL)
             fail_msg("'%s': the warning is '%s'", cases[i].text, text);
-        event_reader_close(reader);
     }
 }
 
@@ -138,23 +135,21 @@ TEST(a_bad_line_is_named_and_skipped) {
         char text[256], phrase[512];
         snprintf(text, sizeof text, FIRST "-v 1\n%s\n-v 2\n", cases[i].line);
         snprintf(phrase, sizeof phrase, "toy:3: %s", cases[i].phrase);
-        EventReader *reader = read_text(text);
+        CLEARED(reader_drop) EventReader *reader = read_text(text);
         assert_next(reader, &first);
         assert_wrong(reader, EXIT_DATA, phrase);
         assert_next(reader, &last);
         assert_end(reader);
-        event_reader_close(reader);
     }
 }
 
 TEST(a_zero_byte_is_refused) {
     static const char text[] = FIRST "+v 1 \0 2\n# c\0\n+v 9\n";
-    EventReader *reader = event_reader_memory(text, sizeof text - 1, "toy");
+    CLEARED(reader_drop) EventReader *reader = event_reader_memory(text, sizeof text - 1, "toy");
     assert_wrong(reader, EXIT_DATA, "toy:2: byte 6 of the line is zero");
     assert_wrong(reader, EXIT_DATA, "toy:3: byte 4 of the line is zero");
     assert_next(reader, &every_form[4]);
     assert_end(reader);
-    event_reader_close(reader);
 }
 
 // What is no stream stays none, however often it is asked.
@@ -253,7 +248,7 @@ TEST(a_bad_record_is_named) {
         used = 28 + cases[i].count;
         memcpy(bytes + used, gone, 16);
         snprintf(phrase, sizeof phrase, "toy: byte 28: %s", cases[i].phrase);
-        EventReader *reader = event_reader_memory(bytes, used + 16, "toy");
+        CLEARED(reader_drop) EventReader *reader = event_reader_memory(bytes, used + 16, "toy");
         assert_next(reader, &every_form[9]);
         assert_wrong(reader, EXIT_DATA, phrase);
         if (cases[i].skipped) {
@@ -262,7 +257,6 @@ TEST(a_bad_record_is_named) {
         } else {
             assert_wrong(reader, EXIT_DATA, phrase);
         }
-        event_reader_close(reader);
     }
 }
 

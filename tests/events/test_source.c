@@ -119,13 +119,13 @@ TEST(pieces_make_the_same_events) {
         char *bytes = read_whole(test_path("whole"), &count);
         for (size_t piece = 1; piece <= 8; piece++) {
             Sender sender;
+            CLEARED(reader_drop)
             EventReader *reader = receive(&sender, "fifo", bytes, count, piece);
             assert_false(event_reader_can_seek(reader));
             for (int i = 0; i < FORMS; i++)
                 assert_next(reader, &every_form[i]);
             assert_end(reader);
             pthread_join(sender.thread, NULL);
-            event_reader_close(reader);
         }
         memory_free(bytes);
     }
@@ -185,7 +185,7 @@ TEST(a_pause_is_no_end) {
     static const char text[] = "fringe-stream 1\n+p 17 6\n";
     const char *path = test_path("pause");
     assert_int_equal(mkfifo(path, 0600), 0);
-    EventReader *reader = open_reader(path);
+    CLEARED(reader_drop) EventReader *reader = open_reader(path);
     assert_waits(reader, 0.19);
     int writer = open(path, O_WRONLY | O_CLOEXEC);
     assert_waits(reader, 0.19);
@@ -197,7 +197,6 @@ TEST(a_pause_is_no_end) {
     assert_waits(reader, 0.19);
     close(writer);
     assert_end(reader);
-    event_reader_close(reader);
 }
 
 // The first record of a binary stream does not wait for the second one.
@@ -225,12 +224,11 @@ TEST(a_signal_ends_a_pause) {
     struct itimerval soon = {.it_value = {.tv_usec = 20000}};
     const char *path = test_path("signal");
     assert_int_equal(mkfifo(path, 0600), 0);
-    EventReader *reader = open_reader(path);
+    CLEARED(reader_drop) EventReader *reader = open_reader(path);
     sigaction(SIGALRM, &action, &kept);
     setitimer(ITIMER_REAL, &soon, NULL);
     assert_waits(reader, 0.01);
     sigaction(SIGALRM, &kept, NULL);
-    event_reader_close(reader);
 }
 
 // --- limits. The files are holes: zeros that take no room on the disk.
@@ -270,13 +268,12 @@ TEST(the_largest_record_is_read) {
     Event event;
     Error err;
     write_hole(test_path("largest"), head, 28, EVENT_RECORD - 16, "");
-    EventReader *reader = open_reader(test_path("largest"));
+    CLEARED(reader_drop) EventReader *reader = open_reader(test_path("largest"));
     assert_int_equal(next_ready(reader, &event, &err), EVENT_READ);
     assert_int_equal(event.count, (EVENT_RECORD - 16) / 8);
     assert_true(event.other[0] == 0 && event.other[event.count - 1] == 0);
     assert_true((uintptr_t)event.other % 64 == 0);
     assert_end(reader);
-    event_reader_close(reader);
 }
 
 // --- opening

@@ -113,7 +113,7 @@ static void check_count(const Channel *channel, const HaloPlan *p, int64_t excha
 static void try_channel(uint64_t seed) {
     CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)),
                             .chunk = piece_sizes[ring_mix(seed, 2) % 5]};
-    HaloPlan plan = ring_plan(seed, &test_comm);
+    CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
     float *right = right_of(&plan);
     int64_t exchanges = 0;
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
@@ -147,7 +147,6 @@ static void try_channel(uint64_t seed) {
     rows_free(device(), &before);
     rows_free(device(), &run.sum);
     memory_free(right);
-    ring_clear(&plan);
 }
 
 TEST(rows_arrive_under_every_schedule) {
@@ -159,7 +158,7 @@ TEST(rows_arrive_under_every_schedule) {
 // Messages of two channels in flight at once, used in the other order: a stale schedule's need.
 TEST(channels_do_not_mix) {
     CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 500};
-    HaloPlan plan = ring_plan(77, &test_comm);
+    CLEARED(ring_clear) HaloPlan plan = ring_plan(77, &test_comm);
     ExchangeBuffers *buffers[2];
     Channel *channel[2];
     Rows x[2];
@@ -193,13 +192,12 @@ TEST(channels_do_not_mix) {
         channel_free(channel[i]);
         exchange_buffers_free(buffers[i]);
     }
-    ring_clear(&plan);
 }
 
 // 7 bits are three planes, and of one column each takes a byte: more than 16 bits take. The one
 // value of such a row is exact.
 TEST(narrow_rows_fit_at_every_width) {
-    HaloPlan plan = ring_plan(4, &test_comm);
+    CLEARED(ring_clear) HaloPlan plan = ring_plan(4, &test_comm);
     for (int bits = 1; bits <= WIDTH_MOST; bits++) {
         if (!width_known(bits))
             continue;
@@ -214,7 +212,6 @@ TEST(narrow_rows_fit_at_every_width) {
         channel_free(channel);
         exchange_buffers_free(buffers);
     }
-    ring_clear(&plan);
 }
 
 // One row of `all` as a message of its own, 4 bits, rounded with the numbers that ALGORITHMS 0
@@ -222,7 +219,7 @@ TEST(narrow_rows_fit_at_every_width) {
 static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const float *right,
                          int32_t row, int reader, RandomKey key) {
     Error err = {0};
-    Widths one = {0};
+    CLEARED(widths_clear) Widths one = {0};
     int64_t id = p->source_id[row];
     float scale = id < 0 ? 1 : right[row];
     MessageSource source = {.x = rows_range(all, (Range){row, row + 1}),
@@ -238,7 +235,6 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
     codec_find("integer", &err)
         ->encode(device(), on_device(out), &shape, &source, on_device(&bad), NULL);
     assert_int_equal(bad, 0);
-    widths_clear(&one);
 }
 
 // All rows of a packed message: Z, S and codes of each (codec.h). Returns how many are sums.
@@ -267,7 +263,7 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
         .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 4096};
     int64_t sums = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
-        HaloPlan plan = ring_plan(seed, &test_comm);
+        CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
         float *right = right_of(&plan);
         Rows x = ring_fill(&plan, 41, 5);
         RowSource rows = ring_sent(&plan, x, right);
@@ -281,7 +277,6 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
         exchange_buffers_free(buffers);
         rows_free(device(), &x);
         memory_free(right);
-        ring_clear(&plan);
     }
     comm_sum_int64(&test_comm, &sums, 1);
     assert_true(test_comm.size == 1 || sums > 0);
@@ -289,7 +284,7 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
 
 TEST(plan_is_what_a_channel_takes) {
     CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)), .chunk = 4096};
-    HaloPlan plan = ring_plan(3, &test_comm);
+    CLEARED(ring_clear) HaloPlan plan = ring_plan(3, &test_comm);
     MemoryForecast memory = {0};
     BufferSizes size = {0};
     channel_forecast(&memory, &size, device(), &plan, &options, 256);
@@ -305,7 +300,6 @@ TEST(plan_is_what_a_channel_takes) {
     channel_free(narrow);
     channel_free(wide);
     exchange_buffers_free(buffers);
-    ring_clear(&plan);
 }
 
 static void own_moment(void *context, OwnPart part, const Poll *poll) {
@@ -336,7 +330,7 @@ static double covered_share(Channel *channel, const char *schedule, bool full_pr
 TEST(only_what_flies_is_covered) {
     CodecOptions options = {
         .codec = assert_ok(codec_find("integer", &err)), .width = 4, .chunk = 1000};
-    HaloPlan plan = ring_plan(5, &test_comm);
+    CLEARED(ring_clear) HaloPlan plan = ring_plan(5, &test_comm);
     ExchangeBuffers *buffers = exchange_buffers_new(device());
     Channel *channel = channel_new(buffers, &plan, &options, 41, (ExchangeId){1, FORWARD});
     double most = test_comm.size > 1 ? 1 : 0; // alone nothing flies
@@ -347,7 +341,6 @@ TEST(only_what_flies_is_covered) {
     assert_true(covered_share(channel, "overlap", true) == 0); // as evaluations exchange
     channel_free(channel);
     exchange_buffers_free(buffers);
-    ring_clear(&plan);
 }
 
 TEST(wrong_schedule_names_the_list) {

@@ -184,7 +184,7 @@ static int get_into(const char *what, const char *codec, bool skips) {
 // --- no trouble
 
 TEST(a_busy_rank_is_not_a_hung_one) {
-    Scene scene;
+    CLEARED(scene_clear) Scene scene = {0};
     scene_init(&scene, "fp32", false);
     comm_set_timeout(&test_comm, 0.5);
     channel_pack(scene.channel, &scene.rows, (ExchangeContext){.epoch = EPOCH});
@@ -193,7 +193,6 @@ TEST(a_busy_rank_is_not_a_hung_one) {
             channel_progress(scene.channel);
     exchange(&scene);
     comm_set_timeout(&test_comm, 30.0);
-    scene_clear(&scene);
 }
 
 int main(int argc, char **argv) {

@@ -139,18 +139,17 @@ static void assert_smoothed(const Smooth *s, uint32_t epochs, float keep) {
 // ---- the tests
 
 TEST(its_keys_reach_its_hooks) {
-    Smooth s;
+    CLEARED(smooth_clear) Smooth s = {0};
     smooth_init(&s, "comm.keep=0.25");
     for (uint32_t e = 1; e <= EPOCHS; e++)
         exchange(&s, e, false);
     assert_smoothed(&s, EPOCHS, 0.25F);
     assert_true(kept_by_run == 0.25);
-    smooth_clear(&s);
 }
 
 // The rows of an exchange that is not coded are not smoothed, and the next one goes on as before.
 TEST(evaluation_leaves_it_alone) {
-    Smooth s;
+    CLEARED(smooth_clear) Smooth s = {0};
     smooth_init(&s, "comm.keep=0.5");
     exchange(&s, 1, false);
     exchange(&s, 77, true);
@@ -158,7 +157,6 @@ TEST(evaluation_leaves_it_alone) {
         assert_true(s.got[h * COLUMNS] == ring_value(s.plan.halo_id[h], 0, 77));
     exchange(&s, 2, false);
     assert_smoothed(&s, 2, 0.5F);
-    smooth_clear(&s);
 }
 
 static bool save(void *owner, StateWriter *writer, Error *err) {
@@ -172,7 +170,7 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
 }
 
 TEST(it_outlives_a_resume) {
-    Smooth before, after;
+    CLEARED(smooth_clear) Smooth before = {0}, after = {0};
     smooth_init(&before, "comm.keep=0.75");
     smooth_init(&after, "comm.keep=0.75");
     for (uint32_t e = 1; e <= 3; e++)
@@ -186,6 +184,4 @@ TEST(it_outlives_a_resume) {
     for (uint32_t e = 4; e <= EPOCHS; e++)
         exchange(&after, e, false);
     assert_smoothed(&after, EPOCHS, 0.75F);
-    smooth_clear(&after);
-    smooth_clear(&before);
 }

@@ -8,6 +8,8 @@
 
 #include "fringe/gradsync.h"
 
+CLEARED_POINTER(sync_drop, GradSync, gradsync_free)
+
 // Element i of the gradient of a rank.
 typedef float (*Element)(int rank, int64_t i, uint32_t round);
 
@@ -85,7 +87,7 @@ static inline bool early_sum(void *context) {
 
 static inline void assert_summed_early(const GradForm *form, Element of) {
     int64_t count = form->count;
-    GradSync *sync = gradsync_new(&test_comm, device(), form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), form);
     float *gradient = ALLOC(float, count, "test");
     gradsync_begin(sync, 1);
     fill(gradient, of, count / 2, count, 0);
@@ -96,7 +98,6 @@ static inline void assert_summed_early(const GradForm *form, Element of) {
     gradsync_finish(sync, on_device(gradient));
     assert_summed(gradient, of, count, 0);
     memory_free(gradient);
-    gradsync_free(sync);
 }
 
 // Of a new GradSync.

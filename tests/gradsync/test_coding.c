@@ -101,13 +101,12 @@ static void assert_same_on_all_ranks(const Sum *s) {
 // ---- the tests
 
 static void assert_lossless(const char *compressor, Element of, int64_t count, bool spans) {
-    Sum s;
+    CLEARED(sum_clear) Sum s = {0};
     sum_init(&s, compressor, count, spans);
     for (uint32_t round = 0; round < 4; round++) {
         sum_up(&s, of, round);
         assert_summed(s.gradient, of, count, round);
     }
-    sum_clear(&s);
 }
 
 TEST(lossless_sums_are_those_of_fp32) {
@@ -148,7 +147,7 @@ TEST(all_ranks_hold_the_same_and_the_error_vanishes) {
     for (int64_t i = 0; i < LONGEST; i++)
         exact[i] = sum_at(constant, i, 0);
     for (int k = 0; k < LOSSY; k++) {
-        Sum s;
+        CLEARED(sum_clear) Sum s = {0};
         sum_init(&s, lossy[k], LONGEST, true);
         for (uint32_t round = 0; round < UNDER_SANITIZERS(4, 12); round++) {
             sum_up(&s, constant, round);
@@ -158,14 +157,13 @@ TEST(all_ranks_hold_the_same_and_the_error_vanishes) {
         }
         if (UNDER_SANITIZERS(false, true)) // floats are added to what is remembered
             assert_close(s.gradient, exact, LONGEST, 1e-6);
-        sum_clear(&s);
     }
     memory_free(exact);
 }
 
 // Every third sum goes as fp32, and what is remembered of it is what the next ones need.
 TEST(refreshed_sums_are_those_of_fp32) {
-    Sum s;
+    CLEARED(sum_clear) Sum s = {0};
     sum_init(&s, "refreshed", LONGEST, true);
     for (uint32_t round = 0; round < 6; round++) {
         sum_up(&s, element, round);
@@ -173,7 +171,6 @@ TEST(refreshed_sums_are_those_of_fp32) {
         if (round % 3 == 2) // the third, and the sixth
             assert_summed(s.gradient, element, LONGEST, round);
     }
-    sum_clear(&s);
 }
 
 static int64_t bytes_of_all(const Sum *s) {
@@ -193,7 +190,7 @@ static int64_t slices_of(const GradSync *sync) { // that hold something
 // By arithmetic: every slice goes to its owner from all others, and its sum back to them.
 TEST(bytes_are_those_that_were_sent) {
     for (int k = 0; k < COUNTS; k++) {
-        Sum s;
+        CLEARED(sum_clear) Sum s = {0};
         sum_init(&s, "changes", counts[k], true);
         int64_t times = 2 * (test_comm.size - 1), headers = 64 * slices_of(s.sync) * times;
         sum_up(&s, changing, 0); // all is sent
@@ -206,7 +203,6 @@ TEST(bytes_are_those_that_were_sent) {
         assert_true(part <= headers + bitmaps + floats_sent && part >= headers);
         if (counts[k] > 500 && test_comm.size > 1)
             assert_true(part > headers && part < headers + bitmaps + floats_sent);
-        sum_clear(&s);
     }
 }
 
@@ -233,7 +229,7 @@ static void hand_over(GradSync *before, GradSync *after) {
 }
 
 static void assert_resumed(const char *compressor, uint32_t stop) {
-    Sum whole, before, after;
+    CLEARED(sum_clear) Sum whole = {0}, before = {0}, after = {0};
     sum_init(&whole, compressor, counts[4], true);
     sum_init(&before, compressor, counts[4], true);
     sum_init(&after, compressor, counts[4], true);
@@ -248,9 +244,6 @@ static void assert_resumed(const char *compressor, uint32_t stop) {
         assert_true(hash_of(&after) == hash_of(&whole));
         assert_int_equal(gradsync_bytes(after.sync), gradsync_bytes(whole.sync));
     }
-    sum_clear(&after);
-    sum_clear(&before);
-    sum_clear(&whole);
 }
 
 // After a refresh, and between two of them.
@@ -261,14 +254,13 @@ TEST(resumed_equals_never_stopped) {
 }
 
 TEST(fp32_remembers_nothing) {
-    Sum s;
+    CLEARED(sum_clear) Sum s = {0};
     sum_init(&s, "none", 1000, true);
     assert_null(gradsync_section(s.sync).name);
     for (uint32_t round = 0; round < 2; round++) {
         sum_up(&s, element, round);
         assert_summed(s.gradient, element, 1000, round);
     }
-    sum_clear(&s);
 }
 
 // ---- a value that cannot be coded

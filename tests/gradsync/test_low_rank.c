@@ -146,7 +146,7 @@ static void assert_is_its_definition(int rank, bool remembers) {
     static Oracle oracle;
     static float gradient[COUNT + 1], want[COUNT];
     GradForm form = form_of(rank, remembers);
-    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
     oracle_init(&oracle, &form);
     gradient[COUNT] = 42;
     for (uint32_t round = 0; round < 4; round++) {
@@ -162,7 +162,6 @@ static void assert_is_its_definition(int rank, bool remembers) {
         assert_same_on_all_ranks(gradient);
         assert_true(gradient[COUNT] == 42);
     }
-    gradsync_free(sync);
 }
 
 TEST(sums_are_their_definition) {
@@ -175,7 +174,7 @@ TEST(sums_are_their_definition) {
 static void assert_reproduced(Element of, int rank) {
     static float gradient[COUNT], want[COUNT];
     GradForm form = form_of(rank, true);
-    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
     for (uint32_t round = 0; round < 3; round++) {
         gradsync_begin(sync, 1 + round);
         make_and_sum(sync, gradient, of, COUNT, round);
@@ -184,7 +183,6 @@ static void assert_reproduced(Element of, int rank) {
         if (round > 0)
             assert_close(gradient, want, COUNT, 1e-5);
     }
-    gradsync_free(sync);
 }
 
 TEST(matrices_of_that_rank_are_reproduced) {

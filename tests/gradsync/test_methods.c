@@ -141,14 +141,13 @@ TEST(nothing_fills_up_a_mean) {
     static const char *const settings[] = {"gradients.codec=mean", "gradients.bits=1"};
     GradForm form;
     assert_ok(form_of(&form, settings, 2, &err));
-    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
     float *gradient = ALLOC(float, COUNT, "test");
     gradsync_begin(sync, 1);
     make_and_sum(sync, gradient, ones, COUNT, 0);
     for (int64_t i = 0; i < COUNT; i++)
         assert_true(gradient[i] == (float)test_comm.size);
     memory_free(gradient);
-    gradsync_free(sync);
 }
 
 // ---- what is measured
@@ -178,7 +177,7 @@ static void measure(GradMoments *moments, int sums, const char *const *settings,
     GradForm form;
     assert_ok(form_of(&form, settings, count, &err));
     form.count = EVEN;
-    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
     float *gradient = ALLOC(float, EVEN, "test");
     assert_true(gradsync_measures(sync) == (test_comm.size > 1));
     for (int k = 0; k < sums; k++) {
@@ -188,7 +187,6 @@ static void measure(GradMoments *moments, int sums, const char *const *settings,
         comm_sum_double(&test_comm, (double *)&moments[k], GRADIENT_MOMENTS);
     }
     memory_free(gradient);
-    gradsync_free(sync);
 }
 
 static void assert_left(const char *const *settings, int count, Element of, const double left[4]) {
@@ -239,11 +237,10 @@ TEST(bits_are_those_of_what_a_memory_leaves) {
     GradForm form;
     for (int count = 4; count <= 6; count += 2) { // without the memory, and with it
         assert_ok(form_of(&form, settings, count, &err));
-        GradSync *sync = gradsync_new(&test_comm, device(), &form);
+        CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
         gradsync_after(sync, 1, 1, &first);
         gradsync_after(sync, 2, 1, &next);
         assert_int_equal(gradsync_bits(sync), test_comm.size == 1 ? 0 : count == 4 ? 8 : 6);
-        gradsync_free(sync);
     }
 }
 
@@ -280,14 +277,13 @@ TEST(ends_agree_after_1000_sums) {
         return;
     assert_ok(form_of(&form, &setting, 1, &err));
     form.count = FLOATS;
-    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
     for (uint32_t epoch = 1; epoch <= 1000; epoch++) {
         gradsync_begin(sync, epoch);
         fill(gradient, element, 0, FLOATS, epoch);
         gradsync_finish(sync, on_device(gradient));
     }
     assert_ends_agree(sync);
-    gradsync_free(sync);
 }
 
 // ---- bytes

@@ -76,7 +76,7 @@ static void definition(float *out, const GradSync *sync, uint32_t round) {
 TEST(sums_are_their_definition) {
     static float gradient[COUNT], want[COUNT];
     GradForm form = form_of("keys", "feedback");
-    GradSync *sync = gradsync_new(&test_comm, device(), &form);
+    CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
     for (uint32_t round = 0; round < ROUNDS; round++) {
         int64_t takes = memory_allocs();
         gradsync_begin(sync, 1 + round);
@@ -93,7 +93,6 @@ TEST(sums_are_their_definition) {
         print_message("a tenth of the values: %.4f of the bytes of fp32\n", share);
     assert_true(share > 0.125 && share < 0.145 && bytes <= most &&
                 (double)most < 1.02 * (double)bytes);
-    gradsync_free(sync);
 }
 
 static int64_t zeros_in(const float *x) {
@@ -109,11 +108,10 @@ TEST(a_refresh_leaves_nothing_out) {
     static float gradient[COUNT];
     for (int c = 0; c < 3; c++) {
         GradForm form = form_of(codecs[c], "anchor");
-        GradSync *sync = gradsync_new(&test_comm, device(), &form);
+        CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
         gradsync_begin(sync, 1);
         make_and_sum(sync, gradient, element, COUNT, 0);
         assert_summed(gradient, element, COUNT, 0);
-        gradsync_free(sync);
     }
 }
 
@@ -121,11 +119,10 @@ TEST(grids_leave_out_the_others) {
     static float gradient[COUNT];
     for (int c = 0; c < 2; c++) {
         GradForm form = form_of(c == 0 ? "max" : "l2", "feedback");
-        GradSync *sync = gradsync_new(&test_comm, device(), &form);
+        CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
         gradsync_begin(sync, 1);
         make_and_sum(sync, gradient, element, COUNT, 0);
         assert_true(zeros_in(gradient) >= (int64_t)(0.89 * COUNT) && zeros_in(gradient) < COUNT);
         assert_plan_is_what_is_taken(&form);
-        gradsync_free(sync);
     }
 }

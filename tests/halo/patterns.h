@@ -49,7 +49,7 @@ static inline int rarely_trains(int64_t node) { return node % 11 == 3 ? SPLIT_TR
 static inline void for_each_pattern(void (*check)(const TestGraph *graph, const Pattern *pattern)) {
     for (int k = 0; k < KINDS; k++)
         for (uint64_t seed = 1; seed <= 3; seed++) {
-            TestGraph graph;
+            CLEARED(test_graph_clear) TestGraph graph = {0};
             TestGraphKind kind = kinds[k];
             kind.split = seed == 3 ? rarely_trains : NULL;
             test_graph_init(&graph, kind, seed, &test_comm);
@@ -60,7 +60,6 @@ static inline void for_each_pattern(void (*check)(const TestGraph *graph, const 
                 check(&graph, pattern);
                 pattern_free(pattern);
             }
-            test_graph_clear(&graph);
         }
 }
 

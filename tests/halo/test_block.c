@@ -76,32 +76,29 @@ TEST(test_normalisations_are_the_papers_matrices) {
     static const char *const names[] = {"gcn", "gcn-in", "mean", "mean-self", "sum"};
     static double m[N][N];
     for (int kind = 0; kind < 4; kind++) {
-        TestGraph graph;
+        CLEARED(test_graph_clear) TestGraph graph = {0};
         TestGraphKind k = {.nodes = N, .degree = 5, .features = 1, .classes = 2};
         k.directed = kind & 1;
         k.weighted = kind & 2;
         test_graph_init(&graph, k, 7, &test_comm);
         for (int i = 0; i < 5; i++) {
-            Block block;
+            CLEARED(block_clear) Block block = {0};
             assert_ok(block_init(&block, names[i], graph.forward, &graph.shard, &err));
             dense(m, &graph.dataset, names[i]);
             assert_is(&block, m, false);
             Block back = block_transpose(&block, graph.backward);
             assert_is(&back, m, true);
-            block_clear(&block);
         }
-        test_graph_clear(&graph);
     }
 }
 
 TEST(test_unknown_normalisation_is_answered_with_the_list) {
-    TestGraph graph;
+    CLEARED(test_graph_clear) TestGraph graph = {0};
     Block block;
     test_graph_init(&graph, (TestGraphKind){.nodes = N, .degree = 3, .features = 1, .classes = 2},
                     1, &test_comm);
     assert_refused(block_init(&block, "median", graph.forward, &graph.shard, &err), EXIT_CONFIG,
                    "gcn, gcn-in, mean, mean-self, sum");
-    test_graph_clear(&graph);
 }
 
 // -3 + 1 (the self-loop) leaves nothing to take the root of.
@@ -165,20 +162,18 @@ static bool is_for_graphs(const char *name) { return strncmp(name, "hyper-", 6) 
 // divides by between the two ends, has the largest eigenvalue 1: D^-1 A, A D^-1 and D^-1/2 A D^-1/2
 // have the same ones. One that divides nothing is left as it is.
 TEST(test_no_normalisation_lets_rows_grow_or_shrink) {
-    TestGraph graph;
+    CLEARED(test_graph_clear) TestGraph graph = {0};
     test_graph_init(&graph, (TestGraphKind){.nodes = N, .degree = 5, .features = 1, .classes = 2},
                     7, &test_comm);
     for (int i = 0; i < normalisation_family.count; i++) {
-        Block block;
         const char *name = family_word(&normalisation_family, i);
         if (!is_for_graphs(name))
             continue;
+        CLEARED(block_clear) Block block = {0};
         assert_ok(block_init(&block, name, graph.forward, &graph.shard, &err));
         bool divides = block.left != NULL || block.right != NULL;
         double grown = growth(&block);
         if (divides && fabs(grown - 1) > 1e-5) // diagonals are floats
             fail_msg("%s: the largest eigenvalue is %.7g", name, grown);
-        block_clear(&block);
     }
-    test_graph_clear(&graph);
 }

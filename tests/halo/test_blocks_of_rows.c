@@ -37,7 +37,7 @@ static int32_t *rows_of(const Shard *shard) {
 }
 
 TEST(rows_pass_in_blocks) {
-    TestGraph graph;
+    CLEARED(test_graph_clear) TestGraph graph = {0};
     Taken taken = {.stop = NODES_OF_TEST};
     test_graph_init(
         &graph, (TestGraphKind){.nodes = NODES_OF_TEST, .degree = 4, .features = 1, .classes = 2},
@@ -58,5 +58,4 @@ TEST(rows_pass_in_blocks) {
         EXIT_IO, "the disk is full");
     memory_free(filler);
     memory_free(own);
-    test_graph_clear(&graph);
 }

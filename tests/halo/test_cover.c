@@ -147,32 +147,30 @@ static int best_cover(const Graph *g) {
 }
 
 static void assert_best(const Graph *g) {
-    Cover cover = cover_of(g);
+    CLEARED(cover_clear) Cover cover = cover_of(g);
     int set = 0;
     for (int64_t t = 0; t < g->edges.rows; t++)
         set |= cover.target[t] << (g->sources + t);
     for (int64_t s = 0; s < g->sources; s++)
         set |= cover.source[s] << s;
     assert_int_equal(set, best_cover(g));
-    cover_clear(&cover);
 }
 
 TEST(test_all_small_graphs) {
     for (int targets = 0; targets <= 4; targets++)
         for (int sources = 0; sources <= 4 && targets * sources <= 12; sources++)
             for (uint64_t bits = 0; bits < (uint64_t)1 << (targets * sources); bits++) {
-                Graph g = graph_numbered(targets, sources, bits);
+                CLEARED(graph_clear) Graph g = graph_numbered(targets, sources, bits);
                 assert_best(&g);
-                graph_clear(&g);
             }
 }
 
 TEST(test_random_graphs_of_six_and_six) {
     for (uint64_t seed = 0; seed < 3000; seed++) {
+        CLEARED(graph_clear)
         Graph g = graph_random(4 + (int64_t)(seed % 3), 4 + (int64_t)(seed / 3 % 3),
                                0.15 + 0.05 * (double)(seed % 10), false, seed);
         assert_best(&g);
-        graph_clear(&g);
     }
 }
 
@@ -217,13 +215,13 @@ TEST(test_as_large_as_a_maximum_matching) {
         int64_t targets = 150 + 100 * (int64_t)(seed % 3);
         bool hubs = seed & 1;
         double degree = 1.0 + 0.5 * (double)(seed % 7);
+        CLEARED(graph_clear)
         Graph g = graph_random(targets, 250, hubs ? degree : degree / 250, hubs, seed);
         uint8_t *none = ALLOC(uint8_t, g.sources, "test");
         Cover cover = cover_of(&g);
         assert_int_equal(cover.size, plain_matching(&g, -1, none));
         cover_clear(&cover);
         memory_free(none);
-        graph_clear(&g);
     }
 }
 
@@ -232,7 +230,7 @@ TEST(test_as_large_as_a_maximum_matching) {
 TEST(test_targets_are_those_of_every_minimum_cover) {
     int64_t members = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        Graph g = graph_random(90, 93, seed & 1 ? 2.2 : 0.032, seed & 1, seed);
+        CLEARED(graph_clear) Graph g = graph_random(90, 93, seed & 1 ? 2.2 : 0.032, seed & 1, seed);
         uint8_t *gone = ALLOC(uint8_t, g.sources, "test");
         Cover cover = cover_of(&g);
         for (int64_t t = 0; t < g.edges.rows; t++) {
@@ -246,7 +244,6 @@ TEST(test_targets_are_those_of_every_minimum_cover) {
         members += cover.targets;
         cover_clear(&cover);
         memory_free(gone);
-        graph_clear(&g);
     }
     assert_true(members > 100); // or nothing was shown
 }

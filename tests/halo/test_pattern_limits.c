@@ -108,7 +108,7 @@ TEST(test_too_many_ranges_keep_the_longest) {
 
 TEST(test_plan_covers_what_is_taken) {
     for (int k = 0; k < KINDS; k++) {
-        TestGraph graph;
+        CLEARED(test_graph_clear) TestGraph graph = {0};
         test_graph_init(&graph, kinds[k], 1, &test_comm);
         for (int v = 0; v < VARIANTS; v++) {
             const Pattern *like = v % 2 == 1 ? graph.forward : NULL;
@@ -127,6 +127,5 @@ TEST(test_plan_covers_what_is_taken) {
             pattern_free(p);
             assert_int_equal(memory_in_use(), before);
         }
-        test_graph_clear(&graph);
     }
 }

@@ -4,7 +4,7 @@
 #include "aggregates.h"
 
 static void check_problem(int combination, int64_t columns, bool all_panels) {
-    Problem p = problem_make(combination, columns);
+    CLEARED(problem_clear) Problem p = problem_make(combination, columns);
     Rows expected = rows_alloc(device(), ROWS, columns, "expected"),
          out = rows_alloc(device(), ROWS, columns, "found");
     plain_reference(expected, &p);
@@ -19,7 +19,6 @@ static void check_problem(int combination, int64_t columns, bool all_panels) {
         }
     rows_free(device(), &out);
     rows_free(device(), &expected);
-    problem_clear(&p);
 }
 
 TEST(every_width_and_every_factor) {
@@ -38,7 +37,7 @@ TEST(every_width_and_every_factor) {
 
 TEST(threads_and_tuning_change_no_bit) {
     enum { WIDE = 400 }; // a table that aggregate_tune does not take for small
-    Problem p = large_problem(WIDE);
+    CLEARED(problem_clear) Problem p = large_problem(WIDE);
     Rows expected = rows_alloc(device(), MANY, WIDE, "expected"),
          out = rows_alloc(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
@@ -50,13 +49,12 @@ TEST(threads_and_tuning_change_no_bit) {
         }
     rows_free(device(), &out);
     rows_free(device(), &expected);
-    problem_clear(&p);
 }
 
 TEST(ranges_leave_other_rows_alone) {
     enum { WIDE = 48 };
     omp_set_num_threads(2);
-    Problem p = large_problem(WIDE);
+    CLEARED(problem_clear) Problem p = large_problem(WIDE);
     Rows expected = rows_alloc(device(), MANY, WIDE, "expected"),
          out = rows_alloc(device(), MANY, WIDE, "found");
     plain_reference(expected, &p);
@@ -81,14 +79,13 @@ TEST(ranges_leave_other_rows_alone) {
     }
     rows_free(device(), &out);
     rows_free(device(), &expected);
-    problem_clear(&p);
 }
 
 // ---- what it may take and whom it may call
 
 TEST(memory_is_as_predicted_and_taken_once) {
     enum { WIDE = 400 };
-    Problem p = large_problem(WIDE);
+    CLEARED(problem_clear) Problem p = large_problem(WIDE);
     Rows out = rows_alloc(device(), MANY, WIDE, "found"),
          scratch = rows_alloc(device(), MANY, WIDE, "scratch");
     for (int w = 0; w < PANELS; w++) {
@@ -111,7 +108,6 @@ TEST(memory_is_as_predicted_and_taken_once) {
     }
     rows_free(device(), &scratch);
     rows_free(device(), &out);
-    problem_clear(&p);
 }
 
 typedef struct Calls {
@@ -127,7 +123,7 @@ static void count_call(void *context) {
 
 TEST(poll_is_called_from_thread_0_while_it_works) {
     omp_set_num_threads(2);
-    Problem p = large_problem(256);
+    CLEARED(problem_clear) Problem p = large_problem(256);
     Rows out = rows_alloc(device(), MANY, 256, "found");
     for (int w = 0; w < PANELS; w++) {
         Aggregate *aggregate = aggregate_ready(&p, panels[w], out);
@@ -142,7 +138,6 @@ TEST(poll_is_called_from_thread_0_while_it_works) {
         backend_cpu.aggregate_free(aggregate);
     }
     rows_free(device(), &out);
-    problem_clear(&p);
 }
 
 TEST(names_are_checked) {

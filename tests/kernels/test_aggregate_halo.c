@@ -98,8 +98,8 @@ TEST(halo_in_any_pieces_is_one_pass) {
     for (int combination = 0; combination < 16; combination++)
         for (int v = 0; v < VECTORS && vectors_start(vectors[v]); v++) {
             const int64_t columns = widths[(combination + v) % 4];
-            Problem p = problem_make(combination, columns);
-            Parts parts;
+            CLEARED(problem_clear) Problem p = problem_make(combination, columns);
+            CLEARED(parts_clear) Parts parts = {0};
             parts_make(&parts, &p);
             Rows expected = rows_alloc(device(), ROWS, columns, "expected");
             Rows out = rows_alloc(device(), ROWS, columns, "found");
@@ -116,7 +116,5 @@ TEST(halo_in_any_pieces_is_one_pass) {
             }
             rows_free(device(), &out);
             rows_free(device(), &expected);
-            parts_clear(&parts);
-            problem_clear(&p);
         }
 }

@@ -47,12 +47,11 @@ static bool is_same(const Case *want, const Case *got, double tolerance) {
 
 static void compare(const Backend *b, const Operation *o, Shape shape, int variant,
                     const char *how) {
+    CLEARED(case_clear)
     Case want = run(&backend_cpu, o, shape, variant, 0), got = run(b, o, shape, variant, 0);
     if (!is_same(&want, &got, o->tolerance))
         fail_msg("%s on %s (%s), %d x %d, variant %d: differs from cpu", o->name, b->name, how,
                  (int)shape.rows, (int)shape.columns, variant);
-    case_clear(&got);
-    case_clear(&want);
 }
 
 // Every operation and variant, on one shape that `turn` moves on, or on all of them (turn -1).
@@ -138,13 +137,11 @@ static void compare_far(const Backend *b) {
     for (int o = 0; o < OPERATIONS; o++)
         for (int v = 0; v < operations[o].far; v++)
             for (int i = 0; i < 2; i++) {
-                Case near = run(b, &operations[o], shape, v, 0);
-                Case far = run(b, &operations[o], shape, v, fars[i]);
+                CLEARED(case_clear) Case near = run(b, &operations[o], shape, v, 0);
+                CLEARED(case_clear) Case far = run(b, &operations[o], shape, v, fars[i]);
                 if (near.out_bytes == 0 || !is_same(&near, &far, 0))
                     fail_msg("%s on %s, variant %d: rows from %lld on differ", operations[o].name,
                              b->name, v, (long long)fars[i]);
-                case_clear(&far);
-                case_clear(&near);
             }
 }
 

@@ -296,7 +296,7 @@ static void run_savings(const Case *c, const TestGraph *w, const Config *config,
         int which = savings & ALL_SAVINGS;
         const char *cover = savings > ALL_SAVINGS ? "targets" : "min";
         Config saving = with_savings(*config, savings > ALL_SAVINGS ? ALL_SAVINGS : which, cover);
-        Made made;
+        CLEARED(unmake) Made made = {0};
         snprintf(what, sizeof what, "savings %d", savings);
         make(&made, c, w, &saving, "overlap");
         float *g = ALLOC(float, made.shape.parameter_count, "g");
@@ -305,7 +305,6 @@ static void run_savings(const Case *c, const TestGraph *w, const Config *config,
         if (which & LAYER0 && !made.shape.sparse) // those are sent as they were multiplied
             assert_null(model_channel(made.model, (ExchangeId){0, FORWARD}));
         memory_free(g);
-        unmake(&made);
     }
 }
 
@@ -390,7 +389,7 @@ static void run_bf16(const Case *c, const TestGraph *w, const Config *config) {
 // The sanitizers see all schedules and bf16 in turn, with and without all savings.
 static inline void run_case(const Case *c, int hidden) {
     static int turn;
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     float *p;
     test_graph_init(&w, c->graph, 42, &test_comm);
     assert_int_equal(shard_is_symmetric(&w.shard), !c->graph.directed);
@@ -408,7 +407,6 @@ static inline void run_case(const Case *c, int hidden) {
     turn++;
     memory_free(want.gradient);
     memory_free(p);
-    test_graph_clear(&w);
 }
 
 // The oracle itself: its gradient against central differences of its loss. Kinks of ReLU lie rarely
@@ -417,7 +415,7 @@ static inline void compare_differences(const Case *cases, int count) {
     if (test_comm.size > 1 || UNDER_SANITIZERS(true, false)) // nothing of the product is in it
         return;
     for (int i = 0; i < count; i++) {
-        TestGraph w;
+        CLEARED(test_graph_clear) TestGraph w = {0};
         TestGraphKind kind = cases[i].graph;
         kind.nodes = 24;
         test_graph_init(&w, kind, 5, &test_comm);
@@ -446,7 +444,6 @@ static inline void compare_differences(const Case *cases, int count) {
         memory_free(g);
         memory_free(q);
         memory_free(p);
-        test_graph_clear(&w);
     }
 }
 
@@ -464,7 +461,7 @@ static void compare_logits(const Case *c, int64_t node, const float *got, const 
 
 // Evaluation has no dropout and gives every own row its logits.
 static inline void compare_case_inference(const Case *c, bool saves) {
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     test_graph_init(&w, c->graph, 42, &test_comm);
     Config config = case_config(c);
     ModelShape shape = case_shape(c, &config, &w.dataset); // the oracle's
@@ -495,7 +492,6 @@ static inline void compare_case_inference(const Case *c, bool saves) {
     memory_free(want);
     memory_free(q);
     memory_free(p);
-    test_graph_clear(&w);
 }
 
 static inline void compare_inference(const Case *cases, int count) {

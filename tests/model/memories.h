@@ -65,8 +65,8 @@ static inline int64_t exchanges_of(const Flight *f) {
 
 // Evaluation changes no memory, and computes what fp32 without a residual does.
 static inline void assert_evaluation_is_exact(CodecOptions options) {
-    Ground ground;
-    Flight coded, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight coded = {0}, exact = {0};
     ground_init(&ground);
     flight_open(&coded, &ground, options, "overlap");
     flight_init(&exact, &ground, "fp32", "overlap", NULL);
@@ -84,9 +84,6 @@ static inline void assert_evaluation_is_exact(CodecOptions options) {
     }
     memory_free(got);
     memory_free(want);
-    flight_clear(&exact);
-    flight_clear(&coded);
-    ground_clear(&ground);
 }
 
 static inline void hand_over_state(const Flight *before, Flight *after) {
@@ -108,8 +105,8 @@ static inline void hand_over(const Flight *before, Flight *after) {
 
 // One that was stopped after so many epochs, and goes on in another model.
 static inline void assert_resumed(CodecOptions options, const char *schedule, int stop) {
-    Ground ground;
-    Flight whole, before, after;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight whole = {0}, before = {0}, after = {0};
     ground_init(&ground);
     flight_open(&whole, &ground, options, schedule);
     flight_open(&before, &ground, options, schedule);
@@ -127,10 +124,6 @@ static inline void assert_resumed(CodecOptions options, const char *schedule, in
         assert_int_equal(bytes_sent(&after) - of_after, bytes_sent(&whole) - of_whole);
         assert_int_equal(exchanges_of(&after), exchanges_of(&whole));
     }
-    flight_clear(&after);
-    flight_clear(&before);
-    flight_clear(&whole);
-    ground_clear(&ground);
 }
 
 #endif

@@ -28,7 +28,7 @@ static int label_of(int64_t node, int64_t column) {
 static int has_class(int64_t node, int64_t column) { return nodes[node].has[column]; }
 
 static void measure(bool multilabel, double baseline[4]) {
-    TestGraph graph;
+    CLEARED(test_graph_clear) TestGraph graph = {0};
     test_graph_init(&graph,
                     (TestGraphKind){.nodes = ALL_NODES,
                                     .degree = 3,
@@ -39,7 +39,6 @@ static void measure(bool multilabel, double baseline[4]) {
                                     .label = multilabel ? has_class : label_of},
                     5, &test_comm);
     model_baseline(&graph.shard, &test_comm, baseline);
-    test_graph_clear(&graph);
 }
 
 TEST(one_label_is_the_most_frequent_of_the_training_nodes) {

@@ -76,7 +76,7 @@ static Config config_before(const Case *c, const char *before, int turn) {
 
 static Seen tell(const Case *c, const TestGraph *w, const Config *config, const char *schedule) {
     Seen seen;
-    Made made;
+    CLEARED(unmake) Made made = {0};
     make(&made, c, w, config, schedule);
     seen.bytes = parameter_bytes(&made);
     float *p = ALLOC(float, made.shape.parameter_count, "p");
@@ -89,7 +89,6 @@ static Seen tell(const Case *c, const TestGraph *w, const Config *config, const 
         from_device(seen.gradient[e], made.gradient, seen.bytes);
     }
     memory_free(p);
-    unmake(&made);
     return seen;
 }
 
@@ -102,18 +101,16 @@ static void assert_same(const Case *c, const Seen *post, const Seen *conv, const
 }
 
 static void compare_orders(Case c, int first, int step) {
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     test_graph_init(&w, c.graph, 42, &test_comm);
     for (int i = first % step; i < ORDERS; i += step) {
         const char *schedule = i % 3 == 2 ? "central" : i % 3 == 1 ? "overlap" : "blocking";
         c.post = orders[i];
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
+        CLEARED(seen_clear)
         Seen post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, schedule);
         assert_same(&c, &post, &conv, schedule);
-        seen_clear(&conv);
-        seen_clear(&post);
     }
-    test_graph_clear(&w);
 }
 
 // Every order with gcn, whose rows meet both diagonals, on two ranks; else some of them.
@@ -137,26 +134,24 @@ TEST(a_device_does_too) {
 TEST(rows_that_are_kept_meet_every_epochs_mask) {
     for (int i = test_comm.size % turn_of_orders(); i < ORDERS; i += turn_of_orders()) {
         Case c = cases[0];
-        TestGraph w;
+        CLEARED(test_graph_clear) TestGraph w = {0};
         test_graph_init(&w, c.graph, 42, &test_comm);
         c.post = orders[i];
         c.layers = 2;
         Config before = config_before(&c, "conv", i), after = config_before(&c, "post", i);
+        CLEARED(seen_clear)
         Seen post = tell(&c, &w, &after, "blocking"), conv = tell(&c, &w, &before, "kept");
         Seen left_out = tell(&c, &w, &before, "skip"); // the weights, and so the rows, stay
         assert_same(&c, &post, &conv, "kept");
         assert_same(&c, &post, &left_out, "skip");
         assert_int_equal(post.loss[0] == post.loss[1], strstr(c.post, "dropout") == NULL);
         seen_clear(&left_out);
-        seen_clear(&conv);
-        seen_clear(&post);
-        test_graph_clear(&w);
     }
 }
 
 TEST(kept_features_are_rounded_as_their_owner_rounds_them) {
     Case c = cases[1];
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     test_graph_init(&w, c.graph, 42, &test_comm);
     use_precision("bf16");
     Config kept = config_before(&c, "post", 0);
@@ -168,7 +163,6 @@ TEST(kept_features_are_rounded_as_their_owner_rounds_them) {
     seen_clear(&each);
     seen_clear(&once);
     use_precision("fp32");
-    test_graph_clear(&w);
 }
 
 static ModelShape shape_of(const Case *c, const char *before, const char *order) {
@@ -196,26 +190,24 @@ TEST(readers_need_rows_that_no_layer_has_transformed) {
 }
 
 TEST(no_partial_aggregate_is_of_rows_before_post) {
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     Config config = config_before(&cases[0], "conv", 0);
     snprintf(config.lossless.cover, CONFIG_WORD, "targets");
     test_graph_init(&w, cases[0].graph, 42, &test_comm);
     ModelShape shape = case_shape(&cases[0], &config, &w.dataset);
-    ModelPatterns patterns;
+    CLEARED(model_patterns_clear) ModelPatterns patterns = {0};
     model_patterns_init(&patterns, &shape, &w.shard, &test_comm);
     int64_t partials[2] = {patterns.of[1][FORWARD]->plan.partials,
                            patterns.of[1][BACKWARD]->plan.partials};
     comm_sum_int64(&test_comm, partials, 2);
     assert_int_equal(partials[0], 0);
     assert_int_equal(partials[1] > 0, test_comm.size > 1);
-    model_patterns_clear(&patterns);
-    test_graph_clear(&w);
 }
 
 // Planned, and taken.
 static void sizes_of(double sizes[2], const TestGraph *w, const char *before) {
     Case c = cases[0];
-    Made made;
+    CLEARED(unmake) Made made = {0};
     MemoryForecast forecast = {0};
     c.post = orders[0];
     Config config = config_before(&c, before, 0);
@@ -225,16 +217,14 @@ static void sizes_of(double sizes[2], const TestGraph *w, const char *before) {
     ModelParts parts = made.model->parts;
     model_forecast(&forecast, &made.shape, &parts, &config);
     sizes[0] = (double)forecast_total(&forecast);
-    unmake(&made);
 }
 
 TEST(what_readers_need_is_planned) {
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     double post[2], conv[2];
     test_graph_init(&w, cases[0].graph, 42, &test_comm);
     sizes_of(post, &w, "post");
     sizes_of(conv, &w, "conv");
     assert_true(test_comm.size == 1 || conv[1] > post[1]);
     assert_near(conv[0] - post[0], conv[1] - post[1], 1000); // blocks are counted in cache lines
-    test_graph_clear(&w);
 }

@@ -78,7 +78,7 @@ TEST(gradients_equal_the_oracle) {
     case_loss = &by_squares;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const Case *c = &cases[i];
-        TestGraph w;
+        CLEARED(test_graph_clear) TestGraph w = {0};
         test_graph_init(&w, c->graph, 42, &test_comm);
         state = (Squares){.shard = &w.shard};
         Config config = case_config(c), saving = with_savings(config, ALL_SAVINGS, "min");
@@ -92,7 +92,6 @@ TEST(gradients_equal_the_oracle) {
         assert_true(state.calls > 0);
         memory_free(want.gradient);
         memory_free(p);
-        test_graph_clear(&w);
     }
     case_loss = NULL;
 }

@@ -72,7 +72,7 @@ static void variants_agree(const Variant *plain, const Variant *saving, double l
 }
 
 static void follow(const char *layer) {
-    Variant plain = {0}, saving = {0};
+    CLEARED(variant_clear) Variant plain = {0}, saving = {0};
     data_path_or_skip("cora/cora.npz");
     variant_init(&plain, "vanilla", layer);
     variant_init(&saving, "overlap", layer);
@@ -86,8 +86,6 @@ static void follow(const char *layer) {
             p[k] -= 0.5f * plain.gradient[k];
     }
     memory_free(p);
-    variant_clear(&saving);
-    variant_clear(&plain);
 }
 
 TEST(gcn_follows) { follow("gcn"); }

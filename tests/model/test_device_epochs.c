@@ -114,8 +114,8 @@ static void step(Scene *s, const float *gradient) {
 }
 
 static void compare_epochs(const Backend *b, const Kind *kind) {
-    Scene s;
-    Placed cpu, device;
+    CLEARED(scene_clear) Scene s = {0};
+    CLEARED(placed_clear) Placed cpu = {0}, device = {0};
     double first = 0;
     scene_init(&s, kind);
     placed_init(&cpu, &s, kind, &backend_cpu);
@@ -129,17 +129,14 @@ static void compare_epochs(const Backend *b, const Kind *kind) {
         step(&s, cpu.pinned);
     }
     assert_true(cpu.loss < first); // what was compared has trained
-    placed_clear(&device);
-    placed_clear(&cpu);
-    scene_clear(&s);
 }
 
 // Each time it is the first one, or reads no rows but its own.
 static void repeat_epoch(const Backend *b, const Kind *kind) {
-    Scene s;
-    Placed device;
     if (schedule_find(kind->schedule, &(Error){0})->changes_result)
         return;
+    CLEARED(scene_clear) Scene s = {0};
+    CLEARED(placed_clear) Placed device = {0};
     scene_init(&s, kind);
     placed_init(&device, &s, kind, b);
     run_epoch(&device, &s, 7);
@@ -152,8 +149,6 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
         assert_true(loss == device.loss);
     }
     memory_free(gradient);
-    placed_clear(&device);
-    scene_clear(&s);
 }
 
 static void on(const Backend *b, const Error *err) {

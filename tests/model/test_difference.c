@@ -5,8 +5,8 @@
 #include "memories.h"
 
 TEST(fp32_differences_give_the_same_rows) {
-    Ground ground;
-    Flight coded, plain;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight coded = {0}, plain = {0};
     ground_init(&ground);
     flight_init(&coded, &ground, "fp32", "overlap", &difference);
     flight_init(&plain, &ground, "fp32", "overlap", NULL);
@@ -19,15 +19,12 @@ TEST(fp32_differences_give_the_same_rows) {
         assert_true(both_ends_agree(&coded, 1));
     }
     assert_true(everywhere(test_comm.size == 1 || hash_of_all(&coded) != before));
-    flight_clear(&plain);
-    flight_clear(&coded);
-    ground_clear(&ground);
 }
 
 // The rows stay the same, so that their differences vanish and with them what rounding adds.
 TEST(few_bits_become_exact) {
-    Ground ground;
-    Flight coded, direct, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight coded = {0}, direct = {0}, exact = {0};
     ground_init(&ground);
     flight_init(&coded, &ground, "integer", "overlap", &difference);
     flight_init(&direct, &ground, "integer", "overlap", NULL);
@@ -42,15 +39,11 @@ TEST(few_bits_become_exact) {
     assert_true(both_ends_agree(&coded, 1));
     assert_near(gradient_distance(&coded, &exact), 0, 1e-4);
     assert_true(test_comm.size == 1 || gradient_distance(&direct, &exact) > 1e-2);
-    flight_clear(&exact);
-    flight_clear(&direct);
-    flight_clear(&coded);
-    ground_clear(&ground);
 }
 
 TEST(new_widths_leave_memories_alone) {
-    Ground ground;
-    Flight coded;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight coded = {0};
     ground_init(&ground);
     flight_init(&coded, &ground, "integer", "blocking", &difference);
     for (int bits = 2; bits <= 8; bits += 2) {
@@ -60,8 +53,6 @@ TEST(new_widths_leave_memories_alone) {
         assert_true(hash_of_all(&coded) == before);
         assert_true(both_ends_agree(&coded, 1));
     }
-    flight_clear(&coded);
-    ground_clear(&ground);
 }
 
 TEST(evaluation_leaves_memories_alone) {
@@ -76,26 +67,22 @@ TEST(memories_outlive_a_resume) {
 // What both ends have of a row is the same only if both are told the same of it.
 TEST(a_hook_left_out_is_seen) {
     Residual without = difference;
-    Ground ground;
-    Flight coded;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight coded = {0};
     without.after_encode = NULL;
     ground_init(&ground);
     flight_init(&coded, &ground, "fp32", "overlap", &without);
     fly(&coded);
     assert_int_equal(both_ends_agree(&coded, 1), test_comm.size == 1);
-    flight_clear(&coded);
-    ground_clear(&ground);
 }
 
 TEST(nothing_is_kept_where_nothing_is_remembered) {
     Error err = {0};
-    Ground ground;
-    Flight none;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight none = {0};
     ground_init(&ground);
     assert_ptr_equal(family_find(&residual_family, "none", NULL, &err), &residual_none);
     flight_init(&none, &ground, "fp32", "overlap", &residual_none);
     fly(&none);
     assert_null(model_exchanges(none.model).name);
-    flight_clear(&none);
-    ground_clear(&ground);
 }

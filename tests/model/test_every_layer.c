@@ -142,10 +142,10 @@ static void assert_alike(const Case *c, const TestGraph *w, const Said *got, con
 }
 
 static void try_case(const Case *c) {
-    TestGraph here, whole;
+    CLEARED(test_graph_clear) TestGraph here = {0}, whole = {0};
     Comm one;
-    Made made, lone;
-    Said got, alone;
+    CLEARED(unmake) Made made = {0}, lone = {0};
+    CLEARED(said_clear) Said got = {0}, alone = {0};
     comm_self(&one);
     Config config = case_config(c);
     test_graph_init(&here, c->graph, 42, &test_comm);
@@ -157,12 +157,6 @@ static void try_case(const Case *c) {
     assert_alike(c, &here, &got, &alone);
     if (test_comm.size == 1) // more ranks have the gradient of one
         assert_slopes(c, &made, &got);
-    said_clear(&alone);
-    said_clear(&got);
-    unmake(&lone);
-    unmake(&made);
-    test_graph_clear(&whole);
-    test_graph_clear(&here);
 }
 
 // Those for hypergraphs: test_hyper_layers.c.

@@ -33,10 +33,10 @@ TEST(inference_equals_the_oracle) { compare_inference(cases, CASES); }
 
 TEST(a_fixed_epsilon_has_no_gradient) {
     const Case *c = &cases[LEARNING];
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     test_graph_init(&w, c->graph, 42, &test_comm);
     Config config = case_config(c);
-    Made made;
+    CLEARED(unmake) Made made = {0};
     make(&made, c, &w, &config, "overlap");
     float *p = ALLOC(float, made.shape.parameter_count, "p");
     float *g = ALLOC(float, made.shape.parameter_count, "g");
@@ -62,8 +62,6 @@ TEST(a_fixed_epsilon_has_no_gradient) {
     memory_free(p64);
     memory_free(g);
     memory_free(p);
-    unmake(&made);
-    test_graph_clear(&w);
 }
 
 // Of every kind: no two matrices share a random stream, and ε starts where the config says.

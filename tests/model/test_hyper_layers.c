@@ -30,11 +30,11 @@ TEST(oracle_equals_finite_differences) { compare_differences(cases, CASES); }
 TEST(two_stages_are_one_formula) {
     static const char *const names[] = {"hyper-sym", "hyper-row"};
     for (int i = 0; i < CASES; i++) {
-        TestGraph w;
+        CLEARED(test_graph_clear) TestGraph w = {0};
         Comm alone;
         comm_self(&alone);
         test_graph_init(&w, cases[i].graph, 42, &alone);
-        OracleGraph graph = oracle_graph(&w.dataset);
+        CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
         for (int k = 0; k < 2; k++) {
             double *one = oracle_hyper_operator(&graph, names[k]);
             double *two = oracle_hyper_stages(&graph, names[k]), most = 0;
@@ -44,8 +44,6 @@ TEST(two_stages_are_one_formula) {
             free(one);
             free(two);
         }
-        oracle_clear(&graph);
-        test_graph_clear(&w);
     }
 }
 

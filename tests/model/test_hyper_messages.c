@@ -56,19 +56,18 @@ static void count_rows(const TestGraph *w, const char *cover, int64_t rows[2][2]
     Case c = {"rows", "hgnn", "both", false, undirected, 2, "", 0, 0, "aggregate-first",
               NULL,   NULL};
     Config config = with_savings(case_config(&c), COVER, cover);
-    Made made;
+    CLEARED(unmake) Made made = {0};
     make(&made, &c, w, &config, "overlap");
     for (int stage = 0; stage < 2; stage++)
         for (int d = 0; d < 2; d++)
             rows[stage][d] = rows_sent(&made, (ExchangeId){2 + stage, d});
-    unmake(&made);
 }
 
 static void check_rows(TestGraphKind kind) {
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     int64_t replicas[2][2], fewest[2][2], sources[2][2], targets[2][2];
     test_graph_init(&w, kind, 42, &test_comm);
-    Homes homes = homes_of(&w);
+    CLEARED(homes_clear) Homes homes = homes_of(&w);
     int64_t read = count_replicas(&w, &homes, PIN_SOURCE);
     int64_t served = count_replicas(&w, &homes, PIN_TARGET);
     count_rows(&w, "replicas", replicas);
@@ -85,8 +84,6 @@ static void check_rows(TestGraphKind kind) {
             assert_true(fewest[stage][d] <= replicas[stage][d]);
         }
     }
-    homes_clear(&homes);
-    test_graph_clear(&w);
 }
 
 TEST(rows_are_those_of_the_replicas) {
@@ -276,14 +273,13 @@ static void judge_noise(const Noisy *n, const Draws *draws, int stage, int bits)
 }
 
 static void check_noise(int stage, int bits) {
-    Noisy n;
+    CLEARED(noisy_clear) Noisy n = {0};
     Draws draws = {0};
     noisy_init(&n, stage, bits);
     for (uint32_t epoch = 1; epoch <= DRAWS; epoch++)
         draw_once(&n, &draws, epoch);
     if (UNDER_SANITIZERS(false, true)) // a few draws say nothing
         judge_noise(&n, &draws, stage, bits);
-    noisy_clear(&n);
 }
 
 TEST(few_bits_are_unbiased_and_bounded) {

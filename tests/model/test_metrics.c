@@ -124,7 +124,7 @@ static double entropy(double below) { return log(exp(2.0) + 3) - 2 + below; }
 //   test        class 0: 1 0 0 = 1                      2: 0 1 1 = 0     3: 1 1 1 = 1/2
 //   training    class 0: 0 1 0 = 0     1: 1 0 1 = 2/3
 TEST(of_one_label) {
-    Made made;
+    CLEARED(unmake) Made made = {0};
     Metrics got[4];
     make(&made, one_label);
     model_metrics(made.model, made.logits, got);
@@ -146,7 +146,6 @@ TEST(of_one_label) {
                                                .loss = (right + wrong) / 2});
     model_metrics(made.model, made.logits, got); // counts begin anew
     assert_int_equal(got[SPLIT_VAL].rows, 5);
-    unmake(&made);
 }
 
 static double bce(double logit, int has) {
@@ -169,7 +168,7 @@ static double mean_bce(int split) {
 //   test        class 0: 0 1 0 = 0                      2: 0 0 1 = 0
 //   training                           1: 1 0 0 = 1     2: 0 0 1 = 0
 TEST(of_several_labels) {
-    Made made;
+    CLEARED(unmake) Made made = {0};
     Metrics got[4];
     make(&made, several_labels);
     model_metrics(made.model, made.logits, got);
@@ -183,14 +182,13 @@ TEST(of_several_labels) {
                                                .micro_f1 = 2 / 3.0,
                                                .macro_f1 = 1 / 2.0,
                                                .loss = mean_bce(SPLIT_TRAIN)});
-    unmake(&made);
 }
 
 // A row whose logits are no numbers says nothing: it is wrong, also where its label is class 0.
 // Here it is node 0; class 0 of validation: 0 1 2 = 0.
 TEST(what_is_not_a_number_is_wrong) {
     for (int column = 0; column < COLUMNS; column++) {
-        Made made;
+        CLEARED(unmake) Made made = {0};
         Metrics got[4];
         make(&made, one_label);
         for (int64_t r = 0; r < made.graph.shard.set[NODES].own; r++)
@@ -203,7 +201,6 @@ TEST(what_is_not_a_number_is_wrong) {
                                                  .macro_f1 = (0 + 4 / 5.0 + 0) / 3,
                                                  .loss = NAN});
         assert_near(score_in(&got[SPLIT_TEST], "accuracy"), 1 / 2.0, 0);
-        unmake(&made);
     }
 }
 
@@ -217,7 +214,7 @@ static int any_label(int64_t node, int64_t column) {
 }
 
 TEST(an_empty_split_has_no_rows) {
-    Made made;
+    CLEARED(unmake) Made made = {0};
     Metrics got[4];
     TestGraphKind kind = one_label;
     kind.split = only_training;
@@ -227,7 +224,6 @@ TEST(an_empty_split_has_no_rows) {
     assert_metrics(&got[SPLIT_VAL], (Wanted){0});
     assert_metrics(&got[SPLIT_TEST], (Wanted){0});
     assert_int_equal(got[SPLIT_TRAIN].rows, GRAPH_NODES);
-    unmake(&made);
 }
 
 // ---- areas under curves
@@ -235,7 +231,7 @@ TEST(an_empty_split_has_no_rows) {
 // By hand, of validation: class 0 has .5 and -1 against .25 and -1 (a tie): 2.5 of 4 pairs, and
 // 1/2 (1/1) + 1/2 (2/4); classes 1 and 2 are in order. The other splits have one row.
 TEST(areas_by_hand) {
-    Made made;
+    CLEARED(unmake) Made made = {0};
     Metrics got[4];
     make(&made, several_labels);
     model_metrics(made.model, made.logits, got);
@@ -243,7 +239,6 @@ TEST(areas_by_hand) {
     assert_near(score_in(&got[SPLIT_VAL], "average_precision"), (3 / 4.0 + 1 + 1) / 3, 1e-15);
     assert_true(isnan(score_in(&got[SPLIT_TEST], "roc_auc")));
     assert_true(isnan(score_in(&got[SPLIT_TRAIN], "average_precision")));
-    unmake(&made);
 }
 
 enum { MANY = 90 };
@@ -304,7 +299,7 @@ static void areas_by_pairs(const int (*has)[COLUMNS], bool softmax, int split, d
 TEST(areas_with_ties_are_those_of_all_pairs) {
     static int has[MANY][COLUMNS];
     for (int multilabel = 0; multilabel < 2; multilabel++) {
-        Made made;
+        CLEARED(unmake) Made made = {0};
         Metrics got[4];
         TestGraphKind kind = {.nodes = MANY,
                               .degree = 3,
@@ -324,7 +319,6 @@ TEST(areas_with_ties_are_those_of_all_pairs) {
             assert_near(score_in(&got[split], "roc_auc"), want[0], 1e-12);
             assert_near(score_in(&got[split], "average_precision"), want[1], 1e-12);
         }
-        unmake(&made);
     }
 }
 
@@ -395,7 +389,7 @@ static void errors_by_hand(int split, double want[3]) {
 
 TEST(numbers_have_errors) {
     static const char *const names[] = {"rmse", "mae", "r2"};
-    Made made = {0};
+    CLEARED(unmake) Made made = {0};
     Metrics metrics[4];
     make_with(&made,
               (TestGraphKind){.nodes = GRAPH_NODES,
@@ -414,7 +408,6 @@ TEST(numbers_have_errors) {
             assert_near(metrics_value(&metrics[split], score_find(names[i])), want[i], 1e-12);
         assert_near(metrics_value(&metrics[split], score_find("loss")), want[0] * want[0], 1e-6);
     }
-    unmake(&made);
 }
 
 // Areas cost more: nothing measures them unasked.

@@ -36,7 +36,7 @@ static void run_model(const Config *config, const TestGraph *w) {
     Backend noting = *device();
     noting.post_forward = noting_forward;
     noting.post_backward = noting_backward;
-    Made made;
+    CLEARED(unmake) Made made = {0};
     make_on(&made, &noting, &(Case){0}, w, config, "overlap");
     float *p = ALLOC(float, made.shape.state_count, "p"),
           *g = ALLOC(float, made.shape.parameter_count, "g");
@@ -45,7 +45,6 @@ static void run_model(const Config *config, const TestGraph *w) {
     model_infer(made.model, made.p);
     memory_free(g);
     memory_free(p);
-    unmake(&made);
 }
 
 static void run_config(const char *path, const TestGraph graphs[2]) {

@@ -324,7 +324,7 @@ static Model *mixed_model(const Small *s, const Case *c, const char *schedule) {
 TEST(schedules_give_the_same_bits) {
     static const char *const names[] = {"blocking", "overlap", "central"};
     for (int i = 0; i < CASES; i++) {
-        Small s;
+        CLEARED(small_clear) Small s = {0};
         case_init(&s, &cases[i]);
         size_t bytes = (size_t)s.shape.parameter_count * sizeof(float);
         float *g[3], *other = ALLOC(float, s.shape.parameter_count, "test");
@@ -350,7 +350,6 @@ TEST(schedules_give_the_same_bits) {
             model_free(model[k]);
         }
         memory_free(other);
-        small_clear(&s);
     }
 }
 
@@ -365,7 +364,7 @@ static void same_logits(const Case *c, Rows a, const float *want) {
 
 TEST(inference_is_exact) {
     for (int i = 0; i < CASES; i++) {
-        Small s;
+        CLEARED(small_clear) Small s = {0};
         case_init(&s, &cases[i]);
         float *g = ALLOC(float, s.shape.parameter_count, "test");
         Model *fp32 = model_of(&s, "fp32", false, "overlap");
@@ -381,6 +380,5 @@ TEST(inference_is_exact) {
         model_free(model);
         model_free(fp32);
         memory_free(g);
-        small_clear(&s);
     }
 }

@@ -75,7 +75,7 @@ TEST(gradients_equal_the_oracle) {
     static Weighed weighed;
     for (int i = 0; i < 2 * CASES; i++) {
         const Case *c = &cases[i / 2];
-        TestGraph w;
+        CLEARED(test_graph_clear) TestGraph w = {0};
         test_graph_init(&w, c->graph, 42, &test_comm);
         Config config = with_savings(case_config(c), i % 3 == 0 ? ALL_SAVINGS : 0, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
@@ -93,14 +93,13 @@ TEST(gradients_equal_the_oracle) {
         memory_free(want.gradient);
         memory_free(p64);
         memory_free(p);
-        test_graph_clear(&w);
     }
 }
 
 // Another sum divides; without row weights all is as it was; metrics never change.
 TEST(row_weights_come_and_go) {
-    TestGraph w;
-    Made made;
+    CLEARED(test_graph_clear) TestGraph w = {0};
+    CLEARED(unmake) Made made = {0};
     Metrics before[4], after[4];
     float own[NODES_MOST];
     test_graph_init(&w, cases[0].graph, 42, &test_comm);
@@ -126,8 +125,6 @@ TEST(row_weights_come_and_go) {
     assert_true(twice > 0 && twice < first);
     memory_free(g);
     memory_free(p);
-    unmake(&made);
-    test_graph_clear(&w);
 }
 
 TEST(what_does_not_fit_is_refused) {

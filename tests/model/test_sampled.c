@@ -87,7 +87,7 @@ static double *factors(const TestGraph *w, uint32_t epoch, int relation, int sou
 }
 
 static void run_sampled(const Sampled *s) {
-    TestGraph w;
+    CLEARED(test_graph_clear) TestGraph w = {0};
     test_graph_init(&w, s->of.graph, 42, &test_comm);
     Config config = config_of(s), plain = with_savings(config, 0, "");
     ModelShape shape = case_shape(&s->of, &plain, &w.dataset); // the oracle's
@@ -114,7 +114,6 @@ static void run_sampled(const Sampled *s) {
     memory_free(want.gradient);
     memory_free(p64);
     memory_free(p);
-    test_graph_clear(&w);
 }
 
 TEST(its_gradient_is_that_of_the_rows_that_were_drawn) {
@@ -129,8 +128,8 @@ TEST(stale_rows_are_those_that_were_drawn_for_their_epoch) {
                    "aggregate-first",
                    "all",
                    "exchange"};
-    Made made;
-    TestGraph w;
+    CLEARED(unmake) Made made = {0};
+    CLEARED(test_graph_clear) TestGraph w = {0};
     test_graph_init(&w, one.of.graph, 42, &test_comm);
     Config config = config_of(&one);
     make(&made, &one.of, &w, &config, "stale");
@@ -152,8 +151,6 @@ TEST(stale_rows_are_those_that_were_drawn_for_their_epoch) {
     compare(&one.of, "the epoch before", &made.shape, loss, gradient, &want);
     memory_free(factor);
     oracle_clear(&graph);
-    unmake(&made);
-    test_graph_clear(&w);
 }
 
 // On the channels of training, too.

@@ -48,8 +48,8 @@ static Traffic traffic_of(const Flight *f, int first, int end) {
 // ---- rules that leave nothing out
 
 static void assert_as_blocking(const char *codec, const char *rule) {
-    Ground ground;
-    Flight skip, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&skip, &ground, skipping(codec, rule), "skip");
     flight_init(&exact, &ground, codec, "blocking", NULL);
@@ -60,9 +60,6 @@ static void assert_as_blocking(const char *codec, const char *rule) {
         move_weights(&ground, 0.01F);
     }
     assert_int_equal(bytes_sent(&skip), bytes_sent(&exact));
-    flight_clear(&exact);
-    flight_clear(&skip);
-    ground_clear(&ground);
 }
 
 TEST(what_sends_all_is_blocking) {
@@ -76,8 +73,8 @@ TEST(what_sends_all_is_blocking) {
 
 // The rows of the features never move: theirs are left out, and are the same.
 TEST(nothing_moved_is_blocking) {
-    Ground ground;
-    Flight skip, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&skip, &ground, skipping("fp32", "var:0"), "skip");
     flight_init(&exact, &ground, "fp32", "blocking", NULL);
@@ -90,15 +87,12 @@ TEST(nothing_moved_is_blocking) {
                              i == 0 ? epoch * messages_of(channel_of(&skip, i)) : 0);
         move_weights(&ground, 0.01F);
     }
-    flight_clear(&exact);
-    flight_clear(&skip);
-    ground_clear(&ground);
 }
 
 // Weights change once, after the first epoch.
 TEST(frozen_weights_send_headers_alone) {
-    Ground ground;
-    Flight skip, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&skip, &ground, skipping("fp32", "var:0.001"), "skip");
     flight_init(&exact, &ground, "fp32", "blocking", NULL);
@@ -117,17 +111,14 @@ TEST(frozen_weights_send_headers_alone) {
     }
     assert_int_equal(traffic_of(&skip, LAYERS, CHANNELS).bytes,
                      traffic_of(&exact, LAYERS, CHANNELS).bytes);
-    flight_clear(&exact);
-    flight_clear(&skip);
-    ground_clear(&ground);
 }
 
 // ---- which epochs send
 
 // Frozen weights: the epochs of 1, 2, ... in which all messages of a channel travel.
 static void assert_epochs(const char *rule, int channel, const char *sends) {
-    Ground ground;
-    Flight f;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight f = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&f, &ground, skipping("fp32", rule), "skip");
     Channel *of = channel_of(&f, channel);
@@ -139,8 +130,6 @@ static void assert_epochs(const char *rule, int channel, const char *sends) {
             fail_msg("%s, channel %d: %d messages were left out in epoch %d", rule, channel,
                      (int)skipped, (int)(at - sends) + 1);
     }
-    flight_clear(&f);
-    ground_clear(&ground);
 }
 
 TEST(rules_choose_epochs) {
@@ -156,8 +145,8 @@ TEST(rules_choose_epochs) {
 
 // After fifty broadcasts the code sends in odd epochs.
 TEST(the_code_sends_every_other_epoch) {
-    Ground ground;
-    Flight f;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight f = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&f, &ground, skipping("fp32", "code"), "skip");
     Channel *of = channel_of(&f, 1);
@@ -169,8 +158,6 @@ TEST(the_code_sends_every_other_epoch) {
         bool sends = epoch <= 51 || epoch % 2 == 1;
         assert_int_equal(channel_count(of).skipped - skipped, sends ? 0 : messages_of(of));
     }
-    flight_clear(&f);
-    ground_clear(&ground);
 }
 
 // ---- what the reader computes with
@@ -203,8 +190,8 @@ static void assert_ends_agree(const Flight *f) {
 // Weights move a little in every epoch: what is read is old, but never older than the rule allows.
 TEST(rows_are_never_older_than_tau) {
     enum { TAU = 4 };
-    Ground ground;
-    Flight skip, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight skip = {0}, exact = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&skip, &ground, skipping("fp32", "hybrid:0.015,4"), "skip");
     flight_init(&exact, &ground, "fp32", "blocking", NULL);
@@ -222,15 +209,12 @@ TEST(rows_are_never_older_than_tau) {
         move_weights(&ground, 0.002F);
     }
     assert_int_equal(differed, test_comm.size > 1);
-    flight_clear(&exact);
-    flight_clear(&skip);
-    ground_clear(&ground);
 }
 
 // A row that is not a number has moved, whatever EPS is.
 TEST(what_is_not_a_number_is_sent) {
-    Ground ground;
-    Flight f;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight f = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&f, &ground, skipping("fp32", "var:1000"), "skip");
     fly(&f);
@@ -239,8 +223,6 @@ TEST(what_is_not_a_number_is_sent) {
     int64_t skipped = channel_count(channel_of(&f, 1)).skipped;
     fly(&f);
     assert_int_equal(channel_count(channel_of(&f, 1)).skipped, skipped);
-    flight_clear(&f);
-    ground_clear(&ground);
 }
 
 // ---- what others do between two epochs
@@ -254,8 +236,8 @@ static uint64_t hash_of_ages(const Flight *f) {
 }
 
 TEST(evaluation_changes_nothing) {
-    Ground ground;
-    Flight skip, twin, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight skip = {0}, twin = {0}, exact = {0};
     ground_init_as(&ground, of_sources);
     flight_open(&skip, &ground, skipping("fp32", "hybrid:0.5,3"), "skip");
     flight_open(&twin, &ground, skipping("fp32", "hybrid:0.5,3"), "skip");
@@ -278,18 +260,14 @@ TEST(evaluation_changes_nothing) {
     }
     memory_free(got);
     memory_free(want);
-    flight_clear(&exact);
-    flight_clear(&twin);
-    flight_clear(&skip);
-    ground_clear(&ground);
 }
 
 // Stopped in the middle of an age, and at its end.
 TEST(ages_outlive_a_resume) {
     static const char *const codecs[] = {"fp32", "integer"};
     for (int stop = 1; stop <= 5; stop += UNDER_SANITIZERS(3, 1)) {
-        Ground ground;
-        Flight whole, before, after;
+        CLEARED(ground_clear) Ground ground = {0};
+        CLEARED(flight_clear) Flight whole = {0}, before = {0}, after = {0};
         CodecOptions options = skipping(codecs[stop % 2], "hybrid:0.5,3");
         ground_init_as(&ground, of_sources);
         flight_open(&whole, &ground, options, "skip");
@@ -309,10 +287,6 @@ TEST(ages_outlive_a_resume) {
             assert_true(hash_of_ages(&after) == hash_of_ages(&whole));
             move_weights(&ground, 0.002F);
         }
-        flight_clear(&after);
-        flight_clear(&before);
-        flight_clear(&whole);
-        ground_clear(&ground);
     }
 }
 
@@ -334,7 +308,7 @@ static Sizes sizes_of(const Ground *ground, CodecOptions options, const char *sc
 }
 
 TEST(its_memory_is_planned) {
-    Ground ground;
+    CLEARED(ground_clear) Ground ground = {0};
     ground_init_as(&ground, of_sources);
     Sizes one = sizes_of(&ground, flight_options("fp32", NULL, NULL), "blocking");
     Sizes all = sizes_of(&ground, skipping("fp32", "var:0.1"), "skip");
@@ -342,5 +316,4 @@ TEST(its_memory_is_planned) {
     double taken = (double)all.taken - (double)one.taken;
     assert_true(test_comm.size == 1 || taken > 100000);
     assert_near(planned, taken, 0.05 * taken + 8000); // alone there are only the structs themselves
-    ground_clear(&ground);
 }

@@ -25,8 +25,8 @@ static void assert_only_readers_remember(const Flight *f, int slot) {
 
 // The rows stay the same, so that their means become what they are.
 TEST(smoothed_rows_become_exact) {
-    Ground ground;
-    Flight smooth_one, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight smooth_one = {0}, exact = {0};
     ground_init(&ground);
     flight_init(&smooth_one, &ground, "fp32", "overlap", &smoothing);
     flight_init(&exact, &ground, "fp32", "overlap", NULL);
@@ -39,9 +39,6 @@ TEST(smoothed_rows_become_exact) {
     }
     if (UNDER_SANITIZERS(false, true)) // after all epochs
         assert_near(gradient_distance(&smooth_one, &exact), 0, 1e-5);
-    flight_clear(&exact);
-    flight_clear(&smooth_one);
-    ground_clear(&ground);
 }
 
 TEST(readers_memories_outlive_evaluation_and_resume) {
@@ -53,8 +50,8 @@ TEST(readers_memories_outlive_evaluation_and_resume) {
 // The third epoch and the sixth are those of fp32, to the bit and to the byte. Rows stay the same,
 // so that what both ends remember of the third serves the next ones: their differences are 0.
 TEST(refreshes_are_exact_and_remembered) {
-    Ground ground;
-    Flight coded, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight coded = {0}, exact = {0};
     ground_init(&ground);
     flight_init(&coded, &ground, "integer", "overlap", &refreshed);
     flight_init(&exact, &ground, "fp32", "overlap", NULL);
@@ -70,9 +67,6 @@ TEST(refreshes_are_exact_and_remembered) {
         assert_int_equal(same && same_logits(&coded, &exact), epoch >= 3 || alone);
         assert_int_equal(everywhere(of_coded == of_exact), epoch % 3 == 0 || alone);
     }
-    flight_clear(&exact);
-    flight_clear(&coded);
-    ground_clear(&ground);
 }
 
 // After a refresh, and between two of them.
@@ -84,8 +78,8 @@ TEST(the_number_of_the_exchange_outlives_a_resume) {
 
 // The schedule's smoothing of what the quantization's differences stand for.
 TEST(two_residuals_do_both) {
-    Ground ground;
-    Flight both, one;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight both = {0}, one = {0};
     ground_init(&ground);
     flight_open(&both, &ground, flight_options("fp32", &smoothing, &difference), "overlap");
     flight_open(&one, &ground, flight_options("fp32", &smoothing, NULL), "overlap");
@@ -96,9 +90,6 @@ TEST(two_residuals_do_both) {
         assert_true(both_ends_agree(&both, 1));
         assert_near(gradient_distance(&both, &one), 0, 1e-5);
     }
-    flight_clear(&one);
-    flight_clear(&both);
-    ground_clear(&ground);
 }
 
 // Also two of one kind, whose states have places of their own.
@@ -112,10 +103,10 @@ TEST(both_outlive_a_resume) {
 // To the bit. Chunks are shorter than most messages, and some messages have no byte.
 TEST(messages_of_any_length_arrive) {
     static const char *const schedules_used[] = {"blocking", "overlap", "stale"};
-    Ground ground;
+    CLEARED(ground_clear) Ground ground = {0};
     ground_init(&ground);
     for (int i = 0; i < 3; i++) {
-        Flight coded, exact;
+        CLEARED(flight_clear) Flight coded = {0}, exact = {0};
         flight_open(&coded, &ground, sparse_options(NULL), schedules_used[i]);
         flight_init(&exact, &ground, "fp32", schedules_used[i], NULL);
         for (int epoch = 0; epoch < 3; epoch++) {
@@ -123,10 +114,7 @@ TEST(messages_of_any_length_arrive) {
             fly(&exact);
             assert_true(same_gradient(&coded, &exact) && same_logits(&coded, &exact));
         }
-        flight_clear(&exact);
-        flight_clear(&coded);
     }
-    ground_clear(&ground);
 }
 
 static int64_t bytes_of_features(const Flight *f) {
@@ -135,8 +123,8 @@ static int64_t bytes_of_features(const Flight *f) {
 
 // Features never change, so that from the second epoch on their messages are headers.
 TEST(rows_that_stay_take_no_byte) {
-    Ground ground;
-    Flight coded;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight coded = {0};
     ground_init(&ground);
     flight_open(&coded, &ground, sparse_options(&difference), "overlap");
     fly(&coded);
@@ -148,6 +136,4 @@ TEST(rows_that_stay_take_no_byte) {
         assert_int_equal(bytes_of_features(&coded) - before, 64 * messages);
         assert_true(both_ends_agree(&coded, 1));
     }
-    flight_clear(&coded);
-    ground_clear(&ground);
 }

@@ -7,8 +7,8 @@
 // Weights change once, after the first epoch. Then every layer needs one epoch more than the one
 // below it to read rows of the new weights, and the way back one more for every layer.
 TEST(frozen_weights_catch_up) {
-    Ground ground;
-    Flight late, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight late = {0}, exact = {0};
     ground_init(&ground);
     flight_init(&late, &ground, "fp32", "stale", NULL);
     flight_init(&exact, &ground, "fp32", "blocking", NULL);
@@ -20,9 +20,6 @@ TEST(frozen_weights_catch_up) {
         assert_int_equal(same_logits(&late, &exact), alone || first || epoch >= LAYERS);
         assert_int_equal(same_gradient(&late, &exact), alone || first || epoch >= 2 * LAYERS - 1);
     }
-    flight_clear(&exact);
-    flight_clear(&late);
-    ground_clear(&ground);
 }
 
 static void freeze(Ground *ground) {
@@ -46,8 +43,8 @@ TEST(zeros_are_forgotten_in_time) {
         {"lossless.order=auto", "model.hidden=[16, 8]"},
         {"lossless.order=auto", "model.hidden=[16, 8]", "lossless.input_features=auto"}};
     for (int i = 0; i < 4; i++) {
-        Ground ground;
-        Flight late, exact;
+        CLEARED(ground_clear) Ground ground = {0};
+        CLEARED(flight_clear) Flight late = {0}, exact = {0};
         ground_init_as(&ground, settings[i]);
         freeze(&ground);
         flight_open(&late, &ground,
@@ -67,9 +64,6 @@ TEST(zeros_are_forgotten_in_time) {
                 assert_int_equal(same_weights_gradient(&late, &exact, l), alone || due);
             }
         }
-        flight_clear(&exact);
-        flight_clear(&late);
-        ground_clear(&ground);
     }
 }
 
@@ -129,8 +123,8 @@ TEST(means_forget_by_their_decay) {
 
 // Means of rows that stay the same are these, from the first one on.
 TEST(means_begin_with_the_first_rows) {
-    Ground ground;
-    Flight late, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight late = {0}, exact = {0};
     ground_init(&ground);
     freeze(&ground);
     flight_open(&late, &ground,
@@ -142,18 +136,15 @@ TEST(means_begin_with_the_first_rows) {
         assert_true(epoch > 1 || same_gradient(&late, &exact));
         assert_near(gradient_distance(&late, &exact), 0, 1e-5);
     }
-    flight_clear(&exact);
-    flight_clear(&late);
-    ground_clear(&ground);
 }
 
 // Each way by itself: what is not smoothed remembers nothing.
 TEST(only_what_is_smoothed_is_remembered) {
     static const char *const ways[] = {"none", "features", "gradients", "both"};
-    Ground ground;
+    CLEARED(ground_clear) Ground ground = {0};
     ground_init(&ground);
     for (int i = 0; i < 4; i++) {
-        Flight late;
+        CLEARED(flight_clear) Flight late = {0};
         char smooth[32];
         snprintf(smooth, sizeof smooth, "comm.smooth=%s", ways[i]);
         CodecOptions options = scheduled_options("stale", (const char *const[4]){smooth});
@@ -168,15 +159,13 @@ TEST(only_what_is_smoothed_is_remembered) {
                 assert_int_equal(memory_bytes(channel, INCOMING, 0, g) > 0, rows && smooths);
             }
         }
-        flight_clear(&late);
     }
-    ground_clear(&ground);
 }
 
 // Rows with the weight of nothing but the newest one are the rows.
 TEST(smoothing_by_nothing_changes_nothing) {
-    Ground ground;
-    Flight smooth, plain;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight smooth = {0}, plain = {0};
     ground_init(&ground);
     CodecOptions options = scheduled_options(
         "stale", (const char *const[4]){"comm.smooth=both", "comm.smooth_decay=0"});
@@ -187,9 +176,6 @@ TEST(smoothing_by_nothing_changes_nothing) {
         fly(&plain);
         assert_true(same_gradient(&smooth, &plain) && same_logits(&smooth, &plain));
     }
-    flight_clear(&plain);
-    flight_clear(&smooth);
-    ground_clear(&ground);
 }
 
 // Also where an evaluation drains the messages in between: a message counts once.
@@ -201,7 +187,7 @@ TEST(means_outlive_a_resume) {
 }
 
 TEST(all_channels_fly_between_epochs) {
-    Ground ground;
+    CLEARED(ground_clear) Ground ground = {0};
     Flight late;
     ground_init(&ground);
     flight_init(&late, &ground, "fp32", "stale", NULL);
@@ -214,7 +200,6 @@ TEST(all_channels_fly_between_epochs) {
     }
     flight_clear(&late);
     assert_int_equal(wire_in_flight(), 0);
-    ground_clear(&ground);
 }
 
 static bool has_landed(const Channel *channel) {
@@ -226,8 +211,8 @@ static bool has_landed(const Channel *channel) {
 
 // Messages have more chunks than may be posted at once, so somebody must move them.
 TEST(whoever_waits_moves_them) {
-    Ground ground;
-    Flight late;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight late = {0};
     ground_init(&ground);
     flight_init(&late, &ground, "fp32", "stale", NULL);
     fly(&late);
@@ -242,14 +227,12 @@ TEST(whoever_waits_moves_them) {
     }
     assert_int_equal(missing, 0);
     assert_int_equal(wire_in_flight(), CHANNELS); // and nobody has received them
-    flight_clear(&late);
-    ground_clear(&ground);
 }
 
 // Rows in flight keep the widths that they were packed with.
 TEST(widths_change_behind_what_flies) {
-    Ground ground;
-    Flight late, twin;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight late = {0}, twin = {0};
     ground_init(&ground);
     flight_init(&late, &ground, "integer", "stale", NULL);
     flight_init(&twin, &ground, "integer", "stale", NULL);
@@ -267,16 +250,13 @@ TEST(widths_change_behind_what_flies) {
         assert_int_equal(same_logits(&late, &twin), test_comm.size == 1 || epoch == 0);
         assert_int_equal(same_gradient(&late, &twin), test_comm.size == 1 || epoch == 0);
     }
-    flight_clear(&twin);
-    flight_clear(&late);
-    ground_clear(&ground);
 }
 
 // What others do between two epochs changes nothing: evaluations are exact and have channels of
 // their own; measurements find nothing in flight.
 TEST(others_do_not_disturb_what_flies) {
-    Ground ground;
-    Flight late, twin, exact;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight late = {0}, twin = {0}, exact = {0};
     ground_init(&ground);
     CodecOptions smooth = scheduled_options("stale", (const char *const[4]){"comm.smooth=both"});
     flight_open(&late, &ground, smooth, "stale");
@@ -303,10 +283,6 @@ TEST(others_do_not_disturb_what_flies) {
     }
     memory_free(got);
     memory_free(want);
-    flight_clear(&exact);
-    flight_clear(&twin);
-    flight_clear(&late);
-    ground_clear(&ground);
 }
 
 typedef struct Sizes {
@@ -337,8 +313,8 @@ static size_t halo_bytes(const Flight *f) {
 
 // Buffers of all channels add up, and a mean of each row that is received.
 TEST(their_memory_is_planned) {
-    Ground ground;
-    Flight f;
+    CLEARED(ground_clear) Ground ground = {0};
+    CLEARED(flight_clear) Flight f = {0};
     ground_init(&ground);
     Sizes one = sizes_of(&ground, "blocking", NULL), each = sizes_of(&ground, "stale", NULL);
     Sizes smooth = sizes_of(&ground, "stale", "comm.smooth=both");
@@ -349,6 +325,4 @@ TEST(their_memory_is_planned) {
     assert_near(planned, taken, 20000); // channels, buffers and communicators themselves
     assert_near((double)smooth.planned - (double)each.planned, means, 64 * CHANNELS * 3);
     assert_near((double)smooth.taken - (double)each.taken, means, 64 * CHANNELS * 3);
-    flight_clear(&f);
-    ground_clear(&ground);
 }

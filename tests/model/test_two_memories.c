@@ -164,8 +164,8 @@ static void tune_otherwise(Aggregate *aggregate, Rows out, Rows x) {
 }
 
 TEST(all_ranks_take_the_kernel_of_the_first) {
-    Scene s;
-    Made made;
+    CLEARED(scene_clear) Scene s = {0};
+    CLEARED(made_clear) Made made = {0};
     apart = *device();
     apart.aggregate_tune = tune_otherwise;
     apart.spmm = spmm_of;
@@ -174,8 +174,6 @@ TEST(all_ranks_take_the_kernel_of_the_first) {
     scene_init(&s, &kinds[0]);
     make(&made, &s, &kinds[0], &apart);
     assert_string_equal(spmm, "cusparse");
-    made_clear(&made);
-    scene_clear(&s);
 }
 
 // ---- a device whose blocks are counted apart from the host's
@@ -217,8 +215,8 @@ TEST(what_lies_on_the_device_is_planned_there) {
     apart.free = counted_release;
     apart.device_free = counted_free;
     for (int k = 0; k < KINDS; k++) {
-        Scene s;
-        Made made;
+        CLEARED(scene_clear) Scene s = {0};
+        CLEARED(made_clear) Made made = {0};
         MemoryForecast forecast = {0};
         scene_init(&s, &kinds[k]);
         ModelParts parts = parts_of(&s, &kinds[k], &apart);
@@ -229,7 +227,5 @@ TEST(what_lies_on_the_device_is_planned_there) {
         double planned = planned_blocks(&forecast), most = (double)counted.most;
         if (most > planned || planned > 1.1 * most)
             fail_msg("kind %d: planned %.0f bytes on the device, used %.0f", k, planned, most);
-        made_clear(&made);
-        scene_clear(&s);
     }
 }

@@ -24,7 +24,7 @@ static const TestGraphKind graph = {
     .nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 2, .classes = 2};
 
 static void check_use(const Use *use, const char *schedule) {
-    Applied a;
+    CLEARED(applied_clear) Applied a = {0};
     applied_init(&a, graph, use->cover, "mean", use->transposed);
     Rows made = use->run(&a, schedule);
     double *dense = use->dense(&a);
@@ -33,7 +33,6 @@ static void check_use(const Use *use, const char *schedule) {
         fail_msg("%s, %s: off by %g", use->name, schedule, off);
     free(dense);
     rows_free(device(), &made);
-    applied_clear(&a);
 }
 
 TEST(operators_need_no_model) {
@@ -52,9 +51,9 @@ static void hasty_halo(const OperatorStep *step, Rows halo, int begin, int end, 
 }
 
 TEST(hasty_reads_are_noticed) {
-    Applied a;
     if (test_comm.size < 3) // one round: it cannot come too early
         return;
+    CLEARED(applied_clear) Applied a = {0};
     applied_init(&a, graph, COVER_SOURCES, "mean", false);
     Operator hasty = operator_aggregate;
     hasty.halo = hasty_halo;
@@ -75,5 +74,4 @@ TEST(hasty_reads_are_noticed) {
     rows_free(device(), &wrong);
     rows_free(device(), &right);
     rows_free(device(), &x);
-    applied_clear(&a);
 }

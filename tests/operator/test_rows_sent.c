@@ -87,7 +87,7 @@ static void assert_half_memory(const HaloPlan *plan) {
 
 static void try_block(Cover cover, const char *normalisation, bool transposed) {
     static const char *const schedules[] = {"blocking", "overlap", "central"};
-    Applied a;
+    CLEARED(applied_clear) Applied a = {0};
     applied_init_rows(&a, graph, cover, normalisation, transposed, ROWS_BF16);
     Rows x = start_bf16(&a);
     for (int s = 0; s < 3; s++) {
@@ -101,7 +101,6 @@ static void try_block(Cover cover, const char *normalisation, bool transposed) {
     }
     assert_half_memory(&a.used.pattern->plan);
     rows_free(device(), &x);
-    applied_clear(&a);
 }
 
 TEST(rows_of_bf16_travel_as_they_lie) {

@@ -30,8 +30,8 @@ static void add(RunRecords *records, const char *run) {
 }
 
 TEST(runs_that_differ_in_their_seed_are_one_variant) {
-    RunRecords records = {0};
-    Variants variants;
+    CLEARED(records_clear) RunRecords records = {0};
+    CLEARED(variants_clear) Variants variants = {0};
     put_run("seed-1", "adaqp", 2, 0.01, 1);
     put_run("seed-2", "adaqp", 2, 0.01, 2);
     put_run("other", "adaqp", 2, 0.02, 1);
@@ -49,14 +49,12 @@ TEST(runs_that_differ_in_their_seed_are_one_variant) {
     assert_string_equal(variants.variant[1].label, "lr=0.02");
     assert_int_equal(variants.keys, 1);
     assert_string_equal(variants.key[0], "config.train.lr");
-    variants_clear(&variants);
-    records_clear(&records);
 }
 
 // A run that is started again lies in NAME-2, NAME-3, ...; the same seed there is no second sample.
 TEST(a_run_that_was_started_again_counts_once) {
-    RunRecords records = {0};
-    Variants variants;
+    CLEARED(records_clear) RunRecords records = {0};
+    CLEARED(variants_clear) Variants variants = {0};
     static const struct {
         const char *name;
         int seed, variant;
@@ -73,13 +71,11 @@ TEST(a_run_that_was_started_again_counts_once) {
     assert_int_equal(variants.count, 1);
     for (size_t i = 0; i < sizeof run / sizeof run[0]; i++)
         assert_int_equal(variants.variant_of[i], run[i].variant);
-    variants_clear(&variants);
-    records_clear(&records);
 }
 
 TEST(a_variant_is_named_by_what_divides_it_from_the_others) {
-    RunRecords records = {0};
-    Variants variants;
+    CLEARED(records_clear) RunRecords records = {0};
+    CLEARED(variants_clear) Variants variants = {0};
     put_run("a", "adaqp", 4, 0.01, 1);
     put_run("b", "vanilla", 1, 0.01, 1);
     put_run("c", "vanilla", 4, 0.02, 1);
@@ -96,20 +92,16 @@ TEST(a_variant_is_named_by_what_divides_it_from_the_others) {
     assert_int_equal(variants.variant_of[1], 2);
     assert_int_equal(variants.variant_of[2], 0);
     assert_int_equal(variants.variant_of[3], 1);
-    variants_clear(&variants);
-    records_clear(&records);
 }
 
 // The data of the page for the run in that folder; json_free it.
 static Json *data_of(const char *run) {
-    RunRecords records = {0};
-    JsonWriter writer;
+    CLEARED(records_clear) RunRecords records = {0};
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     add(&records, run);
     json_writer_init(&writer, false);
     page_put_data(&writer, &records);
     Json *data = assert_ok(json_parse(writer.text, writer.bytes, "page", &err));
-    json_writer_clear(&writer);
-    records_clear(&records);
     return data;
 }
 

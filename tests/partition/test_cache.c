@@ -255,9 +255,8 @@ CACHE_TEST(test_runs_at_the_same_time_share_the_cache) {
         comm_broadcast(&test_comm, theirs, sizeof theirs, 0);
         assert_string_equal(folder, theirs);
         for (int p = 0; p < 2; p++) {
-            Shard shard;
+            CLEARED(shard_clear) Shard shard = {0};
             assert_ok(shard_open(&shard, folder, p, &err));
-            shard_clear(&shard);
         }
         comm_barrier(&test_comm);
         assert_false(find_entry(FILE_TEMPORARY, path));

@@ -47,7 +47,7 @@ TEST(test_every_method_fills_every_part_and_repeats) {
     int32_t part[150], again[150];
     for (int r = 0; r < RULES; r++)
         for (int s = r % SIZE_STEP; s < 6; s += SIZE_STEP) {
-            Dataset d = graph_make(sizes[s], rules[r], false, 1);
+            CLEARED(dataset_clear) Dataset d = graph_make(sizes[s], rules[r], false, 1);
             for (const char *const *method = method_words(false); *method != NULL; method++)
                 for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++) {
                     Config config = config_for(*method);
@@ -56,7 +56,6 @@ TEST(test_every_method_fills_every_part_and_repeats) {
                     assert_ok(partition_cut(again, &d, counts[c], &config, &err, &warnings));
                     assert_memory_equal(part, again, (size_t)sizes[s] * sizeof part[0]);
                 }
-            dataset_clear(&d);
         }
 }
 
@@ -82,11 +81,10 @@ TEST(test_every_method_cuts_hypergraphs) {
             for (int turn = 0; turn < test_turns(1, 2); turn++) { // each cut by METIS is a process
                 bool directed = (r + s + turn) % 2 == 1;
                 HyperKind kind = {sizes[s], 110 - sizes[s], pin_rules[r], directed, r % 2 == 0};
-                Dataset d = hyper_make(kind, 1);
+                CLEARED(dataset_clear) Dataset d = hyper_make(kind, 1);
                 for (const char *const *method = method_words(true); *method != NULL; method++)
                     for (int c = 0; c < 5 && counts[c] <= sizes[s]; c++)
                         check_hyper_cut(&d, *method, counts[c]);
-                dataset_clear(&d);
             }
 }
 
@@ -102,7 +100,7 @@ static int64_t largest(const int32_t *part, int64_t nodes, int parts) {
 TEST(test_random_and_blocks_are_even_and_what_they_say) {
     Warnings warnings = {0};
     int32_t part[101], other[101];
-    Dataset d = graph_make(101, graph_random, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(101, graph_random, false, 1);
     Config config = config_for("blocks");
     assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
     assert_int_equal(largest(part, 101, 4), 26); // ceil(101 / 4)
@@ -114,29 +112,26 @@ TEST(test_random_and_blocks_are_even_and_what_they_say) {
     config.partition.seed = 4;
     assert_ok(partition_cut(other, &d, 4, &config, &err, &warnings));
     assert_memory_not_equal(part, other, sizeof part);
-    dataset_clear(&d);
 }
 
 // A method that reads no edges gets no transpose.
 TEST(test_methods_get_what_they_ask_for) {
-    Dataset d = graph_make(600, graph_random, false, 1); // directed
+    CLEARED(dataset_clear) Dataset d = graph_make(600, graph_random, false, 1); // directed
     assert_int_equal(bytes_of_cut(&d, "blocks", 4),
                      4 * sizeof(int64_t)); // what counts the nodes of parts
     assert_int_equal(bytes_of_cut(&d, "random", 4), 600 * 16);
     assert_true(bytes_of_cut(&d, "metis", 4) > csr_bytes_of(d.nodes, d.edges, false));
-    dataset_clear(&d);
 }
 
 TEST(test_metis_finds_the_two_cliques) {
     Warnings warnings = {0};
     int32_t part[80];
-    Dataset d = graph_make(80, graph_cliques, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(80, graph_cliques, false, 1);
     Config config = config_for("metis");
     assert_ok(partition_cut(part, &d, 2, &config, &err, &warnings));
     for (int v = 0; v < 80; v++)
         assert_int_equal(part[v], part[v % 2]);
     assert_int_not_equal(part[0], part[1]);
-    dataset_clear(&d);
 }
 
 // METIS gives garbage for loops, one-way edges and duplicates. Its graph has none, so the cut is as
@@ -182,7 +177,7 @@ TEST(test_training_nodes_are_balanced_when_asked_for) {
     enum { N = 1200 };
     Warnings warnings = {0};
     static int32_t part[N];
-    Dataset d = graph_make(N, graph_ring, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(N, graph_ring, false, 1);
     for (int v = 0; v < N; v++)
         d.split[v] = v < N / 4 ? SPLIT_TRAIN : SPLIT_TEST;
     Config config = config_for("metis");
@@ -196,13 +191,12 @@ TEST(test_training_nodes_are_balanced_when_asked_for) {
     config.partition.balance.count = 1;
     assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
     assert_good_cut(part, N, 4);
-    dataset_clear(&d);
 }
 
 TEST(test_wrong_requests_are_refused) {
     Warnings warnings = {0};
     int32_t part[10];
-    Dataset d = graph_make(10, graph_random, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(10, graph_random, false, 1);
     static const char *const wrong[] = {"mettis", "file:", "file", "metis:4", "", "METIS"};
     for (int i = 0; i < 6; i++) {
         Config config = config_for(wrong[i]);
@@ -218,7 +212,6 @@ TEST(test_wrong_requests_are_refused) {
     config.partition.balance = (ConfigWords){1, {"nodes"}};
     assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_CONFIG,
                    "'nodes' cannot be balanced");
-    dataset_clear(&d);
 }
 
 // The contents of the file, a part of the error sentence, and the code.
@@ -239,7 +232,7 @@ TEST(test_part_files_are_checked) {
         {"", "0 lines for 4 nodes", EXIT_DATA},
     };
     static const int32_t expected[4] = {0, 1, 2, 0};
-    Dataset d = graph_make(4, graph_star, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(4, graph_star, false, 1);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const char *path = test_path("four.part.3");
         char method[CONFIG_TEXT];
@@ -260,14 +253,13 @@ TEST(test_part_files_are_checked) {
         assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings));
         assert_memory_equal(part, expected, sizeof part);
     }
-    dataset_clear(&d);
 }
 
 TEST(test_missing_part_file_and_empty_part) {
     char method[CONFIG_TEXT];
     Warnings warnings = {0};
     int32_t part[4];
-    Dataset d = graph_make(4, graph_star, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(4, graph_star, false, 1);
     snprintf(method, sizeof method, "file:%s", test_path("nowhere.part.2"));
     Config config = config_for(method);
     assert_refused(partition_cut(part, &d, 2, &config, &err, &warnings), EXIT_NO_INPUT,
@@ -277,7 +269,6 @@ TEST(test_missing_part_file_and_empty_part) {
     config = config_for(method);
     assert_ok(partition_cut(part, &d, 3, &config, &err, &warnings));
     assert_non_null(strstr(warnings.text, "part 1 is empty"));
-    dataset_clear(&d);
 }
 
 // The rows of formats/expect.tsv whose reader is `part`: a ring of 64 nodes cut into 4.
@@ -287,7 +278,7 @@ TEST(test_listed_files_give_the_listed_outcome) {
     path_folder(folder, sizeof folder, list);
     FILE *file = fopen(list, "r");
     assert_non_null(file);
-    Dataset d = graph_make(64, graph_ring, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(64, graph_ring, false, 1);
     int rows = 0;
     while (fgets(line, sizeof line, file) != NULL) {
         char *path = strtok(line, "\t"), *reader = strtok(NULL, "\t"),
@@ -309,5 +300,4 @@ TEST(test_listed_files_give_the_listed_outcome) {
     }
     fclose(file);
     assert_true(rows >= 5);
-    dataset_clear(&d);
 }

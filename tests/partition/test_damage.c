@@ -18,7 +18,7 @@ static void assert_not_believed(const Cut *cut) {
 static const HyperKind directed = {30, 25, hyper_random, true, true};
 
 static void check_truncated_and_changed(Dataset dataset) {
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, dataset, 2, NULL, true);
     char path[1024];
     size_t bytes;
@@ -37,7 +37,6 @@ static void check_truncated_and_changed(Dataset dataset) {
     file_remove(path, &(Error){0});
     assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_NO_INPUT, shard_name);
     memory_free(data);
-    cut_close(&cut);
 }
 
 TEST(test_truncated_and_changed_shards_are_refused) {
@@ -74,7 +73,7 @@ static void shard_hash(const Cut *cut, char hash[33]) {
 // A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
 // accepts is a change of a harmless value (a weight, a feature, a degree).
 static void check_forged(Dataset dataset) {
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, dataset, 2, NULL, true);
     char path[1024], hash[33];
     size_t bytes;
@@ -96,7 +95,6 @@ static void check_forged(Dataset dataset) {
     }
     assert_true(refused > tried / 3);
     memory_free(data);
-    cut_close(&cut);
 }
 
 TEST(test_forged_shards_do_not_crash) {
@@ -140,7 +138,7 @@ TEST(test_arrays_of_hyperedges_are_checked) {
         {"forward2.remote_gid", "remote rows", 25, 8},
         {"backward2.remote_gid", "remote rows", 30, 8},
     };
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     char path[1024], hash[33];
     size_t bytes;
     cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
@@ -160,7 +158,6 @@ TEST(test_arrays_of_hyperedges_are_checked) {
         memory_free(changed);
     }
     memory_free(data);
-    cut_close(&cut);
 }
 
 // Sets the first digit of a fact of shard 0 to 9, or to 8 if it is 9.
@@ -197,7 +194,7 @@ TEST(test_sizes_of_hyperedges_are_checked) {
 }
 
 TEST(test_damaged_manifest_is_refused) {
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
     char path[1024];
     size_t bytes;
@@ -209,13 +206,12 @@ TEST(test_damaged_manifest_is_refused) {
         assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, "partition.json");
     }
     memory_free(text);
-    cut_close(&cut);
 }
 
 // Only the line of a part vouches for its shard: a rank that finds another line there must refuse
 // the shard.
 TEST(test_damaged_line_of_a_rank_is_refused) {
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, graph_make(12, graph_random, false, 5), 2, NULL, true);
     char path[1024];
     size_t bytes;
@@ -237,7 +233,6 @@ TEST(test_damaged_line_of_a_rank_is_refused) {
         assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, shard_name);
     }
     memory_free(text);
-    cut_close(&cut);
 }
 
 // A disk that is full: /dev/full refuses every write. Here the shard's name leads there.
@@ -245,7 +240,7 @@ TEST(test_full_disk_is_one_sentence) {
     Error said = {0};
     char path[1024];
     int32_t part[12] = {0};
-    Dataset d = graph_make(12, graph_random, false, 5);
+    CLEARED(dataset_clear) Dataset d = graph_make(12, graph_random, false, 5);
     const char *folder = test_path("full");
     assert_ok(file_make_folder(folder, &err));
     path_join(path, sizeof path, folder, "part-0-of-1.safetensors");
@@ -253,5 +248,4 @@ TEST(test_full_disk_is_one_sentence) {
     assert_false(partition_write_shards(&d, part, 1, true, folder, &said));
     assert_true(said.code == EXIT_CANNOT_WRITE || said.code == EXIT_IO);
     assert_non_null(strstr(said.text, "part-0-of-1.safetensors"));
-    dataset_clear(&d);
 }

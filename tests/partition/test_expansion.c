@@ -24,7 +24,7 @@ static int64_t pins_of(int64_t h) {
 
 // weight[u * N + v] as the expansion says, and each node's neighbours listed once.
 static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
-    Expansion x;
+    CLEARED(expansion_clear) Expansion x = {0};
     int32_t *weight = ALLOC(int32_t, N * N, "test");
     assert_ok(expansion_init(&x, d, seed, 0, &err));
     for (int64_t v = 0; v < N; v++) {
@@ -37,13 +37,12 @@ static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
         }
     }
     *scale = x.scale;
-    expansion_clear(&x);
     return weight;
 }
 
 // Pairs whose hyperedges all have at most 64 pins weigh what the definition says.
 TEST(test_small_hyperedges_are_cliques) {
-    Dataset d = hyper_make(kind, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale);
     int64_t checked = 0;
@@ -63,13 +62,12 @@ TEST(test_small_hyperedges_are_cliques) {
         }
     assert_true(checked > 1000);
     memory_free(weight);
-    dataset_clear(&d);
 }
 
 // Each pin adds the same weight to its node whatever the size of the hyperedge; both ends of a pair
 // agree; pairs of large hyperedges are a few, connected, among pins, and others with another seed.
 TEST(test_large_hyperedges_are_sampled) {
-    Dataset d = hyper_make(kind, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale), *other = expanded(&d, 4, &scale);
     for (int64_t v = 0; v < N; v++) {
@@ -86,7 +84,6 @@ TEST(test_large_hyperedges_are_sampled) {
     assert_memory_not_equal(weight, other, N * N * sizeof *weight);
     memory_free(weight);
     memory_free(other);
-    dataset_clear(&d);
 }
 
 static bool only_one(int64_t h, int64_t v, uint64_t seed) {
@@ -96,7 +93,7 @@ static bool only_one(int64_t h, int64_t v, uint64_t seed) {
 
 // One hyperedge of 100 pins: 16 partners at most for each pin, and a cycle through all of them.
 TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
-    Dataset d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
     float scale;
     int32_t *weight = expanded(&d, 3, &scale);
     for (int64_t v = 0; v < N; v++) {
@@ -110,14 +107,13 @@ TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
             assert_true(weight[v * N + (v + 3) % N] > 0);
     }
     memory_free(weight);
-    dataset_clear(&d);
 }
 
 // ---- cuts
 
 TEST(test_methods_find_the_two_groups) {
     static const char *const methods[] = {"metis", "metis:star", "fennel:9"};
-    Dataset d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){80, 60, hyper_two, false, false}, 5);
     for (int m = 0; m < 3; m++) {
         int32_t part[140];
         Warnings warnings = {0};
@@ -129,7 +125,6 @@ TEST(test_methods_find_the_two_groups) {
         for (int h = 0; h < 60; h++)
             assert_int_equal(part[80 + h], part[h % 2]);
     }
-    dataset_clear(&d);
 }
 
 // Nodes 0 1 4 5 8 9 .. and 2 3 6 7 .. are two groups of 40, whose pairs make rings; two hyperedges
@@ -149,7 +144,7 @@ static bool rings(int64_t h, int64_t v, uint64_t seed) {
 
 TEST(test_small_hyperedges_weigh_more) {
     static const char *const methods[] = {"metis", "fennel:20"};
-    Dataset d = hyper_make((HyperKind){80, 162, rings, false, false}, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){80, 162, rings, false, false}, 5);
     for (int m = 0; m < 2; m++) {
         int32_t part[242];
         int cut = 0;
@@ -160,7 +155,6 @@ TEST(test_small_hyperedges_weigh_more) {
             cut += part[h % 80] != part[next_in_group(h % 80, 1 + h / 80)];
         assert_true(cut <= 16); // a random cut has 80
     }
-    dataset_clear(&d);
 }
 
 // Nodes are alike; the first hyperedges have many pins, so that parts of equal nodes and hyperedges
@@ -172,7 +166,7 @@ static bool tapering(int64_t h, int64_t v, uint64_t seed) {
 }
 
 TEST(test_star_balances_pins) {
-    Dataset d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){800, 400, tapering, false, false}, 5);
     int32_t part[1200];
     int64_t pins[4] = {0}, most = 0, sum = 0;
     Warnings warnings = {0};
@@ -186,7 +180,6 @@ TEST(test_star_balances_pins) {
         most = pins[p] > most ? pins[p] : most;
     }
     assert_true((double)most * 4 / (double)sum < 1.15);
-    dataset_clear(&d);
 }
 
 // A band of hyperedges whose first nodes are heavy: by weight a part of these has fewer nodes.
@@ -208,7 +201,7 @@ static double heaviest(const int32_t *part, const Dataset *d, int parts) {
 
 TEST(test_nodes_are_balanced_by_their_weight) {
     static const char *const methods[] = {"metis", "metis:star"};
-    Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
     for (int scale = 0; scale < 2; scale++) // weights whose sum is beyond 2^31, too
         for (int m = 0; m < 2; m++) {
             int32_t part[1200];
@@ -219,12 +212,11 @@ TEST(test_nodes_are_balanced_by_their_weight) {
             assert_ok(partition_cut(part, &d, 4, &config, &err, &warnings));
             assert_true(heaviest(part, &d, 4) < 1.1);
         }
-    dataset_clear(&d);
 }
 
 TEST(test_training_nodes_are_balanced_when_asked_for) {
     static const char *const methods[] = {"metis", "metis:star"};
-    Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
+    CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){800, 400, band, false, true}, 5);
     for (int v = 0; v < 800; v++) {
         d.split[v] = v < 200 ? SPLIT_TRAIN : SPLIT_TEST;
         d.node_weight[v] = 1;
@@ -243,11 +235,11 @@ TEST(test_training_nodes_are_balanced_when_asked_for) {
                 most = count[p] > most ? count[p] : most;
             assert_int_equal(most <= 70, asked); // 50 would be perfect
         }
-    dataset_clear(&d);
 }
 
 TEST(test_what_does_not_fit_is_refused) {
     static const char *const methods[] = {"metis", "metis:star", "fennel", "blocks"};
+    CLEARED(dataset_clear)
     Dataset d = hyper_make((HyperKind){700, 700, hyper_random, false, false}, 5);
     int32_t part[1400];
     size_t before = memory_in_use();
@@ -267,7 +259,6 @@ TEST(test_what_does_not_fit_is_refused) {
         }
         assert_true(accepted > 0 && refused > 0);
     }
-    dataset_clear(&d);
 }
 
 // ibm01 of ISPD98. The limits are half as much again as what METIS 5.1 cuts with the worst of six
@@ -279,7 +270,7 @@ TEST(test_a_circuit_is_cut_well) {
     } cases[] = {{2, 600}, {8, 2500}};
     char setting[1024];
     Config config;
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     snprintf(setting, sizeof setting, "data.path=%s", data_path_or_skip("hg_ispd98/ibm01.hgr"));
     const char *settings[] = {setting};
     assert_ok(config_load(&config, NULL, settings, 1, &err));
@@ -294,5 +285,4 @@ TEST(test_a_circuit_is_cut_well) {
         assert_true(cut.replicas < cases[c].replicas);
     }
     memory_free(part);
-    dataset_clear(&d);
 }

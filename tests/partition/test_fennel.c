@@ -114,7 +114,7 @@ TEST(parts_are_those_of_the_definition) {
             Graph graph;
             if (parts > n)
                 continue;
-            Dataset d = graph_make(n, rules[r], false, (uint64_t)c);
+            CLEARED(dataset_clear) Dataset d = graph_make(n, rules[r], false, (uint64_t)c);
             Config config = config_for(methods[m]);
             bool symmetric = dataset_is_symmetric(&d);
             Oracle sources = oracle_of(&d, parts, false), both = oracle_of(&d, parts, !symmetric);
@@ -129,7 +129,6 @@ TEST(parts_are_those_of_the_definition) {
             assert_memory_equal(part, both.part, (size_t)n * sizeof part[0]);
             assert_string_equal(warnings.text, "");
             graph_clear(&graph);
-            dataset_clear(&d);
         }
 }
 
@@ -153,6 +152,7 @@ static int64_t cut_entries(const Dataset *d, const int32_t *part, int parts, dou
 
 // METIS finds the communities; three passes come close, a random cut does not.
 TEST(communities_are_found_and_parts_are_even) {
+    CLEARED(dataset_clear)
     Dataset d = planted("planted:nodes=6000,edges=150000,features=0,communities=32");
     static const char *const names[] = {"metis", "random", "fennel:3"};
     int32_t *part = ALLOC(int32_t, d.nodes, "test");
@@ -169,12 +169,12 @@ TEST(communities_are_found_and_parts_are_even) {
         assert_true(cut[2] <= 0.5 * cut[1]);
     }
     memory_free(part);
-    dataset_clear(&d);
 }
 
 TEST(it_takes_eight_bytes_a_node_beyond_blocks) {
     static const int counts[] = {1, 2, 7, 64};
     for (int directed = 0; directed < 2; directed++) {
+        CLEARED(dataset_clear)
         Dataset d = graph_make(1500, directed ? graph_random : graph_star, false, 1);
         for (int c = 0; c < 4; c++) {
             size_t blocks = bytes_of_cut(&d, "blocks", counts[c]);
@@ -184,7 +184,6 @@ TEST(it_takes_eight_bytes_a_node_beyond_blocks) {
                 assert_true(fennel - blocks <= 8 * 1500 + 44 * ((size_t)counts[c] + 1));
             }
         }
-        dataset_clear(&d);
     }
 }
 
@@ -196,7 +195,7 @@ TEST(passes_that_are_none_are_refused) {
                                         "fennel:-1",
                                         "fennel: 3",
                                         "fennel:99999999999999999999"};
-    Dataset d = graph_make(10, graph_star, false, 1);
+    CLEARED(dataset_clear) Dataset d = graph_make(10, graph_star, false, 1);
     for (int i = 0; i < 7; i++) {
         int32_t part[10];
         Warnings warnings = {0};
@@ -209,5 +208,4 @@ TEST(passes_that_are_none_are_refused) {
     assert_ok(partition_method_fits(config.partition.method, &err));
     config = config_for("fennel");
     assert_ok(partition_method_fits(config.partition.method, &err));
-    dataset_clear(&d);
 }

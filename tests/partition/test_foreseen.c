@@ -42,7 +42,7 @@ TEST(what_is_taken_was_foreseen) {
     for (int near = 0; near < 2; near++) {
         char path[512];
         Warnings warnings = {0};
-        Dataset dataset;
+        CLEARED(dataset_clear) Dataset dataset = {0};
         MemoryForecast forecast = {0};
         snprintf(path, sizeof path, "%s", test_path(near ? "near.txt" : "far.txt"));
         write_graph(path, near);
@@ -58,7 +58,6 @@ TEST(what_is_taken_was_foreseen) {
         assert_ok(partition_cut(part, &dataset, 8, &config, &err, &warnings));
         assert_foreseen("METIS", (double)(memory_foreseen() - used), taken_since(before), 1.5);
         memory_free(part);
-        dataset_clear(&dataset);
     }
 }
 

@@ -40,13 +40,12 @@ TEST(test_homes_follow_the_majority_rule) {
             for (int m = 0; m < 2; m++) {
                 int32_t part[ROWS], expected[ROWS];
                 HyperKind kind = kind_of(r, c);
-                Dataset d = hyper_make(kind, 5);
+                CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
                 Config config = config_for(methods[m]);
                 assert_ok(partition_cut(part, &d, part_counts[c], &config, &err, &warnings));
                 memcpy(expected, part, sizeof part);
                 homes_by_definition(expected, &kind, part_counts[c]);
                 assert_memory_equal(part, expected, sizeof part);
-                dataset_clear(&d);
             }
 }
 
@@ -129,13 +128,12 @@ static void check_json(const Json *json, const Measures *m, const HyperKind *kin
 }
 
 static Json *report_of(const Cut *cut) {
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
     assert_ok(partition_put_report(&writer, cut->folder, NULL, &err));
     json_end_object(&writer);
     Json *json = assert_ok(json_parse(writer.text, writer.bytes, "report", &err));
-    json_writer_clear(&writer);
     return json;
 }
 
@@ -155,7 +153,7 @@ static void check_parts(const Json *report, const Measures *m, int parts) {
 TEST(test_measures_are_those_of_their_definitions) {
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 5; c++) {
-            Cut cut;
+            CLEARED(cut_close) Cut cut = {0};
             char path[1024];
             HyperKind kind = kind_of(r, c);
             cut_open(&cut, hyper_make(kind, 5), part_counts[c], NULL, true);
@@ -168,7 +166,6 @@ TEST(test_measures_are_those_of_their_definitions) {
             assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err));
             json_free(manifest);
             json_free(report);
-            cut_close(&cut);
         }
 }
 
@@ -188,7 +185,7 @@ static void count_sent(const Cut *cut, const HyperKind *kind, int64_t sent[2][4]
 // In a directed hypergraph a source needs no row back and a target none there.
 TEST(test_rows_sent_are_those_of_sources_and_targets) {
     static const char *const ways[] = {"sent", "sent_backward"}; // entries are [from, to, rows]
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     HyperKind kind = kind_of(0, 1);
     int64_t sent[2][4][4] = {0}, told[2][4][4] = {0}, rows = 0;
     cut_open(&cut, hyper_make(kind, 5), 4, NULL, true);
@@ -204,13 +201,12 @@ TEST(test_rows_sent_are_those_of_sources_and_targets) {
     assert_memory_equal(told, sent, sizeof sent);
     assert_true(number(report, "rows_sent") == (double)rows);
     json_free(report);
-    cut_close(&cut);
 }
 
 // ---- part files
 
 TEST(test_part_files_are_read_back) {
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     Warnings warnings = {0};
     int32_t part[ROWS];
     char method[CONFIG_TEXT], path[1024];
@@ -235,7 +231,6 @@ TEST(test_part_files_are_read_back) {
     HyperKind kind = kind_of(1, 2);
     homes_by_definition(cut.part, &kind, 3);
     assert_memory_equal(part, cut.part, sizeof part);
-    cut_close(&cut);
 }
 
 // The folder that holds the parts of a cut by file:NAME.

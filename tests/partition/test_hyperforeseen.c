@@ -32,7 +32,7 @@ TEST(what_a_hypergraph_takes_was_foreseen) {
     for (int m = 0; m < 2; m++) // from the least to the most: the largest prediction is asked for
         for (int near = 1; near >= 0; near--) {
             Warnings warnings = {0};
-            Dataset dataset = hypergraph(near);
+            CLEARED(dataset_clear) Dataset dataset = hypergraph(near);
             Config config = {.partition.seed = 1};
             snprintf(config.partition.method, sizeof config.partition.method, "%s", methods[m]);
             int32_t *part = ALLOC(int32_t, NODES_MADE + HYPEREDGES_MADE, "test");
@@ -42,6 +42,5 @@ TEST(what_a_hypergraph_takes_was_foreseen) {
             assert_foreseen(methods[m], (double)(memory_foreseen() - used), taken_since(before),
                             1.8);
             memory_free(part);
-            dataset_clear(&dataset);
         }
 }

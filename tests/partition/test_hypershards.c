@@ -237,7 +237,7 @@ static double mean_distance(const Shard *s) {
 
 TEST(test_hyperedges_lie_near_their_pins) {
     static int32_t one[8000];
-    Cut plain, near;
+    CLEARED(cut_close) Cut plain = {0}, near = {0};
     cut_open(&plain, long_band(), 1, one, false);
     cut_open(&near, long_band(), 1, one, true);
     for (int64_t i = 0; i < 4000; i++)
@@ -245,6 +245,4 @@ TEST(test_hyperedges_lie_near_their_pins) {
     // shuffled: a third of the rows apart (1333). Clusters of 500 nodes: 167 and a little more.
     assert_true(mean_distance(&plain.shard[0]) > 1000);
     assert_true(mean_distance(&near.shard[0]) < 500);
-    cut_close(&plain);
-    cut_close(&near);
 }

@@ -33,7 +33,7 @@ static MetisProcess square(void) {
 }
 
 TEST(a_job_whose_arrays_lie_outside_is_refused) {
-    MetisProcess process = square();
+    CLEARED(metis_process_clear) MetisProcess process = square();
     MetisJob *job = process.job, whole = *job;
     assert_true(metis_job_is_whole(job, process.bytes));
     const struct {
@@ -66,21 +66,19 @@ TEST(a_job_whose_arrays_lie_outside_is_refused) {
             fail_msg("damage %zu was not seen", i);
         *job = whole;
     }
-    metis_process_clear(&process);
 }
 
 // fringe-metis looks before it reads.
 TEST(the_program_refuses_a_damaged_job) {
-    MetisProcess process = square();
+    CLEARED(metis_process_clear) MetisProcess process = square();
     process.job->neighbour = process.bytes;
     assert_refused(metis_process_run(&process, &err), EXIT_UNAVAILABLE,
                    "ended with status 66 and cut nothing");
-    metis_process_clear(&process);
 }
 
 // A program that writes over the head of the job: what it left there is not used.
 TEST(a_job_that_comes_back_damaged_is_refused) {
-    MetisProcess process = square();
+    CLEARED(metis_process_clear) MetisProcess process = square();
     char text[400];
     int64_t status = (char *)&process.job->status - (char *)process.job;
     int64_t part = (char *)&process.job->part - (char *)process.job;
@@ -93,16 +91,14 @@ TEST(a_job_that_comes_back_damaged_is_refused) {
     assert_refused(metis_process_run(&process, &err), EXIT_UNAVAILABLE,
                    "has damaged the head of the memory");
     unsetenv("FRINGE_METIS");
-    metis_process_clear(&process);
 }
 
 TEST(what_metis_took_is_known) {
-    MetisProcess process = square();
+    CLEARED(metis_process_clear) MetisProcess process = square();
     assert_ok(metis_process_run(&process, &err));
     assert_int_equal(process.job->cut, 2);
     assert_true(metis_process_taken() > 1 << 18); // a process has a quarter of a MiB at least
     assert_true(partition_metis_memory() >= metis_process_taken());
-    metis_process_clear(&process);
 }
 
 // ---- a stop
@@ -111,7 +107,7 @@ static double asked_at; // clock
 static bool is_asked(void) { return clock_seconds() >= asked_at; }
 
 TEST(a_stop_kills_metis_at_once) {
-    Dataset d = graph_make(60, graph_random_both, false, 3);
+    CLEARED(dataset_clear) Dataset d = graph_make(60, graph_random_both, false, 3);
     int32_t part[60];
     Config config;
     Warnings warnings;
@@ -133,5 +129,4 @@ TEST(a_stop_kills_metis_at_once) {
     assert_true(file != NULL && fscanf(file, "%d", &pid) == 1);
     fclose(file);
     assert_int_equal(kill(pid, 0), -1); // it has ended and was waited for
-    dataset_clear(&d);
 }

@@ -22,7 +22,7 @@ static double counted(const Dataset *d, const int32_t *part, int parts) {
 
 static double reported(const Dataset *d, const int32_t *part, int parts) {
     const char *folder = test_path("multiplicity");
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     assert_ok(partition_write_shards(d, part, parts, true, folder, &err));
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
@@ -31,7 +31,6 @@ static double reported(const Dataset *d, const int32_t *part, int parts) {
     Json *json = assert_ok(json_parse(writer.text, writer.bytes, "report", &err));
     double value = json_number(json_get(json, "multiplicity"));
     json_free(json);
-    json_writer_clear(&writer);
     return value;
 }
 
@@ -42,7 +41,7 @@ TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
     } asked[] = {{1.2, 4}, {1.7, 4}, {1.6, 8}, {2.6, 8}};
     for (int i = 0; i < 4; i++) {
         char name[128];
-        Dataset d;
+        CLEARED(dataset_clear) Dataset d = {0};
         Warnings warnings = {0};
         Config config = config_for("metis");
         snprintf(name, sizeof name,
@@ -56,6 +55,5 @@ TEST(test_look_alikes_have_the_readers_that_they_were_asked_for) {
             fail_msg("%s: %g", name, found);
         assert_near(reported(&d, part, asked[i].parts), found, 1e-9);
         memory_free(part);
-        dataset_clear(&d);
     }
 }

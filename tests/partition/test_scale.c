@@ -43,7 +43,7 @@ static int64_t size_of(const char *folder, const char *name) {
 }
 
 TEST(test_nothing_grows_with_the_square_of_the_parts) {
-    Dataset d = ring_of_nodes();
+    CLEARED(dataset_clear) Dataset d = ring_of_nodes();
     int32_t *part = ALLOC(int32_t, GRAPH_NODES, "test");
     const char *folder = test_path("many");
     for (int32_t v = 0; v < GRAPH_NODES; v++)
@@ -58,7 +58,7 @@ TEST(test_nothing_grows_with_the_square_of_the_parts) {
                     size_of(folder, "messages.safetensors") <
                 PARTS * 1024);
     for (int p = 0; p < PARTS; p += 37) {
-        Shard shard;
+        CLEARED(shard_clear) Shard shard = {0};
         int64_t since = bytes_read();
         assert_ok(shard_open(&shard, folder, p, &err));
         assert_true(bytes_read() - since <= 64 << 10);
@@ -66,8 +66,6 @@ TEST(test_nothing_grows_with_the_square_of_the_parts) {
         assert_int_equal(shard.set[NODES].own, GRAPH_NODES / PARTS);
         assert_int_equal(shard_transposed(&shard, IN_EDGES)->remote, DEGREE);
         assert_int_equal(shard.relation[IN_EDGES].remote_round[PARTS - 1], DEGREE);
-        shard_clear(&shard);
     }
     memory_free(part);
-    dataset_clear(&d);
 }

@@ -232,7 +232,7 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
     Config config = config_of(data, cache, "random");
     Warnings warnings = {0};
     struct rlimit before, small;
-    Shard shard;
+    CLEARED(shard_clear) Shard shard = {0};
     Error said = {0};
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &before);
@@ -249,7 +249,6 @@ TEST(a_rank_without_room_ends_all_in_one_sentence) {
     assert_false(holds_parts(cache));
     comm_barrier(&test_comm);
     assert_ok(partition_load(&shard, &config, &test_comm, &warnings, &err));
-    shard_clear(&shard);
 }
 
 // The last rank sees another dataset under the same name (data.path is relative): rank 0 makes all

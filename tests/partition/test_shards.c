@@ -12,10 +12,9 @@ static const int part_counts[] = {1, 2, 3, 8};
 static void for_each_cut(void (*check)(const Cut *cut)) {
     for (int r = 0; r < RULES; r++)
         for (int c = 0; c < 4; c++) {
-            Cut cut;
+            CLEARED(cut_close) Cut cut = {0};
             cut_open(&cut, graph_make(61, rules[r], (r + c) % 2, 5), part_counts[c], NULL, true);
             check(&cut);
-            cut_close(&cut);
         }
 }
 
@@ -116,7 +115,7 @@ static int64_t number(const Json *object, const char *key) {
 
 // The rows from a to b in messages.safetensors as [a][b]; no pair is there twice or with no rows.
 static void read_sent(const Cut *cut, const char *way, int32_t sent[8][8]) {
-    Tensors map;
+    CLEARED(tensors_close) Tensors map = {0};
     char path[1024], name[32];
     const int32_t *list[3];
     static const char *const lists[3] = {"from", "to", "rows"};
@@ -134,7 +133,6 @@ static void read_sent(const Cut *cut, const char *way, int32_t sent[8][8]) {
         assert_int_equal(sent[list[0][k]][list[1][k]], 0);
         sent[list[0][k]][list[1][k]] = list[2][k];
     }
-    tensors_close(&map);
 }
 
 // The manifest against counting pairs of the dense graph.
@@ -194,7 +192,7 @@ TEST(test_duplicate_edges_are_kept) {
     memcpy(d.offset, (int64_t[]){0, 3, 3, 4}, 4 * sizeof(int64_t));
     memcpy(d.target, (int32_t[]){1, 1, 2, 1}, 4 * sizeof(int32_t));
     memcpy(d.weight, (float[]){1, 2, 4, 8}, 4 * sizeof(float));
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, d, 2, (int32_t[]){0, 1, 1}, true);
     const Shard *s = &cut.shard[1];
     int64_t row = s->set[NODES].gid[0] == 1 ? 0 : 1;
@@ -205,11 +203,10 @@ TEST(test_duplicate_edges_are_kept) {
     assert_int_equal(s->relation[IN_EDGES].offset[row + 1] - s->relation[IN_EDGES].offset[row], 3);
     assert_true(sum == 1 + 2 + 8 && s->set[NODES].degree_in[row] == sum);
     assert_int_equal(s->relation[IN_EDGES].remote, 1); // node 0 is one halo row, read three times
-    cut_close(&cut);
 }
 
 TEST(test_an_empty_part_is_a_shard_without_rows) {
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     int32_t part[61];
     for (int v = 0; v < 61; v++)
         part[v] = v % 2 * 2; // parts 0 and 2 of 3
@@ -218,7 +215,6 @@ TEST(test_an_empty_part_is_a_shard_without_rows) {
     assert_int_equal(cut.shard[1].relation[IN_EDGES].remote, 0);
     edges_are_those_of_the_graph(&cut);
     order_is_that_of_the_law(&cut);
-    cut_close(&cut);
 }
 
 TEST(test_multilabel_rows_and_no_labels) {
@@ -282,7 +278,7 @@ static double mean_distance(const Shard *s) {
 
 TEST(test_reordered_rows_lie_near_their_sources) {
     static int32_t one[6000];
-    Cut plain, near, again;
+    CLEARED(cut_close) Cut plain = {0}, near = {0}, again = {0};
     cut_open(&plain, shuffled_groups(), 1, one, false);
     cut_open(&near, shuffled_groups(), 1, one, true);
     cut_open(&again, shuffled_groups(), 1, one, true);
@@ -294,16 +290,12 @@ TEST(test_reordered_rows_lie_near_their_sources) {
     // shuffled: a third of the rows apart (2000). Clusters of 1000 rows: 333 at most.
     assert_true(mean_distance(&plain.shard[0]) > 1500);
     assert_true(mean_distance(&near.shard[0]) < 400);
-    cut_close(&plain);
-    cut_close(&near);
-    cut_close(&again);
 }
 
 TEST(test_report_reads_what_was_written) {
-    Cut cut;
+    CLEARED(cut_close) Cut cut = {0};
     cut_open(&cut, graph_make(61, graph_random, false, 5), 3, NULL, true);
     assert_ok(partition_report(&terminal_tables, cut.folder, NULL, &err));
     assert_refused(partition_report(&terminal_tables, test_path("nowhere"), NULL, &err),
                    EXIT_NO_INPUT, "nowhere");
-    cut_close(&cut);
 }

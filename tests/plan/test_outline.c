@@ -112,7 +112,7 @@ static void compare_one_mode(PlanCut *cut, const Shard *shard, const char *const
 typedef void CompareSome(PlanCut *cut, const Shard *shard, const char *const *more, int count);
 
 static void compare_all(TestGraphKind kind, CompareSome *some, const char *const *more, int count) {
-    TestGraph graph;
+    CLEARED(test_graph_clear) TestGraph graph = {0};
     Shard shard;
     PlanCut cut;
     test_graph_init(&graph, kind, 8, &test_comm);
@@ -123,7 +123,6 @@ static void compare_all(TestGraphKind kind, CompareSome *some, const char *const
     plan_cut_clear(&cut);
     shard_clear(&shard);
     comm_barrier(&test_comm);
-    test_graph_clear(&graph);
 }
 
 TEST(graphs_take_what_was_foreseen) {

@@ -64,7 +64,7 @@ static Config config_with(const char *more) {
 }
 
 TEST(parts_are_cut_again) {
-    PlanCut cut;
+    CLEARED(plan_cut_clear) PlanCut cut = {0};
     PartPieces pieces;
     Config config = config_with("partition.method=blocks");
     open_path(&cut, 2);
@@ -83,11 +83,10 @@ TEST(parts_are_cut_again) {
     assert_int_equal(pieces.largest, 1);
     assert_refused(partition_cut_again(&pieces, &cut.shard[0], 33, &config, &err), EXIT_DATA,
                    "a part of 32 nodes cannot be cut into 33 pieces");
-    plan_cut_clear(&cut);
 }
 
 TEST(rows_that_are_read_twice_count_once) {
-    PlanCut cut;
+    CLEARED(plan_cut_clear) PlanCut cut = {0};
     PartPieces pieces;
     Config config = config_with("partition.method=blocks");
     open_cut_path(&cut, 2, true); // even nodes read the odd ones on both sides
@@ -95,11 +94,10 @@ TEST(rows_that_are_read_twice_count_once) {
     assert_int_equal(pieces.halo, 32);
     assert_int_equal(pieces.crossing, 63);
     assert_int_equal(pieces.marginal, 32);
-    plan_cut_clear(&cut);
 }
 
 TEST(growth_saturates) {
-    PlanCut base, cut;
+    CLEARED(plan_cut_clear) PlanCut base = {0}, cut = {0};
     PlanGrowth growth = {2, {2, 4}, {2, 1e9}, {2, 1e9}, {2, 1e9}, {1, 1}};
     Config config = config_with("lossless.cover=sources");
     PatternKind kind = {.target_hops = HOPS_ALL, .source_hops = HOPS_ALL};
@@ -118,8 +116,6 @@ TEST(growth_saturates) {
     assert_int_equal(c->halo_rows, 16);
     assert_refused(plan_cut_estimate(&cut, &base, &growth, PATH_NODES + 1, &err), EXIT_DATA,
                    "fewer than 65 ranks");
-    plan_cut_clear(&cut);
-    plan_cut_clear(&base);
 }
 
 static const PlanMachine slow = {.ranks_per_host = 1,
@@ -136,7 +132,7 @@ static PlanEstimate *estimate_of(PlanCut *cut, const char *more, const PlanMachi
 }
 
 TEST(products_are_counted) {
-    PlanCut cut;
+    CLEARED(plan_cut_clear) PlanCut cut = {0};
     open_path(&cut, 1);
     const PlanEstimate *e = estimate_of(&cut, "model.layer=gcn", &slow);
     // A0 W0 and its dW; A1 W1, its dW and its dA: 2 n in out operations each
@@ -144,11 +140,10 @@ TEST(products_are_counted) {
     assert_near(e->time.dense, flops / 1e6, 1e-9);
     assert_near(e->bytes, 0, 0);
     assert_near(e->time.messages + e->time.reduce, 0, 1e-20);
-    plan_cut_clear(&cut);
 }
 
 TEST(messages_are_counted) {
-    PlanCut cut;
+    CLEARED(plan_cut_clear) PlanCut cut = {0};
     PlanMachine one_host = slow, twice = slow;
     one_host.ranks_per_host = 2;
     twice.latency *= 2;
@@ -180,7 +175,6 @@ TEST(messages_are_counted) {
     assert_near(plan_time_total(&e->time) - e->time.reduce, fmax(computes, seconds), 1e-9);
     assert_near(e->time.hidden, fmin(computes, seconds), 1e-9);
     assert_near(e->time.messages, fmax(0, seconds - computes), 1e-9);
-    plan_cut_clear(&cut);
 }
 
 // The most memory that was ever in use, once the speeds of that precision are measured.
@@ -196,11 +190,10 @@ static size_t measured_peak(const PlanCut *cut, const char *precision) {
 }
 
 TEST(speeds_are_those_of_the_rows_that_a_training_keeps) {
-    PlanCut cut;
+    CLEARED(plan_cut_clear) PlanCut cut = {0};
     open_path(&cut, 1);
     size_t bf16 = measured_peak(&cut, "run.precision=bf16");
     assert_true(measured_peak(&cut, "run.precision=fp32") > bf16);
-    plan_cut_clear(&cut);
 }
 
 static double mean_width(const char *more) {

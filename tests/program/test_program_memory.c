@@ -58,7 +58,7 @@ TEST(the_plan_is_what_is_used) {
     config.program.blocks = 12;
     config.program.pairs = 20;
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        TestGraph graph;
+        CLEARED(test_graph_clear) TestGraph graph = {0};
         test_graph_init(&graph, kinds[k], 42, &test_comm);
         for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
             double planned = planned_for(&graph, &config, programs[i]),
@@ -66,6 +66,5 @@ TEST(the_plan_is_what_is_used) {
             if (planned < 0.95 * used - 20e3 || planned > most * used + 20e3)
                 fail_msg("%s: planned %.0f bytes, used %.0f", programs[i], planned, used);
         }
-        test_graph_clear(&graph);
     }
 }

@@ -82,7 +82,7 @@ static void check_scores(const Scene *s, const double *want, double tolerance, c
 
 TEST(components_are_those_of_the_matrix) {
     for (int k = 0; k < KINDS; k++) {
-        Scene s;
+        CLEARED(scene_clear) Scene s = {0};
         scene_init(&s, &kinds[k], "min", "");
         int64_t *want = dense_components(&s.dense), count = 0, covered = 0;
         run_well(&s, "components");
@@ -97,7 +97,6 @@ TEST(components_are_those_of_the_matrix) {
         assert_int_equal(figure(&s, "components"), count);
         assert_int_equal(figure(&s, "uncovered nodes"), s.dense.n - covered);
         free(want);
-        scene_clear(&s);
     }
 }
 
@@ -109,7 +108,7 @@ TEST(walks_are_those_of_the_matrix) {
         {"sources", "fp32", 1e-4, 1e-5}, {"min", "fp32", 1e-4, 1e-5}, {"min", "bf16", 1e-2, 1e-2}};
     for (int k = 0; k < KINDS; k++)
         for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-            Scene s;
+            CLEARED(scene_clear) Scene s = {0};
             scene_init(&s, &kinds[k], ways[i].cover, "");
             snprintf(s.config.program.codec, CONFIG_WORD, "%s", ways[i].codec);
             double *want = dense_random_walk(&s.dense, kinds[k].classes, 0.15, 10);
@@ -117,13 +116,12 @@ TEST(walks_are_those_of_the_matrix) {
             check_scores(&s, want, ways[i].tolerance, "random walk");
             assert_true(figure(&s, "mass lost") <= ways[i].lost);
             free(want);
-            scene_clear(&s);
         }
 }
 
 TEST(harmonic_classes_solve_the_system) {
     for (int k = 0; k < KINDS; k++) {
-        Scene s;
+        CLEARED(scene_clear) Scene s = {0};
         Error err = {0};
         scene_init(&s, &kinds[k], "min", "");
         s.config.program.tolerance = 5e-6;
@@ -135,7 +133,6 @@ TEST(harmonic_classes_solve_the_system) {
             check_scores(&s, want, 1e-4, "harmonic");
             free(want);
         }
-        scene_clear(&s);
     }
 }
 
@@ -179,7 +176,7 @@ static void check_bytes(const Scene *s) {
 TEST(labels_win_as_in_the_matrix) {
     for (int k = 0; k < KINDS; k++)
         for (int by_labels = 0; by_labels < 2; by_labels++) {
-            Scene s;
+            CLEARED(scene_clear) Scene s = {0};
             int64_t rounds;
             scene_init(&s, &kinds[k], "min", by_labels ? "labels" : "ids");
             int64_t *want = dense_labels(&s.dense, by_labels, 100, &rounds);
@@ -188,7 +185,6 @@ TEST(labels_win_as_in_the_matrix) {
             assert_int_equal(figure(&s, "rounds"), rounds);
             check_bytes(&s);
             free(want);
-            scene_clear(&s);
         }
 }
 

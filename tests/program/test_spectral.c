@@ -144,14 +144,13 @@ static const TestGraphKind kinds[] = {
 
 TEST(pairs_are_those_of_the_dense_matrix) {
     for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-        Scene s;
+        CLEARED(scene_clear) Scene s = {0};
         scene_init(&s, &kinds[k]);
         run_well(&s, 20, 64);
         check_pairs(&s, 20);
         run_well(&s, 5, 4); // restarts
         assert_true(figure(&s, "blocks") > 4);
         check_pairs(&s, 5);
-        scene_clear(&s);
     }
 }
 
@@ -173,14 +172,13 @@ static const TestGraphKind paths[] = {
 
 TEST(equal_eigenvalues_are_all_found) {
     for (int k = 0; k < 2; k++) {
-        Scene s;
+        CLEARED(scene_clear) Scene s = {0};
         scene_init(&s, &paths[k]);
         run_well(&s, 12, 64);
         check_pairs(&s, 12);
         const double *value = array(&s, "eigenvalues.npy")->data;
         for (int j = 0; j < 12 && test_comm.rank == 0; j++)
             assert_near(value[j], (1 - cos(acos(-1) * (j / 5 + 1) / 29)) / (1 + k), 1e-5);
-        scene_clear(&s);
     }
 }
 
@@ -190,7 +188,7 @@ static const TestGraphKind complete = {
     .nodes = 37, .edge = is_pair, .cut = dealt, .features = 2, .classes = 5};
 
 TEST(blocks_without_news_go_on_with_random_columns) {
-    Scene s;
+    CLEARED(scene_clear) Scene s = {0};
     scene_init(&s, &complete);
     for (int pairs = 3; pairs <= 36; pairs += 11) {
         run_well(&s, pairs, 64);
@@ -199,7 +197,6 @@ TEST(blocks_without_news_go_on_with_random_columns) {
     assert_int_equal(figure(&s, "blocks"), 3); // 16, 16 and 4 columns fill the space
     assert_refused(run(&s, 37, 64, &err) == EXIT_OK, EXIT_DATA, "36 eigenvalues");
     assert_refused(run(&s, 20, 2, &err) == EXIT_OK, EXIT_CONFIG, "at least 3");
-    scene_clear(&s);
 }
 
 // A path of 300 nodes, whose eigenvalues lie so close that two blocks at a time do not part them.
@@ -208,7 +205,7 @@ static const TestGraphKind path = {
     .nodes = 300, .edge = is_next, .cut = dealt, .features = 2, .classes = 5};
 
 TEST(pairs_out_of_reach_come_with_a_warning) {
-    Scene s;
+    CLEARED(scene_clear) Scene s = {0};
     scene_init(&s, &path);
     run_well(&s, 16, 2);
     assert_true(strstr(s.result.warning, "of 16 pairs within 0.0001") != NULL);
@@ -217,11 +214,10 @@ TEST(pairs_out_of_reach_come_with_a_warning) {
     for (int64_t j = 0; j < 16 && test_comm.rank == 0; j++)
         check_vector(&s, x, 16, j, 1);
     memory_free(x);
-    scene_clear(&s);
 }
 
 TEST(the_same_run_gives_the_same_bytes) {
-    Scene s;
+    CLEARED(scene_clear) Scene s = {0};
     scene_init(&s, &kinds[0]);
     run_well(&s, 9, 5);
     size_t bytes = (size_t)(s.graph.shard.set[NODES].own * 9) * sizeof(float);
@@ -230,12 +226,11 @@ TEST(the_same_run_gives_the_same_bytes) {
     run_well(&s, 9, 5);
     assert_memory_equal(first, array(&s, "embeddings.npy")->data, bytes);
     memory_free(first);
-    scene_clear(&s);
 }
 
 // What an iteration takes has parts, none of which is counted twice.
 TEST(its_seconds_have_parts) {
-    Scene s;
+    CLEARED(scene_clear) Scene s = {0};
     scene_init(&s, &kinds[0]);
     run_well(&s, 20, 64);
     double aggregates = device()->host_is_device ? figure(&s, "seconds of its aggregates") : 0;
@@ -244,5 +239,4 @@ TEST(its_seconds_have_parts) {
     assert_true(dense > 0 && small > 0);
     if (test_comm.size == 1) // each is that of the rank where it is most
         assert_true(aggregates + dense + small < figure(&s, "seconds per iteration"));
-    scene_clear(&s);
 }

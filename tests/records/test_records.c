@@ -77,7 +77,7 @@ TEST(runs_are_found_in_the_order_of_their_numbers) {
 }
 
 TEST(what_differs_is_named) {
-    RunRecords records = {0};
+    CLEARED(records_clear) RunRecords records = {0};
     int count;
     char value[RECORD_VALUE];
     put("of", ".fringe", "");
@@ -96,11 +96,10 @@ TEST(what_differs_is_named) {
     assert_string_equal(value, "0.25");
     assert_false(record_value(&records.run[1], "config.data.new", value));
     memory_free(key);
-    records_clear(&records);
 }
 
 TEST(figures_are_those_of_the_best_validation) {
-    RunRecord record;
+    CLEARED(record_clear) RunRecord record = {0};
     put("figures", "run.json", "{\"config\": {}, \"ended\": \"2020-01-01T00:00:00Z\"}");
     put("figures", "metrics.jsonl",
         "{\"epoch\": 1, \"bytes\": 5, \"validation\": {\"accuracy\": 0.75}, \"test\": "
@@ -117,5 +116,4 @@ TEST(figures_are_those_of_the_best_validation) {
     assert_true(f.last_validation == 0.5 && f.last_test == 1);
     assert_true(f.seconds == 2 && f.bytes == 6);
     assert_true(f.age > 86400 * 365.0);
-    record_clear(&record);
 }

@@ -10,7 +10,7 @@
 
 TEST(one_row_is_measured_and_none_is_not) {
     for (int rows = 0; rows < 2; rows++) {
-        JsonWriter w;
+        CLEARED(json_writer_clear) JsonWriter w = {0};
         Metrics metrics = metrics_with(rows, "loss", 0.5);
         json_writer_init(&w, false);
         json_begin_object(&w, NULL);
@@ -18,7 +18,6 @@ TEST(one_row_is_measured_and_none_is_not) {
         json_end_object(&w);
         assert_true((strstr(w.text, "0.5") != NULL) == (rows == 1));
         assert_true((strstr(w.text, "null") != NULL) == (rows == 0));
-        json_writer_clear(&w);
     }
 }
 
@@ -132,7 +131,7 @@ TEST(quantities_are_short) {
 TEST(versions_are_members_and_name_what_is_linked) {
     static const char *const names[] = {"fringe", "compiler", "MPI",    "kernels",
                                         "METIS",  "cJSON",    "libzip", "xxHash"};
-    JsonWriter writer;
+    CLEARED(json_writer_clear) JsonWriter writer = {0};
     const Backend *backend = assert_ok(backend_find("cpu", &err));
     assert_ok(backend != NULL && backend->start(&(BackendStart){0}, &err));
     json_writer_init(&writer, true);
@@ -146,7 +145,6 @@ TEST(versions_are_members_and_name_what_is_linked) {
         assert_true(strlen(json_string(version)) > 0);
     }
     json_free(object);
-    json_writer_clear(&writer);
 }
 
 // Twenty in a row, and once; a memory that is exact, or none, begins the count anew.

@@ -78,7 +78,7 @@ TEST(no_part_is_above_the_bound) {
         options.epsilon = epsilons[i % 3];
         options.during = options.after = i % 2 == 0;
         options.window = 64;
-        Srp *srp = srp_made(options);
+        CLEARED(srp_drop) Srp *srp = srp_made(options);
         srp_live(srp)->strict = false;
         for (int n = 1; n <= 4000; n++) {
             random_event(&event, &dice, 300);
@@ -86,7 +86,6 @@ TEST(no_part_is_above_the_bound) {
             if (n % 100 == 0)
                 assert_balanced(srp, &options);
         }
-        srp_free(srp);
     }
 }
 
@@ -100,7 +99,7 @@ TEST(large_hyperedges_are_spread_anew) {
         options.epsilon = 0;
         options.capacity = seed % 2 == 0 ? 0 : 10 * PINS;
         options.score = seed % 3 == 0 ? "marginal" : "random";
-        Srp *srp = srp_made(options);
+        CLEARED(srp_drop) Srp *srp = srp_made(options);
         for (uint64_t h = 0; h < 5 * PARTS + seed % 3; h++) {
             int64_t count = PINS - dice_below(&dice, 20);
             for (int64_t i = 0; i < count; i++)
@@ -108,7 +107,6 @@ TEST(large_hyperedges_are_spread_anew) {
             srp_given(srp, &(Event){EVENT_HYPEREDGE, h, count, other, false, 1, ""});
         }
         assert_balanced(srp, &options);
-        srp_free(srp);
     }
 }
 

@@ -20,7 +20,7 @@ TEST(counters_equal_a_recount) {
     for (int i = 0; i < srp_score_family.count; i++) {
         Dice dice = {(uint64_t)i};
         RandomEvent event;
-        Srp *srp = made(family_word(&srp_score_family, i), 64);
+        CLEARED(srp_drop) Srp *srp = made(family_word(&srp_score_family, i), 64);
         for (int64_t n = 0; n < EVENTS; n++) {
             random_event(&event, &dice, IDS);
             srp_given(srp, &event.event);
@@ -30,7 +30,6 @@ TEST(counters_equal_a_recount) {
         assert_counted(srp, PARTS);
         assert_true(srp_live(srp)->skipped > EVENTS / 20 && srp_live(srp)->pins > 100);
         assert_true(srp_totals(srp).runs > 100);
-        srp_free(srp);
     }
 }
 
@@ -40,7 +39,7 @@ TEST(deleting_restores_every_counter) {
     Dice dice = {11};
     RandomEvent event;
     uint64_t other[3];
-    Srp *srp = made("marginal", 0);
+    CLEARED(srp_drop) Srp *srp = made("marginal", 0);
     for (int64_t n = 0; n < 3000; n++) {
         random_event(&event, &dice, IDS);
         srp_given(srp, &event.event);
@@ -64,7 +63,6 @@ TEST(deleting_restores_every_counter) {
         assert_int_equal(totals.connectivity, after.connectivity);
         assert_int_equal(totals.pins, after.pins);
     }
-    srp_free(srp);
 }
 
 static void assert_same_homes(Srp *one, Srp *other) {
@@ -90,7 +88,7 @@ TEST(a_snapshot_leaves_the_stream_as_it_was) {
         options.passes = i % 2 == 0 ? 3 : 1;
         options.after = i % 3 != 2; // then the window alone is refined
         options.iterations = i == 2 ? 1 : 1 + i % 3;
-        Srp *plain = srp_made(options), *settled = srp_made(options);
+        CLEARED(srp_drop) Srp *plain = srp_made(options), *settled = srp_made(options);
         srp_live(plain)->strict = srp_live(settled)->strict = false;
         for (int64_t n = 0; n < SNAPSHOT_EVENTS; n++) {
             random_event(&event, &dice, IDS);
@@ -106,8 +104,6 @@ TEST(a_snapshot_leaves_the_stream_as_it_was) {
             assert_same_homes(plain, settled);
         }
         assert_true(moved > 10); // there was something to take back
-        srp_free(settled);
-        srp_free(plain);
     }
 }
 
@@ -150,7 +146,7 @@ TEST(files_restore_everything) {
         Dice dice = {90 + (uint64_t)i};
         RandomEvent event;
         const char *score = family_word(&srp_score_family, i);
-        Srp *srp = made(score, 50), *again = made(score, 50);
+        CLEARED(srp_drop) Srp *srp = made(score, 50), *again = made(score, 50);
         for (int64_t n = 0; n < 3000; n++) {
             random_event(&event, &dice, IDS);
             srp_given(srp, &event.event);
@@ -165,8 +161,6 @@ TEST(files_restore_everything) {
         }
         assert_same_homes(srp, again);
         assert_true(srp_totals(again).runs > 50);
-        srp_free(again);
-        srp_free(srp);
     }
 }
 

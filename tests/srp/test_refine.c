@@ -154,7 +154,7 @@ TEST(no_run_raises_the_cost) {
         options.window_votes = i / srp_score_family.count == 1;
         options.window_balance = i / srp_score_family.count == 2;
         options.window = 100000; // runs only here
-        Srp *srp = srp_made(options);
+        CLEARED(srp_drop) Srp *srp = srp_made(options);
         srp_live(srp)->strict = false;
         for (int n = 0; n < 3000; n++) {
             random_event(&event, &dice, 300);
@@ -170,7 +170,6 @@ TEST(no_run_raises_the_cost) {
             undone += srp_totals(srp).undone > taken_back;
         }
         assert_counted(srp, PARTS);
-        srp_free(srp);
     }
     assert_true(lowered > 100 && undone > 100);
 }
@@ -180,7 +179,7 @@ TEST(separate_blocks_are_found) {
     SrpOptions options = srp_defaults(PARTS);
     uint64_t other[4];
     options.window = 1000;
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     Dice dice = {7};
     for (uint64_t h = 0; h < 600; h++) {
         uint64_t block = h % PARTS, count = 0;
@@ -197,7 +196,6 @@ TEST(separate_blocks_are_found) {
     srp_settle(srp);
     assert_int_equal(srp_totals(srp).replicas, 0);
     srp_unsettle(srp);
-    srp_free(srp);
 }
 
 // ---- the window against a list of the nodes by their last touch
@@ -228,7 +226,7 @@ TEST(the_window_has_the_last_nodes) {
     options.window = WINDOW;
     options.iterations = 1; // so that nodes have moved in the last pass
     options.score = "thesis";
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     for (uint64_t n = 0; n < 4000; n++) {
         int64_t runs = srp_totals(srp).runs;
         int32_t before[TOUCHED];
@@ -269,7 +267,6 @@ TEST(the_window_has_the_last_nodes) {
     }
     assert_true(longer > 1 && moved > 50);
     assert_counted(srp, PARTS);
-    srp_free(srp);
 }
 
 // However long a node goes on moving, it leaves two windows behind the last one that came. Every
@@ -277,7 +274,7 @@ TEST(the_window_has_the_last_nodes) {
 TEST(nodes_that_move_leave_after_two_windows) {
     SrpOptions options = srp_defaults(PARTS);
     options.window = 10;
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     for (uint64_t n = 0; n < 100; n++) {
         int64_t runs = srp_totals(srp).runs;
         for (int32_t v = 0; v < srp->slots[SIDE_NODE]; v++)
@@ -287,14 +284,13 @@ TEST(nodes_that_move_leave_after_two_windows) {
             assert_int_equal(srp->window.count, 20);
     }
     assert_int_equal(srp_totals(srp).runs, 20);
-    srp_free(srp);
 }
 
 // Entries of nodes that are gone leave the window, and their slots may be used again.
 TEST(the_window_survives_deletions) {
     SrpOptions options = srp_defaults(PARTS);
     options.window = 16;
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     for (uint64_t n = 0; n < 5000; n++) {
         uint64_t other[2] = {n, n + 1};
         srp_given(srp, &(Event){EVENT_HYPEREDGE, n, 2, other, false, 1, ""});
@@ -306,7 +302,6 @@ TEST(the_window_survives_deletions) {
     assert_true(srp_live(srp)->side[SIDE_NODE].slots < 20);
     assert_true(srp_totals(srp).runs > 500);
     assert_counted(srp, PARTS);
-    srp_free(srp);
 }
 
 // A node in every hyperedge, and a large window of changes: no event waits long for phase 2.
@@ -318,7 +313,7 @@ TEST(no_event_takes_more_than_its_share_of_work) {
     uint64_t other[PINS + 1];
     options.window = FEW;
     options.score = "thesis";
-    Srp *srp = srp_made(options);
+    CLEARED(srp_drop) Srp *srp = srp_made(options);
     for (uint64_t n = 0; n < 20000; n++) {
         for (int i = 0; i < PINS; i++)
             other[i] = 1 + (uint64_t)i * 1000 + (uint64_t)dice_below(&dice, 1000);
@@ -331,5 +326,4 @@ TEST(no_event_takes_more_than_its_share_of_work) {
     // forward and back; the last move may go over, by what a fourth of the work allows
     assert_true(most <= 2 * (32 + 8) * FEW + 100);
     assert_counted(srp, PARTS);
-    srp_free(srp);
 }

@@ -98,7 +98,7 @@ static Srp *made(const char *score, int64_t capacity) {
 
 static void follow_cost(const char *score, int64_t capacity,
                         double (*cost)(const Shadow *, int, const Event *)) {
-    Srp *srp = made(score, capacity);
+    CLEARED(srp_drop) Srp *srp = made(score, capacity);
     Dice dice = {21};
     Shadow before;
     uint64_t other[8];
@@ -112,7 +112,6 @@ static void follow_cost(const char *score, int64_t capacity,
     }
     if (capacity > 0)
         assert_true(srp_totals(srp).overfull > 0);
-    srp_free(srp);
 }
 
 TEST(a_hyperedge_goes_to_the_least_cost) {
@@ -126,7 +125,7 @@ TEST(a_hyperedge_goes_to_the_least_cost) {
 TEST(nodes_are_at_home_where_they_are_present) {
     const char *const names[] = {"marginal", "thesis"};
     for (int i = 0; i < 2; i++) {
-        Srp *srp = made(names[i], 0);
+        CLEARED(srp_drop) Srp *srp = made(names[i], 0);
         Dice dice = {31};
         Shadow now;
         uint64_t other[8];
@@ -140,13 +139,12 @@ TEST(nodes_are_at_home_where_they_are_present) {
             }
         }
         assert_int_equal(srp_totals(srp).overfull, 0);
-        srp_free(srp);
     }
 }
 
 // A new node of an event goes to the part, of those where its hyperedges are, with fewest nodes.
 TEST(a_node_goes_where_fewest_nodes_are) {
-    Srp *srp = made("marginal", 0);
+    CLEARED(srp_drop) Srp *srp = made("marginal", 0);
     Dice dice = {41};
     uint64_t other[8];
     for (uint64_t id = 0; id < 200; id++) {
@@ -169,7 +167,6 @@ TEST(a_node_goes_where_fewest_nodes_are) {
         srp_given(srp, &(Event){EVENT_NODE, v, 3, list, false, 1, ""});
         assert_int_equal(srp_home(srp, SIDE_NODE, live_find(live, SIDE_NODE, v)), best);
     }
-    srp_free(srp);
 }
 
 // The baselines: random draws by id alone, aweto fills the lightest part, balance-big puts a node
@@ -177,8 +174,10 @@ TEST(a_node_goes_where_fewest_nodes_are) {
 TEST(baselines_do_what_their_names_say) {
     Dice dice = {51};
     uint64_t other[8], many[101];
-    Srp *one = made("random", 0), *two = made("random", 0), *aweto = made("aweto", 0);
-    Srp *big = made("balance-big", 0);
+    CLEARED(srp_drop)
+    Srp *one = made("random", 0),
+        *two = made("random", 0), *aweto = made("aweto", 0);
+    CLEARED(srp_drop) Srp *big = made("balance-big", 0);
     for (uint64_t id = 0; id < 300; id++) {
         Event event = random_hyperedge(&dice, id, other);
         int lightest = 0;
@@ -207,15 +206,11 @@ TEST(baselines_do_what_their_names_say) {
         most = srp_parts(big)[p].pins > most ? srp_parts(big)[p].pins : most;
     }
     assert_true(most - least <= 9); // 101 hyperedges of one pin have levelled the parts
-    srp_free(big);
-    srp_free(aweto);
-    srp_free(two);
-    srp_free(one);
 }
 
 // fennel: a hyperedge is at home with most of its pins, after every event.
 TEST(fennel_keeps_hyperedges_with_their_pins) {
-    Srp *srp = made("fennel", 0);
+    CLEARED(srp_drop) Srp *srp = made("fennel", 0);
     Dice dice = {61};
     RandomEvent event;
     srp_live(srp)->strict = false;
@@ -234,5 +229,4 @@ TEST(fennel_keeps_hyperedges_with_their_pins) {
             assert_int_equal(count[srp_home(srp, SIDE_HYPEREDGE, h)], most);
         }
     }
-    srp_free(srp);
 }

@@ -31,7 +31,7 @@ static inline int make_problem(void **state) {
 // z = A A x
 
 static void smooth_features(double *z) {
-    OracleGraph g = oracle_graph(&graph.dataset);
+    CLEARED(oracle_clear) OracleGraph g = oracle_graph(&graph.dataset);
     double *a = oracle_aggregation(&g, "gcn"), *once = oracle_matrix(GRAPH_NODES, FEATURES),
            *x = oracle_matrix(GRAPH_NODES, FEATURES);
     for (int64_t k = 0; k < GRAPH_NODES * FEATURES; k++)
@@ -41,7 +41,6 @@ static void smooth_features(double *z) {
     free(x);
     free(once);
     free(a);
-    oracle_clear(&g);
 }
 
 // error [CLASSES] = softmax(z W) - the class of the node

@@ -37,7 +37,7 @@ WORLD_TEST(every_optimizer_goes_down) {
         static Run run;
         int64_t still;
         const char *word = family_word(&optimizer_family, i);
-        Trainer *t = trainer_with("train.optimizer", word, "train.lr=0.02");
+        CLEARED(trainer_drop) Trainer *t = trainer_with("train.optimizer", word, "train.lr=0.02");
         if (first_step(t, &still) >= 0 || still > 0)
             fail_msg("%s: %lld weights with a gradient stand still, or the step goes up", word,
                      (long long)still);
@@ -45,7 +45,6 @@ WORLD_TEST(every_optimizer_goes_down) {
         if (!(run.loss[run.epochs - 1] < run.loss[1]))
             fail_msg("%s: the loss goes from %g to %g", word, run.loss[1],
                      run.loss[run.epochs - 1]);
-        trainer_free(t);
     }
 }
 
@@ -53,7 +52,7 @@ WORLD_TEST(every_optimizer_goes_down) {
 WORLD_TEST(every_rate_schedule_ends_below_its_start) {
     for (int i = 0; i < rate_schedule_family.count; i++) {
         const char *word = family_word(&rate_schedule_family, i);
-        Trainer *t = trainer_with("train.lr_schedule", word, "train.lr=0.25");
+        CLEARED(trainer_drop) Trainer *t = trainer_with("train.lr_schedule", word, "train.lr=0.25");
         double before = rate_of(t, 1);
         assert_near(before, 0.25, 0);
         for (int64_t epoch = 2; epoch <= config.train.epochs; epoch++) {
@@ -63,7 +62,6 @@ WORLD_TEST(every_rate_schedule_ends_below_its_start) {
                          rate, before);
             before = rate;
         }
-        trainer_free(t);
     }
 }
 

@@ -57,13 +57,12 @@ static void configure(const Model1 *model) {
 
 static void trained(double *weight) {
     EpochRecord record;
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &record, &err));
     assert_int_equal(trainer_shape(t)->parameter_count, WEIGHTS);
     for (int k = 0; k < WEIGHTS; k++)
         weight[k] = (double)trainer_parameters(t, false)[k];
-    trainer_free(t);
 }
 
 // ---- bounds, in double

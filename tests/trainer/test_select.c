@@ -132,11 +132,10 @@ TEST(evaluations_come_when_due) {
                                         "train.eval_every=100"};
     make_test_graph(NULL, false);
     for (int i = 0; i < 3; i++) {
-        Trainer *t = TRAINER(every[i]);
+        CLEARED(trainer_drop) Trainer *t = TRAINER(every[i]);
         train(t);
         for (int e = 1; e <= EPOCHS; e++)
             assert_int_equal(history.evaluated[e - 1], e == EPOCHS || (i == 0 && e % 7 == 0));
-        trainer_free(t);
     }
     test_graph_clear(&graph);
 }

@@ -128,6 +128,7 @@ static void adam_by_the_formula(Followed *f, const Trainer *t, double rate, cons
 WORLD_TEST(adam_steps_by_its_formula) {
     static Followed f;
     static const double listed[3] = {0.5, 0.25, 0.25};
+    CLEARED(trainer_drop)
     Trainer *t = TRAINER("train.optimizer=adam", "train.lr=0.0625", "train.betas=[0.75,0.5]",
                          "train.eps=0.001", "train.weight_decay=[0.5,0.25]");
     follow(&f, t);
@@ -135,14 +136,13 @@ WORLD_TEST(adam_steps_by_its_formula) {
         epoch_of(t);
         adam_by_the_formula(&f, t, 0.0625, listed);
     }
-    trainer_free(t);
 }
 
 // A gradient longer than train.clip_norm is made that long; one that is not stays, bit for bit.
 WORLD_TEST(gradients_are_clipped) {
     static Followed f;
     static const double none[3] = {0};
-    Trainer *plain = TRAINER("train.optimizer=sgd", "train.lr=0.125");
+    CLEARED(trainer_drop) Trainer *plain = TRAINER("train.optimizer=sgd", "train.lr=0.125");
     double norm = epoch_of(plain).gradient_norm, squares = 0;
     for (int64_t k = 0; k < plain->shape.parameter_count; k++)
         squares += pow((double)plain->gradient[k], 2);
@@ -150,7 +150,7 @@ WORLD_TEST(gradients_are_clipped) {
     for (int i = 0; i < 2; i++) {
         char clip[64];
         snprintf(clip, sizeof clip, "train.clip_norm=%.17g", i == 0 ? norm / 4 : norm * 1.001);
-        Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.125", clip);
+        CLEARED(trainer_drop) Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.125", clip);
         follow(&f, t);
         assert_near(epoch_of(t).gradient_norm, norm, 0); // before it is clipped
         for (int64_t k = 0; k < t->shape.parameter_count; k++) {
@@ -158,9 +158,7 @@ WORLD_TEST(gradients_are_clipped) {
             assert_near((double)t->gradient[k], (double)want, i * 1e-30 + (1 - i) * 1e-9 * norm);
         }
         sgd_by_the_formula(&f, t, 0.125, 0, none);
-        trainer_free(t);
     }
-    trainer_free(plain);
 }
 
 // The rates of twelve epochs by their formulas, and that the step takes them.
@@ -187,6 +185,7 @@ WORLD_TEST(steps_take_the_rate_of_their_epoch) {
          {0, 0, 0, 0, 0, 1 / 8.0, 2 / 8.0, 3 / 8.0, 4 / 8.0, 5 / 8.0, 6 / 8.0, 7 / 8.0}},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        CLEARED(trainer_drop)
         Trainer *t = TRAINER("train.optimizer=sgd", "train.lr=0.0625", "train.lr_step_size=3",
                              "train.lr_gamma=0.1", cases[i].schedule, cases[i].warmup);
         follow(&f, t);
@@ -198,7 +197,6 @@ WORLD_TEST(steps_take_the_rate_of_their_epoch) {
             assert_near(record.rate, 0.0625 * factor, 1e-15);
             sgd_by_the_formula(&f, t, record.rate, 0, none);
         }
-        trainer_free(t);
     }
 }
 

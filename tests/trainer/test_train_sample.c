@@ -17,7 +17,7 @@ static Trainer *trainer_with(const char *const *more, int count) {
 static int64_t own(const Trainer *t) { return t->shard->set[NODES].own; }
 
 WORLD_TEST(the_same_nodes_on_any_ranks) {
-    Trainer *t = TRAINER("train.sample=uniform:20");
+    CLEARED(trainer_drop) Trainer *t = TRAINER("train.sample=uniform:20");
     double q = 20 / (double)t->shard->train_nodes;
     for (uint32_t epoch = 1; epoch < 50; epoch++) {
         EpochRecord record = {.epoch = epoch};
@@ -32,7 +32,6 @@ WORLD_TEST(the_same_nodes_on_any_ranks) {
         }
         assert_int_equal(record.sampled, count);
     }
-    trainer_free(t);
 }
 
 // ---- moments of the gradient by the logits, over the draws of one rule
@@ -97,6 +96,7 @@ static void assert_moments(Moments m, const char *rule) {
 WORLD_TEST(draws_have_the_moments_of_their_formula) {
     double q[256];
     EpochRecord record;
+    CLEARED(trainer_drop)
     Trainer *t = TRAINER("train.sample=importance:20", "train.sample_period=8", "train.lr=0.05",
                          "train.epochs=97", "model.dropout=0", "model.input_dropout=0",
                          "model.hidden=[48]", "train.eval_every=0");
@@ -120,7 +120,6 @@ WORLD_TEST(draws_have_the_moments_of_their_formula) {
         printf("variance by importance: %.3f of the uniform draw's\n",
                importance.variance / uniform.variance);
     memory_free(g);
-    trainer_free(t);
 }
 
 WORLD_TEST(a_sample_must_fit) {
@@ -147,16 +146,14 @@ WORLD_TEST(labels_cost_no_byte) {
                                            "lossless.input_features=exchange"};
     for (int i = 0; i < 2; i++) {
         EpochRecord with, without;
-        Trainer *t = TRAINER(features[i], "train.label_input=masked:0.5"), *plain;
-        plain = TRAINER(features[i]);
+        CLEARED(trainer_drop) Trainer *t = TRAINER(features[i], "train.label_input=masked:0.5");
+        CLEARED(trainer_drop) Trainer *plain = TRAINER(features[i]);
         settle((const char *const[]){features[i], "train.label_input=masked:0.5"}, 2);
         assert_ok(trainer_epoch(t, &with, &err));
         settle(features + i, 1);
         assert_ok(trainer_epoch(plain, &without, &err));
         assert_int_equal(with.bytes, without.bytes);
         assert_true(with.loss != without.loss);
-        trainer_free(plain);
-        trainer_free(t);
     }
 }
 

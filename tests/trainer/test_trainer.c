@@ -33,26 +33,24 @@ WORLD_TEST(ranks_that_disagree_are_named) {
              test_comm.size);
     settle(settings, 1);
     for (int flat = 0; flat < 4; flat++) { // parameters, moments, best
-        Trainer *t = new_trainer();
+        CLEARED(trainer_drop) Trainer *t = new_trainer();
         assert_ok(trainer_epoch(t, &record, &err));
         assert_ok(trainer_replicas_agree(t, &err));
         disturb(t, flat);
         assert_refused(trainer_replicas_agree(t, &err), EXIT_MISMATCH, named);
         if (flat != 3) // the best weights are new after an evaluation
             assert_refused(trainer_epoch(t, &record, &err), EXIT_MISMATCH, named);
-        trainer_free(t);
     }
 }
 
 WORLD_TEST(epochs_take_no_memory) {
     EpochRecord record;
     settle(NULL, 0);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     int64_t takes = memory_allocs();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &record, &err));
     assert_int_equal(memory_allocs(), takes);
-    trainer_free(t);
 }
 
 // The plan must cover what is taken, and not by more than a tenth (small items are not planned).
@@ -93,13 +91,12 @@ WORLD_TEST(divergence_is_named) {
     const char *settings[] = {"train.optimizer=\"sgd\"", "train.lr=1000",
                               "model.post=[\"activation\"]"};
     settle(settings, 3);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     bool ok = true;
     while (ok && !trainer_finished(t))
         ok = trainer_epoch(t, &record, &err);
     assert_false(ok);
     assert_int_equal(err.code, EXIT_DIVERGED);
-    trainer_free(t);
 }
 
 static size_t planned(const Trainer *t, const char *what) {
@@ -114,7 +111,7 @@ static size_t planned(const Trainer *t, const char *what) {
 WORLD_TEST(sensitivities_are_planned) {
     const char *settings[] = {"mode=\"adaqp\"", "model.hidden=[1]"};
     settle(settings, 2);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     int64_t rows = 0; // that are sent
     for (int l = 0; l < trainer_shape(t)->layers; l++)
         for (int d = 0; d < 2; d++)
@@ -122,14 +119,13 @@ WORLD_TEST(sensitivities_are_planned) {
                 rows += t->patterns.of[l][d]->plan.send_offset[test_comm.size - 1];
     assert_int_equal(planned(t, "sensitivities"), rows * (4 + 4 + 8));
     assert_true((rows > 0) == (test_comm.size > 1));
-    trainer_free(t);
 }
 
 // Every rank knows the same, and what the ranks did at once is not added up.
 WORLD_TEST(spans_are_means_over_ranks) {
     EpochRecord record;
     settle(NULL, 0);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int e = 0; e < 5; e++) {
         assert_ok(trainer_epoch(t, &record, &err));
         double all[64][TIMER_KINDS], total = 0;
@@ -140,7 +136,6 @@ WORLD_TEST(spans_are_means_over_ranks) {
         // where operations run late, the host waits while a stream works: both are timed
         assert_true(total > 0 && (total <= 1.01 * record.seconds || !device()->host_is_device));
     }
-    trainer_free(t);
 }
 
 WORLD_TEST(a_metric_must_be_known) {
@@ -168,12 +163,12 @@ WORLD_TEST(a_loss_must_fit_the_labels) {
             if (several && cases[i].refused[1] == NULL)
                 continue; // the graph has no such labels
             graph.shard.multilabel = several;
+            CLEARED(trainer_drop)
             Trainer *t = trainer_new(&config, &graph.shard, &test_comm, 3, NULL, &err);
             graph.shard.multilabel = was;
             assert_true((t == NULL) == (cases[i].refused[several] != NULL));
             if (t == NULL)
                 assert_error(&err, EXIT_CONFIG, cases[i].refused[several]);
-            trainer_free(t);
         }
 }
 
@@ -210,14 +205,13 @@ WORLD_TEST(rates_follow_their_schedule) {
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         EpochRecord record;
         settle(cases[i].settings, 4);
-        Trainer *t = new_trainer();
+        CLEARED(trainer_drop) Trainer *t = new_trainer();
         for (int e = 1; e <= 12; e++) {
             assert_ok(trainer_epoch(t, &record, &err));
             double want = e == 1 ? cases[i].epoch1 : e == 4 ? cases[i].epoch4 : cases[i].epoch12;
             if (e == 1 || e == 4 || e == 12)
                 assert_near(record.rate, want, 1e-12);
         }
-        trainer_free(t);
     }
 }
 
@@ -231,20 +225,18 @@ WORLD_TEST(a_plateau_halves_the_rate) {
                                      "train.lr_gamma=0.5",
                                      small ? "train.lr=1.5e-8" : "train.lr=1"},
                4);
-        Trainer *t = new_trainer();
+        CLEARED(trainer_drop) Trainer *t = new_trainer();
         for (int i = 0; i < 12; i++) {
             plateau_after(t, scores[i]);
             assert_near(rate_of(t, i + 2), small ? 1.5e-8 : factors[i], 0);
         }
-        trainer_free(t);
     }
 }
 
 WORLD_TEST(a_plateau_needs_evaluations) {
     settle((const char *const[]){"train.lr_schedule=plateau", "train.eval_every=0"}, 2);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     assert_refused(trainer_may_train(t, &err), EXIT_CONFIG, "set train.eval_every");
-    trainer_free(t);
 }
 
 // Statistics of a norm of columns are made anew, by one pass: an epoch of rate 0 from the mean
@@ -258,7 +250,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
     memset(sum, 0, sizeof sum);
     Run plain = whole_run(settings + 1, 5);
     settle(settings, 6);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     int64_t count = t->shape.parameter_count;
     while (!trainer_finished(t)) { // evaluated after epochs 3, 6, 9, 12 and 13
         assert_ok(trainer_epoch(t, &record, &err));
@@ -273,7 +265,7 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
     memcpy(sum, t->average.mean, (size_t)t->shape.state_count * sizeof(float));
     settings[4] = "train.lr=0";
     settle(settings + 1, 5);
-    Trainer *other = new_trainer();
+    CLEARED(trainer_drop) Trainer *other = new_trainer();
     trainer_download(other);
     memcpy(other->parameters, sum, (size_t)t->shape.state_count * sizeof(float));
     trainer_upload(other);
@@ -286,8 +278,6 @@ WORLD_TEST(the_mean_is_of_the_last_evaluations) {
             float made = trainer_parameters(other, false)[at];
             assert_near(made, sum[at], 1e-5 * (1 + fabs((double)sum[at])));
         }
-    trainer_free(other);
-    trainer_free(t);
 }
 
 // Of one epoch, by its trace: what a norm of columns costs is a sum over ranks for each layer that
@@ -297,7 +287,7 @@ WORLD_TEST(columns_are_summed_once) {
     int sums[2][MODEL_LAYERS] = {0};
     settle((const char *const[]){"model.norm=batch", "comm.schedule=blocking", "run.trace=[2,2]"},
            3);
-    Trainer *t = new_trainer();
+    CLEARED(trainer_drop) Trainer *t = new_trainer();
     for (int e = 0; e < 4; e++)
         assert_ok(trainer_epoch(t, &record, &err));
     for (int64_t i = 0; i < t->trace.count; i++) {
@@ -309,5 +299,4 @@ WORLD_TEST(columns_are_summed_once) {
     for (int l = 0; l < MODEL_LAYERS; l++)
         for (int d = 0; d < 2; d++)
             assert_int_equal(sums[d][l], l + 1 < t->shape.layers);
-    trainer_free(t);
 }

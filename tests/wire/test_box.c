@@ -65,7 +65,7 @@ static const Residual noting = {.name = "noting",
                                 .after_decode = noting_decoded};
 
 TEST(hooks_come_in_order) {
-    Pair p;
+    CLEARED(pair_clear) Pair p = {0};
     CodecOptions options = options_of("bf16", &noting, &noting);
     options.residual[CODING_MEMORY].values.values[0] = 1;
     pair_init(&p, options, options, COLUMNS);
@@ -84,7 +84,6 @@ TEST(hooks_come_in_order) {
     pass(&p, 0);
     assert_string_equal(seen.order, ""); // not coded, so nothing is remembered
     assert_received(&p, value, 0);
-    pair_clear(&p);
 }
 
 // ---- what both ends remember
@@ -105,7 +104,7 @@ TEST(both_ends_agree) {
         {NULL, &difference}, {&difference, NULL}, {&difference, &difference}, {NULL, &refreshed}};
     for (int c = 0; c < CODECS; c++)
         for (int k = 0; k < 4; k++) {
-            Pair p;
+            CLEARED(pair_clear) Pair p = {0};
             CodecOptions options = options_of(codecs[c], kinds[k][0], kinds[k][1]);
             pair_init(&p, options, options, COLUMNS);
             for (int64_t n = 1; n <= EXCHANGES; n++) {
@@ -114,7 +113,6 @@ TEST(both_ends_agree) {
                     assert_received(&p, value, n);
                 assert_ends_agree(&p, n);
             }
-            pair_clear(&p);
         }
 }
 
@@ -122,7 +120,7 @@ TEST(both_ends_agree) {
 TEST(members_agree_beside_each_other) {
     int members = residual_family.count;
     for (int k = 0; k < members * members * CODECS; k++) {
-        Pair p;
+        CLEARED(pair_clear) Pair p = {0};
         CodecOptions options =
             options_of(codecs[k % CODECS], family_member(&residual_family, k / CODECS % members),
                        family_member(&residual_family, k / CODECS / members));
@@ -134,7 +132,6 @@ TEST(members_agree_beside_each_other) {
             pass(&p, n);
             assert_ends_agree(&p, n);
         }
-        pair_clear(&p);
     }
 }
 
@@ -142,7 +139,7 @@ TEST(members_agree_beside_each_other) {
 // same, and so are their ids, which rounding depends on.
 TEST(the_first_message_is_that_without_a_residual) {
     for (int c = 0; c < CODECS; c++) {
-        Pair with, without;
+        CLEARED(pair_clear) Pair with = {0}, without = {0};
         CodecOptions plain = options_of(codecs[c], NULL, NULL),
                      coded = options_of(codecs[c], NULL, &difference);
         pair_init(&with, coded, coded, COLUMNS);
@@ -154,8 +151,6 @@ TEST(the_first_message_is_that_without_a_residual) {
             assert_memory_equal(box_host_message(&with.box[OUTGOING], i),
                                 box_host_message(&without.box[OUTGOING], i), (size_t)with.bytes[i]);
         }
-        pair_clear(&without);
-        pair_clear(&with);
     }
 }
 
@@ -171,7 +166,7 @@ static float smoothed(int64_t row, int64_t column, int64_t exchange) {
 TEST(a_reader_alone_may_remember) {
     static const Residual *const beside[] = {NULL, &difference};
     for (int k = 0; k < 2; k++) {
-        Pair p;
+        CLEARED(pair_clear) Pair p = {0};
         CodecOptions options = options_of("sparse", &smoothing, beside[k]);
         pair_init(&p, options, options, COLUMNS);
         assert_true(box_remembers(&options));
@@ -185,13 +180,12 @@ TEST(a_reader_alone_may_remember) {
         assert_received(&p, value, 0);
         pass(&p, EXCHANGES + 1);
         assert_received(&p, smoothed, EXCHANGES + 1);
-        pair_clear(&p);
     }
 }
 
 // The first message is that of the rows, since both remember zeros.
 TEST(a_memory_follows_by_the_bits_of_the_row) {
-    Pair p;
+    CLEARED(pair_clear) Pair p = {0};
     Error err = {0};
     CodecOptions options =
         options_of("integer", NULL, family_find(&residual_family, "difference", NULL, &err));
@@ -211,16 +205,14 @@ TEST(a_memory_follows_by_the_bits_of_the_row) {
         assert_true(memory[k * p.received.stride] == part * read);
     }
     assert_true(ends_agree(&p, 1));
-    pair_clear(&p);
 }
 
 TEST(refreshes_go_as_fp32) {
-    Pair p;
+    CLEARED(pair_clear) Pair p = {0};
     CodecOptions options = options_of("bf16", NULL, &refreshed);
     pair_init(&p, options, options, COLUMNS);
     for (int64_t n = 1; n <= EXCHANGES; n++) {
         pass(&p, n);
         assert_int_equal(p.bytes[0], 5 * COLUMNS * (n % 3 == 0 ? 4 : 2));
     }
-    pair_clear(&p);
 }

@@ -20,7 +20,7 @@ static bool header_is_right(const Pair *p, int i, Error *err) {
 
 TEST(other_columns_are_seen) {
     for (int c = 0; c < CODECS; c++) {
-        Pair right, wrong;
+        CLEARED(pair_clear) Pair right = {0}, wrong = {0};
         CodecOptions options = options_of(codecs[c], NULL, NULL);
         pair_init(&right, options, options, COLUMNS);
         pair_init(&wrong, options, options, COLUMNS + 1);
@@ -29,26 +29,23 @@ TEST(other_columns_are_seen) {
         encode(&wrong, 0, box_step(&options, 1));
         assert_ok(header_is_right(&right, 0, &err));
         assert_refused(header_is_right(&wrong, 0, &err), EXIT_INTEGRITY, "wrong columns");
-        pair_clear(&wrong);
-        pair_clear(&right);
     }
 }
 
 TEST(other_widths_are_seen) {
-    Pair p;
+    CLEARED(pair_clear) Pair p = {0};
     CodecOptions reader = options_of("integer", NULL, NULL), sender = reader;
     sender.width = 2;
     pair_init(&p, sender, reader, COLUMNS);
     fill_rows(&p, 1);
     encode(&p, 0, box_step(&sender, 1));
     assert_refused(header_is_right(&p, 0, &err), EXIT_INTEGRITY, "wrong bytes");
-    pair_clear(&p);
 }
 
 // Two rows of the reader have each other's width: the length is right, what is remembered is not.
 TEST(exchanged_widths_are_seen) {
     for (int wrong = 0; wrong < 2; wrong++) {
-        Pair p;
+        CLEARED(pair_clear) Pair p = {0};
         uint8_t bits[FLOWS][ROWS];
         CodecOptions options = options_of("integer", NULL, &difference);
         pair_init(&p, options, options, COLUMNS);
@@ -59,14 +56,13 @@ TEST(exchanged_widths_are_seen) {
         pass(&p, 1);
         assert_ok(header_is_right(&p, 0, &err));
         assert_int_equal(ends_agree(&p, 1), !wrong);
-        pair_clear(&p);
     }
 }
 
 // At the sender, or at the reader.
 TEST(a_hook_left_out_is_seen) {
     for (int flow = 0; flow < FLOWS; flow++) {
-        Pair p;
+        CLEARED(pair_clear) Pair p = {0};
         Residual without = difference;
         CodecOptions options[FLOWS] = {options_of("sparse", NULL, &difference),
                                        options_of("sparse", NULL, &difference)};
@@ -75,6 +71,5 @@ TEST(a_hook_left_out_is_seen) {
         pair_init(&p, options[OUTGOING], options[INCOMING], COLUMNS);
         pass(&p, 1);
         assert_false(ends_agree(&p, 1));
-        pair_clear(&p);
     }
 }

@@ -30,7 +30,7 @@ static float *memory_of(const Pair *p, int flow) {
 // Two rows of the first message hold the two; all their columns do.
 static Step step_with(const Codec *dropout, float kept) {
     Step step;
-    Pair p;
+    CLEARED(pair_clear) Pair p = {0};
     Error err = {0};
     CodecOptions options = {.codec = dropout};
     options.residual[CODING_MEMORY].of = family_find(&residual_family, "difference", NULL, &err);
@@ -49,7 +49,6 @@ static Step step_with(const Codec *dropout, float kept) {
         step.g[k] = floats(p.received)[k * p.received.stride];
         step.h[k] = memory_of(&p, INCOMING)[k * p.sent.stride];
     }
-    pair_clear(&p);
     return step;
 }
 

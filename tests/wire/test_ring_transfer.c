@@ -170,7 +170,7 @@ static void check_count(const Scene *scene) {
 }
 
 static void try_form(const RingForm *form, Way way) {
-    Scene scene;
+    CLEARED(scene_clear) Scene scene = {0};
     scene_init(&scene, form, way);
     for (uint32_t turn = 0; turn < TURNS; turn++) {
         set_messages(&scene, turn);
@@ -179,7 +179,6 @@ static void try_form(const RingForm *form, Way way) {
             check_messages(&scene, r, turn);
     }
     check_count(&scene);
-    scene_clear(&scene);
 }
 
 TEST(messages_of_every_length_arrive) {
