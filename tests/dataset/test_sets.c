@@ -7,127 +7,42 @@
 #include "fringe/dataset.h"
 
 typedef struct Set {
-    const char *path, *splits; // in the data folder; splits "": in the set itself
+    const char *path; // in the data folder
+    bool has_splits;  // beside it, in splits.npz; else they are its own
     int64_t nodes, edges, undirected, isolated, features, nonzero, classes;
     int64_t split[3];
     int64_t loops;
-    bool symmetric, multilabel;
+    bool multilabel;
 } Set;
 
+// clang-format off
 static const Set sets[] = {
-    {"cora/cora.npz", "", 2708, 10556, 5278, 0, 1433, 49216, 7, {140, 500, 1000}, 0, true, false},
-    {"citeseer/citeseer.npz",
-     "",
-     3327,
-     9104,
-     4552,
-     48,
-     3703,
-     105165,
-     6,
-     {120, 500, 1000},
-     0,
-     true,
-     false},
-    {"pubmed/pubmed.npz",
-     "",
-     19717,
-     88648,
-     44324,
-     0,
-     500,
-     52959,
-     3,
-     {60, 500, 1000},
-     0,
-     true,
-     false},
-    {"amazon_photo/amazon_electronics_photo.npz",
-     "amazon_photo/splits.npz",
-     7650,
-     143663,
-     119081,
-     115,
-     745,
-     1979909,
-     8,
-     {160, 240, 7250},
-     1,
-     false,
-     false},
-    {"amazon_computers/amazon_electronics_computers.npz",
-     "amazon_computers/splits.npz",
-     13752,
-     287209,
-     245861,
-     281,
-     767,
-     3675081,
-     10,
-     {200, 300, 13252},
-     0,
-     false,
-     false},
-    {"coauthor_cs/ms_academic_cs.npz",
-     "coauthor_cs/splits.npz",
-     18333,
-     163788,
-     81894,
-     0,
-     6805,
-     1092079,
-     15,
-     {300, 450, 17583},
-     0,
-     true,
-     false},
-    {"coauthor_physics/ms_academic_phy.npz",
-     "coauthor_physics/splits.npz",
-     34493,
-     495924,
-     247962,
-     0,
-     8415,
-     1137311,
-     5,
-     {100, 150, 34243},
-     0,
-     true,
-     false},
-    {"blogcatalog/blogcatalog.npz",
-     "blogcatalog/splits.npz",
-     5196,
-     343486,
-     171743,
-     0,
-     8189,
-     369435,
-     6,
-     {120, 180, 4896},
-     0,
-     true,
-     false},
-    {"deezer_hu/deezer_hu.npz",
-     "deezer_hu/splits.npz",
-     47538,
-     445774,
-     222887,
-     0,
-     0,
-     0,
-     84,
-     {28523, 9507, 9508},
-     0,
-     true,
-     true},
-    {"metis_4elt/4elt.graph", "", 15606, 91756, 45878, 0, 0, 0, 0, {0, 0, 0}, 0, true, false},
+    {"cora/cora.npz", false, 2708, 10556, 5278, 0, 1433, 49216, 7, {140, 500, 1000}, 0, false},
+    {"citeseer/citeseer.npz", false,
+     3327, 9104, 4552, 48, 3703, 105165, 6, {120, 500, 1000}, 0, false},
+    {"pubmed/pubmed.npz", false, 19717, 88648, 44324, 0, 500, 52959, 3, {60, 500, 1000}, 0, false},
+    {"amazon_photo/amazon_electronics_photo.npz", true,
+     7650, 143663, 119081, 115, 745, 1979909, 8, {160, 240, 7250}, 1, false},
+    {"amazon_computers/amazon_electronics_computers.npz", true,
+     13752, 287209, 245861, 281, 767, 3675081, 10, {200, 300, 13252}, 0, false},
+    {"coauthor_cs/ms_academic_cs.npz", true,
+     18333, 163788, 81894, 0, 6805, 1092079, 15, {300, 450, 17583}, 0, false},
+    {"coauthor_physics/ms_academic_phy.npz", true,
+     34493, 495924, 247962, 0, 8415, 1137311, 5, {100, 150, 34243}, 0, false},
+    {"blogcatalog/blogcatalog.npz", true,
+     5196, 343486, 171743, 0, 8189, 369435, 6, {120, 180, 4896}, 0, false},
+    {"deezer_hu/deezer_hu.npz", true,
+     47538, 445774, 222887, 0, 0, 0, 84, {28523, 9507, 9508}, 0, true},
+    {"metis_4elt/4elt.graph", false, 15606, 91756, 45878, 0, 0, 0, 0, {0, 0, 0}, 0, false},
 };
+// clang-format on
 
 static Config config_of(const Set *set, const char *folder) {
     Config config = {0};
     snprintf(config.data.path, sizeof config.data.path, "%s/%s", folder, set->path);
-    if (set->splits[0] != '\0')
-        snprintf(config.data.splits, sizeof config.data.splits, "%s/%s", folder, set->splits);
+    if (set->has_splits)
+        snprintf(config.data.splits, sizeof config.data.splits, "%s/%.*s/splits.npz", folder,
+                 (int)strcspn(set->path, "/"), set->path);
     if (set->multilabel) {
         config.data.split_keys.count = 3;
         strcpy(config.data.split_keys.word[0], "train60_idx");
@@ -152,7 +67,7 @@ static int64_t count_isolated(const Dataset *d) {
 
 static void check_set(const Set *set, const char *folder) {
     Config config = config_of(set, folder);
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(dataset_load(&d, &config, &err));
     assert_int_equal(d.nodes, set->nodes);
     assert_int_equal(d.edges, set->edges);
@@ -173,12 +88,11 @@ static void check_set(const Set *set, const char *folder) {
         assert_int_equal(split[s + 1], set->split[s]);
     assert_int_equal(loops, set->loops);
     assert_int_equal(count_isolated(&d), set->isolated);
-    assert_int_equal(dataset_is_symmetric(&d), set->symmetric);
+    assert_int_equal(dataset_is_symmetric(&d), d.edges - loops == 2 * set->undirected);
     ConfigWords steps = {2, {"symmetrize", "drop-loops"}};
     assert_ok(dataset_prepare(&d, &steps, 0, 0, &err));
     assert_int_equal(d.edges, 2 * set->undirected);
     assert_true(dataset_is_symmetric(&d));
-    dataset_clear(&d);
 }
 
 TEST(every_real_set_loads_whole) {
@@ -190,10 +104,9 @@ TEST(every_real_set_loads_whole) {
 // README: "Citeseer's 15 nodes outside every list have no features and labels = -1".
 TEST(citeseer_has_nodes_without_label) {
     Config config = config_of(&sets[1], data_folder_or_skip("citeseer"));
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     assert_ok(dataset_load(&d, &config, &err));
     assert_non_null(strstr(d.warnings.text, "15 nodes without label"));
-    dataset_clear(&d);
 }
 
 // The hypergraphs: section 2 of that README.
@@ -204,98 +117,30 @@ typedef struct HyperSet {
     bool nodes_file;
 } HyperSet;
 
+// clang-format off
 static const HyperSet hyper_sets[] = {
-    {"hg_citeseer_cocite",
-     "hypergraph.hgr",
-     3312,
-     1079,
-     3453,
-     26,
-     88,
-     1854,
-     3703,
-     6,
-     {138, 0, 3174},
-     true},
-    {"hg_cora_coauthor",
-     "hypergraph.hgr",
-     2708,
-     1072,
-     4585,
-     43,
-     23,
-     320,
-     1433,
-     7,
-     {140, 0, 2568},
-     true},
-    {"hg_cora_cocite",
-     "hypergraph.hgr",
-     2708,
-     1579,
-     4786,
-     5,
-     145,
-     1274,
-     1433,
-     7,
-     {140, 0, 2568},
-     true},
-    {"hg_dblp_coauthor",
-     "hypergraph.hgr",
-     41302,
-     22363,
-     99561,
-     202,
-     18,
-     0,
-     0,
-     6,
-     {1740, 0, 39562},
-     true},
+    {"hg_citeseer_cocite", "hypergraph.hgr",
+     3312, 1079, 3453, 26, 88, 1854, 3703, 6, {138, 0, 3174}, true},
+    {"hg_cora_coauthor", "hypergraph.hgr",
+     2708, 1072, 4585, 43, 23, 320, 1433, 7, {140, 0, 2568}, true},
+    {"hg_cora_cocite", "hypergraph.hgr",
+     2708, 1579, 4786, 5, 145, 1274, 1433, 7, {140, 0, 2568}, true},
+    {"hg_dblp_coauthor", "hypergraph.hgr",
+     41302, 22363, 99561, 202, 18, 0, 0, 6, {1740, 0, 39562}, true},
     {"hg_house", "hypergraph.hgr", 1290, 341, 11843, 81, 44, 0, 0, 2, {645, 323, 322}, true},
     {"hg_ispd98", "ibm01.hgr", 12752, 14111, 50566, 42, 39, 0, 0, 0, {0}, false},
     {"hg_ispd98", "ibm01.weight.hgr", 12752, 14111, 50566, 42, 39, 0, 0, 0, {0}, false},
     {"hg_ispd98", "ibm10.hgr", 69429, 75196, 297567, 41, 137, 0, 0, 0, {0}, false},
     {"hg_ispd98", "ibm14.hgr", 147605, 152772, 546816, 33, 270, 0, 0, 0, {0}, false},
-    {"hg_mushroom",
-     "hypergraph.hgr",
-     8124,
-     298,
-     40620,
-     1808,
-     5,
-     0,
-     22,
-     2,
-     {4062, 2031, 2031},
-     true},
-    {"hg_pubmed_cocite",
-     "hypergraph.hgr",
-     19717,
-     7963,
-     34629,
-     171,
-     99,
-     15877,
-     0,
-     3,
-     {78, 0, 19639},
-     true},
-    {"hg_walmart",
-     "hypergraph.hgr",
-     88860,
-     69906,
-     460630,
-     25,
-     5733,
-     0,
-     0,
-     11,
-     {44430, 22215, 22215},
-     true},
+    {"hg_mushroom", "hypergraph.hgr",
+     8124, 298, 40620, 1808, 5, 0, 22, 2, {4062, 2031, 2031}, true},
+    {"hg_pubmed_cocite", "hypergraph.hgr",
+     19717, 7963, 34629, 171, 99, 15877, 0, 3, {78, 0, 19639}, true},
+    {"hg_walmart", "hypergraph.hgr",
+     88860, 69906, 460630, 25, 5733, 0, 0, 11, {44430, 22215, 22215}, true},
     {"hg_zoo", "hypergraph.hgr", 101, 43, 1717, 93, 17, 0, 16, 7, {50, 26, 25}, true},
 };
+// clang-format on
 
 static void count_pins(const Dataset *d, int64_t *largest, int64_t *degree, int64_t *uncovered) {
     int64_t *size = ALLOC(int64_t, d->hyperedges, "sizes");
@@ -323,7 +168,7 @@ static void load_hyper_set(Dataset *d, const HyperSet *set, int64_t row) {
 }
 
 static void check_hyper_set(const HyperSet *set) {
-    Dataset d;
+    CLEARED(dataset_clear) Dataset d = {0};
     int64_t largest, degree, uncovered, split[4] = {0};
     load_hyper_set(&d, set, 0);
     count_pins(&d, &largest, &degree, &uncovered);
@@ -342,7 +187,6 @@ static void check_hyper_set(const HyperSet *set) {
     for (int s = 0; s < 3; s++)
         assert_int_equal(split[s + 1], set->split[s]);
     assert_true((d.node_weight != NULL) == (strstr(set->file, "weight") != NULL));
-    dataset_clear(&d);
 }
 
 TEST(every_real_hypergraph_loads_whole) {
@@ -352,12 +196,10 @@ TEST(every_real_hypergraph_loads_whole) {
 }
 
 TEST(rows_of_a_split_differ) {
-    Dataset first, last;
+    CLEARED(dataset_clear) Dataset first = {0}, last = {0};
     load_hyper_set(&first, &hyper_sets[2], 0);
     load_hyper_set(&last, &hyper_sets[2], 9);
     assert_non_null(strstr(first.warnings.text, "the first of 10 splits"));
     assert_null(strstr(last.warnings.text, "of 10 splits"));
     assert_memory_not_equal(first.split, last.split, (size_t)first.nodes);
-    dataset_clear(&first);
-    dataset_clear(&last);
 }

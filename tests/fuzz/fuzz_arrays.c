@@ -16,42 +16,14 @@
 
 enum { ROOM = 1 << 16, MOST_ARRAYS = 12, MOST_DATA = 512, MOST_EXTENT = 64 };
 
-static const char *const keys[] = {"adj_data",
-                                   "adj_indices",
-                                   "adj_indptr",
-                                   "adj_shape",
-                                   "attr_data",
-                                   "attr_indices",
-                                   "attr_indptr",
-                                   "attr_shape",
-                                   "attr_matrix",
-                                   "labels",
-                                   "x",
-                                   "y",
-                                   "edge_index",
-                                   "edge_weight",
-                                   "data",
-                                   "indices",
-                                   "indptr",
-                                   "shape",
-                                   "format",
-                                   "row",
-                                   "col",
-                                   "num_nodes",
-                                   "hyperedge_index",
-                                   "hyperedge_weight",
-                                   "node",
-                                   "hyperedge",
-                                   "role",
-                                   "train_mask",
-                                   "val_mask",
-                                   "test_mask",
-                                   "train_idx",
-                                   "val_idx",
-                                   "test_idx",
-                                   "features",
-                                   "node_weight",
-                                   "hyperedge_attr"};
+// clang-format off
+static const char *const keys[] = {
+    "adj_data", "adj_indices", "adj_indptr", "adj_shape", "attr_data", "attr_indices",
+    "attr_indptr", "attr_shape", "attr_matrix", "labels", "x", "y", "edge_index", "edge_weight",
+    "data", "indices", "indptr", "shape", "format", "row", "col", "num_nodes", "hyperedge_index",
+    "hyperedge_weight", "node", "hyperedge", "role", "train_mask", "val_mask", "test_mask",
+    "train_idx", "val_idx", "test_idx", "features", "node_weight", "hyperedge_attr"};
+// clang-format on
 static const struct {
     const char *descr;
     size_t item;
