@@ -53,7 +53,7 @@ static bool *draw_edges(const TestGraphKind *k, uint64_t seed) {
 
 static void add_edges(Dataset *d, const TestGraphKind *k, uint64_t seed) {
     int64_t n = k->nodes;
-    bool *has = draw_edges(k, seed);
+    CLEARED(memory_drop) bool *has = draw_edges(k, seed);
     bool weights = k->weighted || k->twice == TWICE_MERGED;
     d->offset = ALLOC(int64_t, n + 1, "offsets");
     d->target = ALLOC(int32_t, 2 * n * n, "targets");
@@ -67,7 +67,6 @@ static void add_edges(Dataset *d, const TestGraphKind *k, uint64_t seed) {
         }
         d->offset[i + 1] = d->edges;
     }
-    memory_free(has);
 }
 
 // ---- pins of a hypergraph
@@ -172,7 +171,7 @@ static void share(TestGraph *w, const TestGraphKind *k, uint64_t seed) {
     Error err = {0};
     if (w->comm->rank == 0) {
         int64_t rows = w->dataset.nodes + w->dataset.hyperedges;
-        int32_t *part = ALLOC(int32_t, rows, "parts");
+        CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, rows, "parts");
         for (int64_t i = 0; i < w->dataset.nodes; i++) {
             double u = uniform(seed, 6, i, 0);
             part[i] = k->cut != NULL ? k->cut(i, parts) : (int32_t)(parts * u * u); // uneven
@@ -184,7 +183,6 @@ static void share(TestGraph *w, const TestGraphKind *k, uint64_t seed) {
         assert(mkdtemp(folder) != NULL);
         strcat(folder, "/shards");
         partition_write_shards(&w->dataset, part, parts, true, folder, &err);
-        memory_free(part);
     }
     CHECK(comm_agree(w->comm, &err), EXIT_BUG, "%s", err.text);
     comm_broadcast(w->comm, folder, sizeof folder, 0);

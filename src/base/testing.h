@@ -10,6 +10,7 @@
 // Makes of what frees a pointer something for CLEARED.
 #define CLEARED_POINTER(clear, Type, free_it)                                                      \
     static inline void clear(Type **pointer) { free_it(*pointer); }
+static inline void memory_drop(void *pointer) { memory_free(*(void **)pointer); } // of any type
 
 int64_t memory_allocs(void);  // number of allocations since the start
 size_t memory_foreseen(void); // largest use of memory that forecast_fits has predicted, in bytes

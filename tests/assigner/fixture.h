@@ -300,12 +300,11 @@ static inline const Assignment *epoch_of(const AssignerFixture *fixture, Assigne
     for (int i = 0; i < CHANNELS; i++) {
         RangeStatistics *ranges = channel_ranges(fixture->channel[i]);
         int64_t rows = a->assigned[i].rows, exchanges = ranges->exchanges;
-        float *square = ALLOC(float, rows, "test");
+        CLEARED(memory_drop) float *square = ALLOC(float, rows, "test");
         memcpy(square, ranges->square, (size_t)rows * sizeof *square);
         exchange(fixture, i, epoch, true);
         assert_memory_equal(square, ranges->square, (size_t)rows * sizeof *square);
         assert_int_equal(exchanges, ranges->exchanges);
-        memory_free(square);
     }
     return assignment;
 }

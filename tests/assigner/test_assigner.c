@@ -45,10 +45,10 @@ static double *dense_matrix(const Dataset *d, const char *normalisation, bool ba
 // scales rows at all; a row that is sent before post meets it at the reader.
 static void count_right(double *matrix, const Dataset *d, const char *normalisation) {
     bool both = strcmp(normalisation, "mean") != 0;
+    CLEARED(memory_drop)
     double *right = left_of(d, normalisation, strcmp(normalisation, "gcn") == 0);
     for (int64_t k = 0; both && k < d->nodes * d->nodes; k++)
         matrix[k] *= right[k % d->nodes];
-    memory_free(right);
 }
 
 // [cells] c of a message by ALGORITHMS A.5, from the entries of the dense matrix. Row u serves all
@@ -94,7 +94,7 @@ static int64_t check_coefficients(const AssignerFixture *fixture, const Scene *s
     int64_t sums = 0;
     for (int i = 0; i < CHANNELS; i++) {
         const HaloPlan *p = channel_halo_plan(fixture->channel[i]);
-        double *c = dense_coefficients(fixture, i, scene->normalisation, safe);
+        CLEARED(memory_drop) double *c = dense_coefficients(fixture, i, scene->normalisation, safe);
         for (int g = 0; g + 1 < p->size; g++)
             for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++) {
                 int64_t gid = p->source_id[p->send_row[k]];
@@ -106,7 +106,6 @@ static int64_t check_coefficients(const AssignerFixture *fixture, const Scene *s
                              scene->name, i, (long long)gid, reader, got, want);
                 sums += gid < 0;
             }
-        memory_free(c);
     }
     return sums;
 }

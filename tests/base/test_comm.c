@@ -49,13 +49,12 @@ TEST(a_broadcast_reaches_all_from_any_root) {
     static const size_t sizes[] = {0, 1, 1000, 300001};
     for (int root = 0; root < size(); root++)
         for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
-            unsigned char *data = ALLOC(unsigned char, sizes[s], "test");
+            CLEARED(memory_drop) unsigned char *data = ALLOC(unsigned char, sizes[s], "test");
             for (size_t i = 0; rank() == root && i < sizes[s]; i++)
                 data[i] = payload(root, 0, i);
             comm_broadcast(&test_comm, data, sizes[s], root);
             for (size_t i = 0; i < sizes[s]; i++)
                 assert_int_equal(data[i], payload(root, 0, i));
-            memory_free(data);
         }
 }
 
@@ -63,7 +62,8 @@ TEST(a_gather_puts_every_rank_in_its_place) {
     static const size_t sizes[] = {0, 1, 24, 65536, 65537, 200000};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
-        unsigned char *one = ALLOC(unsigned char, bytes, "test");
+        CLEARED(memory_drop) unsigned char *one = ALLOC(unsigned char, bytes, "test");
+        CLEARED(memory_drop)
         unsigned char *all = ALLOC(unsigned char, bytes *(size_t)size(), "test");
         for (size_t i = 0; i < bytes; i++)
             one[i] = payload(rank(), 0, i);
@@ -71,8 +71,6 @@ TEST(a_gather_puts_every_rank_in_its_place) {
         for (int r = 0; r < size(); r++)
             for (size_t i = 0; i < bytes; i++)
                 assert_int_equal(all[(size_t)r * bytes + i], payload(r, 0, i));
-        memory_free(all);
-        memory_free(one);
     }
 }
 
@@ -80,7 +78,9 @@ TEST(all_to_all_transposes) {
     static const size_t sizes[] = {0, 1, 8, 65537};
     for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; s++) {
         size_t bytes = sizes[s];
+        CLEARED(memory_drop)
         unsigned char *from = ALLOC(unsigned char, bytes *(size_t)size(), "test");
+        CLEARED(memory_drop)
         unsigned char *to = ALLOC(unsigned char, bytes *(size_t)size(), "test");
         for (int r = 0; r < size(); r++)
             for (size_t i = 0; i < bytes; i++)
@@ -89,8 +89,6 @@ TEST(all_to_all_transposes) {
         for (int r = 0; r < size(); r++)
             for (size_t i = 0; i < bytes; i++)
                 assert_int_equal(to[(size_t)r * bytes + i], payload(r, rank(), i));
-        memory_free(to);
-        memory_free(from);
     }
 }
 
@@ -103,8 +101,8 @@ TEST(pieces_of_different_sizes_arrive_whole) {
         from_offset[r + 1] = from_offset[r] + pair_bytes(rank(), r);
         to_offset[r + 1] = to_offset[r] + pair_bytes(r, rank());
     }
-    unsigned char *from = ALLOC(unsigned char, from_offset[size()], "test");
-    unsigned char *to = ALLOC(unsigned char, to_offset[size()], "test");
+    CLEARED(memory_drop) unsigned char *from = ALLOC(unsigned char, from_offset[size()], "test");
+    CLEARED(memory_drop) unsigned char *to = ALLOC(unsigned char, to_offset[size()], "test");
     for (int r = 0; r < size(); r++)
         for (int64_t i = 0; i < pair_bytes(rank(), r); i++)
             from[from_offset[r] + i] = payload(rank(), r, (size_t)i);
@@ -112,8 +110,6 @@ TEST(pieces_of_different_sizes_arrive_whole) {
     for (int r = 0; r < size(); r++)
         for (int64_t i = 0; i < pair_bytes(r, rank()); i++)
             assert_int_equal(to[to_offset[r] + i], payload(r, rank(), (size_t)i));
-    memory_free(to);
-    memory_free(from);
 }
 
 TEST(nobody_has_anything_for_anybody) {
@@ -127,16 +123,15 @@ TEST(rank_0_gathers_pieces) {
     for (int r = 0; r < size(); r++)
         offset[r + 1] = offset[r] + (r % 3 == 1 ? 0 : 5000 * r + 3);
     size_t own = (size_t)(offset[rank() + 1] - offset[rank()]);
-    unsigned char *piece = ALLOC(unsigned char, own, "test");
+    CLEARED(memory_drop) unsigned char *piece = ALLOC(unsigned char, own, "test");
     for (size_t i = 0; i < own; i++)
         piece[i] = payload(rank(), 3, i);
+    CLEARED(memory_drop)
     unsigned char *all = rank() == 0 ? ALLOC(unsigned char, offset[size()], "test") : NULL;
     comm_gather_v(&test_comm, piece, all, offset);
     for (int r = 0; rank() == 0 && r < size(); r++)
         for (int64_t i = offset[r]; i < offset[r + 1]; i++)
             assert_int_equal(all[i], payload(r, 3, (size_t)(i - offset[r])));
-    memory_free(all);
-    memory_free(piece);
 }
 
 // A value whose sum depends on the order: the sum in rank order is computed here by definition.
@@ -146,8 +141,8 @@ static double awkward(int r, int i) {
 }
 
 static void check_sums(int count) {
-    double *value = ALLOC(double, count, "test");
-    int64_t *whole = ALLOC(int64_t, count, "test");
+    CLEARED(memory_drop) double *value = ALLOC(double, count, "test");
+    CLEARED(memory_drop) int64_t *whole = ALLOC(int64_t, count, "test");
     for (int i = 0; i < count; i++) {
         value[i] = awkward(rank(), i);
         whole[i] = ((int64_t)1 << 40) * rank() + i;
@@ -162,8 +157,6 @@ static void check_sums(int count) {
         int64_t n = size();
         assert_true(whole[i] == ((int64_t)1 << 40) * (n * (n - 1) / 2) + n * i);
     }
-    memory_free(whole);
-    memory_free(value);
 }
 
 TEST(sums_are_taken_in_rank_order) {

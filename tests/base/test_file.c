@@ -86,14 +86,13 @@ TEST(a_write_that_stops_is_said_and_leaves_the_old_file) {
     Error err = {0};
     const char *path = test_path("full");
     test_write_text(path, "old");
-    char *large = ALLOC(char, 5000, "test");
+    CLEARED(memory_drop) char *large = ALLOC(char, 5000, "test");
     setrlimit(RLIMIT_FSIZE, &small);
     bool replaced = file_replace(path, large, 5000, &err);
     setrlimit(RLIMIT_FSIZE, &kept);
     assert_false(replaced);
     assert_error(&err, EXIT_IO, "cannot write: File too large");
     assert_true(holds(path, "old"));
-    memory_free(large);
 }
 
 // Whoever can guess the next names has put links there, to a file that must stay as it is.

@@ -176,14 +176,13 @@ static void print_into_a_pipe(int flags, void (*print)(void), size_t bytes, char
 // O_NONBLOCK, which others that hold the terminal may set, makes writes fail where they would wait.
 TEST(a_stopped_terminal_stops_nobody_and_loses_nothing) {
     static const int flags[] = {0, O_NONBLOCK};
-    char *all = ALLOC(char, LINES *LINE, "lines");
+    CLEARED(memory_drop) char *all = ALLOC(char, LINES *LINE, "lines");
     for (int i = 0; i < 2; i++) {
         memset(all, 0, LINES * LINE);
         print_into_a_pipe(flags[i], print_lines, LINES * LINE, all);
         for (int line = 0; line < LINES; line++)
             assert_true(is_line(all + line * LINE, line));
     }
-    memory_free(all);
 }
 
 enum { LONG = 300000 };
@@ -191,20 +190,18 @@ enum { LONG = 300000 };
 static char letter(int i) { return (char)('a' + i % 23); }
 
 static void print_long(void) {
-    char *text = ALLOC(char, LONG + 1, "text");
+    CLEARED(memory_drop) char *text = ALLOC(char, LONG + 1, "text");
     for (int i = 0; i < LONG; i++)
         text[i] = letter(i);
     terminal_say("%s", text);
-    memory_free(text);
 }
 
 // The pipe takes a part of it at a time.
 TEST(a_long_text_is_printed_whole) {
-    char *all = ALLOC(char, LONG, "text");
+    CLEARED(memory_drop) char *all = ALLOC(char, LONG, "text");
     print_into_a_pipe(O_NONBLOCK, print_long, LONG, all);
     for (int i = 0; i < LONG; i++)
         assert_true(all[i] == letter(i));
-    memory_free(all);
 }
 
 TEST(a_full_disk_under_stderr_is_told_and_leaves_stdout) {

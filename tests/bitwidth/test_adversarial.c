@@ -55,9 +55,8 @@ static void spoil(Problem *p, uint64_t seed) {
         qsort(p->group + p->link[c].begin, (size_t)(p->link[c].end - p->link[c].begin),
               sizeof *p->group, descending);
     if (draw_chance(&d, 0.2)) {
-        uint8_t *choice = ALLOC(uint8_t, p->groups, "test");
+        CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p->groups, "test");
         p->hidden = fmin(1e60, problem_value(p, choice).seconds * (0.5 + draw(&d)));
-        memory_free(choice);
     }
 }
 
@@ -75,7 +74,7 @@ static void try_problem(uint64_t seed) {
     assert_true(isfinite(again.objective) && isfinite(again.variance) && isfinite(again.seconds));
     assert_true(a.bound >= 0 && a.bound <= again.objective);
     assert_true(problem_bound(&p) <= again.objective + 1e-9);
-    uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+    CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
     for (int b = 0; b < p.widths; b++) {
         problem_uniform(&p, b, choice);
         Value uniform = problem_value(&p, choice);
@@ -90,7 +89,6 @@ static void try_problem(uint64_t seed) {
             choice[g] = (uint8_t)draw_int(&d, 0, p.widths - 1);
         assert_true(problem_value(&p, choice).objective >= a.bound - 1e-9);
     }
-    memory_free(choice);
 }
 
 TEST(ten_thousand_problems) {

@@ -134,7 +134,7 @@ TEST(lies_between_the_bound_and_every_other_choice) {
         assert_true(a.bound >= a.value.objective * (1 - 1e-9)); // proved to be the best
         // A13: no random choice that is as fast, of which there are some, has less variance; none
         // is better
-        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         Draws d = draws_new(seed + 5);
         for (int i = 0; i < 300; i++) {
             for (int64_t g = 0; g < p.groups; g++)
@@ -147,7 +147,6 @@ TEST(lies_between_the_bound_and_every_other_choice) {
                 as_fast++;
             }
         }
-        memory_free(choice);
     }
     assert_true(as_fast > 0);
 }

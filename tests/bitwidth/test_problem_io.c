@@ -88,11 +88,10 @@ TEST(problems_come_back_bit_for_bit) {
         p.direction = (int)(seed % 2);
         uint8_t *choice = random_choice(&p, seed), *choice_back;
         size_t bytes;
-        char *text = problem_text(&p, choice, &bytes);
+        CLEARED(memory_drop) char *text = problem_text(&p, choice, &bytes);
         assert_ok(read_problem(text, bytes, &back, &choice_back, &err));
         assert_same(&p, &back);
         assert_memory_equal(choice, choice_back, (size_t)p.groups);
-        memory_free(text);
         memory_free(choice_back);
         memory_free(choice);
     }
@@ -113,7 +112,7 @@ TEST(solutions_come_back_and_are_valued_again) {
         FILE *file = tmpfile();
         assert_true(solution_write(&a, &p, file));
         size_t bytes;
-        char *text = text_of(file, &bytes);
+        CLEARED(memory_drop) char *text = text_of(file, &bytes);
         assert_ok(read_solution(text, bytes, &p, &back, &err));
         assert_string_equal(back.by, "glpk");
         assert_memory_equal(a.choice, back.choice, (size_t)p.groups);
@@ -124,7 +123,6 @@ TEST(solutions_come_back_and_are_valued_again) {
             Solution cut;
             assert_refused(read_solution(text, length, &p, &cut, &err), EXIT_DATA, " ");
         }
-        memory_free(text);
     }
 }
 
@@ -132,12 +130,11 @@ TEST(cut_files_are_refused) {
     CLEARED(problem_clear) Problem p = problem_random(&some, 1), back = {0};
     uint8_t *choice = random_choice(&p, 1), *choice_back;
     size_t bytes;
-    char *text = problem_text(&p, choice, &bytes);
+    CLEARED(memory_drop) char *text = problem_text(&p, choice, &bytes);
     for (size_t length = 0; length < bytes; length++) {
         assert_refused(read_problem(text, length, &back, &choice_back, &err), EXIT_DATA, " ");
         assert_true(back.group == NULL && choice_back == NULL);
     }
-    memory_free(text);
     memory_free(choice);
 }
 
@@ -148,6 +145,7 @@ TEST(mutated_bytes_do_no_harm) {
     Problem back;
     uint8_t *choice = random_choice(&p, 2), *choice_back;
     size_t bytes;
+    CLEARED(memory_drop)
     char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes + 64, "test");
     Draws d = draws_new(9);
     size_t before = memory_in_use();
@@ -180,19 +178,16 @@ TEST(mutated_bytes_do_no_harm) {
         assert_int_equal(memory_in_use(), before);
     }
     assert_true(refused > 15000 && refused < 28000);
-    memory_free(changed);
-    memory_free(text);
     memory_free(choice);
 }
 
 // Writes the problem with what was changed in it, and reads that.
 static void assert_changed_refused(const Problem *p, const uint8_t *choice, const char *part) {
     size_t bytes;
-    char *text = problem_text(p, choice, &bytes);
+    CLEARED(memory_drop) char *text = problem_text(p, choice, &bytes);
     Problem back;
     uint8_t *choice_back;
     assert_refused(read_problem(text, bytes, &back, &choice_back, &err), EXIT_DATA, part);
-    memory_free(text);
 }
 
 TEST(broken_promises_are_refused) {
@@ -200,7 +195,7 @@ TEST(broken_promises_are_refused) {
     recipe.exactly = true;
     recipe.betas = BETAS_PLAIN;
     CLEARED(problem_clear) Problem p = problem_random(&recipe, 1);
-    uint8_t *choice = random_choice(&p, 1);
+    CLEARED(memory_drop) uint8_t *choice = random_choice(&p, 1);
 #define REFUSED(part, lvalue, value)                                                               \
     do {                                                                                           \
         __typeof__(lvalue) there = lvalue;                                                         \
@@ -218,7 +213,6 @@ TEST(broken_promises_are_refused) {
     REFUSED("descending betas", p.group[1].beta, p.group[0].beta * 2);
     REFUSED("must begin at", p.link[1].begin, 0);
     REFUSED("do not hold", p.round_begin[p.rounds], 1);
-    memory_free(choice);
 }
 
 // Counts beyond what the file holds take no memory.
@@ -234,8 +228,9 @@ TEST(absurd_counts_are_refused) {
         {offsetof(Problem, groups), 1LL << 62, 8},  {offsetof(Problem, groups), 0, 8},
     };
     CLEARED(problem_clear) Problem p = problem_random(&some, 1);
-    uint8_t *choice = random_choice(&p, 1);
+    CLEARED(memory_drop) uint8_t *choice = random_choice(&p, 1);
     size_t bytes;
+    CLEARED(memory_drop)
     char *text = problem_text(&p, choice, &bytes), *changed = memory_alloc(bytes, "test");
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Problem back;
@@ -251,14 +246,11 @@ TEST(absurd_counts_are_refused) {
     Problem back;
     uint8_t *none;
     assert_refused(read_problem(text, bytes, &back, &none, &err), EXIT_DATA, "of version 2");
-    memory_free(changed);
-    memory_free(text);
-    memory_free(choice);
 }
 
 TEST(solutions_to_other_problems_are_refused) {
     CLEARED(problem_clear) Problem p = problem_random(&some, 1);
-    uint8_t *choice = random_choice(&p, 1);
+    CLEARED(memory_drop) uint8_t *choice = random_choice(&p, 1);
     const Solution good = {.by = "glpk", .choice = choice};
     static const int troubles[] = {65, -256};
     for (int i = 0; i < 9; i++) {
@@ -287,5 +279,4 @@ TEST(solutions_to_other_problems_are_refused) {
         assert_true(back.choice == NULL);
         fclose(file);
     }
-    memory_free(choice);
 }

@@ -40,6 +40,7 @@ TEST(rounding_is_never_better) {
         Recipe recipe = ring(seed);
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
+        CLEARED(memory_drop)
         uint8_t *exact = ALLOC(uint8_t, p.groups, "test"),
                 *rounded = ALLOC(uint8_t, p.groups, "test");
         for (int r = 0; r < p.rounds; r++) {
@@ -55,8 +56,6 @@ TEST(rounding_is_never_better) {
             assert_true(best <= cost * (1 + 1e-12));
             worse += best < cost * (1 - 1e-9);
         }
-        memory_free(rounded);
-        memory_free(exact);
     }
     assert_true(worse > 0);
 }
@@ -81,7 +80,7 @@ TEST(slower_links_carry_no_more) {
         Recipe recipe = ring(seed);
         CLEARED(problem_clear) Problem p = problem_random(&recipe, seed);
         Weights weights = weights_of(&p);
-        uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
+        CLEARED(memory_drop) uint8_t *choice = ALLOC(uint8_t, p.groups, "test");
         for (int r = 0; r < p.rounds; r++)
             for (int c = p.round_begin[r]; c < p.round_begin[r + 1]; c++) {
                 const Link *link = &p.link[c];
@@ -97,7 +96,6 @@ TEST(slower_links_carry_no_more) {
                 less += after < before;
                 same += after == before;
             }
-        memory_free(choice);
     }
     assert_true(less > 100 && same > 100);
 }

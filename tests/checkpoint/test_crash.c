@@ -34,7 +34,7 @@ static bool write_in_place(Trainer *t, const char *dir, Error *err) {
         snprintf(from, sizeof from, "%s/checkpoints/epoch-%d/%s", elsewhere,
                  (int)trainer_epochs_done(t), names[i]);
         snprintf(to, sizeof to, "%s/%s", folder, names[i]);
-        char *data = file_read(from, 1 << 24, &bytes, err);
+        CLEARED(memory_drop) char *data = file_read(from, 1 << 24, &bytes, err);
         if (data == NULL || !file_writer_open(&writer, to, err))
             return false;
         for (size_t at = 0; at < bytes; at += 512)
@@ -42,7 +42,6 @@ static bool write_in_place(Trainer *t, const char *dir, Error *err) {
                 return false;
         if (!file_writer_close(&writer, true, err))
             return false;
-        memory_free(data);
     }
     return true;
 }

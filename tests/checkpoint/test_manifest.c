@@ -45,11 +45,10 @@ static void put_manifest(const char *text, size_t bytes) {
 
 static void put_edited(const char *from, const char *to, bool sealed) {
     size_t bytes;
-    char *text = edited(from, to, &bytes);
+    CLEARED(memory_drop) char *text = edited(from, to, &bytes);
     if (sealed)
         seal(text, bytes);
     put_manifest(text, bytes);
-    memory_free(text);
 }
 
 static int make_manifest(void **state) {

@@ -57,7 +57,7 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
         .x = c->x, .scale = scaled ? on_device(c->scale) : NULL, .row = on_device(c->row)};
     size_t bytes = codec->bytes(&shape);
     assert_int_equal(bytes, length * columns * 4);
-    unsigned char *out = memory_alloc(bytes + 1, "test");
+    CLEARED(memory_drop) unsigned char *out = memory_alloc(bytes + 1, "test");
     out[bytes] = 0xA5;
     int calls = 0;
     Poll poll = {count_call, &calls};
@@ -82,7 +82,6 @@ static void try_case(const Codec *codec, const Case *c, bool scaled) {
             assert_memory_equal(&floats(back)[r * back.stride + k], &expected, 4);
         }
     rows_free(device(), &back);
-    memory_free(out);
 }
 
 TEST(fp32_gives_rows_back) {

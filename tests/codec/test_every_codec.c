@@ -149,6 +149,7 @@ static void try_trip(const Codec *codec, int bits, int64_t rows, int64_t columns
     CLEARED(trip_clear) Trip t = trip_new(codec, bits, rows, columns);
     trip_begin(&t);
     t.source.scale = scaled ? on_device(t.scale) : NULL;
+    CLEARED(memory_drop)
     unsigned char *message = encoded(&t, 0, &bad[0]), *again = encoded(&t, 0xff, &bad[1]);
     assert_true(bad[0] == 0 && bad[1] == 0);
     if (memcmp(message, again, t.bytes + 2 * MARGIN) != 0)
@@ -159,8 +160,6 @@ static void try_trip(const Codec *codec, int bits, int64_t rows, int64_t columns
         assert_row_is_back(&t, back, k, scaled);
     assert_others_are_untouched(&t, back);
     rows_free(device(), &back);
-    memory_free(again);
-    memory_free(message);
 }
 
 // Either the codec names the row, or what arrives is not finite either.
@@ -170,7 +169,7 @@ static void try_bad_value(const Codec *codec, int bits, float wrong) {
     CLEARED(trip_clear) Trip t = trip_new(codec, bits, ROWS, COLUMNS);
     trip_begin(&t);
     floats(t.source.x)[t.row[PLACE] * t.source.x.stride + COLUMNS - 1] = wrong;
-    unsigned char *message = encoded(&t, 0, &bad);
+    CLEARED(memory_drop) unsigned char *message = encoded(&t, 0, &bad);
     if (bad == 0) {
         Rows back = decoded(&t, message);
         if (isfinite(floats(back)[(BEFORE + PLACE) * back.stride + COLUMNS - 1]))
@@ -179,7 +178,6 @@ static void try_bad_value(const Codec *codec, int bits, float wrong) {
     } else {
         assert_int_equal(bad, 1 + PLACE);
     }
-    memory_free(message);
 }
 
 static void try_codec(const Codec *codec, int bits) {

@@ -41,8 +41,8 @@ static void rows_same(const RoundTrip *t, Rows back) {
 // In every way of running it, the same as the independent message.
 static void try_all_ways(RoundTrip *t) {
     round_trip_ready(t);
-    unsigned char *message = memory_alloc(t->bytes, "message");
-    float *range = ALLOC(float, t->shape.rows, "range");
+    CLEARED(memory_drop) unsigned char *message = memory_alloc(t->bytes, "message");
+    CLEARED(memory_drop) float *range = ALLOC(float, t->shape.rows, "range");
     Rows back = zeroed_rows(t->back.count, t->shape.columns);
     true_trip(t, message, back, range);
     for (Way way = {0}; way_next(&way);) {
@@ -55,8 +55,6 @@ static void try_all_ways(RoundTrip *t) {
         rows_same(t, back);
     }
     rows_free(device(), &back);
-    memory_free(range);
-    memory_free(message);
 }
 
 TEST(message_is_as_drawn) {
@@ -147,7 +145,7 @@ TEST(rounding_depends_on_its_key_alone) {
         round_trip_fill(&t, GAUSS, k, 0);
     round_trip_ready(&t);
     size_t parameters = 4 * 8;
-    unsigned char *first = memory_alloc(t.bytes, "message");
+    CLEARED(memory_drop) unsigned char *first = memory_alloc(t.bytes, "message");
     round_trip_encode(&t);
     memcpy(first, t.message, t.bytes);
     round_trip_encode(&t);
@@ -169,7 +167,6 @@ TEST(rounding_depends_on_its_key_alone) {
             assert_true(
                 memcmp(t.message + parameters + k * 100, first + parameters + k * 100, 100) != 0);
     }
-    memory_free(first);
 }
 
 static void count_call(void *context) { ++*(int *)context; }

@@ -78,10 +78,9 @@ static bool decode(uint8_t *code, const Codes *like, const unsigned char *byte, 
 }
 
 static void assert_comes_back(const Codes *codes, const Message *message) {
-    uint8_t *code = memory_alloc((size_t)codes->n, "decoded codes");
+    CLEARED(memory_drop) uint8_t *code = memory_alloc((size_t)codes->n, "decoded codes");
     assert_true(decode(code, codes, message->byte, message->bytes));
     assert_memory_equal(code, codes->code, (size_t)codes->n);
-    memory_free(code);
 }
 
 // The frequencies that the counts must give.
@@ -309,11 +308,10 @@ TEST(cut_and_longer_messages_are_refused) {
         Message message = encode(&codes);
         uint8_t *code = memory_alloc((size_t)codes.n, "decoded codes");
         for (size_t bytes = 0; bytes <= message.bytes + 40; bytes++) {
-            unsigned char *other = memory_alloc(bytes, "another length");
+            CLEARED(memory_drop) unsigned char *other = memory_alloc(bytes, "another length");
             memset(other, 0, bytes);
             memcpy(other, message.byte, bytes < message.bytes ? bytes : message.bytes);
             assert_int_equal(decode(code, &codes, other, bytes), bytes == message.bytes);
-            memory_free(other);
         }
         memory_free(code);
         memory_free(message.byte);

@@ -108,7 +108,7 @@ TEST(graphs_have_the_sizes_that_they_name) {
     };
     for (size_t i = 0; i < sizeof sets / sizeof *sets; i++) {
         CLEARED(dataset_clear) Dataset d = made(sets[i].name, 1);
-        int64_t *degree = sorted_degrees(&d);
+        CLEARED(memory_drop) int64_t *degree = sorted_degrees(&d);
         double mean = (double)d.edges / (double)d.nodes;
         assert_near((double)d.nodes, sets[i].nodes, 1);
         assert_near((double)d.edges, sets[i].edges, 0.005 * sets[i].edges);
@@ -120,7 +120,6 @@ TEST(graphs_have_the_sizes_that_they_name) {
         assert_near(share_of(&d, SPLIT_VAL), sets[i].val, 0.01);
         assert_non_null(strstr(d.origin, sets[i].name));
         assert_non_null(strstr(d.origin, "assumed: "));
-        memory_free(degree);
     }
 }
 

@@ -143,7 +143,7 @@ static const HyperSet hyper_sets[] = {
 // clang-format on
 
 static void count_pins(const Dataset *d, int64_t *largest, int64_t *degree, int64_t *uncovered) {
-    int64_t *size = ALLOC(int64_t, d->hyperedges, "sizes");
+    CLEARED(memory_drop) int64_t *size = ALLOC(int64_t, d->hyperedges, "sizes");
     *largest = *degree = *uncovered = 0;
     for (int64_t i = 0; i < d->nodes; i++) {
         int64_t count = d->offset[i + 1] - d->offset[i];
@@ -154,7 +154,6 @@ static void count_pins(const Dataset *d, int64_t *largest, int64_t *degree, int6
         size[d->target[e]]++;
     for (int64_t h = 0; h < d->hyperedges; h++)
         *largest = size[h] > *largest ? size[h] : *largest;
-    memory_free(size);
 }
 
 static void load_hyper_set(Dataset *d, const HyperSet *set, int64_t row) {

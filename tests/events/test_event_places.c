@@ -56,7 +56,7 @@ TEST(the_last_event_has_a_place) {
 TEST(the_last_record_has_a_place) {
     size_t count;
     write_stream(test_path("records"), true, every_form, 2);
-    char *bytes = read_whole(test_path("records"), &count);
+    CLEARED(memory_drop) char *bytes = read_whole(test_path("records"), &count);
     EventReader *reader = event_reader_memory(bytes, count - 1, "toy");
     assert_next(reader, &every_form[0]);
     assert_place(event_reader_place_before(reader), 0, 12, 1);
@@ -65,7 +65,6 @@ TEST(the_last_record_has_a_place) {
     assert_place(event_reader_place_before(reader), 1, 52, 1);
     assert_place(event_reader_place(reader), 1, 52, 1);
     event_reader_close(reader);
-    memory_free(bytes);
 }
 
 // Seeks in a file of these bytes.

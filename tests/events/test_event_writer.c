@@ -6,10 +6,9 @@
 
 static void assert_bytes(const char *path, const char *wanted, size_t count) {
     size_t bytes;
-    char *data = read_whole(path, &bytes);
+    CLEARED(memory_drop) char *data = read_whole(path, &bytes);
     assert_int_equal(bytes, count);
     assert_memory_equal(data, wanted, count);
-    memory_free(data);
 }
 
 TEST(a_text_is_as_documented) {

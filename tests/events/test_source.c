@@ -25,7 +25,7 @@ static size_t record_bytes(const Event *e) {
 TEST(a_record_is_read_whole_or_not_at_all) {
     size_t bytes;
     write_stream(test_path("cut"), true, every_form, FORMS);
-    char *whole = read_whole(test_path("cut"), &bytes);
+    CLEARED(memory_drop) char *whole = read_whole(test_path("cut"), &bytes);
     for (size_t cut = 12; cut <= bytes; cut++) {
         char part[64], *exact = malloc(cut); // so that a sanitizer sees a read behind it
         memcpy(exact, whole, cut);
@@ -50,7 +50,6 @@ TEST(a_record_is_read_whole_or_not_at_all) {
         free(exact);
     }
     assert_true(bytes > 300);
-    memory_free(whole);
 }
 
 TEST(whole_lines_before_a_cut_are_read) {
@@ -116,7 +115,7 @@ TEST(pieces_make_the_same_events) {
     for (int binary = 0; binary < 2; binary++) {
         size_t count;
         write_stream(test_path("whole"), binary, every_form, FORMS);
-        char *bytes = read_whole(test_path("whole"), &count);
+        CLEARED(memory_drop) char *bytes = read_whole(test_path("whole"), &count);
         for (size_t piece = 1; piece <= 8; piece++) {
             Sender sender;
             CLEARED(reader_drop)
@@ -127,7 +126,6 @@ TEST(pieces_make_the_same_events) {
             assert_end(reader);
             pthread_join(sender.thread, NULL);
         }
-        memory_free(bytes);
     }
 }
 
@@ -137,7 +135,7 @@ TEST(a_long_stream_is_the_same_through_a_fifo) {
         size_t count;
         Sender sender;
         write_many(test_path("many"), binary);
-        char *bytes = read_whole(test_path("many"), &count);
+        CLEARED(memory_drop) char *bytes = read_whole(test_path("many"), &count);
         assert_true(count > 4 << 20);
         EventReader *file = open_reader(test_path("many"));
         EventReader *memory = event_reader_memory(bytes, count, "toy");
@@ -161,7 +159,6 @@ TEST(a_long_stream_is_the_same_through_a_fifo) {
         event_reader_close(fifo);
         event_reader_close(memory);
         event_reader_close(file);
-        memory_free(bytes);
     }
 }
 
@@ -205,7 +202,7 @@ TEST(an_event_is_read_as_soon_as_it_is_there) {
     const char *path = test_path("soon");
     assert_int_equal(mkfifo(path, 0600), 0);
     write_stream(test_path("one"), true, &every_form[6], 1);
-    char *bytes = read_whole(test_path("one"), &count);
+    CLEARED(memory_drop) char *bytes = read_whole(test_path("one"), &count);
     EventReader *reader = open_reader(path);
     int writer = open(path, O_WRONLY | O_CLOEXEC);
     assert_int_equal(write(writer, bytes, count), count);
@@ -213,7 +210,6 @@ TEST(an_event_is_read_as_soon_as_it_is_there) {
     assert_waits(reader, 0.19);
     close(writer);
     event_reader_close(reader);
-    memory_free(bytes);
 }
 
 static void nothing(int number) { (void)number; }

@@ -114,7 +114,7 @@ static void try_channel(uint64_t seed) {
     CodecOptions options = {.codec = assert_ok(codec_find("fp32", &err)),
                             .chunk = piece_sizes[ring_mix(seed, 2) % 5]};
     CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
-    float *right = right_of(&plan);
+    CLEARED(memory_drop) float *right = right_of(&plan);
     int64_t exchanges = 0;
     Run run = {.plan = &plan, .columns = widths[ring_mix(seed, 1) % 5]};
     run.sum = rows_alloc(device(), 1, run.columns, "test");
@@ -146,7 +146,6 @@ static void try_channel(uint64_t seed) {
     exchange_buffers_free(buffers);
     rows_free(device(), &before);
     rows_free(device(), &run.sum);
-    memory_free(right);
 }
 
 TEST(rows_arrive_under_every_schedule) {
@@ -264,7 +263,7 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
     int64_t sums = 0;
     for (uint64_t seed = 1; seed <= 10; seed++) {
         CLEARED(ring_clear) HaloPlan plan = ring_plan(seed, &test_comm);
-        float *right = right_of(&plan);
+        CLEARED(memory_drop) float *right = right_of(&plan);
         Rows x = ring_fill(&plan, 41, 5);
         RowSource rows = ring_sent(&plan, x, right);
         ExchangeBuffers *buffers = exchange_buffers_new(device());
@@ -276,7 +275,6 @@ TEST(messages_are_rounded_by_the_fixed_counters) {
         channel_free(channel);
         exchange_buffers_free(buffers);
         rows_free(device(), &x);
-        memory_free(right);
     }
     comm_sum_int64(&test_comm, &sums, 1);
     assert_true(test_comm.size == 1 || sums > 0);

@@ -62,8 +62,8 @@ static uint8_t width_of(int64_t gid, int reader, uint32_t epoch) {
 // Other widths for every exchange.
 static void set_widths(Late *late, uint32_t epoch) {
     const HaloPlan *p = &late->plan;
-    uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
-    uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
+    CLEARED(memory_drop) uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
+    CLEARED(memory_drop) uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             sent[k] =
@@ -71,8 +71,6 @@ static void set_widths(Late *late, uint32_t epoch) {
     for (int64_t h = 0; h < p->halo_count; h++)
         received[h] = width_of(p->halo_id[h], p->rank, epoch);
     channel_set_widths(late->channel, sent, received);
-    memory_free(received);
-    memory_free(sent);
 }
 
 // The host itself waits for nothing: rows are uploaded, sent, received and copied.
@@ -171,8 +169,8 @@ static float *arrivals(const Backend *b, uint64_t seed, const char *codec, Way w
 
 static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way way) {
     Error err = {0};
-    float *want = arrivals(backend_find("cpu", &err), seed, codec, way);
-    float *got = arrivals(b, seed, codec, way);
+    CLEARED(memory_drop) float *want = arrivals(backend_find("cpu", &err), seed, codec, way);
+    CLEARED(memory_drop) float *got = arrivals(b, seed, codec, way);
     HaloPlan plan = ring_plan(seed, &test_comm);
     int64_t size = plan.halo_count * COLUMNS;
     for (int64_t i = 0; i < EPOCHS * size; i++)
@@ -180,8 +178,6 @@ static void compare_on(const Backend *b, uint64_t seed, const char *codec, Way w
             fail_msg("%s on %s, seed %d, rank %d: %g arrived in epoch %d, not %g", codec, b->name,
                      (int)seed, plan.rank, (double)got[i], (int)(i / size), (double)want[i]);
     ring_clear(&plan);
-    memory_free(got);
-    memory_free(want);
 }
 
 // The MPI library reads and writes the memory of the device itself.

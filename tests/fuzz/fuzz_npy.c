@@ -7,10 +7,10 @@
 // Each conversion leaves numbers or a sentence; the last two may take the array over.
 static void convert(Npy *npy) {
     Error err[5] = {{0}};
-    int64_t *integers = NULL;
-    uint64_t *ids = NULL;
-    float *floats = NULL, *taken = NULL;
-    int32_t *nodes = NULL;
+    CLEARED(memory_drop) int64_t *integers = NULL;
+    CLEARED(memory_drop) uint64_t *ids = NULL;
+    CLEARED(memory_drop) float *floats = NULL, *taken = NULL;
+    CLEARED(memory_drop) int32_t *nodes = NULL;
     fuzz_verdict(npy_to_int64(npy, &integers, &err[0]), &err[0]);
     fuzz_verdict(npy_to_ids(npy, &ids, &err[1]), &err[1]);
     fuzz_verdict(npy_to_float(npy, &floats, &err[2]), &err[2]);
@@ -20,11 +20,6 @@ static void convert(Npy *npy) {
         fuzz_verdict(npy_take_below(npy, "nodes", 5, &nodes, &err[4]), &err[4]);
     for (int64_t i = 0; nodes != NULL && err[4].code == 0 && i < npy->elements; i++)
         FUZZ_CHECK(nodes[i] >= 0 && nodes[i] < 5);
-    memory_free(integers);
-    memory_free(ids);
-    memory_free(floats);
-    memory_free(taken);
-    memory_free(nodes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {

@@ -88,7 +88,7 @@ static inline bool early_sum(void *context) {
 static inline void assert_summed_early(const GradForm *form, Element of) {
     int64_t count = form->count;
     CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), form);
-    float *gradient = ALLOC(float, count, "test");
+    CLEARED(memory_drop) float *gradient = ALLOC(float, count, "test");
     gradsync_begin(sync, 1);
     fill(gradient, of, count / 2, count, 0);
     gradsync_made(sync, on_device(gradient), count / 2);
@@ -97,7 +97,6 @@ static inline void assert_summed_early(const GradForm *form, Element of) {
     fill(gradient, of, 0, count / 2, 0);
     gradsync_finish(sync, on_device(gradient));
     assert_summed(gradient, of, count, 0);
-    memory_free(gradient);
 }
 
 // Of a new GradSync.

@@ -123,7 +123,7 @@ TEST(no_bucket_holds_two_parameters) {
         GradSpan span[SPANS];
         GradForm form = form_of("sparse", counts[k], span);
         int64_t units = bucket_count(&form), b = 0;
-        int64_t *bucket = ALLOC(int64_t, units + 1, "test");
+        CLEARED(memory_drop) int64_t *bucket = ALLOC(int64_t, units + 1, "test");
         buckets_fill(bucket, &form);
         for (int i = 0; i < form.span_count; i++) {
             int64_t end = span[i].begin + span[i].rows * span[i].columns;
@@ -131,7 +131,6 @@ TEST(no_bucket_holds_two_parameters) {
                 assert_int_equal(bucket[b++], at);
         }
         assert_true(b == units && bucket[units] == counts[k]);
-        memory_free(bucket);
     }
 }
 
@@ -143,7 +142,7 @@ TEST(coded_chunks_leave_as_soon_as_they_are_made) {
 
 // Gradients stay the same, so that their differences vanish and with them what rounding adds.
 TEST(all_ranks_hold_the_same_and_the_error_vanishes) {
-    float *exact = ALLOC(float, LONGEST, "test");
+    CLEARED(memory_drop) float *exact = ALLOC(float, LONGEST, "test");
     for (int64_t i = 0; i < LONGEST; i++)
         exact[i] = sum_at(constant, i, 0);
     for (int k = 0; k < LOSSY; k++) {
@@ -158,7 +157,6 @@ TEST(all_ranks_hold_the_same_and_the_error_vanishes) {
         if (UNDER_SANITIZERS(false, true)) // floats are added to what is remembered
             assert_close(s.gradient, exact, LONGEST, 1e-6);
     }
-    memory_free(exact);
 }
 
 // Every third sum goes as fp32, and what is remembered of it is what the next ones need.

@@ -142,12 +142,11 @@ TEST(nothing_fills_up_a_mean) {
     GradForm form;
     assert_ok(form_of(&form, settings, 2, &err));
     CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
-    float *gradient = ALLOC(float, COUNT, "test");
+    CLEARED(memory_drop) float *gradient = ALLOC(float, COUNT, "test");
     gradsync_begin(sync, 1);
     make_and_sum(sync, gradient, ones, COUNT, 0);
     for (int64_t i = 0; i < COUNT; i++)
         assert_true(gradient[i] == (float)test_comm.size);
-    memory_free(gradient);
 }
 
 // ---- what is measured
@@ -178,7 +177,7 @@ static void measure(GradMoments *moments, int sums, const char *const *settings,
     assert_ok(form_of(&form, settings, count, &err));
     form.count = EVEN;
     CLEARED(sync_drop) GradSync *sync = gradsync_new(&test_comm, device(), &form);
-    float *gradient = ALLOC(float, EVEN, "test");
+    CLEARED(memory_drop) float *gradient = ALLOC(float, EVEN, "test");
     assert_true(gradsync_measures(sync) == (test_comm.size > 1));
     for (int k = 0; k < sums; k++) {
         gradsync_begin(sync, (uint32_t)k + 1);
@@ -186,7 +185,6 @@ static void measure(GradMoments *moments, int sums, const char *const *settings,
         moments[k] = gradsync_moments(sync);
         comm_sum_double(&test_comm, (double *)&moments[k], GRADIENT_MOMENTS);
     }
-    memory_free(gradient);
 }
 
 static void assert_left(const char *const *settings, int count, Element of, const double left[4]) {

@@ -73,7 +73,7 @@ static void cover_clear(Cover *cover) {
 // edge has an end in it, no member is without edge, and neither side alone would be smaller.
 static void assert_is_cover(const Graph *g, const Cover *cover) {
     const Csr *edges = &g->edges;
-    uint8_t *touched = ALLOC(uint8_t, g->sources, "test");
+    CLEARED(memory_drop) uint8_t *touched = ALLOC(uint8_t, g->sources, "test");
     int64_t targets = 0, sources = 0;
     for (int64_t t = 0; t < edges->rows; t++) {
         assert_true(cover->target[t] <= 1);
@@ -91,7 +91,6 @@ static void assert_is_cover(const Graph *g, const Cover *cover) {
     }
     assert_int_equal(cover->targets + cover->sources, cover->size);
     assert_true(cover->size <= targets && cover->size <= sources);
-    memory_free(touched);
 }
 
 static Cover cover_once(const Graph *g, int garbage) {
@@ -217,11 +216,10 @@ TEST(test_as_large_as_a_maximum_matching) {
         double degree = 1.0 + 0.5 * (double)(seed % 7);
         CLEARED(graph_clear)
         Graph g = graph_random(targets, 250, hubs ? degree : degree / 250, hubs, seed);
-        uint8_t *none = ALLOC(uint8_t, g.sources, "test");
+        CLEARED(memory_drop) uint8_t *none = ALLOC(uint8_t, g.sources, "test");
         Cover cover = cover_of(&g);
         assert_int_equal(cover.size, plain_matching(&g, -1, none));
         cover_clear(&cover);
-        memory_free(none);
     }
 }
 
@@ -231,7 +229,7 @@ TEST(test_targets_are_those_of_every_minimum_cover) {
     int64_t members = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
         CLEARED(graph_clear) Graph g = graph_random(90, 93, seed & 1 ? 2.2 : 0.032, seed & 1, seed);
-        uint8_t *gone = ALLOC(uint8_t, g.sources, "test");
+        CLEARED(memory_drop) uint8_t *gone = ALLOC(uint8_t, g.sources, "test");
         Cover cover = cover_of(&g);
         for (int64_t t = 0; t < g.edges.rows; t++) {
             int64_t begin = g.edges.offset[t], end = g.edges.offset[t + 1];
@@ -243,7 +241,6 @@ TEST(test_targets_are_those_of_every_minimum_cover) {
         }
         members += cover.targets;
         cover_clear(&cover);
-        memory_free(gone);
     }
     assert_true(members > 100); // or nothing was shown
 }

@@ -57,6 +57,7 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
     int64_t send[65], receive[65], sent = p->plan.send_offset[p->plan.size - 1];
     rank_offsets(send, p->plan.send_offset, p->plan.size, p->plan.rank + 1, 1);
     rank_offsets(receive, p->plan.receive_offset, p->plan.size, p->plan.rank - 1, -1);
+    CLEARED(memory_drop)
     double *from = ALLOC(double, sent, "test"), *to = ALLOC(double, p->plan.halo_count, "test");
     for (int g = 0; g + 1 < p->plan.size; g++) {
         int reader = (p->plan.rank + 1 + g) % p->plan.size;
@@ -70,18 +71,15 @@ static void exchange_by_hand(double *halo, const Pattern *p) {
         for (int64_t k = p->plan.receive_offset[g]; k < p->plan.receive_offset[g + 1]; k++)
             halo[k] = to[receive[sender] / 8 + k - p->plan.receive_offset[g]];
     }
-    memory_free(from);
-    memory_free(to);
 }
 
 static void payloads_arrive(const TestGraph *graph, const Pattern *p) {
     (void)graph;
-    double *halo = ALLOC(double, p->plan.halo_count, "test");
+    CLEARED(memory_drop) double *halo = ALLOC(double, p->plan.halo_count, "test");
     exchange_by_hand(halo, p);
     for (int64_t h = 0; h < p->plan.halo_count; h++)
         if (p->plan.halo_id[h] >= 0)
             assert_true(halo[h] == payload(p->plan.halo_id[h]));
-    memory_free(halo);
 }
 
 static double weight_of(const Dataset *d, int64_t e) {
@@ -111,8 +109,8 @@ static double halo_sum(const Pattern *p, int64_t k, const double *halo) {
 }
 
 static void sums_are_those_of_the_graph(const TestGraph *graph, const Pattern *p) {
-    int *hops = hops_of(&graph->dataset);
-    double *halo = ALLOC(double, p->plan.halo_count, "test");
+    CLEARED(memory_drop) int *hops = hops_of(&graph->dataset);
+    CLEARED(memory_drop) double *halo = ALLOC(double, p->plan.halo_count, "test");
     exchange_by_hand(halo, p);
     int64_t k = 0, wanted = 0;
     for (int64_t i = 0; i < graph->shard.set[NODES].own; i++)
@@ -134,8 +132,6 @@ static void sums_are_those_of_the_graph(const TestGraph *graph, const Pattern *p
         assert_near(sum, expected, 1e-13 * fabs(expected)); // sum of a few dozen doubles
     }
     assert_int_equal(k, p->halo.rows);
-    memory_free(halo);
-    memory_free(hops);
 }
 
 // Which rank owns every node, on every rank.
@@ -182,8 +178,8 @@ static void rows_are_in_order(const TestGraph *graph, const int *hops, const int
 
 static void laws_one_and_two_hold(const TestGraph *graph, const Pattern *p) {
     const Dataset *d = &graph->dataset;
-    int32_t *owner = owners(graph);
-    int *hops = hops_of(d);
+    CLEARED(memory_drop) int32_t *owner = owners(graph);
+    CLEARED(memory_drop) int *hops = hops_of(d);
     rows_are_in_order(graph, hops, owner);
     bool whole = p->kind.source_hops == HOPS_ALL;
     for (int64_t i = 0; i < p->rows && whole; i++) {
@@ -194,8 +190,6 @@ static void laws_one_and_two_hold(const TestGraph *graph, const Pattern *p) {
             inside = inside || (i >= p->central[r].begin && i < p->central[r].end);
         assert_int_equal(inside, !marginal); // small graphs never have too many ranges
     }
-    memory_free(hops);
-    memory_free(owner);
 }
 
 // A cover never takes more rows than sources alone or targets alone, and every partial aggregate is

@@ -11,8 +11,9 @@ static const TestGraphKind kinds[] = {
 
 static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
     int64_t rows = p->send_offset[p->size - 1];
-    unsigned char *sent = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
-    unsigned char *back = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
+    CLEARED(memory_drop) unsigned char *sent = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
+    CLEARED(memory_drop) unsigned char *back = ALLOC(unsigned char, rows *(int64_t)bytes, "test");
+    CLEARED(memory_drop)
     unsigned char *read = ALLOC(unsigned char, p->halo_count *(int64_t)bytes, "test");
     for (int64_t k = 0; k < rows; k++)
         memset(sent + (size_t)k * bytes, (int)p->source_id[p->send_row[k]], bytes);
@@ -25,9 +26,6 @@ static void lists_go_there_and_back(const HaloPlan *p, size_t bytes) {
     ring_to_readers(p, sent, read, bytes);
     ring_to_owners(p, read, back, bytes);
     assert_memory_equal(sent, back, (size_t)rows * bytes);
-    memory_free(read);
-    memory_free(back);
-    memory_free(sent);
 }
 
 TEST(lists_are_inverse_and_follow_global_ids) {
@@ -46,7 +44,6 @@ TEST(owners_learn_their_offsets) {
     CLEARED(test_graph_clear) TestGraph graph = {0};
     test_graph_init(&graph, kinds[1], 7, &test_comm);
     const HaloPlan *p = &graph.forward->plan;
-    int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
+    CLEARED(memory_drop) int64_t *offset = ring_offsets_at_owners(&test_comm, p->receive_offset);
     assert_memory_equal(offset, p->send_offset, (size_t)p->size * sizeof *offset);
-    memory_free(offset);
 }

@@ -3,6 +3,7 @@
 #ifndef FRINGE_TESTS_BACKEND_CASE_H
 #define FRINGE_TESTS_BACKEND_CASE_H
 
+#include "base/testing.h"
 #include "fringe/backend.h"
 
 #include <string.h>
@@ -173,12 +174,11 @@ static inline void case_put(Case *c, const void *host, size_t bytes) {
 }
 
 static inline void case_keep(Case *c, const void *device, size_t bytes) {
-    void *host = memory_alloc(bytes, "test");
+    CLEARED(memory_drop) void *host = memory_alloc(bytes, "test");
     c->b->finish(NULL);
     c->b->download(host, device, bytes);
     c->b->finish(NULL);
     case_put(c, host, bytes);
-    memory_free(host);
 }
 
 static inline void case_keep_rows(Case *c, Rows rows) {
@@ -186,12 +186,11 @@ static inline void case_keep_rows(Case *c, Rows rows) {
 }
 
 static inline void case_keep_columns(Case *c, Rows rows) {
-    float *host = ALLOC(float, rows.count *rows.columns, "test");
+    CLEARED(memory_drop) float *host = ALLOC(float, rows.count *rows.columns, "test");
     c->b->finish(NULL);
     c->b->download_rows(host, rows);
     c->b->finish(NULL);
     case_put(c, host, (size_t)(rows.count * rows.columns) * sizeof *host);
-    memory_free(host);
 }
 
 static inline void case_clear(Case *c) {

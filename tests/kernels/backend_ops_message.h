@@ -8,7 +8,7 @@
 
 // Rows of which some do not count, and factors of classes.
 static void loss_weights(Case *c, DeviceFloat **row, LossForm *form) {
-    float *host = ALLOC(float, c->shape.rows + c->shape.columns, "test");
+    CLEARED(memory_drop) float *host = ALLOC(float, c->shape.rows + c->shape.columns, "test");
     for (int64_t i = 0; i < c->shape.rows + c->shape.columns; i++)
         host[i] = (float)(i % 5) / 2;
     *row = uploaded(c, host, (size_t)c->shape.rows * sizeof *host);
@@ -16,7 +16,6 @@ static void loss_weights(Case *c, DeviceFloat **row, LossForm *form) {
         .classes = uploaded(c, host + c->shape.rows, (size_t)c->shape.columns * sizeof *host),
         .smoothing = 0.1f,
         .positive = 2.5f};
-    memory_free(host);
 }
 
 // What a loss takes and gives.
@@ -294,7 +293,7 @@ static void message_add_scaled(Case *c) {
     Rows out = case_rows(c, c->shape.rows, c->shape.columns),
          x = case_rows(c, c->shape.rows, c->shape.columns);
     const float *factor = factors[c->variant % 4];
-    float *part = ALLOC(float, c->shape.rows + 1, "test");
+    CLEARED(memory_drop) float *part = ALLOC(float, c->shape.rows + 1, "test");
     DeviceFloat *device = case_zeros(c, (size_t)(c->shape.rows + 1) * sizeof *part);
     for (int64_t r = 0; r < c->shape.rows; r++)
         part[r] = (float)(1 + r % 8) / 8; // 1: all of it
@@ -307,7 +306,6 @@ static void message_add_scaled(Case *c) {
                                  (RowFactor){0, 1, device, true}, x, NULL);
     case_keep_rows(c, out);
     c->b->finish(NULL);
-    memory_free(part);
 }
 
 // Of other rows, without the last number; of the same rows.

@@ -67,7 +67,7 @@ static void want_row(float *out, const Csr *csr, int64_t r, Rows w) {
 // csr times rows whose padding comes from a tight matrix, and goes again.
 static void check_product(const Csr *csr, int64_t columns, int which) {
     float *tight = random_floats(columns * WIDTH, which), want[WIDTH];
-    float *back = ALLOC(float, csr->rows *WIDTH, "tight rows");
+    CLEARED(memory_drop) float *back = ALLOC(float, csr->rows *WIDTH, "tight rows");
     Rows w = rows_alloc(device(), columns, WIDTH, "weights");
     for (Way way = {0}; way_next(&way);) {
         Rows out = rows_alloc(device(), csr->rows, WIDTH, "product");
@@ -87,7 +87,6 @@ static void check_product(const Csr *csr, int64_t columns, int which) {
         rows_free(device(), &out);
     }
     rows_free(device(), &w);
-    memory_free(back);
     memory_free(tight);
 }
 

@@ -160,7 +160,7 @@ TEST(many_steps_of_adamw_are_pytorchs) {
 
 TEST(squares_are_summed) {
     for (int n = 0; n < COUNTS; n++) {
-        float *x = random_floats(counts[n] + 1, 5);
+        CLEARED(memory_drop) float *x = random_floats(counts[n] + 1, 5);
         long double truth = 0;
         for (int64_t i = 0; i < counts[n]; i++)
             truth += (long double)x[i] * (long double)x[i];
@@ -173,7 +173,6 @@ TEST(squares_are_summed) {
             assert_memory_equal(&sum, &first, sizeof sum);
             assert_near(sum, (double)truth, 1e-13 * (double)truth); // 1e5 roundings of 1e-16
         }
-        memory_free(x);
     }
 }
 

@@ -299,12 +299,11 @@ static void run_savings(const Case *c, const TestGraph *w, const Config *config,
         CLEARED(unmake) Made made = {0};
         snprintf(what, sizeof what, "savings %d", savings);
         make(&made, c, w, &saving, "overlap");
-        float *g = ALLOC(float, made.shape.parameter_count, "g");
+        CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
         double loss = distributed(&made, p, g);
         compare(c, what, &made.shape, loss, g, want);
         if (which & LAYER0 && !made.shape.sparse) // those are sent as they were multiplied
             assert_null(model_channel(made.model, (ExchangeId){0, FORWARD}));
-        memory_free(g);
     }
 }
 
@@ -421,7 +420,8 @@ static inline void compare_differences(const Case *cases, int count) {
         test_graph_init(&w, kind, 5, &test_comm);
         Config config = case_config(&cases[i]);
         ModelShape shape = case_shape(&cases[i], &config, &w.dataset);
-        float *p = ALLOC(float, shape.state_count, "p");
+        CLEARED(memory_drop) float *p = ALLOC(float, shape.state_count, "p");
+        CLEARED(memory_drop)
         double *q = ALLOC(double, shape.state_count, "q"),
                *g = ALLOC(double, shape.parameter_count, "g");
         some_parameters(&shape, p);
@@ -441,9 +441,6 @@ static inline void compare_differences(const Case *cases, int count) {
                          (long long)k, (above - below) / (2 * h), g[k]);
         }
         oracle_clear(&graph);
-        memory_free(g);
-        memory_free(q);
-        memory_free(p);
     }
 }
 
@@ -470,7 +467,8 @@ static inline void compare_case_inference(const Case *c, bool saves) {
     Made made;
     make(&made, c, &w, &config, "overlap");
     int64_t k = w.dataset.classes;
-    float *p = ALLOC(float, shape.state_count, "p");
+    CLEARED(memory_drop) float *p = ALLOC(float, shape.state_count, "p");
+    CLEARED(memory_drop)
     double *q = ALLOC(double, shape.state_count, "q"),
            *want = ALLOC(double, w.dataset.nodes *k, "z");
     some_parameters(&shape, p);
@@ -489,9 +487,6 @@ static inline void compare_case_inference(const Case *c, bool saves) {
     memory_free(g);
     unmake(&made);
     oracle_clear(&graph);
-    memory_free(want);
-    memory_free(q);
-    memory_free(p);
 }
 
 static inline void compare_inference(const Case *cases, int count) {

@@ -83,7 +83,7 @@ TEST(gradients_equal_the_oracle) {
         state = (Squares){.shard = &w.shard};
         Config config = case_config(c), saving = with_savings(config, ALL_SAVINGS, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
-        float *p = ALLOC(float, shape.parameter_count, "p");
+        CLEARED(memory_drop) float *p = ALLOC(float, shape.parameter_count, "p");
         some_parameters(&shape, p);
         Truth want = callback_truth(&w, &shape, p);
         run_schedules(c, &w, &config, p, "as published", &want);
@@ -91,7 +91,6 @@ TEST(gradients_equal_the_oracle) {
         run_savings(c, &w, &config, p, &want);
         assert_true(state.calls > 0);
         memory_free(want.gradient);
-        memory_free(p);
     }
     case_loss = NULL;
 }

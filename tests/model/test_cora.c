@@ -77,7 +77,7 @@ static void follow(const char *layer) {
     variant_init(&plain, "vanilla", layer);
     variant_init(&saving, "overlap", layer);
     int64_t count = plain.shape.parameter_count;
-    float *p = ALLOC(float, count, "test");
+    CLEARED(memory_drop) float *p = ALLOC(float, count, "test");
     model_initial(&plain.shape, 5, p);
     for (uint32_t epoch = 1; epoch <= EPOCHS; epoch++) {
         double loss = variant_epoch(&plain, p, epoch);
@@ -85,7 +85,6 @@ static void follow(const char *layer) {
         for (int64_t k = 0; k < count; k++)
             p[k] -= 0.5f * plain.gradient[k];
     }
-    memory_free(p);
 }
 
 TEST(gcn_follows) { follow("gcn"); }

@@ -140,7 +140,7 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
     scene_init(&s, kind);
     placed_init(&device, &s, kind, b);
     run_epoch(&device, &s, 7);
-    float *gradient = ALLOC(float, s.shape.parameter_count, "test");
+    CLEARED(memory_drop) float *gradient = ALLOC(float, s.shape.parameter_count, "test");
     memcpy(gradient, device.pinned, bytes_of(&s));
     double loss = device.loss;
     for (int i = 0; i < test_turns(3, 20); i++) {
@@ -148,7 +148,6 @@ static void repeat_epoch(const Backend *b, const Kind *kind) {
         assert_memory_equal(gradient, device.pinned, bytes_of(&s));
         assert_true(loss == device.loss);
     }
-    memory_free(gradient);
 }
 
 static void on(const Backend *b, const Error *err) {

@@ -85,7 +85,7 @@ static double loss_at(const Made *made, const Said *said, const float *along, do
 // kinks of the activation lie between.
 static void assert_slopes(const Case *c, const Made *made, const Said *said) {
     enum { H = 500, RANDOM = 3 }; // one step is 1 / H
-    float *along = ALLOC(float, said->parameters, "direction");
+    CLEARED(memory_drop) float *along = ALLOC(float, said->parameters, "direction");
     double length = 0;
     for (int64_t k = 0; k < said->parameters; k++)
         length += pow((double)said->gradient[k], 2);
@@ -101,7 +101,6 @@ static void assert_slopes(const Case *c, const Made *made, const Said *said) {
             fail_msg("%s, direction %d: the gradient says %g, the loss %g; its length is %g",
                      c->name, d, slope, found, length);
     }
-    memory_free(along);
 }
 
 // ---- all ranks together say what one rank says

@@ -38,10 +38,10 @@ TEST(a_fixed_epsilon_has_no_gradient) {
     Config config = case_config(c);
     CLEARED(unmake) Made made = {0};
     make(&made, c, &w, &config, "overlap");
-    float *p = ALLOC(float, made.shape.parameter_count, "p");
-    float *g = ALLOC(float, made.shape.parameter_count, "g");
-    double *p64 = ALLOC(double, made.shape.parameter_count, "p64");
-    double *want = ALLOC(double, made.shape.parameter_count, "want");
+    CLEARED(memory_drop) float *p = ALLOC(float, made.shape.parameter_count, "p");
+    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+    CLEARED(memory_drop) double *p64 = ALLOC(double, made.shape.parameter_count, "p64");
+    CLEARED(memory_drop) double *want = ALLOC(double, made.shape.parameter_count, "want");
     some_parameters(&made.shape, p);
     for (int64_t k = 0; k < made.shape.parameter_count; k++)
         p64[k] = (double)p[k];
@@ -58,10 +58,6 @@ TEST(a_fixed_epsilon_has_no_gradient) {
     assert_int_equal(epsilons, 2);
     compare_windows(c, &made.shape, g, want);
     oracle_clear(&graph);
-    memory_free(want);
-    memory_free(p64);
-    memory_free(g);
-    memory_free(p);
 }
 
 // Of every kind: no two matrices share a random stream, and ε starts where the config says.
@@ -75,7 +71,7 @@ TEST(no_two_matrices_start_alike) {
         config.model.hidden = (ConfigInts){1, {8}};
         ModelShape shape;
         assert_ok(model_shape(&shape, &config, 8, 8, false, &err));
-        float *p = ALLOC(float, shape.parameter_count, "p");
+        CLEARED(memory_drop) float *p = ALLOC(float, shape.parameter_count, "p");
         model_initial(&shape, 7, p);
         for (int i = 0; i < shape.parameter_spans; i++) {
             const Parameter *a = &shape.parameter[i];
@@ -87,6 +83,5 @@ TEST(no_two_matrices_start_alike) {
                     fail_msg("%s: %s and %s", c.layer, a->name, b->name);
             }
         }
-        memory_free(p);
     }
 }

@@ -114,8 +114,8 @@ static void try_combination(const Combination *all, const TestGraph *w) {
     Config config = config_of(all), plain = plain_config(all);
     ModelShape shape = case_shape(&all->c, &plain, &w->dataset); // the oracle's
     int64_t count = shape.parameter_count;
-    float *p = ALLOC(float, count, "p"), *g = ALLOC(float, count, "g");
-    double *p64 = ALLOC(double, count, "p64");
+    CLEARED(memory_drop) float *p = ALLOC(float, count, "p"), *g = ALLOC(float, count, "g");
+    CLEARED(memory_drop) double *p64 = ALLOC(double, count, "p64");
     Truth want = {.gradient = ALLOC(double, count, "want")};
     some_parameters(&shape, p);
     for (int64_t k = 0; k < count; k++)
@@ -129,9 +129,6 @@ static void try_combination(const Combination *all, const TestGraph *w) {
     unmake(&made);
     oracle_clear(&graph);
     memory_free(want.gradient);
-    memory_free(p64);
-    memory_free(g);
-    memory_free(p);
 }
 
 TEST(every_combination_equals_the_oracle) {

@@ -38,13 +38,12 @@ static void run_model(const Config *config, const TestGraph *w) {
     noting.post_backward = noting_backward;
     CLEARED(unmake) Made made = {0};
     make_on(&made, &noting, &(Case){0}, w, config, "overlap");
+    CLEARED(memory_drop)
     float *p = ALLOC(float, made.shape.state_count, "p"),
           *g = ALLOC(float, made.shape.parameter_count, "g");
     model_initial(&made.shape, 7, p);
     distributed(&made, p, g);
     model_infer(made.model, made.p);
-    memory_free(g);
-    memory_free(p);
 }
 
 static void run_config(const char *path, const TestGraph graphs[2]) {

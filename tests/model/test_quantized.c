@@ -105,8 +105,8 @@ static int of_all_kinds(int64_t gid, int reader, int setting) {
 // By global id and reader, so both ends say the same without asking.
 static void set_widths(Channel *channel, WidthOf *width, int setting) {
     const HaloPlan *p = channel_halo_plan(channel);
-    uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
-    uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
+    CLEARED(memory_drop) uint8_t *sent = ALLOC(uint8_t, p->send_offset[p->size - 1], "test");
+    CLEARED(memory_drop) uint8_t *received = ALLOC(uint8_t, p->halo_count, "test");
     for (int g = 0; g + 1 < p->size; g++)
         for (int64_t k = p->send_offset[g]; k < p->send_offset[g + 1]; k++)
             sent[k] = (uint8_t)width(p->source_id[p->send_row[k]], ring_reader(p->rank, g, p->size),
@@ -114,8 +114,6 @@ static void set_widths(Channel *channel, WidthOf *width, int setting) {
     for (int64_t h = 0; h < p->halo_count; h++)
         received[h] = (uint8_t)width(p->halo_id[h], p->rank, setting);
     channel_set_widths(channel, sent, received);
-    memory_free(received);
-    memory_free(sent);
 }
 
 static void set_direction(Model *model, int direction, int bits) {
@@ -354,31 +352,28 @@ TEST(schedules_give_the_same_bits) {
 }
 
 static void same_logits(const Case *c, Rows a, const float *want) {
-    float *got = host_rows(a);
+    CLEARED(memory_drop) float *got = host_rows(a);
     for (int64_t r = 0; r < a.count; r++)
         if (memcmp(got + r * a.columns, want + r * a.columns, (size_t)a.columns * sizeof(float)) !=
             0)
             fail_msg("%s: logits of row %lld differ from those of fp32", c->name, (long long)r);
-    memory_free(got);
 }
 
 TEST(inference_is_exact) {
     for (int i = 0; i < CASES; i++) {
         CLEARED(small_clear) Small s = {0};
         case_init(&s, &cases[i]);
-        float *g = ALLOC(float, s.shape.parameter_count, "test");
+        CLEARED(memory_drop) float *g = ALLOC(float, s.shape.parameter_count, "test");
         Model *fp32 = model_of(&s, "fp32", false, "overlap");
         Model *model = mixed_model(&s, &cases[i], "overlap");
         for (uint32_t epoch = 1; epoch <= 3; epoch++) {
             gradient_of(&s, model, g, epoch);
             Rows exact = model_infer(fp32, s.device_p);
             assert_int_equal(exact.count, s.graph.shard.set[NODES].own);
-            float *want = host_rows(exact);
+            CLEARED(memory_drop) float *want = host_rows(exact);
             same_logits(&cases[i], model_infer(model, s.device_p), want);
-            memory_free(want);
         }
         model_free(model);
         model_free(fp32);
-        memory_free(g);
     }
 }

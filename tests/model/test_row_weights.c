@@ -79,8 +79,8 @@ TEST(gradients_equal_the_oracle) {
         test_graph_init(&w, c->graph, 42, &test_comm);
         Config config = with_savings(case_config(c), i % 3 == 0 ? ALL_SAVINGS : 0, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
-        float *p = ALLOC(float, shape.parameter_count, "p");
-        double *p64 = ALLOC(double, shape.parameter_count, "p64");
+        CLEARED(memory_drop) float *p = ALLOC(float, shape.parameter_count, "p");
+        CLEARED(memory_drop) double *p64 = ALLOC(double, shape.parameter_count, "p64");
         Truth want = {.gradient = ALLOC(double, shape.parameter_count, "want")};
         some_parameters(&shape, p);
         for (int64_t k = 0; k < shape.parameter_count; k++)
@@ -91,8 +91,6 @@ TEST(gradients_equal_the_oracle) {
         compare_with(c, &w, &config, p, &want, &weighed, i % 2 == 1);
         oracle_clear(&graph);
         memory_free(want.gradient);
-        memory_free(p64);
-        memory_free(p);
     }
 }
 
@@ -108,7 +106,7 @@ TEST(row_weights_come_and_go) {
     make(&made, &cases[0], &w, &config, "overlap");
     weighs_rows = false;
     int64_t count = made.shape.parameter_count;
-    float *p = ALLOC(float, count, "p"), *g = ALLOC(float, 3 * count, "g");
+    CLEARED(memory_drop) float *p = ALLOC(float, count, "p"), *g = ALLOC(float, 3 * count, "g");
     some_parameters(&made.shape, p);
     double first = distributed(&made, p, g);
     model_metrics(made.model, model_infer(made.model, made.p), before);
@@ -123,8 +121,6 @@ TEST(row_weights_come_and_go) {
     assert_memory_equal(g, g + 2 * count, (size_t)count * sizeof *g);
     assert_memory_equal(before, after, sizeof before);
     assert_true(twice > 0 && twice < first);
-    memory_free(g);
-    memory_free(p);
 }
 
 TEST(what_does_not_fit_is_refused) {

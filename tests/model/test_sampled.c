@@ -92,8 +92,8 @@ static void run_sampled(const Sampled *s) {
     Config config = config_of(s), plain = with_savings(config, 0, "");
     ModelShape shape = case_shape(&s->of, &plain, &w.dataset); // the oracle's
     int64_t count = shape.parameter_count;
-    float *p = ALLOC(float, count, "p");
-    double *p64 = ALLOC(double, count, "p64");
+    CLEARED(memory_drop) float *p = ALLOC(float, count, "p");
+    CLEARED(memory_drop) double *p64 = ALLOC(double, count, "p64");
     Truth want = {.gradient = ALLOC(double, count, "want")};
     some_parameters(&shape, p);
     for (int64_t k = 0; k < count; k++)
@@ -112,8 +112,6 @@ static void run_sampled(const Sampled *s) {
     memory_free(second);
     memory_free(first);
     memory_free(want.gradient);
-    memory_free(p64);
-    memory_free(p);
 }
 
 TEST(its_gradient_is_that_of_the_rows_that_were_drawn) {

@@ -41,7 +41,7 @@ static inline void cut_close(Cut *cut) {
 static inline void assert_remote_obeys_the_law(const Cut *cut, const Shard *s,
                                                const ShardRelation *w) {
     int64_t own = s->set[w->from].own;
-    bool *read = ALLOC(bool, w->remote, "test");
+    CLEARED(memory_drop) bool *read = ALLOC(bool, w->remote, "test");
     for (int64_t e = 0; e < w->edges; e++)
         if (w->column[e] >= own)
             read[w->column[e] - own] = true;
@@ -58,7 +58,6 @@ static inline void assert_remote_obeys_the_law(const Cut *cut, const Shard *s,
         }
     }
     assert_int_equal(w->remote_round[s->parts - 1], w->remote);
-    memory_free(read);
 }
 
 // The global id of a column.

@@ -4,14 +4,13 @@
 #include "method.h"
 
 static void assert_good_cut(const int32_t *part, int64_t nodes, int parts) {
-    int64_t *count = ALLOC(int64_t, parts, "test");
+    CLEARED(memory_drop) int64_t *count = ALLOC(int64_t, parts, "test");
     for (int64_t v = 0; v < nodes; v++) {
         assert_in_range(part[v], 0, parts - 1);
         count[part[v]]++;
     }
     for (int p = 0; p < parts; p++)
         assert_true(count[p] > 0);
-    memory_free(count);
 }
 
 // Every member of the family but file:, whose parts a file gives; N is 3. metis:star cuts only

@@ -22,7 +22,7 @@ static void check_truncated_and_changed(Dataset dataset) {
     cut_open(&cut, dataset, 2, NULL, true);
     char path[1024];
     size_t bytes;
-    char *data = read_shard(&cut, path, &bytes);
+    CLEARED(memory_drop) char *data = read_shard(&cut, path, &bytes);
     for (size_t length = 0; length < bytes; length += 1 + bytes / 41) {
         test_write(path, data, length);
         assert_not_believed(&cut);
@@ -36,7 +36,6 @@ static void check_truncated_and_changed(Dataset dataset) {
     Shard shard;
     file_remove(path, &(Error){0});
     assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_NO_INPUT, shard_name);
-    memory_free(data);
 }
 
 TEST(test_truncated_and_changed_shards_are_refused) {
@@ -51,12 +50,11 @@ static void forge_hash(const Cut *cut, const char *before, const char *shard) {
     size_t bytes;
     assert_ok(hash_file(shard, now, &err));
     path_join(path, sizeof path, cut->folder, "ranks.jsonl");
-    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     char *at = strstr(text, before);
     assert_non_null(at);
     memcpy(at, now, 32);
     test_write(path, text, bytes);
-    memory_free(text);
 }
 
 // The hash that ranks.jsonl now has for shard 0.
@@ -64,10 +62,9 @@ static void shard_hash(const Cut *cut, char hash[33]) {
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut->folder, "ranks.jsonl");
-    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     memcpy(hash, strstr(text, "\"hash\": \"") + strlen("\"hash\": \""), 32);
     hash[32] = '\0';
-    memory_free(text);
 }
 
 // A file that was changed on purpose, hash and all: no flipped byte may crash the reader. What it
@@ -78,7 +75,7 @@ static void check_forged(Dataset dataset) {
     char path[1024], hash[33];
     size_t bytes;
     int refused = 0, tried = 0;
-    char *data = read_shard(&cut, path, &bytes);
+    CLEARED(memory_drop) char *data = read_shard(&cut, path, &bytes);
     assert_ok(hash_file(path, hash, &err));
     for (size_t at = 0; at < bytes; at += 29) {
         Shard shard;
@@ -94,7 +91,6 @@ static void check_forged(Dataset dataset) {
         tried++;
     }
     assert_true(refused > tried / 3);
-    memory_free(data);
 }
 
 TEST(test_forged_shards_do_not_crash) {
@@ -142,22 +138,20 @@ TEST(test_arrays_of_hyperedges_are_checked) {
     char path[1024], hash[33];
     size_t bytes;
     cut_open(&cut, hyper_make(directed, 5), 2, NULL, true);
-    char *data = read_shard(&cut, path, &bytes);
+    CLEARED(memory_drop) char *data = read_shard(&cut, path, &bytes);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         Shard shard;
         test_write(path, data, bytes);
         int64_t at = place_of(path, cases[i].tensor);
         assert_true(at > 0);
-        char *changed = ALLOC(char, bytes, "test");
+        CLEARED(memory_drop) char *changed = ALLOC(char, bytes, "test");
         memcpy(changed, data, bytes);
         memcpy(changed + at, &cases[i].value, (size_t)cases[i].bytes); // little-endian
         shard_hash(&cut, hash);
         test_write(path, changed, bytes);
         forge_hash(&cut, hash, path);
         assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, cases[i].what);
-        memory_free(changed);
     }
-    memory_free(data);
 }
 
 // Sets the first digit of a fact of shard 0 to 9, or to 8 if it is 9.
@@ -165,6 +159,7 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
     char path[1024], hash[33], key[64];
     size_t bytes;
     Shard shard;
+    CLEARED(memory_drop)
     char *data = read_shard(cut, path, &bytes), *before = read_shard(cut, path, &bytes);
     snprintf(key, sizeof key, "\"%s\"", fact);
     char *digit = (char *)memmem(data, bytes, key, strlen(key)) + strlen(key);
@@ -177,8 +172,6 @@ static void assert_fact_is_checked(const Cut *cut, const char *fact) {
     shard_hash(cut, hash);
     test_write(path, before, bytes);
     forge_hash(cut, hash, path);
-    memory_free(data);
-    memory_free(before);
 }
 
 TEST(test_sizes_of_hyperedges_are_checked) {
@@ -199,13 +192,12 @@ TEST(test_damaged_manifest_is_refused) {
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut.folder, "partition.json");
-    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     for (size_t length = 0; length + 2 < bytes; length += 7) {
         Shard shard;
         test_write(path, text, length);
         assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, "partition.json");
     }
-    memory_free(text);
 }
 
 // Only the line of a part vouches for its shard: a rank that finds another line there must refuse
@@ -216,7 +208,7 @@ TEST(test_damaged_line_of_a_rank_is_refused) {
     char path[1024];
     size_t bytes;
     path_join(path, sizeof path, cut.folder, "ranks.jsonl");
-    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     size_t line = bytes / 2;
     Shard shard;
     for (size_t length = 0; length < line; length += 13) { // part 0 has no whole line
@@ -232,7 +224,6 @@ TEST(test_damaged_line_of_a_rank_is_refused) {
         test_write(path, text, bytes);
         assert_refused(shard_open(&shard, cut.folder, 0, &err), EXIT_DATA, shard_name);
     }
-    memory_free(text);
 }
 
 // A disk that is full: /dev/full refuses every write. Here the shard's name leads there.

@@ -44,7 +44,7 @@ static int32_t *expanded(const Dataset *d, int64_t seed, float *scale) {
 TEST(test_small_hyperedges_are_cliques) {
     CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
     float scale;
-    int32_t *weight = expanded(&d, 3, &scale);
+    CLEARED(memory_drop) int32_t *weight = expanded(&d, 3, &scale);
     int64_t checked = 0;
     for (int64_t u = 0; u < N; u++)
         for (int64_t v = 0; v < N; v++) {
@@ -61,7 +61,6 @@ TEST(test_small_hyperedges_are_cliques) {
             assert_true(fabs(sum - weight[u * N + v]) <= 0.51); // rounded
         }
     assert_true(checked > 1000);
-    memory_free(weight);
 }
 
 // Each pin adds the same weight to its node whatever the size of the hyperedge; both ends of a pair
@@ -69,6 +68,7 @@ TEST(test_small_hyperedges_are_cliques) {
 TEST(test_large_hyperedges_are_sampled) {
     CLEARED(dataset_clear) Dataset d = hyper_make(kind, 5);
     float scale;
+    CLEARED(memory_drop)
     int32_t *weight = expanded(&d, 3, &scale), *other = expanded(&d, 4, &scale);
     for (int64_t v = 0; v < N; v++) {
         int64_t sum = 0, pins = 0, pairs = 0;
@@ -82,8 +82,6 @@ TEST(test_large_hyperedges_are_sampled) {
         assert_true(fabs((double)sum - (double)scale * (double)pins) <= 0.5 * (double)pairs + 1);
     }
     assert_memory_not_equal(weight, other, N * N * sizeof *weight);
-    memory_free(weight);
-    memory_free(other);
 }
 
 static bool only_one(int64_t h, int64_t v, uint64_t seed) {
@@ -95,7 +93,7 @@ static bool only_one(int64_t h, int64_t v, uint64_t seed) {
 TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
     CLEARED(dataset_clear) Dataset d = hyper_make((HyperKind){N, M, only_one, false, false}, 5);
     float scale;
-    int32_t *weight = expanded(&d, 3, &scale);
+    CLEARED(memory_drop) int32_t *weight = expanded(&d, 3, &scale);
     for (int64_t v = 0; v < N; v++) {
         int64_t pairs = 0;
         for (int64_t u = 0; u < N; u++) {
@@ -106,7 +104,6 @@ TEST(test_a_large_hyperedge_is_connected_by_few_pairs) {
         if (v % 3 == 0)
             assert_true(weight[v * N + (v + 3) % N] > 0);
     }
-    memory_free(weight);
 }
 
 // ---- cuts
@@ -275,7 +272,7 @@ TEST(test_a_circuit_is_cut_well) {
     const char *settings[] = {setting};
     assert_ok(config_load(&config, NULL, settings, 1, &err));
     assert_ok(dataset_load(&d, &config, &err));
-    int32_t *part = ALLOC(int32_t, d.nodes + d.hyperedges, "test");
+    CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, d.nodes + d.hyperedges, "test");
     for (int c = 0; c < 2; c++) {
         HyperCut cut;
         PartFigures figures[8] = {0};
@@ -284,5 +281,4 @@ TEST(test_a_circuit_is_cut_well) {
         assert_ok(hypercut_count(&cut, figures, &d, part, cases[c].parts, 0, &err));
         assert_true(cut.replicas < cases[c].replicas);
     }
-    memory_free(part);
 }

@@ -142,11 +142,10 @@ static void count(Row *row, const Dataset *d, const int32_t *part) {
     double work[64] = {0};
     for (int64_t i = 0; i < d->nodes + d->hyperedges; i++)
         assert_in_range(part[i], 0, row->parts - 1);
-    bool *touches = all_touches(d, part, row->parts);
+    CLEARED(memory_drop) bool *touches = all_touches(d, part, row->parts);
     count_nodes(row, work, d, part, touches);
     count_hyperedges(row, work, d, part, touches);
     row->variation = variation(work, row->parts);
-    memory_free(touches);
 }
 
 static Config config_of(const char *path, const Way *way) {

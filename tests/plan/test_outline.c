@@ -27,13 +27,12 @@ static const char *write_shards(const TestGraph *graph) {
     const char *folder = test_path("shards");
     if (test_comm.rank == 0) {
         int64_t rows = graph->dataset.nodes + graph->dataset.hyperedges;
-        int32_t *part = ALLOC(int32_t, rows, "test");
+        CLEARED(memory_drop) int32_t *part = ALLOC(int32_t, rows, "test");
         for (int64_t i = 0; i < rows; i++)
             part[i] = (int32_t)(i * i / 3 % test_comm.size);
         file_remove(folder, &(Error){0});
         assert_ok(
             partition_write_shards(&graph->dataset, part, test_comm.size, true, folder, &err));
-        memory_free(part);
     }
     comm_barrier(&test_comm);
     return folder;
@@ -63,7 +62,7 @@ static void usual_epoch(EpochRecord *record, Trainer *t, const Config *config) {
 
 // The rank with the largest plan compares; trainer_new is collective.
 static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
-    PlanEstimate *estimate = ALLOC(PlanEstimate, 1, "test");
+    CLEARED(memory_drop) PlanEstimate *estimate = ALLOC(PlanEstimate, 1, "test");
     Trainer *t = assert_ok(trainer_new(config, shard, &test_comm, 1, NULL, &err));
     EpochRecord record;
     usual_epoch(&record, t, config);
@@ -84,7 +83,6 @@ static void compare(PlanCut *cut, const Config *config, const Shard *shard) {
         assert_int_equal((int64_t)estimate->reduce_bytes, record.reduce_bytes);
     assert_true((int64_t)estimate->reduce_bytes >= record.reduce_bytes);
     trainer_free(t);
-    memory_free(estimate);
 }
 
 // A schedule that leaves rows out leaves out no partial aggregates, so it is refused beside them.

@@ -232,12 +232,11 @@ TEST(pictures_tell_checked_from_extrapolated) {
     PlanLine line = {"a<b", 3, {{1, true, 0.1, 1e9}, {2, true, 0.2, 1e9}, {4, false, 0.3, 1e8}}};
     const char *path = test_path("plan.svg");
     assert_ok(plan_svg(path, "p & q", &line, 1, &err));
-    char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
+    CLEARED(memory_drop) char *text = assert_ok(file_read(path, 1 << 20, &bytes, &err));
     assert_non_null(text);
     assert_non_null(strstr(text, "class=\"checked\""));
     assert_non_null(strstr(text, "class=\"extrapolated\""));
     assert_non_null(strstr(text, "a&#60;b"));
     assert_non_null(strstr(text, "p &#38; q"));
     assert_null(strstr(text, "nan"));
-    memory_free(text);
 }

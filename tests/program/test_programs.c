@@ -163,14 +163,13 @@ static int64_t copies(const double *edge, int targets, int sources, bool by_targ
 // Labels have 8 bytes and go once to each rank that reads their row.
 static void check_bytes(const Scene *s) {
     const OracleGraph *g = &s->dense;
+    CLEARED(memory_drop)
     int64_t *nodes = owners(&s->graph, NODES, g->n),
             *edges = owners(&s->graph, HYPEREDGES, g->m + 1);
     int64_t rows = g->m == 0 ? copies(g->a, g->n, g->n, true, nodes, nodes)
                              : copies(g->source, g->m, g->n, false, edges, nodes) +
                                    copies(g->target, g->n, g->m, true, nodes, edges);
     assert_int_equal(figure(s, "bytes per iteration"), 8 * rows);
-    memory_free(edges);
-    memory_free(nodes);
 }
 
 TEST(labels_win_as_in_the_matrix) {

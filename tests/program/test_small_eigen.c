@@ -59,31 +59,25 @@ static void check(const Matrix *m, const double *a, const double *value, const d
 
 static void check_part(const Matrix *m, const double *value, const double *vector, int first) {
     int rows = m->n - first;
-    double *a = fill(m), *some = ALLOC(double, m->n, "values");
-    double *part = ALLOC(double, m->n *rows, "vectors");
+    CLEARED(memory_drop) double *a = fill(m), *some = ALLOC(double, m->n, "values");
+    CLEARED(memory_drop) double *part = ALLOC(double, m->n *rows, "vectors");
     small_eigen(a, m->n, some, part, first);
     for (int j = 0; j < m->n; j++) {
         assert_true(some[j] == value[j]);
         for (int i = 0; i < rows; i++)
             assert_true(part[j * rows + i] == vector[j * m->n + first + i]);
     }
-    memory_free(part);
-    memory_free(some);
-    memory_free(a);
 }
 
 TEST(pairs_solve_the_problem) {
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
         const Matrix *m = &matrices[k];
+        CLEARED(memory_drop)
         double *a = fill(m), *gone = fill(m), *value = ALLOC(double, m->n, "values");
-        double *vector = ALLOC(double, m->n * m->n, "vectors");
+        CLEARED(memory_drop) double *vector = ALLOC(double, m->n * m->n, "vectors");
         small_eigen(gone, m->n, value, vector, 0);
         check(m, a, value, vector);
         check_part(m, value, vector, m->n / 2);
-        memory_free(vector);
-        memory_free(value);
-        memory_free(gone);
-        memory_free(a);
     }
 }
 

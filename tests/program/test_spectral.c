@@ -115,7 +115,7 @@ static float *gathered(const Scene *s, int64_t pairs) {
 }
 
 static void check_pairs(Scene *s, int64_t pairs) {
-    float *x = gathered(s, pairs);
+    CLEARED(memory_drop) float *x = gathered(s, pairs);
     assert_true(figure(s, "largest residual") <= 1e-4);
     assert_true(s->result.warning[0] == 0);
     if (test_comm.rank > 0)
@@ -130,7 +130,6 @@ static void check_pairs(Scene *s, int64_t pairs) {
                      1 - s->value[zeros + j]);
         check_vector(s, x, pairs, j, 1e-4);
     }
-    memory_free(x);
 }
 
 // ---- graphs
@@ -210,10 +209,9 @@ TEST(pairs_out_of_reach_come_with_a_warning) {
     run_well(&s, 16, 2);
     assert_true(strstr(s.result.warning, "of 16 pairs within 0.0001") != NULL);
     assert_true(figure(&s, "largest residual") > 1e-4);
-    float *x = gathered(&s, 16);
+    CLEARED(memory_drop) float *x = gathered(&s, 16);
     for (int64_t j = 0; j < 16 && test_comm.rank == 0; j++)
         check_vector(&s, x, 16, j, 1);
-    memory_free(x);
 }
 
 TEST(the_same_run_gives_the_same_bytes) {
@@ -221,11 +219,10 @@ TEST(the_same_run_gives_the_same_bytes) {
     scene_init(&s, &kinds[0]);
     run_well(&s, 9, 5);
     size_t bytes = (size_t)(s.graph.shard.set[NODES].own * 9) * sizeof(float);
-    float *first = ALLOC(float, bytes / sizeof(float), "embeddings");
+    CLEARED(memory_drop) float *first = ALLOC(float, bytes / sizeof(float), "embeddings");
     memcpy(first, array(&s, "embeddings.npy")->data, bytes);
     run_well(&s, 9, 5);
     assert_memory_equal(first, array(&s, "embeddings.npy")->data, bytes);
-    memory_free(first);
 }
 
 // What an iteration takes has parts, none of which is counted twice.

@@ -175,8 +175,7 @@ TEST(baselines_do_what_their_names_say) {
     Dice dice = {51};
     uint64_t other[8], many[101];
     CLEARED(srp_drop)
-    Srp *one = made("random", 0),
-        *two = made("random", 0), *aweto = made("aweto", 0);
+    Srp *one = made("random", 0), *two = made("random", 0), *aweto = made("aweto", 0);
     CLEARED(srp_drop) Srp *big = made("balance-big", 0);
     for (uint64_t id = 0; id < 300; id++) {
         Event event = random_hyperedge(&dice, id, other);

@@ -47,11 +47,10 @@ static void measure(PrecisionChoice *choice, TestGraphKind kind, const char *lay
 }
 
 static void assert_same_on_all_ranks(const PrecisionChoice *choice) {
-    PrecisionChoice *all = ALLOC(PrecisionChoice, test_comm.size, "test");
+    CLEARED(memory_drop) PrecisionChoice *all = ALLOC(PrecisionChoice, test_comm.size, "test");
     comm_all_gather(&test_comm, choice, all, sizeof *choice);
     for (int rank = 0; rank < test_comm.size; rank++)
         assert_memory_equal(&all[rank], choice, sizeof *choice);
-    memory_free(all);
 }
 
 static int last_part_empty(int64_t node, int parts) {

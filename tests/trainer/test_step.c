@@ -248,7 +248,7 @@ WORLD_TEST(a_gradient_that_is_not_finite_ends_the_training) {
     EpochRecord record;
     int64_t count = graph.shard.set[NODES].own * graph.shard.features;
     const float *before = graph.shard.x;
-    float *large = ALLOC(float, count, "test");
+    CLEARED(memory_drop) float *large = ALLOC(float, count, "test");
     for (int64_t k = 0; k < count; k++)
         large[k] = 1e20f;
     graph.shard.x = large;
@@ -260,5 +260,4 @@ WORLD_TEST(a_gradient_that_is_not_finite_ends_the_training) {
     assert_true(isfinite(record.loss));
     trainer_free(t);
     graph.shard.x = before;
-    memory_free(large);
 }

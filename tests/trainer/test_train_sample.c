@@ -102,7 +102,7 @@ WORLD_TEST(draws_have_the_moments_of_their_formula) {
                          "model.hidden=[48]", "train.eval_every=0");
     for (int e = 0; e < 97; e++)
         assert_ok(trainer_epoch(t, &record, &err));
-    float *g = ALLOC(float, own(t) * t->shard->classes, "g");
+    CLEARED(memory_drop) float *g = ALLOC(float, own(t) * t->shard->classes, "g");
     memcpy(g, t->sampler.gradient, (size_t)(own(t) * t->shard->classes) * sizeof *g);
     for (int64_t r = 0; r < own(t); r++)
         assert_true((t->sampler.norm[r] > 0) == (t->shard->split[r] == SPLIT_TRAIN));
@@ -119,7 +119,6 @@ WORLD_TEST(draws_have_the_moments_of_their_formula) {
     if (test_comm.rank == 0)
         printf("variance by importance: %.3f of the uniform draw's\n",
                importance.variance / uniform.variance);
-    memory_free(g);
 }
 
 WORLD_TEST(a_sample_must_fit) {
