@@ -23,39 +23,26 @@ typedef struct Case {
     const char *setting;   // more of them, blanks between; NULL: none
 } Case;
 
-#define SYMMETRIC                                                                                  \
-    { .nodes = 97, .degree = 6, .features = 13, .classes = 5 }
-#define DIRECTED                                                                                   \
-    { .nodes = 97, .degree = 6, .directed = true, .features = 13, .classes = 5 }
-#define WEIGHTED                                                                                   \
-    { .nodes = 97, .degree = 6, .weighted = true, .features = 13, .classes = 5 }
-#define DIRECTED_WEIGHTED                                                                          \
-    { .nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 13, .classes = 5 }
+#define GRAPH(...)                                                                                 \
+    { .nodes = 97, .degree = 6, .features = 13, .classes = 5, __VA_ARGS__ }
+#define SYMMETRIC GRAPH()
+#define DIRECTED GRAPH(.directed = true)
+#define WEIGHTED GRAPH(.weighted = true)
+#define DIRECTED_WEIGHTED GRAPH(.directed = true, .weighted = true)
+#define SPARSE GRAPH(.sparse = true)
+#define SPARSE_DIRECTED_WEIGHTED GRAPH(.sparse = true, .directed = true, .weighted = true)
+#define MULTI GRAPH(.multilabel = true)
 // Hypergraphs: roles, weights, nodes and hyperedges without pins (small_graph.h).
-#define HYPER                                                                                      \
-    { .nodes = 89, .hyperedges = 61, .degree = 5, .features = 13, .classes = 5 }
-#define HYPER_DIRECTED_WEIGHTED                                                                    \
-    {                                                                                              \
-        .nodes = 89, .hyperedges = 61, .degree = 5, .directed = true, .weighted = true,            \
-        .features = 13, .classes = 5                                                               \
-    }
-#define SPARSE                                                                                     \
-    { .nodes = 97, .degree = 6, .features = 13, .classes = 5, .sparse = true }
-#define SPARSE_DIRECTED_WEIGHTED                                                                   \
-    {                                                                                              \
-        .nodes = 97, .degree = 6, .directed = true, .weighted = true, .features = 13,              \
-        .classes = 5, .sparse = true                                                               \
-    }
-#define SPARSE_HYPER                                                                               \
-    { .nodes = 89, .hyperedges = 61, .degree = 5, .features = 13, .classes = 5, .sparse = true }
-#define MULTI                                                                                      \
-    { .nodes = 97, .degree = 6, .multilabel = true, .features = 13, .classes = 5 }
+#define HYPERGRAPH(...)                                                                            \
+    { .nodes = 89, .hyperedges = 61, .degree = 5, .features = 13, .classes = 5, __VA_ARGS__ }
+#define HYPER HYPERGRAPH()
+#define HYPER_DIRECTED_WEIGHTED HYPERGRAPH(.directed = true, .weighted = true)
+#define SPARSE_HYPER HYPERGRAPH(.sparse = true)
 
 static inline double number_of(int64_t node, int64_t column) {
     return (double)(node % 7) / 3 - (double)column;
 }
-#define NUMBERS                                                                                    \
-    { .nodes = 97, .degree = 6, .features = 13, .classes = 5, .number = number_of }
+#define NUMBERS GRAPH(.number = number_of)
 
 static const LossCallback *case_loss; // in place of that of the labels; NULL: none
 
