@@ -86,7 +86,7 @@ TEST(edge_lists) {
         {"0 1 1\n1 2\n", ":2: 2 columns where the lines before have 3", 0, 0},
         {"0 1 1 1\n", "looks like a hypergraph", 0, 0},
         {"0 one\n", ":1: the id 'one' is not written as a number, but '0'", 0, 0},
-        {"0 1.0\n", ":1: the id '1.0' is not written as a number", 0, 0},
+        {"0 1.0\n", ":1: the id '1.0' is a whole number with a point", 0, 0},
         {"0 -1\n1 0\n", NULL, 3, 2}, // -1, 0, 1
         {"0 9223372036854775808\n", NULL, 2, 1},
         {"-1 9223372036854775808\n", "does not fit 64 bits with a sign", 0, 0},
