@@ -6,6 +6,7 @@
 // A hyperedge with more than CLIQUE_MOST pins would have too many pairs. There pin i is joined with
 // pins i + d and i - d (mod a_h) for a few distances d: 1, which keeps them connected, and others
 // drawn from the seed. So each node finds its neighbours without storing any, and both ends agree.
+#include "fringe/base/sort.h"
 #include "internal.h"
 #include <math.h>
 
@@ -61,20 +62,8 @@ static void join_all(Expansion *x, int64_t v, const int32_t *pin, int64_t pins) 
             join(x, pin[k], weight);
 }
 
-static int64_t position_of(int64_t v, const int32_t *pin, int64_t pins) {
-    int64_t low = 0, high = pins - 1;
-    while (low < high) {
-        int64_t middle = (low + high) / 2;
-        if (pin[middle] < v)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void join_some(Expansion *x, int64_t v, int64_t h, const int32_t *pin, int64_t pins) {
-    int64_t i = position_of(v, pin, pins);
+    int64_t i = sort_below(pin, pins, v);
     float weight = x->scale / (2 * DISTANCES);
     for (int d = 0; d < DISTANCES; d++) {
         double u = random_uniform32(x->random, h, 0, d);

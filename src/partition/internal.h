@@ -256,8 +256,7 @@ double ranks_halo_ratio(const PartFigures *part, int parts);
 // How many other parts read a row in the mean, of the rows that any reads; 0 if there are none.
 double ranks_multiplicity(const PartFigures *part, int parts);
 double ranks_remote_share(const PartFigures *part, int parts); // remote edges / edges, of all parts
-int64_t ranks_rows_sent(const PartFigures *part, int parts);   // in a forward exchange
-int64_t ranks_rows_back(const PartFigures *part, int parts);   // the other way
+PartFigures ranks_sum(const PartFigures *part, int parts);     // of all parts; without a hash
 // Rows of a part of a hypergraph: its nodes, its hyperedges and the replicas there.
 static inline int64_t ranks_work(const PartFigures *part) {
     return part->own + part->hyperedges + part->replicas;

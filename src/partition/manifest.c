@@ -33,8 +33,8 @@ char *shard_path(char out[PATH_BYTES], const char *folder, int part, int parts) 
 }
 
 int64_t manifest_rows_sent(const Manifest *m) {
-    return ranks_rows_sent(m->part, m->parts) +
-           (m->hyperedges > 0 ? ranks_rows_back(m->part, m->parts) : 0);
+    PartFigures sum = ranks_sum(m->part, m->parts);
+    return sum.halo + (m->hyperedges > 0 ? sum.halo_backward : 0);
 }
 
 // ---- writing

@@ -57,34 +57,24 @@ double ranks_halo_ratio(const PartFigures *part, int parts) {
     return sum / parts;
 }
 
-double ranks_remote_share(const PartFigures *part, int parts) {
-    int64_t remote = 0, edges = 0;
+PartFigures ranks_sum(const PartFigures *part, int parts) {
+    PartFigures sum = {0};
     for (int p = 0; p < parts; p++) {
-        remote += part[p].edges_remote;
-        edges += part[p].edges;
+        PartFigures one = part[p];
+        for (int i = 0; i < FIGURES; i++)
+            *figure(&sum, i) += *figure(&one, i);
     }
-    return ratio(remote, edges);
+    return sum;
+}
+
+double ranks_remote_share(const PartFigures *part, int parts) {
+    PartFigures sum = ranks_sum(part, parts);
+    return ratio(sum.edges_remote, sum.edges);
 }
 
 double ranks_multiplicity(const PartFigures *part, int parts) {
-    int64_t read = 0;
-    for (int p = 0; p < parts; p++)
-        read += part[p].boundary;
-    return ratio(ranks_rows_sent(part, parts), read);
-}
-
-int64_t ranks_rows_sent(const PartFigures *part, int parts) {
-    int64_t sum = 0;
-    for (int p = 0; p < parts; p++)
-        sum += part[p].halo;
-    return sum;
-}
-
-int64_t ranks_rows_back(const PartFigures *part, int parts) {
-    int64_t sum = 0;
-    for (int p = 0; p < parts; p++)
-        sum += part[p].halo_backward;
-    return sum;
+    PartFigures sum = ranks_sum(part, parts);
+    return ratio(sum.halo, sum.boundary);
 }
 
 Workload ranks_workload(const PartFigures *part, int parts) {

@@ -31,22 +31,6 @@ static void print_one(const Sink *out, const Manifest *m, int part) {
     print_part(out, m, rank, &m->part[part]);
 }
 
-static void print_sum(const Sink *out, const Manifest *m) {
-    PartFigures sum = {0};
-    for (int p = 0; p < m->parts; p++) {
-        const PartFigures *f = &m->part[p];
-        sum.own += f->own;
-        sum.central += f->central;
-        sum.halo += f->halo;
-        sum.edges += f->edges;
-        sum.edges_remote += f->edges_remote;
-        sum.train += f->train;
-        sum.hyperedges += f->hyperedges;
-        sum.replicas += f->replicas;
-    }
-    print_part(out, m, "sum", &sum);
-}
-
 // Prints the ranks with the most halo rows, because the slowest rank sets the pace.
 static void print_worst(const Sink *out, const Manifest *m) {
     bool *printed = ALLOC(bool, m->parts, "printed ranks");
@@ -72,8 +56,9 @@ static void print_parts(const Sink *out, const Manifest *m, const char *folder) 
             print_one(out, m, p);
         return;
     }
+    PartFigures sum = ranks_sum(m->part, m->parts);
     print_worst(out, m);
-    print_sum(out, m);
+    print_part(out, m, "sum", &sum);
     const char *path = PATH_IN(folder, RANKS_FILE);
     sink_print(out, "these %d of %d ranks have the most %s; all are in\n%s\n", REPORT_PARTS,
                m->parts, star ? "replicas" : "halo rows", SHOWN(path));
@@ -164,33 +149,23 @@ bool partition_report(const Sink *out, const char *folder, const char *name, Err
 
 // ---- as JSON
 
-typedef struct Figure {
-    const char *key;
-    int64_t value;
-} Figure;
-
-static void put_figures(JsonWriter *writer, const Figure *figure, int count) {
-    for (int i = 0; i < count; i++)
-        json_put_int(writer, figure[i].key, figure[i].value);
-}
-
 static void put_part(JsonWriter *writer, const PartFigures *f, bool star) {
-    const Figure rows[] = {{"own", f->own},
-                           {"central", f->central},
-                           {"marginal", f->own - f->central},
-                           {"boundary", f->boundary},
-                           {"halo", f->halo},
-                           {"halo_backward", f->halo_backward},
-                           {star ? "pins" : "edges", f->edges},
-                           {star ? "pins_remote" : "edges_remote", f->edges_remote},
-                           {"train", f->train},
-                           {"bytes", f->bytes},
-                           {"hyperedges", f->hyperedges},
-                           {"replicas", f->replicas},
-                           {"workload", ranks_work(f)}};
-    enum { ALL = sizeof rows / sizeof rows[0], OF_GRAPH = 10 };
     json_begin_object(writer, NULL);
-    put_figures(writer, rows, star ? ALL : OF_GRAPH);
+    json_put_int(writer, "own", f->own);
+    json_put_int(writer, "central", f->central);
+    json_put_int(writer, "marginal", f->own - f->central);
+    json_put_int(writer, "boundary", f->boundary);
+    json_put_int(writer, "halo", f->halo);
+    json_put_int(writer, "halo_backward", f->halo_backward);
+    json_put_int(writer, star ? "pins" : "edges", f->edges);
+    json_put_int(writer, star ? "pins_remote" : "edges_remote", f->edges_remote);
+    json_put_int(writer, "train", f->train);
+    json_put_int(writer, "bytes", f->bytes);
+    if (star) {
+        json_put_int(writer, "hyperedges", f->hyperedges);
+        json_put_int(writer, "replicas", f->replicas);
+        json_put_int(writer, "workload", ranks_work(f));
+    }
     json_end_object(writer);
 }
 
