@@ -3,6 +3,7 @@
 // Large data goes in a ring: in step r rank i sends to i+r and receives from i-r
 // (docs/exchange.md).
 
+#include "fringe/base/memory.h"
 #include "fringe/base/mpi.h"
 #include "internal.h"
 
@@ -199,6 +200,14 @@ void comm_all_to_all_v(const Comm *comm, const void *from, const int64_t *from_o
                  source, received_at(received, to_offset[source]), part_bytes(to_offset, source),
                  TAG_PIECES, "an all-to-all of pieces");
     }
+}
+
+int64_t *comm_offsets(const Comm *comm, int64_t bytes) {
+    int64_t *offset = ALLOC(int64_t, comm->size + 1, "pieces of the ranks");
+    comm_all_gather(comm, &bytes, offset + 1, sizeof bytes);
+    for (int r = 0; r < comm->size; r++)
+        offset[r + 1] += offset[r];
+    return offset;
 }
 
 void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t *offset) {

@@ -94,16 +94,6 @@ void state_put(StateWriter *w, const char *name, TensorType type, int64_t count,
     state_put_tensor(w, &tensor);
 }
 
-// Where each rank's elements begin, in bytes: [size + 1]; memory_free. Collective.
-static int64_t *places_of(const Comm *comm, int64_t count, size_t bytes) {
-    int64_t *place = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
-    int64_t own = (int64_t)memory_product(count, bytes);
-    comm_all_gather(comm, &own, place + 1, sizeof own);
-    for (int r = 0; r < comm->size; r++)
-        place[r + 1] += place[r];
-    return place;
-}
-
 // One rank after the other sends its elements to rank 0, which writes them.
 static void write_pieces(StateWriter *w, const int64_t *place, const void *mine) {
     const Comm *comm = w->comm;
@@ -126,7 +116,7 @@ static void write_pieces(StateWriter *w, const int64_t *place, const void *mine)
 void state_put_by_rank(StateWriter *w, const char *name, TensorType type, int64_t count,
                        const void *mine) {
     size_t bytes = tensor_type_bytes[type];
-    int64_t *place = places_of(w->comm, count, bytes);
+    int64_t *place = comm_offsets(w->comm, (int64_t)memory_product(count, bytes));
     Tensor all = tensor_of(name, type, place[w->comm->size] / (int64_t)bytes, NULL);
     name_tensor(w, &all);
     if (w->writes)
@@ -173,7 +163,7 @@ bool state_get_by_rank(const StateReader *reader, const char *name, TensorType t
                        void *mine, Error *err) {
     const Comm *comm = reader->comm;
     size_t bytes = tensor_type_bytes[type];
-    int64_t *place = places_of(comm, count, bytes);
+    int64_t *place = comm_offsets(comm, (int64_t)memory_product(count, bytes));
     const void *found = need(reader, name, type, place[comm->size] / (int64_t)bytes, err);
     bool ok = comm_agree(comm, err);
     if (ok)

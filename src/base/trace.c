@@ -73,16 +73,11 @@ void trace_add(Trace *trace, TraceEvent event) {
 }
 
 TraceEvent *trace_gather(const Trace *trace, const Comm *comm, int64_t **offset) {
-    int64_t *count = ALLOC(int64_t, comm->size, "trace"), bytes = (int64_t)sizeof(TraceEvent);
-    int64_t *at = ALLOC(int64_t, comm->size + 1, "trace");
-    comm_all_gather(comm, &trace->count, count, sizeof *count);
-    for (int r = 0; r < comm->size; r++)
-        at[r + 1] = at[r] + count[r] * bytes;
+    int64_t bytes = (int64_t)sizeof(TraceEvent), *at = comm_offsets(comm, trace->count * bytes);
     TraceEvent *all = memory_alloc(comm->rank == 0 ? (size_t)at[comm->size] : 0, "trace");
     comm_gather_v(comm, trace->event, all, at);
     for (int r = 0; r <= comm->size; r++)
         at[r] /= bytes;
-    memory_free(count);
     *offset = at;
     return all;
 }

@@ -106,22 +106,12 @@ static int64_t list_class(Ranked *out, const Evaluated *e, const float *logits, 
     return count;
 }
 
-// Bytes where the list of each rank begins on rank 0, [ranks + 1]. Collective.
-static int64_t *list_offsets(const Comm *comm, int64_t count) {
-    int64_t *all = ALLOC(int64_t, comm->size, "rows of the ranks"),
-            *offset = ALLOC(int64_t, comm->size + 1, "rows of the ranks");
-    comm_all_gather(comm, &count, all, sizeof count);
-    for (int r = 0; r < comm->size; r++)
-        offset[r + 1] = offset[r] + all[r] * (int64_t)sizeof(Ranked);
-    memory_free(all);
-    return offset;
-}
-
 // The area of one class on all ranks: the list of the others travels to rank 0. Collective.
 static double area_of(const Evaluated *e, Ranking *ranking, Ranked *mine, const float *logits,
                       int64_t c) {
     const Comm *comm = e->model->parts.comm;
-    int64_t *offset = list_offsets(comm, list_class(mine, e, logits, c));
+    int64_t own = list_class(mine, e, logits, c) * (int64_t)sizeof *mine;
+    int64_t *offset = comm_offsets(comm, own);
     ranking->count = offset[comm->size] / (int64_t)sizeof(Ranked);
     if (comm->rank == 0)
         ranking->list = ALLOC(Ranked, ranking->count, "scores of a class");

@@ -4,51 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    ROWS_A_BEAT = 1024,   // copied between two calls of comm_beat
-    BLOCK_BYTES = 4 << 20 // of the rows of a block
-};
-
-// offset[r]: bytes that the ranks below r send. Collective.
-static int64_t *offsets_of(const Shard *shard, const Comm *comm, int64_t row_bytes) {
-    int64_t *own = ALLOC(int64_t, comm->size, "rows by rank");
-    int64_t *offset = ALLOC(int64_t, comm->size + 1, "offsets by rank");
-    comm_all_gather(comm, &shard->set[NODES].own, own, sizeof *own);
-    for (int rank = 0; rank < comm->size; rank++)
-        offset[rank + 1] = offset[rank] + own[rank] * row_bytes;
-    memory_free(own);
-    return offset;
-}
-
-// All rows in the order of the ranks, on rank 0; NULL elsewhere. Collective.
-static void *by_rank(const Shard *shard, const Comm *comm, const void *own, size_t row_bytes) {
-    int64_t *offset = offsets_of(shard, comm, (int64_t)row_bytes);
-    void *all = comm->rank == 0 ? memory_alloc(memory_product(shard->set[NODES].total, row_bytes),
-                                               "gathered rows")
-                                : NULL;
-    comm_gather_v(comm, own, all, offset);
-    memory_free(offset);
-    return all;
-}
-
-void *shard_gather(const Shard *shard, const Comm *comm, const void *own, size_t row_bytes) {
-    int64_t *gid = by_rank(shard, comm, shard->set[NODES].gid, sizeof *gid);
-    char *arrived = by_rank(shard, comm, own, row_bytes);
-    if (comm->rank != 0)
-        return NULL;
-    int64_t nodes = shard->set[NODES].total;
-    char *all = memory_alloc(memory_product(nodes, row_bytes), "rows in node order");
-    for (int64_t i = 0; i < nodes; i++) {
-        memcpy(all + (size_t)gid[i] * row_bytes, arrived + (size_t)i * row_bytes, row_bytes);
-        if (i % ROWS_A_BEAT == 0)
-            comm_beat(comm);
-    }
-    memory_free(arrived);
-    memory_free(gid);
-    return all;
-}
-
-// ---- in blocks
+enum { BLOCK_BYTES = 4 << 20 }; // of the rows of a block
 
 typedef struct Blocks {
     const Shard *shard;
@@ -58,7 +14,6 @@ typedef struct Blocks {
     int64_t rows;            // of a block
     int32_t *order;          // [own] rows by their node
     int64_t next;            // row of `order` that is not sent yet
-    int64_t *count, *offset; // [ranks], [ranks + 1] of the block that is sent
     int64_t *gid, *gathered; // [rows] nodes that a rank sends, and all of them
     char *piece, *arrived, *block;
 } Blocks;
@@ -87,8 +42,6 @@ static void blocks_open(Blocks *b) {
         b->order[i] = (int32_t)i;
     qsort_r(b->order, (size_t)set->own, sizeof *b->order, by_node, (void *)(uintptr_t)set->gid);
     size_t bytes = memory_product(b->rows, b->row_bytes);
-    b->count = ALLOC(int64_t, b->comm->size, "rows by rank");
-    b->offset = ALLOC(int64_t, b->comm->size + 1, "offsets by rank");
     b->gid = ALLOC(int64_t, b->rows, "nodes of a block");
     b->piece = memory_alloc(bytes, "rows of a block");
     b->gathered = root ? ALLOC(int64_t, b->rows, "nodes of a block") : NULL;
@@ -102,8 +55,6 @@ static void blocks_close(Blocks *b) {
     memory_free(b->gathered);
     memory_free(b->piece);
     memory_free(b->gid);
-    memory_free(b->offset);
-    memory_free(b->count);
     memory_free(b->order);
 }
 
@@ -120,18 +71,17 @@ static int64_t pack(Blocks *b, int64_t end) {
     return count;
 }
 
-static void gather(Blocks *b, const void *piece, void *all, size_t item) {
-    for (int rank = 0; rank < b->comm->size; rank++)
-        b->offset[rank + 1] = b->offset[rank] + b->count[rank] * (int64_t)item;
-    comm_gather_v(b->comm, piece, all, b->offset);
+static void gather(const Blocks *b, const void *piece, void *all, int64_t bytes) {
+    int64_t *offset = comm_offsets(b->comm, bytes);
+    comm_gather_v(b->comm, piece, all, offset);
+    memory_free(offset);
 }
 
 // Every node has one owner, so a block is whole.
 static void send_block(Blocks *b, int64_t first, int64_t rows) {
     int64_t count = pack(b, first + rows);
-    comm_all_gather(b->comm, &count, b->count, sizeof count);
-    gather(b, b->gid, b->gathered, sizeof *b->gid);
-    gather(b, b->piece, b->arrived, b->row_bytes);
+    gather(b, b->gid, b->gathered, count * (int64_t)sizeof *b->gid);
+    gather(b, b->piece, b->arrived, count * (int64_t)b->row_bytes);
     for (int64_t k = 0; b->block != NULL && k < rows; k++)
         memcpy(b->block + (size_t)(b->gathered[k] - first) * b->row_bytes,
                b->arrived + (size_t)k * b->row_bytes, b->row_bytes);
@@ -152,4 +102,25 @@ bool shard_gather_blocks(const Shard *shard, const Comm *comm, const void *own, 
     blocks_close(&b);
     comm_agree(comm, err);
     return err->code == 0;
+}
+
+// ---- all of them
+
+typedef struct Whole {
+    char *all;
+    size_t row_bytes;
+} Whole;
+
+static bool take_rows(void *context, int64_t first, int64_t rows, const void *row, Error *err) {
+    (void)err;
+    const Whole *whole = context;
+    memcpy(whole->all + (size_t)first * whole->row_bytes, row, (size_t)rows * whole->row_bytes);
+    return true;
+}
+
+void *shard_gather(const Shard *shard, const Comm *comm, const void *own, size_t row_bytes) {
+    size_t bytes = memory_product(shard->set[NODES].total, row_bytes);
+    Whole whole = {comm->rank == 0 ? memory_alloc(bytes, "rows in node order") : NULL, row_bytes};
+    shard_gather_blocks(shard, comm, own, row_bytes, take_rows, &whole, &(Error){0});
+    return whole.all;
 }

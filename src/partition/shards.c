@@ -139,18 +139,11 @@ static void make_step(void *context) {
     shards_make(&maker, mine, is_first(s), work->err);
 }
 
-// Offsets in bytes of what each rank has of an array over the parts.
-static int64_t *offsets_of(const Sharding *s, size_t bytes) {
-    int64_t *offset = ALLOC(int64_t, s->comm->size + 1, "pieces of the ranks");
-    for (int r = 0; r < s->comm->size; r++)
-        offset[r + 1] = offset[r] + (range_of(s, r).end - range_of(s, r).begin) * (int64_t)bytes;
-    return offset;
-}
-
 static void gather_figures(const Sharding *s) {
-    int64_t *offset = offsets_of(s, sizeof(PartFigures));
+    PartRange mine = range_of(s, s->comm->rank);
     PartFigures *part = s->manifest->part;
-    comm_gather_v(s->comm, part + range_of(s, s->comm->rank).begin, part, offset);
+    int64_t *offset = comm_offsets(s->comm, (mine.end - mine.begin) * (int64_t)sizeof *part);
+    comm_gather_v(s->comm, part + mine.begin, part, offset);
     memory_free(offset);
 }
 
@@ -164,18 +157,12 @@ static int32_t *gather_list(const Sharding *s, int32_t *piece, const int64_t *of
 
 // Rank 0 gets the pairs of all parts, in their order. Collective.
 static void gather_messages(const Sharding *s, Messages *m) {
-    int size = s->comm->size;
-    int64_t *count = ALLOC(int64_t, size, "pairs of the ranks");
-    int64_t *offset = ALLOC(int64_t, size + 1, "pairs of the ranks");
-    comm_all_gather(s->comm, &m->count, count, sizeof m->count);
-    for (int r = 0; r < size; r++)
-        offset[r + 1] = offset[r] + count[r] * (int64_t)sizeof(int32_t);
+    int64_t item = sizeof(int32_t), *offset = comm_offsets(s->comm, m->count * item);
     m->from = gather_list(s, m->from, offset);
     m->to = gather_list(s, m->to, offset);
     m->rows = gather_list(s, m->rows, offset);
-    m->count = m->room = is_first(s) ? offset[size] / (int64_t)sizeof(int32_t) : 0;
+    m->count = m->room = is_first(s) ? offset[s->comm->size] / item : 0;
     memory_free(offset);
-    memory_free(count);
 }
 
 static void gather_all(const Sharding *s) {

@@ -183,10 +183,10 @@ void plan_phase(ProgramPlan *plan, const MemoryForecast *phase) {
 }
 
 void plan_gather(ProgramPlan *plan, int64_t row_bytes) {
-    int64_t nodes = nodes_of(plan->parts)->total;
-    if (plan->parts->comm->rank == 0)
-        forecast_add(&plan->phase, "gathered rows",
-                     memory_product(nodes, (size_t)row_bytes * 2 + sizeof(int64_t)));
+    int64_t nodes = plan->parts->comm->rank == 0 ? nodes_of(plan->parts)->total : 0;
+    forecast_add(&plan->phase, "gathered rows",
+                 shard_gather_bytes(plan->parts->shard, (size_t)row_bytes) +
+                     memory_product(nodes, (size_t)row_bytes));
 }
 
 // What is there in all phases but the last.

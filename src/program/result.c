@@ -9,18 +9,12 @@ int64_t program_sum(const ProgramParts *parts, int64_t value) {
 
 int64_t *program_gather(const ProgramParts *parts, const int64_t *own, int64_t count,
                         int64_t *total) {
-    int size = parts->comm->size;
-    int64_t *counts = ALLOC(int64_t, size, "offsets");
-    int64_t *offset = ALLOC(int64_t, size + 1, "offsets");
-    comm_all_gather(parts->comm, &count, counts, sizeof *counts);
-    for (int r = 0; r < size; r++)
-        offset[r + 1] = offset[r] + counts[r] * (int64_t)sizeof *own;
-    *total = offset[size] / (int64_t)sizeof *own;
+    int64_t *offset = comm_offsets(parts->comm, count * (int64_t)sizeof *own);
+    *total = offset[parts->comm->size] / (int64_t)sizeof *own;
     int64_t *all = ALLOC(int64_t, *total, "numbers of all ranks");
     comm_gather_v(parts->comm, own, all, offset);
-    comm_broadcast(parts->comm, all, (size_t)offset[size], 0);
+    comm_broadcast(parts->comm, all, (size_t)offset[parts->comm->size], 0);
     memory_free(offset);
-    memory_free(counts);
     return all;
 }
 

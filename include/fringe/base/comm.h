@@ -66,6 +66,9 @@ void comm_all_to_all_v(const Comm *comm, const void *from, const int64_t *from_o
 void comm_sum_double(const Comm *comm, double *value, int count);
 void comm_sum_int64(const Comm *comm, int64_t *value, int count);
 double comm_max_double(const Comm *comm, double value);
+// Where the pieces of the ranks begin, in bytes, if each gives the size of its own: [size+1], to be
+// freed with memory_free.
+int64_t *comm_offsets(const Comm *comm, int64_t bytes);
 // Gathers pieces of different sizes on rank 0 (offsets in bytes, size+1 entries, known everywhere).
 void comm_gather_v(const Comm *comm, const void *piece, void *all, const int64_t *offset);
 
