@@ -284,3 +284,10 @@ bool forecast_fits(const MemoryForecast *further, double limit, const char *advi
         atomic_store(&foreseen, used + total);
     return forecast_check(further, left, advice, err);
 }
+
+bool forecast_fits_one(const char *what, size_t bytes, double limit, const char *advice,
+                       Error *err) {
+    MemoryForecast forecast = {0};
+    forecast_add(&forecast, what, bytes);
+    return forecast_fits(&forecast, limit, advice, err);
+}

@@ -129,18 +129,16 @@ static int64_t set_ones(const Columns *c, float *ones) {
 }
 
 static float *make_ones(const Columns *c, double memory_limit, Error *err) {
-    MemoryForecast forecast = {0};
     int64_t made = c->begin[c->d->features];
+    size_t bytes = memory_product(c->d->nodes * made, sizeof(float));
     char advice[128];
     snprintf(advice, sizeof advice,
              "%lld nodes would have %lld columns; leave those of many values out "
              "(one-hot:drop=I,J)",
              (long long)c->d->nodes, (long long)made);
-    forecast_add(&forecast, "features of zeros and ones",
-                 memory_product(c->d->nodes * made, sizeof(float)));
     if (made == 0)
         error_set(err, EXIT_CONFIG, "no column is left");
-    else if (forecast_fits(&forecast, memory_limit, advice, err))
+    else if (forecast_fits_one("features of zeros and ones", bytes, memory_limit, advice, err))
         return TRY(float, c->d->nodes *made, "features of zeros and ones", err);
     return NULL;
 }

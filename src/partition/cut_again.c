@@ -30,11 +30,9 @@ static void inner_graph(Dataset *inner, const Shard *shard) {
 static bool cut_inner(int32_t *piece, const Shard *shard, int pieces, const Config *config,
                       Error *err) {
     const ShardRelation *in = &shard->relation[IN_EDGES];
-    MemoryForecast forecast = {0};
-    forecast_add(&forecast, "edges inside a part",
-                 csr_bytes_of(shard->set[NODES].own, in->edges, false));
-    if (!forecast_fits(&forecast, config->run.memory_limit, "cut the graph into more parts first",
-                       err))
+    size_t bytes = csr_bytes_of(shard->set[NODES].own, in->edges, false);
+    if (!forecast_fits_one("edges inside a part", bytes, config->run.memory_limit,
+                           "cut the graph into more parts first", err))
         return false;
     Dataset inner = {0};
     Warnings unused = {0};

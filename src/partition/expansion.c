@@ -12,15 +12,9 @@
 
 enum { CLIQUE_MOST = 64, DISTANCES = 8, SCALE = 64 };
 
-static bool expansion_fits(const Dataset *dataset, double memory_limit, Error *err) {
-    MemoryForecast forecast = {0};
-    forecast_add(&forecast, "neighbours of a node",
-                 memory_product(dataset->nodes, 2 * sizeof(int32_t) + sizeof(float)));
-    return forecast_fits(&forecast, memory_limit,
-                         "use partition.method random or blocks, or cut on a larger machine and "
-                         "use file:PATH",
-                         err);
-}
+static const char advice[] =
+    "use partition.method random or blocks, or cut on a larger machine and "
+    "use file:PATH";
 
 bool expansion_init(Expansion *x, const Dataset *dataset, int64_t seed, double memory_limit,
                     Error *err) {
@@ -28,7 +22,8 @@ bool expansion_init(Expansion *x, const Dataset *dataset, int64_t seed, double m
                      .random = random_key((uint64_t)seed, RANDOM_PARTITION, 0, 1, 0)};
     if (!hyperedge_pins(&x->pins, dataset, memory_limit, err))
         return false;
-    if (!expansion_fits(dataset, memory_limit, err)) {
+    size_t arrays = memory_product(dataset->nodes, 2 * sizeof(int32_t) + sizeof(float));
+    if (!forecast_fits_one("neighbours of a node", arrays, memory_limit, advice, err)) {
         csr_free(&x->pins);
         return false;
     }

@@ -64,29 +64,20 @@ static int64_t star_entries(const Dataset *dataset) {
 static const char advice[] = "cut on a larger machine and use file:PATH";
 
 static bool star_fits(const Dataset *dataset, double memory_limit, Error *err) {
-    MemoryForecast forecast = {0};
     int64_t vertices = dataset->nodes + dataset->hyperedges;
-    forecast_add(&forecast, "pins both ways",
-                 csr_bytes_of(vertices, star_entries(dataset), false) +
-                     memory_product(vertices, sizeof(int64_t)));
-    return forecast_fits(&forecast, memory_limit, advice, err);
+    return forecast_fits_one("pins both ways",
+                             csr_bytes_of(vertices, star_entries(dataset), false) +
+                                 memory_product(vertices, sizeof(int64_t)),
+                             memory_limit, advice, err);
 }
 
 bool hyperedge_pins(Csr *pins, const Dataset *dataset, double memory_limit, Error *err) {
-    MemoryForecast forecast = {0};
     Csr stored = dataset_csr(dataset);
-    forecast_add(&forecast, "pins of hyperedges",
-                 csr_bytes_of(dataset->hyperedges, dataset->edges, false));
-    if (!forecast_fits(&forecast, memory_limit, advice, err))
+    size_t bytes = csr_bytes_of(dataset->hyperedges, dataset->edges, false);
+    if (!forecast_fits_one("pins of hyperedges", bytes, memory_limit, advice, err))
         return false;
     csr_transpose(pins, &stored, dataset->hyperedges);
     return true;
-}
-
-static bool transpose_fits(const Csr *out, double memory_limit, Error *err) {
-    MemoryForecast forecast = {0};
-    forecast_add(&forecast, "edges the other way", csr_bytes(out));
-    return forecast_fits(&forecast, memory_limit, advice, err);
 }
 
 static int64_t most_neighbours(const Graph *graph) {
@@ -115,7 +106,8 @@ bool graph_init(Graph *graph, const Dataset *dataset, double memory_limit, Error
     graph->symmetric = csr_is_symmetric(&graph->out);
     if (graph->symmetric) {
         graph->in = graph->out;
-    } else if (transpose_fits(&graph->out, memory_limit, err)) {
+    } else if (forecast_fits_one("edges the other way", csr_bytes(&graph->out), memory_limit,
+                                 advice, err)) {
         csr_transpose(&graph->in, &graph->out, graph->vertices);
     } else {
         graph_clear(graph);

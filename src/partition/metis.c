@@ -18,8 +18,6 @@ typedef struct MetisGraph {
     double limit;         // GiB that this process may use; 0: all available memory
 } MetisGraph;
 
-static void metis_graph_clear(MetisGraph *metis) { metis_process_clear(&metis->process); }
-
 // The vertices of an induced subgraph for METIS: all, or the rows of one part, its nodes and then
 // its hyperedges; or the nodes of a hypergraph.
 typedef struct Induced {
@@ -65,11 +63,10 @@ static const char advice[] =
 
 // Checks that the graph for METIS, its weights and the result fit into memory.
 static bool graph_fits(const Induced *set, int64_t entries, double limit, Error *err) {
-    MemoryForecast forecast = {0};
     int64_t numbers = set->expansion != NULL ? 2 * entries : entries;
-    forecast_add(&forecast, "graph for METIS",
-                 memory_product(numbers + 6 * set->count + 1, sizeof(idx_t)));
-    return forecast_fits(&forecast, limit, advice, err);
+    return forecast_fits_one("graph for METIS",
+                             memory_product(numbers + 6 * set->count + 1, sizeof(idx_t)), limit,
+                             advice, err);
 }
 
 // Counts the entries of the graph for METIS. False if METIS cannot count them or their weights.
@@ -208,12 +205,6 @@ static size_t metis_bytes(const MetisGraph *metis, int parts) {
     return heap + (size_t)(more * (numbers + copied) * (double)sizeof(idx_t));
 }
 
-static bool metis_fits(const MetisGraph *metis, int parts, Error *err) {
-    MemoryForecast forecast = {0};
-    forecast_add(&forecast, "METIS itself", metis_bytes(metis, parts));
-    return forecast_fits(&forecast, metis->limit, advice, err);
-}
-
 static void fill_weights(idx_t *weight, const Balance *balance, int64_t vertices) {
     assert(balance->columns <= METIS_CONSTRAINTS);
     for (int64_t v = 0; v < vertices; v++)
@@ -225,7 +216,7 @@ static void fill_weights(idx_t *weight, const Balance *balance, int64_t vertices
 // `balance` says what is balanced beside or instead of the number of nodes; NULL: only that.
 static const idx_t *metis_run(MetisGraph *metis, int parts, const Balance *balance, int64_t seed,
                               Error *err) {
-    if (!metis_fits(metis, parts, err))
+    if (!forecast_fits_one("METIS itself", metis_bytes(metis, parts), metis->limit, advice, err))
         return NULL;
     MetisJob *job = metis->process.job;
     job->constraints = balance != NULL ? balance->columns : 1;
@@ -278,7 +269,7 @@ static bool cut_induced(int32_t *part, const Induced *set, const CutInput *input
     const idx_t *out = cut_with_weights(&metis, input, err);
     for (int64_t v = 0; v < set->count && out != NULL; v++)
         part[v] = (int32_t)out[v];
-    metis_graph_clear(&metis);
+    metis_process_clear(&metis.process);
     return out != NULL;
 }
 
@@ -327,6 +318,6 @@ bool metis_clusters(int32_t *cluster, const Graph *graph, const int32_t *part,
     const idx_t *out = metis_run(&metis, clusters, NULL, 1, err);
     for (int64_t i = 0; i < set.count && out != NULL; i++)
         cluster[i] = (int32_t)out[i];
-    metis_graph_clear(&metis);
+    metis_process_clear(&metis.process);
     return out != NULL;
 }

@@ -65,5 +65,8 @@ bool forecast_check_device(const MemoryForecast *forecast, size_t limit, const c
 // forecast_check for memory in addition to the memory in use. Together they may use `limit` GiB;
 // if `limit` is 0, the plan is checked against memory_available.
 bool forecast_fits(const MemoryForecast *further, double limit, const char *advice, Error *err);
+// The same of one item.
+bool forecast_fits_one(const char *what, size_t bytes, double limit, const char *advice,
+                       Error *err);
 
 #endif
