@@ -5,6 +5,7 @@
 
 #include "fringe/base/memory.h"
 #include "fringe/base/mpi.h"
+#include "fringe/base/sparse.h"
 #include "internal.h"
 
 #include <string.h>
@@ -205,8 +206,7 @@ void comm_all_to_all_v(const Comm *comm, const void *from, const int64_t *from_o
 int64_t *comm_offsets(const Comm *comm, int64_t bytes) {
     int64_t *offset = ALLOC(int64_t, comm->size + 1, "pieces of the ranks");
     comm_all_gather(comm, &bytes, offset + 1, sizeof bytes);
-    for (int r = 0; r < comm->size; r++)
-        offset[r + 1] += offset[r];
+    offsets_sum(offset, comm->size);
     return offset;
 }
 

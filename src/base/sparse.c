@@ -41,14 +41,12 @@ void csr_free(Csr *csr) {
     *csr = (Csr){0};
 }
 
-// Turns offset[i + 1] from the count of row i into the end of row i.
-static void sum_counts(int64_t *offset, int64_t rows) {
+void offsets_sum(int64_t *offset, int64_t rows) {
     for (int64_t i = 0; i < rows; i++)
         offset[i + 1] += offset[i];
 }
 
-// Filling row i has moved offset[i] to the row's end, so all offsets are one row early.
-static void shift_back(int64_t *offset, int64_t rows) {
+void offsets_shift_back(int64_t *offset, int64_t rows) {
     memmove(offset + 1, offset, (size_t)rows * sizeof *offset);
     offset[0] = 0;
 }
@@ -58,7 +56,7 @@ void csr_transpose(Csr *out, const Csr *in, int64_t columns) {
     csr_alloc(out, columns, entries, in->weight != NULL, "transposed edges");
     for (int64_t e = 0; e < entries; e++)
         out->offset[in->column[e] + 1]++;
-    sum_counts(out->offset, columns);
+    offsets_sum(out->offset, columns);
     for (int64_t i = 0; i < in->rows; i++)
         for (int64_t e = in->offset[i]; e < in->offset[i + 1]; e++) {
             int64_t at = out->offset[in->column[e]]++;
@@ -66,7 +64,7 @@ void csr_transpose(Csr *out, const Csr *in, int64_t columns) {
             if (in->weight != NULL)
                 out->weight[at] = in->weight[e];
         }
-    shift_back(out->offset, columns);
+    offsets_shift_back(out->offset, columns);
 }
 
 bool csr_from_pairs(Csr *out, int64_t rows, int64_t count, const int32_t *row,
@@ -75,14 +73,14 @@ bool csr_from_pairs(Csr *out, int64_t rows, int64_t count, const int32_t *row,
         return false;
     for (int64_t e = 0; e < count; e++)
         out->offset[row[e] + 1]++;
-    sum_counts(out->offset, rows);
+    offsets_sum(out->offset, rows);
     for (int64_t e = 0; e < count; e++) {
         int64_t at = out->offset[row[e]]++;
         out->column[at] = column[e];
         if (weight != NULL)
             out->weight[at] = weight[e];
     }
-    shift_back(out->offset, rows);
+    offsets_shift_back(out->offset, rows);
     return true;
 }
 

@@ -108,8 +108,7 @@ bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, 
         next[ends->source[e] + 1]++;
         next[ends->target[e] + 1] += both && ends->source[e] != ends->target[e];
     }
-    for (int64_t i = 0; i < nodes; i++)
-        next[i + 1] += next[i];
+    offsets_sum(next, nodes);
     bool ok = csr_try(&rows, nodes, next[nodes], false, "edges of a graph", err);
     if (ok) {
         memcpy(rows.offset, next, (size_t)(nodes + 1) * sizeof *next);

@@ -64,8 +64,8 @@ static void fill_members(Draws *d) {
             d->group[g].total += dcsbm_weight_outside(m, i);
         }
     }
+    offsets_sum(next, d->groups);
     for (int64_t g = 0; g < d->groups; g++) {
-        next[g + 1] += next[g];
         d->group[g].begin = next[g];
         d->group[g].end = next[g + 1];
     }
@@ -352,8 +352,7 @@ static bool fill_rows(const Draws *d, Csr *out, Error *err) {
     bool ok = end != NULL && next != NULL;
     if (ok) {
         draw_all(d, end, next);
-        for (int64_t i = 0; i < n; i++)
-            next[i + 1] += next[i];
+        offsets_sum(next, n);
         ok = csr_try(out, n, next[n], false, "edges of a graph", err);
     }
     if (ok) {

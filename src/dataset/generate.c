@@ -204,20 +204,15 @@ static void draw_nodes(Planted *p, const Shares *shares, Dataset *dataset) {
     }
 }
 
-// Groups nodes by key, ascending inside a key: offsets in begin[0..keys], nodes in list. Key -1:
-// omitted.
-static void group_nodes(int64_t nodes, int64_t keys, const int64_t *key, int64_t *begin,
-                        int32_t *list) {
+void group_nodes(int64_t nodes, const int32_t *key, int64_t keys, int64_t *begin, int32_t *list) {
     for (int64_t i = 0; i < nodes; i++)
         if (key[i] >= 0)
             begin[key[i] + 1]++;
-    for (int64_t k = 0; k < keys; k++)
-        begin[k + 1] += begin[k];
+    offsets_sum(begin, keys);
     for (int64_t i = 0; i < nodes; i++)
         if (key[i] >= 0)
             list[begin[key[i]]++] = (int32_t)i;
-    memmove(begin + 1, begin, (size_t)keys * sizeof *begin);
-    begin[0] = 0;
+    offsets_shift_back(begin, keys);
 }
 
 static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
@@ -235,14 +230,12 @@ static void planted_init(Planted *p, const Shares *shares, Dataset *dataset) {
     p->carrier = ALLOC(int32_t, n, "carriers of pairs of communities");
     p->total = ALLOC(double, c, "wanted degrees of communities");
     draw_nodes(p, shares, dataset);
-    int64_t *key = ALLOC(int64_t, n, "keys of nodes");
+    group_nodes(n, p->home, c, p->begin, p->member);
+    int32_t *pair = ALLOC(int32_t, n, "pairs of communities");
     for (int64_t i = 0; i < n; i++)
-        key[i] = p->home[i];
-    group_nodes(n, c, key, p->begin, p->member);
-    for (int64_t i = 0; i < n; i++)
-        key[i] = p->partner[i] < 0 ? -1 : p->home[i] * c + p->partner[i];
-    group_nodes(n, c * c, key, p->facing, p->carrier);
-    memory_free(key);
+        pair[i] = p->partner[i] < 0 ? -1 : p->home[i] * p->communities + p->partner[i];
+    group_nodes(n, pair, c * c, p->facing, p->carrier);
+    memory_free(pair);
 }
 
 static void planted_clear(Planted *p) {

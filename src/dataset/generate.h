@@ -71,6 +71,9 @@ bool recipe_parse(const char *generator, const char *text, const RecipeKey *keys
                   Error *err);
 // The first entry whose cumulative share is above u.
 int32_t pick_share(const double *cumulative, int32_t count, double u);
+// Lists nodes by key, ascending inside a key: offsets in begin[keys+1], which is 0, nodes in list.
+// Those with key -1 are left out.
+void group_nodes(int64_t nodes, const int32_t *key, int64_t keys, int64_t *begin, int32_t *list);
 // x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals; noise alone without
 // classes.
 void draw_features(Dataset *dataset, double signal, uint64_t seed);

@@ -143,18 +143,6 @@ static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
     }
 }
 
-// A row holds its ascending entries of the own community, then a few of another one; the latter are
-// moved to their places.
-static void insert_entries(int32_t *row, int64_t home, int64_t all) {
-    for (int64_t k = home; k < all; k++) {
-        int32_t value = row[k];
-        int64_t place = k;
-        for (; place > 0 && row[place - 1] > value; place--)
-            row[place] = row[place - 1];
-        row[place] = value;
-    }
-}
-
 static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
     int64_t *next = ALLOC(int64_t, p->recipe->nodes, "places in rows");
     memcpy(next, out->offset, (size_t)p->recipe->nodes * sizeof *next);
@@ -172,12 +160,10 @@ static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
         }
     }
 #pragma omp parallel for schedule(static)
-    for (int64_t u = 0; u < p->recipe->nodes; u++) {
-        int32_t *row = out->column + out->offset[u];
-        int64_t home = next[u] - out->offset[u];
-        insert_entries(row, home, home + draw_abroad(p, (int32_t)u, row + home));
-    }
+    for (int64_t u = 0; u < p->recipe->nodes; u++)
+        draw_abroad(p, (int32_t)u, out->column + next[u]);
     memory_free(next);
+    csr_sort_columns(out, p->recipe->nodes);
 }
 
 bool planted_edges(Planted *planted, Csr *out, Error *err) {
@@ -187,8 +173,7 @@ bool planted_edges(Planted *planted, Csr *out, Error *err) {
     int32_t *scratch = ALLOC(int32_t, n, "pairs of a node"); // as many as the largest community has
     int64_t *count = ALLOC(int64_t, n + 1, "entries of rows");
     count_entries(planted, count, scratch);
-    for (int64_t i = 0; i < n; i++)
-        count[i + 1] += count[i];
+    offsets_sum(count, n);
     bool ok = csr_try(out, n, count[n], false, "edges of a graph", err);
     if (ok) {
         memcpy(out->offset, count, ((size_t)n + 1) * sizeof *count);

@@ -73,17 +73,6 @@ static void draw_nodes(Hyper *h, Dataset *d) {
     }
 }
 
-static void group_members(Hyper *h) {
-    for (int64_t i = 0; i < h->nodes; i++)
-        h->begin[h->home[i] + 1]++;
-    for (int64_t c = 0; c < h->communities; c++)
-        h->begin[c + 1] += h->begin[c];
-    for (int64_t i = 0; i < h->nodes; i++)
-        h->member[h->begin[h->home[i]]++] = (int32_t)i;
-    memmove(h->begin + 1, h->begin, (size_t)h->communities * sizeof *h->begin);
-    h->begin[0] = 0;
-}
-
 // Cumulative shares of first .. first+count-1, each ~ value^-exponent.
 static double *zipf_shares(int64_t first, int64_t count, double exponent) {
     double *share = ALLOC(double, count, "shares of a Zipf law"), sum = 0;
@@ -99,7 +88,7 @@ static void hyper_init(Hyper *h, Dataset *d) {
     h->begin = ALLOC(int64_t, h->communities + 1, "members of communities");
     h->member = ALLOC(int32_t, h->nodes, "members of communities");
     draw_nodes(h, d);
-    group_members(h);
+    group_nodes(h->nodes, h->home, h->communities, h->begin, h->member);
     if (h->zipf) {
         h->popularity = zipf_shares(1, h->nodes, 1);
         h->arities = zipf_shares(2, h->arity - 1, h->s);

@@ -4,8 +4,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 typedef struct Numbers {
     const LiveHypergraph *live;
     const int32_t *const *order; // of each side: the slots in ascending order of ids
@@ -33,8 +31,7 @@ static void place_pins(const Numbers *numbers, Csr *rows) {
         for (int32_t k = 0; k < hyperedges->item[slot].count; k++)
             rows->column[rows->offset[numbers->node[pin[k]]]++] = (int32_t)h;
     }
-    memmove(rows->offset + 1, rows->offset, (size_t)rows->rows * sizeof *rows->offset);
-    rows->offset[0] = 0;
+    offsets_shift_back(rows->offset, rows->rows);
 }
 
 static bool set_weights(Dataset *dataset, const Numbers *numbers, Error *err) {

@@ -2,8 +2,6 @@
 
 #include "internal.h"
 
-#include <string.h>
-
 enum { SORTING = 2 * sizeof(int64_t) }; // bytes for each hyperedge, also for those without pins
 
 void pins_clear(Pins *pins) {
@@ -41,8 +39,7 @@ static void place_pins(const Pins *pins, Csr *rows, uint8_t *role) {
         if (role != NULL)
             role[place] = pins->role[p];
     }
-    memmove(rows->offset + 1, rows->offset, (size_t)rows->rows * sizeof *rows->offset);
-    rows->offset[0] = 0;
+    offsets_shift_back(rows->offset, rows->rows);
 }
 
 bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyperedges,
@@ -60,8 +57,7 @@ bool pins_to_rows(Dataset *dataset, const Pins *pins, int64_t nodes, int64_t hyp
     }
     for (int64_t p = 0; p < pins->count; p++)
         rows.offset[pins->node[p] + 1]++;
-    for (int64_t i = 0; i < nodes; i++)
-        rows.offset[i + 1] += rows.offset[i];
+    offsets_sum(rows.offset, nodes);
     place_pins(pins, &rows, role);
     dataset_set_csr(dataset, &rows);
     hypergraph_set_roles(dataset, role);

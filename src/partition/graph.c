@@ -43,8 +43,7 @@ static Csr star_graph(const Star *star) {
     int64_t vertices = star->dataset->nodes + star->dataset->hyperedges;
     Csr csr = {.rows = vertices, .offset = ALLOC(int64_t, vertices + 1, "pins both ways")};
     lead(star, csr.offset + 1, NULL);
-    for (int64_t v = 0; v < vertices; v++)
-        csr.offset[v + 1] += csr.offset[v];
+    offsets_sum(csr.offset, vertices);
     csr.column = ALLOC(int32_t, csr.offset[vertices], "pins both ways");
     int64_t *next = ALLOC(int64_t, vertices, "pins both ways");
     memcpy(next, csr.offset, (size_t)vertices * sizeof *next);
@@ -122,8 +121,7 @@ static Csr turned(const Csr *out, const RowSelection *selection) {
     Csr in = {.rows = out->rows, .offset = ALLOC(int64_t, out->rows + 1, "edges the other way")};
     for (int64_t e = 0; e < csr_entries(out); e++)
         in.offset[out->column[e] + 1] += is_selected(selection, out->column[e]);
-    for (int64_t v = 0; v < out->rows; v++)
-        in.offset[v + 1] += in.offset[v];
+    offsets_sum(in.offset, out->rows);
     in.column = ALLOC(int32_t, in.offset[in.rows], "edges the other way");
     if (out->weight != NULL)
         in.weight = ALLOC(float, in.offset[in.rows], "edges the other way");

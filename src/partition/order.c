@@ -19,8 +19,7 @@ static void list_in_order(PartOrder *order, const int32_t *part, int64_t vertice
     int lists = order->sets * order->parts;
     for (int64_t v = 0; v < vertices; v++)
         order->begin[list_of(order, part, v) + 1]++;
-    for (int g = 0; g < lists; g++)
-        order->begin[g + 1] += order->begin[g];
+    offsets_sum(order->begin, lists);
     int64_t *next = ALLOC(int64_t, lists, "order of rows");
     for (int64_t v = 0; v < vertices; v++) {
         int g = list_of(order, part, v);
@@ -44,8 +43,7 @@ static void sort_by_key(int32_t *nodes, const int32_t *key, int64_t count, int64
     int32_t *sorted = ALLOC(int32_t, count, "order of rows");
     for (int64_t i = 0; i < count; i++)
         next[key[i] + 1]++;
-    for (int64_t k = 0; k < keys; k++)
-        next[k + 1] += next[k];
+    offsets_sum(next, keys);
     for (int64_t i = 0; i < count; i++)
         sorted[next[key[i]]++] = nodes[i];
     for (int64_t i = 0; i < count; i++)

@@ -37,6 +37,12 @@ void csr_alloc(Csr *csr, int64_t rows, int64_t entries, bool weighted, const cha
 bool csr_try(Csr *csr, int64_t rows, int64_t entries, bool weighted, const char *what, Error *err);
 void csr_free(Csr *csr);
 
+// offset[rows+1] from 0: offset[i + 1] turns from the count of row i into the end of row i.
+void offsets_sum(int64_t *offset, int64_t rows);
+// Filling row i has moved offset[i] to the row's end, so all offsets are one row early: puts them
+// back.
+void offsets_shift_back(int64_t *offset, int64_t rows);
+
 // out[c] = the rows of `in` that hold column c, ascending in any case, with their weights.
 // Allocates out's arrays, with `columns` rows. Takes time linear in the entries. Transposing twice
 // sorts the rows stably.
