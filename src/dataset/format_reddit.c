@@ -91,23 +91,13 @@ static bool take_types(Dataset *d, Npy *npy, int64_t rows, Error *err) {
     return err->code == 0;
 }
 
-typedef bool ArrayTaker(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
-
-static bool take(Dataset *d, Npz *npz, const char *key, ArrayTaker *taker, Error *err) {
-    Npy npy;
-    if (!npz_read(npz, key, &npy, err))
-        return false;
-    bool ok = taker(d, &npy, d->nodes, err) || error_prefix(err, "array '%s'", key);
-    npy_clear(&npy);
-    return ok;
-}
-
 static bool read_nodes(Dataset *d, const RedditFiles *found, const Config *config, Error *err) {
     Npz *npz = npz_open(found->data, err);
     progress_begin("read", "%s", data_name);
-    bool ok = npz != NULL && take(d, npz, "node_types", take_types, err) &&
-              (config->data.labels[0] != '\0' || take(d, npz, "label", labels_from_npy, err)) &&
-              (config->data.features[0] != '\0' || take(d, npz, "feature", features_from_npy, err));
+    bool ok =
+        npz != NULL && npz_take(d, npz, "node_types", take_types, err) &&
+        (config->data.labels[0] != '\0' || npz_take(d, npz, "label", labels_from_npy, err)) &&
+        (config->data.features[0] != '\0' || npz_take(d, npz, "feature", features_from_npy, err));
     npz_close(npz);
     return ok || npz_name_file(err, found->data);
 }

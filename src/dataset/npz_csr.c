@@ -13,63 +13,33 @@ void file_csr_clear(FileCsr *csr) {
     *csr = (FileCsr){0};
 }
 
-static bool read_list(Npy *npy, Npz *npz, const char *prefix, const char *what, Error *err) {
-    char key[64];
-    snprintf(key, sizeof key, "%s%s", prefix, what);
-    if (!npz_read(npz, key, npy, err))
-        return false;
-    return npy->rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key);
+static const char *key_of(char out[64], const char *prefix, const char *what) {
+    snprintf(out, 64, "%s%s", prefix, what);
+    return out;
 }
-
-// One-dimensional integers of length *count.
-static bool read_integers(Npz *npz, const char *prefix, const char *what, int64_t **out,
-                          int64_t *count, Error *err) {
-    Npy npy;
-    bool ok = read_list(&npy, npz, prefix, what, err) && npy_to_int64(&npy, out, err);
-    *count = npy.elements;
-    npy_clear(&npy);
-    return ok;
-}
+#define KEY(prefix, what) key_of((char[64]){0}, prefix, what)
 
 // Matrices of more columns than a dataset can have are refused once all of it is known.
 static bool read_columns(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
-    Npy npy;
     int64_t below = csr->columns - 1 > INT32_MAX ? (int64_t)INT32_MAX + 1 : csr->columns;
-    bool ok = read_list(&npy, npz, prefix, "indices", err) &&
-              npy_take_below(&npy, "columns", below, &csr->index, err);
-    csr->entries = npy.elements;
-    npy_clear(&npy);
-    return ok;
-}
-
-static bool look_at_list(Npy *npy, Npz *npz, const char *prefix, const char *what, Error *err) {
-    char key[64];
-    snprintf(key, sizeof key, "%s%s", prefix, what);
-    return npz_look(npz, key, npy, err);
-}
-
-static bool count_values(Npz *npz, const char *prefix, int64_t *count, Error *err) {
-    Npy npy;
-    bool ok =
-        look_at_list(&npy, npz, prefix, "data", err) &&
-        (npy.rank == 1 || error_set(err, EXIT_DATA, "'%sdata' must be one-dimensional", prefix));
-    *count = npy.elements;
-    return ok;
+    return npz_below(npz, KEY(prefix, "indices"), "columns", below, &csr->index, &csr->entries,
+                     err);
 }
 
 static bool read_values(FileCsr *csr, Npz *npz, const char *prefix, int64_t *count, Error *err) {
     Npy npy;
-    if (csr->ones)
-        return count_values(npz, prefix, count, err);
-    bool ok = read_list(&npy, npz, prefix, "data", err) && npy_take_float(&npy, &csr->value, err);
+    const char *key = KEY(prefix, "data");
+    if (!csr->ones)
+        return npz_floats(npz, key, &csr->value, count, err);
+    bool ok = npz_look(npz, key, &npy, err) &&
+              (npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key));
     *count = npy.elements;
-    npy_clear(&npy);
     return ok;
 }
 
 bool file_csr_shape(FileCsr *csr, Npz *npz, const char *prefix, Error *err) {
     int64_t *shape = NULL, count = 0;
-    bool ok = read_integers(npz, prefix, "shape", &shape, &count, err);
+    bool ok = npz_integers(npz, KEY(prefix, "shape"), &shape, &count, err);
     if (ok && (count != 2 || shape[0] < 0 || shape[1] < 0))
         ok = error_set(err, EXIT_DATA, "'%sshape' must be two numbers of rows and columns", prefix);
     if (ok) {
@@ -103,9 +73,7 @@ static bool csr_check(const FileCsr *csr, const char *prefix, int64_t offsets, i
 }
 
 static void read_ahead(FileCsr *csr, Npz *npz, const char *prefix, bool weights) {
-    char indices[64], data[64];
-    snprintf(indices, sizeof indices, "%sindices", prefix);
-    snprintf(data, sizeof data, "%sdata", prefix);
+    const char *indices = KEY(prefix, "indices"), *data = KEY(prefix, "data");
     csr->ones = weights && npz_is_all_one(npz, data);
     npz_read_ahead(npz, csr->ones ? 1 : 2, (const char *const[]){indices, data});
 }
@@ -120,7 +88,7 @@ static bool read_lists(FileCsr *csr, Npz *npz, const char *prefix, bool by_colum
         csr->rows = csr->columns;
         csr->columns = columns;
     }
-    return read_integers(npz, prefix, "indptr", &csr->offset, &offsets, err) &&
+    return npz_integers(npz, KEY(prefix, "indptr"), &csr->offset, &offsets, err) &&
            read_columns(csr, npz, prefix, err) && read_values(csr, npz, prefix, &values, err) &&
            csr_check(csr, prefix, offsets, values, err);
 }
@@ -152,66 +120,42 @@ bool npz_format(Npz *npz, char format[8], Error *err) {
     return true;
 }
 
+static FileCsr file_csr_of(const Csr *rows, int64_t columns) {
+    return (FileCsr){.rows = rows->rows,
+                     .columns = columns,
+                     .entries = csr_entries(rows),
+                     .offset = rows->offset,
+                     .index = rows->column,
+                     .value = rows->weight};
+}
+
 static void transpose(FileCsr *csr) {
     Csr back, rows = {csr->rows, csr->offset, csr->index, csr->value};
     csr_transpose(&back, &rows, csr->columns);
     csr_free(&rows);
-    *csr = (FileCsr){.rows = back.rows,
-                     .columns = csr->rows,
-                     .entries = csr->entries,
-                     .offset = back.offset,
-                     .index = back.column,
-                     .value = back.weight};
+    *csr = file_csr_of(&back, csr->rows);
 }
 
 static bool read_places(FileCsr *coo, int32_t **row, Npz *npz, Error *err) {
-    Npy npy;
     int64_t rows = 0, values = 0;
-    if (!file_csr_shape(coo, npz, "", err) || !read_list(&npy, npz, "", "row", err))
-        return false;
-    bool ok = npy_take_below(&npy, "rows", coo->rows, row, err);
-    rows = npy.elements;
-    npy_clear(&npy);
-    if (!ok || !read_list(&npy, npz, "", "col", err))
-        return false;
-    ok = npy_take_below(&npy, "columns", coo->columns, &coo->index, err);
-    coo->entries = npy.elements;
-    npy_clear(&npy);
-    return ok && read_values(coo, npz, "", &values, err) &&
+    return file_csr_shape(coo, npz, "", err) &&
+           npz_below(npz, "row", "rows", coo->rows, row, &rows, err) &&
+           npz_below(npz, "col", "columns", coo->columns, &coo->index, &coo->entries, err) &&
+           read_values(coo, npz, "", &values, err) &&
            ((rows == coo->entries && values == coo->entries) ||
             error_set(err, EXIT_DATA, "'row' has %lld entries, 'col' %lld and 'data' %lld",
                       (long long)rows, (long long)coo->entries, (long long)values));
 }
 
-// Entries of a row stay in the order of the file.
-static bool sort_by_row(FileCsr *csr, const FileCsr *coo, const int32_t *row, Error *err) {
-    Csr rows;
-    if (!csr_try(&rows, coo->rows, coo->entries, true, "sparse features", err))
-        return false;
-    for (int64_t e = 0; e < coo->entries; e++)
-        rows.offset[row[e] + 1]++;
-    for (int64_t i = 0; i < coo->rows; i++)
-        rows.offset[i + 1] += rows.offset[i];
-    for (int64_t e = coo->entries; e-- > 0;) {
-        int64_t at = --rows.offset[row[e] + 1];
-        rows.column[at] = coo->index[e];
-        rows.weight[at] = coo->value[e];
-    }
-    memmove(rows.offset, rows.offset + 1, (size_t)coo->rows * sizeof *rows.offset);
-    rows.offset[coo->rows] = coo->entries;
-    *csr = (FileCsr){.rows = coo->rows,
-                     .columns = coo->columns,
-                     .entries = coo->entries,
-                     .offset = rows.offset,
-                     .index = rows.column,
-                     .value = rows.weight};
-    return true;
-}
-
 static bool read_coo(FileCsr *csr, Npz *npz, Error *err) {
     FileCsr coo = {0};
+    Csr rows;
     int32_t *row = NULL;
-    bool ok = read_places(&coo, &row, npz, err) && sort_by_row(csr, &coo, row, err);
+    bool ok = read_places(&coo, &row, npz, err) &&
+              csr_from_pairs(&rows, coo.rows, coo.entries, row, coo.index, coo.value,
+                             "sparse features", err);
+    if (ok)
+        *csr = file_csr_of(&rows, coo.columns);
     memory_free(row);
     file_csr_clear(&coo);
     return ok;

@@ -90,19 +90,6 @@ static bool read_pairs(Pairs *pairs, Npz *npz, const NpzLayout *layout, Error *e
     return ok;
 }
 
-// num_nodes, where it is one number; -1: it is not there.
-static int64_t said_nodes(Npz *npz) {
-    Npy npy;
-    int64_t *value = NULL, nodes = -1;
-    if (!npz_has(npz, "num_nodes") || !npz_read(npz, "num_nodes", &npy, &(Error){0}))
-        return -1;
-    if (npy.elements == 1 && npy_to_int64(&npy, &value, &(Error){0}))
-        nodes = value[0];
-    memory_free(value);
-    npy_clear(&npy);
-    return nodes;
-}
-
 // Without rows of features or labels num_nodes or the largest id says how many nodes there are.
 static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzLayout *layout,
                         const Request *request, Error *err) {
@@ -118,7 +105,8 @@ static bool count_nodes(int64_t *nodes, const Pairs *pairs, Npz *npz, const NpzL
                              (long long)shape.rows, (long long)shape.columns);
         *nodes = shape.rows;
     }
-    *nodes = *nodes < 1 ? said_nodes(npz) : *nodes;
+    if (*nodes < 1)
+        npz_num_nodes(npz, nodes, &(Error){0});
     *nodes = *nodes < 1 ? ids_end(pairs) : *nodes;
     return *nodes <= DATASET_MAX_NODES ||
            error_set(err, EXIT_DATA, "%lld nodes; up to %d can be used", (long long)*nodes,

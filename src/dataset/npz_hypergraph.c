@@ -4,20 +4,9 @@
 
 #include "npz_layout.h"
 
-static bool read_ids(Npz *npz, const char *key, int64_t **ids, int64_t *count, Error *err) {
-    Npy npy;
-    if (!npz_read(npz, key, &npy, err))
-        return false;
-    *count = npy.elements;
-    bool ok = npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key);
-    ok = ok && npy_to_int64(&npy, ids, err);
-    npy_clear(&npy);
-    return ok;
-}
-
 static bool read_roles(Pins *pins, Npz *npz, Error *err) {
     int64_t *role = NULL, count = 0;
-    bool ok = read_ids(npz, "role", &role, &count, err);
+    bool ok = npz_integers(npz, "role", &role, &count, err);
     if (ok && count != pins->count)
         ok = error_set(err, EXIT_DATA, "'role' has %lld entries, but there are %lld pins",
                        (long long)count, (long long)pins->count);
@@ -36,8 +25,8 @@ static bool read_roles(Pins *pins, Npz *npz, Error *err) {
 
 static bool read_two_arrays(Pins *pins, Npz *npz, Error *err) {
     int64_t hyperedges = 0;
-    if (!read_ids(npz, "node", &pins->node, &pins->count, err) ||
-        !read_ids(npz, "hyperedge", &pins->hyperedge, &hyperedges, err))
+    if (!npz_integers(npz, "node", &pins->node, &pins->count, err) ||
+        !npz_integers(npz, "hyperedge", &pins->hyperedge, &hyperedges, err))
         return false;
     if (hyperedges != pins->count)
         return error_set(err, EXIT_DATA,
@@ -89,30 +78,11 @@ static bool read_weights(Dataset *dataset, Npz *npz, int64_t *hyperedges, Error 
     return ok;
 }
 
-// How many nodes the archive says there are; -1: it does not say.
-static bool read_num_nodes(Npz *npz, int64_t *nodes, Error *err) {
-    int64_t *value = NULL;
-    Npy npy;
-    *nodes = -1;
-    if (!npz_has(npz, "num_nodes"))
-        return true;
-    if (!npz_read(npz, "num_nodes", &npy, err))
-        return false;
-    bool ok = npy.elements == 1 || error_set(err, EXIT_DATA, "'num_nodes' must be one number");
-    ok = ok && npy_to_int64(&npy, &value, err);
-    npy_clear(&npy);
-    *nodes = ok ? value[0] : -1;
-    memory_free(value);
-    return ok &&
-           (*nodes >= 1 || error_set(err, EXIT_DATA, "'num_nodes' is %lld, but must be above 0",
-                                     (long long)*nodes));
-}
-
 static bool read_node_weights(Dataset *dataset, Npz *npz, Error *err) {
     int64_t *weight = NULL, count = 0;
     if (!npz_has(npz, "node_weight"))
         return true;
-    bool ok = read_ids(npz, "node_weight", &weight, &count, err) &&
+    bool ok = npz_integers(npz, "node_weight", &weight, &count, err) &&
               rows_fit(dataset, "'node_weight'", count, err);
     dataset->node_weight = ok ? TRY(int32_t, count, "weights of nodes", err) : NULL;
     for (int64_t i = 0; dataset->node_weight != NULL && err->code == 0 && i < count; i++) {
@@ -144,7 +114,7 @@ static bool said_fits(int64_t said, int64_t named, int64_t pins, int64_t rows, E
 static bool count_nodes(int64_t *nodes, const Pins *pins, Npz *npz, int64_t hyperedges,
                         int64_t rows, Error *err) {
     int64_t named = npz_ids_end(pins->node, pins->count), said;
-    if (!read_num_nodes(npz, &said, err) ||
+    if (!npz_num_nodes(npz, &said, err) ||
         (said >= 0 && !said_fits(said, named, pins->count, rows, err)))
         return false;
     *nodes = rows > 0 ? rows : said >= 0 ? said : named;

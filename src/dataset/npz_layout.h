@@ -24,6 +24,18 @@ int64_t npz_layout_rows(const NpzLayout *layout, Npz *npz); // of features or la
 int64_t npz_ids_end(const int64_t *id, int64_t count); // the largest and 1, at most 2^31; 0: none
 bool npz_layout_format(Npz *npz, char format[8], Error *err); // "csr" or "csc"
 
+// ---- npz_take.c
+// Lists of any length, which the caller frees; errors name the array. npz_below: ids from 0, which
+// `nouns` calls what they are.
+bool npz_integers(Npz *npz, const char *key, int64_t **out, int64_t *count, Error *err);
+bool npz_floats(Npz *npz, const char *key, float **out, int64_t *count, Error *err);
+bool npz_below(Npz *npz, const char *key, const char *nouns, int64_t below, int32_t **out,
+               int64_t *count, Error *err);
+bool npz_num_nodes(Npz *npz, int64_t *nodes, Error *err); // at least 1; -1: it is not there
+// Reads an array and hands it over, with the number of the nodes. Errors name the array.
+typedef bool ArrayTaker(Dataset *dataset, Npy *npy, int64_t rows, Error *err);
+bool npz_take(Dataset *dataset, Npz *npz, const char *key, ArrayTaker *take, Error *err);
+
 // ---- format_npz.c
 // Format.read of an open archive, which the caller closes.
 bool npz_read_dataset(Dataset *dataset, Npz *npz, const Request *request, Error *err);
@@ -79,7 +91,5 @@ bool npz_read_features(Dataset *dataset, Npz *npz, const Config *config, Error *
 int64_t npz_feature_rows(Npz *npz); // -1: there are none
 // Prefixes an error with the file's name, unless npz_read did. Returns false.
 bool npz_name_file(Error *err, const char *path);
-
-// ---- join.c
 
 #endif

@@ -30,18 +30,6 @@ static bool read_shape(Matrix *m, int64_t nodes, Error *err) {
                      (long long)shape.rows, (long long)nodes);
 }
 
-static bool take_list(const Matrix *m, const char *key, int64_t below, int32_t **out,
-                      int64_t *count, Error *err) {
-    Npy npy;
-    if (!npz_read(m->npz, key, &npy, err))
-        return false;
-    bool ok = (npy.rank == 1 || error_set(err, EXIT_DATA, "'%s' must be one-dimensional", key)) &&
-              npy_take_below(&npy, "nodes", below, out, err);
-    *count = npy.elements;
-    npy_clear(&npy);
-    return ok;
-}
-
 // ---- COO
 
 static bool ascends(const Ends *ends) {
@@ -58,8 +46,7 @@ static bool take_ascending(Dataset *d, Ends *ends, int64_t nodes, Error *err) {
         return false;
     for (int64_t e = 0; e < ends->count; e++)
         rows.offset[ends->source[e] + 1]++;
-    for (int64_t i = 0; i < nodes; i++)
-        rows.offset[i + 1] += rows.offset[i];
+    offsets_sum(rows.offset, nodes);
     rows.column = ends->target;
     ends->target = NULL;
     dataset_set_csr(d, &rows);
@@ -70,8 +57,8 @@ static bool read_coo(Dataset *d, const Matrix *m, Error *err) {
     Ends ends = {0};
     int64_t columns = 0;
     npz_read_ahead(m->npz, 2, (const char *const[]){"row", "col"});
-    bool ok = take_list(m, "row", m->nodes, &ends.source, &ends.count, err) &&
-              take_list(m, "col", m->nodes, &ends.target, &columns, err);
+    bool ok = npz_below(m->npz, "row", "nodes", m->nodes, &ends.source, &ends.count, err) &&
+              npz_below(m->npz, "col", "nodes", m->nodes, &ends.target, &columns, err);
     if (ok && columns != ends.count)
         ok = error_set(err, EXIT_DATA, "'row' has %lld entries and 'col' has %lld",
                        (long long)ends.count, (long long)columns);
@@ -112,7 +99,7 @@ static bool read_csr(Dataset *d, const Matrix *m, Error *err) {
     Csr rows = {.rows = m->nodes};
     int64_t entries = 0;
     bool ok = read_offsets(m, &rows, err) &&
-              take_list(m, "indices", m->nodes, &rows.column, &entries, err) &&
+              npz_below(m->npz, "indices", "nodes", m->nodes, &rows.column, &entries, err) &&
               check_offsets(&rows, entries, err);
     if (ok)
         dataset_set_csr(d, &rows);

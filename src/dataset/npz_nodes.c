@@ -121,15 +121,8 @@ int64_t npz_feature_rows(Npz *npz) {
 }
 
 static bool read_labels(Dataset *dataset, Npz *npz, const NpzLayout *layout, Error *err) {
-    Npy npy;
-    if (layout->labels == NULL || !npz_has(npz, layout->labels))
-        return true;
-    if (!npz_read(npz, layout->labels, &npy, err))
-        return false;
-    bool ok = labels_from_npy(dataset, &npy, dataset->nodes, err) ||
-              error_prefix(err, "array '%s'", layout->labels);
-    npy_clear(&npy);
-    return ok;
+    return layout->labels == NULL || !npz_has(npz, layout->labels) ||
+           npz_take(dataset, npz, layout->labels, labels_from_npy, err);
 }
 
 bool npz_read_nodes(Dataset *dataset, Npz *npz, const NpzLayout *layout, const Config *config,

@@ -36,31 +36,19 @@ static bool edges_of_npz(Dataset *d, Npz *npz, const OgbFolder *f, const Config 
     return ok || error_prefix(err, "array 'edge_index'");
 }
 
-static bool array_of_npz(Dataset *d, Npz *npz, const char *key,
-                         bool (*take)(Dataset *, Npy *, int64_t, Error *), Error *err) {
-    Npy npy;
-    if (!npz_has(npz, key))
-        return true;
-    if (!npz_read(npz, key, &npy, err))
-        return false;
-    bool ok = take(d, &npy, d->nodes, err) || error_prefix(err, "array '%s'", key);
-    npy_clear(&npy);
-    return ok;
-}
-
 bool ogb_read_binary(Dataset *d, const OgbFolder *f, const Config *config, Error *err) {
     const char *data = PATH_IN(f->raw, "data.npz");
     const char *label = PATH_IN(f->raw, "node-label.npz");
     Npz *npz = npz_open(data, err);
     bool ok = npz != NULL && edges_of_npz(d, npz, f, config, err) &&
-              (config->data.features[0] != '\0' ||
-               array_of_npz(d, npz, "node_feat", features_from_npy, err));
+              (config->data.features[0] != '\0' || !npz_has(npz, "node_feat") ||
+               npz_take(d, npz, "node_feat", features_from_npy, err));
     npz_close(npz);
     if (!ok)
         return npz_name_file(err, data);
     npz = npz_open(label, err);
-    ok = npz != NULL && (config->data.labels[0] != '\0' ||
-                         array_of_npz(d, npz, "node_label", labels_from_npy, err));
+    ok = npz != NULL && (config->data.labels[0] != '\0' || !npz_has(npz, "node_label") ||
+                         npz_take(d, npz, "node_label", labels_from_npy, err));
     npz_close(npz);
     return ok || npz_name_file(err, label);
 }
