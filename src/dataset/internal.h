@@ -119,12 +119,15 @@ const char *split_key(const Config *config, int which);
 
 // ---- text_scanner.c: a whole text file, plain or gzip, and a parser of its numbers
 bool text_read(Text *text, const char *path, Error *err);
+// The file for gzread, which inflates it if it is packed, and its size. NULL with an error.
+struct gzFile_s *text_open(const char *path, int64_t *size, Error *err);
 // The first bytes of a text, inflated if it is packed: `size` - 1 at most, and a 0. How many.
 size_t text_head(const char *path, char *head, size_t size);
 // True if it ends in one of the words, or in one of them and ".gz": ".csv .tsv".
 bool text_ends(const char *path, const char *endings);
 void text_clear(Text *text);
 int64_t text_lines(const Text *text);
+int64_t text_newlines(const char *data, size_t bytes);
 typedef struct Scan { // a position in a text
     const char *at, *end;
     int64_t line; // of `at`, from 1
@@ -156,16 +159,10 @@ bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *line
 // Words between commas in the first line of the file; 0: it is empty, -1 with an error.
 int64_t text_columns(const char *path, Error *err);
 enum { DEFLATE_EXPANDS = 1032 }; // the factor by which inflated bytes are more, at most
-// text_blocks and text_columns of a file's bytes in memory, in blocks of another size, and without
-// threads.
-typedef struct TextLent {
-    const void *bytes;
-    size_t count, block; // block: the longest line
-    const char *path;    // for messages
-} TextLent;
-bool text_blocks_lent(const TextLent *text, TextTaker *take, void *context, int64_t *lines,
-                      Error *err);
-int64_t text_columns_lent(const TextLent *text, Error *err);
+// text_blocks in blocks of `room` bytes, the longest line, which so many threads parse; 0: the one
+// that reads them.
+bool text_blocks_of(const char *path, size_t room, int parsers, TextTaker *take, void *context,
+                    int64_t *lines, Error *err);
 
 // ---- pairs.c: edges as pairs of ids
 typedef struct Pairs {

@@ -5,16 +5,17 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-enum { BUFFER = 1 << 18 };
-
 struct JsonPull {
-    FILE *file; // NULL: all is in the buffer
+    FILE *file;
     const char *path;
-    int64_t before; // bytes of the file before the buffer
-    size_t at, bytes;
-    const unsigned char *buffer;
-    unsigned char *own; // [BUFFER] where a file is read to
+    int64_t at; // bytes that were taken
+    int next;   // the byte after these; EOF: there is none
 };
+
+static void advance(JsonPull *pull) {
+    pull->next = getc_unlocked(pull->file);
+    pull->at++;
+}
 
 JsonPull *json_pull_open(const char *path, Error *err) {
     int64_t size;
@@ -23,47 +24,22 @@ JsonPull *json_pull_open(const char *path, Error *err) {
         error_prefix(err, "%s", path);
         return NULL;
     }
-    JsonPull *pull = json_pull_memory(NULL, 0, path);
-    pull->file = file;
-    pull->buffer = pull->own = ALLOC(unsigned char, BUFFER, "the text of a file");
-    return pull;
-}
-
-JsonPull *json_pull_memory(const void *text, size_t bytes, const char *path) {
     JsonPull *pull = ALLOC(JsonPull, 1, "the text of a file");
-    *pull = (JsonPull){.path = path, .buffer = text, .bytes = bytes};
+    *pull = (JsonPull){.file = file, .path = path, .next = getc_unlocked(file)};
     return pull;
 }
 
 void json_pull_close(JsonPull *pull) {
-    if (pull == NULL)
-        return;
-    if (pull->file != NULL)
+    if (pull != NULL)
         fclose(pull->file);
-    memory_free(pull->own);
     memory_free(pull);
 }
 
-// The next byte without taking it; -1 at the end.
-static int peek(JsonPull *pull) {
-    if (pull->at == pull->bytes) {
-        pull->before += (int64_t)pull->bytes;
-        pull->at = 0;
-        pull->bytes = pull->file != NULL ? fread(pull->own, 1, BUFFER, pull->file) : 0;
-        if (pull->bytes == 0)
-            return -1;
-    }
-    return pull->buffer[pull->at];
-}
-
 static int peek_after_blanks(JsonPull *pull) {
-    int c;
-    while ((c = peek(pull)) == ' ' || c == '\t' || c == '\n' || c == '\r')
-        pull->at++;
-    return c;
+    while (pull->next == ' ' || pull->next == '\t' || pull->next == '\n' || pull->next == '\r')
+        advance(pull);
+    return pull->next;
 }
-
-static bool failed(const JsonPull *pull) { return pull->file != NULL && ferror(pull->file); }
 
 bool json_pull_error(JsonPull *pull, Error *err, const char *format, ...) {
     char sentence[256];
@@ -71,10 +47,10 @@ bool json_pull_error(JsonPull *pull, Error *err, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(sentence, sizeof sentence, format, arguments);
     va_end(arguments);
-    if (failed(pull))
+    if (ferror(pull->file))
         return error_set(err, EXIT_IO, "%s: cannot be read to its end", pull->path);
-    return error_set(err, EXIT_DATA, "%s: byte %lld: %s", pull->path,
-                     (long long)pull->before + (long long)pull->at, sentence);
+    return error_set(err, EXIT_DATA, "%s: byte %lld: %s", pull->path, (long long)pull->at,
+                     sentence);
 }
 
 static bool unexpected(JsonPull *pull, const char *wanted, int found, Error *err) {
@@ -87,7 +63,7 @@ static bool unexpected(JsonPull *pull, const char *wanted, int found, Error *err
 bool json_pull_if(JsonPull *pull, char wanted) {
     if (peek_after_blanks(pull) != wanted)
         return false;
-    pull->at++;
+    advance(pull);
     return true;
 }
 
@@ -100,12 +76,12 @@ bool json_pull_key(JsonPull *pull, char out[64], Error *err) {
     int length = 0, c;
     if (!json_pull_take(pull, '"', err))
         return false;
-    for (; (c = peek(pull)) >= ' ' && c != '"' && c != '\\' && length < 63; pull->at++)
+    for (; (c = pull->next) >= ' ' && c != '"' && c != '\\' && length < 63; advance(pull))
         out[length++] = (char)c;
     out[length] = '\0';
     if (c != '"')
         return unexpected(pull, "the end of a short key", c, err);
-    pull->at++;
+    advance(pull);
     return true;
 }
 
@@ -114,8 +90,9 @@ bool json_pull_integer(JsonPull *pull, int64_t *out, Error *err) {
     bool negative = c == '-';
     int digits = 0, first = 0;
     *out = 0;
-    pull->at += negative;
-    for (; (c = peek(pull)) >= '0' && c <= '9'; pull->at++) {
+    if (negative)
+        advance(pull);
+    for (; (c = pull->next) >= '0' && c <= '9'; advance(pull)) {
         first = digits++ == 0 ? c : first;
         if (__builtin_mul_overflow(*out, 10, out) || __builtin_add_overflow(*out, c - '0', out))
             return json_pull_error(pull, err, "the number does not fit 64 bits");
@@ -132,6 +109,6 @@ bool json_pull_integer(JsonPull *pull, int64_t *out, Error *err) {
 
 bool json_pull_end(JsonPull *pull, Error *err) {
     int c = peek_after_blanks(pull);
-    return c < 0 ? !failed(pull) || json_pull_error(pull, err, "it ends early")
+    return c < 0 ? !ferror(pull->file) || json_pull_error(pull, err, "it ends early")
                  : unexpected(pull, "the end of the file", c, err);
 }

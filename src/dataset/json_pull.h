@@ -8,8 +8,6 @@
 
 typedef struct JsonPull JsonPull;
 JsonPull *json_pull_open(const char *path, Error *err);
-// The same of a text in memory, which is lent until json_pull_close; `path` is for messages.
-JsonPull *json_pull_memory(const void *text, size_t bytes, const char *path);
 void json_pull_close(JsonPull *pull);
 // Takes that character, after blanks. EXIT_DATA if something else is there.
 bool json_pull_take(JsonPull *pull, char wanted, Error *err);

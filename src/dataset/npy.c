@@ -251,23 +251,6 @@ void npy_clear(Npy *npy) {
     *npy = (Npy){0};
 }
 
-typedef struct Bytes {
-    const unsigned char *at;
-} Bytes;
-
-static bool pull_bytes(void *context, void *into, size_t bytes, Error *err) {
-    (void)err;
-    Bytes *source = context;
-    memcpy(into, source->at, bytes);
-    source->at += bytes;
-    return true;
-}
-
-bool npy_parse(Npy *npy, const char *name, const unsigned char *bytes, size_t size, Error *err) {
-    NpyInput input = {pull_bytes, &(Bytes){bytes}, size};
-    return npy_from(npy, name, &input, err) || error_prefix(err, "%s", name);
-}
-
 static bool pull_file(void *context, void *into, size_t bytes, Error *err) {
     FILE *file = context;
     return bytes == 0 || fread(into, 1, bytes, file) == bytes ||

@@ -17,9 +17,7 @@ typedef struct NpyInput {
 // also reads the data. Errors do not name the file: the caller prefixes its name.
 bool npy_head(Npy *npy, const char *name, NpyInput *input, size_t *bytes, Error *err);
 bool npy_from(Npy *npy, const char *name, NpyInput *input, Error *err);
-// Tests read from memory. npy_parse copies the data; npz_parse lends a file's bytes until
-// npz_close, and `path` is for messages.
-bool npy_parse(Npy *npy, const char *name, const unsigned char *bytes, size_t size, Error *err);
+// Tests lend a file's bytes until npz_close; `path` is for messages.
 Npz *npz_parse(const void *bytes, size_t count, const char *path, Error *err);
 
 // ---- writing

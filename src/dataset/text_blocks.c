@@ -11,20 +11,9 @@
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 #include <zlib.h>
 
-enum { BLOCK = 4 << 20, INPUT = 1 << 18, PARSERS = 16, BLOCKS = PARSERS + 2 };
-
-typedef struct Source { // the bytes of the file
-    int descriptor;     // -1: all of them are in the input
-    bool packed;
-    z_stream stream;
-    const unsigned char *input; // [at + bytes]
-    unsigned char *own;         // [INPUT] where a file is read to
-    size_t at, bytes;           // what of the input is not used yet
-    bool over;
-} Source;
+enum { BLOCK = 4 << 20, PARSERS = 16, BLOCKS = PARSERS + 2 };
 
 typedef struct Block {
     char *data; // [room + 1] owned
@@ -34,6 +23,8 @@ typedef struct Block {
 
 typedef struct Reader {
     const char *path;
+    gzFile file;
+    bool ended; // all of the file is read
     TextTaker *take;
     void *context;
     size_t room; // bytes of a block
@@ -51,112 +42,31 @@ typedef struct Reader {
 
 // ---- bytes
 
-// False if the file ends or cannot be read.
-static bool refill(Source *s, Error *err) {
-    ssize_t got = 0;
-    if (s->descriptor < 0)
-        return false;
-    do
-        got = read(s->descriptor, s->own, INPUT);
-    while (got < 0 && errno == EINTR);
-    if (got < 0)
-        return error_set(err, EXIT_IO, "cannot be read to its end: %s", strerror(errno));
-    s->at = 0;
-    s->bytes = (size_t)got;
-    return got > 0;
+static void say_damage(gzFile file, int status, Error *err) {
+    const char *message = gzerror(file, &status), *reason = strstr(message, ": ");
+    if (status == Z_ERRNO)
+        error_set(err, EXIT_IO, "cannot be read to its end: %s", strerror(errno));
+    else if (status == Z_BUF_ERROR)
+        error_set(err, EXIT_DATA, "cannot be read to its end: the gzip stream is cut");
+    else
+        error_set(err, EXIT_DATA, "its gzip stream is damaged%s", reason != NULL ? reason : "");
 }
 
-// Looks at the first bytes, which are in the input.
-static bool source_begin(Source *s, const char *path, Error *err) {
-    static const unsigned char magic[2] = {0x1f, 0x8b};
-    s->over = s->bytes == 0;
-    s->packed = s->bytes >= 2 && memcmp(s->input, magic, 2) == 0;
-    if (!s->packed && path_ends(path, ".gz"))
-        return error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
-    if (s->packed && inflateInit2(&s->stream, 15 + 16) != Z_OK)
-        return error_set(err, EXIT_MEMORY, "no memory to inflate it");
-    return err->code == 0;
-}
-
-static bool source_open(Source *s, const char *path, Error *err) {
-    int64_t size;
-    *s = (Source){.descriptor = file_open(path, &size, err)};
-    if (s->descriptor < 0)
-        return false;
-    s->input = s->own = TRY(unsigned char, INPUT, "the text of a file", err);
-    if (s->own == NULL)
-        return false;
-    refill(s, err);
-    return source_begin(s, path, err);
-}
-
-static bool source_lend(Source *s, const void *bytes, size_t count, const char *path, Error *err) {
-    *s = (Source){.descriptor = -1, .input = bytes, .bytes = count};
-    return source_begin(s, path, err);
-}
-
-static void source_close(Source *s) {
-    if (s->packed)
-        inflateEnd(&s->stream);
-    if (s->descriptor >= 0)
-        close(s->descriptor);
-    memory_free(s->own);
-}
-
-// One step of zlib; another member may follow the end of one.
-static bool inflate_some(Source *s, char *out, size_t room, size_t *got, Error *err) {
-    s->stream.next_in = (z_const Bytef *)(uintptr_t)(s->input + s->at);
-    s->stream.avail_in = (uInt)s->bytes;
-    s->stream.next_out = (Bytef *)out;
-    s->stream.avail_out = (uInt)room;
-    int status = inflate(&s->stream, Z_NO_FLUSH);
-    s->at += s->bytes - s->stream.avail_in;
-    s->bytes = s->stream.avail_in;
-    *got = room - s->stream.avail_out;
-    if (status == Z_STREAM_END) {
-        if (s->bytes == 0)
-            s->over = !refill(s, err);
-        return err->code == 0 && (s->over || inflateReset(&s->stream) == Z_OK);
-    }
-    if (status == Z_OK || (status == Z_BUF_ERROR && s->bytes == 0))
-        return true;
-    return error_set(err, EXIT_DATA, "its gzip stream is damaged%s%s",
-                     s->stream.msg != NULL ? ": " : "", s->stream.msg != NULL ? s->stream.msg : "");
-}
-
-// Fills `out` as far as the file goes; returns the bytes.
-static size_t source_read(Source *s, char *out, size_t room, Error *err) {
+// Fills `out` as far as the file goes; returns the bytes. *ended: there are no more.
+static size_t pull(gzFile file, char *out, size_t room, bool *ended, Error *err) {
     size_t done = 0;
-    while (done < room && !s->over && err->code == 0) {
-        size_t got = 0;
-        if (s->bytes == 0 && !refill(s, err)) {
-            s->over = true;
-            if (s->packed && err->code == 0)
-                error_set(err, EXIT_DATA, "cannot be read to its end: the gzip stream is cut");
-        } else if (s->packed) {
-            inflate_some(s, out + done, room - done, &got, err);
-        } else {
-            got = s->bytes < room - done ? s->bytes : room - done;
-            memcpy(out + done, s->input + s->at, got);
-            s->at += got;
-            s->bytes -= got;
-        }
-        done += got;
+    while (done < room && !*ended && err->code == 0) {
+        int got = gzread(file, out + done, (unsigned)(room - done)), status = Z_OK;
+        gzerror(file, &status);
+        if (got < 0 || (got == 0 && status != Z_OK && status != Z_STREAM_END))
+            say_damage(file, status, err);
+        *ended = got <= 0;
+        done += got > 0 ? (size_t)got : 0;
     }
     return done;
 }
 
 // ---- blocks
-
-static int64_t count_lines(const char *data, size_t bytes) {
-    int64_t lines = 0;
-    const char *at = data, *end = data + bytes;
-    while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        lines++;
-        at++;
-    }
-    return lines;
-}
 
 // Waits for a block that may be filled; NULL after an error of a parser.
 static Block *spare_block(Reader *r) {
@@ -189,11 +99,11 @@ static void note_error(Reader *r, int64_t first, const Error *err) {
 }
 
 // Where the last whole line of a block ends; all of it at the end of the file.
-static size_t whole_lines(const Reader *r, const Source *s, const Block *block, size_t bytes,
-                          int64_t line, Error *err) {
+static size_t whole_lines(const Reader *r, const Block *block, size_t bytes, int64_t line,
+                          Error *err) {
     if (memchr(block->data, 0, bytes) != NULL)
         error_set(err, EXIT_DATA, "is not a text file (it holds a zero byte)");
-    if (s->over)
+    if (r->ended)
         return bytes;
     const char *last = memrchr(block->data, '\n', bytes);
     if (last == NULL)
@@ -203,24 +113,24 @@ static size_t whole_lines(const Reader *r, const Source *s, const Block *block, 
 }
 
 // Reads the file in blocks; what follows the last whole line of a block begins the next one.
-static int64_t fill_blocks(Reader *r, Source *s, Error *err) {
+static int64_t fill_blocks(Reader *r, Error *err) {
     int64_t lines = 0;
     char *rest = TRY(char, r->room, "the text of a file", err);
     size_t kept = 0;
     Block *block;
-    while (rest != NULL && err->code == 0 && (!s->over || kept > 0) &&
+    while (rest != NULL && err->code == 0 && (!r->ended || kept > 0) &&
            (block = spare_block(r)) != NULL) {
         memcpy(block->data, rest, kept);
-        size_t bytes = kept + source_read(s, block->data + kept, r->room - kept, err);
-        block->bytes = err->code == 0 ? whole_lines(r, s, block, bytes, lines, err) : 0;
+        size_t bytes = kept + pull(r->file, block->data + kept, r->room - kept, &r->ended, err);
+        block->bytes = err->code == 0 ? whole_lines(r, block, bytes, lines, err) : 0;
         kept = bytes - block->bytes;
         memcpy(rest, block->data + block->bytes, kept);
         block->data[block->bytes] = 0;
         block->first = lines;
-        lines += count_lines(block->data, block->bytes);
+        lines += text_newlines(block->data, block->bytes);
         lines += block->bytes > 0 && block->data[block->bytes - 1] != '\n';
         hand_over(r, block);
-        kept = s->over ? 0 : kept;
+        kept = r->ended ? 0 : kept;
     }
     memory_free(rest);
     return lines;
@@ -282,7 +192,7 @@ static void finish(Reader *r, const Error *err) {
     pthread_mutex_unlock(&r->lock);
 }
 
-static int64_t read_all(Reader *r, Source *s) {
+static int64_t read_all(Reader *r) {
     pthread_t thread[PARSERS];
     Error err = {0};
     int started = 0;
@@ -293,7 +203,7 @@ static int64_t read_all(Reader *r, Source *s) {
         if (started == 0 && r->parsers > 0)
             error_set(&err, EXIT_UNAVAILABLE, "the system gives no thread to read it");
         else
-            lines = fill_blocks(r, s, &err);
+            lines = fill_blocks(r, &err);
     }
     if (err.code != 0)
         error_prefix(&err, "%s", r->path);
@@ -305,47 +215,39 @@ static int64_t read_all(Reader *r, Source *s) {
     return lines;
 }
 
-// Closes the source; `opened` is false if there is an error already.
-static bool read_source(Reader *r, Source *source, bool opened, int64_t *lines, Error *err) {
-    r->failed = -1;
-    r->lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    r->changed = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+bool text_blocks_of(const char *path, size_t room, int parsers, TextTaker *take, void *context,
+                    int64_t *lines, Error *err) {
+    int64_t size;
+    Reader r = {.path = path,
+                .file = text_open(path, &size, err),
+                .take = take,
+                .context = context,
+                .room = room,
+                .parsers = parsers,
+                .lock = PTHREAD_MUTEX_INITIALIZER,
+                .changed = PTHREAD_COND_INITIALIZER,
+                .failed = -1};
     *lines = 0;
-    if (opened)
-        *lines = read_all(r, source);
-    else
-        error_prefix(err, "%s", r->path);
-    source_close(source);
-    if (r->failed >= 0)
-        *err = r->err;
+    if (r.file == NULL)
+        return false;
+    *lines = read_all(&r);
+    gzclose(r.file);
+    if (r.failed >= 0)
+        *err = r.err;
     return err->code == 0;
 }
 
-static int parsers(void) {
-    return omp_get_max_threads() < PARSERS ? omp_get_max_threads() : PARSERS;
-}
-
 bool text_blocks(const char *path, TextTaker *take, void *context, int64_t *lines, Error *err) {
-    Reader r = {
-        .path = path, .take = take, .context = context, .room = BLOCK, .parsers = parsers()};
-    Source source;
-    bool opened = source_open(&source, path, err);
-    return read_source(&r, &source, opened, lines, err);
+    int parsers = omp_get_max_threads() < PARSERS ? omp_get_max_threads() : PARSERS;
+    return text_blocks_of(path, BLOCK, parsers, take, context, lines, err);
 }
 
-bool text_blocks_lent(const TextLent *text, TextTaker *take, void *context, int64_t *lines,
-                      Error *err) {
-    Reader r = {.path = text->path, .take = take, .context = context, .room = text->block};
-    Source source;
-    bool opened = source_lend(&source, text->bytes, text->count, text->path, err);
-    return read_source(&r, &source, opened, lines, err);
-}
-
-static int64_t count_columns(Source *source, Error *err) {
+static int64_t count_columns(gzFile file, Error *err) {
     char piece[4096];
     size_t got;
     int64_t columns = 0;
-    while ((got = source_read(source, piece, sizeof piece, err)) > 0) {
+    bool ended = false;
+    while ((got = pull(file, piece, sizeof piece, &ended, err)) > 0) {
         const char *newline = memchr(piece, '\n', got);
         size_t length = newline == NULL ? got : (size_t)(newline - piece);
         columns += columns == 0;
@@ -357,23 +259,14 @@ static int64_t count_columns(Source *source, Error *err) {
     return columns;
 }
 
-// Closes the source.
-static int64_t columns_of(Source *source, bool opened, const char *path, Error *err) {
-    int64_t columns = opened ? count_columns(source, err) : 0;
-    source_close(source);
+int64_t text_columns(const char *path, Error *err) {
+    int64_t size;
+    gzFile file = text_open(path, &size, err);
+    if (file == NULL)
+        return -1;
+    int64_t columns = count_columns(file, err);
+    gzclose(file);
     if (err->code != 0)
         error_prefix(err, "%s", path);
     return err->code == 0 ? columns : -1;
-}
-
-int64_t text_columns(const char *path, Error *err) {
-    Source source;
-    bool opened = source_open(&source, path, err);
-    return columns_of(&source, opened, path, err);
-}
-
-int64_t text_columns_lent(const TextLent *text, Error *err) {
-    Source source;
-    bool opened = source_lend(&source, text->bytes, text->count, text->path, err);
-    return columns_of(&source, opened, text->path, err);
 }

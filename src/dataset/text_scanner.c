@@ -74,24 +74,34 @@ static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
     return true;
 }
 
-bool text_read(Text *text, const char *path, Error *err) {
-    *text = (Text){0};
-    int64_t size;
-    int descriptor = file_open(path, &size, err);
+gzFile text_open(const char *path, int64_t *size, Error *err) {
+    int descriptor = file_open(path, size, err);
     gzFile file = descriptor < 0 ? NULL : gzdopen(descriptor, "rb");
-    if (file == NULL && descriptor >= 0)
+    if (file == NULL && descriptor >= 0) {
         close(descriptor);
+        error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
+    }
     if (file == NULL)
-        return error_set(err, EXIT_MEMORY, "%s: no memory to read it", path);
+        return NULL;
     gzbuffer(file, 1 << 18);
-    bool ok = !(gzdirect(file) && path_ends(path, ".gz")) ||
-              error_set(err, EXIT_DATA, "is not a gzip file although its name says so");
-    ok = ok && read_stream(text, file, (size_t)size + 1, err);
+    if (!gzdirect(file) || !path_ends(path, ".gz"))
+        return file;
     gzclose(file);
-    if (ok)
-        return true;
-    text_clear(text);
-    return error_prefix(err, "%s", path);
+    error_set(err, EXIT_DATA, "%s: is not a gzip file although its name says so", path);
+    return NULL;
+}
+
+bool text_read(Text *text, const char *path, Error *err) {
+    int64_t size;
+    *text = (Text){0};
+    gzFile file = text_open(path, &size, err);
+    if (file == NULL)
+        return false;
+    bool ok = read_stream(text, file, (size_t)size + 1, err) || error_prefix(err, "%s", path);
+    gzclose(file);
+    if (!ok)
+        text_clear(text);
+    return ok;
 }
 
 void text_clear(Text *text) {
@@ -99,15 +109,17 @@ void text_clear(Text *text) {
     *text = (Text){0};
 }
 
-int64_t text_lines(const Text *text) {
-    int64_t lines = 1;
-    const char *at = text->data, *end = text->data + text->bytes;
+int64_t text_newlines(const char *data, size_t bytes) {
+    int64_t newlines = 0;
+    const char *at = data, *end = data + bytes;
     while ((at = memchr(at, '\n', (size_t)(end - at))) != NULL) {
-        lines++;
+        newlines++;
         at++;
     }
-    return lines;
+    return newlines;
 }
+
+int64_t text_lines(const Text *text) { return 1 + text_newlines(text->data, text->bytes); }
 
 Scan scan_text(const Text *text, const char *path) {
     return (Scan){text->data, text->data + text->bytes, 1, path};

@@ -51,6 +51,11 @@ static const Case cases[] = {
     {"{'descr': '<M8[ns]', 'fortran_order': False, 'shape': (3,), }", 48, "'<M8[ns]'"},
 };
 
+static bool read_bytes(Npy *npy, const char *name, const Bytes *bytes, Error *err) {
+    test_write(test_path(name), bytes->data, bytes->count);
+    return npy_read(npy, test_path(name), err);
+}
+
 TEST(headers_are_believed_only_if_sound) {
     static const unsigned char zeros[64];
     static Bytes bytes;
@@ -59,7 +64,7 @@ TEST(headers_are_believed_only_if_sound) {
         Error err = {0};
         bytes.count = 0;
         put_npy(&bytes, cases[i].dict, zeros, cases[i].bytes);
-        bool ok = npy_parse(&npy, "x.npy", bytes.data, bytes.count, &err);
+        bool ok = read_bytes(&npy, "x.npy", &bytes, &err);
         if (ok != (cases[i].refused == NULL))
             fail_msg("%s: %s", cases[i].dict, ok ? "was not refused" : err.text);
         if (!ok && (strstr(err.text, cases[i].refused) == NULL || !strstr(err.text, "x.npy")))
@@ -82,13 +87,12 @@ TEST(frames_are_checked) {
         bytes.count = 0;
         put_npy(&bytes, dict, "\0\0\0\0", 4);
         bytes.data[changes[i].place] = changes[i].value;
-        assert_refused(npy_parse(&npy, "x", bytes.data, bytes.count, &err), EXIT_DATA,
-                       changes[i].part);
+        assert_refused(read_bytes(&npy, "x", &bytes, &err), EXIT_DATA, changes[i].part);
     }
     CLEARED(npy_clear) Npy npy = {0};
     bytes.count = 0;
     put_npy(&bytes, dict, "\0\0\0\0\0\0\0", 7);
-    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
+    assert_ok(read_bytes(&npy, "x", &bytes, &err));
     assert_true(npy.trailing);
 }
 
@@ -101,7 +105,7 @@ static double one(const char *descr, const void *data, size_t bytes, Error *said
     out.count = 0;
     snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
     put_npy(&out, dict, data, bytes);
-    assert_ok(npy_parse(&npy, "x", out.data, out.count, &err));
+    assert_ok(read_bytes(&npy, "x", &out, &err));
     double value = npy_to_float(&npy, &x, said) ? (double)x[0] : NAN;
     memory_free(x);
     return value;
@@ -132,7 +136,7 @@ TEST(columns_become_rows) {
     CLEARED(npy_clear) Npy npy = {0};
     bytes.count = 0;
     put_npy(&bytes, "{'descr': '<i8', 'fortran_order': True, 'shape': (2, 3), }", value, 48);
-    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
+    assert_ok(read_bytes(&npy, "x", &bytes, &err));
     assert_ok(npy_to_int64(&npy, &out, &err));
     for (int i = 0; i < 6; i++)
         assert_int_equal(out[i], i + 1);
@@ -146,7 +150,7 @@ TEST(integers_are_integers) {
     bytes.count = 0;
     put_npy(&bytes, "{'descr': '<u8', 'fortran_order': False, 'shape': (1,), }",
             "\0\0\0\0\0\0\0\x80", 8);
-    assert_ok(npy_parse(&npy, "x", bytes.data, bytes.count, &err));
+    assert_ok(read_bytes(&npy, "x", &bytes, &err));
     assert_refused(npy_to_int64(&npy, &out, &err), EXIT_DATA, "too large");
 }
 
@@ -160,7 +164,7 @@ static bool one_id(const char *descr, const void *data, size_t bytes, uint64_t *
     *said = (Error){0};
     snprintf(dict, sizeof dict, "{'descr': '%s', 'fortran_order': False, 'shape': (1,), }", descr);
     put_npy(&out, dict, data, bytes);
-    assert_ok(npy_parse(&npy, "ids", out.data, out.count, &err));
+    assert_ok(read_bytes(&npy, "ids", &out, &err));
     bool ok = npy_to_ids(&npy, &list, said);
     *id = ok ? list[0] : 0;
     memory_free(list);

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count);
 
@@ -46,6 +48,14 @@ static inline uint8_t *fuzz_exact(const uint8_t *bytes, size_t count) {
     if (count > 0)
         memcpy(copy, bytes, count);
     return copy;
+}
+
+// The bytes as a file without a name: fills in its path and returns its descriptor; close() it.
+static inline int fuzz_file(char path[32], const uint8_t *bytes, size_t count) {
+    int file = memfd_create("fuzz", MFD_CLOEXEC);
+    FUZZ_CHECK(file >= 0 && write(file, bytes, count) == (ssize_t)count);
+    snprintf(path, 32, "/proc/self/fd/%d", file);
+    return file;
 }
 
 // A text that ends in a 0; free() it.

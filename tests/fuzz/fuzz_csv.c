@@ -15,41 +15,41 @@ typedef struct Found {
     Dataset dataset;
 } Found;
 
-static bool read_rows(const TextLent *text, int64_t rows, OgbRow *row, void *context, Error *err) {
+static bool read_rows(const char *path, int64_t rows, OgbRow *row, void *context, Error *err) {
     OgbTable table = {rows, "the fuzzer", row == ogb_class, row, context};
     int64_t lines = -1;
-    bool ok = text_blocks_lent(text, ogb_take_rows, &table, &lines, err);
+    bool ok = text_blocks_of(path, LINE, 0, ogb_take_rows, &table, &lines, err);
     FUZZ_CHECK(!ok || lines >= 0);
     return ok && lines >= rows;
 }
 
-static void read_edges(Found *f, const TextLent *text, Error *err) {
+static void read_edges(Found *f, const char *path, Error *err) {
     f->edges.nodes = NODES_OF_TABLE;
     if (ends_init(&f->edges.ends, LINE, err))
-        read_rows(text, LINE, ogb_edge, &f->edges, err);
+        read_rows(path, LINE, ogb_edge, &f->edges, err);
     for (int e = 0; err->code == 0 && e < LINE; e++)
         FUZZ_CHECK(f->edges.ends.source[e] < NODES_OF_TABLE && f->edges.ends.target[e] >= 0);
     ends_clear(&f->edges.ends);
 }
 
-static void read_matrix(Found *f, const TextLent *text, int kind, Error *err) {
+static void read_matrix(Found *f, const char *path, int kind, Error *err) {
     Dataset *d = &f->dataset;
-    int64_t columns = text_columns_lent(text, err);
+    int64_t columns = text_columns(path, err);
     FUZZ_CHECK((columns < 0) == (err->code != 0));
     if (columns < 1 || columns > MOST_COLUMNS)
         return;
     d->features = d->classes = columns;
     d->x = ALLOC(float, d->nodes *columns, "features");
     d->labels = ALLOC(uint8_t, d->nodes * columns, "labels");
-    read_rows(text, d->nodes, kind == FEATURES ? ogb_features : ogb_classes, d, err);
+    read_rows(path, d->nodes, kind == FEATURES ? ogb_features : ogb_classes, d, err);
     for (int64_t i = 0; i < d->nodes * columns; i++)
         FUZZ_CHECK(d->labels[i] <= 1 && d->x[i] == d->x[i]);
 }
 
-static void read_classes(Found *f, const TextLent *text, Error *err) {
+static void read_classes(Found *f, const char *path, Error *err) {
     Dataset *d = &f->dataset;
     d->label = ALLOC(int32_t, d->nodes, "labels");
-    read_rows(text, d->nodes, ogb_class, d, err);
+    read_rows(path, d->nodes, ogb_class, d, err);
     for (int64_t i = 0; i < d->nodes; i++)
         FUZZ_CHECK(d->label[i] >= -1 && d->label[i] < DATASET_MAX_CLASSES);
 }
@@ -59,19 +59,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     Error err = {0};
     int kind = count < 10 ? EDGES : bytes[9] % KINDS;
     fuzz_begin();
-    uint8_t *exact = fuzz_exact(bytes, count);
-    TextLent text = {exact, count, LINE, "fuzz"};
+    char path[32];
+    int file = fuzz_file(path, bytes, count);
     if (kind == COUNT)
-        read_rows(&text, 1, ogb_count, &found.count, &err);
+        read_rows(path, 1, ogb_count, &found.count, &err);
     else if (kind == EDGES)
-        read_edges(&found, &text, &err);
+        read_edges(&found, path, &err);
     else if (kind == CLASS)
-        read_classes(&found, &text, &err);
+        read_classes(&found, path, &err);
     else
-        read_matrix(&found, &text, kind, &err);
+        read_matrix(&found, path, kind, &err);
     fuzz_verdict(err.code == 0, &err);
     dataset_clear(&found.dataset);
-    free(exact);
+    close(file);
     fuzz_end();
     return 0;
 }

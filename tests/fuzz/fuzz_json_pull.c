@@ -13,7 +13,7 @@ static void check_labels(const Dataset *d) {
         FUZZ_CHECK(d->labels[i] <= 1);
 }
 
-static void read(Dataset *d, JsonPull *pull, bool classes, Error *err) {
+static void pull_all(Dataset *d, JsonPull *pull, bool classes, Error *err) {
     bool ok = (classes ? graphsaint_classes : graphsaint_roles)(d, pull, err);
     fuzz_verdict(ok, err);
     if (ok && classes)
@@ -26,13 +26,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     Dataset dataset = {.nodes = 1 + (int64_t)count / 2 % 7};
     Error err = {0};
     fuzz_begin();
-    uint8_t *exact = fuzz_exact(bytes, count);
-    JsonPull *pull = json_pull_memory(exact, count, "fuzz");
+    char path[32];
+    int file = fuzz_file(path, bytes, count);
+    JsonPull *pull = json_pull_open(path, &err);
     dataset.split = ALLOC(uint8_t, dataset.nodes, "splits");
-    read(&dataset, pull, count % 2 == 1, &err);
+    pull_all(&dataset, pull, count % 2 == 1, &err);
     json_pull_close(pull);
     dataset_clear(&dataset);
-    free(exact);
+    close(file);
     fuzz_end();
     return 0;
 }
