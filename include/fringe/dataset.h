@@ -122,6 +122,12 @@ bool dataset_is_symmetric(const Dataset *dataset);
 // False where it has labels and that node has none.
 bool dataset_is_labelled(const Dataset *dataset, int64_t node);
 Csr dataset_csr(const Dataset *dataset); // its edges by source, or pins; borrowed, read-only
+// The star graph of a hypergraph, whose node n + h is hyperedge h, without weights; csr_free it. By
+// source a node leads to the hyperedges that it is a source of, and a hyperedge to its targets;
+// by_target: the other way. Rows ascend where those of the dataset do; rows that are not wanted
+// [nodes + hyperedges] are empty, NULL: all are.
+Csr dataset_star(const Dataset *dataset, bool by_target, const bool *wanted);
+int64_t dataset_star_entries(const Dataset *dataset); // of all its rows
 
 // The name of the dataset of config.data: that of a dataset directory, else the file name without
 // endings. Reads no array.

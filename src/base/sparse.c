@@ -51,20 +51,28 @@ void offsets_shift_back(int64_t *offset, int64_t rows) {
     offset[0] = 0;
 }
 
-void csr_transpose(Csr *out, const Csr *in, int64_t columns) {
-    int64_t entries = csr_entries(in);
-    csr_alloc(out, columns, entries, in->weight != NULL, "transposed edges");
-    for (int64_t e = 0; e < entries; e++)
-        out->offset[in->column[e] + 1]++;
+void csr_transpose_some(Csr *out, const Csr *in, int64_t columns, const bool *wanted) {
+    const char *what = "transposed edges";
+    *out = (Csr){.rows = columns, .offset = ALLOC(int64_t, columns + 1, what)};
+    for (int64_t e = 0; e < csr_entries(in); e++)
+        out->offset[in->column[e] + 1] += wanted == NULL || wanted[in->column[e]];
     offsets_sum(out->offset, columns);
+    out->column = ALLOC(int32_t, csr_entries(out), what);
+    out->weight = in->weight != NULL ? ALLOC(float, csr_entries(out), what) : NULL;
     for (int64_t i = 0; i < in->rows; i++)
         for (int64_t e = in->offset[i]; e < in->offset[i + 1]; e++) {
+            if (wanted != NULL && !wanted[in->column[e]])
+                continue;
             int64_t at = out->offset[in->column[e]]++;
             out->column[at] = (int32_t)i;
             if (in->weight != NULL)
                 out->weight[at] = in->weight[e];
         }
     offsets_shift_back(out->offset, columns);
+}
+
+void csr_transpose(Csr *out, const Csr *in, int64_t columns) {
+    csr_transpose_some(out, in, columns, NULL);
 }
 
 bool csr_from_pairs(Csr *out, int64_t rows, int64_t count, const int32_t *row,

@@ -223,40 +223,12 @@ bool expand_cliques(Dataset *d, const StepInput *input, Error *err) {
 
 // --- star
 
-static void put_edge(Csr *out, int64_t *next, int64_t row, int64_t column, float weight) {
-    int64_t place = next[row]++;
-    out->column[place] = (int32_t)column;
-    if (out->weight != NULL)
-        out->weight[place] = weight;
-}
-
-// out->offset has a place more than the rows, so that offset[row + 1] is the next place of a row.
-static void fill_star(const Dataset *d, Csr *out) {
-    int64_t *next = out->offset + 1;
-    for (int64_t i = 0; i < d->nodes; i++)
-        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++) {
-            int64_t hub = d->nodes + d->target[e];
-            float weight = weight_of(d, d->target[e]);
-            if (pin_role(d, e) & PIN_SOURCE)
-                put_edge(out, next, i, hub, weight);
-            if (pin_role(d, e) & PIN_TARGET)
-                put_edge(out, next, hub, i, weight);
-        }
-}
-
-// Row r begins at offset[r + 1]: fill_star moves that to its end.
-static void begin_rows(const Dataset *d, Csr *out) {
-    int64_t rows = out->rows, sum = 0;
-    for (int64_t i = 0; i < d->nodes; i++)
-        for (int64_t e = d->offset[i]; e < d->offset[i + 1]; e++) {
-            out->offset[i + 1] += (pin_role(d, e) & PIN_SOURCE) != 0;
-            out->offset[d->nodes + d->target[e] + 1] += (pin_role(d, e) & PIN_TARGET) != 0;
-        }
-    for (int64_t r = 0; r < rows; r++) {
-        int64_t count = out->offset[r + 1];
-        out->offset[r + 1] = sum;
-        sum += count;
-    }
+// Both edges of a pin weigh what its hyperedge weighs.
+static void weigh_star(const Dataset *d, Csr *star) {
+    star->weight = ALLOC(float, csr_entries(star), "edges of a graph");
+    for (int64_t i = 0; i < star->rows; i++)
+        for (int64_t e = star->offset[i]; e < star->offset[i + 1]; e++)
+            star->weight[e] = weight_of(d, (i < d->nodes ? star->column[e] : i) - d->nodes);
 }
 
 // A copy of an array of rows, with zeros for the hyperedges.
@@ -283,17 +255,12 @@ static void append_rows(Dataset *d) {
 }
 
 bool expand_star(Dataset *d, const StepInput *input, Error *err) {
-    int64_t edges = 0;
-    Csr graph;
-    for (int64_t e = 0; e < d->edges; e++)
-        edges += pin_role(d, e) == PIN_BOTH ? 2 : 1;
     size_t features = memory_product((d->nodes + d->hyperedges) * d->features, sizeof *d->x);
-    if (!fits(d, edges, features, input, err) ||
-        !csr_try(&graph, d->nodes + d->hyperedges, edges, d->hyperedge_weight != NULL,
-                 "edges of a graph", err))
+    if (!fits(d, dataset_star_entries(d), features, input, err))
         return false;
-    begin_rows(d, &graph);
-    fill_star(d, &graph);
+    Csr graph = dataset_star(d, false, NULL);
+    if (d->hyperedge_weight != NULL)
+        weigh_star(d, &graph);
     append_rows(d);
     become_graph(d, &graph);
     return true;

@@ -214,3 +214,42 @@ void hypergraph_finish(Dataset *dataset) {
     drop_targetless(dataset);
     drop_defaults(dataset);
 }
+
+// ---- the star graph
+
+// Counts and then, at `next`, lists the columns of each row. A call with `column` NULL only counts.
+static void lead(const Dataset *d, bool by_target, const bool *wanted, int64_t *next,
+                 int32_t *column) {
+    int of_node = by_target ? PIN_TARGET : PIN_SOURCE, of_hyperedge = PIN_BOTH ^ of_node;
+    for (int64_t v = 0; v < d->nodes; v++)
+        for (int64_t e = d->offset[v]; e < d->offset[v + 1]; e++) {
+            int64_t h = d->nodes + d->target[e];
+            bool there = (pin_role(d, e) & of_node) != 0 && (wanted == NULL || wanted[v]);
+            bool back = (pin_role(d, e) & of_hyperedge) != 0 && (wanted == NULL || wanted[h]);
+            if (column != NULL && there)
+                column[next[v]] = (int32_t)h;
+            if (column != NULL && back)
+                column[next[h]] = (int32_t)v;
+            next[v] += there;
+            next[h] += back;
+        }
+}
+
+Csr dataset_star(const Dataset *d, bool by_target, const bool *wanted) {
+    int64_t rows = d->nodes + d->hyperedges;
+    Csr star = {.rows = rows, .offset = ALLOC(int64_t, rows + 1, "pins both ways")};
+    lead(d, by_target, wanted, star.offset + 1, NULL);
+    offsets_sum(star.offset, rows);
+    star.column = ALLOC(int32_t, csr_entries(&star), "pins both ways");
+    lead(d, by_target, wanted, star.offset, star.column);
+    offsets_shift_back(star.offset, rows);
+    return star;
+}
+
+// A pin that is source and target has two.
+int64_t dataset_star_entries(const Dataset *d) {
+    int64_t entries = 2 * d->edges;
+    for (int64_t e = 0; d->pin_role != NULL && e < d->edges; e++)
+        entries -= d->pin_role[e] != PIN_BOTH;
+    return entries;
+}

@@ -47,6 +47,8 @@ void offsets_shift_back(int64_t *offset, int64_t rows);
 // Allocates out's arrays, with `columns` rows. Takes time linear in the entries. Transposing twice
 // sorts the rows stably.
 void csr_transpose(Csr *out, const Csr *in, int64_t columns);
+// The same of some columns; the rows of `out` that are not wanted[columns] are empty.
+void csr_transpose_some(Csr *out, const Csr *in, int64_t columns, const bool *wanted);
 // Adds an entry (row[e], column[e]) with weight[e] (NULL: no weights) for every e < count; entries
 // of a row keep the order of the list. Rows are in [0, rows). EXIT_MEMORY as csr_try.
 bool csr_from_pairs(Csr *out, int64_t rows, int64_t count, const int32_t *row,
