@@ -1,5 +1,6 @@
 #include "small_graph.h"
 #include "support.h"
+#include "write_shards.h"
 
 // random_uniform32; the four numbers of a block are made once where they are asked for in turn.
 static double uniform(uint64_t seed, int draw, int64_t row, int64_t column) {
@@ -182,7 +183,7 @@ static void share(TestGraph *w, const TestGraphKind *k, uint64_t seed) {
         snprintf(folder, sizeof folder, "%s/fringe-world-XXXXXX", temporary ? temporary : "/tmp");
         assert(mkdtemp(folder) != NULL);
         strcat(folder, "/shards");
-        partition_write_shards(&w->dataset, part, parts, true, folder, &err);
+        test_write_shards(&w->dataset, part, parts, true, folder, &err);
     }
     CHECK(comm_agree(w->comm, &err), EXIT_BUG, "%s", err.text);
     comm_broadcast(w->comm, folder, sizeof folder, 0);

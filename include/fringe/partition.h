@@ -204,11 +204,6 @@ void partition_stops_when(bool (*is_asked)(void));
 bool partition_cut(int32_t *part, const Dataset *dataset, int parts, const Config *config,
                    Error *err, Warnings *warnings);
 
-// Writes the shards of all parts, the manifest (partition.json, ranks.jsonl, messages.safetensors)
-// and <name>.part.K (of hyperedges <name>.hpart.K) under `folder`; durable. Local (rank 0). part:
-// [n + m].
-bool partition_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
-                            const char *folder, Error *err);
 // Writes only NAME.part.K (set NODES) or NAME.hpart.K (HYPEREDGES) into the folder. Local.
 bool partition_write_part_file(const char *folder, const char *name, int set, const int32_t *part,
                                int64_t rows, int parts, Error *err);

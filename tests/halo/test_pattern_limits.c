@@ -2,6 +2,7 @@
 // If this failed, ranks that do not mean the same rows would not hear of it, or a Pattern would
 // take more memory or more ranges than it was said to.
 #include "patterns.h"
+#include "write_shards.h"
 
 static int64_t stale_lists_found;
 
@@ -87,7 +88,7 @@ TEST(test_too_many_ranges_keep_the_longest) {
     }
     const char *folder = test_path("ranges");
     if (test_comm.rank == 0)
-        assert_ok(partition_write_shards(&d, part, test_comm.size, true, folder, &err));
+        assert_ok(test_write_shards(&d, part, test_comm.size, true, folder, &err));
     comm_barrier(&test_comm);
     Shard shard;
     assert_ok(shard_open(&shard, folder, test_comm.rank, &err));

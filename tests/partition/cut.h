@@ -3,6 +3,7 @@
 #define FRINGE_TESTS_PARTITION_CUT_H
 
 #include "hypergraphs.h"
+#include "write_shards.h"
 
 typedef struct Cut { // a graph, its parts, and all shards read back from disk
     Dataset dataset;
@@ -24,7 +25,7 @@ static inline void cut_open(Cut *cut, Dataset dataset, int parts, const int32_t 
                                                 graph_uniform(77, v, 0));
     snprintf(name, sizeof name, "shards-%d", calls++);
     snprintf(cut->folder, sizeof cut->folder, "%s", test_path(name));
-    assert_ok(partition_write_shards(&cut->dataset, cut->part, parts, reorder, cut->folder, &err));
+    assert_ok(test_write_shards(&cut->dataset, cut->part, parts, reorder, cut->folder, &err));
     for (int p = 0; p < parts; p++)
         assert_ok(shard_open(&cut->shard[p], cut->folder, p, &err));
 }

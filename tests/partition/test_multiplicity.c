@@ -3,6 +3,7 @@
 // report would count them wrongly.
 #include "cut.h"
 #include "method.h"
+#include "write_shards.h"
 
 // Of rows that any other part reads: how many do, in the mean; by definition.
 static double counted(const Dataset *d, const int32_t *part, int parts) {
@@ -23,7 +24,7 @@ static double counted(const Dataset *d, const int32_t *part, int parts) {
 static double reported(const Dataset *d, const int32_t *part, int parts) {
     const char *folder = test_path("multiplicity");
     CLEARED(json_writer_clear) JsonWriter writer = {0};
-    assert_ok(partition_write_shards(d, part, parts, true, folder, &err));
+    assert_ok(test_write_shards(d, part, parts, true, folder, &err));
     json_writer_init(&writer, false);
     json_begin_object(&writer, NULL);
     assert_ok(partition_put_report(&writer, folder, NULL, &err));

@@ -2,6 +2,7 @@
 // If this fails, what a rank reads, or what rank 0 needs to cut, grows with the square of the
 // parts: many ranks wait for one file, or never start.
 #include "graphs.h"
+#include "write_shards.h"
 
 enum { GRAPH_NODES = 4000, PARTS = 1000, DEGREE = 8 };
 
@@ -49,7 +50,7 @@ TEST(test_nothing_grows_with_the_square_of_the_parts) {
     for (int32_t v = 0; v < GRAPH_NODES; v++)
         part[v] = v / (GRAPH_NODES / PARTS);
     size_t before = memory_in_use();
-    assert_ok(partition_write_shards(&d, part, PARTS, true, folder, &err));
+    assert_ok(test_write_shards(&d, part, PARTS, true, folder, &err));
     // a file is hashed with 1 MiB; edges the other way, order of rows, figures take some 600 KB;
     // two full matrices of messages would take 16 MB
     assert_true(memory_peak() - before < (size_t)3 << 20);

@@ -5,6 +5,7 @@
 #include "fringe/trainer.h"
 #include "small_graph.h"
 #include "support.h"
+#include "write_shards.h"
 
 static const PlanMachine machine = {.ranks_per_host = 4,
                                     .cores = 2,
@@ -31,8 +32,7 @@ static const char *write_shards(const TestGraph *graph) {
         for (int64_t i = 0; i < rows; i++)
             part[i] = (int32_t)(i * i / 3 % test_comm.size);
         file_remove(folder, &(Error){0});
-        assert_ok(
-            partition_write_shards(&graph->dataset, part, test_comm.size, true, folder, &err));
+        assert_ok(test_write_shards(&graph->dataset, part, test_comm.size, true, folder, &err));
     }
     comm_barrier(&test_comm);
     return folder;

@@ -3,6 +3,7 @@
 // add up other work and other messages than an epoch has.
 #include "fringe/plan.h"
 #include "support.h"
+#include "write_shards.h"
 
 enum { PATH_NODES = 64, FEATURES = 6, HIDDEN = 16, CLASSES = 4 };
 
@@ -48,7 +49,7 @@ static void open_cut_path(PlanCut *cut, int parts, bool in_turn) {
     for (int i = 0; i < PATH_NODES; i++)
         part[i] = in_turn ? i % parts : i * parts / PATH_NODES;
     file_remove(folder, &(Error){0});
-    assert_ok(partition_write_shards(&dataset, part, parts, false, folder, &err));
+    assert_ok(test_write_shards(&dataset, part, parts, false, folder, &err));
     dataset_clear(&dataset);
     assert_ok(plan_cut_open(cut, folder, parts, &err));
 }
