@@ -29,6 +29,13 @@ char *path_folder(char *out, size_t size, const char *path) {
     return out;
 }
 
+char *path_plain(char *out, size_t size, const char *path) {
+    snprintf(out, size, "%s", path);
+    for (size_t length = strlen(out); length > 1 && out[length - 1] == '/';)
+        out[--length] = 0;
+    return out;
+}
+
 const char *path_name(const char *path) {
     const char *slash = strrchr(path, '/');
     return slash == NULL ? path : slash + 1;

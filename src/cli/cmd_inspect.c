@@ -113,11 +113,10 @@ static bool put(const Inspected *kind, const char *path, Error *err) {
 
 // The path as it is, or the dataset of that name beside FRINGE_DATA, without slashes at its end.
 static void find(const Config *config, const char *argument, char path[PATH_BYTES]) {
-    config_resolve(config, argument, path, PATH_BYTES);
-    if (file_exists(argument) || !file_exists(path))
-        snprintf(path, PATH_BYTES, "%s", argument);
-    for (size_t length = strlen(path); length > 1 && path[length - 1] == '/';)
-        path[--length] = 0;
+    char resolved[PATH_BYTES];
+    config_resolve(config, argument, resolved, sizeof resolved);
+    bool as_it_is = file_exists(argument) || !file_exists(resolved);
+    path_plain(path, PATH_BYTES, as_it_is ? argument : resolved);
 }
 
 ExitCode cmd_inspect(const Options *options, Error *err) {

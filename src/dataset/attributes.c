@@ -208,16 +208,6 @@ static bool take_numbers(Dataset *dataset, Npy *npy, int64_t columns, Error *err
     return true;
 }
 
-static void forget_labels(Dataset *dataset) {
-    dataset_free_arrays(dataset, dataset->label);
-    dataset_free_arrays(dataset, dataset->labels);
-    dataset_free_arrays(dataset, dataset->numbers);
-    dataset->label = NULL;
-    dataset->labels = NULL;
-    dataset->numbers = NULL;
-    dataset->multilabel = dataset->numeric = false;
-}
-
 bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
     bool numbers;
     int64_t columns = npy->rank == 2 ? npy->shape[1] : 1;
@@ -230,7 +220,7 @@ bool labels_from_npy(Dataset *dataset, Npy *npy, int64_t rows, Error *err) {
         return labels_from_text(dataset, npy, err);
     if (!are_numbers(dataset, npy, &numbers, err))
         return false;
-    forget_labels(dataset);
+    labels_drop(dataset);
     return numbers ? take_numbers(dataset, npy, columns, err)
                    : take_whole(dataset, npy, columns, err);
 }

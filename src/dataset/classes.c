@@ -82,9 +82,18 @@ static bool too_many(const ClassWords *words, int64_t classes, int64_t labelled,
                       (long long)classes, (long long)labelled);
 }
 
+void labels_drop(Dataset *dataset) {
+    dataset_free_arrays(dataset, dataset->label);
+    dataset_free_arrays(dataset, dataset->labels);
+    dataset_free_arrays(dataset, dataset->numbers);
+    dataset->label = NULL;
+    dataset->labels = NULL;
+    dataset->numbers = NULL;
+    dataset->multilabel = dataset->numeric = false;
+}
+
 static bool alloc_labels(Dataset *d, const ClassWords *words, int64_t classes, Error *err) {
-    dataset_free_arrays(d, d->label);
-    dataset_free_arrays(d, d->labels);
+    labels_drop(d);
     d->label = words->several ? NULL : TRY(int32_t, words->count, "labels", err);
     d->labels = words->several ? TRY(uint8_t, words->count * classes, "labels", err) : NULL;
     d->multilabel = words->several;
@@ -160,10 +169,7 @@ bool classes_take(Dataset *d, const ClassWords *words, Error *err) {
         memory_free(label);
         return take_words(d, words, err);
     }
-    dataset_free_arrays(d, d->label);
-    dataset_free_arrays(d, d->labels);
-    d->labels = NULL;
+    labels_drop(d);
     d->label = label;
-    d->multilabel = false;
     return d->classes == 0 || !too_many(words, count_classes(d, label), words->count, err);
 }

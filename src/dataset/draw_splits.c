@@ -57,12 +57,8 @@ static bool order_nodes(Draw *draw, int64_t seed, Error *err) {
 // ---- shares, in exact decimals
 
 enum { DIGITS = 9 };
-typedef struct Share {
-    int64_t times; // of 10^-DIGITS
-} Share;
-
-// "0.6" of a text that ends at a comma or its end. False: it is no share.
-static bool read_share(Share *share, const char **at) {
+// "0.6" of a text that ends at a comma or its end, in units of 10^-DIGITS. False: it is no share.
+static bool read_share(int64_t *share, const char **at) {
     int64_t value = 0, unit = 1000000000;
     const char *c = *at;
     for (; *c >= '0' && *c <= '9' && value <= unit; c++)
@@ -75,7 +71,7 @@ static bool read_share(Share *share, const char **at) {
                 return false;
         }
     bool any = c > *at && !(c == *at + 1 && c[-1] == '.');
-    *share = (Share){value};
+    *share = value;
     *at = c;
     return any && value <= 1000000000;
 }
@@ -92,21 +88,21 @@ static void put(Draw *draw, int64_t begin, int64_t end, uint8_t split) {
 }
 
 static bool draw_shares(Draw *draw, const char *text, const char *whole, Error *err) {
-    Share train, val = {0};
+    int64_t train, val = 0;
     const char *at = text;
     bool ok = read_share(&train, &at);
     if (ok && *at == ',') {
         at++;
         ok = read_share(&val, &at);
     }
-    if (!ok || *at != '\0' || train.times <= 0 || train.times + val.times > 1000000000)
+    if (!ok || *at != '\0' || train <= 0 || train + val > 1000000000)
         return error_set(
             err, EXIT_CONFIG,
             "data.splits: '%s' needs the shares of training and validation, above 0 and "
             "together at most 1, with at most 9 decimals: random:0.6,0.2",
             SHOWN(whole));
-    int64_t first = part_of(train.times, draw->count);
-    int64_t second = part_of(train.times + val.times, draw->count);
+    int64_t first = part_of(train, draw->count);
+    int64_t second = part_of(train + val, draw->count);
     put(draw, 0, first, SPLIT_TRAIN);
     put(draw, first, second, SPLIT_VAL);
     put(draw, second, draw->count, SPLIT_TEST);

@@ -67,34 +67,25 @@ static bool write_arrays(const Dataset *d, const char *path, Error *err) {
     return tensors_write(path, there, count, NULL, true, err);
 }
 
-// Moves `made` to `folder`, in the place of a dataset that is there. Other contents are refused.
-static bool take_place(const char *made, const char *folder, Error *err) {
-    if (file_exists(folder) && !file_exists(DIRECTORY_FILE(folder, manifest_name)))
+bool directory_may_replace(const char *folder, Error *err) {
+    if (!file_exists(DIRECTORY_FILE(folder, manifest_name)))
         return error_set(err, EXIT_CANNOT_WRITE,
                          "%s exists and is not a dataset; remove it or choose another folder",
                          folder);
-    return folder_holds_only(folder, "dataset.json dataset.safetensors", err) &&
-           folder_replace(made, folder, err);
+    return folder_holds_only(folder, "dataset.json dataset.safetensors", err);
+}
+
+static bool fill(const void *dataset, const char *made, Error *err) {
+    return write_arrays(dataset, PATH_IN(made, arrays_name), err) &&
+           write_manifest(dataset, PATH_IN(made, manifest_name), err);
 }
 
 bool dataset_write(const Dataset *dataset, const char *folder, Error *err) {
-    char plain[CONFIG_TEXT], made[PATH_BYTES], path[PATH_BYTES];
-    snprintf(plain, sizeof plain, "%s", folder);
-    for (size_t length = strlen(plain); length > 1 && plain[length - 1] == '/';)
-        plain[--length] = '\0';
-    const char *above = FOLDER_OF(plain);
+    char plain[PATH_BYTES];
+    const char *above = FOLDER_OF(path_plain(plain, sizeof plain, folder));
     file_sweep(above); // files left by ended processes
-    if (!file_make_folder(above, err) || !file_temporary(made, sizeof made, plain, err))
-        return false;
-    path_join(path, sizeof path, made, arrays_name);
-    bool ok = file_make_folder(made, err) && write_arrays(dataset, path, err);
-    path_join(path, sizeof path, made, manifest_name);
-    ok = ok && write_manifest(dataset, path, err) && take_place(made, plain, err);
-    if (!ok) {
-        Error ignored = {0};
-        file_remove(made, &ignored);
-    }
-    return ok;
+    return file_make_folder(above, err) &&
+           folder_write(plain, fill, dataset, directory_may_replace, err);
 }
 
 // --- opening
@@ -320,13 +311,6 @@ bool dataset_map(Dataset *dataset, const char *folder, Error *err) {
         return true;
     dataset_clear(dataset);
     return false;
-}
-
-bool directory_agrees(const char *folder, Error *err) {
-    Dataset dataset = {0};
-    bool ok = open_unchecked(&dataset, folder, err);
-    dataset_clear(&dataset);
-    return ok;
 }
 
 static bool read_directory(Dataset *dataset, const Request *request, Error *err) {

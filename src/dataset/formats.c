@@ -64,12 +64,8 @@ bool dataset_is_foreign(const char *path) {
 // --- loading
 
 void dataset_name_of(char out[DATASET_NAME], const char *path) {
-    char copy[PATH_BYTES];
-    snprintf(copy, sizeof copy, "%s", path);
-    size_t length = strlen(copy);
-    while (length > 1 && copy[length - 1] == '/')
-        copy[--length] = '\0';
-    const char *name = path_name(copy);
+    char plain[PATH_BYTES];
+    const char *name = path_name(path_plain(plain, sizeof plain, path));
     size_t keep = strcspn(name, ".");
     if (keep == 0)
         keep = strlen(name);

@@ -98,20 +98,6 @@ static bool flag_of(const Json *object, const char *key) {
     return value != NULL && json_bool(value);
 }
 
-static Dataset sizes_of(const Json *manifest) {
-    const char *name = json_get_text(manifest, "name");
-    Dataset sizes = {.nodes = count_of(manifest, "nodes"),
-                     .hyperedges = count_of(manifest, "hyperedges"),
-                     .edges = count_of(manifest, "edges"),
-                     .features = count_of(manifest, "features"),
-                     .classes = count_of(manifest, "classes"),
-                     .multilabel = flag_of(manifest, "multilabel"),
-                     .numeric = flag_of(manifest, "numeric")};
-    snprintf(sizes.name, sizeof sizes.name, "%s", name[0] != 0 ? name : "?");
-    snprintf(sizes.origin, sizeof sizes.origin, "%s", json_get_text(manifest, "origin"));
-    return sizes;
-}
-
 static Statistics statistics_of(const Json *object, const Dataset *sizes) {
     bool hypergraph = sizes->hyperedges > 0;
     return (Statistics){.degree_min = count_of(object, "degree_min"),
@@ -136,9 +122,14 @@ static Statistics statistics_of(const Json *object, const Dataset *sizes) {
                         .node_weights = flag_of(object, "node_weights")};
 }
 
-static void print_manifest(const Sink *out, const Json *manifest) {
+// Features are not counted: that would read all of them.
+static void print_manifest(const Sink *out, const Json *manifest, const Dataset *dataset) {
     const Json *figures = json_get_of(manifest, "statistics", JSON_OBJECT);
-    Dataset sizes = sizes_of(manifest);
+    Dataset sizes = *dataset;
+    sizes.x = NULL;
+    sizes.sparse = (Csr){0};
+    if (sizes.name[0] == '\0')
+        snprintf(sizes.name, sizeof sizes.name, "?");
     print_sizes(out, "fringe", &sizes);
     if (figures != NULL) {
         Statistics statistics = statistics_of(figures, &sizes);
@@ -159,23 +150,27 @@ static void print_arrays(const Sink *out, const Tensors *map) {
     }
 }
 
-bool directory_inspect(const Sink *out, const char *path, Error *err) {
-    Tensors map;
-    if (!directory_agrees(path, err))
-        return false;
+// The manifest of a directory whose arrays are as it says, which *dataset maps then; json_free and
+// dataset_clear them. NULL with an error.
+static Json *open_directory(Dataset *dataset, const char *path, Error *err) {
+    if (!dataset_map(dataset, path, err))
+        return NULL;
     Json *manifest = json_read(DIRECTORY_FILE(path, "dataset.json"), err);
     if (manifest == NULL)
+        dataset_clear(dataset);
+    return manifest;
+}
+
+bool directory_inspect(const Sink *out, const char *path, Error *err) {
+    Dataset dataset;
+    Json *manifest = open_directory(&dataset, path, err);
+    if (manifest == NULL)
         return false;
-    bool ok = (json_type(manifest) == JSON_OBJECT ||
-               error_set(err, EXIT_DATA, "%s: dataset.json is not a JSON object", path)) &&
-              tensors_open(&map, DIRECTORY_FILE(path, "dataset.safetensors"), err);
-    if (ok) {
-        print_manifest(out, manifest);
-        print_arrays(out, &map);
-        tensors_close(&map);
-    }
+    print_manifest(out, manifest, &dataset);
+    print_arrays(out, &dataset.map);
     json_free(manifest);
-    return ok;
+    dataset_clear(&dataset);
+    return true;
 }
 
 bool dataset_inspect(const Sink *out, const char *path, Error *err) {
@@ -193,13 +188,14 @@ bool dataset_inspect(const Sink *out, const char *path, Error *err) {
 // --- JSON
 
 static bool put_directory(JsonWriter *writer, const char *path, Error *err) {
-    const char *file = DIRECTORY_FILE(path, "dataset.json");
-    Json *manifest = directory_agrees(path, err) ? json_read(file, err) : NULL;
+    Dataset dataset;
+    Json *manifest = open_directory(&dataset, path, err);
     if (manifest == NULL)
         return false;
     for (const Json *at = json_first(manifest); at != NULL; at = json_next(at))
         json_put_value(writer, json_key(at), at);
     json_free(manifest);
+    dataset_clear(&dataset);
     return true;
 }
 

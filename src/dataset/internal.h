@@ -126,6 +126,8 @@ size_t text_head(const char *path, char *head, size_t size);
 // True if it ends in one of the words, or in one of them and ".gz": ".csv .tsv".
 bool text_ends(const char *path, const char *endings);
 void text_clear(Text *text);
+// Makes room for at least `wanted` bytes: exactly that at first, then half as much again.
+bool text_grow(Text *text, size_t *room, size_t wanted, Error *err);
 int64_t text_lines(const Text *text);
 int64_t text_newlines(const char *data, size_t bytes);
 typedef struct Scan { // a position in a text
@@ -297,9 +299,11 @@ void *dataset_writable(Dataset *dataset, void *array, size_t bytes, const char *
 // False with EXIT_CANNOT_WRITE if the folder, if there is one, holds anything but `known`: paths in
 // it, between blanks. It would be deleted with the folder.
 bool folder_holds_only(const char *folder, const char *known, Error *err);
-// Moves `made` to `folder`. A folder that is there is exchanged with it atomically, or else moved
-// to a temporary name first, and removed last.
-bool folder_replace(const char *made, const char *folder, Error *err);
+// Has a folder filled under a temporary name and moves it to `folder`, in the place of one that is
+// there if that may be replaced. Nothing is left of a failure.
+typedef bool FillFolder(const void *context, const char *made, Error *err);
+bool folder_write(const char *folder, FillFolder *fill, const void *context,
+                  bool (*may_replace)(const char *folder, Error *err), Error *err);
 
 // ---- format_fringe.c
 // The path of a file in a dataset directory; `path` is the folder or its dataset.json.
@@ -369,6 +373,6 @@ void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, siz
 // From manifest and array header.
 bool directory_inspect(const Sink *out, const char *path, Error *err);
 // ---- format_fringe.c
-bool directory_agrees(const char *folder, Error *err); // the manifest with the array header
+bool directory_may_replace(const char *folder, Error *err); // it holds a dataset and nothing else
 
 #endif

@@ -103,9 +103,7 @@ static bool take_labels(const Join *join, Dataset *rows, Error *err) {
     float *numbers = of_nodes(join, rows->numbers, columns * sizeof *numbers, 255, err);
     if (label == NULL && labels == NULL && numbers == NULL)
         return false;
-    dataset_free_arrays(d, d->label);
-    dataset_free_arrays(d, d->labels);
-    dataset_free_arrays(d, d->numbers);
+    labels_drop(d);
     d->label = label;
     d->labels = labels;
     d->numbers = numbers;

@@ -15,15 +15,11 @@ static bool holds_tables(const char *folder) {
 
 // The folder that holds raw/ and split/.
 static void root_of(const char *raw, char root[PATH_BYTES]) {
-    char copy[PATH_BYTES];
-    snprintf(copy, sizeof copy, "%s", raw);
-    size_t length = strlen(copy);
-    while (length > 1 && copy[length - 1] == '/')
-        copy[--length] = '\0';
-    if (strcmp(path_name(copy), "raw") == 0)
-        path_folder(root, PATH_BYTES, copy);
+    char plain[PATH_BYTES];
+    if (strcmp(path_name(path_plain(plain, sizeof plain, raw)), "raw") == 0)
+        path_folder(root, PATH_BYTES, plain);
     else
-        snprintf(root, PATH_BYTES, "%s", copy);
+        snprintf(root, PATH_BYTES, "%s", plain);
 }
 
 bool ogb_is(const char *path) {

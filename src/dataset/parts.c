@@ -80,24 +80,15 @@ bool parts_are(const char *path) {
 
 // ---- one text
 
-typedef struct Joined { // grows by half
+typedef struct Joined {
     Text text;
     size_t room;
 } Joined;
 
 static bool append(Joined *all, const char *at, size_t bytes, Error *err) {
     bool newline = bytes > 0 && at[bytes - 1] != '\n';
-    size_t wanted = all->text.bytes + bytes + newline + 1;
-    if (wanted > all->room) {
-        size_t room = wanted + all->text.bytes / 2;
-        char *data = memory_try(room, "the text of a file", err);
-        if (data == NULL)
-            return false;
-        memcpy(data, all->text.data != NULL ? all->text.data : "", all->text.bytes);
-        memory_free(all->text.data);
-        all->text.data = data;
-        all->room = room;
-    }
+    if (!text_grow(&all->text, &all->room, all->text.bytes + bytes + newline + 1, err))
+        return false;
     memcpy(all->text.data + all->text.bytes, at, bytes);
     all->text.bytes += bytes;
     if (newline)

@@ -31,8 +31,7 @@ size_t text_head(const char *path, char *head, size_t size) {
     return (size_t)got;
 }
 
-// Makes room for at least `wanted` bytes: exactly that at first, then half as much again.
-static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
+bool text_grow(Text *text, size_t *room, size_t wanted, Error *err) {
     if (wanted <= *room)
         return true;
     size_t larger = *room == 0 ? wanted : wanted + wanted / 2;
@@ -52,7 +51,7 @@ static bool grow(Text *text, size_t *room, size_t wanted, Error *err) {
 static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
     size_t room = 0;
     for (;;) {
-        if (!grow(text, &room, text->bytes == 0 ? guess + 2 : text->bytes + 2, err))
+        if (!text_grow(text, &room, text->bytes == 0 ? guess + 2 : text->bytes + 2, err))
             return false;
         size_t left = room - text->bytes - 1; // at least one, and the 0 at the end
         int got = gzread(file, text->data + text->bytes, left < 1 << 30 ? (unsigned)left : 1 << 30);

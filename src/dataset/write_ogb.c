@@ -221,25 +221,13 @@ static bool flush_folders(const char *made, bool splits, Error *err) {
     return err->code == 0;
 }
 
-static bool fill_folder(const Dataset *d, const char *made, Error *err) {
+static bool fill_folder(const void *dataset, const char *made, Error *err) {
+    const Dataset *d = dataset;
     bool splits = has_splits(d);
     return make_folders(made, splits, err) && write_raw(d, made, err) &&
            (!splits || write_splits(d, made, err)) && write_meta(d, made, err) &&
            write_text(made, "mapping/README.md", readme, err) &&
            write_text(made, "RELEASE_v1.txt", "", err) && flush_folders(made, splits, err);
-}
-
-static bool write_folder(const Writing *writing, Error *err) {
-    char made[PATH_BYTES];
-    bool ok = file_temporary(made, sizeof made, writing->path, err) &&
-              file_make_folder(made, err) && fill_folder(writing->dataset, made, err) &&
-              folder_holds_only(writing->path, entries, err) &&
-              folder_replace(made, writing->path, err);
-    if (!ok) {
-        Error ignored = {0};
-        file_remove(made, &ignored);
-    }
-    return ok;
 }
 
 // A set that was downloaded has no meta_dict.json.
@@ -250,6 +238,10 @@ static bool may_replace(const char *path, Error *err) {
                          "choose another one",
                          path);
     return folder_holds_only(path, entries, err);
+}
+
+static bool write_folder(const Writing *writing, Error *err) {
+    return folder_write(writing->path, fill_folder, writing->dataset, may_replace, err);
 }
 
 // ---- what it cannot hold

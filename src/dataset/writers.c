@@ -13,16 +13,8 @@ static bool write_fringe(const Writing *writing, Error *err) {
     return dataset_write(writing->dataset, writing->path, err);
 }
 
-static bool may_replace_fringe(const char *path, Error *err) {
-    if (!file_exists(DIRECTORY_FILE(path, "dataset.json")))
-        return error_set(err, EXIT_CANNOT_WRITE,
-                         "%s exists and is not a dataset; remove it or choose another folder",
-                         path);
-    return folder_holds_only(path, "dataset.json dataset.safetensors", err);
-}
-
 static const FormatWriter writer_fringe = {
-    .name = "fringe", .write = write_fringe, .may_replace = may_replace_fringe};
+    .name = "fringe", .write = write_fringe, .may_replace = directory_may_replace};
 
 // ---- the family
 
@@ -59,12 +51,6 @@ static const FormatWriter *writer_of(const Conversion *conversion, Error *err) {
 }
 
 // ---- checks before anything is read
-
-static void plain_path(char out[PATH_BYTES], const char *path) {
-    snprintf(out, PATH_BYTES, "%s", path);
-    for (size_t length = strlen(out); length > 1 && out[length - 1] == '/';)
-        out[--length] = '\0';
-}
 
 static bool place_is_free(const FormatWriter *writer, const char *path, bool replace, Error *err) {
     bool folder = file_is_folder(path);
@@ -141,7 +127,7 @@ bool dataset_conversion_fits(const Conversion *conversion, const Config *config,
     const FormatWriter *writer = writer_of(conversion, err);
     if (writer == NULL)
         return false;
-    plain_path(path, conversion->path);
+    path_plain(path, sizeof path, conversion->path);
     Target target = {realpath(path, NULL), err};
     bool apart = target.path == NULL || sources_are_apart(&target, config);
     free(target.path);
@@ -204,7 +190,7 @@ bool dataset_convert(const Dataset *dataset, const Conversion *conversion, Warni
                          "the format %s is written from dense features; leave data.features_as at "
                          "dense (which writes an .npz of sparse features, too)",
                          writer->name);
-    plain_path(path, conversion->path);
+    path_plain(path, sizeof path, conversion->path);
     file_sweep(FOLDER_OF(path)); // files left by ended processes
     Writing writing = {dataset, conversion, path, remarks};
     if (writer->fits != NULL && !writer->fits(&writing, err))

@@ -21,10 +21,7 @@ int runfolder_number(const char *name, int *base) {
 
 // The path to which a number is added: "." and "runs/x/" have no name at their end.
 static void plain(char out[CONFIG_TEXT], const char *path) {
-    size_t length = strlen(path);
-    while (length > 1 && path[length - 1] == '/')
-        length--;
-    snprintf(out, CONFIG_TEXT, "%.*s", (int)length, path);
+    path_plain(out, CONFIG_TEXT, path);
     const char *name = path_name(out);
     char *real = strcmp(name, ".") == 0 || strcmp(name, "..") == 0 ? realpath(out, NULL) : NULL;
     if (real != NULL)

@@ -73,7 +73,8 @@ char *path_folder(char *out, size_t size, const char *path); // "a/b" -> "a", "b
 // The same as expressions; the text lives as long as the block that they stand in.
 #define PATH_IN(folder, name) path_join((char[PATH_BYTES]){0}, PATH_BYTES, (folder), (name))
 #define FOLDER_OF(path) path_folder((char[PATH_BYTES]){0}, PATH_BYTES, (path))
-const char *path_name(const char *path); // "a/b" -> "b"
+char *path_plain(char *out, size_t size, const char *path); // without slashes at its end
+const char *path_name(const char *path);                    // "a/b" -> "b"
 // True if it ends in one of the words, in any case of letters: ".npz .npy".
 bool path_ends(const char *path, const char *endings);
 // The folder of the running program, without links; "" if it is unknown.
