@@ -35,73 +35,43 @@ static ShardRelation relation_of(const PartEdges *edges, const ShardRelation *sh
                            .remote_gid = edges->remote_gid};
 }
 
-// The arrays of a set of rows of one part, and those that only nodes have; a shard points to them.
-typedef struct SetRows {
-    int64_t *gid;
-    double *degree_in, *degree_out;
-    float *weight;
-} SetRows;
-typedef struct PartRows {
-    SetRows set[SHARD_SETS];
-    int32_t *label;
-    uint8_t *labels, *split;
-    float *numbers;
-    Csr sparse;
-} PartRows;
-
-static void set_rows_init(SetRows *rows, RowSet *set, const ShardMaker *maker, int s, int p) {
-    const Dataset *dataset = maker->dataset;
-    const PartOrder *order = maker->order;
-    const int32_t *vertex = order_rows(order, s, p);
-    const float *weight = s == HYPEREDGES ? dataset->hyperedge_weight : NULL;
-    int64_t own = order_own(order, s, p);
-    *rows = (SetRows){.gid = ALLOC(int64_t, own, "rows of a part"),
-                      .degree_in = degrees(dataset, &maker->graph->in, vertex, own),
-                      .degree_out = degrees(dataset, &maker->graph->out, vertex, own),
-                      .weight = weight != NULL ? ALLOC(float, own, "rows of a part") : NULL};
-    for (int64_t i = 0; i < own; i++) {
-        rows->gid[i] = vertex[i] - order_first(order, s);
-        if (weight != NULL)
-            rows->weight[i] = weight[rows->gid[i]];
-    }
-    set->own = own;
-    set->central = order->central[order_list(order, s, p)];
-    set->reach = order->reach + (int64_t)order_list(order, s, p) * (SHARD_HOPS + 1);
-    set->gid = rows->gid;
-    set->degree_in = rows->degree_in;
-    set->degree_out = rows->degree_out;
-    set->weight = rows->weight;
+// The rows of a part of an array of all nodes, or of all hyperedges; NULL: there is no such array.
+static void *own_rows(const void *all, const RowSet *set, size_t bytes) {
+    char *own =
+        all != NULL ? memory_alloc(memory_product(set->own, bytes), "rows of a part") : NULL;
+    for (int64_t i = 0; own != NULL && i < set->own; i++)
+        memcpy(own + (size_t)i * bytes, (const char *)all + (size_t)set->gid[i] * bytes, bytes);
+    return own;
 }
 
-static void labels_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
+static void set_rows_init(RowSet *set, const ShardMaker *maker, int s, int p) {
+    const PartOrder *order = maker->order;
+    const int32_t *vertex = order_rows(order, s, p);
+    int64_t own = order_own(order, s, p), *gid = ALLOC(int64_t, own, "rows of a part");
+    int list = order_list(order, s, p);
+    for (int64_t i = 0; i < own; i++)
+        gid[i] = vertex[i] - order_first(order, s);
+    set->own = own;
+    set->central = order->central[list];
+    set->reach = order->reach + (int64_t)list * (SHARD_HOPS + 1);
+    set->gid = gid;
+    set->degree_in = degrees(maker->dataset, &maker->graph->in, vertex, own);
+    set->degree_out = degrees(maker->dataset, &maker->graph->out, vertex, own);
+    if (s == HYPEREDGES)
+        set->weight = own_rows(maker->dataset->hyperedge_weight, set, sizeof *set->weight);
+}
+
+static void labels_init(Shard *shard, const Dataset *dataset) {
     const RowSet *nodes = &shard->set[NODES];
-    int64_t own = nodes->own, classes = dataset->classes;
-    rows->split = ALLOC(uint8_t, own, "rows of a part");
-    if (dataset->label != NULL)
-        rows->label = ALLOC(int32_t, own, "labels of a part");
-    if (dataset->labels != NULL)
-        rows->labels = ALLOC(uint8_t, own * classes, "labels of a part");
-    if (dataset->numbers != NULL)
-        rows->numbers = ALLOC(float, own *classes, "labels of a part");
-    for (int64_t i = 0; i < own; i++) {
-        int64_t v = nodes->gid[i];
-        rows->split[i] = dataset->split[v];
-        if (rows->label != NULL)
-            rows->label[i] = dataset->label[v];
-        if (rows->labels != NULL)
-            memcpy(rows->labels + i * classes, dataset->labels + v * classes, (size_t)classes);
-        if (rows->numbers != NULL)
-            memcpy(rows->numbers + i * classes, dataset->numbers + v * classes,
-                   (size_t)classes * sizeof *rows->numbers);
-    }
-    shard->label = rows->label;
-    shard->labels = rows->labels;
-    shard->numbers = rows->numbers;
-    shard->split = rows->split;
+    size_t classes = (size_t)dataset->classes;
+    shard->label = own_rows(dataset->label, nodes, sizeof *dataset->label);
+    shard->labels = own_rows(dataset->labels, nodes, classes);
+    shard->numbers = own_rows(dataset->numbers, nodes, classes * sizeof *dataset->numbers);
+    shard->split = own_rows(dataset->split, nodes, 1);
 }
 
 // The own rows of sparse features: as the part has them.
-static void sparse_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
+static void sparse_init(Shard *shard, const Dataset *dataset) {
     const RowSet *nodes = &shard->set[NODES];
     const Csr *from = &dataset->sparse;
     if (from->offset == NULL)
@@ -109,31 +79,33 @@ static void sparse_init(PartRows *rows, Shard *shard, const Dataset *dataset) {
     int64_t entries = 0, at = 0;
     for (int64_t i = 0; i < nodes->own; i++)
         entries += from->offset[nodes->gid[i] + 1] - from->offset[nodes->gid[i]];
-    csr_alloc(&rows->sparse, nodes->own, entries, true, "sparse features of a part");
+    csr_alloc(&shard->sparse, nodes->own, entries, true, "sparse features of a part");
     for (int64_t i = 0; i < nodes->own; i++) {
         int64_t first = from->offset[nodes->gid[i]];
         int64_t count = from->offset[nodes->gid[i] + 1] - first;
-        memcpy(rows->sparse.column + at, from->column + first, (size_t)count * sizeof(int32_t));
-        memcpy(rows->sparse.weight + at, from->weight + first, (size_t)count * sizeof(float));
-        rows->sparse.offset[i + 1] = at += count;
+        memcpy(shard->sparse.column + at, from->column + first, (size_t)count * sizeof(int32_t));
+        memcpy(shard->sparse.weight + at, from->weight + first, (size_t)count * sizeof(float));
+        shard->sparse.offset[i + 1] = at += count;
     }
     shard->is_sparse = true;
-    shard->sparse = rows->sparse;
     shard->feature_entries = entries;
 }
 
-static void part_rows_clear(PartRows *rows) {
+static void give_back(const void *array) { memory_free((void *)(uintptr_t)array); }
+
+// The arrays that were made here; a shard that is read has them in its mapping.
+static void rows_clear(Shard *shard) {
     for (int s = 0; s < SHARD_SETS; s++) {
-        memory_free(rows->set[s].gid);
-        memory_free(rows->set[s].degree_in);
-        memory_free(rows->set[s].degree_out);
-        memory_free(rows->set[s].weight);
+        give_back(shard->set[s].gid);
+        give_back(shard->set[s].degree_in);
+        give_back(shard->set[s].degree_out);
+        give_back(shard->set[s].weight);
     }
-    csr_free(&rows->sparse);
-    memory_free(rows->label);
-    memory_free(rows->labels);
-    memory_free(rows->numbers);
-    memory_free(rows->split);
+    csr_free(&shard->sparse);
+    give_back(shard->label);
+    give_back(shard->labels);
+    give_back(shard->numbers);
+    give_back(shard->split);
 }
 
 // The fields that are the same in all shards.
@@ -190,7 +162,6 @@ static bool write_shard(const ShardMaker *maker, const Shard *shard, int p, Erro
 static bool write_part(const ShardMaker *maker, Shard shard, int p, int32_t *slot, Error *err) {
     const Csr *way[2] = {&maker->graph->in, &maker->graph->out};
     PartEdges edges[SHARD_RELATIONS] = {0};
-    PartRows rows = {0};
     shard.part = p;
     for (int r = 0; r < shard.relations; r++) {
         const ShardRelation *shape = &shard.relation[r];
@@ -199,15 +170,15 @@ static bool write_part(const ShardMaker *maker, Shard shard, int p, int32_t *slo
         shard.relation[r] = relation_of(&edges[r], shape);
     }
     for (int s = 0; s < shard.sets; s++)
-        set_rows_init(&rows.set[s], &shard.set[s], maker, s, p);
-    labels_init(&rows, &shard, maker->dataset);
-    sparse_init(&rows, &shard, maker->dataset);
+        set_rows_init(&shard.set[s], maker, s, p);
+    labels_init(&shard, maker->dataset);
+    sparse_init(&shard, maker->dataset);
     count_messages(maker->manifest, edges, &shard, p);
     figures_of_part(&maker->manifest->part[p], &shard, maker->part, maker->graph);
     if (!shard_is_hypergraph(&shard))
         figures_of_edges(&maker->manifest->part[p], &shard);
     bool ok = write_shard(maker, &shard, p, err);
-    part_rows_clear(&rows);
+    rows_clear(&shard);
     for (int r = 0; r < shard.relations; r++)
         part_edges_clear(&edges[r]);
     return ok;
