@@ -1,7 +1,6 @@
 // Content hashes: XXH3 of the xxHash library, 128 bits for names of caches, 64 bits for checksums.
 
 #include "fringe/base/file.h"
-#include "fringe/base/memory.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,35 +13,28 @@
 #include <xxh_x86dispatch.h>
 #endif
 
-struct Hash {
-    XXH3_state_t *state;
-};
+// A Hash is the library's state under another name.
+static XXH3_state_t *state_of(const Hash *hash) { return (XXH3_state_t *)(uintptr_t)hash; }
 
 Hash *hash_new(void) {
-    Hash *hash = ALLOC(Hash, 1, "content hash");
-    hash->state = XXH3_createState();
-    CHECK(hash->state != NULL, EXIT_MEMORY, "no memory for a content hash");
-    XXH3_128bits_reset(hash->state);
-    return hash;
+    XXH3_state_t *state = XXH3_createState();
+    CHECK(state != NULL, EXIT_MEMORY, "no memory for a content hash");
+    XXH3_128bits_reset(state);
+    return (Hash *)state;
 }
 
 void hash_add(Hash *hash, const void *data, size_t bytes) {
     if (bytes > 0)
-        XXH3_128bits_update(hash->state, data, bytes);
+        XXH3_128bits_update(state_of(hash), data, bytes);
 }
 
 void hash_text(const Hash *hash, char text[33]) {
-    XXH128_hash_t sum = XXH3_128bits_digest(hash->state);
+    XXH128_hash_t sum = XXH3_128bits_digest(state_of(hash));
     snprintf(text, 33, "%016llx%016llx", (unsigned long long)sum.high64,
              (unsigned long long)sum.low64);
 }
 
-void hash_free(Hash *hash) {
-    if (hash == NULL)
-        return;
-    XXH3_freeState(hash->state);
-    memory_free(hash);
-}
+void hash_free(Hash *hash) { XXH3_freeState(state_of(hash)); }
 
 uint64_t hash_bytes(const void *data, size_t bytes) {
     return bytes == 0 ? XXH3_64bits("", 0) : XXH3_64bits(data, bytes);

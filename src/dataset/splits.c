@@ -13,16 +13,20 @@ const char *split_key(const Config *config, int which) {
 
 static const char *const split_names[4] = {"none", "training", "validation", "test"};
 
+static bool put_node(Dataset *dataset, int64_t node, uint8_t split, Error *err) {
+    uint8_t *place = &dataset->split[node];
+    if (*place != SPLIT_NONE)
+        return error_set(err, EXIT_DATA, "node %lld is a %s node already", (long long)node,
+                         split_names[*place]);
+    *place = split;
+    return true;
+}
+
 // A mask: one bool, or 0 or 1, per node.
 static bool put_mask(Dataset *dataset, const int64_t *value, uint8_t split, Error *err) {
-    for (int64_t i = 0; i < dataset->nodes; i++) {
-        if (value[i] == 0)
-            continue;
-        if (dataset->split[i] != SPLIT_NONE)
-            return error_set(err, EXIT_DATA, "node %lld is a %s node already", (long long)i,
-                             split_names[dataset->split[i]]);
-        dataset->split[i] = split;
-    }
+    for (int64_t i = 0; i < dataset->nodes; i++)
+        if (value[i] != 0 && !put_node(dataset, i, split, err))
+            return false;
     return true;
 }
 
@@ -32,11 +36,8 @@ static bool put_ids(Dataset *dataset, const int64_t *value, int64_t count, uint8
         if (value[k] < 0 || value[k] >= dataset->nodes)
             return error_set(err, EXIT_DATA, "entry %lld is node %lld, but nodes are 0 to %lld",
                              (long long)k, (long long)value[k], (long long)dataset->nodes - 1);
-        uint8_t *place = &dataset->split[value[k]];
-        if (*place != SPLIT_NONE)
-            return error_set(err, EXIT_DATA, "node %lld is a %s node already", (long long)value[k],
-                             split_names[*place]);
-        *place = split;
+        if (!put_node(dataset, value[k], split, err))
+            return false;
     }
     return true;
 }
