@@ -89,33 +89,32 @@ void ends_clear(Ends *ends) {
     *ends = (Ends){0};
 }
 
-// The place of row i's next entry is next[i]; both ends are nodes.
-static void place_ends(Csr *rows, const Ends *ends, int64_t *next, bool both) {
+// Each end behind those of its row: offset[i] is then the end of row i.
+static void place_ends(Csr *rows, const Ends *ends, bool both) {
     for (int64_t e = 0; e < ends->count; e++) {
         int32_t source = ends->source[e], target = ends->target[e];
-        rows->column[next[source]++] = target;
+        rows->column[rows->offset[source]++] = target;
         if (both && source != target)
-            rows->column[next[target]++] = source;
+            rows->column[rows->offset[target]++] = source;
     }
+    offsets_shift_back(rows->offset, rows->rows);
 }
 
 bool ends_to_rows(Dataset *dataset, const Ends *ends, int64_t nodes, bool both, Error *err) {
-    Csr rows = {0};
-    int64_t *next = TRY(int64_t, nodes + 1, "places in rows", err);
-    if (next == NULL)
-        return false;
-    for (int64_t e = 0; e < ends->count; e++) {
-        next[ends->source[e] + 1]++;
-        next[ends->target[e] + 1] += both && ends->source[e] != ends->target[e];
+    Csr rows = {.rows = nodes, .offset = TRY(int64_t, nodes + 1, "edges of a graph", err)};
+    for (int64_t e = 0; rows.offset != NULL && e < ends->count; e++) {
+        rows.offset[ends->source[e] + 1]++;
+        rows.offset[ends->target[e] + 1] += both && ends->source[e] != ends->target[e];
     }
-    offsets_sum(next, nodes);
-    bool ok = csr_try(&rows, nodes, next[nodes], false, "edges of a graph", err);
-    if (ok) {
-        memcpy(rows.offset, next, (size_t)(nodes + 1) * sizeof *next);
-        place_ends(&rows, ends, next, both);
+    if (rows.offset != NULL) {
+        offsets_sum(rows.offset, nodes);
+        rows.column = TRY(int32_t, csr_entries(&rows), "edges of a graph", err);
+    }
+    if (rows.column != NULL) {
+        place_ends(&rows, ends, both);
         csr_sort_columns(&rows, nodes);
         dataset_set_csr(dataset, &rows);
     }
-    memory_free(next);
-    return ok;
+    csr_free(&rows);
+    return err->code == 0;
 }

@@ -311,7 +311,7 @@ static void draw_all(const Draws *d, int32_t *end, int64_t *count) {
     }
 }
 
-static void place_all(const Draws *d, const int32_t *end, int64_t *next, int32_t *column) {
+static void place_all(const Draws *d, const int32_t *end, Csr *rows) {
     const BlockModel *m = d->model;
 #pragma omp parallel for schedule(dynamic, 512)
     for (int64_t k = 0; k < m->nodes; k++) {
@@ -321,13 +321,14 @@ static void place_all(const Draws *d, const int32_t *end, int64_t *next, int32_t
                 continue;
             int64_t here, there;
 #pragma omp atomic capture
-            here = next[node]++;
+            here = rows->offset[node]++;
 #pragma omp atomic capture
-            there = next[end[i]]++;
-            column[here] = end[i];
-            column[there] = node;
+            there = rows->offset[end[i]]++;
+            rows->column[here] = end[i];
+            rows->column[there] = node;
         }
     }
+    offsets_shift_back(rows->offset, m->nodes);
 }
 
 // ---- rows
@@ -348,24 +349,21 @@ static void drop_equal(Csr *rows) {
 static bool fill_rows(const Draws *d, Csr *out, Error *err) {
     int64_t n = d->model->nodes;
     int32_t *end = TRY(int32_t, d->first[n], "drawn edges", err);
-    int64_t *next = TRY(int64_t, n + 1, "entries of rows", err);
-    bool ok = end != NULL && next != NULL;
-    if (ok) {
-        draw_all(d, end, next);
-        offsets_sum(next, n);
-        ok = csr_try(out, n, next[n], false, "edges of a graph", err);
+    *out = (Csr){.rows = n, .offset = TRY(int64_t, n + 1, "edges of a graph", err)};
+    if (err->code == 0) {
+        draw_all(d, end, out->offset);
+        offsets_sum(out->offset, n);
+        out->column = TRY(int32_t, csr_entries(out), "edges of a graph", err);
     }
-    if (ok) {
-        memcpy(out->offset, next, (size_t)(n + 1) * sizeof *next);
-        place_all(d, end, next, out->column);
-    }
-    memory_free(next);
-    memory_free(end);
-    if (ok) {
+    if (err->code == 0) {
+        place_all(d, end, out);
         csr_sort_columns(out, n);
         drop_equal(out);
+    } else {
+        csr_free(out);
     }
-    return ok;
+    memory_free(end);
+    return err->code == 0;
 }
 
 bool dcsbm_edges(const BlockModel *m, Csr *out, Error *err) {

@@ -11,8 +11,6 @@
 #include "generate.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 // Expected edges inside a community with descending weights w[0..m), for one scale. Pairs (i, j >
 // i) with j < t are certain (probability clipped at 1); t falls as i grows, so one sweep suffices.
@@ -118,34 +116,9 @@ static int64_t draw_abroad(const Planted *p, int32_t u, int32_t *out) {
     return found;
 }
 
-// Counts the entries of row i in count[i+1]. Both ends of a pair inside a community belong to one
-// task.
-static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
-#pragma omp parallel for schedule(dynamic)
-    for (int32_t c = 0; c < p->communities; c++) {
-        const int32_t *member = p->member + p->begin[c];
-        int64_t m = p->begin[c + 1] - p->begin[c];
-        int32_t *mine = scratch + p->begin[c];
-        for (int64_t i = 0; i < m; i++) {
-            int64_t found = draw_home(p, c, i, mine);
-            for (int64_t k = 0; k < found; k++)
-                count[member[mine[k]] + 1]++;
-            count[member[i] + 1] += found;
-        }
-    }
-#pragma omp parallel
-    {
-        int32_t *found = ALLOC(int32_t, p->recipe->nodes, "edges abroad of a node");
-#pragma omp for schedule(static)
-        for (int64_t u = 0; u < p->recipe->nodes; u++)
-            count[u + 1] += draw_abroad(p, (int32_t)u, found);
-        memory_free(found);
-    }
-}
-
-static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
-    int64_t *next = ALLOC(int64_t, p->recipe->nodes, "places in rows");
-    memcpy(next, out->offset, (size_t)p->recipe->nodes * sizeof *next);
+// Pairs inside communities: counts the entries of each row at `next`, and lists their columns
+// there; with `column` NULL it only counts. Both ends of a pair belong to one task.
+static void lead_home(const Planted *p, int64_t *next, int32_t *column, int32_t *scratch) {
 #pragma omp parallel for schedule(dynamic)
     for (int32_t c = 0; c < p->communities; c++) {
         const int32_t *member = p->member + p->begin[c];
@@ -154,32 +127,52 @@ static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
         for (int64_t i = 0; i < m; i++) {
             int64_t found = draw_home(p, c, i, mine);
             for (int64_t k = 0; k < found; k++) {
-                out->column[next[member[i]]++] = member[mine[k]];
-                out->column[next[member[mine[k]]]++] = member[i];
+                int32_t one = member[i], other = member[mine[k]];
+                if (column != NULL) {
+                    column[next[one]] = other;
+                    column[next[other]] = one;
+                }
+                next[one]++;
+                next[other]++;
             }
         }
     }
+}
+
+static void count_entries(const Planted *p, int64_t *count, int32_t *scratch) {
+    lead_home(p, count, NULL, scratch);
+#pragma omp parallel
+    {
+        int32_t *found = ALLOC(int32_t, p->recipe->nodes, "edges abroad of a node");
+#pragma omp for schedule(static)
+        for (int64_t u = 0; u < p->recipe->nodes; u++)
+            count[u] += draw_abroad(p, (int32_t)u, found);
+        memory_free(found);
+    }
+}
+
+static void fill_entries(const Planted *p, Csr *out, int32_t *scratch) {
+    lead_home(p, out->offset, out->column, scratch);
 #pragma omp parallel for schedule(static)
-    for (int64_t u = 0; u < p->recipe->nodes; u++)
-        draw_abroad(p, (int32_t)u, out->column + next[u]);
-    memory_free(next);
-    csr_sort_columns(out, p->recipe->nodes);
+    for (int64_t u = 0; u < out->rows; u++)
+        out->offset[u] += draw_abroad(p, (int32_t)u, out->column + out->offset[u]);
+    offsets_shift_back(out->offset, out->rows);
+    csr_sort_columns(out, out->rows);
 }
 
 bool planted_edges(Planted *planted, Csr *out, Error *err) {
     int64_t n = planted->recipe->nodes;
     if (!find_scale(planted, err))
         return false;
+    *out = (Csr){.rows = n, .offset = ALLOC(int64_t, n + 1, "entries of rows")};
     int32_t *scratch = ALLOC(int32_t, n, "pairs of a node"); // as many as the largest community has
-    int64_t *count = ALLOC(int64_t, n + 1, "entries of rows");
-    count_entries(planted, count, scratch);
-    offsets_sum(count, n);
-    bool ok = csr_try(out, n, count[n], false, "edges of a graph", err);
-    if (ok) {
-        memcpy(out->offset, count, ((size_t)n + 1) * sizeof *count);
+    count_entries(planted, out->offset + 1, scratch);
+    offsets_sum(out->offset, n);
+    out->column = TRY(int32_t, csr_entries(out), "edges of a graph", err);
+    if (out->column != NULL)
         fill_entries(planted, out, scratch);
-    }
-    memory_free(count);
+    else
+        csr_free(out);
     memory_free(scratch);
-    return ok;
+    return err->code == 0;
 }
