@@ -138,40 +138,31 @@ static void exchange_small(const Comm *comm, const char *from, size_t from_step,
     comm_wait(comm, request, count, "an exchange of a few bytes");
 }
 
-void comm_all_gather(const Comm *comm, const void *one, void *all, size_t bytes) {
-    char *to = all;
-    copy(to + (size_t)comm->rank * bytes, one, bytes);
+// to[r] = from[rank] of rank r; from[r] lies at r * from_step.
+static void exchange(const Comm *comm, const char *from, size_t from_step, char *to, size_t bytes,
+                     int tag, const char *what) {
+    size_t rank = (size_t)comm->rank;
+    copy(to + rank * bytes, from + rank * from_step, bytes);
     if (comm->size == 1 || bytes == 0)
         return;
     if (bytes <= SMALL) {
-        exchange_small(comm, one, 0, to, bytes, TAG_GATHER);
+        exchange_small(comm, from, from_step, to, bytes, tag);
         return;
     }
     for (int round = 1; round < comm->size; round++) {
         int target = (comm->rank + round) % comm->size;
         int source = (comm->rank - round + comm->size) % comm->size;
-        transfer(comm, target, one, bytes, source, to + (size_t)source * bytes, bytes, TAG_GATHER,
-                 "a gather on all ranks");
+        transfer(comm, target, from + (size_t)target * from_step, bytes, source,
+                 to + (size_t)source * bytes, bytes, tag, what);
     }
 }
 
+void comm_all_gather(const Comm *comm, const void *one, void *all, size_t bytes) {
+    exchange(comm, one, 0, all, bytes, TAG_GATHER, "a gather on all ranks");
+}
+
 void comm_all_to_all(const Comm *comm, const void *from, void *to, size_t bytes) {
-    const char *sent = from;
-    char *received = to;
-    size_t own = (size_t)comm->rank * bytes;
-    copy(received + own, sent + own, bytes);
-    if (comm->size == 1 || bytes == 0)
-        return;
-    if (bytes <= SMALL) {
-        exchange_small(comm, sent, bytes, received, bytes, TAG_ALL_TO_ALL);
-        return;
-    }
-    for (int round = 1; round < comm->size; round++) {
-        int target = (comm->rank + round) % comm->size;
-        int source = (comm->rank - round + comm->size) % comm->size;
-        transfer(comm, target, sent + (size_t)target * bytes, bytes, source,
-                 received + (size_t)source * bytes, bytes, TAG_ALL_TO_ALL, "an all-to-all");
-    }
+    exchange(comm, from, bytes, to, bytes, TAG_ALL_TO_ALL, "an all-to-all");
 }
 
 // NULL stays NULL, since a rank may have nothing to send.

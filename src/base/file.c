@@ -149,36 +149,27 @@ bool file_is_denied(const char *path, Error *err) {
     return true;
 }
 
-static char *read_descriptor(int descriptor, size_t size, const char *path, size_t limit,
-                             Error *err) {
-    if (size > limit) {
-        error_set(err, EXIT_DATA, "%s: has %zu bytes, more than the %zu that are read", path, size,
-                  limit);
-        return NULL;
-    }
-    char *data = memory_try(size + 1, "file in memory", err);
-    if (data == NULL) {
-        error_prefix(err, "%s", path);
-        return NULL;
-    }
-    if (!read_all(descriptor, data, size, path, err)) {
-        memory_free(data);
-        return NULL;
-    }
-    return data;
-}
-
 char *file_read(const char *path, size_t limit, size_t *bytes, Error *err) {
     int64_t size;
-    *bytes = 0;
+    char *data = NULL;
+    bool whole = false;
     int descriptor = file_open(path, &size, err);
+    *bytes = (size_t)size;
     if (descriptor < 0)
         return NULL;
-    char *data = read_descriptor(descriptor, (size_t)size, path, limit, err);
-    if (data != NULL)
-        *bytes = (size_t)size;
+    if (*bytes > limit)
+        error_set(err, EXIT_DATA, "%s: has %zu bytes, more than the %zu that are read", path,
+                  *bytes, limit);
+    else if ((data = memory_try(*bytes + 1, "file in memory", err)) == NULL)
+        error_prefix(err, "%s", path);
+    else
+        whole = read_all(descriptor, data, *bytes, path, err);
     close(descriptor);
-    return data;
+    if (whole)
+        return data;
+    memory_free(data);
+    *bytes = 0;
+    return NULL;
 }
 
 // --- writing

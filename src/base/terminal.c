@@ -2,13 +2,13 @@
 
 #include "fringe/base/terminal.h"
 #include "fringe/base/event_log.h"
-#include "fringe/base/memory.h"
 #include "fringe/base/writer.h"
 #include "internal.h"
 
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -73,33 +73,22 @@ static void put(FILE *stream, const char *text, size_t bytes) {
 }
 
 static void print(FILE *stream, const char *format, va_list arguments) {
-    char line[4096], *text = line;
-    va_list again;
-    va_copy(again, arguments);
-    int bytes = vsnprintf(line, sizeof line, format, arguments);
+    char *text = NULL;
+    int bytes = vasprintf(&text, format, arguments);
     CHECK(bytes >= 0, EXIT_BUG, "the line \"%s\" cannot be printed", format);
-    if ((size_t)bytes >= sizeof line) {
-        text = ALLOC(char, bytes + 1, "text to print");
-        vsnprintf(text, (size_t)bytes + 1, format, again);
-    }
-    va_end(again);
     put(stream, text, (size_t)bytes);
-    if (text != line)
-        memory_free(text);
+    free(text);
 }
 
 // An event is one line, and a record of the screen.
 static void put_event(const char *format, va_list arguments) {
-    va_list again;
-    va_copy(again, arguments);
-    size_t bytes = (size_t)vsnprintf(NULL, 0, format, again);
-    va_end(again);
-    char *record = ALLOC(char, (int64_t)bytes + 3, "an event");
-    record[0] = SCREEN_RECORD;
-    record[1] = EVENT;
-    vsnprintf(record + 2, bytes + 1, format, arguments);
-    put(stderr, record, bytes + 2);
-    memory_free(record);
+    char *text = NULL, *record = NULL;
+    int bytes = vasprintf(&text, format, arguments);
+    bytes = bytes < 0 ? bytes : asprintf(&record, "%c%c%s", SCREEN_RECORD, EVENT, text);
+    CHECK(bytes >= 0, EXIT_BUG, "the event \"%s\" cannot be written", format);
+    put(stderr, record, (size_t)bytes);
+    free(record);
+    free(text);
 }
 
 void terminal_set_level(TerminalLevel new) { level = new; }
