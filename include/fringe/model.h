@@ -96,6 +96,7 @@ int64_t score_row_of(const Score *score);
 bool score_better(const Score *score, double value, double than); // NaN is worse than any number
 // "93.00 %" or "0.4183"; "none" for NaN.
 const char *score_text(char out[QUANTITY], const Score *score, double value);
+#define SHOWN_SCORE(score, value) score_text((char[QUANTITY]){0}, (score), (value))
 // What people get a value times, and what follows it.
 static inline double score_scale(const Score *score) { return score->percent ? 100 : 1; }
 static inline const char *score_unit(const Score *score) { return score->percent ? " %" : ""; }

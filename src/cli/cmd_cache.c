@@ -24,13 +24,12 @@ static const char *remark_on(const CacheEntry *entry) {
 }
 
 void cache_print_entry(const CacheEntry *entry) {
-    char size[QUANTITY], age[QUANTITY], name[2 * NAME_COLUMNS], parts[16] = "";
+    char name[2 * NAME_COLUMNS], parts[16] = "";
     if (entry->parts > 0)
         snprintf(parts, sizeof parts, "%d", entry->parts);
     terminal_print("%-9s  %-*s %6s  %9s  %9s%s%s\n", kind_names[entry->kind], NAME_COLUMNS,
-                   SHOWN(short_name(entry->dataset, name)), parts,
-                   quantity_bytes(size, entry->bytes), quantity_age(age, entry->age),
-                   remark_on(entry)[0] != 0 ? "  " : "", remark_on(entry));
+                   SHOWN(short_name(entry->dataset, name)), parts, SHOWN_BYTES(entry->bytes),
+                   SHOWN_AGE(entry->age), remark_on(entry)[0] != 0 ? "  " : "", remark_on(entry));
 }
 
 void cache_put_entry(JsonWriter *w, const CacheEntry *entry) {
@@ -54,15 +53,13 @@ static double bytes_of(const CacheList *list) {
 }
 
 void cache_print_list(const CacheList *list, const char *cache) {
-    char size[QUANTITY];
     if (list->count > 0)
         terminal_print("%-9s  %-*s %6s  %9s  %9s\n", "kind", NAME_COLUMNS, "dataset", "parts",
                        "size", "last used");
     for (int i = 0; i < list->count; i++)
         cache_print_entry(&list->entry[i]);
     terminal_print("%stotal      %d entr%s, %s, in\n%s\n", list->count > 0 ? "\n" : "", list->count,
-                   list->count == 1 ? "y" : "ies", quantity_bytes(size, bytes_of(list)),
-                   SHOWN(cache));
+                   list->count == 1 ? "y" : "ies", SHOWN_BYTES(bytes_of(list)), SHOWN(cache));
 }
 
 void cache_put_list(JsonWriter *w, const CacheList *list, const char *cache) {
@@ -118,9 +115,8 @@ static bool prune_entry(Pruning *p, const CacheEntry *entry, Error *err) {
 }
 
 static void print_pruned(const Pruning *p, const char *cache) {
-    char size[QUANTITY];
     terminal_print("removed    %d entr%s, %s, from\n%s\n", p->removed,
-                   p->removed == 1 ? "y" : "ies", quantity_bytes(size, p->bytes), SHOWN(cache));
+                   p->removed == 1 ? "y" : "ies", SHOWN_BYTES(p->bytes), SHOWN(cache));
     if (p->used > 0)
         terminal_print("kept       %d that a running command uses\n", p->used);
     if (p->young > 0)

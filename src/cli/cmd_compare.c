@@ -120,11 +120,10 @@ static bool leave_out(Session *s, const Variant *variant) {
 
 // Variants take about as long as those that have ended.
 static void announce(const Variant *variant, int number, int count, double began) {
-    char left[QUANTITY];
     double each = number > 0 ? (clock_seconds() - began) / number : 0;
     if (number > 0)
         terminal_note("compare    %d of %d: %s, about %s left\n", number + 1, count,
-                      SHOWN(variant->name), quantity_clock(left, each * (count - number)));
+                      SHOWN(variant->name), SHOWN_CLOCK(each * (count - number)));
     else
         terminal_note("compare    %d of %d: %s\n", number + 1, count, SHOWN(variant->name));
 }

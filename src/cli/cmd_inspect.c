@@ -29,9 +29,9 @@ static bool add_name(const char *path, void *context) {
 }
 
 static void describe(const char *path, char out[FOUND]) {
-    char names[NAMES] = "", size[QUANTITY];
+    char names[NAMES] = "";
     if (!file_is_folder(path))
-        snprintf(out, FOUND, "a file of %s", quantity_bytes(size, (double)file_size(path)));
+        snprintf(out, FOUND, "a file of %s", SHOWN_BYTES((double)file_size(path)));
     else if (inspect_each(path, add_name, names))
         snprintf(out, FOUND, names[0] == 0 ? "an empty folder" : "a folder with %s", names);
     else

@@ -34,27 +34,26 @@ static const char *microseconds(char out[QUANTITY], double seconds) {
     snprintf(out, QUANTITY, "%.3g us", 1e6 * seconds);
     return out;
 }
+#define SHOWN_MICROSECONDS(seconds) microseconds((char[QUANTITY]){0}, (seconds))
 
 // What this command did with events, if it had any.
 static void print_times(const StreamSummary *s) {
-    char total[QUANTITY], a_node[QUANTITY + 16] = "", median[QUANTITY], p99[QUANTITY],
-                                            p999[QUANTITY], longest[QUANTITY];
+    char a_node[QUANTITY + 16] = "";
     double seconds = s->times.total;
     if (seconds <= 0)
         return;
     if (s->pins_at_first == 0)
         snprintf(a_node, sizeof a_node, ", %.3g ms per node",
                  share(1e3 * seconds, (double)s->nodes));
-    terminal_print("time         %s%s; %.3g M pins/s\n", quantity_seconds(total, seconds), a_node,
+    terminal_print("time         %s%s; %.3g M pins/s\n", SHOWN_SECONDS(seconds), a_node,
                    share((double)(s->pins - s->pins_at_first), seconds) / 1e6);
     terminal_print("one event    median %s, p99 %s, p99.9 %s, longest %s\n",
-                   microseconds(median, s->times.median), microseconds(p99, s->times.p99),
-                   microseconds(p999, s->times.p999), microseconds(longest, s->times.longest));
+                   SHOWN_MICROSECONDS(s->times.median), SHOWN_MICROSECONDS(s->times.p99),
+                   SHOWN_MICROSECONDS(s->times.p999), SHOWN_MICROSECONDS(s->times.longest));
 }
 
 static void print_summary(const StreamSummary *s) {
     double nodes = (double)s->nodes;
-    char memory[QUANTITY];
     terminal_print("events       %lld: %lld nodes, %lld hyperedges, %lld pins\n",
                    (long long)s->events, (long long)s->nodes, (long long)s->hyperedges,
                    (long long)s->pins);
@@ -69,7 +68,7 @@ static void print_summary(const StreamSummary *s) {
                    s->load, s->load_bound, s->workload_variation);
     terminal_print("refinement   %lld runs, %lld taken back in part or whole\n", (long long)s->runs,
                    (long long)s->undone);
-    terminal_print("memory       %s\n", quantity_memory(memory, (double)s->bytes));
+    terminal_print("memory       %s\n", SHOWN_MEMORY((double)s->bytes));
     print_times(s);
     if (s->repeated > 0)
         terminal_print("repeated     %lld pins, nodes or hyperedges were there already\n",

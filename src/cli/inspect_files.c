@@ -183,14 +183,13 @@ static bool is_page(const char *path) {
 }
 
 static bool show_page(const Inspection *at) {
-    char size[QUANTITY];
     double bytes = (double)file_size(at->path);
     if (at->json != NULL)
         json_put_double(at->json, "bytes", bytes);
     else
         printf("report     a page of curves, times and messages, %s\n"
                "           open it in a browser; its runs are listed by: fringe runs FOLDER\n",
-               quantity_bytes(size, bytes));
+               SHOWN_BYTES(bytes));
     return true;
 }
 

@@ -59,17 +59,16 @@ static void print_gradients(const RunRecord *run) {
 }
 
 static void print_scores(const RunRecord *run, const RunFigures *figures) {
-    char validation[QUANTITY], test[QUANTITY];
     const RecordedEpoch *last = &run->epoch[run->epochs - 1];
     printf("loss       %.4g after epoch %lld\n", last->loss, (long long)last->epoch);
     if (!isnan(figures->last_validation) || !isnan(figures->last_test))
         printf("last       validation %s, test %s\n",
-               score_text(validation, run->score, figures->last_validation),
-               score_text(test, run->score, figures->last_test));
+               SHOWN_SCORE(run->score, figures->last_validation),
+               SHOWN_SCORE(run->score, figures->last_test));
     if (figures->best_epoch > 0)
         printf("best       epoch %lld: validation %s, test %s\n", (long long)figures->best_epoch,
-               score_text(validation, run->score, figures->validation),
-               score_text(test, run->score, figures->test));
+               SHOWN_SCORE(run->score, figures->validation),
+               SHOWN_SCORE(run->score, figures->test));
 }
 
 static RecordedEpoch sum_of(const RunRecord *run) {
@@ -81,17 +80,15 @@ static RecordedEpoch sum_of(const RunRecord *run) {
 
 static void print_costs(const RunRecord *run, const RunFigures *figures) {
     RecordedEpoch sum = sum_of(run);
-    char one[QUANTITY], two[QUANTITY], three[QUANTITY];
     double all = sum.seconds > 0 ? sum.seconds / 100 : 1;
     printf("time       %s per epoch (median), %s in all: compute %.0f %%, pack %.0f %%, "
            "wait %.0f %%, reduce %.0f %%\n",
-           quantity_seconds(one, figures->seconds), quantity_seconds(two, sum.seconds),
-           sum.compute / all, sum.pack / all, sum.wait / all, sum.reduce / all);
-    printf("           evaluation %s, assignment of bit widths %s\n",
-           quantity_seconds(one, sum.evaluation), quantity_seconds(two, sum.assignment));
+           SHOWN_SECONDS(figures->seconds), SHOWN_SECONDS(sum.seconds), sum.compute / all,
+           sum.pack / all, sum.wait / all, sum.reduce / all);
+    printf("           evaluation %s, assignment of bit widths %s\n", SHOWN_SECONDS(sum.evaluation),
+           SHOWN_SECONDS(sum.assignment));
     printf("bytes      %s of messages in the last epoch, %s in all; %s of weight gradients\n",
-           quantity_bytes(one, figures->bytes), quantity_bytes(two, sum.bytes),
-           quantity_bytes(three, sum.reduce_bytes));
+           SHOWN_BYTES(figures->bytes), SHOWN_BYTES(sum.bytes), SHOWN_BYTES(sum.reduce_bytes));
     if (sum.headers > 0)
         printf("           %.1f %% of %.0f messages were a header alone\n",
                100 * sum.skipped / sum.headers, sum.headers);
@@ -115,12 +112,11 @@ static void print_choice(const RunRecord *run) {
 }
 
 static void print_times(const RunRecord *run, const RunFigures *figures) {
-    char age[QUANTITY];
     const char *started = record_text(run, "started"), *ended = record_text(run, "ended");
     if (started != NULL)
         printf("started    %s; %s%s, %s ago\n", SHOWN(started),
                ended != NULL ? "ended " : "written last", SHOWN(ended != NULL ? ended : ""),
-               quantity_age(age, figures->age));
+               SHOWN_AGE(figures->age));
 }
 
 static void print_facts(const RunRecord *run) {
@@ -241,11 +237,10 @@ static RecordedEpoch *read_metrics(const char *path, const Score **score, int64_
 }
 
 static void print_epoch(const RecordedEpoch *e, const Score *score) {
-    char seconds[QUANTITY], bytes[QUANTITY], validation[QUANTITY], test[QUANTITY];
     printf("%8lld  %9.4g  %10s  %10s  %10s  %10s\n", (long long)e->epoch, e->loss,
-           isnan(e->validation) ? "-" : score_text(validation, score, e->validation),
-           isnan(e->test) ? "-" : score_text(test, score, e->test),
-           quantity_seconds(seconds, e->seconds), quantity_bytes(bytes, e->bytes));
+           isnan(e->validation) ? "-" : SHOWN_SCORE(score, e->validation),
+           isnan(e->test) ? "-" : SHOWN_SCORE(score, e->test), SHOWN_SECONDS(e->seconds),
+           SHOWN_BYTES(e->bytes));
 }
 
 // The first, the last, and some between them.

@@ -47,7 +47,6 @@ static void print_variant(const Json *v) {
 
 static void print_comparison(const Inspection *at, const Json *document) {
     (void)at;
-    char target[QUANTITY];
     const Json *modes = json_get_of(document, "modes", JSON_ARRAY);
     printf("%-16s %-15s %9s %9s %11s %12s\n", "mode", "test %", "epochs/s", "speed-up", "MB/epoch",
            "target in s");
@@ -55,7 +54,7 @@ static void print_comparison(const Inspection *at, const Json *document) {
         print_variant(v);
     printf("\n%.0f ranks; the speed-up is over %s; target: seconds until validation %s\n",
            json_get_number(document, "ranks"), SHOWN(json_get_text(document, "speed_up_over")),
-           quantity_percent(target, json_get_number(document, "target")));
+           SHOWN_PERCENT(json_get_number(document, "target")));
 }
 
 static bool show_comparison(const Inspection *at) {
@@ -83,13 +82,13 @@ static const char *score_of(const Json *point, const char *key, double scale, ch
 }
 
 static void print_point(const Json *point, double scale, const char *winner) {
-    char validation[32], test[32], seconds[QUANTITY], bytes[QUANTITY];
+    char validation[32], test[32];
     const char *name = json_get_text(point, "name");
     printf("%s %s\n", strcmp(name, winner) == 0 ? "*" : " ", SHOWN(name));
     printf("      validation %-15s  test %-15s  %10s  %10s\n",
            score_of(point, "validation", scale, validation), score_of(point, "test", scale, test),
-           quantity_seconds(seconds, json_get_number(point, "seconds_per_epoch")),
-           quantity_bytes(bytes, json_get_number(point, "bytes_per_epoch")));
+           SHOWN_SECONDS(json_get_number(point, "seconds_per_epoch")),
+           SHOWN_BYTES(json_get_number(point, "bytes_per_epoch")));
 }
 
 static void print_sweep(const Inspection *at, const Json *document) {

@@ -179,13 +179,12 @@ static bool put_name(const char *path, void *context) {
 
 static void print_end(const Inspection *at, const Json *d) {
     (void)at;
-    char seconds[QUANTITY];
     printf("stream     finished: %lld events of %s, %lld parts by %s\n", whole(d, "events"),
            SHOWN(json_get_text(d, "source")), whole(d, "parts"), SHOWN(json_get_text(d, "score")));
     print_figures(d);
     printf("time       %s for events of the last command; the longest %s\n",
-           quantity_seconds(seconds, json_get_number(d, "seconds")),
-           quantity_seconds((char[QUANTITY]){0}, json_get_number(d, "event_longest_us") / 1e6));
+           SHOWN_SECONDS(json_get_number(d, "seconds")),
+           SHOWN_SECONDS(json_get_number(d, "event_longest_us") / 1e6));
 }
 
 static void print_inside(const char *folder) {

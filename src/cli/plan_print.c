@@ -10,10 +10,9 @@ static size_t memory_of(const PlanEstimate *e) {
 
 static void print_machine(const Plan *p) {
     const PlanMachine *m = &p->machine;
-    char latency[QUANTITY];
     printf("hosts      %g cores, %d rank%s each; link %.3g Gbit/s, %s (%s)\n", m->cores,
            m->ranks_per_host, m->ranks_per_host == 1 ? "" : "s", m->bandwidth * 8 / 1e9,
-           quantity_seconds(latency, m->latency), p->link_given ? "--link" : "assumed");
+           SHOWN_SECONDS(m->latency), p->link_given ? "--link" : "assumed");
     printf("a core     %.3g GFLOP/s dense, %.3g GB/s aggregates, %.3g GB/s pointwise, %.3g GB/s "
            "packing (%s)\n",
            m->speed.flops / 1e9, m->speed.gather / 1e9, m->speed.point / 1e9, m->speed.pack / 1e9,
@@ -49,7 +48,6 @@ static int largest_item(const MemoryForecast *forecast) {
 
 // Whether every mode fits on every number of ranks, what is the largest, and what to change.
 static void print_verdict(const Plan *p) {
-    char most[QUANTITY], room[QUANTITY], item[QUANTITY];
     int worst = 0, enough = -1;
     for (int i = 0; i < p->points; i++) {
         worst = share_at(p, i) > share_at(p, worst) ? i : worst;
@@ -62,9 +60,8 @@ static void print_verdict(const Plan *p) {
     printf("%s: %s on %d rank%s takes most, %s of the %s that a rank may use; its largest item is "
            "%s, %s",
            fits ? "fits" : "does not fit", p->mode[m], ranks, ranks == 1 ? "" : "s",
-           quantity_memory(most, (double)memory_of(e)), quantity_memory(room, limit_of(p, ranks)),
-           e->memory.item[largest].what,
-           quantity_memory(item, (double)e->memory.item[largest].bytes));
+           SHOWN_MEMORY((double)memory_of(e)), SHOWN_MEMORY(limit_of(p, ranks)),
+           e->memory.item[largest].what, SHOWN_MEMORY((double)e->memory.item[largest].bytes));
     if (!fits && enough >= 0)
         printf("; every mode fits on %d ranks", p->ranks[enough]);
     else if (!fits)
@@ -78,12 +75,10 @@ static void print_table(const Plan *p) {
     for (int m = 0; m < p->modes; m++)
         for (int i = 0; i < p->points; i++) {
             const PlanEstimate *e = &p->estimate[m][i];
-            char memory[QUANTITY], sent[QUANTITY], epoch[QUANTITY], waits[QUANTITY];
             printf("%-18s %5d %-12s %9s %9s %9s %9s\n", i == 0 ? p->mode[m] : "", p->ranks[i],
-                   p->checked[i] ? "checked" : "extrapolated",
-                   quantity_memory(memory, (double)memory_of(e)), quantity_bytes(sent, e->bytes),
-                   quantity_seconds(epoch, plan_time_total(&e->time)),
-                   quantity_seconds(waits, e->time.messages + e->time.reduce));
+                   p->checked[i] ? "checked" : "extrapolated", SHOWN_MEMORY((double)memory_of(e)),
+                   SHOWN_BYTES(e->bytes), SHOWN_SECONDS(plan_time_total(&e->time)),
+                   SHOWN_SECONDS(e->time.messages + e->time.reduce));
         }
     printf("\nmemory: of the largest rank; sent, epoch: by all ranks in an epoch, and its time;\n"
            "messages: what no computation hides of it. --verbose: all parts and items.\n");
@@ -99,11 +94,10 @@ static void print_mode(const Plan *p, int m) {
         const double seconds[] = {plan_time_total(t), t->dense, t->aggregate,
                                   t->pointwise,       t->pack,  t->messages,
                                   t->reduce,          t->hidden};
-        char memory[QUANTITY], sent[QUANTITY], text[QUANTITY];
         printf("%6d %-12s %9s %9s", p->ranks[i], p->checked[i] ? "checked" : "extrapolated",
-               quantity_memory(memory, (double)memory_of(e)), quantity_bytes(sent, e->bytes));
+               SHOWN_MEMORY((double)memory_of(e)), SHOWN_BYTES(e->bytes));
         for (size_t k = 0; k < sizeof seconds / sizeof *seconds; k++)
-            printf(" %9s", quantity_seconds(text, seconds[k]));
+            printf(" %9s", SHOWN_SECONDS(seconds[k]));
         printf("\n");
     }
 }
@@ -130,20 +124,17 @@ static void print_items(const Plan *p, int m) {
     for (int k = 0; k < all.count; k++) {
         printf("%-32s", all.item[k].what);
         for (int i = 0; i < p->points; i++) {
-            char text[QUANTITY];
             size_t bytes = item_bytes(&e[i].memory, all.item[k].what, all.item[k].on_device);
-            printf(" %9s", quantity_memory(text, (double)bytes));
+            printf(" %9s", SHOWN_MEMORY((double)bytes));
         }
         printf("\n");
     }
 }
 
 void plan_print_text(const Plan *p) {
-    char answers[QUANTITY];
     print_verdict(p);
     print_machine(p);
-    printf("predict    writes %s: scores and classes of all nodes\n\n",
-           quantity_bytes(answers, p->answers));
+    printf("predict    writes %s: scores and classes of all nodes\n\n", SHOWN_BYTES(p->answers));
     print_table(p);
     for (int m = 0; m < p->modes && p->options->verbose; m++)
         print_mode(p, m);

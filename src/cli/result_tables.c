@@ -39,7 +39,6 @@ static void print_shares(const ComparedVariant *variant) {
 }
 
 void comparison_print(const Comparison *c) {
-    char reached[QUANTITY];
     terminal_print("\n%-16s test%-11s %9s %9s %11s %12s\n", "mode", score_unit(c->score),
                    "epochs/s", "speed-up", "MB/epoch", "target in s");
     for (int i = 0; i < c->count; i++)
@@ -55,7 +54,7 @@ void comparison_print(const Comparison *c) {
                    "wait:   for messages that no computation covers\n"
                    "assign: of bit widths, as a share of the whole training\n",
                    c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name,
-                   score_text(reached, c->score, c->target));
+                   SHOWN_SCORE(c->score, c->target));
     if (dataset_look_alike(c->origin)[0] != 0)
         terminal_print("data:   %s%s\n", SHOWN(c->data), dataset_look_alike(c->origin));
 }
@@ -87,7 +86,7 @@ static size_t key_letters(const ResultTable *table) {
 
 static void print_row(const ResultTable *table, int i, size_t key) {
     const ResultRow *row = &table->row[i];
-    char validation[CELL], test[CELL], seconds[QUANTITY], bytes[QUANTITY], sums[QUANTITY];
+    char validation[CELL], test[CELL];
     const char *name = SHOWN(row->name + key);
     bool alone = strlen(name) > NAME_WIDTH;
     double scale = score_scale(table->score);
@@ -95,9 +94,9 @@ static void print_row(const ResultTable *table, int i, size_t key) {
         terminal_print("%s %s\n", i == table->winner ? "*" : " ", name);
     terminal_print("%s %-*s %14s %14s %8s %9s %9s\n", i == table->winner && !alone ? "*" : " ",
                    NAME_WIDTH, alone ? "" : name, cell_text(validation, row->validation, scale),
-                   cell_text(test, row->test, scale), quantity_seconds(seconds, row->seconds),
-                   isnan(row->bytes) ? "-" : quantity_bytes(bytes, row->bytes),
-                   isnan(row->gradient_bytes) ? "-" : quantity_bytes(sums, row->gradient_bytes));
+                   cell_text(test, row->test, scale), SHOWN_SECONDS(row->seconds),
+                   isnan(row->bytes) ? "-" : SHOWN_BYTES(row->bytes),
+                   isnan(row->gradient_bytes) ? "-" : SHOWN_BYTES(row->gradient_bytes));
 }
 
 void result_table_print(const ResultTable *table) {

@@ -119,7 +119,7 @@ static void print_below(const char *text) {
 static void print_row(const Table *table, int run) {
     const RunRecord *record = &table->records->run[run];
     RunFigures f = record_figures(record);
-    char age[QUANTITY], seconds[QUANTITY], bytes[QUANTITY], differences[DIFFERENCES];
+    char differences[DIFFERENCES];
     const char *name = SHOWN(name_of(table, run));
     bool alone = (int)strlen(name) > table->name_width;
     differences_of(table, run, differences);
@@ -131,8 +131,8 @@ static void print_row(const Table *table, int run) {
     terminal_print(" %-10s", record_state_name(record->state));
     print_score(score_scale(record->score) * f.validation);
     print_score(score_scale(record->score) * f.test);
-    terminal_print(" %8s %8s %6s\n", isnan(f.seconds) ? "-" : quantity_seconds(seconds, f.seconds),
-                   isnan(f.bytes) ? "-" : quantity_bytes(bytes, f.bytes), quantity_age(age, f.age));
+    terminal_print(" %8s %8s %6s\n", isnan(f.seconds) ? "-" : SHOWN_SECONDS(f.seconds),
+                   isnan(f.bytes) ? "-" : SHOWN_BYTES(f.bytes), SHOWN_AGE(f.age));
     if (!table->beside && differences[0] != 0)
         print_below(differences);
 }

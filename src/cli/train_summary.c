@@ -50,12 +50,10 @@ static void print_exchanges(const Comm *comm, const RunSummary *summary) {
 
 // A norm of columns needs all rows of the levels below it.
 static void print_norm(const RunSummary *summary) {
-    char with[QUANTITY], without[QUANTITY];
     if (summary->norm_bytes[0] > 0)
         terminal_note("norm       batch: fp32 rows of an epoch have %s, with model.norm=layer %s; "
                       "two sums over ranks for each normed layer\n",
-                      quantity_bytes(with, summary->norm_bytes[0]),
-                      quantity_bytes(without, summary->norm_bytes[1]));
+                      SHOWN_BYTES(summary->norm_bytes[0]), SHOWN_BYTES(summary->norm_bytes[1]));
 }
 
 // "mean, difference": what remembers rows of that direction.
@@ -119,11 +117,10 @@ static void print_gradients(const Config *c, const Comm *comm) {
 }
 
 static void put_speed(char *out, size_t size, const PrecisionChoice *choice, RowsType type) {
-    char seconds[QUANTITY];
     if (choice->seconds[type] < 0)
         snprintf(out, size, "not here");
     else
-        snprintf(out, size, "%s, error %.2g", quantity_seconds(seconds, choice->seconds[type]),
+        snprintf(out, size, "%s, error %.2g", SHOWN_SECONDS(choice->seconds[type]),
                  choice->error[type]);
 }
 
@@ -203,7 +200,6 @@ static double share_not_zero(const Shard *shard) {
 // Says how sparse features are kept, or that they could be: where few of many are not 0.
 static void print_features(const Shard *shard, const RunSummary *summary) {
     enum { LARGE = 64 << 20 };
-    char now[QUANTITY], then[QUANTITY];
     double all = (double)shard->set[NODES].total * (double)shard->features;
     double own = (double)shard->set[NODES].own * (double)shard->features;
     double share = shard->is_sparse ? (double)shard->feature_entries / (own > 0 ? own : 1)
@@ -215,17 +211,14 @@ static void print_features(const Shard *shard, const RunSummary *summary) {
     else if (share < 0.1 && 4 * all > LARGE)
         terminal_note("           %.2g %% of the features are not 0: data.features_as=auto would "
                       "keep them in %s instead of %s\n",
-                      100 * share, quantity_memory(now, 8 * share * all),
-                      quantity_memory(then, 4 * all));
+                      100 * share, SHOWN_MEMORY(8 * share * all), SHOWN_MEMORY(4 * all));
 }
 
 // "12 MiB", or "12 MiB, 3.1 GiB on its device"
 static void say_memory(char *out, size_t size, const RunSummary *summary) {
-    char host[QUANTITY], device[QUANTITY];
     bool both = summary->device_predicted > 0;
-    snprintf(out, size, "%s%s%s%s", quantity_memory(host, (double)summary->predicted),
-             both ? ", " : "",
-             both ? quantity_memory(device, (double)summary->device_predicted) : "",
+    snprintf(out, size, "%s%s%s%s", SHOWN_MEMORY((double)summary->predicted), both ? ", " : "",
+             both ? SHOWN_MEMORY((double)summary->device_predicted) : "",
              both ? " on its device" : "");
 }
 
@@ -249,15 +242,14 @@ static void print_parts(const Config *config, const Shard *shard, int ranks, int
 
 // It has one score, which is named where others are shown of the training.
 static void print_baseline(const Shard *shard, const Score *shown, const RunSummary *summary) {
-    char validation[QUANTITY], test[QUANTITY];
     const Score *score = score_of_labels(shard_labels(shard));
     terminal_note("baseline   %s: %s%svalidation %s, test %s\n",
                   shard->numeric      ? "the mean of the training nodes"
                   : shard->multilabel ? "the most frequent classes"
                                       : "the most frequent class",
                   score != shown ? score->title : "", score != shown ? " of " : "",
-                  score_text(validation, score, summary->baseline[SPLIT_VAL]),
-                  score_text(test, score, summary->baseline[SPLIT_TEST]));
+                  SHOWN_SCORE(score, summary->baseline[SPLIT_VAL]),
+                  SHOWN_SCORE(score, summary->baseline[SPLIT_TEST]));
 }
 
 void print_training(const Config *config, const Shard *shard, const Comm *comm,

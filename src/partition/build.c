@@ -153,10 +153,10 @@ static void begin_parts(const Config *config, int parts) {
 
 // Says what METIS took if that was much, and begins what follows.
 static void end_cut(size_t before) {
-    char text[64], memory[QUANTITY];
+    char text[64];
     size_t most = partition_metis_memory();
     if (most > before && most >= MUCH) {
-        snprintf(text, sizeof text, "METIS took %s", quantity_memory(memory, (double)most));
+        snprintf(text, sizeof text, "METIS took %s", SHOWN_MEMORY((double)most));
         progress_end(text);
     }
     progress_begin("order", "the rows of each part");

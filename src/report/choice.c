@@ -51,11 +51,10 @@ void report_put_choice(JsonWriter *w, const Report *report) {
 }
 
 static void print_exchange(const Sink *sink, const MeasuredExchange *m) {
-    char codec[QUANTITY], fp32[QUANTITY];
     sink_note(sink, "           layer %d %-8s %-15s fp32 %s%s, quantized %s\n", m->id.layer,
               direction_name(m->id.direction),
               m->fp32 ? "fp32 rows:" : "quantized rows:", m->sent ? "" : "over ",
-              quantity_seconds(fp32, m->fp32_seconds), quantity_seconds(codec, m->codec_seconds));
+              SHOWN_SECONDS(m->fp32_seconds), SHOWN_SECONDS(m->codec_seconds));
 }
 
 void report_print_choice(const Sink *sink, const CodecChoice *choice) {

@@ -60,14 +60,14 @@ void report_line(const EpochRecord *record, const Score *score, int64_t epochs, 
     int digits = snprintf(NULL, 0, "%lld", (long long)epochs);
     snprintf(begin, sizeof begin, "epoch %*lld/%lld  loss %s%s", digits, (long long)record->epoch,
              (long long)epochs, loss_text(text, record->loss), scores);
-    snprintf(seconds, sizeof seconds, "  %s", quantity_seconds(text, record->seconds));
+    snprintf(seconds, sizeof seconds, "  %s", SHOWN_SECONDS(record->seconds));
     if (record->bytes > 0)
-        snprintf(bytes, sizeof bytes, "  %s", quantity_bytes(text, (double)record->bytes));
+        snprintf(bytes, sizeof bytes, "  %s", SHOWN_BYTES((double)record->bytes));
     if (record->headers > 0)
         snprintf(skipped, sizeof skipped, "  %.0f %% skipped",
                  100 * (double)record->skipped / (double)record->headers);
     if (!isnan(left))
-        snprintf(remains, sizeof remains, "  %s left", quantity_clock(text, left));
+        snprintf(remains, sizeof remains, "  %s left", SHOWN_CLOCK(left));
     // What does not fit is left out, the least important first; metrics.jsonl has it.
     char *piece[] = {skipped, bytes, seconds, remains};
     for (int left_out = 0; left_out <= 4; left_out++) {
@@ -82,12 +82,9 @@ void report_line(const EpochRecord *record, const Score *score, int64_t epochs, 
 
 void report_parts_line(const EpochRecord *record, char out[REPORT_LINE]) {
     const double *s = record->timers.seconds;
-    double part[] = {compute_of(s), pack_of(s), s[TIMER_WAIT], rest_of(s, record->seconds)};
-    char text[4][QUANTITY];
-    for (int i = 0; i < 4; i++)
-        quantity_seconds(text[i], part[i]);
-    snprintf(out, REPORT_LINE, "           compute %s, pack %s, wait %s, rest %s", text[0], text[1],
-             text[2], text[3]);
+    snprintf(out, REPORT_LINE, "           compute %s, pack %s, wait %s, rest %s",
+             SHOWN_SECONDS(compute_of(s)), SHOWN_SECONDS(pack_of(s)), SHOWN_SECONDS(s[TIMER_WAIT]),
+             SHOWN_SECONDS(rest_of(s, record->seconds)));
 }
 
 // --- progress
@@ -99,7 +96,7 @@ void report_begin_progress(const Report *report) {
 }
 
 void report_progress(Report *report, const EpochRecord *record, double left) {
-    char clock[QUANTITY], loss[QUANTITY];
+    char loss[QUANTITY];
     double now = clock_seconds();
     int64_t epochs = report->config->train.epochs;
     if (record->evaluated)
@@ -108,10 +105,9 @@ void report_progress(Report *report, const EpochRecord *record, double left) {
         return;
     report->progressed = now;
     double percent = 100.0 * (double)record->epoch / (double)epochs;
-    quantity_clock(clock, isnan(left) ? 0 : left);
     progress_update("%.0f %%, loss %s%s%s%s%s%s", percent, loss_text(loss, record->loss),
                     report->scored[0] != 0 ? ", val " : "", report->scored, isnan(left) ? "" : ", ",
-                    isnan(left) ? "" : clock, isnan(left) ? "" : " left");
+                    isnan(left) ? "" : SHOWN_CLOCK(left), isnan(left) ? "" : " left");
 }
 
 // --- where the time went
@@ -128,7 +124,6 @@ void report_add_times(RunTimes *times, const EpochRecord *record) {
 void report_print_times(const Report *report) {
     const RunTimes *times = &report->times;
     const Sink *sink = report->sink;
-    char all[QUANTITY], evaluation[QUANTITY], assignment[QUANTITY];
     const double *s = times->timers.seconds;
     double share = times->seconds > 0 ? 100 / times->seconds : 0;
     progress_drop();
@@ -137,10 +132,8 @@ void report_print_times(const Report *report) {
     sink_note(sink,
               "time       %lld epochs %s: compute %.0f %%, pack %.0f %%, wait %.0f %%, "
               "rest %.0f %%\n",
-              (long long)times->epochs, quantity_seconds(all, times->seconds),
-              share * compute_of(s), share * pack_of(s), share * s[TIMER_WAIT],
-              share * rest_of(s, times->seconds));
+              (long long)times->epochs, SHOWN_SECONDS(times->seconds), share * compute_of(s),
+              share * pack_of(s), share * s[TIMER_WAIT], share * rest_of(s, times->seconds));
     sink_note(sink, "           evaluation %s, assignment of bit widths %s\n",
-              quantity_seconds(evaluation, times->evaluation),
-              quantity_seconds(assignment, times->assignment));
+              SHOWN_SECONDS(times->evaluation), SHOWN_SECONDS(times->assignment));
 }

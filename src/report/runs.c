@@ -8,22 +8,20 @@
 
 // "validation 93.00 %, test 82.00 %"
 static const char *scores_of(char out[80], const Score *score, const Metrics metrics[4]) {
-    char validation[QUANTITY], test[QUANTITY];
     snprintf(out, 80, "validation %s, test %s",
-             score_text(validation, score, metrics_value(&metrics[SPLIT_VAL], score)),
-             score_text(test, score, metrics_value(&metrics[SPLIT_TEST], score)));
+             SHOWN_SCORE(score, metrics_value(&metrics[SPLIT_VAL], score)),
+             SHOWN_SCORE(score, metrics_value(&metrics[SPLIT_TEST], score)));
     return out;
 }
 
 static void print_cost(const RunResult *r, const Sink *sink, SinkKind kind) {
-    char seconds[QUANTITY], bytes[QUANTITY], memory[QUANTITY];
-    quantity_memory(memory, (double)r->taken);
+    const char *memory = SHOWN_MEMORY((double)r->taken);
     if (isnan(r->seconds_per_epoch))
         sink_put(sink, kind, "cost       %s per rank\n", memory);
     else
         sink_put(sink, kind, "cost       %s and %s of messages per epoch; %s per rank\n",
-                 quantity_seconds(seconds, r->seconds_per_epoch),
-                 quantity_bytes(bytes, (double)r->bytes_per_epoch), memory);
+                 SHOWN_SECONDS(r->seconds_per_epoch), SHOWN_BYTES((double)r->bytes_per_epoch),
+                 memory);
 }
 
 // Leaves out what was not measured, such as a best validation or the time of an epoch.
