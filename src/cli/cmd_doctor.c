@@ -10,15 +10,10 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#define SAY(...) snprintf(finding->text, sizeof finding->text, __VA_ARGS__)
-#define CURE(...) snprintf(finding->cure, sizeof finding->cure, __VA_ARGS__)
-
 static double gibibytes(double bytes) { return bytes / (1 << 30); }
 
 // Starts two ranks, which exchange a message and stop.
-static Health check_mpi(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    (void)config;
+static Health check_mpi(Finding *finding) {
     char version[COMM_LIBRARY], program[PATH_BYTES];
     comm_library(version);
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
@@ -34,9 +29,7 @@ static Health check_mpi(const Config *config, const Options *options, Finding *f
 }
 
 // Open MPI counts one slot for each core, or as many as a hostfile says.
-static Health check_slots(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    (void)config;
+static Health check_slots(Finding *finding) {
     const char *tasks = getenv("SLURM_NTASKS");
     if (tasks != NULL)
         SAY("Slurm gives %s tasks", tasks);
@@ -57,9 +50,7 @@ static bool is_bridge(const char *name) {
     return false;
 }
 
-static Health check_network(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    (void)config;
+static Health check_network(Finding *finding) {
     struct if_nameindex *all = if_nameindex();
     const char *other = "NAME", *bridge = NULL;
     for (int i = 0; all != NULL && all[i].if_index != 0; i++) {
@@ -78,9 +69,7 @@ static Health check_network(const Config *config, const Options *options, Findin
     return HEALTH_OK;
 }
 
-static Health check_affinity(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    (void)config;
+static Health check_affinity(Finding *finding) {
     int allowed = threads_allowed(), cores = threads_on_node();
     SAY("this process may use %d of %d cores", allowed, cores);
     if (allowed < cores)
@@ -88,10 +77,9 @@ static Health check_affinity(const Config *config, const Options *options, Findi
     return allowed < cores ? HEALTH_WARN : HEALTH_OK;
 }
 
-static Health check_threads(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
+static Health check_threads(Finding *finding) {
     const char *wanted = getenv("OMP_NUM_THREADS");
-    int threads = threads_set((int)config->run.threads, 1);
+    int threads = threads_set((int)finding->config->run.threads, 1);
     SAY("1 rank would use %d threads; OMP_NUM_THREADS is %s", threads,
         wanted != NULL ? wanted : "not set");
     if (threads > threads_allowed())
@@ -99,8 +87,8 @@ static Health check_threads(const Config *config, const Options *options, Findin
     return threads > threads_allowed() ? HEALTH_WARN : HEALTH_OK;
 }
 
-static Health check_kernels(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
+static Health check_kernels(Finding *finding) {
+    const Config *config = finding->config;
     Error err = {0};
     const Backend *backend =
         backend_open(config->run.backend,
@@ -126,8 +114,8 @@ static void say_more(Finding *finding, const char *line) {
 }
 
 // What every backend of a device says. Only the one that the config names must start.
-static Health check_devices(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
+static Health check_devices(Finding *finding) {
+    const Config *config = finding->config;
     Health health = HEALTH_OK;
     char line[600];
     for (int i = 0; i < backend_family.count; i++) {
@@ -154,9 +142,7 @@ static Health check_devices(const Config *config, const Options *options, Findin
     return health;
 }
 
-static Health check_memory(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    (void)config;
+static Health check_memory(Finding *finding) {
     double free_bytes = (double)memory_available();
     SAY("%.1f GiB for this process", gibibytes(free_bytes));
     if (free_bytes < 1 << 30)
@@ -166,9 +152,7 @@ static Health check_memory(const Config *config, const Options *options, Finding
 
 // Ranks of one machine communicate through /dev/shm: about 4 MiB per rank; a container has 64 MiB
 // unless told otherwise.
-static Health check_shared_memory(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    (void)config;
+static Health check_shared_memory(Finding *finding) {
     struct statvfs disk;
     if (statvfs("/dev/shm", &disk) != 0) {
         SAY("/dev/shm does not exist");
@@ -203,20 +187,16 @@ static Health check_folder(const char *folder, Finding *finding) {
     return bytes < 16e6 ? HEALTH_FAIL : bytes < 1e9 ? HEALTH_WARN : HEALTH_OK;
 }
 
-static Health check_cache(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    return check_folder(config->data.cache, finding);
+static Health check_cache(Finding *finding) {
+    return check_folder(finding->config->data.cache, finding);
 }
 
-static Health check_run_dir(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
-    return check_folder(config->run.dir, finding);
+static Health check_run_dir(Finding *finding) {
+    return check_folder(finding->config->run.dir, finding);
 }
 
-static Health check_data(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
+static Health check_data(Finding *finding) {
     const char *data = getenv("FRINGE_DATA");
-    (void)config;
     if (data == NULL) {
         SAY("not set; data files are looked up beside the config");
         return HEALTH_OK;
@@ -279,8 +259,8 @@ typedef struct Visit {
 static void visit(Visit *v, const Check *list, int count) {
     static const char *const words[] = {"OK", "WARN", "FAIL"};
     for (int i = 0; i < count; i++) {
-        Finding finding = {0};
-        Health health = list[i].run(v->config, v->options, &finding);
+        Finding finding = {.config = v->config, .options = v->options};
+        Health health = list[i].run(&finding);
         if (v->writer != NULL)
             put_finding(v->writer, words[health], list[i].name, &finding);
         else

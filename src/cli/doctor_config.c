@@ -3,9 +3,6 @@
 
 #include "internal.h"
 
-#define SAY(...) snprintf(finding->text, sizeof finding->text, __VA_ARGS__)
-#define CURE(...) snprintf(finding->cure, sizeof finding->cure, __VA_ARGS__)
-
 // "3.1 GiB", "12.0 MiB"
 typedef char Amount[32];
 static const char *amount(Amount out, double bytes) {
@@ -16,27 +13,29 @@ static const char *amount(Amount out, double bytes) {
 }
 
 // What `needs` asks for on disk, with the sentences that `config check --files` has for it.
-static bool check_needs(const Options *options, int needs, Finding *finding) {
+static bool check_needs(Finding *finding, int needs) {
     Config config;
     Error err = {0};
-    Options with = *options;
+    Options with = *finding->options;
     with.needs = needs;
-    if (load_config(&config, &with, options->argument[0], options->ranks, &err))
+    if (load_config(&config, &with, with.argument[0], with.ranks, &err))
         return true;
     SAY("%s", err.text);
     return false;
 }
 
-static Health check_graph(const Config *config, const Options *options, Finding *finding) {
+static Health check_graph(Finding *finding) {
+    const Config *config = finding->config;
     char name[DATASET_NAME];
-    if (!check_needs(options, NEEDS_DATA, finding))
+    if (!check_needs(finding, NEEDS_DATA))
         return HEALTH_FAIL;
     SAY("%s:\n%s", dataset_name(config, name, &(Error){0}) ? name : "graph", config->data.path);
     return HEALTH_OK;
 }
 
-static Health check_start(const Config *config, const Options *options, Finding *finding) {
-    if (!check_needs(options, NEEDS_START, finding))
+static Health check_start(Finding *finding) {
+    const Config *config = finding->config;
+    if (!check_needs(finding, NEEDS_START))
         return HEALTH_FAIL;
     SAY("%s", config->model.weights[0] != 0 ? config->model.weights : "random initial weights");
     return HEALTH_OK;
@@ -44,10 +43,11 @@ static Health check_start(const Config *config, const Options *options, Finding 
 
 static int ranks_of(const Options *options) { return options->ranks > 0 ? options->ranks : 1; }
 
-static Health check_cores(const Config *config, const Options *options, Finding *finding) {
-    int ranks = ranks_of(options), cores = threads_on_node();
+static Health check_cores(Finding *finding) {
+    const Config *config = finding->config;
+    int ranks = ranks_of(finding->options), cores = threads_on_node();
     Error err = {0};
-    if (!launch_fits(options, &err)) {
+    if (!launch_fits(finding->options, &err)) {
         SAY("%s", err.text);
         CURE("fewer ranks, or --oversubscribe");
         return HEALTH_FAIL;
@@ -63,8 +63,8 @@ static Health check_cores(const Config *config, const Options *options, Finding 
 }
 
 // One process reads the whole graph. The plan is made from headers.
-static Health check_loading(const Config *config, const Options *options, Finding *finding) {
-    (void)options;
+static Health check_loading(Finding *finding) {
+    const Config *config = finding->config;
     MemoryForecast forecast = {0};
     double limit = config->run.memory_limit > 0 ? config->run.memory_limit * (1 << 30)
                                                 : (double)memory_available();
@@ -84,16 +84,18 @@ static Health check_loading(const Config *config, const Options *options, Findin
 
 // What a training needs of a device is known when its parts are: it is refused then if it does not
 // fit. Here stands what it may need.
-static Health check_device_memory(const Config *config, const Options *options, Finding *finding) {
+static Health check_device_memory(Finding *finding) {
+    const Config *config = finding->config;
     Error err = {0};
-    const BackendStart how = {
-        .vectors = config->run.simd, .spmm = config->run.spmm, .node_size = ranks_of(options)};
+    const BackendStart how = {.vectors = config->run.simd,
+                              .spmm = config->run.spmm,
+                              .node_size = ranks_of(finding->options)};
     const Backend *backend = backend_open(config->run.backend, &how, &err);
     if (backend == NULL || backend->device_free == NULL)
         SAY("run.backend=%s takes it from the machine's", config->run.backend);
     else
         SAY("%s of its device for each rank, if %d share this machine",
-            amount((Amount){0}, (double)backend->device_free()), ranks_of(options));
+            amount((Amount){0}, (double)backend->device_free()), ranks_of(finding->options));
     return HEALTH_OK;
 }
 

@@ -63,6 +63,8 @@ static inline const char *config_named(const Options *options) {
     return options->arguments > 0 ? options->argument[options->arguments - 1] : NULL;
 }
 
+// Leaves a mistake to main, which prints it; a command with ranks ends its session itself.
+typedef ExitCode CommandRun(const Options *options, Error *err);
 typedef struct Command {
     const char *name;
     const char *arguments; // "CONFIG", for the usage line
@@ -72,8 +74,7 @@ typedef struct Command {
     const char *options;   // letters of its options (options.c), besides --help
     const char *summary;   // one line
     const char *details;   // for its --help
-    // Leaves a mistake to main, which prints it; a command with ranks ends its session itself.
-    ExitCode (*run)(const Options *options, Error *err);
+    CommandRun *run;
 } Command;
 
 extern const Command commands[];
@@ -359,13 +360,17 @@ void cache_put_entry(JsonWriter *writer, const CacheEntry *entry); // in a list
 // --- doctor_config.c: what one config needs from this machine
 
 typedef enum Health { HEALTH_OK, HEALTH_WARN, HEALTH_FAIL } Health;
-typedef struct Finding {
+typedef struct Finding { // of one check
+    const Config *config;
+    const Options *options;
     char text[2 * PATH_BYTES], cure[256]; // text: one sentence per line
 } Finding;
 typedef struct Check {
     const char *name;
-    Health (*run)(const Config *config, const Options *options, Finding *finding);
+    Health (*run)(Finding *finding);
 } Check;
+#define SAY(...) snprintf(finding->text, sizeof finding->text, __VA_ARGS__)
+#define CURE(...) snprintf(finding->cure, sizeof finding->cure, __VA_ARGS__)
 extern const Check doctor_config_checks[];
 extern const int doctor_config_check_count;
 
@@ -376,23 +381,8 @@ bool sweep_train(Session *session, const Options *options);
 // True if the run with that config, in its run.dir, has ended already; says so. Collective.
 bool sweep_is_done(Session *session, const Config *config);
 
-ExitCode cmd_train(const Options *options, Error *err);
-ExitCode cmd_compare(const Options *options, Error *err);
-ExitCode cmd_evaluate(const Options *options, Error *err);
-ExitCode cmd_predict(const Options *options, Error *err);
-ExitCode cmd_program(const Options *options, Error *err);
-ExitCode cmd_partition(const Options *options, Error *err);
-ExitCode cmd_plan(const Options *options, Error *err);
-ExitCode cmd_stream(const Options *options, Error *err);
-ExitCode cmd_generate(const Options *options, Error *err);
-ExitCode cmd_convert(const Options *options, Error *err);
-ExitCode cmd_inspect(const Options *options, Error *err);
-ExitCode cmd_report(const Options *options, Error *err);
-ExitCode cmd_cache(const Options *options, Error *err);
-ExitCode cmd_runs(const Options *options, Error *err);
-ExitCode cmd_config(const Options *options, Error *err);
-ExitCode cmd_doctor(const Options *options, Error *err);
-ExitCode cmd_help(const Options *options, Error *err);
-ExitCode cmd_probe(const Options *options, Error *err);
+CommandRun cmd_train, cmd_compare, cmd_evaluate, cmd_predict, cmd_program, cmd_partition, cmd_plan,
+    cmd_stream, cmd_generate, cmd_convert, cmd_inspect, cmd_report, cmd_cache, cmd_runs, cmd_config,
+    cmd_doctor, cmd_help, cmd_probe;
 
 #endif
