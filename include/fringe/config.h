@@ -335,6 +335,11 @@ const char *config_guess_word(const char *path, const char *word, Choices choice
 // (synonyms.c): a word of this one, or a sentence. NULL: not known.
 const char *config_meaning(const char *place, const char *word);
 bool config_is_sentence(const char *meaning);
+// What an error says of such a meaning at its end: "; did you mean WORD?", with `quote` around the
+// word, or "; SENTENCE"; "" for NULL.
+enum { CONFIG_HINT = 512 };
+const char *config_hint(char out[CONFIG_HINT], const char *meaning, const char *quote);
+#define HINT(meaning) config_hint((char[CONFIG_HINT]){0}, (meaning), "")
 
 // Fills *config from the defaults, the file (NULL: none) and `count` settings "section.key=value"
 // (value as JSON, or a bare word). Every error of every layer is in err->text, EXIT_CONFIG

@@ -106,11 +106,9 @@ static void check_modes(const Early *early, const Options *options) {
             error_join(early->err, EXIT_USAGE,
                        "--modes: there is no mode '%s'; there are %s, alone", word,
                        family_words(&mode_family, list));
-        else if (config_is_sentence(guess))
-            error_join(early->err, EXIT_USAGE, "--modes: there is no mode '%s'; %s", word, guess);
         else
-            error_join(early->err, EXIT_USAGE, "--modes: there is no mode '%s'; did you mean %s?",
-                       word, guess);
+            error_join(early->err, EXIT_USAGE, "--modes: there is no mode '%s'%s", word,
+                       HINT(guess));
     }
 }
 

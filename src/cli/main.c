@@ -162,15 +162,12 @@ const Command *command_find(const char *name, Error *err) {
         names[i] = commands[i].name;
     const char *meaning = config_meaning("command", name);
     const char *closest = meaning != NULL ? meaning : family_closest(name, names, command_count);
-    if (closest != NULL && config_is_sentence(closest))
-        error_set(err, EXIT_USAGE, "no command '%s'; %s", name, closest);
-    else if (closest != NULL)
-        error_set(err, EXIT_USAGE, "no command '%s'; did you mean %s?", name, closest);
-    else if (config_is_there(name))
+    if (closest == NULL && config_is_there(name))
         error_set(err, EXIT_USAGE, "no command '%s', but a config; did you mean fringe train %s?",
                   name, name);
     else
-        error_set(err, EXIT_USAGE, "no command '%s'; fringe --help lists all", name);
+        error_set(err, EXIT_USAGE, "no command '%s'%s", name,
+                  closest != NULL ? HINT(closest) : "; fringe --help lists all");
     return NULL;
 }
 

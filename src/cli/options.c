@@ -240,7 +240,7 @@ static bool needs_value(const Command *command, const char *word, Error *err) {
 
 // What to say about an option that the command does not have, behind the name of the command.
 static bool unknown(const Command *command, const char *word, const char *next, Error *err) {
-    char name[128], setting[256];
+    char name[128], setting[256], hint[CONFIG_HINT] = "";
     const char *bare = word + strspn(word, "-");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(bare, "="), bare);
     const char *option = meant_option(command, name), *closest = closest_option(command, word);
@@ -248,18 +248,16 @@ static bool unknown(const Command *command, const char *word, const char *next, 
     if (sentence == NULL && strncmp(word, "--", 2) == 0)
         sentence = config_meaning("key", name);
     if (option != NULL)
-        return error_set(err, EXIT_USAGE, "%s: no option %s; did you mean %s?", command->name, word,
-                         option);
-    if (sentence != NULL && config_is_sentence(sentence))
-        return error_set(err, EXIT_USAGE, "%s: no option %s; %s", command->name, word, sentence);
-    if (means_setting(command, word, next, setting))
-        return error_set(err, EXIT_USAGE, "%s: no option %s; did you mean --set %s?", command->name,
-                         word, setting);
-    if (closest != NULL)
-        return error_set(err, EXIT_USAGE, "%s: no option %s; did you mean --%s?", command->name,
-                         word, closest);
-    return error_set(err, EXIT_USAGE, "%s: no option %s; see fringe %s --help", command->name, word,
-                     command->name);
+        config_hint(hint, option, "");
+    else if (sentence != NULL && config_is_sentence(sentence))
+        config_hint(hint, sentence, "");
+    else if (means_setting(command, word, next, setting))
+        snprintf(hint, sizeof hint, "; did you mean --set %s?", setting);
+    else if (closest != NULL)
+        snprintf(hint, sizeof hint, "; did you mean --%s?", closest);
+    else
+        snprintf(hint, sizeof hint, "; see fringe %s --help", command->name);
+    return error_set(err, EXIT_USAGE, "%s: no option %s%s", command->name, word, hint);
 }
 
 static bool check_arguments(const Options *options, const Command *command, Error *err) {

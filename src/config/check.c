@@ -115,14 +115,8 @@ static bool misfit(const Key *key, const Json *value, Complaints *complaints) {
     found(value, is, sizeof is);
     const char *closest =
         json_type(value) == JSON_STRING ? suggest_choice(key, json_string(value), choice) : NULL;
-    if (closest != NULL && config_is_sentence(closest))
-        config_complain(complaints, "%s: expected %s, found %s; %s", key->path, expected, is,
-                        closest);
-    else if (closest != NULL)
-        config_complain(complaints, "%s: expected %s, found %s; did you mean '%s'?", key->path,
-                        expected, is, closest);
-    else
-        config_complain(complaints, "%s: expected %s, found %s", key->path, expected, is);
+    config_complain(complaints, "%s: expected %s, found %s%s", key->path, expected, is,
+                    config_hint((char[CONFIG_HINT]){0}, closest, "'"));
     return false;
 }
 

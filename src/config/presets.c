@@ -107,7 +107,8 @@ static const Preset gradient_methods[] = {
      "they lose is added to the next gradient; with SGD and dropout it loses 64 points on cora",
      {"gradients.codec=sketch", "gradients.memory=feedback"}},
     {"clpt",
-     "after C-LPT: powers of two, of differences from the last gradient that was sent in fp32; with "
+     "after C-LPT: powers of two, of differences from the last gradient that was sent in fp32; "
+     "with "
      "SGD and dropout it loses 10 points on cora",
      {"gradients.codec=log", "gradients.bits=5", "gradients.memory=anchor",
       "gradients.wire=entropy"}},

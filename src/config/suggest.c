@@ -52,15 +52,20 @@ const char *config_guess_key(const char *name) {
     return known != NULL && !config_is_sentence(known) ? known : NULL;
 }
 
+const char *config_hint(char out[CONFIG_HINT], const char *meaning, const char *quote) {
+    out[0] = 0;
+    if (meaning != NULL && config_is_sentence(meaning))
+        snprintf(out, CONFIG_HINT, "; %s", meaning);
+    else if (meaning != NULL)
+        snprintf(out, CONFIG_HINT, "; did you mean %s%s%s?", quote, meaning, quote);
+    return out;
+}
+
 static bool complain_meant(const char *path, Complaints *complaints) {
     const char *known = meant(path);
-    if (known == NULL)
-        return false;
-    if (config_is_sentence(known))
-        config_complain(complaints, "%s: unknown key; %s", path, known);
-    else
-        config_complain(complaints, "%s: unknown key; did you mean %s?", path, known);
-    return true;
+    if (known != NULL)
+        config_complain(complaints, "%s: unknown key%s", path, HINT(known));
+    return known != NULL;
 }
 
 static const char *const sections[] = {"data",  "partition",    "stream",    "model",
@@ -73,15 +78,12 @@ void config_unknown_section(const char *section, Complaints *complaints) {
     const char *closest = known == NULL ? family_closest(section, sections, SECTIONS) : known;
     if (config_count_only(complaints))
         return;
-    if (known != NULL && config_is_sentence(known))
-        config_complain(complaints, "%s: unknown section; %s", section, known);
-    else if (closest != NULL)
-        config_complain(complaints, "%s: unknown section; did you mean %s?", section, closest);
-    else
-        config_complain(complaints,
-                        "%s: unknown section; there are data, partition, stream, model, train, "
-                        "quantization, gradients, lossless, comm, program, run",
-                        section);
+    config_complain(
+        complaints, "%s: unknown section%s", section,
+        closest != NULL
+            ? HINT(closest)
+            : "; there are data, partition, stream, model, train, quantization, gradients, "
+              "lossless, comm, program, run");
 }
 
 // A section that is no object, or a name without a section.
@@ -90,12 +92,10 @@ static void unknown_at_top(const char *name, Complaints *complaints) {
     if (!config_is_section(name)) {
         if (!complain_meant(name, complaints))
             config_unknown_section(name, complaints);
-    } else if (known != NULL && !config_is_sentence(known)) {
-        config_complain(complaints,
-                        "%s: expected an object with the keys of this section; did you mean %s?",
-                        name, known);
     } else {
-        config_complain(complaints, "%s: expected an object with the keys of this section", name);
+        bool word = known != NULL && !config_is_sentence(known);
+        config_complain(complaints, "%s: expected an object with the keys of this section%s", name,
+                        word ? HINT(known) : "");
     }
 }
 
@@ -119,9 +119,9 @@ void config_unknown(const char *path, Complaints *complaints) {
         return;
     }
     const char *closest = family_closest(dot + 1, words, count);
-    if (closest != NULL)
+    if (closest != NULL) {
         config_complain(complaints, "%s: unknown key; did you mean %s.%s?", path, section, closest);
-    else {
+    } else {
         for (int i = 0; i < count; i++)
             snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i > 0 ? ", " : "",
                      words[i]);
