@@ -13,84 +13,77 @@ typedef struct Early {
     const Config *config;
     const char *where; // name of the config in messages
     Error *err;
+    Error found; // by the check that runs now
 } Early;
 
-// Adds the error in *found, if there is one.
-static void join(const Early *early, Error *found) {
-    if (found->code != 0)
-        error_join(early->err, (ExitCode)found->code, "%s: %s", early->where, found->text);
-    *found = (Error){0};
+// Adds what was found, if anything was.
+static void join(Early *early) {
+    if (early->found.code != 0)
+        error_join(early->err, (ExitCode)early->found.code, "%s: %s", early->where,
+                   early->found.text);
+    early->found = (Error){0};
 }
 
-static void join_of(const Early *early, const char *key, Error *found) {
-    error_prefix(found, "%s", key);
-    join(early, found);
+static void join_of(Early *early, const char *key) {
+    error_prefix(&early->found, "%s", key);
+    join(early);
 }
 
 // ---- values
 
-static void check_names(const Early *early) {
+static void check_names(Early *early) {
     const Config *c = early->config;
-    Error found = {0};
     if (path_name(c->data.path)[0] == 0)
-        error_set(&found, EXIT_CONFIG, "data.path: expected the path of a graph, found nothing");
-    join(early, &found);
+        error_set(&early->found, EXIT_CONFIG,
+                  "data.path: expected the path of a graph, found nothing");
+    join(early);
     for (int i = 0; i < c->data.transforms.count; i++) {
-        dataset_step_fits(c->data.transforms.word[i], &found);
-        join_of(early, "data.transforms", &found);
+        dataset_step_fits(c->data.transforms.word[i], &early->found);
+        join_of(early, "data.transforms");
     }
-    partition_method_fits(c->partition.method, &found);
-    join(early, &found);
+    partition_method_fits(c->partition.method, &early->found);
+    join(early);
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (c->data.split_keys.word[i][0] == 0) {
-            error_set(&found, EXIT_CONFIG, "data.split_keys: entry %d is not the name of an array",
-                      i);
-            join(early, &found);
+            error_set(&early->found, EXIT_CONFIG,
+                      "data.split_keys: entry %d is not the name of an array", i);
+            join(early);
         }
 }
 
 // Checks that involve several keys.
-static void check_model(const Early *early) {
+static void check_together(Early *early) {
+    const Config *c = early->config;
+    int64_t features = c->model.hidden.count > 0 ? c->model.hidden.value[0] : 1; // may be as wide
     ModelShape shape;
-    Error found = {0};
-    const ConfigInts *hidden = &early->config->model.hidden; // features may be as wide
-    model_shape(&shape, early->config, hidden->count > 0 ? hidden->value[0] : 1, 2, false, &found);
-    join(early, &found);
-}
-
-static void check_gradients(const Early *early) {
     GradForm form = {0};
-    Error found = {0};
-    gradsync_configure(&form, early->config, &found);
-    join(early, &found);
-}
-
-static void check_schedule(const Early *early) {
     CodecOptions options = {0};
-    Error found = {0};
     const Schedule *schedule;
-    exchange_configure(early->config, &schedule, &options, &found);
-    join(early, &found);
+    model_shape(&shape, c, features, 2, false, &early->found);
+    join(early);
+    gradsync_configure(&form, c, &early->found);
+    join(early);
+    exchange_configure(c, &schedule, &options, &early->found);
+    join(early);
 }
 
-static void check_layer(const Early *early, const Options *options) {
+static void check_layer(Early *early, const Options *options) {
     int last = (int)early->config->model.layers - 1;
     ModelShape shape;
-    Error found = {0};
     if (options->layer > last)
-        error_set(&found, EXIT_USAGE, "--layer: expected 1 to %d (model.layers - 1), found %d",
-                  last, options->layer);
+        error_set(&early->found, EXIT_USAGE,
+                  "--layer: expected 1 to %d (model.layers - 1), found %d", last, options->layer);
     else if (options->layer > 0 && model_shape(&shape, early->config, 1, 2, false, &(Error){0}) &&
              options->layer * shape.stages < shape.feature_layers - 1)
-        error_set(&found, EXIT_USAGE,
+        error_set(&early->found, EXIT_USAGE,
                   "--layer: expected %d to %d, found %d: the rows of lower layers are computed at "
                   "set-up and not stored (lossless.input_features=exchange computes them)",
                   shape.feature_layers - 1, last, options->layer);
-    join(early, &found);
+    join(early);
 }
 
 // `compare` takes the modes of a config, and "alone".
-static void check_modes(const Early *early, const Options *options) {
+static void check_modes(Early *early, const Options *options) {
     char words[512], list[FAMILY_WORDS], *rest = words;
     Choices choice;
     if (options->modes != NULL && options->modes[strspn(options->modes, ",")] == 0)
@@ -182,18 +175,16 @@ static bool check_graph(const Config *config, Error *err) {
 }
 
 // Checks the file that a key names, if it names one.
-static void check_file(const Early *early, const char *key, const char *path) {
-    Error found = {0};
-    if (path[0] != 0 && !is_file(path, &found))
-        join_of(early, key, &found);
+static void check_file(Early *early, const char *key, const char *path) {
+    if (path[0] != 0 && !is_file(path, &early->found))
+        join_of(early, key);
 }
 
-static void check_data(const Early *early, int ranks) {
+static void check_data(Early *early, int ranks) {
     const Config *c = early->config;
-    Error found = {0};
     if (path_name(c->data.path)[0] != 0)
-        check_graph(c, &found);
-    join(early, &found);
+        check_graph(c, &early->found);
+    join(early);
     check_file(early, "data.features", c->data.features);
     check_file(early, "data.labels", c->data.labels);
     check_file(early, "data.nodes", c->data.nodes);
@@ -205,57 +196,53 @@ static void check_data(const Early *early, int ranks) {
     for (int i = 0; i < c->data.split_keys.count; i++)
         if (config_split_is_file(c->data.split_keys.word[i]))
             check_file(early, "data.split_keys", c->data.split_keys.word[i]);
-    partition_check_file(c, ranks, &found);
-    join(early, &found);
-    partition_check_cache(c, &found);
-    join(early, &found);
+    partition_check_file(c, ranks, &early->found);
+    join(early);
+    partition_check_cache(c, &early->found);
+    join(early);
     if (early->err->code == 0 && !launch_inside_job()) // there rank 0 counts them
-        partition_check_ranks(c, ranks, &found);
-    join(early, &found);
+        partition_check_ranks(c, ranks, &early->found);
+    join(early);
 }
 
 // A resumed run does not need the weights that it started from. If there is nothing to resume, that
 // is reported later.
-static void check_start(const Early *early, const Options *options) {
+static void check_start(Early *early, const Options *options) {
     const Config *c = early->config;
-    Error found = {0};
     Replay replay = {0};
     if (!options->resume)
         check_file(early, "model.weights", c->model.weights);
-    replay_read_widths(&replay, c, &found);
-    join(early, &found);
-    replay_read_exchanges(&replay, c, &found);
-    join(early, &found);
+    replay_read_widths(&replay, c, &early->found);
+    join(early);
+    replay_read_exchanges(&replay, c, &early->found);
+    join(early);
     replay_clear(&replay);
 }
 
-static void check_folder(const Early *early, const char *key, const char *path) {
-    Error found = {0};
-    if (!file_check_folder(path, &found))
-        join_of(early, key, &found);
+static void check_folder(Early *early, const char *key, const char *path) {
+    if (!file_check_folder(path, &early->found))
+        join_of(early, key);
 }
 
 // The folder that a file will lie in.
-static void check_above(const Early *early, const char *key, const char *path) {
+static void check_above(Early *early, const char *key, const char *path) {
     if (path == NULL)
         return;
-    Error found = {0};
     const char *folder = FOLDER_OF(path);
     if (!file_is_folder(folder))
-        error_set(&found, EXIT_CANNOT_WRITE, "there is no folder %s", folder);
-    join_of(early, key, &found);
+        error_set(&early->found, EXIT_CANNOT_WRITE, "there is no folder %s", folder);
+    join_of(early, key);
 }
 
-static void check_weights(const Early *early, const Options *options) {
+static void check_weights(Early *early, const Options *options) {
     const char *where = options->weights != NULL ? options->weights : early->config->run.dir;
-    Error found = {0};
-    if (!file_is_denied(where, &found) && !file_exists(where))
-        error_set(&found, EXIT_NO_INPUT, "%s: %s does not exist",
+    if (!file_is_denied(where, &early->found) && !file_exists(where))
+        error_set(&early->found, EXIT_NO_INPUT, "%s: %s does not exist",
                   options->weights != NULL ? "--weights" : "run.dir", where);
-    join(early, &found);
+    join(early);
 }
 
-static void check_disk(const Early *early, const Options *options, int ranks) {
+static void check_disk(Early *early, const Options *options, int ranks) {
     const char *predictions = PATH_IN(early->config->run.dir, "predictions");
     if (options->needs & NEEDS_DATA)
         check_data(early, ranks);
@@ -351,18 +338,15 @@ bool read_config(Config *config, const Options *options, const char *path, Error
 
 bool load_config(Config *config, const Options *options, const char *path, int ranks, Error *err) {
     bool whole = read_config(config, options, path, err);
-    Early early = {config, config_called(path), err};
+    Early early = {.config = config, .where = config_called(path), .err = err};
     if (config->mode[0] != 0) // wrong keys have their defaults
         check_names(&early);
     if (whole && (options->needs & NEEDS_WEIGHTS) && options->weights == NULL &&
         !file_is_folder(path))
         runfolder_find_newest(config);
     whole = whole && (options->data == NULL || new_data_fits(config, err));
-    if (whole && err->code == 0) {
-        check_model(&early);
-        check_gradients(&early);
-        check_schedule(&early);
-    }
+    if (whole && err->code == 0)
+        check_together(&early);
     if (whole)
         check_layer(&early, options);
     check_modes(&early, options);
