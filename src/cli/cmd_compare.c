@@ -171,15 +171,6 @@ static void report_table(void *context, Error *err) {
         report_folder(t->comparison->folder, err);
 }
 
-// Reports the variants that have ended, even if an error ended the others.
-static void report_comparison(Session *s, const Options *options, Comparison *comparison) {
-    Error ended = s->err;
-    s->err = (Error){0};
-    comm_on_root(&s->comm, report_table, &(Table){comparison, options->json}, &s->err);
-    if (ended.code != 0)
-        s->err = ended;
-}
-
 // Checks the configs of all variants before the first one runs. Collective.
 static bool prepare_variants(Session *s, const Variant *variant, int count, const Options *options,
                              const char *base) {
@@ -216,7 +207,7 @@ static bool compare(Session *s, const Options *options) {
     warn_of_one_rank(s, variant, count);
     ok = ok && run_variants(s, variant, count, options, &comparison);
     comm_agree(&s->comm, &s->err);
-    report_comparison(s, options, &comparison);
+    session_report(s, report_table, &(Table){&comparison, options->json});
     comparison_clear(&comparison);
     return s->err.code == 0;
 }

@@ -37,38 +37,32 @@ static bool check(const Options *options, Error *err) {
     return true;
 }
 
-static bool schema(const Options *options, Error *err) {
-    (void)options, (void)err;
-    config_print_schema(&terminal_tables);
-    return true;
-}
-
-static bool markdown(const Options *options, Error *err) {
-    (void)options, (void)err;
-    config_print_markdown(&terminal_tables);
-    return true;
-}
-
 static bool help(const Options *options, Error *err) {
     (void)options;
     options_help(command_find("config", err));
     return true;
 }
 
-typedef struct Verb {
+typedef struct Verb { // one of both
     const char *name;
     bool (*run)(const Options *options, Error *err);
+    void (*print)(const Sink *out);
 } Verb;
-static const Verb verbs[] = {
-    {"show", show}, {"check", check}, {"schema", schema}, {"markdown", markdown}, {"help", help}};
+static const Verb verbs[] = {{"show", show, NULL},
+                             {"check", check, NULL},
+                             {"schema", NULL, config_print_schema},
+                             {"markdown", NULL, config_print_markdown},
+                             {"help", help, NULL}};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 ExitCode cmd_config(const Options *options, Error *err) {
     int v = 0;
     while (v < VERBS && strcmp(verbs[v].name, options->argument[0]) != 0)
         v++;
-    if (v < VERBS)
+    if (v < VERBS && verbs[v].run != NULL)
         verbs[v].run(options, err);
+    else if (v < VERBS)
+        verbs[v].print(&terminal_tables);
     else
         error_set(err, EXIT_USAGE, "config: expected show, check, schema or markdown, found '%s'",
                   options->argument[0]);

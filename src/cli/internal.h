@@ -239,6 +239,9 @@ bool session_load(Session *session); // loads the shard. Collective.
 bool session_begin(Session *session, const Options *options);
 // Loads the config that the options name on all ranks; rank 0 reads it. Collective.
 bool session_config(Session *session, const Options *options);
+// Rank 0 reports what has ended, with an error of its own; one that ended the others stays.
+// Collective.
+void session_report(Session *session, void (*report)(void *context, Error *err), void *context);
 ExitCode session_end(Session *session); // prints the error if there is one. Collective.
 void print_error(const Error *err);     // "fringe: sentence", line by line, on stderr
 void say_lines(const char *before, const char *lines); // prints each line with `before` in front

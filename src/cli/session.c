@@ -159,6 +159,14 @@ void print_object(JsonWriter *writer, const Sink *sink) {
     json_writer_clear(writer);
 }
 
+void session_report(Session *s, void (*report)(void *context, Error *err), void *context) {
+    Error ended = s->err;
+    s->err = (Error){0};
+    comm_on_root(&s->comm, report, context, &s->err);
+    if (ended.code != 0)
+        s->err = ended;
+}
+
 ExitCode session_end(Session *session) {
     Error err = session->err;
     bool first = session->comm.rank == 0;

@@ -264,16 +264,6 @@ static void report_table(void *context, Error *err) {
     memory_free(row);
 }
 
-// Reports the runs that have ended, even if an error ended the others.
-static void report_sweep(Sweeping *w) {
-    Session *s = w->session;
-    Error ended = s->err;
-    s->err = (Error){0};
-    comm_on_root(&s->comm, report_table, w, &s->err);
-    if (ended.code != 0)
-        s->err = ended;
-}
-
 bool sweep_train(Session *s, const Options *options) {
     Sweeping *w = ALLOC(Sweeping, 1, "the values of a sweep");
     *w = (Sweeping){.session = s, .options = options};
@@ -284,7 +274,7 @@ bool sweep_train(Session *s, const Options *options) {
         ok = train_point(w, p);
     ok = comm_agree(&s->comm, &s->err);
     if (ready && w->score != NULL)
-        report_sweep(w);
+        session_report(s, report_table, w);
     memory_free(w);
     return ok && s->err.code == 0;
 }
