@@ -120,11 +120,9 @@ static void round_of(Sets *s, int stage) {
 
 // Labels go from each own source to its readers, and those of halo rows back.
 static int64_t bytes_of_round(const Sets *s) {
-    int64_t rows = 0;
-    for (int stage = 0; stage < s->topology.stages; stage++) {
-        const HaloPlan *plan = &s->topology.pattern[stage]->plan;
-        rows += plan->send_offset[plan->size - 1] + plan->halo_count;
-    }
+    int64_t rows = topology_sent(&s->topology);
+    for (int stage = 0; stage < s->topology.stages; stage++)
+        rows += s->topology.pattern[stage]->plan.halo_count;
     return rows * (int64_t)sizeof(int64_t);
 }
 

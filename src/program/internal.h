@@ -99,6 +99,8 @@ void plan_gather(ProgramPlan *plan, int64_t row_bytes);      // rows of all node
 
 // ---- topology.c: who reads whom, without kernels
 
+// The Pattern of a stage: all rows, covered as `cover` says.
+PatternKind kind_of_stage(const ProgramParts *parts, int stage, Cover cover);
 // Patterns of all rows whose halo rows are those of sources: stage 0 of a graph; of a hypergraph
 // stage 0 leads to hyperedges, and stage 1 back.
 typedef struct Topology {
@@ -107,10 +109,11 @@ typedef struct Topology {
 } Topology;
 void topology_init(Topology *topology, const ProgramParts *parts); // collective
 void topology_clear(Topology *topology);
+int64_t topology_sent(const Topology *topology); // rows that this rank sends in all stages
 // One element of `bytes` of each own source to its readers: received [H]. Collective.
 void topology_tell(const HaloPlan *plan, const void *own, void *received, size_t bytes);
-// The most that a row reads on this rank.
-int64_t pattern_longest_row(const Pattern *pattern);
+// The most that a row reads on this rank, in any stage.
+int64_t longest_row(Pattern *const *pattern, int stages);
 
 // ---- nodes.c: a linear operator from nodes to nodes
 
@@ -127,6 +130,7 @@ typedef struct NodeOperator {
     OperatorRun how;
     double seconds; // that it took so far, where operations run during their call
 } NodeOperator;
+CodecOptions options_of_rows(const ProgramParts *parts, Error *err); // of their messages
 // With the diagonals of a normalisation (halo.h) of that name, for rows of `columns`. False with
 // the error of the data, on all ranks. Collective.
 bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char *normalisation,
@@ -149,6 +153,8 @@ bool ids_mark(const ProgramRun *run, float *own);
 
 // ---- scores.c: classes by scores
 
+// Figures of the nodes whose class the start did not know: how many have one, and the right one.
+void report_reached(ProgramRun *run, int64_t asked, int64_t reached, int64_t right);
 // Adds the scores [own nodes, classes] as scores.npy and, where nodes have one label each, the
 // accuracy of the class with the largest score (the first of equals) over the nodes that are
 // `reached` ([own nodes]; NULL: those with a score that is not 0). Collective.

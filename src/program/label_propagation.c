@@ -2,7 +2,6 @@
 // until nothing changes, or two rounds repeat each other. A node keeps its label where that is
 // among the best; else, and for hyperedges, the smallest of the best wins.
 #include "internal.h"
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,19 +142,16 @@ static void start_labels(Spread *s, uint8_t *clamped) {
 
 static void spread_init(Spread *s, ProgramRun *run, uint8_t *clamped) {
     const ProgramParts *parts = run->parts;
-    int64_t own = nodes_of(parts)->own, longest = 0;
+    int64_t own = nodes_of(parts)->own;
     *s = (Spread){.run = run, .by_labels = strcmp(parts->config->program.start, "labels") == 0};
     topology_init(&s->topology, parts);
-    for (int stage = 0; stage < s->topology.stages; stage++) {
-        int64_t row = pattern_longest_row(s->topology.pattern[stage]);
-        longest = row > longest ? row : longest;
+    for (int stage = 0; stage < s->topology.stages; stage++)
         stage_init(s, stage);
-    }
     for (int i = 0; i < 3; i++)
         s->label[i] = ALLOC(int64_t, own, "labels");
     if (s->topology.stages > 1)
         s->hyperedge = ALLOC(int64_t, parts->shard->set[HYPEREDGES].own, "labels");
-    s->vote = ALLOC(Vote, longest, "votes");
+    s->vote = ALLOC(Vote, longest_row(s->topology.pattern, s->topology.stages), "votes");
     start_labels(s, clamped);
     s->clamped = s->by_labels ? clamped : NULL;
 }
@@ -222,12 +218,7 @@ static void report_classes(Spread *s, const int64_t *label) {
         count[2] += shard->label[i] >= 0 && label[i] == shard->label[i];
     }
     comm_sum_int64(s->run->parts->comm, count, 3);
-    program_count(s->run, "nodes asked for", count[0]);
-    program_figure(s->run, "share reached",
-                   count[0] > 0 ? (double)count[1] / (double)count[0] : NAN);
-    program_figure(s->run, "accuracy of those reached",
-                   count[1] > 0 ? (double)count[2] / (double)count[1] : NAN);
-    program_figure(s->run, "accuracy", count[0] > 0 ? (double)count[2] / (double)count[0] : NAN);
+    report_reached(s->run, count[0], count[1], count[2]);
 }
 
 static void report(Spread *s, Ending ending, int64_t rounds, int64_t flipping) {
@@ -248,16 +239,6 @@ static void report(Spread *s, Ending ending, int64_t rounds, int64_t flipping) {
     program_array(run, (ProgramArray){"labels.npy", "<i8", sizeof *copy, 0, 0, copy});
 }
 
-// Bytes of labels that this rank sends in a round.
-static int64_t bytes_a_round(const Topology *topology) {
-    int64_t rows = 0;
-    for (int stage = 0; stage < topology->stages; stage++) {
-        const HaloPlan *plan = &topology->pattern[stage]->plan;
-        rows += plan->send_offset[plan->size - 1];
-    }
-    return rows * (int64_t)sizeof(int64_t);
-}
-
 static void run(ProgramRun *run) {
     const char *start = program_start(run->parts, &program_label_propagation);
     if (strcmp(start, "ids") != 0 && strcmp(start, "labels") != 0) {
@@ -272,7 +253,7 @@ static void run(ProgramRun *run) {
     double since = clock_seconds();
     Ending ending = iterate(&s, &rounds, &flipping);
     run->seconds = clock_seconds() - since;
-    run->bytes = rounds * bytes_a_round(&s.topology);
+    run->bytes = rounds * topology_sent(&s.topology) * (int64_t)sizeof(int64_t);
     if (run->err->code == 0)
         report(&s, ending, rounds, flipping);
     spread_clear(&s);

@@ -1,7 +1,7 @@
 // A linear operator from nodes to nodes: one propagation on a graph, two on a hypergraph.
 #include "internal.h"
 
-static CodecOptions options_of(const ProgramParts *parts, Error *err) {
+CodecOptions options_of_rows(const ProgramParts *parts, Error *err) {
     return (CodecOptions){.codec = codec_find(parts->config->program.codec, err),
                           .chunk = parts->config->comm.chunk};
 }
@@ -28,7 +28,7 @@ static void make_stage(NodeOperator *op, int stage, int64_t columns, Error *err)
                              .sources = p->plan.sources,
                              .columns = columns};
     PropagationForm form = {.pattern = p,
-                            .options = options_of(parts, err),
+                            .options = options_of_rows(parts, err),
                             .columns = columns,
                             .id = {stage, FORWARD}};
     propagation_init(&op->over[stage], operator_find(&op->operators, &of_block), &form,
@@ -45,11 +45,8 @@ bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char 
                          .operators = {.backend = parts->backend, .panels = "rows"},
                          .how = {.schedule = schedule_of(parts, err), .seed = 1}};
     for (int stage = 0; stage < op->stages; stage++) {
-        int relation = shard_relation_of(shard, stage);
-        PatternKind kind = {.relation = relation,
-                            .target_hops = HOPS_ALL,
-                            .source_hops = HOPS_ALL,
-                            .cover = cover[shard->relation[relation].to]};
+        int to = shard->relation[shard_relation_of(shard, stage)].to;
+        PatternKind kind = kind_of_stage(parts, stage, cover[to]);
         op->pattern[stage] = pattern_new(shard, &kind, NULL, parts->comm);
         if (err->code == 0)
             block_init(&op->block[stage], normalisation, op->pattern[stage], shard, err);

@@ -51,17 +51,10 @@ static void count_messages(PatternCounts *counts, const ProgramParts *parts,
     memory_free(all);
 }
 
-static PatternKind kind_of(const ProgramParts *parts, int stage, Cover cover) {
-    return (PatternKind){.relation = shard_relation_of(parts->shard, stage),
-                         .target_hops = HOPS_ALL,
-                         .source_hops = HOPS_ALL,
-                         .cover = cover};
-}
-
 // Free it with pattern_free. Collective.
 static Pattern *outline_of(const ProgramParts *parts, int stage, Cover cover) {
     const Shard *shard = parts->shard;
-    PatternKind kind = kind_of(parts, stage, cover);
+    PatternKind kind = kind_of_stage(parts, stage, cover);
     const ShardRelation *edges = &shard->relation[kind.relation];
     Boundary boundary = boundary_of(shard, edges);
     PatternCounts counts;
@@ -86,7 +79,7 @@ void plan_patterns(ProgramPlan *plan, const Cover cover[SHARD_SETS]) {
     size_t kept = 0, most = 0;
     for (int stage = 0; stage < shard->sets; stage++) {
         int to = shard->relation[shard_relation_of(shard, stage)].to;
-        PatternKind kind = kind_of(plan->parts, stage, cover[to]);
+        PatternKind kind = kind_of_stage(plan->parts, stage, cover[to]);
         PatternBytes bytes = pattern_bound(shard, &kind, false);
         most = kept + bytes.most > most ? kept + bytes.most : most;
         kept += bytes.kept;
@@ -124,15 +117,12 @@ static void plan_stage(ProgramPlan *plan, BufferSizes *shared, Operators *operat
     const ProgramParts *parts = plan->parts;
     const ShardRelation *edges = &parts->shard->relation[outline->kind.relation];
     static float one; // stands for diagonals, which nobody reads
-    Error err = {0};
     OperatorForm of_block = {.block = {.pattern = outline, .left = &one, .right = &one},
                              .largest = outline,
                              .sources = outline->plan.sources,
                              .columns = columns};
-    PropagationForm form = {.pattern = outline,
-                            .options = {.codec = codec_find(parts->config->program.codec, &err),
-                                        .chunk = parts->config->comm.chunk},
-                            .columns = columns};
+    PropagationForm form = {
+        .pattern = outline, .options = options_of_rows(parts, &(Error){0}), .columns = columns};
     int64_t ends = parts->shard->set[edges->to].own + parts->shard->set[edges->from].own;
     forecast_add(&plan->phase, "diagonals", memory_product(ends, sizeof(float)));
     if (!parts->backend->host_is_device)

@@ -241,11 +241,7 @@ static double mass_lost(Walk *w) {
 // restart brings its part of all mass anew, so iterations before the last 1 / r count no more.
 static double rounding(const Walk *w) {
     const ProgramParts *parts = w->run->parts;
-    int64_t longest = 0;
-    for (int stage = 0; stage < w->op.stages; stage++) {
-        int64_t row = pattern_longest_row(w->op.pattern[stage]);
-        longest = row > longest ? row : longest;
-    }
+    int64_t longest = longest_row(w->op.pattern, w->op.stages);
     double most = comm_max_double(parts->comm, (double)longest) * 0x1p-24;
     return most * (double)w->op.stages / fmax(parts->config->program.restart, 1e-2);
 }

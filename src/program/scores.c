@@ -57,6 +57,13 @@ static double share(int64_t part, int64_t whole) {
     return whole > 0 ? (double)part / (double)whole : NAN;
 }
 
+void report_reached(ProgramRun *run, int64_t asked, int64_t reached, int64_t right) {
+    program_count(run, "nodes asked for", asked);
+    program_figure(run, "share reached", share(reached, asked));
+    program_figure(run, "accuracy of those reached", share(right, reached));
+    program_figure(run, "accuracy", share(right, asked));
+}
+
 void scores_report(ProgramRun *run, Rows rows, const uint8_t *reached) {
     const ProgramParts *parts = run->parts;
     const Shard *shard = parts->shard;
@@ -69,10 +76,7 @@ void scores_report(ProgramRun *run, Rows rows, const uint8_t *reached) {
         return;
     Counts counts = count(parts, scores, rows.columns, reached);
     comm_sum_int64(parts->comm, (int64_t *)&counts, COUNTS);
-    program_count(run, "nodes asked for", counts.asked);
-    program_figure(run, "share reached", share(counts.reached, counts.asked));
-    program_figure(run, "accuracy of those reached", share(counts.right, counts.reached));
-    program_figure(run, "accuracy", share(counts.right, counts.asked));
+    report_reached(run, counts.asked, counts.reached, counts.right);
     program_figure(run, "accuracy of the test nodes", share(counts.right_test, counts.test));
     program_count(run, "near ties", counts.near);
 }

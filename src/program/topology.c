@@ -2,13 +2,17 @@
 #include "internal.h"
 #include <string.h>
 
+PatternKind kind_of_stage(const ProgramParts *parts, int stage, Cover cover) {
+    return (PatternKind){.relation = shard_relation_of(parts->shard, stage),
+                         .target_hops = HOPS_ALL,
+                         .source_hops = HOPS_ALL,
+                         .cover = cover};
+}
+
 void topology_init(Topology *topology, const ProgramParts *parts) {
     *topology = (Topology){.stages = parts->shard->sets};
     for (int stage = 0; stage < topology->stages; stage++) {
-        PatternKind kind = {.relation = shard_relation_of(parts->shard, stage),
-                            .target_hops = HOPS_ALL,
-                            .source_hops = HOPS_ALL,
-                            .cover = COVER_SOURCES};
+        PatternKind kind = kind_of_stage(parts, stage, COVER_SOURCES);
         topology->pattern[stage] = pattern_new(parts->shard, &kind, NULL, parts->comm);
     }
 }
@@ -29,8 +33,16 @@ void topology_tell(const HaloPlan *plan, const void *own, void *received, size_t
     memory_free(sent);
 }
 
-int64_t pattern_longest_row(const Pattern *p) {
-    int64_t most = 0;
+int64_t topology_sent(const Topology *topology) {
+    int64_t rows = 0;
+    for (int stage = 0; stage < topology->stages; stage++) {
+        const HaloPlan *plan = &topology->pattern[stage]->plan;
+        rows += plan->send_offset[plan->size - 1];
+    }
+    return rows;
+}
+
+static int64_t longest_of(const Pattern *p, int64_t most) {
     for (int64_t i = 0, k = 0; i < p->rows; i++) {
         int64_t count = p->own.offset[i + 1] - p->own.offset[i];
         if (k < p->halo.rows && p->halo_row[k] == i) {
@@ -39,5 +51,12 @@ int64_t pattern_longest_row(const Pattern *p) {
         }
         most = count > most ? count : most;
     }
+    return most;
+}
+
+int64_t longest_row(Pattern *const *pattern, int stages) {
+    int64_t most = 0;
+    for (int stage = 0; stage < stages; stage++)
+        most = longest_of(pattern[stage], most);
     return most;
 }
