@@ -99,9 +99,18 @@ void text_fit(char *out, size_t size, const char *format, va_list arguments) {
     memcpy(out + first + sizeof gap - 1, whole + length - last, last + 1);
 }
 
+bool text_begins(const char *list, const char *text) {
+    for (size_t length; *list != 0; list += length + strspn(list + length, " ")) {
+        length = strcspn(list, " ");
+        if (strncmp(text, list, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool text_lists(const char *list, const char *word) {
     size_t length = strlen(word);
-    for (const char *at = list; (at = strstr(at, word)) != NULL; at++)
+    for (const char *at = list; length > 0 && (at = strstr(at, word)) != NULL; at++)
         if ((at == list || at[-1] == ' ') && (at[length] == 0 || at[length] == ' '))
             return true;
     return false;

@@ -43,11 +43,7 @@ static Health check_slots(Finding *finding) {
 // Bridges have the same addresses on every host, so Open MPI may try to reach another host through
 // its own.
 static bool is_bridge(const char *name) {
-    static const char *const names[] = {"docker", "br-", "virbr", "podman", "cni", "lxcbr"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
+    return text_begins("docker br- virbr podman cni lxcbr", name);
 }
 
 static Health check_network(Finding *finding) {

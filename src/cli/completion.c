@@ -24,13 +24,11 @@ static bool takes_option(const Command *command, int i) {
 
 // What may follow a command: names (of verbs, generators or topics), or else files.
 static void put_arguments(const Command *command) {
-    static const char *const with_words[] = {"config", "help", "cache"};
     for (int i = 0; strcmp(command->name, "generate") == 0 && dataset_generator_name(i) != NULL;
          i++)
         printf(" %s", dataset_generator_name(i));
-    for (size_t i = 0; i < sizeof with_words / sizeof with_words[0]; i++)
-        if (strcmp(command->name, with_words[i]) == 0)
-            put_names(command->arguments);
+    if (text_lists("config help cache", command->name))
+        put_names(command->arguments);
     for (int i = 0; i < command_count && strcmp(command->name, "help") == 0; i++)
         if (commands[i].summary != NULL)
             printf(" %s", commands[i].name);

@@ -146,11 +146,8 @@ const Inspected inspected_runs = {"runs", "runs.json", holds_runs, show_runs};
 // ---- the kind "table": the same tables for other programs
 
 static bool is_table(const char *path) {
-    static const char *const names[] = {"compare.csv", "compare.tex", "sweep.csv", "sweep.tex"};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (inspect_is_named(path, names[i]))
-            return true;
-    return false;
+    return !file_is_folder(path) &&
+           text_lists("compare.csv compare.tex sweep.csv sweep.tex", path_name(path));
 }
 
 static bool show_text(const Inspection *at) {

@@ -40,11 +40,9 @@ static bool point_config(Sweeping *w, int point, const char *name) {
 
 // Keys of the graph and its parts change the shard.
 static bool changes_shard(const Grid *grid) {
-    static const char *const sections[] = {"data.", "partition.", "stream."};
     for (int i = 0; i < grid->axes; i++)
-        for (int k = 0; k < 3; k++)
-            if (strncmp(grid->axis[i].key, sections[k], strlen(sections[k])) == 0)
-                return true;
+        if (text_begins("data. partition. stream.", grid->axis[i].key))
+            return true;
     return false;
 }
 

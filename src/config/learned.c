@@ -25,23 +25,18 @@ static bool comes_with(const Key *key, const Learned *learned) {
 }
 
 static bool counts(const Key *key, const void *context) {
-    static const char *const sections[] = {"model.", "train.", "quantization.", "gradients.",
-                                           "lossless."};
     const Learned *learned = context;
-    if (strcmp(key->path, "model.weights") == 0 || strcmp(key->path, "gradients.method") == 0)
+    if (text_lists("model.weights gradients.method", key->path))
         return false;
     if (strcmp(key->path, "train.epochs") == 0)
         return strcmp(learned->config->train.lr_schedule, "cosine") == 0 ||
                strcmp(learned->config->gradients.bits_rule, "fixed") != 0;
-    if (strcmp(key->path, "comm.sample") == 0 || strcmp(key->path, "run.precision") == 0)
+    if (text_lists("comm.sample run.precision", key->path))
         return true;
     if (learned->also != NULL &&
         (strcmp(key->path, learned->also) == 0 || comes_with(key, learned)))
         return true;
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        if (strncmp(key->path, sections[i], strlen(sections[i])) == 0)
-            return true;
-    return false;
+    return text_begins("model. train. quantization. gradients. lossless.", key->path);
 }
 
 static void put_value(JsonWriter *writer, const char *name, const Key *key, const void *context) {

@@ -59,11 +59,7 @@ bool config_split_is_file(const char *key) {
 }
 
 bool config_splits_are_drawn(const Config *config) {
-    static const char *const ways[] = {"random:", "per-class:", "shchur:"};
-    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
-        if (strncmp(config->data.splits, ways[i], strlen(ways[i])) == 0)
-            return true;
-    return false;
+    return text_begins("random: per-class: shchur:", config->data.splits);
 }
 
 bool config_weights_are_file(const Config *config) {

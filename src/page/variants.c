@@ -15,12 +15,7 @@
 // --- what a variant is: the values of these keys
 
 static bool counts(const char *key) {
-    static const char *const no_other_variant[] = {"config.run.seed", "config.data.cache",
-                                                   "config.comm.timeout"};
-    for (int i = 0; i < FAMILY_COUNT(no_other_variant); i++)
-        if (strcmp(key, no_other_variant[i]) == 0)
-            return false;
-    return true;
+    return !text_lists("config.run.seed config.data.cache config.comm.timeout", key);
 }
 
 static void read_keys(Variants *variants, const RunRecords *records) {

@@ -48,24 +48,21 @@ static void add_keys(Keys *keys, const char *path, const Json *value) {
     }
 }
 
-// The whole value as text, to be freed; NULL for NULL.
-static char *text_of(const Json *value) {
-    if (value == NULL)
-        return NULL;
+// The whole value as text, to be cleared.
+static JsonWriter text_of(const Json *value) {
     JsonWriter writer;
     json_writer_init(&writer, false);
     json_put_value(&writer, NULL, value);
-    char *text = ALLOC(char, (int64_t)strlen(writer.text) + 1, "a value of run.json");
-    strcpy(text, writer.text);
-    json_writer_clear(&writer);
-    return text;
+    return writer;
 }
 
 static bool is_same(const Json *a, const Json *b) {
-    char *one = text_of(a), *other = text_of(b);
-    bool same = one == NULL || other == NULL ? one == other : strcmp(one, other) == 0;
-    memory_free(one);
-    memory_free(other);
+    if (a == NULL || b == NULL)
+        return a == b;
+    JsonWriter one = text_of(a), other = text_of(b);
+    bool same = strcmp(one.text, other.text) == 0;
+    json_writer_clear(&one);
+    json_writer_clear(&other);
     return same;
 }
 
@@ -85,9 +82,7 @@ bool record_value(const RunRecord *record, const char *key, char out[RECORD_VALU
         snprintf(out, RECORD_VALUE, "%s", json_string(value));
         return true;
     }
-    JsonWriter writer;
-    json_writer_init(&writer, false);
-    json_put_value(&writer, NULL, value);
+    JsonWriter writer = text_of(value);
     snprintf(out, RECORD_VALUE, "%s", writer.text);
     json_writer_clear(&writer);
     return true;
@@ -109,20 +104,11 @@ static bool differs(const RunRecords *records, const char *key) {
 
 // Says where a run writes, when it prints or saves, and when it stops.
 static bool counts(const char *key) {
-    static const char *const output[] = {"dir",
-                                         "log_every",
-                                         "checkpoint_every",
-                                         "checkpoint_minutes",
-                                         "keep_checkpoints",
-                                         "stop_after",
-                                         "lock_wait",
-                                         "memory_limit",
-                                         "trace"};
     static const char section[] = "config.run.";
-    bool found = false;
-    for (size_t i = 0; i < sizeof output / sizeof output[0]; i++)
-        found = found || strcmp(key + strlen(section), output[i]) == 0;
-    return strncmp(key, section, strlen(section)) != 0 || !found;
+    return strncmp(key, section, strlen(section)) != 0 ||
+           !text_lists("dir log_every checkpoint_every checkpoint_minutes keep_checkpoints "
+                       "stop_after lock_wait memory_limit trace",
+                       key + strlen(section));
 }
 
 char (*records_differing_keys(const RunRecords *records, int *count))[RECORD_KEY] {

@@ -18,6 +18,8 @@ enum { TEXT_SHOWN = 8192 };
 
 // Is the word one of a list that blanks separate?
 bool text_lists(const char *list, const char *word);
+// Does the text begin with one of them?
+bool text_begins(const char *list, const char *text);
 
 // Bytes of the well-formed UTF-8 sequence that begins `left` bytes before the end; 0: there is
 // none.
