@@ -25,6 +25,8 @@ typedef struct RecordedEpoch {
 RecordedEpoch record_epoch(const Json *line, const Score *score);
 // Adds that share of the messages, bytes and times of an epoch.
 void record_add(RecordedEpoch *sum, const RecordedEpoch *epoch, double share);
+// The sum of them over epochs [0, count), times `share`.
+RecordedEpoch record_sum(const RecordedEpoch *epoch, int64_t count, double share);
 // The median of their times; NaN for none.
 double record_median_seconds(const RecordedEpoch *epoch, int64_t count);
 // Reads the first `most` epochs of the run in that folder.
@@ -88,6 +90,10 @@ typedef struct RunFigures {
     double age;             // seconds since it ended, or else since it last wrote
 } RunFigures;
 RunFigures record_figures(const RunRecord *record);
+// Of the lines of metrics.jsonl: the last one with scores of validation or test nodes, and the one
+// with the best validation score, by result.best_epoch if it is known; -1: there is none.
+int64_t record_last_scored(const RunRecord *record);
+int64_t record_best(const RunRecord *record);
 
 // The keys whose values differ between the runs, such as "config.train.lr" or "machine.ranks". Keys
 // that say where a run writes and when it prints or saves are left out. [*count] strings of

@@ -71,15 +71,8 @@ static void print_scores(const RunRecord *run, const RunFigures *figures) {
                SHOWN_SCORE(run->score, figures->test));
 }
 
-static RecordedEpoch sum_of(const RunRecord *run) {
-    RecordedEpoch sum = {0};
-    for (int64_t i = 0; i < run->epochs; i++)
-        record_add(&sum, &run->epoch[i], 1);
-    return sum;
-}
-
 static void print_costs(const RunRecord *run, const RunFigures *figures) {
-    RecordedEpoch sum = sum_of(run);
+    RecordedEpoch sum = record_sum(run->epoch, run->epochs, 1);
     double all = sum.seconds > 0 ? sum.seconds / 100 : 1;
     printf("time       %s per epoch (median), %s in all: compute %.0f %%, pack %.0f %%, "
            "wait %.0f %%, reduce %.0f %%\n",
@@ -137,7 +130,7 @@ static void print_facts(const RunRecord *run) {
 static bool has_begun(const char *path) { return inspect_holds(path, "checkpoints"); }
 
 static void put_costs(JsonWriter *w, const RunRecord *run) {
-    RecordedEpoch sum = sum_of(run);
+    RecordedEpoch sum = record_sum(run->epoch, run->epochs, 1);
     json_begin_object(w, "total");
     json_put_double(w, "seconds", sum.seconds);
     json_put_double(w, "compute", sum.compute);

@@ -9,27 +9,6 @@
 
 // --- scores
 
-static int64_t last_evaluated(const RunRecord *run) {
-    int64_t at = run->epochs - 1;
-    while (at >= 0 && isnan(run->epoch[at].validation) && isnan(run->epoch[at].test))
-        at--;
-    return at;
-}
-
-// The first epoch with the best validation score; -1 if there is none.
-static int64_t best_evaluated(const RunRecord *run) {
-    double chosen = record_number(run, "result.best_epoch"); // by train.metric
-    int64_t best = -1;
-    for (int64_t i = 0; i < run->epochs; i++) {
-        if ((double)run->epoch[i].epoch == chosen)
-            return i;
-        if (score_better(run->score, run->epoch[i].validation,
-                         best < 0 ? NAN : run->epoch[best].validation))
-            best = i;
-    }
-    return best;
-}
-
 static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int64_t at) {
     json_begin_object(w, key);
     if (at >= 0) {
@@ -44,11 +23,7 @@ static void put_scores(JsonWriter *w, const char *key, const RunRecord *run, int
 // --- means
 
 static RecordedEpoch mean_of(const RunRecord *run, int64_t begin, int64_t end) {
-    RecordedEpoch sum = {0};
-    double share = 1.0 / (double)(end - begin);
-    for (int64_t i = begin; i < end; i++)
-        record_add(&sum, &run->epoch[i], share);
-    return sum;
+    return record_sum(&run->epoch[begin], end - begin, 1.0 / (double)(end - begin));
 }
 
 // `rest`: what an epoch spends outside of these parts, such as the optimizer.
@@ -207,8 +182,8 @@ void page_put_run(JsonWriter *w, const RunRecord *run, int64_t stride) {
     json_put_double(w, "seed", record_number(run, "config.run.seed"));
     json_put_string(w, "state", record_state_name(run->state));
     json_put_int(w, "epochs", run->epochs);
-    put_scores(w, "last", run, last_evaluated(run));
-    put_scores(w, "best", run, best_evaluated(run));
+    put_scores(w, "last", run, record_last_scored(run));
+    put_scores(w, "best", run, record_best(run));
     put_means(w, run);
     put_rank_times(w, run);
     put_curve(w, run, stride);

@@ -21,6 +21,13 @@ void record_add(RecordedEpoch *sum, const RecordedEpoch *epoch, double share) {
     sum->assignment += epoch->assignment * share;
 }
 
+RecordedEpoch record_sum(const RecordedEpoch *epoch, int64_t count, double share) {
+    RecordedEpoch sum = {0};
+    for (int64_t i = 0; i < count; i++)
+        record_add(&sum, &epoch[i], share);
+    return sum;
+}
+
 double record_median_seconds(const RecordedEpoch *epoch, int64_t count) {
     if (count == 0)
         return NAN;
@@ -49,29 +56,41 @@ static double since_written(const RunRecord *record) {
     return NAN;
 }
 
-// A line may have been evaluated without validation nodes.
-static void read_scores(RunFigures *figures, const RunRecord *record) {
+int64_t record_last_scored(const RunRecord *record) {
+    int64_t at = record->epochs - 1;
+    while (at >= 0 && isnan(record->epoch[at].validation) && isnan(record->epoch[at].test))
+        at--;
+    return at;
+}
+
+int64_t record_best(const RunRecord *record) {
     double chosen = record_number(record, "result.best_epoch"); // by train.metric
-    for (int64_t e = 0; e < record->epochs; e++) {
-        const RecordedEpoch *at = &record->epoch[e];
-        if (isnan(at->validation) && isnan(at->test))
-            continue;
-        figures->last_validation = at->validation;
-        figures->last_test = at->test;
-        if (isnan(chosen) ? isnan(figures->validation) ||
-                                score_better(record->score, at->validation, figures->validation)
-                          : (double)at->epoch == chosen) {
-            figures->best_epoch = isnan(at->validation) ? 0 : at->epoch;
-            figures->validation = at->validation;
-            figures->test = at->test;
-        }
+    int64_t best = -1;
+    for (int64_t i = 0; i < record->epochs; i++) {
+        if ((double)record->epoch[i].epoch == chosen)
+            return i;
+        if (score_better(record->score, record->epoch[i].validation,
+                         best < 0 ? NAN : record->epoch[best].validation))
+            best = i;
     }
+    return best;
+}
+
+// A line may have been evaluated without validation nodes: then the last one counts.
+static void read_scores(RunFigures *figures, const RunRecord *record) {
+    int64_t last = record_last_scored(record), best = record_best(record);
+    if (last < 0)
+        return;
+    const RecordedEpoch *shown = &record->epoch[best < 0 ? last : best];
+    figures->last_validation = record->epoch[last].validation;
+    figures->last_test = record->epoch[last].test;
+    figures->best_epoch = best < 0 ? 0 : shown->epoch;
+    figures->validation = shown->validation;
+    figures->test = shown->test;
 }
 
 RunFigures record_figures(const RunRecord *record) {
-    RecordedEpoch sum = {0};
-    for (int64_t i = 0; i < record->epochs; i++)
-        record_add(&sum, &record->epoch[i], 1);
+    RecordedEpoch sum = record_sum(record->epoch, record->epochs, 1);
     RunFigures figures = {.validation = NAN,
                           .test = NAN,
                           .last_validation = NAN,
