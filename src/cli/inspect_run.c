@@ -91,8 +91,12 @@ static void print_costs(const RunRecord *run, const RunFigures *figures) {
                run->epoch[run->epochs - 1].gradient_memory, figures->gradient_memory);
 }
 
-// Which exchanges send fp32 rows, where the run measured it.
-static void print_choice(const RunRecord *run) {
+// What the run measured and chose: the precision of run.precision=auto, and which exchanges send
+// fp32 rows.
+static void print_choices(const RunRecord *run) {
+    const char *precision = record_text(run, "precision_choice.taken");
+    if (precision != NULL)
+        printf("precision  measured; run.precision=auto took %s\n", SHOWN(precision));
     const Json *names = record_member(run, "codec_choice.fp32");
     if (names == NULL || json_type(names) != JSON_ARRAY)
         return;
@@ -120,7 +124,7 @@ static void print_facts(const RunRecord *run) {
     if (run->epochs > 0) {
         print_scores(run, &figures);
         print_costs(run, &figures);
-        print_choice(run);
+        print_choices(run);
     }
     print_times(run, &figures);
 }

@@ -25,23 +25,29 @@ static void put_names(JsonWriter *w, const CodecChoice *choice) {
     json_end_array(w);
 }
 
-// Other measurements may lead to another choice, so the bytes of the run can be had again only from
-// what it recorded.
+// Other measurements may lead to another choice, so the run can be had again only from what it
+// recorded; `again` says how.
+static void put_reproduce(JsonWriter *w, const char *again) {
+    char how[2 * PATH_BYTES + 300];
+    snprintf(how, sizeof how,
+             "The choice was measured, so the same command may make another one. %s", again);
+    json_put_bool(w, "reproducible_without_record", false);
+    json_put_string(w, "reproduce", how);
+}
+
 void report_put_choice(JsonWriter *w, const Report *report) {
     const CodecChoice *choice = trainer_codec_choice(report->trainer);
-    char how[2 * PATH_BYTES + 300];
+    char again[2 * PATH_BYTES + 200];
     if (choice == NULL)
         return;
     snprintf(
-        how, sizeof how,
-        "The choice was measured, so the same command may make another one. "
+        again, sizeof again,
         "quantization.exchanges=replay:%s takes it from this run's metrics.jsonl; if there are "
         "assignments/, their bit widths need quantization.assign=replay:%s, too.",
         report->folder, report->folder);
     json_begin_object(w, "codec_choice");
     json_put_int(w, "from_epoch", choice->epoch);
-    json_put_bool(w, "reproducible_without_record", false);
-    json_put_string(w, "reproduce", how);
+    put_reproduce(w, again);
     put_names(w, choice);
     json_begin_array(w, "exchanges");
     for (int i = 0; i < choice->count; i++)
@@ -81,20 +87,16 @@ void report_put_precision(JsonWriter *w, const Report *report) {
     static const char name[] = "precision_choice";
     const PrecisionChoice *choice = &report->summary.precision;
     const Json *earlier = json_get_of(report->before, name, JSON_OBJECT);
-    char how[240];
+    char again[CONFIG_WORD + 64];
     if (!choice->measured) {
         if (earlier != NULL)
             json_put_value(w, name, earlier);
         return;
     }
-    snprintf(how, sizeof how,
-             "The choice was measured, so the same command may make another one. run.precision=%s "
-             "is what this run has.",
-             choice->taken);
+    snprintf(again, sizeof again, "run.precision=%s is what this run has.", choice->taken);
     json_begin_object(w, name);
     json_put_string(w, "taken", choice->taken);
-    json_put_bool(w, "reproducible_without_record", false);
-    json_put_string(w, "reproduce", how);
+    put_reproduce(w, again);
     json_put_double(w, "error_allowed", choice->bound);
     put_measured(w, "fp32", choice, ROWS_FP32);
     put_measured(w, "bf16", choice, ROWS_BF16);

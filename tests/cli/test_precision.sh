@@ -34,6 +34,7 @@ assert choice["taken"] == ("bf16" if choice["bf16"]["seconds"] < choice["fp32"][
 PY
 
 word=$(taken whole-2)
+expect "fringe inspect" 0 "^precision +measured; run.precision=auto took $word$" "$FRINGE" inspect whole-2
 expect "the same by name" 0 result "$FRINGE" train tiny.json $auto --set run.precision=$word --ranks 2 --set run.dir=named
 same "has the same metrics" <(timeless whole-2) <(timeless named)
 same "and the same model" whole-2/checkpoints/epoch-8/model.safetensors named/checkpoints/epoch-8/model.safetensors
