@@ -156,6 +156,11 @@ void json_put_double(JsonWriter *writer, const char *key, double value) {
     put_number(writer, value, 17, false);
 }
 
+void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers) {
+    for (const JsonNumber *at = numbers; at->key != NULL; at++)
+        json_put_double(writer, at->key, at->value);
+}
+
 void json_put_float(JsonWriter *writer, const char *key, float value) {
     put_key(writer, key);
     put_number(writer, (double)value, 9, true);

@@ -136,15 +136,10 @@ static bool has_begun(const char *path) { return inspect_holds(path, "checkpoint
 static void put_costs(JsonWriter *w, const RunRecord *run) {
     RecordedEpoch sum = record_sum(run->epoch, run->epochs, 1);
     json_begin_object(w, "total");
-    json_put_double(w, "seconds", sum.seconds);
-    json_put_double(w, "compute", sum.compute);
-    json_put_double(w, "pack", sum.pack);
-    json_put_double(w, "wait", sum.wait);
-    json_put_double(w, "reduce", sum.reduce);
-    json_put_double(w, "evaluation", sum.evaluation);
-    json_put_double(w, "assignment", sum.assignment);
-    json_put_double(w, "bytes", sum.bytes);
-    json_put_double(w, "reduce_bytes", sum.reduce_bytes);
+    JSON_PUT(w, {"seconds", sum.seconds}, {"compute", sum.compute}, {"pack", sum.pack},
+             {"wait", sum.wait}, {"reduce", sum.reduce}, {"evaluation", sum.evaluation},
+             {"assignment", sum.assignment}, {"bytes", sum.bytes},
+             {"reduce_bytes", sum.reduce_bytes});
     if (sum.headers > 0) {
         json_put_double(w, "headers", sum.headers);
         json_put_double(w, "skipped", sum.skipped);
@@ -159,15 +154,12 @@ static void put_facts(JsonWriter *w, const RunRecord *run) {
     json_put_string(w, "data", record_text(run, "data.name"));
     json_put_double(w, "ranks", record_number(run, "machine.ranks"));
     json_put_int(w, "epochs", run->epochs);
-    json_put_double(w, "epochs_wanted", record_number(run, "config.train.epochs"));
-    json_put_double(w, "loss", run->epochs > 0 ? run->epoch[run->epochs - 1].loss : NAN);
-    json_put_double(w, "last_validation", figures.last_validation);
-    json_put_double(w, "last_test", figures.last_test);
+    JSON_PUT(w, {"epochs_wanted", record_number(run, "config.train.epochs")},
+             {"loss", run->epochs > 0 ? run->epoch[run->epochs - 1].loss : NAN},
+             {"last_validation", figures.last_validation}, {"last_test", figures.last_test});
     json_put_int(w, "best_epoch", figures.best_epoch);
-    json_put_double(w, "best_validation", figures.validation);
-    json_put_double(w, "test_at_best", figures.test);
-    json_put_double(w, "seconds_per_epoch", figures.seconds);
-    json_put_double(w, "bytes_per_epoch", figures.bytes);
+    JSON_PUT(w, {"best_validation", figures.validation}, {"test_at_best", figures.test},
+             {"seconds_per_epoch", figures.seconds}, {"bytes_per_epoch", figures.bytes});
     if (!isnan(figures.gradient_memory))
         json_put_double(w, "gradient_memory", figures.gradient_memory);
     put_costs(w, run);
@@ -256,11 +248,8 @@ static void put_epochs(JsonWriter *w, const RecordedEpoch *epoch, int64_t count)
     for (int64_t i = 0; i < count; i++) {
         json_begin_object(w, NULL);
         json_put_int(w, "epoch", epoch[i].epoch);
-        json_put_double(w, "loss", epoch[i].loss);
-        json_put_double(w, "validation", epoch[i].validation);
-        json_put_double(w, "test", epoch[i].test);
-        json_put_double(w, "seconds", epoch[i].seconds);
-        json_put_double(w, "bytes", epoch[i].bytes);
+        JSON_PUT(w, {"loss", epoch[i].loss}, {"validation", epoch[i].validation},
+                 {"test", epoch[i].test}, {"seconds", epoch[i].seconds}, {"bytes", epoch[i].bytes});
         json_end_object(w);
     }
     json_end_array(w);

@@ -210,11 +210,8 @@ static void put_run(JsonWriter *w, const Table *table, int run) {
     json_end_object(w);
     json_put_int(w, "epochs", record->epochs);
     json_put_int(w, "best_epoch", f.best_epoch);
-    json_put_double(w, "validation", f.validation);
-    json_put_double(w, "test", f.test);
-    json_put_double(w, "seconds_per_epoch", f.seconds);
-    json_put_double(w, "bytes_per_epoch", f.bytes);
-    json_put_double(w, "gradient_bytes_per_epoch", f.gradient_bytes);
+    JSON_PUT(w, {"validation", f.validation}, {"test", f.test}, {"seconds_per_epoch", f.seconds},
+             {"bytes_per_epoch", f.bytes}, {"gradient_bytes_per_epoch", f.gradient_bytes});
     if (!isnan(f.gradient_memory))
         json_put_double(w, "gradient_memory", f.gradient_memory);
     json_put_string(w, "started", record_text(record, "started"));

@@ -30,13 +30,9 @@ static RecordedEpoch mean_of(const RunRecord *run, int64_t begin, int64_t end) {
 static void put_time(JsonWriter *w, const RecordedEpoch *mean) {
     double rest = mean->seconds - mean->compute - mean->pack - mean->wait - mean->reduce;
     json_begin_object(w, "time");
-    json_put_double(w, "compute", mean->compute);
-    json_put_double(w, "pack", mean->pack);
-    json_put_double(w, "wait", mean->wait);
-    json_put_double(w, "reduce", mean->reduce);
-    json_put_double(w, "rest", fmax(rest, 0));
-    json_put_double(w, "assignment", mean->assignment);
-    json_put_double(w, "evaluation", mean->evaluation);
+    JSON_PUT(w, {"compute", mean->compute}, {"pack", mean->pack}, {"wait", mean->wait},
+             {"reduce", mean->reduce}, {"rest", fmax(rest, 0)}, {"assignment", mean->assignment},
+             {"evaluation", mean->evaluation});
     json_end_object(w);
 }
 
@@ -44,11 +40,10 @@ static void put_means(JsonWriter *w, const RunRecord *run) {
     if (run->epochs == 0)
         return;
     RecordedEpoch mean = mean_of(run, 0, run->epochs);
-    json_put_double(w, "median_seconds", record_median_seconds(run->epoch, run->epochs));
-    json_put_double(w, "mean_seconds", mean.seconds);
-    json_put_double(w, "total_seconds", (mean.seconds + mean.assignment) * (double)run->epochs);
-    json_put_double(w, "bytes", mean.bytes);
-    json_put_double(w, "reduce_bytes", mean.reduce_bytes);
+    JSON_PUT(w, {"median_seconds", record_median_seconds(run->epoch, run->epochs)},
+             {"mean_seconds", mean.seconds},
+             {"total_seconds", (mean.seconds + mean.assignment) * (double)run->epochs},
+             {"bytes", mean.bytes}, {"reduce_bytes", mean.reduce_bytes});
     put_time(w, &mean);
 }
 

@@ -27,13 +27,10 @@ static void put_part(JsonWriter *w, const AssignmentPart *part) {
     json_put_int(w, "layer", part->id.layer);
     json_put_string(w, "direction", direction_name(part->id.direction));
     json_put_string(w, "by", part->by);
-    json_put_double(w, "objective", part->objective);
-    json_put_double(w, "bound", part->bound);
-    json_put_double(w, "lp_bound", part->lp_bound);
-    json_put_double(w, "search_seconds", part->search);
-    json_put_double(w, "predicted_seconds", part->predicted);
-    json_put_double(w, "hidden_seconds", part->hidden);
-    json_put_double(w, "measured_seconds", part->measured);
+    JSON_PUT(w, {"objective", part->objective}, {"bound", part->bound},
+             {"lp_bound", part->lp_bound}, {"search_seconds", part->search},
+             {"predicted_seconds", part->predicted}, {"hidden_seconds", part->hidden},
+             {"measured_seconds", part->measured});
     json_begin_object(w, "rows");
     for (int b = 0; b <= WIDTH_MOST; b++) {
         char bits[12];

@@ -110,18 +110,12 @@ static void put_variant(JsonWriter *w, const ComparedVariant *variant,
     json_put_double(w, "test_mean", variant->test.mean);
     json_put_double(w, "test_deviation", variant->test.deviation);
     json_put_int(w, "runs", variant->test.count);
-    json_put_double(w, "epoch_seconds", variant->epoch);
-    json_put_double(w, "mean_epoch_seconds", t->seconds);
-    json_put_double(w, "speed_up", first->epoch / variant->epoch);
-    json_put_double(w, "compute_seconds", t->compute);
-    json_put_double(w, "pack_seconds", t->pack);
-    json_put_double(w, "wait_seconds", t->wait);
-    json_put_double(w, "reduce_seconds", t->reduce);
-    json_put_double(w, "evaluation_seconds", t->evaluation);
-    json_put_double(w, "assignment_seconds", t->assignment);
-    json_put_double(w, "training_seconds", variant->total);
-    json_put_double(w, "bytes", t->bytes);
-    json_put_double(w, "gradient_bytes", t->reduce_bytes);
+    JSON_PUT(w, {"epoch_seconds", variant->epoch}, {"mean_epoch_seconds", t->seconds},
+             {"speed_up", first->epoch / variant->epoch}, {"compute_seconds", t->compute},
+             {"pack_seconds", t->pack}, {"wait_seconds", t->wait}, {"reduce_seconds", t->reduce},
+             {"evaluation_seconds", t->evaluation}, {"assignment_seconds", t->assignment},
+             {"training_seconds", variant->total}, {"bytes", t->bytes},
+             {"gradient_bytes", t->reduce_bytes});
     if (!isnan(t->gradient_memory))
         json_put_double(w, "gradient_memory", t->gradient_memory);
     json_put_double(w, "seconds_to_target", variant->to_target);

@@ -67,10 +67,8 @@ void report_put_rank_times(JsonWriter *writer, const Report *report) {
     for (int rank = 0; rank < report->comm->size; rank++) {
         const RankTimes *times = &report->ranks[rank];
         json_begin_object(writer, NULL);
-        json_put_double(writer, "compute", times->compute);
-        json_put_double(writer, "pack", times->pack);
-        json_put_double(writer, "wait", times->wait);
-        json_put_double(writer, "reduce", times->reduce);
+        JSON_PUT(writer, {"compute", times->compute}, {"pack", times->pack}, {"wait", times->wait},
+                 {"reduce", times->reduce});
         json_end_object(writer);
     }
     json_end_array(writer);

@@ -79,23 +79,19 @@ void stream_put(JsonWriter *out, const StreamSummary *s, bool times) {
     json_put_int(out, "cut_hyperedges", s->cut);
     json_put_double(out, "cut_share", share((double)s->cut, (double)s->hyperedges));
     json_put_int(out, "connectivity_minus_1", s->connectivity);
-    json_put_double(out, "weight", s->weight);
-    json_put_double(out, "cut_weight", s->cut_weight);
-    json_put_double(out, "connectivity_weight", s->connectivity_weight);
-    json_put_double(out, "workload_cov", s->workload_variation);
-    json_put_double(out, "load_balance", s->load);
-    json_put_double(out, "load_bound", s->load_bound);
+    JSON_PUT(out, {"weight", s->weight}, {"cut_weight", s->cut_weight},
+             {"connectivity_weight", s->connectivity_weight},
+             {"workload_cov", s->workload_variation}, {"load_balance", s->load},
+             {"load_bound", s->load_bound});
     json_put_int(out, "placed_overfull", s->overfull);
     json_put_int(out, "refinements", s->runs);
     json_put_int(out, "refinements_taken_back", s->undone);
     if (!times)
         return;
     json_put_int(out, "bytes", s->bytes);
-    json_put_double(out, "seconds", s->times.total);
-    json_put_double(out, "ms_per_node", share(1e3 * s->times.total, (double)s->nodes));
-    json_put_double(out, "event_p50_us", 1e6 * s->times.median);
-    json_put_double(out, "event_p99_us", 1e6 * s->times.p99);
-    json_put_double(out, "event_p999_us", 1e6 * s->times.p999);
-    json_put_double(out, "event_longest_us", 1e6 * s->times.longest);
+    JSON_PUT(out, {"seconds", s->times.total},
+             {"ms_per_node", share(1e3 * s->times.total, (double)s->nodes)},
+             {"event_p50_us", 1e6 * s->times.median}, {"event_p99_us", 1e6 * s->times.p99},
+             {"event_p999_us", 1e6 * s->times.p999}, {"event_longest_us", 1e6 * s->times.longest});
     json_put_string(out, "snapshot", s->snapshot[0] != 0 ? s->snapshot : NULL);
 }

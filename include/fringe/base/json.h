@@ -20,8 +20,8 @@ typedef enum JsonType {
 } JsonType;
 
 // Parses `bytes` of text; `name` is its name in messages ("cora.json"). NULL and an error with
-// line:column if it is not JSON, is nested deeper than 64, is longer than JSON_BYTES or has more than 4
-// million values (a value takes some 100 bytes). Free the document with json_free.
+// line:column if it is not JSON, is nested deeper than 64, is longer than JSON_BYTES or has more
+// than 4 million values (a value takes some 100 bytes). Free the document with json_free.
 Json *json_parse(const char *text, size_t bytes, const char *name, Error *err);
 Json *json_read(const char *path, Error *err); // file_read and json_parse
 void json_free(Json *document);
@@ -66,6 +66,13 @@ void json_put_string(JsonWriter *writer, const char *key, const char *value); //
 void json_put_int(JsonWriter *writer, const char *key, int64_t value);
 void json_put_double(JsonWriter *writer, const char *key, double value);
 void json_put_float(JsonWriter *writer, const char *key, float value);
+// Several numbers: JSON_PUT(w, {"seconds", time->seconds}, {"bytes", time->bytes}).
+typedef struct JsonNumber {
+    const char *key; // NULL: the end
+    double value;
+} JsonNumber;
+void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers);
+#define JSON_PUT(writer, ...) json_put_numbers(writer, (const JsonNumber[]){__VA_ARGS__, {NULL, 0}})
 void json_put_bool(JsonWriter *writer, const char *key, bool value);
 void json_put_value(JsonWriter *writer, const char *key, const Json *value); // a copy
 
