@@ -199,8 +199,7 @@ static void look_for_standstill(HeartbeatWatch *watch, double seconds, const cha
         return;
     comm_abort_saying(EXIT_HUNG,
                       "fringe: rank %d: waited %.1f s for %s; every rank waits and none receives a "
-                      "message: the ranks "
-                      "are not at the same step\n",
+                      "message: the ranks are not at the same step\n",
                       monitor.rank, seconds, what);
 }
 

@@ -331,8 +331,7 @@ bool read_config(Config *config, const Options *options, const char *path, Error
         return false;
     *err = (Error){0};
     return error_set(err, EXIT_CONFIG,
-                     "%s is a graph; give a config that names it: {\"data\": {\"path\": "
-                     "\"%s\"}}",
+                     "%s is a graph; give a config that names it: {\"data\": {\"path\": \"%s\"}}",
                      path, path);
 }
 

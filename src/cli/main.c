@@ -60,8 +60,7 @@ const Command commands[] = {
     {"plan", "CONFIG", 1, 1, false, NEEDS_DATA, "sRHcLgGjqv",
      "foresee memory, bytes and time of an epoch on any number of ranks",
      "Says whether training CONFIG fits and what it would take, in every mode: memory of a rank,\n"
-     "bytes and time of an epoch; with --verbose all parts and items. Where the cache "
-     "has a\n"
+     "bytes and time of an epoch; with --verbose all parts and items. Where the cache has a\n"
      "cut into that many parts, its sizes are exact; others are extrapolated from cuts into 2, 4 "
      "and\n"
      "8 parts, which are made where the graph is small, and from parts that are cut again.\n"

@@ -71,8 +71,7 @@ static const Option table[] = {
     {'V', "csv", "FILE", "also write id, class and the score of each class, a line for each node",
      TEXT(csv)},
     {'Z', "npz", "FILE",
-     "also write one archive of numpy: id, class, scores; class_names, embeddings if there are "
-     "any",
+     "also write one archive of numpy: id, class, scores; class_names, embeddings if there are any",
      TEXT(npz)},
     {'F', "force", NULL, "replace DST if it exists", FLAG(force)},
     {'z', "store", NULL, "do not compress the arrays of an npz", FLAG(store)},

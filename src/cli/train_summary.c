@@ -177,8 +177,7 @@ static void print_data(const Config *config, const Shard *shard) {
     bool weighted = !shard_is_hypergraph(shard) && shard->relation[0].weight != NULL;
     terminal_note("data       %s%s: %s%s\n", SHOWN(shard->dataset_name), dataset_look_alike(origin),
                   shard_size_text(size, shard), weighted ? ", weighted" : "");
-    terminal_note("           %lld features, %lld %s%s; train %lld, validation %lld, "
-                  "test %lld\n",
+    terminal_note("           %lld features, %lld %s%s; train %lld, validation %lld, test %lld\n",
                   (long long)shard->features, (long long)shard->classes,
                   !shard->numeric       ? "classes"
                   : shard->classes == 1 ? "number to predict"

@@ -340,9 +340,7 @@ void config_check_together(const Config *config, Complaints *complaints) {
     for (int i = 0; i < post->count; i++)
         for (int j = 0; j < i; j++)
             if (strcmp(post->word[i], post->word[j]) == 0)
-                config_complain(complaints,
-                                "model.post: expected each step once, found '%s' "
-                                "twice",
+                config_complain(complaints, "model.post: expected each step once, found '%s' twice",
                                 post->word[i]);
     check_quantization(config, complaints);
     check_run(config, complaints);

@@ -195,14 +195,13 @@ const Key config_own_keys[] = {
      "How weight gradients travel to be summed over the ranks: a preset of this section; explicit "
      "keys override it."},
     {"gradients.codec", KEY_WORD, AT(gradients.codec), "\"none\"", ANY, ANY, ANY,
-     "Values that a weight gradient may have in a message, chosen for each row "
-     "(gradients.bucket): minmax (steps from the least to the greatest) | max, l2 (sign and "
-     "magnitude, steps to the greatest magnitude or to the 2-norm) | mean (the mean magnitude, "
-     "with the sign) | log (a power of two not below the greatest magnitude, its halves, and 0, "
-     "with the sign) | keys (floats that are not 0, with their places; see gradients.top) | "
-     "sketch (means of quantiles of a message; where fewer than half of its values are not 0, of "
-     "those alone, with their places) | lowrank (two thin factors of a large matrix, all floats "
-     "of others) | none (fp32)."},
+     "Values that a weight gradient may have in a message, chosen for each row (gradients.bucket): "
+     "minmax (steps from the least to the greatest) | max, l2 (sign and magnitude, steps to the "
+     "greatest magnitude or to the 2-norm) | mean (the mean magnitude, with the sign) | log (a "
+     "power of two not below the greatest magnitude, its halves, and 0, with the sign) | keys "
+     "(floats that are not 0, with their places; see gradients.top) | sketch (means of quantiles "
+     "of a message; where fewer than half of its values are not 0, of those alone, with their "
+     "places) | lowrank (two thin factors of a large matrix, all floats of others) | none (fp32)."},
     {"gradients.bits", KEY_INT, AT(gradients.bits), "4", "[1, 16]", ANY, "bits",
      "Bits of a value: 1 to 8, and 16, with codec minmax; 2 to 8 with max and l2; 1 with mean; 3 "
      "to 8 with log, of which more add smaller values and no precision."},
@@ -227,8 +226,7 @@ const Key config_own_keys[] = {
      "Entries of a table for each value. Values that share an entry take the smallest quantile."},
     {"gradients.recalibrate", KEY_BOOL, AT(gradients.recalibrate), "true", ANY, ANY, ANY,
      "What stands for a quantile is the mean of the values that MinMaxSketches take for it, so "
-     "that "
-     "their sum is right; false: of those that it has, so that no value grows beyond its "
+     "that their sum is right; false: of those that it has, so that no value grows beyond its "
      "quantile."},
     {"gradients.rounding", KEY_WORD, AT(gradients.rounding), "\"random\"", ANY, "random nearest",
      ANY,
@@ -320,8 +318,7 @@ const Key config_own_keys[] = {
      "Seed of initial weights, dropout and rounding; run i of --runs uses seed + i."},
     {"run.random", KEY_WORD, AT(run.random), "\"philox10\"", ANY, "philox10 philox7", ANY,
      "Random numbers of dropout and rounding: philox4x32 of ten rounds, or of seven, the fewest "
-     "that "
-     "pass all tests of its paper, which cost less. Results differ, as with another seed."},
+     "that pass all tests of its paper, which cost less. Results differ, as with another seed."},
     {"run.random_bits", KEY_INT, AT(run.random_bits), "16", "[8, 16]", ANY, "bits",
      "Of the random numbers that round values to 8 bits or fewer: 16, or 8, which cost half; then "
      "the mean of a rounded value is off by up to 1/512 of a step."},
@@ -363,8 +360,7 @@ const Key config_own_keys[] = {
      "of features, layers and gradients are bf16 in memory, and what is added up, dense products "
      "above all, is added up in fp32; bf16x3, inputs of dense products are sums of two bf16, for "
      "AMX alone; auto, the faster of fp32 and bf16 that run.precision_error allows, measured at "
-     "the "
-     "start. Weights, the optimizer, the loss and logits stay fp32. Programs compute in fp32."},
+     "the start. Weights, the optimizer, the loss and logits stay fp32. Programs compute in fp32."},
     {"run.precision_error", KEY_DOUBLE, AT(run.precision_error), "0.01", "[0, 1]", ANY, ANY,
      "Largest relative error that run.precision=auto allows: of products of the features with the "
      "first weights, layer after layer, against sums in double. fp32 has 1e-7, bf16 0.003."},

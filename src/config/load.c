@@ -186,9 +186,8 @@ static bool check_presets_of_run(const Config *config, const Json *inside, const
         if (was != NULL && strcmp(json_string(was), is) != 0)
             return error_set(
                 err, EXIT_CONFIG,
-                "%s: this is the config of a run with %s=%s, which sets every key that "
-                "this presets; to use %s=%s, give the config file that the run was "
-                "made from",
+                "%s: this is the config of a run with %s=%s, which sets every key that this "
+                "presets; to use %s=%s, give the config file that the run was made from",
                 name, key, json_string(was), key, is);
     }
     return true;

@@ -108,8 +108,7 @@ static const Preset gradient_methods[] = {
      {"gradients.codec=sketch", "gradients.memory=feedback"}},
     {"clpt",
      "after C-LPT: powers of two, of differences from the last gradient that was sent in fp32; "
-     "with "
-     "SGD and dropout it loses 10 points on cora",
+     "with SGD and dropout it loses 10 points on cora",
      {"gradients.codec=log", "gradients.bits=5", "gradients.memory=anchor",
       "gradients.wire=entropy"}},
     {"topk:F",

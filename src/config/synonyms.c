@@ -194,8 +194,7 @@ static const Meaning meanings[] = {
     {"command", "resume continue", "fringe train CONFIG --resume auto continues a run"},
     {"command", "download get fetch data dataset",
      "fringe downloads nothing: data.path names a file (docs/data.md), and fringe generate NAME "
-     "makes "
-     "graphs that resemble public ones"},
+     "makes graphs that resemble public ones"},
     {"command", "mpirun mpiexec dist", "fringe train CONFIG --ranks P starts the ranks"},
     {"command", "install build setup", "the README says how fringe is built"},
 

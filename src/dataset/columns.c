@@ -70,8 +70,7 @@ static bool said_column(int *column, const Table *table, const char *what, const
         return true;
     if (*end == '\0')
         return error_set(err, EXIT_CONFIG,
-                         "%s: data.columns: %s=%s, but there are %d columns, "
-                         "counted from 1",
+                         "%s: data.columns: %s=%s, but there are %d columns, counted from 1",
                          table->path, what, name, table->columns);
     return error_set(err, EXIT_CONFIG, "%s: data.columns: %s='%s' is none of its columns: %s%s",
                      table->path, what, SHOWN(name), list_names(table, names),

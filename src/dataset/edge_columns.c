@@ -133,10 +133,9 @@ static bool looks_like_hypergraph(const Table *table, const Text *text, Error *e
                          "which must stand in every line");
     return error_set(
         err, EXIT_DATA,
-        "%s: its first line has %d columns without names. If lines list the members of "
-        "hyperedges it looks like a hypergraph: write lines 'node hyperedge' and set "
-        "data.format=pins. If they are edges, set data.columns={\"source\": 1, "
-        "\"target\": 2}",
+        "%s: its first line has %d columns without names. If lines list the members of hyperedges "
+        "it looks like a hypergraph: write lines 'node hyperedge' and set data.format=pins. If "
+        "they are edges, set data.columns={\"source\": 1, \"target\": 2}",
         table->path, table->columns);
 }
 

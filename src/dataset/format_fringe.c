@@ -230,8 +230,7 @@ static void bind_features(Dataset *d, Error *err) {
         .weight = find_array(map, "feature_value", true, TENSOR_F32, 1, entries, 0, err)};
     if (err->code == 0 && d->sparse.offset[d->nodes] != entries)
         error_set(err, EXIT_DATA,
-                  "'feature_offset' does not end with the length of "
-                  "'feature_column'");
+                  "'feature_offset' does not end with the length of 'feature_column'");
 }
 
 // The arrays point into the mapping; what the manifest says and what is there must agree.

@@ -22,8 +22,7 @@ static bool check_header(const Header *header, const Scan *scan, size_t bytes, E
     int64_t most = (int64_t)bytes * VERTICES_OF_A_BYTE + VERTICES_OF_ANY_FILE;
     if (header->hyperedges > (int64_t)bytes || header->vertices > most)
         return scan_error(scan, err,
-                          "%lld hyperedges of %lld vertices do not fit a file of %zu "
-                          "bytes",
+                          "%lld hyperedges of %lld vertices do not fit a file of %zu bytes",
                           (long long)header->hyperedges, (long long)header->vertices, bytes);
     Error found = {0};
     return hypergraph_fits(header->vertices, header->hyperedges, &found) ||

@@ -129,8 +129,7 @@ static bool read_entries(Matrix *m, Pairs *pairs, Scan *scan, Error *err) {
             break;
         if (entries == m->entries)
             return scan_error(scan, err,
-                              "there are more than the %lld entries that the file "
-                              "announces",
+                              "there are more than the %lld entries that the file announces",
                               (long long)m->entries);
         if (!read_entry(m, pairs, scan, err))
             return false;

@@ -11,8 +11,7 @@
 static bool check_square(const FileCsr *csr, Error *err) {
     if (csr->rows != csr->columns)
         return error_set(err, EXIT_DATA,
-                         "the adjacency has %lld rows and %lld columns; it must be "
-                         "square",
+                         "the adjacency has %lld rows and %lld columns; it must be square",
                          (long long)csr->rows, (long long)csr->columns);
     if (csr->rows < 1 || csr->rows > DATASET_MAX_NODES)
         return error_set(err, EXIT_DATA, "%lld nodes; 1 to %d can be used", (long long)csr->rows,

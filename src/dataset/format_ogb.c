@@ -24,8 +24,7 @@ static bool table_read(const OgbFolder *f, const char *name, OgbTable *table, Er
         return false;
     return lines >= table->rows ||
            error_set(err, EXIT_DATA,
-                     "%s: it has %lld lines, but %s says %lld; it is cut, or of "
-                     "another dataset",
+                     "%s: it has %lld lines, but %s says %lld; it is cut, or of another dataset",
                      path, (long long)lines, table->counted_by, (long long)table->rows);
 }
 

@@ -137,8 +137,7 @@ bool id_kind_decide(bool *text, const IdKind *kind, const Config *config, Error 
     if (!*text && (huge->line < 0 || (huge->line > 0 && kind->negative.line > 0)))
         return error_set(
             err, EXIT_DATA,
-            "%s:%lld: the id '%s' does not fit 64 bits%s; set data.ids=text to take ids "
-            "as names",
+            "%s:%lld: the id '%s' does not fit 64 bits%s; set data.ids=text to take ids as names",
             huge->path, (long long)(huge->line < 0 ? -huge->line : huge->line), SHOWN(huge->word),
             huge->line > 0 ? " with a sign, which others have" : "");
     return true;

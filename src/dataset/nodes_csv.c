@@ -73,8 +73,7 @@ static bool take_ids(Roster *roster, const Sheet *sheet, int column, const Confi
         int64_t *first = &line[roster->row[r]];
         if (*first != 0)
             error_set(err, EXIT_DATA,
-                      "%s:%lld: the id '%s' stands in line %lld already; a node has "
-                      "one row",
+                      "%s:%lld: the id '%s' stands in line %lld already; a node has one row",
                       sheet->table.path, (long long)sheet->line[r],
                       SHOWN(node_id_text(&roster->known, roster->row[r], id)), (long long)*first);
         *first = sheet->line[r];

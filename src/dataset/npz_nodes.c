@@ -69,9 +69,8 @@ static bool layout_of_features(NpzLayout *layout, Npz *npz, Error *err) {
     return (npz_layout_of_nodes(layout, npz, &(Error){0}) &&
             (layout->features != NULL || has_attr(npz))) ||
            error_set(err, EXIT_DATA,
-                     "there are no features in it; fringe reads a matrix of "
-                     "scipy.sparse.save_npz, attr_data, attr_indices, attr_indptr and attr_shape "
-                     "(CSR), or x");
+                     "there are no features in it; fringe reads a matrix of scipy.sparse.save_npz, "
+                     "attr_data, attr_indices, attr_indptr and attr_shape (CSR), or x");
 }
 
 // Features have no ids of their own: those in the file are to be the nodes', in their order.

@@ -196,13 +196,11 @@ static const char readme[] =
 // The loaders of the ogb package keep what they have read in processed/, which must exist. It is of
 // no use when the folder is replaced.
 static const char entries[] =
-    "RELEASE_v1.txt meta_dict.json mapping mapping/README.md processed "
-    "processed/data_processed processed/geometric_data_processed.pt "
-    "processed/pre_filter.pt processed/pre_transform.pt raw "
-    "raw/num-node-list.csv.gz raw/num-edge-list.csv.gz raw/edge.csv.gz "
-    "raw/edge-feat.csv.gz raw/node-feat.csv.gz raw/node-label.csv.gz split "
-    "split/random split/random/train.csv.gz split/random/valid.csv.gz "
-    "split/random/test.csv.gz";
+    "RELEASE_v1.txt meta_dict.json mapping mapping/README.md processed processed/data_processed "
+    "processed/geometric_data_processed.pt processed/pre_filter.pt processed/pre_transform.pt raw "
+    "raw/num-node-list.csv.gz raw/num-edge-list.csv.gz raw/edge.csv.gz raw/edge-feat.csv.gz "
+    "raw/node-feat.csv.gz raw/node-label.csv.gz split split/random split/random/train.csv.gz "
+    "split/random/valid.csv.gz split/random/test.csv.gz";
 
 static bool make_folders(const char *made, bool splits, Error *err) {
     static const char *const names[] = {"raw", "mapping", "processed", "split/random"};

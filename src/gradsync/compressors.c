@@ -98,9 +98,8 @@ static bool keep_top(CodecOptions *options, const Config *config, bool codes_zer
     if (!codes_zero)
         return error_set(
             err, EXIT_CONFIG,
-            "gradients.top: gradients.codec=%s has no code of 0, which the smaller "
-            "values become; set gradients.top=1, or gradients.codec to max, l2, log, keys or "
-            "sketch",
+            "gradients.top: gradients.codec=%s has no code of 0, which the smaller values become; "
+            "set gradients.top=1, or gradients.codec to max, l2, log, keys or sketch",
             config->gradients.codec);
     return strcmp(config->gradients.memory, "none") != 0 ||
            error_set(err, EXIT_CONFIG,

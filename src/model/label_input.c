@@ -52,8 +52,7 @@ bool read_label_input(ModelShape *shape, const Config *config, LabelKind labels,
     if (strcmp(config->train.sample, "all") != 0)
         return error_set(err, EXIT_CONFIG,
                          "train.label_input: it draws which training nodes count in an epoch, and "
-                         "so does train.sample=%s; use train.sample=all, or "
-                         "train.label_input=none",
+                         "so does train.sample=%s; use train.sample=all, or train.label_input=none",
                          config->train.sample);
     shape->weighs_rows = true;
     return true;

@@ -263,8 +263,7 @@ static void append(void *context, const void *line, size_t bytes, Error *err) {
     ssize_t written = write(report->metrics, line, bytes);
     if (written != (ssize_t)bytes)
         error_set(err, EXIT_CANNOT_WRITE,
-                  "%s: cannot write: %s; free disk space and continue with "
-                  "--resume auto",
+                  "%s: cannot write: %s; free disk space and continue with --resume auto",
                   report->path, written < 0 ? strerror(errno) : "the disk is full");
 }
 
@@ -308,10 +307,9 @@ static void warn_of_memory(Report *report, const EpochRecord *record) {
     if (strcmp(memory, "feedback") != 0 &&
         report_memory_costs(&report->costly, record->gradient_memory))
         sink_warn(report->sink,
-                  "epoch %lld: gradients.memory=%s costs more than it brings: the "
-                  "gradients are further from it than from zero (%.3g times, as before in many "
-                  "epochs); set gradients.memory=none, gradients.rounding=nearest or more "
-                  "gradients.bits",
+                  "epoch %lld: gradients.memory=%s costs more than it brings: the gradients are "
+                  "further from it than from zero (%.3g times, as before in many epochs); set "
+                  "gradients.memory=none, gradients.rounding=nearest or more gradients.bits",
                   (long long)record->epoch, memory, record->gradient_memory);
 }
 
