@@ -143,8 +143,7 @@ static inline const char *dataset_look_alike(const char *origin) {
 
 // Our directory: dataset.json (manifest) and dataset.safetensors (edge_offset I64, edge_target I32,
 // edge_weight F32, features F32, labels I32 [n], U8 [n,K] or F32 [n,K], split U8; of hypergraphs
-// pin_role U8,
-// hyperedge_weight F32, node_weight I32); see docs/data.md.
+// pin_role U8, hyperedge_weight F32, node_weight I32); see docs/data.md.
 bool dataset_write(const Dataset *dataset, const char *folder,
                    Error *err); // durable: temporary folder, rename
 bool dataset_open(Dataset *dataset, const char *folder, Error *err); // mmap; read-only arrays

@@ -1,6 +1,5 @@
 // Prints the lines before the first epoch: data, parts, baseline, and with --verbose messages,
-// memory and kernels.
-// Each line begins with one word, so that a program can find it.
+// memory and kernels. Each line begins with one word, so that a program can find it.
 
 #include "internal.h"
 

@@ -7,9 +7,8 @@
 #include <string.h>
 
 // Data, parts, seed and the file of the first weights are compared by their contents, not by keys,
-// and presets by what they set.
-// A run may be made longer, unless its learning rates or the bits of its gradients depend on the
-// last epoch.
+// and presets by what they set. A run may be made longer, unless its learning rates or the bits of
+// its gradients depend on the last epoch.
 typedef struct Learned {
     const Config *config;
     const char *also; // one more key, the word of a family, with those that its member brings

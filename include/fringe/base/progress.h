@@ -5,10 +5,8 @@
 #ifndef FRINGE_BASE_PROGRESS_H
 #define FRINGE_BASE_PROGRESS_H
 
-// `label`: at most 10 columns.
-// When the activity ends it leaves a line if it took long or if the text given to progress_end is
-// not
-// "". Rank 0, or a command of one process; any thread.
+// `label`: at most 10 columns. When the activity ends it leaves a line if it took long or if the
+// text given to progress_end is not "". Rank 0, or a command of one process; any thread.
 void progress_begin(const char *label, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void progress_update(const char *format, ...) __attribute__((format(printf, 1, 2)));
