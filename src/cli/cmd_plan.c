@@ -33,15 +33,10 @@ static bool read_ranks(Plan *p, const char *text) {
 
 // Two positive numbers with a comma between them; the second may be 0 if `zero`.
 static bool read_pair(Plan *p, const char *option, const char *text, bool zero, double out[2]) {
-    char *end;
-    out[0] = strtod(text, &end);
-    bool ok = end != text && *end == ',';
-    const char *second = end + 1;
-    if (ok) {
-        out[1] = strtod(second, &end);
-        ok = end != second && *end == 0 && isfinite(out[0]) && isfinite(out[1]) && out[0] > 0 &&
-             (zero ? out[1] >= 0 : out[1] > 0);
-    }
+    int end = 0;
+    bool both = sscanf(text, "%lf,%lf%n", &out[0], &out[1], &end) == 2 && text[end] == 0;
+    bool ok = both && isfinite(out[0]) && isfinite(out[1]) && out[0] > 0 &&
+              (zero ? out[1] >= 0 : out[1] > 0);
     return ok || error_set(&p->err, EXIT_USAGE,
                            "--%s: expected two positive numbers, A,B, found '%s'", option, text);
 }

@@ -116,19 +116,14 @@ static void progress(int64_t iteration, const char *what, double value) {
 
 // Keys of a training serve no program; one line says so.
 static void say_what_is_ignored(const Session *s) {
-    static const char *const sections[] = {"model", "train", "quantization", "gradients"};
-    char said[128] = "";
-    for (size_t k = 0; k < sizeof sections / sizeof *sections; k++) {
-        size_t length = strlen(sections[k]);
-        bool found = false;
-        for (int i = 0; config_key_at(i) != NULL && !found; i++) {
-            const char *path = config_key_at(i)->path;
-            found = strncmp(path, sections[k], length) == 0 && path[length] == '.' &&
-                    config_is_said(&s->config, path);
-        }
-        if (found)
+    char said[128] = "", section[CONFIG_WORD];
+    for (int i = 0; config_key_at(i) != NULL; i++) {
+        const char *path = config_key_at(i)->path;
+        snprintf(section, sizeof section, "%.*s", (int)strcspn(path, "."), path);
+        if (text_lists("model train quantization gradients", section) &&
+            config_is_said(&s->config, path) && strstr(said, section) == NULL)
             snprintf(said + strlen(said), sizeof said - strlen(said), "%s%s",
-                     said[0] != 0 ? ", " : "", sections[k]);
+                     said[0] != 0 ? ", " : "", section);
     }
     if (said[0] != 0 && s->comm.rank == 0)
         terminal_note("ignored    keys of %s, which programs do not read\n", said);

@@ -18,10 +18,6 @@ static void put_names(const char *list) {
     }
 }
 
-static bool takes_option(const Command *command, int i) {
-    return strchr(command->options, option_at(i)->letter) != NULL;
-}
-
 // What may follow a command: names (of verbs, generators or topics), or else files.
 static void put_arguments(const Command *command) {
     for (int i = 0; strcmp(command->name, "generate") == 0 && dataset_generator_name(i) != NULL;
@@ -44,7 +40,7 @@ static void put_tables(void) {
     for (int i = 0; i < command_count; i++) {
         printf("    %s) echo '--help", commands[i].name);
         for (int k = 0; option_at(k) != NULL; k++)
-            if (takes_option(&commands[i], k))
+            if (option_is_of(option_at(k), &commands[i]))
                 printf(" --%s", option_at(k)->name);
         printf("' ;;\n");
     }

@@ -6,45 +6,37 @@
 
 #include <string.h>
 
-static bool trace_is_late(const Config *config, char sentence[256]) {
+static void warn_of_late_trace(const Config *config) {
     const ConfigInts *trace = &config->run.trace;
     int64_t last = config->train.epochs;
-    if (trace->count != 2 || trace->value[1] <= last)
-        return false;
-    snprintf(sentence, 256,
-             "run.trace: epochs %lld to %lld are not traced, because train.epochs is %lld",
-             (long long)(trace->value[0] > last ? trace->value[0] : last + 1),
-             (long long)trace->value[1], (long long)last);
-    return true;
+    if (trace->count == 2 && trace->value[1] > last)
+        terminal_warn("run.trace: epochs %lld to %lld are not traced, because train.epochs is %lld",
+                      (long long)(trace->value[0] > last ? trace->value[0] : last + 1),
+                      (long long)trace->value[1], (long long)last);
 }
 
 // Random rounding may add more than there is, and nothing makes up for it. Not of a method that is
 // so by its name.
-static bool gradients_are_noisy(const Config *config, char sentence[256]) {
+static void warn_of_noise(const Config *config) {
     static const char *const keys[] = {"gradients.codec", "gradients.bits", "gradients.memory",
                                        "gradients.down"};
     GradForm form = {0};
     bool said = false;
     for (int i = 0; i < 4; i++)
         said |= config_is_said(config, keys[i]);
-    if (!said || strcmp(config->gradients.memory, "none") != 0 ||
-        !gradsync_configure(&form, config, &(Error){0}) || form.full_sums ||
-        compressor_noise(&form) <= 1)
-        return false;
-    snprintf(sentence, 256,
-             "gradients: rounding may add %.3g times the sum of the gradients to it; "
-             "gradients.memory=difference, gradients.down=fp32 or more gradients.bits makes it "
-             "less",
-             compressor_noise(&form));
-    return true;
+    if (said && strcmp(config->gradients.memory, "none") == 0 &&
+        gradsync_configure(&form, config, &(Error){0}) && !form.full_sums &&
+        compressor_noise(&form) > 1)
+        terminal_warn(
+            "gradients: rounding may add %.3g times the sum of the gradients to it; "
+            "gradients.memory=difference, gradients.down=fp32 or more gradients.bits makes it "
+            "less",
+            compressor_noise(&form));
 }
 
 void warn_of_doubts(const Config *config) {
-    char sentence[256];
-    if (trace_is_late(config, sentence))
-        terminal_warn("%s", sentence);
-    if (gradients_are_noisy(config, sentence))
-        terminal_warn("%s", sentence);
+    warn_of_late_trace(config);
+    warn_of_noise(config);
 }
 
 // With the format that data.format=auto finds.

@@ -52,7 +52,7 @@ void options_help(const Command *command) {
     printf("\n");
     const Option *option;
     for (int i = 0; (option = option_at(i)) != NULL; i++)
-        if (strchr(command->options, option->letter) != NULL)
+        if (option_is_of(option, command))
             print_option(option->name, option->argument, option->help);
     print_option("help", NULL, "print this text");
     if (strcmp(command->name, "generate") != 0)

@@ -82,14 +82,20 @@ static bool show_one(const char *path, void *context) {
     return !is_assignment(path) || inspect_document(&at, path_name(path), NULL, inspect_assignment);
 }
 
-static bool show_assignments(const Inspection *at) {
+// Shows the path, or all that lies in it; as a list of that name where it is JSON.
+static bool show_list(const Inspection *at, const char *key,
+                      bool (*show)(const char *path, void *context)) {
     Inspection each = *at;
     if (at->json != NULL)
-        json_begin_array(at->json, "assignments");
-    bool ok = at->is_folder ? inspect_each(at->path, show_one, &each) : show_one(at->path, &each);
+        json_begin_array(at->json, key);
+    bool ok = at->is_folder ? inspect_each(at->path, show, &each) : show(at->path, &each);
     if (at->json != NULL)
         json_end_array(at->json);
     return ok;
+}
+
+static bool show_assignments(const Inspection *at) {
+    return show_list(at, "assignments", show_one);
 }
 
 const Inspected inspected_assignment = {"assignment", NULL, is_assignments, show_assignments};
@@ -162,15 +168,7 @@ static bool show_array(const char *path, void *context) {
     return ok;
 }
 
-static bool show_predictions(const Inspection *at) {
-    Inspection each = *at;
-    if (at->json != NULL)
-        json_begin_array(at->json, "arrays");
-    bool ok = inspect_each(at->path, show_array, &each);
-    if (at->json != NULL)
-        json_end_array(at->json);
-    return ok;
-}
+static bool show_predictions(const Inspection *at) { return show_list(at, "arrays", show_array); }
 
 const Inspected inspected_predictions = {"predictions", NULL, is_predictions, show_predictions};
 

@@ -13,20 +13,14 @@ typedef struct Search {
 
 // ---- which of the kinds
 
-// The member "format" of folder/name, or of the file if it has that name; "": there is none.
-static void read_format(char out[64], const char *path, const char *name) {
-    out[0] = 0;
-    if (!inspect_is_named(path, name) && !inspect_holds(path, name))
-        return;
-    Json *document = inspect_read(inspect_at(path, NULL, NULL).folder, name, &(Error){0});
-    snprintf(out, 64, "%s", json_get_text(document, "format"));
-    json_free(document);
-}
-
+// Whether folder/name, or the file if it has that name, has the member "format" with that text.
 static bool has_format(const char *path, const char *name, const char *format) {
-    char found[64];
-    read_format(found, path, name);
-    return strcmp(found, format) == 0;
+    if (!inspect_is_named(path, name) && !inspect_holds(path, name))
+        return false;
+    Json *document = inspect_read(inspect_at(path, NULL, NULL).folder, name, &(Error){0});
+    bool has = strcmp(json_get_text(document, "format"), format) == 0;
+    json_free(document);
+    return has;
 }
 
 static bool is_one_checkpoint(const char *path) {

@@ -93,6 +93,7 @@ typedef struct Option {   // options.c
     const char *key; // that it sets as --set KEY= does
 } Option;
 const Option *option_at(int i); // NULL: past the last one
+bool option_is_of(const Option *option, const Command *command);
 
 bool options_parse(Options *options, const Command *command, int argc, char **argv, Error *err);
 void options_help(const Command *command); // stdout

@@ -116,7 +116,7 @@ static void man_command(const Command *command) {
     put_details(command->details);
     printf(".br\nOptions:");
     for (int i = 0; option_at(i) != NULL; i++)
-        if (strchr(command->options, option_at(i)->letter) != NULL) {
+        if (option_is_of(option_at(i), command)) {
             put(" --");
             put(option_at(i)->name);
         }

@@ -91,7 +91,7 @@ enum { OPTIONS = sizeof table / sizeof table[0] };
 
 const Option *option_at(int i) { return i < OPTIONS ? &table[i] : NULL; }
 
-static bool taken(const Command *command, const Option *option) {
+bool option_is_of(const Option *option, const Command *command) {
     return strchr(command->options, option->letter) != NULL;
 }
 
@@ -177,7 +177,7 @@ static void fill(struct option longs[OPTIONS + 2], char shorts[16], const Comman
     int count = 0;
     snprintf(shorts, 16, "+:h%s", strchr(command->options, 'o') != NULL ? "o:" : "");
     for (int i = 0; i < OPTIONS; i++)
-        if (taken(command, &table[i]))
+        if (option_is_of(&table[i], command))
             longs[count++] = (struct option){
                 table[i].name, table[i].argument != NULL ? required_argument : no_argument, NULL,
                 256 + i};
@@ -191,7 +191,7 @@ static const char *meant_option(const Command *command, const char *name) {
     const char *meaning = NULL;
     for (int i = 0; i < OPTIONS && meaning == NULL; i++) {
         snprintf(option, sizeof option, "--%s", table[i].name);
-        if (taken(command, &table[i]))
+        if (option_is_of(&table[i], command))
             meaning = config_meaning(option, name);
     }
     return meaning;
@@ -217,7 +217,7 @@ static const char *closest_option(const Command *command, const char *word) {
     const char *names[OPTIONS];
     int count = 0;
     for (int i = 0; i < OPTIONS; i++)
-        if (taken(command, &table[i]))
+        if (option_is_of(&table[i], command))
             names[count++] = table[i].name;
     if (strncmp(word, "--", 2) == 0)
         return family_closest(word + 2, names, count);
@@ -229,7 +229,7 @@ static const char *closest_option(const Command *command, const char *word) {
 
 static bool needs_value(const Command *command, const char *word, Error *err) {
     for (int i = 0; i < OPTIONS; i++)
-        if (taken(command, &table[i]) && strncmp(word, "--", 2) == 0 &&
+        if (option_is_of(&table[i], command) && strncmp(word, "--", 2) == 0 &&
             strcmp(word + 2, table[i].name) == 0)
             return error_set(err, EXIT_USAGE, "%s: %s needs a value: %s %s", command->name, word,
                              word, table[i].argument);

@@ -139,10 +139,10 @@ bool session_load(Session *session) {
     Warnings warnings = {0};
     session->open =
         partition_load(&session->shard, &session->config, &session->comm, &warnings, &session->err);
-    if (session->comm.rank == 0)
+    if (session->comm.rank == 0) {
         progress_end("");
-    if (session->comm.rank == 0)
         say_lines("warning    ", warnings.text);
+    }
     return session->open;
 }
 
