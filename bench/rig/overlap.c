@@ -14,7 +14,7 @@
 //   overlap --data=FOLDER [--graph=reddit-small] [--epochs=16] [--piece=65280] [--probe=1]
 //           [--rate=TEXT]
 #include "bench.h"
-#include "fringe/trainer.h"
+#include "trainer/internal.h"
 
 enum { EPOCHS_MOST = 256, EXCHANGES = 2 * MODEL_LAYERS };
 
@@ -52,9 +52,9 @@ typedef struct Sample { // of this rank since the start
 
 static Sample sample(const Trainer *trainer) {
     Sample s = {0};
-    for (int l = 0; l < trainer_shape(trainer)->layers; l++)
+    for (int l = 0; l < trainer->shape.layers; l++)
         for (int d = 0; d < 2; d++) {
-            const Channel *channel = model_channel(trainer_model(trainer), (ExchangeId){l, d});
+            const Channel *channel = model_channel(trainer->model, (ExchangeId){l, d});
             if (channel != NULL)
                 s.exchange[2 * l + d] = channel_seconds(channel);
         }
@@ -125,7 +125,7 @@ static void measure(Trainer *const trainer[2], const Comm *comm, int epochs, Par
 
 // The same weights, or the times mean nothing.
 static void check_weights(Trainer *const trainer[2]) {
-    size_t bytes = (size_t)trainer_shape(trainer[0])->parameter_count * sizeof(float);
+    size_t bytes = (size_t)trainer[0]->shape.parameter_count * sizeof(float);
     CHECK(memcmp(trainer_parameters(trainer[BLOCKING], false),
                  trainer_parameters(trainer[OVERLAP], false), bytes) == 0,
           EXIT_BUG, "blocking and overlap gave different weights");

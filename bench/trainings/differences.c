@@ -70,7 +70,7 @@ static ExchangeSet exact_of(int64_t layer) {
 // ---- the way of the weights
 
 static void allocate(Scene *scene, const Trainer *trainer) {
-    scene->parameters = trainer_shape(trainer)->parameter_count;
+    scene->parameters = trainer->shape.parameter_count;
     scene->weights =
         ALLOC(float, (scene->warm + scene->samples) * scene->parameters, "weights of all epochs");
     scene->gradient = ALLOC(float, scene->samples * scene->parameters, "gradients");

@@ -65,7 +65,7 @@ static void train(Scene *scene, int64_t epochs) {
     need(trainer != NULL, &err);
     for (int64_t e = 0; e < epochs; e++)
         need(trainer_epoch(trainer, &record, &err), &err);
-    scene->parameters = trainer_shape(trainer)->parameter_count;
+    scene->parameters = trainer->shape.parameter_count;
     scene->weights = ALLOC(float, scene->parameters, "weights");
     scene->exact = ALLOC(float, scene->parameters, "gradient");
     memcpy(scene->weights, trainer_parameters(trainer, false),

@@ -107,7 +107,6 @@ bool channel_is_full_precision(const Channel *channel);
 // Lets rows go as they are from the next training exchange on, though what is remembered of them
 // (`difference`) goes on following them, or lets differences go again. All ranks must set the same.
 void channel_set_direct(Channel *channel, bool direct);
-bool channel_is_direct(const Channel *channel);
 
 // ---- widths
 

@@ -211,9 +211,6 @@ bool model_shape(ModelShape *shape, const Config *config, int64_t features, int6
 // The same of a shard's data, whose features may be sparse.
 bool model_shape_of_shard(ModelShape *shape, const Config *config, const Shard *shard, Error *err);
 void model_shape_for_inference(ModelShape *shape);
-// Training makes this loss smaller, and computes all rows (lossless.receptive_field=all). Nothing
-// is measured of a split. Before Patterns are made or planned.
-void model_shape_for_callback(ModelShape *shape, LossCallback by);
 // Fills in what the sum of its gradient is told of the parameters; the form borrows `span`.
 void model_spans(GradForm *form, const ModelShape *shape, GradSpan span[MODEL_PARAMETERS]);
 // Xavier-uniform from the counter RNG (bound gain * sqrt(6/(in+out))), zero biases, unit gamma,

@@ -60,9 +60,7 @@ void trainer_free(Trainer *trainer);
 bool trainer_forecast_outline(MemoryForecast *forecast, const Config *config, const Shard *shard,
                               const ModelPatterns *patterns, const Comm *comm, Error *err);
 const MemoryForecast *trainer_forecast(const Trainer *trainer);
-const ModelShape *trainer_shape(const Trainer *trainer);
 const Backend *trainer_backend(const Trainer *trainer); // started
-const Model *trainer_model(const Trainer *trainer);
 int trainer_threads(const Trainer *trainer);
 const char *
 trainer_kernels(const Trainer *trainer); // what tuning chose: "own forward: panels of 64; ..."

@@ -194,8 +194,7 @@ void in_flight_remove(InFlight *node);
 // A Poll function: progresses all that is in flight and answers heartbeats; never blocks. context:
 // the Comm of the ranks, or NULL: answers no heartbeats.
 void wire_progress(void *comm);
-void wire_drain(void);    // all of it, in the order in which it was added. Collective
-int wire_in_flight(void); // how many owners
+void wire_drain(void); // all of it, in the order in which it was added. Collective
 
 // ---- message boxes
 

@@ -165,8 +165,6 @@ bool channel_is_full_precision(const Channel *channel) { return channel->never_c
 
 void channel_set_direct(Channel *channel, bool direct) { channel->direct = direct; }
 
-bool channel_is_direct(const Channel *channel) { return channel->direct; }
-
 ChannelCount channel_count(const Channel *channel) {
     const RingTransfer *ring = &channel->ring;
     return (ChannelCount){ring->bytes_sent, ring->bytes_received, ring->messages, channel->skipped,

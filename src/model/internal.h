@@ -397,4 +397,9 @@ void matrix_gradient_from(const Model *m, const Parameter *p, int64_t first, Row
                           const Poll *poll);
 int64_t matrix_gradient_scratch(const Model *m, int64_t in, int64_t out); // floats
 
+// For tests: training makes this loss smaller, and computes all rows
+// (lossless.receptive_field=all). Nothing is measured of a split. Before Patterns are made or
+// planned (losses.c).
+void model_shape_for_callback(ModelShape *shape, LossCallback by);
+
 #endif

@@ -245,9 +245,7 @@ void trainer_free(Trainer *t) {
 }
 
 const MemoryForecast *trainer_forecast(const Trainer *t) { return &t->forecast; }
-const ModelShape *trainer_shape(const Trainer *t) { return &t->shape; }
 const Backend *trainer_backend(const Trainer *t) { return t->backend; }
-const Model *trainer_model(const Trainer *t) { return t->model; }
 int trainer_threads(const Trainer *t) { return t->threads; }
 const char *trainer_kernels(const Trainer *t) { return t->kernels; }
 int64_t trainer_epochs_done(const Trainer *t) { return t->epoch; }

@@ -12,6 +12,8 @@ static inline size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 int64_t box_longest(const MessageBox *box); // rows of the longest message
 
+int wire_in_flight(void); // how many owners have messages in flight, for tests
+
 // ---- box_residuals.c: all of it does nothing for a box without residuals, or in an exchange that
 // is not coded
 void box_alloc_residuals(MessageBox *box, const Allocator *allocator);

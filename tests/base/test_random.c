@@ -2,6 +2,7 @@
 // If this failed, random numbers would not be philox4x32-10, or would move when the counter's
 // layout does: no run could be repeated on another machine or backend.
 
+#include "../rounding.h"
 #include "support.h"
 
 // Known answers of Random123 (Salmon et al., kat_vectors, philox4x32 of 10 and 7 rounds).

@@ -70,6 +70,6 @@ WORLD_TEST(the_record_says_what_was_sent) {
         assert_ok(trainer_epoch(t, &record, &err));
         bytes[e] = record.reduce_bytes;
     }
-    int64_t exact = 8 * trainer_shape(t)->parameter_count;
+    int64_t exact = 8 * t->shape.parameter_count;
     assert_true(bytes[0] == bytes[1] && bytes[0] < exact && bytes[2] > exact);
 }

@@ -2,6 +2,7 @@
 // If this failed, a training that remembers halo rows would not go on after a resume as if it had
 // never stopped, let ranks part, or not use what it remembers.
 #include "../trainer/runs.h"
+#include "exchange/channel.h"
 #include "training.h"
 
 enum { STOP = 5, EPOCHS = 12 };
@@ -90,7 +91,7 @@ static ExchangeSet direct_ones(const char *const *more, int count) {
     for (int i = 0; i < 2 * t->shape.layers; i++) {
         ExchangeId id = {i / 2, i % 2};
         const Channel *channel = model_channel(t->model, id);
-        if (channel != NULL && channel_is_direct(channel))
+        if (channel != NULL && channel->direct)
             direct |= exchange_set_of(id);
     }
     trainer_free(t);

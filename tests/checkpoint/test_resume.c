@@ -70,7 +70,7 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
         t[i] = new_trainer();
         trainer_download(t[i]);
         memcpy(t[i]->parameters, trainer_parameters(other, false),
-               (size_t)trainer_shape(other)->parameter_count * sizeof(float));
+               (size_t)other->shape.parameter_count * sizeof(float));
         trainer_upload(t[i]);
     }
     for (int i = 0; i < 2; i++) { // the second one stops earlier
@@ -84,7 +84,7 @@ WORLD_TEST(the_last_run_in_a_folder_is_resumed) {
     assert_ok(resume_training(t[2], test_path("again"), &found, &warnings, &err));
     assert_true(found && trainer_epochs_done(t[2]) == 2);
     assert_memory_equal(trainer_parameters(t[2], false), trainer_parameters(t[1], false),
-                        (size_t)trainer_shape(t[1])->parameter_count * sizeof(float));
+                        (size_t)t[1]->shape.parameter_count * sizeof(float));
     for (int i = 0; i < 3; i++)
         trainer_free(t[i]);
 }
@@ -103,7 +103,7 @@ WORLD_TEST(first_weights_are_those_of_rank_0) {
     Training training = training_of(t);
     assert_ok(checkpoint_start(&training, &err));
     assert_memory_equal(trainer_parameters(t, false), trainer_parameters(other, false),
-                        (size_t)trainer_shape(t)->parameter_count * sizeof(float));
+                        (size_t)t->shape.parameter_count * sizeof(float));
 }
 
 WORLD_TEST(what_ranks_do_not_share_is_not_saved) {

@@ -100,7 +100,7 @@ static void assert_goes_on(int64_t from, const char *remark) {
     train_on(never_stopped, &straight, LAST, false);
     same_memory(&m, &straight);
     assert_memory_equal(trainer_parameters(t, false), trainer_parameters(never_stopped, false),
-                        (size_t)trainer_shape(t)->parameter_count * sizeof(float));
+                        (size_t)t->shape.parameter_count * sizeof(float));
 }
 
 MEMORIES_TEST(it_goes_on_bit_for_bit) { assert_goes_on(4, ""); }

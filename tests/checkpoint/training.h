@@ -12,7 +12,7 @@ static inline Training training_of(Trainer *t) {
 
 // Writes weights as a file that model_read reads.
 static inline bool write_weights(const Trainer *t, const char *path, Error *err) {
-    const ModelShape *shape = trainer_shape(t);
+    const ModelShape *shape = &t->shape;
     float *turned = ALLOC(float, shape->parameter_count, "test");
     Tensor tensor[MODEL_PARAMETERS];
     int count = model_tensors(shape, trainer_parameters(t, false), turned, tensor);

@@ -2,6 +2,7 @@
 #ifndef FRINGE_TESTS_CODEC_TRUE_CODES_H
 #define FRINGE_TESTS_CODEC_TRUE_CODES_H
 
+#include "../rounding.h"
 #include "round_trip.h"
 
 typedef struct Truth {

@@ -3,6 +3,7 @@
 // messages that fly beyond their epoch would be lost, mixed up or stand still, or a change of
 // widths, an evaluation, a measurement or the end would meet them in flight.
 #include "memories.h"
+#include "wire/internal.h"
 
 // Weights change once, after the first epoch. Then every layer needs one epoch more than the one
 // below it to read rows of the new weights, and the way back one more for every layer.

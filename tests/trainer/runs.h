@@ -29,7 +29,7 @@ static inline void train(Run *run, Trainer *t) {
         run->reduce_bytes += record.reduce_bytes;
     }
     run->epochs = trainer_epochs_done(t);
-    run->count = trainer_shape(t)->parameter_count;
+    run->count = t->shape.parameter_count;
     assert_true(run->count <= 4096);
     if (t->average.most > 0)
         memcpy(run->average, t->average.mean, (size_t)t->shape.state_count * sizeof(float));
@@ -74,7 +74,7 @@ static inline void disturb(Trainer *t, int flat) {
     uint32_t *bits = (uint32_t *)all[flat];
     trainer_download(t);
     if (test_comm.rank == test_comm.size - 1)
-        bits[trainer_shape(t)->parameter_count - 1] ^= 1;
+        bits[t->shape.parameter_count - 1] ^= 1;
     trainer_upload(t);
 }
 

@@ -53,7 +53,7 @@ static double distance(const double *optimum) {
     Trainer *t = new_trainer();
     while (!trainer_finished(t))
         assert_ok(trainer_epoch(t, &record, &err));
-    assert_int_equal(trainer_shape(t)->parameter_count, WEIGHTS);
+    assert_int_equal(t->shape.parameter_count, WEIGHTS);
     for (int k = 0; k < WEIGHTS; k++)
         weight[k] = (double)trainer_parameters(t, false)[k];
     trainer_free(t);

@@ -65,7 +65,7 @@ TEST(it_says_what_the_training_says) {
         assert_memory_equal(&looked[SPLIT_TRAIN], &trained[SPLIT_TRAIN], 3 * sizeof(Metrics));
         for (int l = 1; l <= inference.shape.layers; l++) {
             Rows ours = model_embedding(inference.model, l);
-            Rows theirs = model_embedding(trainer_model(t), l);
+            Rows theirs = model_embedding(t->model, l);
             for (int64_t r = 0; r < ours.count; r++)
                 assert_memory_equal(floats(ours) + r * ours.stride,
                                     floats(theirs) + r * theirs.stride,

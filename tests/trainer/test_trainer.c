@@ -113,9 +113,9 @@ WORLD_TEST(sensitivities_are_planned) {
     settle(settings, 2);
     CLEARED(trainer_drop) Trainer *t = new_trainer();
     int64_t rows = 0; // that are sent
-    for (int l = 0; l < trainer_shape(t)->layers; l++)
+    for (int l = 0; l < t->shape.layers; l++)
         for (int d = 0; d < 2; d++)
-            if (model_exchanged(trainer_shape(t), l, d) > 0)
+            if (model_exchanged(&t->shape, l, d) > 0)
                 rows += t->patterns.of[l][d]->plan.send_offset[test_comm.size - 1];
     assert_int_equal(planned(t, "sensitivities"), rows * (4 + 4 + 8));
     assert_true((rows > 0) == (test_comm.size > 1));

@@ -75,8 +75,6 @@ void random_philox(uint32_t out[4], const uint32_t counter[4], const uint32_t ke
 
 // Uniform in (0,1): 16-bit number k of column `column` as (k + 1/2) / 2^16.
 float random_uniform16(RandomKey key, int64_t row, int peer, int64_t column);
-// The number that rounds a value to 8 bits or fewer: with 8 bits where the kind is narrow, else 16.
-float random_rounding(RandomKey key, int64_t row, int peer, int64_t column);
 // Uniform in (0,1) with 32 bits: (k + 1/2) / 2^32.
 double random_uniform32(RandomKey key, int64_t row, int peer, int64_t column);
 // Standard normal (Box-Muller on the 32-bit numbers of columns 2c and 2c+1).
