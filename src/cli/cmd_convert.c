@@ -49,16 +49,11 @@ static bool load_source(Config *config, const Options *options, Error *err) {
            steps_fit(config, err) && name_source(config, source, err);
 }
 
-static bool loading_fits(const Config *config, Error *err) {
+// dataset: that is written; empty while one is still to be read.
+static bool fits(const Config *config, const Dataset *dataset, Error *err) {
     MemoryForecast forecast = {0};
-    dataset_forecast(&forecast, config);
-    dataset_conversion_forecast(&forecast, &(Dataset){0});
-    return forecast_fits(&forecast, config->run.memory_limit, "convert it on a larger machine",
-                         err);
-}
-
-static bool writing_fits(const Config *config, const Dataset *dataset, Error *err) {
-    MemoryForecast forecast = {0};
+    if (dataset->nodes == 0)
+        dataset_forecast(&forecast, config);
     dataset_conversion_forecast(&forecast, dataset);
     return forecast_fits(&forecast, config->run.memory_limit, "convert it on a larger machine",
                          err);
@@ -75,10 +70,10 @@ static bool convert(const Config *config, const Conversion *conversion, Error *e
     Dataset dataset = {0};
     Warnings warnings = {0};
     progress_begin("read", "%s", SHOWN(path_name(config->data.path)));
-    bool ok = loading_fits(config, err) && dataset_load(&dataset, config, err);
+    bool ok = fits(config, &dataset, err) && dataset_load(&dataset, config, err);
     progress_end("");
     warnings_add_all(&warnings, &dataset.warnings);
-    ok = ok && writing_fits(config, &dataset, err) &&
+    ok = ok && fits(config, &dataset, err) &&
          write_dataset(&dataset, conversion, config->data.path, &warnings, err);
     progress_end("");
     say_lines("warning    ", warnings.text);

@@ -112,11 +112,6 @@ static void describe(const Run *run) {
     s->described = true;
 }
 
-// What the steps of data.transforms took from the data, for predict --data.
-static void keep_fitted(Run *run) {
-    partition_fitted(&run->config, PATH_IN(run->config.run.dir, RUN_FITTED), &run->session->err);
-}
-
 static bool begin(Run *run, const Options *options) {
     Session *s = run->session;
     run->saved = -1;
@@ -148,8 +143,8 @@ static bool begin(Run *run, const Options *options) {
     if (run->saved < 0 && !checkpoint_start(&run->training, &s->err))
         return false;
     resume_trace(run);
-    if (s->comm.rank == 0)
-        keep_fitted(run);
+    if (s->comm.rank == 0) // what steps of data.transforms took from the data, for predict --data
+        partition_fitted(&run->config, PATH_IN(run->config.run.dir, RUN_FITTED), &s->err);
     if (s->comm.rank == 0 && s->err.code == 0)
         run->report = report_open(&run->config, &s->shard, run->trainer, &s->comm, &run->summary,
                                   options->resume ? trainer_epochs_done(run->trainer) : -1,

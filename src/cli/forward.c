@@ -33,11 +33,6 @@ void forward_in_child(const Forward *forward) {
         dup2(forward->into[i], stream[i]);
 }
 
-static void write_all(Forward *forward, int which, const char *text, ssize_t bytes) {
-    if (forward->lost[which] == 0)
-        forward->lost[which] = screen_write(which, text, (size_t)bytes);
-}
-
 // Forwards what has arrived; false when both pipes are closed.
 static bool hand_on(Forward *forward, int milliseconds) {
     static char piece[1 << 16];
@@ -51,7 +46,8 @@ static bool hand_on(Forward *forward, int milliseconds) {
             continue;
         ssize_t got = read(forward->from[i], piece, sizeof piece);
         if (got > 0) {
-            write_all(forward, i, piece, got);
+            if (forward->lost[i] == 0)
+                forward->lost[i] = screen_write(i, piece, (size_t)got);
             forward->heard = clock_seconds();
         } else if (got == 0) {
             close(forward->from[i]);

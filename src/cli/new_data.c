@@ -8,17 +8,15 @@
 
 // A file of the new data is looked for where the command is given, not in the folder of the run.
 static const char *in_full(const char *setting, char out[PATH_BYTES + 64]) {
-    static const char *const keys[] = {"data.features=", "data.labels=",  "data.nodes=",
-                                       "data.splits=",   "data.weights=", "data.fitted="};
     char full[PATH_MAX];
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        size_t length = strlen(keys[i]);
-        if (strncmp(setting, keys[i], length) == 0 && realpath(setting + length, full) != NULL) {
-            snprintf(out, PATH_BYTES + 64, "%s%s", keys[i], full);
-            return out;
-        }
-    }
-    return setting;
+    int key = (int)strcspn(setting, "=") + 1;
+    if (!text_begins("data.features= data.labels= data.nodes= data.splits= data.weights= "
+                     "data.fitted=",
+                     setting) ||
+        realpath(setting + key, full) == NULL)
+        return setting;
+    snprintf(out, PATH_BYTES + 64, "%.*s%s", key, setting, full);
+    return out;
 }
 
 void new_data_settings(Settings *settings, const Options *options, const char *first) {

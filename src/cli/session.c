@@ -39,7 +39,15 @@ bool session_config(Session *s, const Options *options) {
 }
 
 static bool check_ranks(Session *s, const Options *options) {
-    if (options->ranks != 0 && options->ranks != s->comm.size)
+    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
+    // srun without PMI starts independent programs, which would all write to run.dir
+    if (s->comm.size == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL && tasks != NULL &&
+        atoi(tasks) > 1)
+        error_set(&s->err, EXIT_UNAVAILABLE,
+                  "srun started %s tasks that are not connected; try srun --mpi=pmix, or "
+                  "fringe with --ranks %s in the batch script",
+                  tasks, tasks);
+    else if (options->ranks != 0 && options->ranks != s->comm.size)
         error_set(&s->err, EXIT_USAGE,
                   "--ranks is %d, but this MPI job has %d ranks; drop --ranks or mpirun",
                   options->ranks, s->comm.size);
@@ -47,18 +55,6 @@ static bool check_ranks(Session *s, const Options *options) {
         error_set(&s->err, EXIT_USAGE,
                   "--hosts %s: this MPI job has its hosts already; drop --hosts or mpirun",
                   SHOWN(options->hosts));
-    return comm_agree(&s->comm, &s->err);
-}
-
-// srun without PMI starts independent programs, which would all write to run.dir.
-static bool check_lonely(Session *s) {
-    const char *tasks = getenv("SLURM_STEP_NUM_TASKS");
-    if (s->comm.size == 1 && getenv("OMPI_COMM_WORLD_SIZE") == NULL && tasks != NULL &&
-        atoi(tasks) > 1)
-        error_set(&s->err, EXIT_UNAVAILABLE,
-                  "srun started %s tasks that are not connected; try srun --mpi=pmix, or "
-                  "fringe with --ranks %s in the batch script",
-                  tasks, tasks);
     return comm_agree(&s->comm, &s->err);
 }
 
@@ -123,8 +119,7 @@ bool session_start(Session *session, const Options *options) {
         return false;
     if (session->comm.rank == 0)
         terminal_start(&session->comm);
-    if (!check_lonely(session) || !check_ranks(session, options) ||
-        !session_config(session, options))
+    if (!check_ranks(session, options) || !session_config(session, options))
         return false;
     warn_of_binding(session);
     warn_of_crowding(session);

@@ -26,13 +26,9 @@ static double busy_threads(void) {
     return load < runnable - 1 ? load : runnable - 1; // this process is one of them
 }
 
-static bool user_decides(void) {
-    return getenv("GOMP_SPINCOUNT") != NULL || getenv("OMP_WAIT_POLICY") != NULL;
-}
-
 bool spin_choose(int ranks, int threads) {
-    if (threads < 2 || user_decides() ||
-        ranks * threads + busy_threads() <= threads_on_node() + 0.5)
+    bool said = getenv("GOMP_SPINCOUNT") != NULL || getenv("OMP_WAIT_POLICY") != NULL;
+    if (threads < 2 || said || ranks * threads + busy_threads() <= threads_on_node() + 0.5)
         return false;
     setenv("GOMP_SPINCOUNT", briefly, 1);
     return true;

@@ -86,33 +86,28 @@ static void print_halo(const Config *c, const Comm *comm) {
                   c->comm.sample < 1 ? sampled : "all rows", memory[0], memory[1]);
 }
 
-static const char *sums_in_fp32(const Config *c) {
-    return strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "";
-}
-
-static void print_coding(const Config *c) {
-    bool chosen = strcmp(c->gradients.bits_rule, "fixed") != 0;
-    terminal_note("gradients  %s: codec %s, %lld bit%s%s%s, memory %s%s\n", c->gradients.method,
-                  c->gradients.codec, (long long)c->gradients.bits,
-                  c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
-                  chosen ? c->gradients.bits_rule : "", c->gradients.memory, sums_in_fp32(c));
-}
-
 static void print_gradients(const Config *c, const Comm *comm) {
-    if (comm->size == 1 || strcmp(c->gradients.codec, "none") == 0)
+    const char *codec = c->gradients.codec;
+    bool chosen = strcmp(c->gradients.bits_rule, "fixed") != 0,
+         thin = strcmp(codec, "lowrank") == 0;
+    char what[3 * CONFIG_WORD];
+    if (comm->size == 1 || strcmp(codec, "none") == 0)
         return;
-    if (strcmp(c->gradients.codec, "lowrank") == 0)
-        terminal_note("gradients  %s: sums of rank %lld, memory %s\n", c->gradients.method,
-                      (long long)c->gradients.rank, c->gradients.memory);
-    else if (strcmp(c->gradients.codec, "keys") == 0)
-        terminal_note("gradients  %s: the largest %g of the values and their keys, memory %s%s\n",
-                      c->gradients.method, c->gradients.top, c->gradients.memory, sums_in_fp32(c));
-    else if (strcmp(c->gradients.codec, "sketch") == 0)
-        terminal_note("gradients  %s: at most %lld quantiles of a message, memory %s%s\n",
-                      c->gradients.method, (long long)c->gradients.sketch_buckets,
-                      c->gradients.memory, sums_in_fp32(c));
+    if (thin)
+        snprintf(what, sizeof what, "sums of rank %lld", (long long)c->gradients.rank);
+    else if (strcmp(codec, "keys") == 0)
+        snprintf(what, sizeof what, "the largest %g of the values and their keys",
+                 c->gradients.top);
+    else if (strcmp(codec, "sketch") == 0)
+        snprintf(what, sizeof what, "at most %lld quantiles of a message",
+                 (long long)c->gradients.sketch_buckets);
     else
-        print_coding(c);
+        snprintf(what, sizeof what, "codec %s, %lld bit%s%s%s", codec, (long long)c->gradients.bits,
+                 c->gradients.bits == 1 ? "" : "s", chosen ? " by " : "",
+                 chosen ? c->gradients.bits_rule : "");
+    terminal_note("gradients  %s: %s, memory %s%s\n", c->gradients.method, what,
+                  c->gradients.memory,
+                  !thin && strcmp(c->gradients.down, "fp32") == 0 ? "; sums in fp32" : "");
 }
 
 static void put_speed(char *out, size_t size, const PrecisionChoice *choice, RowsType type) {

@@ -37,16 +37,12 @@ static void fill_link(Problem *problem, Link *link, int64_t rows, double theta) 
             .rows = rows / count + (g < rows % count)};
 }
 
-static int64_t rows_of(const PatternCounts *counts, int rank, int round) {
-    return counts[rank].sent[round];
-}
-
 static int64_t count_groups(const PatternCounts *counts, int ranks, int rounds,
                             const Config *config) {
     int64_t groups = 0;
     for (int rank = 0; rank < ranks; rank++)
         for (int round = 0; round < rounds; round++)
-            groups += groups_of(rows_of(counts, rank, round), config);
+            groups += groups_of(counts[rank].sent[round], config);
     return groups;
 }
 
@@ -56,7 +52,7 @@ static void fill_rounds(Problem *problem, const PatternCounts *counts, int ranks
     int at = 0;
     for (int round = 0; round < problem->rounds; round++) {
         for (int rank = 0; rank < ranks; rank++, at++) {
-            int64_t rows = rows_of(counts, rank, round), end = group + groups_of(rows, config);
+            int64_t rows = counts[rank].sent[round], end = group + groups_of(rows, config);
             problem->link[at] = (Link){.source = rank,
                                        .target = ring_reader(rank, round, counts->size),
                                        .gamma = machine->latency,

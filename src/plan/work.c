@@ -50,11 +50,6 @@ static double sum_rows(const int64_t *round, int size) {
     return rows;
 }
 
-// That travel.
-static double mean_rows(const Planning *p, const int64_t *round, int size) {
-    return p->config->comm.sample * sum_rows(round, size);
-}
-
 static double all_messages(const Planning *p, int l, int d, const int64_t *round, int size) {
     double bytes = 0;
     for (int g = 0; g + 1 < size; g++)
@@ -76,7 +71,8 @@ static void add_aggregate(Work *w, const Planning *p, int rank, int l, int d) {
     if (exchanged == 0) // the halo rows are kept
         return;
     w->gather += row * (double)(c->partial_entries + c->partials);
-    double sent = mean_rows(p, c->sent, c->size), received = sum_rows(c->received, c->size);
+    double sent = p->config->comm.sample * sum_rows(c->sent, c->size),
+           received = sum_rows(c->received, c->size);
     w->sent = all_messages(p, l, d, c->sent, c->size);
     w->rows = sent;
     w->pack += row * sent + w->sent;

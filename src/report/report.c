@@ -90,11 +90,6 @@ static bool cut_back(Report *report, int64_t last, Error *err) {
            cannot(report, EXIT_CANNOT_WRITE, "cut it back", err);
 }
 
-// Removes the assignments that this run made after the epoch at which it resumes.
-static bool cut_assignments(const Report *report, Error *err) {
-    return report_cut_assignments(PATH_IN(report->folder, "assignments"), report->resumed_at, err);
-}
-
 // The part of report_open in a helper thread, because disks may be slow and there is no writer yet.
 typedef struct Opening {
     Report *report;
@@ -116,7 +111,8 @@ static void open_on_helper(void *context) {
     if (report->resumed)
         read_before(report);
     if (report->resumed &&
-        (!cut_back(report, report->resumed_at, err) || !cut_assignments(report, err)))
+        (!cut_back(report, report->resumed_at, err) ||
+         !report_cut_assignments(PATH_IN(report->folder, "assignments"), report->resumed_at, err)))
         return;
     report->metrics =
         open(report->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | made_here, 0666);

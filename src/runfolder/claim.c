@@ -37,8 +37,7 @@ static bool is_in_the_way(const char *folder, const char *name, bool marked) {
 
 // Other files may lie in a free folder. False with a name that is in the way, or with an error.
 static bool is_free(const char *path, char clash[CLASH], Error *err) {
-    Marker ignored;
-    bool marked = marker_read(&ignored, path, NULL);
+    bool marked = marker_read(NULL, path, NULL);
     DIR *folder = opendir(path);
     bool free =
         folder != NULL || errno == ENOENT || errno == ENOTDIR ||
@@ -103,11 +102,10 @@ static bool claim_this(RunFolder *folder, const Config *config, RunKind kind, do
 }
 
 static void say_where(const char *path, const char *taken, const char *clash, const Sink *sink) {
-    Marker ignored;
     if (runfolder_is_locked(path))
         sink_say(sink, "run        works in %s: another run works in %s\n", SHOWN(taken),
                  SHOWN(path));
-    else if (marker_read(&ignored, path, NULL))
+    else if (marker_read(NULL, path, NULL))
         sink_say(sink, "run        works in %s: %s holds an earlier run\n", SHOWN(taken),
                  SHOWN(path));
     else
@@ -161,21 +159,18 @@ static bool find_resumed(Config *config, RunKind kind, const Sink *sink) {
 
 bool runfolder_claim(RunFolder *folder, Config *config, const RunClaim *claim, const Sink *sink,
                      Error *err) {
-    Marker ignored;
     if (!claim->exact && !(claim->resume && find_resumed(config, claim->kind, sink)))
         return claim_next(folder, config, claim->kind, sink, err);
-    bool goes_on = claim->resume && marker_read(&ignored, config->run.dir, NULL);
+    bool goes_on = claim->resume && marker_read(NULL, config->run.dir, NULL);
     return (goes_on || check_free(config->run.dir, err)) &&
            claim_this(folder, config, claim->kind, claim->resume ? config->run.lock_wait : 0, sink,
                       err);
 }
 
 bool runfolder_mark(const Config *config, Error *err) {
-    Marker ignored;
     const char *path = config->run.dir;
-    return marker_read(&ignored, path, NULL) ||
-           (check_free(path, err) && file_make_folder(path, err) &&
-            marker_write(path, RUN_SINGLE, config, err));
+    return marker_read(NULL, path, NULL) || (check_free(path, err) && file_make_folder(path, err) &&
+                                             marker_write(path, RUN_SINGLE, config, err));
 }
 
 void runfolder_release(RunFolder *folder) {

@@ -35,7 +35,7 @@ typedef struct Marker {
     bool agrees;           // it is of the config's training
     char start[CLOCK_UTC]; // of the command that worked there last
 } Marker;
-// True if the folder is fringe's. The config may be NULL.
+// True if the folder is fringe's. Marker and config may be NULL.
 bool marker_read(Marker *marker, const char *folder, const Config *config);
 bool marker_write(const char *folder, RunKind kind, const Config *config, Error *err);
 

@@ -38,8 +38,9 @@ bool marker_read(Marker *marker, const char *folder, const Config *config) {
     bool is_file = lstat(path, &status) == 0 && S_ISREG(status.st_mode);
     Json *document = is_file ? json_read(path, &(Error){0}) : NULL;
     bool found = strcmp(json_get_text(document, "format"), format) == 0;
-    *marker = (Marker){0};
-    if (found) {
+    if (marker != NULL)
+        *marker = (Marker){0};
+    if (found && marker != NULL) {
         marker->kind = kind_of(document);
         marker->agrees = config != NULL && is_of(document, config);
         snprintf(marker->start, sizeof marker->start, "%s", json_get_text(document, "start"));

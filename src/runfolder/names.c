@@ -52,9 +52,8 @@ bool names_know(const char *name) {
 }
 
 bool runfolder_print(const Sink *out, const char *path) {
-    Marker ignored;
     struct dirent **entry;
-    if (!marker_read(&ignored, path, NULL))
+    if (!marker_read(NULL, path, NULL))
         return false;
     int count = scandir(path, &entry, NULL, alphasort);
     sink_print(out, "files\n");
