@@ -294,6 +294,8 @@ bool answers_write(const char *path, const AnswerFiles *files, Error *err);
 // How a rank under a supervisor ends then, and how one ends that does not yet listen to USR1.
 enum { EXIT_IN_SETUP = 128 + SIGUSR1 };
 
+// Signals that the caller ignores stay ignored: nohup, and background jobs of a script.
+bool signal_is_ignored(int number);
 void stop_listen(void); // before MPI starts its threads, which inherit the mask
 // From now on a request only lets stop_asked say so; `what` is for the sentence "stop requested;
 // <what> saved first" (a literal). Before this call there is nothing to save, and a request ends

@@ -88,18 +88,16 @@ static void *listen(void *context) {
     return NULL;
 }
 
-// Signals that the caller ignores stay ignored: nohup, and background jobs of a script.
-static void add_unless_ignored(sigset_t *signals, int number) {
+bool signal_is_ignored(int number) {
     struct sigaction action;
-    if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_IGN)
-        sigaddset(signals, number);
+    return sigaction(number, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 static void add_requests(sigset_t *signals) {
-    sigaddset(signals, SIGUSR1);
-    add_unless_ignored(signals, SIGINT);
-    add_unless_ignored(signals, SIGTERM);
-    add_unless_ignored(signals, SIGHUP);
+    static const int numbers[] = {SIGUSR1, SIGINT, SIGTERM, SIGHUP};
+    for (int i = 0; i < FAMILY_COUNT(numbers); i++)
+        if (numbers[i] == SIGUSR1 || !signal_is_ignored(numbers[i]))
+            sigaddset(signals, numbers[i]);
 }
 
 void stop_listen(void) {

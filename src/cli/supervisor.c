@@ -96,13 +96,12 @@ static void on_signal(int number) {
     errno = kept;
 }
 
-// Signals that the caller ignores stay ignored: nohup, and background jobs of a script.
 static void listen_to_signals(void) {
     static const int numbers[] = {SIGUSR1, SIGTERM, SIGINT, SIGHUP};
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigfillset(&action.sa_mask); // one signal at a time
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
-        if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+        if (!signal_is_ignored(numbers[i])) {
             supervisor.listens |= bit_of(numbers[i]);
             sigaction(numbers[i], &action, NULL);
         }

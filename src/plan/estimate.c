@@ -94,34 +94,27 @@ static double shared(double sum, double most, const Planning *p, double speed) {
     return fmax(sum / m->cores, most / of_rank) / speed;
 }
 
-typedef struct SumMost {
-    double sum, most;
-} SumMost;
-
-static void take(SumMost *at, double value) {
-    at->sum += value;
-    at->most = fmax(at->most, value);
-}
-
 static HostSeconds host_seconds(const Planning *p, int host, int l, int d) {
-    SumMost flops = {0}, beside = {0}, gather = {0}, own = {0}, point = {0}, loss = {0}, pack = {0},
-            unpack = {0};
     const PlanSpeed *s = &p->machine->speed;
+    const double speed[WORKS] = {s->flops, s->flops, s->gather, s->gather,
+                                 s->point, s->loss,  s->pack,   s->unpack};
+    double sum[WORKS] = {0}, most[WORKS] = {0}, seconds[WORKS];
     int begin = host * p->machine->ranks_per_host, end = begin + p->machine->ranks_per_host;
     for (int rank = begin; rank < end && rank < p->cut->parts; rank++) {
         Work w = work_of(p, held_rank(p, rank), l, d);
-        take(&flops, w.flops), take(&beside, w.beside);
-        take(&gather, w.gather), take(&own, w.own);
-        take(&point, w.point), take(&loss, w.loss), take(&pack, w.pack), take(&unpack, w.unpack);
+        for (int k = 0; k < WORKS; k++) {
+            sum[k] += w.of[k];
+            most[k] = fmax(most[k], w.of[k]);
+        }
     }
-    return (HostSeconds){.time = {.dense = shared(flops.sum, flops.most, p, s->flops),
-                                  .aggregate = shared(gather.sum, gather.most, p, s->gather),
-                                  .pointwise = shared(point.sum, point.most, p, s->point) +
-                                               shared(loss.sum, loss.most, p, s->loss),
-                                  .pack = shared(pack.sum, pack.most, p, s->pack) +
-                                          shared(unpack.sum, unpack.most, p, s->unpack)},
-                         .own = shared(own.sum, own.most, p, s->gather),
-                         .beside = shared(beside.sum, beside.most, p, s->flops)};
+    for (int k = 0; k < WORKS; k++)
+        seconds[k] = shared(sum[k], most[k], p, speed[k]);
+    return (HostSeconds){.time = {.dense = seconds[FLOPS],
+                                  .aggregate = seconds[GATHER],
+                                  .pointwise = seconds[POINT] + seconds[LOSS],
+                                  .pack = seconds[PACK] + seconds[UNPACK]},
+                         .own = seconds[GATHER_OWN],
+                         .beside = seconds[FLOPS_BESIDE]};
 }
 
 static HostSeconds slowest_host(const Planning *p, int l, int d) {
@@ -206,14 +199,10 @@ static double reduce_seconds(const Planning *p, double bytes) {
 
 // ---- an epoch
 
-static void add_time(PlanTime *sum, const PlanTime *more) {
-    sum->dense += more->dense;
-    sum->aggregate += more->aggregate;
-    sum->pointwise += more->pointwise;
-    sum->pack += more->pack;
-    sum->messages += more->messages;
-    sum->reduce += more->reduce;
-    sum->hidden += more->hidden;
+static void add_time(PlanTime *sum, const PlanTime *more) { // seconds alone are in it
+    double *to = (double *)sum;
+    for (size_t k = 0; k < sizeof *sum / sizeof *to; k++)
+        to[k] += ((const double *)more)[k];
 }
 
 double plan_time_total(const PlanTime *t) {

@@ -5,10 +5,11 @@
 #include "fringe/plan.h"
 #include "fringe/trainer.h"
 
-typedef struct Work {     // of one rank in one phase
-    double flops, beside; // beside: flops that need no message, in `flops`
-    double own, gather;   // bytes of aggregates; own: those that need no message, in `gather`
-    double point, loss, pack, unpack;
+// FLOPS_BESIDE: flops that need no message, in FLOPS. Of the others bytes, of aggregates first;
+// GATHER_OWN: those that need no message, in GATHER.
+enum { FLOPS, FLOPS_BESIDE, GATHER, GATHER_OWN, POINT, LOSS, PACK, UNPACK, WORKS };
+typedef struct Work { // of one rank in one phase
+    double of[WORKS];
     double sent, rows; // bytes of messages, their rows
 } Work;
 

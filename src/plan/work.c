@@ -66,17 +66,17 @@ static void add_aggregate(Work *w, const Planning *p, int rank, int l, int d) {
     int64_t exchanged = model_exchanged(&p->shape, l, d);
     double columns = (double)(exchanged > 0 ? exchanged : p->shape.width[0]), row = 4 * columns;
     double own = row * ((double)c->own_entries + 2 * (double)c->rows);
-    w->own += own;
-    w->gather += own + row * ((double)c->halo_entries + 2 * (double)c->halo_rows);
+    w->of[GATHER_OWN] += own;
+    w->of[GATHER] += own + row * ((double)c->halo_entries + 2 * (double)c->halo_rows);
     if (exchanged == 0) // the halo rows are kept
         return;
-    w->gather += row * (double)(c->partial_entries + c->partials);
+    w->of[GATHER] += row * (double)(c->partial_entries + c->partials);
     double sent = p->config->comm.sample * sum_rows(c->sent, c->size),
            received = sum_rows(c->received, c->size);
     w->sent = all_messages(p, l, d, c->sent, c->size);
     w->rows = sent;
-    w->pack += row * sent + w->sent;
-    w->unpack += row * received + all_messages(p, l, d, c->received, c->size);
+    w->of[PACK] += row * sent + w->sent;
+    w->of[UNPACK] += row * received + all_messages(p, l, d, c->received, c->size);
 }
 
 // The share of a layer's input that its products read: of sparse features what is not 0.
@@ -97,12 +97,12 @@ static void add_dense(Work *w, const Planning *p, int rank, int l, int d) {
         double rows = (double)level_rows(p, rank, before ? l : l + 1);
         double product = 2 * rows * (double)q->rows * (double)q->columns * filled(p, rank, l);
         if (d == FORWARD) {
-            w->flops += product;
+            w->of[FLOPS] += product;
             continue;
         }
         bool below = q->layer > p->shape.parameter[0].layer;
-        w->flops += below ? 2 * product : product;
-        w->beside += before ? 0 : product;
+        w->of[FLOPS] += below ? 2 * product : product;
+        w->of[FLOPS_BESIDE] += before ? 0 : product;
     }
 }
 
@@ -115,18 +115,18 @@ static double halo_rows(const Planning *p, int rank, int l) {
 static void add_pointwise(Work *w, const Planning *p, int rank, int l, int d) {
     double out = 4 * (double)level_rows(p, rank, l + 1) * (double)p->shape.width[l + 1];
     if (p->shape.posted[l])
-        w->point += d == FORWARD ? 2 * out : 3 * out;
+        w->of[POINT] += d == FORWARD ? 2 * out : 3 * out;
     if (p->shape.before_post[l] && d == FORWARD) // post of halo rows
-        w->point += 8 * (double)p->shape.width[l] * halo_rows(p, rank, l);
+        w->of[POINT] += 8 * (double)p->shape.width[l] * halo_rows(p, rank, l);
     if (l == p->shape.layers - 1 && d == BACKWARD)
-        w->loss += 2 * out;
+        w->of[LOSS] += 2 * out;
     if (l > 0 || d == BACKWARD)
         return;
     if (p->shape.input_keep < 1) // dropout of the features, and of those that are kept of others
-        w->point += 8 * filled(p, rank, 0) * (double)p->shape.width[0] *
-                    ((double)level_rows(p, rank, 0) +
-                     (p->shape.layer0 == LAYER0_KEPT ? halo_rows(p, rank, 0) : 0));
-    w->point += 5 * 4 * (double)p->shape.parameter_count; // the optimizer's step
+        w->of[POINT] += 8 * filled(p, rank, 0) * (double)p->shape.width[0] *
+                        ((double)level_rows(p, rank, 0) +
+                         (p->shape.layer0 == LAYER0_KEPT ? halo_rows(p, rank, 0) : 0));
+    w->of[POINT] += 5 * 4 * (double)p->shape.parameter_count; // the optimizer's step
 }
 
 Work work_of(const Planning *p, int rank, int l, int d) {
