@@ -392,13 +392,11 @@ bool config_make_cache(const Config *config, Error *err);
 extern const Family mode_family;            // presets: vanilla, lossless, ...
 extern const Family gradient_method_family; // presets: fp32, qsgd, ...
 
-// True if an entry of data.split_keys is a .npy file, not the name of an array.
-bool config_split_is_file(const char *key);
+// True if an entry of data.split_keys, or data.weights, is a .npy file, not the name of an array.
+bool config_names_file(const char *array);
 // True if data.splits says how to draw the splits: "random:0.6,0.2", "per-class:20,500,1000",
 // "shchur:20,30". "./random:x" is a path.
 bool config_splits_are_drawn(const Config *config);
-// True if data.weights is a .npy file, not the name of an array.
-bool config_weights_are_file(const Config *config);
 // The word that data.columns has for `name` ("source"), the i-th of them from 0; NULL: it has none.
 const char *config_column(const Config *config, const char *name, int i);
 

@@ -82,8 +82,6 @@ typedef struct Comparison {
     double target;        // validation score; NaN without validation nodes or before it is read
     RecordedEpoch *times; // work space; owned
 } Comparison;
-void comparison_init(Comparison *comparison, const char *folder, const Score *score, int ranks,
-                     int runs);
 void comparison_clear(Comparison *comparison);
 // Adds a variant whose runs have ended with `result` [runs], and reads their metrics. After an
 // error nothing is added.

@@ -156,6 +156,13 @@ void json_put_double(JsonWriter *writer, const char *key, double value) {
     put_number(writer, value, 17, false);
 }
 
+void json_put_list(JsonWriter *writer, const char *key, const double *value, int64_t count) {
+    json_begin_array(writer, key);
+    for (int64_t i = 0; i < count; i++)
+        json_put_double(writer, NULL, value[i]);
+    json_end_array(writer);
+}
+
 void json_put_numbers(JsonWriter *writer, const JsonNumber *numbers) {
     for (const JsonNumber *at = numbers; at->key != NULL; at++)
         json_put_double(writer, at->key, at->value);

@@ -193,13 +193,14 @@ static void warn_of_one_rank(const Session *s, const Variant *variant, int count
 
 static bool compare(Session *s, const Options *options) {
     Variant variant[COMPARED_MOST];
-    Comparison comparison;
     char base[CONFIG_TEXT];
     int count = list_variants(variant, options->modes);
     snprintf(base, sizeof base, "%s", s->config.run.dir);
-    comparison_init(&comparison, base, score_shown(s->config.train.metric, shard_labels(&s->shard)),
-                    s->comm.size, options->runs);
-    comparison.data = s->shard.dataset_name;
+    Comparison comparison = {.folder = base,
+                             .score = score_shown(s->config.train.metric, shard_labels(&s->shard)),
+                             .data = s->shard.dataset_name,
+                             .ranks = s->comm.size,
+                             .runs = options->runs};
     dataset_origin(&s->config, comparison.origin);
     bool ok = count > 0 || error_set(&s->err, EXIT_USAGE, "--modes names no mode");
     s->compares = true;

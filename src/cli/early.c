@@ -191,10 +191,10 @@ static void check_data(Early *early, int ranks) {
     check_file(early, "data.fitted", c->data.fitted);
     if (!config_splits_are_drawn(c))
         check_file(early, "data.splits", c->data.splits);
-    if (config_weights_are_file(c))
+    if (config_names_file(c->data.weights))
         check_file(early, "data.weights", c->data.weights);
     for (int i = 0; i < c->data.split_keys.count; i++)
-        if (config_split_is_file(c->data.split_keys.word[i]))
+        if (config_names_file(c->data.split_keys.word[i]))
             check_file(early, "data.split_keys", c->data.split_keys.word[i]);
     partition_check_file(c, ranks, &early->found);
     join(early);

@@ -54,10 +54,7 @@ int64_t config_numbers(const char *text, double *out, int64_t most) {
 static void put_numbers(JsonWriter *writer, const char *name, const char *text) {
     double value[NUMBERS_MOST];
     int64_t count = config_numbers(text, value, NUMBERS_MOST);
-    json_begin_array(writer, name);
-    for (int64_t i = 0; i < count; i++)
-        json_put_double(writer, NULL, value[i]);
-    json_end_array(writer);
+    json_put_list(writer, name, value, count);
 }
 
 const Key *config_key_find(const char *path) {

@@ -53,17 +53,13 @@ bool config_find(const char *path, char *out, size_t size) {
     return true;
 }
 
-bool config_split_is_file(const char *key) {
-    size_t length = strlen(key);
-    return length > 4 && strcmp(key + length - 4, ".npy") == 0;
+bool config_names_file(const char *array) {
+    size_t length = strlen(array);
+    return length > 4 && strcmp(array + length - 4, ".npy") == 0;
 }
 
 bool config_splits_are_drawn(const Config *config) {
     return text_begins("random: per-class: shchur:", config->data.splits);
-}
-
-bool config_weights_are_file(const Config *config) {
-    return config_split_is_file(config->data.weights);
 }
 
 const char *config_column(const Config *config, const char *name, int i) {
@@ -126,11 +122,11 @@ void config_resolve_paths(Config *config, Complaints *complaints) {
     }
     if (config->data.splits[0] != 0 && !config_splits_are_drawn(config))
         resolve_at(config, "data.splits", config->data.splits, 0, CONFIG_TEXT, complaints);
-    if (config_weights_are_file(config))
+    if (config_names_file(config->data.weights))
         resolve_at(config, "data.weights", config->data.weights, 0, CONFIG_TEXT, complaints);
     ConfigPaths *splits = &config->data.split_keys;
     for (int i = 0; i < splits->count; i++)
-        if (config_split_is_file(splits->word[i]))
+        if (config_names_file(splits->word[i]))
             resolve_at(config, "data.split_keys", splits->word[i], 0, CONFIG_TEXT, complaints);
     // file:PATH may also be a prefix (PATH.part.K), which the partition room resolves.
     static const char file[] = "file:";

@@ -117,7 +117,7 @@ static bool add_splits(Hash *hash, const Config *config, Error *err) {
 }
 
 static bool add_weights(Hash *hash, const Config *config, Error *err) {
-    if (config_weights_are_file(config))
+    if (config_names_file(config->data.weights))
         return add_file(hash, "weights", config, config->data.weights, err);
     if (config->data.weights[0] != '\0')
         add_text(hash, "weights", config->data.weights);
@@ -153,7 +153,7 @@ static bool add_source(Hash *hash, const Config *config, Error *err) {
         add_array(hash, "split row", &config->data.split_row, sizeof config->data.split_row);
     for (int which = 0; which < 3; which++) {
         const char *key = split_key(config, which);
-        if (!config_split_is_file(key))
+        if (!config_names_file(key))
             add_text(hash, "split", key);
         else if (!add_file(hash, "split file", config, key, err))
             return false;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 const char *npz_weights(const Npz *npz, const Config *config) {
-    if (config->data.weights[0] != '\0' && !config_weights_are_file(config))
+    if (config->data.weights[0] != '\0' && !config_names_file(config->data.weights))
         return config->data.weights;
     return npz_has(npz, "edge_weight") ? "edge_weight" : NULL;
 }
@@ -29,7 +29,7 @@ static bool read_weights(Pairs *pairs, Npz *npz, const NpzLayout *layout, const 
     const char *key =
         layout->coo && config->data.weights[0] == '\0' ? "data" : npz_weights(npz, config);
     Npy npy;
-    if (config_weights_are_file(config)) {
+    if (config_names_file(config->data.weights)) {
         const char *path = DATASET_PATH(config, config->data.weights);
         if (npz_has(npz, "edge_weight"))
             warnings_add(warnings, "weights are those of data.weights, not 'edge_weight'");

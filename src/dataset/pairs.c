@@ -179,7 +179,7 @@ static bool build_rows(Dataset *dataset, const Pairs *pairs, int64_t nodes, bool
 // Weights of a file beside the list, one for each of its lines.
 static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
     Npy npy;
-    if (!config_weights_are_file(config))
+    if (!config_names_file(config->data.weights))
         return config->data.weights[0] == 0 ||
                error_set(
                    err, EXIT_CONFIG,
@@ -204,7 +204,7 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Req
         {{pairs->count, pairs->source, are->text}, {pairs->count, pairs->target, are->text}}};
     Pairs own = *pairs;
     own.weight = NULL;
-    bool beside = config_weights_are_file(request->config);
+    bool beside = config_names_file(request->config->data.weights);
     bool numbered = node_files_add_ids(request->node_files, &columns, err) &&
                     ids_number_nodes(&columns, &dataset->ids, &nodes,
                                      node_files_have_ids(request->node_files) ? -1 : request->rows,

@@ -222,7 +222,7 @@ static bool read_split(Dataset *dataset, const Config *config, Npz *npz, const c
     const char *key = name_inside(config, npz, which);
     Npy npy;
     const char *own = DATASET_PATH(config, key);
-    if (config_split_is_file(key)) {
+    if (config_names_file(key)) {
         path = own;
         if (!npy_read(&npy, path, err))
             return false;

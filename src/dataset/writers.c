@@ -112,7 +112,7 @@ static bool data_is_apart(const Target *target, const Config *config) {
 
 static bool sources_are_apart(const Target *target, const Config *config) {
     for (int i = 0; i < config->data.split_keys.count; i++)
-        if (config_split_is_file(config->data.split_keys.word[i]) &&
+        if (config_names_file(config->data.split_keys.word[i]) &&
             !is_apart_named(target, config, config->data.split_keys.word[i]))
             return false;
     return data_is_apart(target, config) && is_apart(target, config->source) &&

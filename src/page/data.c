@@ -37,17 +37,10 @@ static bool add_exchange(Messages *m, const Json *exchange) {
     return true;
 }
 
-static void put_list(JsonWriter *w, const char *key, const double *value, int count) {
-    json_begin_array(w, key);
-    for (int i = 0; i < count; i++)
-        json_put_double(w, NULL, value[i]);
-    json_end_array(w);
-}
-
 static void put_matrix(JsonWriter *w, const char *key, const double *value, int ranks) {
     json_begin_array(w, key);
     for (int a = 0; a < ranks; a++)
-        put_list(w, NULL, value + (int64_t)a * ranks, ranks);
+        json_put_list(w, NULL, value + (int64_t)a * ranks, ranks);
     json_end_array(w);
 }
 
@@ -59,8 +52,8 @@ static void put_sums(JsonWriter *w, const Messages *m) {
             sent[a] += m->values[a * m->ranks + b];
             received[b] += m->values[a * m->ranks + b];
         }
-    put_list(w, "sent", sent, m->ranks);
-    put_list(w, "received", received, m->ranks);
+    json_put_list(w, "sent", sent, m->ranks);
+    json_put_list(w, "received", received, m->ranks);
     memory_free(received);
     memory_free(sent);
 }

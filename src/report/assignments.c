@@ -15,13 +15,6 @@ static void assignment_path(char out[PATH_BYTES], const char *folder, int64_t ep
     path_join(out, PATH_BYTES, folder, runfolder_epoch_name(name, epoch, ending));
 }
 
-static void put_three(JsonWriter *w, const char *key, const double value[3]) {
-    json_begin_array(w, key);
-    for (int i = 0; i < 3; i++)
-        json_put_double(w, NULL, value[i]);
-    json_end_array(w);
-}
-
 static void put_part(JsonWriter *w, const AssignmentPart *part) {
     json_begin_object(w, NULL);
     json_put_int(w, "layer", part->id.layer);
@@ -48,8 +41,8 @@ static void put_assignment(JsonWriter *w, const Assignment *a) {
     json_put_int(w, "taken", a->applied);
     json_put_double(w, "seconds", a->seconds);
     json_begin_object(w, "link");
-    put_three(w, "seconds_per_byte", a->byte_seconds);
-    put_three(w, "seconds_per_message", a->message_seconds);
+    json_put_list(w, "seconds_per_byte", a->byte_seconds, 3);
+    json_put_list(w, "seconds_per_message", a->message_seconds, 3);
     json_end_object(w);
     if (a->warning[0] != 0)
         json_put_string(w, "remark", a->warning);

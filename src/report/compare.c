@@ -8,12 +8,6 @@
 
 enum { EPOCHS_MOST = 100000 };
 
-void comparison_init(Comparison *comparison, const char *folder, const Score *score, int ranks,
-                     int runs) {
-    *comparison =
-        (Comparison){.folder = folder, .score = score, .ranks = ranks, .runs = runs, .target = NAN};
-}
-
 void comparison_clear(Comparison *comparison) { memory_free(comparison->times); }
 
 // --- reading

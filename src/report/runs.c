@@ -48,10 +48,7 @@ void report_print_result(const Report *report, const RunResult *r, bool is_outpu
 static void put_scores(JsonWriter *writer, const char *key, const double *test, int runs) {
     MeanDeviation of = mean_deviation(test, runs);
     json_begin_object(writer, key);
-    json_begin_array(writer, "test");
-    for (int i = 0; i < runs; i++)
-        json_put_double(writer, NULL, test[i]);
-    json_end_array(writer);
+    json_put_list(writer, "test", test, runs);
     json_put_double(writer, "mean", of.mean);
     json_put_double(writer, "deviation", of.deviation);
     json_end_object(writer);

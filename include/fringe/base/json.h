@@ -66,6 +66,7 @@ void json_put_string(JsonWriter *writer, const char *key, const char *value); //
 void json_put_int(JsonWriter *writer, const char *key, int64_t value);
 void json_put_double(JsonWriter *writer, const char *key, double value);
 void json_put_float(JsonWriter *writer, const char *key, float value);
+void json_put_list(JsonWriter *writer, const char *key, const double *value, int64_t count);
 // Several numbers: JSON_PUT(w, {"seconds", time->seconds}, {"bytes", time->bytes}).
 typedef struct JsonNumber {
     const char *key; // NULL: the end
