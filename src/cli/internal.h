@@ -135,8 +135,7 @@ bool spin_choose(int ranks, int threads);
 // The same for this process, a single rank: starts the program again if it must, before MPI starts.
 void spin_restart(int threads, char **argv);
 
-bool launch_is_supervised(
-    void); // true if a supervisor started this rank and writes to the terminal
+bool launch_is_supervised(void);   // a supervisor started this rank and writes to the terminal
 void launch_die_with_parent(void); // a rank that a supervisor started ends with its mpirun
 // Runs command[0] (found in PATH) and waits at most `seconds`; its exit code, or -1.
 int launch_quietly(char *const *command, double seconds);

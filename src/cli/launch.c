@@ -136,10 +136,9 @@ static void build(Words *words, const Options *options, char *program, char **ar
         words->room++;
     words->word = ALLOC(char *, words->room + 1, "command line");
     snprintf(words->ranks, sizeof words->ranks, "%d", options->ranks);
-    add(words, "mpirun");
-    add(words, "-q");
-    add(words, "--bind-to");
-    add(words, "none");
+    static const char *const first[] = {"mpirun", "-q", "--bind-to", "none"};
+    for (int i = 0; i < FAMILY_COUNT(first); i++)
+        add(words, first[i]);
     if (!is_set("SLURM_JOB_ID"))
         add(words, "--oversubscribe");
     add(words, "-n");

@@ -145,21 +145,6 @@ void plan_print_text(const Plan *p) {
 static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
     const PlanEstimate *e = &p->estimate[m][i];
     const PlanTime *t = &e->time;
-    const struct {
-        const char *key;
-        double value;
-    } all[] = {{"bytes", e->bytes},
-               {"rows", e->rows},
-               {"halo", e->halo},
-               {"reduce_bytes", e->reduce_bytes},
-               {"seconds", plan_time_total(t)},
-               {"dense", t->dense},
-               {"aggregate", t->aggregate},
-               {"pointwise", t->pointwise},
-               {"pack", t->pack},
-               {"messages", t->messages},
-               {"reduce", t->reduce},
-               {"hidden", t->hidden}};
     json_begin_object(w, NULL);
     json_put_int(w, "ranks", p->ranks[i]);
     json_put_bool(w, "checked", p->checked[i]);
@@ -169,8 +154,11 @@ static void put_point(JsonWriter *w, const Plan *p, int m, int i) {
     for (int k = 0; k < e->memory.count; k++)
         json_put_int(w, e->memory.item[k].what, (int64_t)e->memory.item[k].bytes);
     json_end_object(w);
-    for (size_t k = 0; k < sizeof all / sizeof *all; k++)
-        json_put_double(w, all[k].key, all[k].value);
+    JSON_PUT(w, {"bytes", e->bytes}, {"rows", e->rows}, {"halo", e->halo},
+             {"reduce_bytes", e->reduce_bytes}, {"seconds", plan_time_total(t)},
+             {"dense", t->dense}, {"aggregate", t->aggregate}, {"pointwise", t->pointwise},
+             {"pack", t->pack}, {"messages", t->messages}, {"reduce", t->reduce},
+             {"hidden", t->hidden});
     json_end_object(w);
 }
 
