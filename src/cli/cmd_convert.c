@@ -19,13 +19,6 @@ static bool steps_fit(const Config *config, Error *err) {
     return true;
 }
 
-// True if there is nothing of that name but a config that came with the program.
-static bool is_shipped(const char *source) {
-    char name[PATH_BYTES], path[PATH_BYTES];
-    snprintf(name, sizeof name, "configs/%s.json", source);
-    return !file_exists(source) && source[0] != '/' && path_shipped(path, sizeof path, name);
-}
-
 // A config that names SRC as its data. SRC is looked for here, then in the folder FRINGE_DATA.
 static bool name_source(Config *config, const char *source, Error *err) {
     char path[CONFIG_TEXT];
@@ -43,7 +36,8 @@ static bool name_source(Config *config, const char *source, Error *err) {
 
 static bool load_source(Config *config, const Options *options, Error *err) {
     const char *source = options->argument[0];
-    if (is_config(source) || is_shipped(source))
+    bool shipped = !file_exists(source) && config_is_there(source); // with the program
+    if (is_config(source) || shipped)
         return load_config(config, options, source, 0, err);
     return config_load(config, NULL, options->setting, options->settings, err) &&
            steps_fit(config, err) && name_source(config, source, err);

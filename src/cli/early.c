@@ -260,10 +260,6 @@ static void check_disk(Early *early, const Options *options, int ranks) {
 
 // ---- loading
 
-static bool holds(const char *folder, const char *name) {
-    return file_exists(PATH_IN(folder, name));
-}
-
 // "run-1, run-2, ..."
 static void list_names(char *out, size_t size, const RunRecords *records, const char *folder) {
     size_t used = 0, length = strlen(folder);
@@ -282,7 +278,7 @@ static bool tell_what_folder(const char *folder, Error *err) {
     char names[512];
     Error none = {0};
     RunRecords records = {0};
-    if (holds(folder, "dataset.json"))
+    if (file_exists(PATH_IN(folder, "dataset.json")))
         return error_set(err, EXIT_NO_INPUT,
                          "%s is a dataset; give a config that names it: "
                          "{\"data\": {\"path\": \"%s\"}}",
@@ -303,10 +299,9 @@ static bool load_run(Config *config, const char *folder, const Options *options,
     static Settings settings;
     char own_folder[PATH_BYTES + 16];
     *config = (Config){0};
-    if (file_is_denied(folder, err) ||
-        (!holds(folder, "run.json") && !tell_what_folder(folder, err)))
-        return false;
     const char *path = PATH_IN(folder, "run.json");
+    if (file_is_denied(folder, err) || (!file_exists(path) && !tell_what_folder(folder, err)))
+        return false;
     snprintf(own_folder, sizeof own_folder, "run.dir=%s", folder);
     new_data_settings(&settings, options, own_folder);
     return config_load(config, path, settings.setting, settings.count, err);

@@ -306,8 +306,6 @@ bool stop_asked(void);
 // Async-signal-safe.
 bool stop_is_final(int number);
 
-// --- folder.c: the folder of train and compare
-
 // Claims config->run.dir, which may become another one. Collective.
 bool folder_claim(Session *session, RunFolder *folder, Config *config, RunClaim how);
 

@@ -179,6 +179,27 @@ ExitCode session_end(Session *session) {
     return (ExitCode)err.code;
 }
 
+// --- the folder, which rank 0 claims; that takes a while where disks are slow or others hold it
+
+typedef struct Claim {
+    RunFolder *folder;
+    Config *config;
+    RunClaim claim;
+} Claim;
+
+static void claim(void *context, Error *err) {
+    Claim *c = context;
+    runfolder_claim(c->folder, c->config, &c->claim, &terminal_sink, err);
+}
+
+bool folder_claim(Session *s, RunFolder *folder, Config *config, RunClaim how) {
+    if (!comm_on_root(&s->comm, claim, &(Claim){folder, config, how}, &s->err))
+        return false;
+    comm_broadcast(&s->comm, config->run.dir, sizeof config->run.dir, 0);
+    snprintf(folder->path, sizeof folder->path, "%s", config->run.dir);
+    return true;
+}
+
 // --- shared by commands
 
 // What rank 0 reads; it checks the hashes of a checkpoint's files.
