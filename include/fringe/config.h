@@ -300,8 +300,7 @@ void config_values(const Config *config, const MemberKeys *member, void *values)
 // How run.random and run.random_bits make numbers.
 RandomKind config_random(const Config *config);
 
-// Reads the numbers of a KEY_NUMBERS into out [most], and returns how many it has: 0 where it holds
-// a word.
+// Reads the numbers of a KEY_NUMBERS into out [most]; returns how many there are, 0 of a word.
 int64_t config_numbers(const char *text, double *out, int64_t most);
 
 // True if the user set that key in the file or by a setting. False for keys that are preset, and
@@ -310,7 +309,7 @@ bool config_is_said(const Config *config, const char *path);
 // ---- keys without effect
 
 // Where a key is used: "train.optimizer is sgd". False: everywhere.
-enum { CONFIG_CONDITION = 512 };
+enum { CONFIG_CONDITION = 512, CONFIG_HINT = 512 };
 bool config_condition(const Key *key, char out[CONFIG_CONDITION]);
 
 // The keys that the user set and that none of the configs of a command uses: a sweep or a
@@ -337,7 +336,6 @@ const char *config_meaning(const char *place, const char *word);
 bool config_is_sentence(const char *meaning);
 // What an error says of such a meaning at its end: "; did you mean WORD?", with `quote` around the
 // word, or "; SENTENCE"; "" for NULL.
-enum { CONFIG_HINT = 512 };
 const char *config_hint(char out[CONFIG_HINT], const char *meaning, const char *quote);
 #define HINT(meaning) config_hint((char[CONFIG_HINT]){0}, (meaning), "")
 
@@ -361,8 +359,7 @@ bool config_give_input_back(void);
 // True if the path names a file, or a config that came with the program.
 bool config_is_there(const char *path);
 
-// The resolved config as JSON text, nested by section (memory_free it). Equal values give equal
-// text.
+// The resolved config as JSON, nested by section (memory_free it); of equal values an equal text.
 char *config_to_json(const Config *config);
 void config_put_all(JsonWriter *writer, const char *name, const Config *config); // the same
 

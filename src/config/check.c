@@ -26,6 +26,15 @@ void config_complain(Complaints *complaints, const char *format, ...) {
     error_join(complaints->err, EXIT_CONFIG, "%s: %s", complaints->where, sentence);
 }
 
+const char *config_hint(char out[CONFIG_HINT], const char *meaning, const char *quote) {
+    out[0] = 0;
+    if (meaning != NULL && config_is_sentence(meaning))
+        snprintf(out, CONFIG_HINT, "; %s", meaning);
+    else if (meaning != NULL)
+        snprintf(out, CONFIG_HINT, "; did you mean %s%s%s?", quote, meaning, quote);
+    return out;
+}
+
 static bool in_range(const char *range, double value) {
     char open, close;
     double low, high;

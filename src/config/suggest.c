@@ -52,15 +52,6 @@ const char *config_guess_key(const char *name) {
     return known != NULL && !config_is_sentence(known) ? known : NULL;
 }
 
-const char *config_hint(char out[CONFIG_HINT], const char *meaning, const char *quote) {
-    out[0] = 0;
-    if (meaning != NULL && config_is_sentence(meaning))
-        snprintf(out, CONFIG_HINT, "; %s", meaning);
-    else if (meaning != NULL)
-        snprintf(out, CONFIG_HINT, "; did you mean %s%s%s?", quote, meaning, quote);
-    return out;
-}
-
 static bool complain_meant(const char *path, Complaints *complaints) {
     const char *known = meant(path);
     if (known != NULL)

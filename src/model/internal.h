@@ -290,13 +290,7 @@ static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
     return p != NULL ? flat_at(run->m->parameters, p->begin) : NULL;
 }
 
-static inline LossInput loss_input(const Model *m, Rows logits) {
-    return (LossInput){.backend = m->parts.backend,
-                       .logits = logits,
-                       .on = &m->on.labels,
-                       .callback = m->shape.callback,
-                       .form = LOSS_PLAIN};
-}
+LossInput loss_input(const Model *m, Rows logits); // losses.c
 // Downloads counts and losses behind the work so far; m->results says when they are there.
 void download_results(Model *m);
 

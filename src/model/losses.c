@@ -113,6 +113,14 @@ void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]) {
     kinds[shard_labels(shard)].baseline(shard, comm, baseline);
 }
 
+LossInput loss_input(const Model *m, Rows logits) {
+    return (LossInput){.backend = m->parts.backend,
+                       .logits = logits,
+                       .on = &m->on.labels,
+                       .callback = m->shape.callback,
+                       .form = LOSS_PLAIN};
+}
+
 void model_shape_for_callback(ModelShape *shape, LossCallback by) {
     shape->loss = &loss_of_callback;
     shape->callback = by;
