@@ -5,7 +5,7 @@
 #include "../device.h"
 #include "../small_graph.h"
 #include "../support.h"
-#include "fringe/trainer.h"
+#include "trainer/internal.h"
 
 static TestGraph graph;
 static Config config;
