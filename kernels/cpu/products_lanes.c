@@ -308,8 +308,8 @@ LANES_INLINE void pack_columns(uint32_t *b, const ProductInput *in, int unit, Ro
     int64_t pairs = (in->rows + 1) / 2;
     for (int64_t p = 0; p < pairs; p++)
         for (int64_t c = 0; c < in->columns; c += 16) {
-            const Half *later = (const Half *)in->at + 2 * (p + AHEAD) * in->stride + c;
             if (type == ROWS_BF16) {
+                const Half *later = (const Half *)in->at + 2 * (p + AHEAD) * in->stride + c;
                 __builtin_prefetch(later);
                 __builtin_prefetch(later + in->stride);
             }

@@ -138,7 +138,7 @@ static bool number(Dataset *dataset, Links *l, const Text *text, int64_t *nodes,
 }
 
 static bool make(Dataset *dataset, Links *l, const Text *text, const Request *request, Error *err) {
-    int64_t nodes = 0, hyperedges = l->lines; // those of pins are numbered
+    int64_t nodes = 0, hyperedges = l->hyperedges; // those of pins are numbered
     Pins pins = {l->count, l->id[0], l->id[1], NULL};
     bool ok = number(dataset, l, text, &nodes, &hyperedges, request, err) &&
               take_roles(&pins, l, err) &&

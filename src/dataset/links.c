@@ -107,12 +107,12 @@ static bool read_members(Reading *r, Scan *scan, Error *err) {
             break;
         if (!take_id(r, &cell, 0, scan, err))
             return false;
-        l->id[1][l->count] = l->lines;
+        l->id[1][l->count] = l->hyperedges;
         if (l->line != NULL)
             l->line[l->count] = scan->line;
         l->count += !r->again;
     }
-    l->lines += !r->again;
+    l->hyperedges += !r->again;
     return true;
 }
 
@@ -120,7 +120,7 @@ static bool read_lines(Reading *r, Error *err) {
     Links *l = r->links;
     bool first = true;
     Scan scan = scan_text(r->text, l->table.path);
-    l->count = l->lines = 0;
+    l->count = l->hyperedges = 0;
     l->table.late = 0;
     l->kind = (IdKind){0};
     l->whole = l->ones = true;

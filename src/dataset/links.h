@@ -33,12 +33,12 @@ typedef struct Links {
     Table table;
     LinkColumns columns;
     int64_t count;
-    int64_t *id[2]; // [count] numbers, or spans of the text
-    float *weight;  // [count] or NULL
-    char *word;     // [count] the first letter of columns.word, in lower case, or NULL
-    int64_t *line;  // [count] of the file
-    bool members;   // a line lists those of a hyperedge: id[1] is its number, and counts lines
-    int64_t lines;  // of members
+    int64_t *id[2];     // [count] numbers, or spans of the text
+    float *weight;      // [count] or NULL
+    char *word;         // [count] the first letter of columns.word, in lower case, or NULL
+    int64_t *line;      // [count] of the file
+    bool members;       // a line lists those of a hyperedge, whose number id[1] is
+    int64_t hyperedges; // of members
     bool is_text, is_unsigned;
     bool whole, ones; // all weights are; known after links_read
     IdKind kind;

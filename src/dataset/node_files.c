@@ -10,7 +10,7 @@ struct NodeFiles {
     const Config *config;
     Npy features, labels;
     NodeIds names; // of classes, of labels that are words
-    Npz *matrix;   // NULL: data.features is not set, or is no .npz
+    Npz *archive;  // of data.features; NULL: it is not set, or is no .npz
     Npz *nodes;    // NULL: data.nodes is not set, or is no .npz
     NpzLayout layout;
     char path[PATH_BYTES]; // of data.nodes
@@ -27,7 +27,7 @@ static bool is_table(const char *path) {
 }
 
 // Its lines would be read as rows of three columns. Frees a text that it refuses.
-static bool refuse_matrix(Text *text, const char *path, Error *err) {
+static bool refuse_matrix_market(Text *text, const char *path, Error *err) {
     if (strncmp(text->data, "%%MatrixMarket", 14) != 0)
         return false;
     text_clear(text);
@@ -50,7 +50,7 @@ static bool open_array(NodeFiles *node_files, Npy *npy, const char *path, bool l
     if (!is_table(resolved))
         return npy_read(npy, resolved, err);
     Text text = {0};
-    return text_read(&text, resolved, err) && !refuse_matrix(&text, resolved, err) &&
+    return text_read(&text, resolved, err) && !refuse_matrix_market(&text, resolved, err) &&
            (labels
                 ? labels_from_csv(npy, &node_files->names, &text, resolved, node_files->config, err)
                 : features_from_csv(npy, &text, resolved, node_files->config, err));
@@ -61,8 +61,8 @@ static bool open_features(NodeFiles *node_files, Error *err) {
     const char *resolved = DATASET_PATH(node_files->config, path);
     if (path[0] == '\0' || !npz_is_archive(resolved))
         return open_array(node_files, &node_files->features, path, false, err);
-    node_files->matrix = npz_open(resolved, err);
-    return node_files->matrix != NULL;
+    node_files->archive = npz_open(resolved, err);
+    return node_files->archive != NULL;
 }
 
 static bool open_npz(NodeFiles *node_files, Error *err) {
@@ -108,7 +108,7 @@ void node_files_close(NodeFiles *node_files) {
     npy_clear(&node_files->features);
     npy_clear(&node_files->labels);
     node_ids_clear(&node_files->names);
-    npz_close(node_files->matrix);
+    npz_close(node_files->archive);
     npz_close(node_files->nodes);
     roster_close(&node_files->roster);
     memory_free(node_files);
@@ -124,8 +124,8 @@ static int64_t roster_rows(const NodeFiles *node_files) {
 }
 
 int64_t node_files_rows(const NodeFiles *node_files) {
-    if (node_files->matrix != NULL)
-        return npz_feature_rows(node_files->matrix);
+    if (node_files->archive != NULL)
+        return npz_feature_rows(node_files->archive);
     const Npy *array = node_files->features.rank > 0 ? &node_files->features : &node_files->labels;
     if (array->rank > 0)
         return array->shape[0];
@@ -136,8 +136,8 @@ int64_t node_files_rows(const NodeFiles *node_files) {
 
 static bool take_arrays(Dataset *dataset, NodeFiles *node_files, Error *err) {
     const Config *config = node_files->config;
-    if (node_files->matrix != NULL &&
-        (!npz_read_features(dataset, node_files->matrix, config, err) ||
+    if (node_files->archive != NULL &&
+        (!npz_read_features(dataset, node_files->archive, config, err) ||
          !features_check(dataset, err)))
         return npz_name_file(err, DATASET_PATH(config, config->data.features));
     if (node_files->features.data != NULL &&

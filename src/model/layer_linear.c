@@ -60,21 +60,18 @@ static const char *sage_gcn_normalisation(const ModelShape *shape) {
     return "mean-self";
 }
 
-static void sage_gcn_parameters(ModelShape *shape, int l) {
-    parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", shape->width[l],
-                     shape->width[l + 1]);
-    if (shape->bias)
-        parameter_vector(shape, l, ROLE_BIAS, "convs.#.bias", shape->width[l + 1]);
-}
-
-static void gcn_parameters(ModelShape *shape, int l) {
+static void add_parameters(ModelShape *shape, int l, bool self) {
     int64_t in = shape->width[l], out = shape->width[l + 1];
     parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", in, out);
-    if (gcn_options(shape)->self)
+    if (self)
         parameter_matrix(shape, l, ROLE_SELF_WEIGHT, "self_lins.#.weight", in, out);
     if (shape->bias)
         parameter_vector(shape, l, ROLE_BIAS, "convs.#.bias", out);
 }
+static void gcn_parameters(ModelShape *shape, int l) {
+    add_parameters(shape, l, gcn_options(shape)->self);
+}
+static void sage_gcn_parameters(ModelShape *shape, int l) { add_parameters(shape, l, false); }
 
 static void sage_mean_parameters(ModelShape *shape, int l) {
     int64_t in = shape->width[l], out = shape->width[l + 1];

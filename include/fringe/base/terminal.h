@@ -44,7 +44,7 @@ void terminal_say_now(const char *text);
 //                unless NO_COLOR is set or TERM is dumb. The environment variable COLUMNS sets the
 //                width.
 //   anything     lines stay as they are, so that programs can read them. An activity that takes
-//   long is else         reported by whole lines.
+//   else         long is reported by whole lines.
 //
 // All functions may be called from any thread.
 enum { SCREEN_STDOUT, SCREEN_STDERR };
