@@ -26,17 +26,24 @@ static bool load_section(Dataset *d, const char *name, const char *text, size_t 
     return config_load(&config, test_path("c.json"), NULL, 0, err) && dataset_load(d, &config, err);
 }
 
+// Loads a file if that is `wanted`, else sees it refused; the words stand in a warning or in the
+// refusal. Returns wanted.
+static bool loads(Dataset *d, const char *name, const char *text, const char *data, bool wanted,
+                  const char *words) {
+    Error err;
+    bool loaded = load_section(d, name, text, strlen(text), data, &err);
+    if (loaded != wanted)
+        fail_msg("'%s': %s", text, loaded ? "was not refused" : err.text);
+    const char *said = loaded ? d->warnings.text : err.text;
+    if (strstr(said, words) == NULL)
+        fail_msg("'%s': '%s' is not said in '%s'", text, words, said);
+    return loaded;
+}
+
 static void try_case(const Case *c) {
     Dataset d;
-    Error err;
     size_t before = memory_in_use();
-    bool loaded = load_section(&d, "list.csv", c->text, strlen(c->text), c->data, &err);
-    if (loaded != (c->nodes > 0))
-        fail_msg("'%s': %s", c->text, loaded ? "was not refused" : err.text);
-    const char *said = loaded ? d.warnings.text : err.text;
-    if (strstr(said, c->words) == NULL)
-        fail_msg("'%s': '%s' is not said in '%s'", c->text, c->words, said);
-    if (loaded) {
+    if (loads(&d, "list.csv", c->text, c->data, c->nodes > 0, c->words)) {
         if (d.nodes != c->nodes || d.edges != c->edges)
             fail_msg("'%s': %d nodes, %d edges", c->text, (int)d.nodes, (int)d.edges);
         for (int e = 0; e < 4 && e < d.edges; e++)
@@ -237,13 +244,8 @@ TEST(ids_that_count_from_one) {
     test_write_text(test_path("five.csv"), "y\n0\n1\n0\n1\n0\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Dataset d;
-        Error err;
-        bool loaded = load_section(&d, "e.txt", cases[i].edges, strlen(cases[i].edges),
-                                   ", \"labels\": \"five.csv\"", &err);
-        if (loaded != (cases[i].nodes > 0) ||
-            strstr(loaded ? d.warnings.text : err.text, cases[i].words) == NULL)
-            fail_msg("case %d: '%s' '%s'", (int)i, err.text, d.warnings.text);
-        if (!loaded)
+        if (!loads(&d, "e.txt", cases[i].edges, ", \"labels\": \"five.csv\"", cases[i].nodes > 0,
+                   cases[i].words))
             continue;
         assert_int_equal(d.nodes, cases[i].nodes);
         for (int64_t n = 0; n < d.nodes; n++)
@@ -276,13 +278,8 @@ TEST(lines_of_members) {
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Dataset d;
-        Error err;
-        bool loaded = load_section(&d, "list.csv", cases[i].text, strlen(cases[i].text),
-                                   ", \"format\": \"members\"", &err);
-        if (loaded != (cases[i].nodes > 0) ||
-            strstr(loaded ? d.warnings.text : err.text, cases[i].words) == NULL)
-            fail_msg("case %d: '%s'", (int)i, loaded ? d.warnings.text : err.text);
-        if (!loaded)
+        if (!loads(&d, "list.csv", cases[i].text, ", \"format\": \"members\"", cases[i].nodes > 0,
+                   cases[i].words))
             continue;
         if (d.nodes != cases[i].nodes || d.hyperedges != cases[i].hyperedges ||
             d.edges != cases[i].pins)
@@ -357,19 +354,13 @@ TEST(splits_are_drawn) {
     test_write_text(test_path("y.csv"), "0\n1\n0\n1\n0\n1\n0\n1\n0\n1\n");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Dataset d;
-        Error err;
         char data[256];
         snprintf(data, sizeof data, ", \"labels\": \"y.csv\"%s", cases[i].splits);
-        bool loaded = load_section(&d, "ring.txt", ring, strlen(ring), data, &err);
-        if (loaded != (cases[i].wanted != NULL))
-            fail_msg("%s: %s", cases[i].splits, loaded ? "was not refused" : err.text);
-        const char *said = loaded ? d.warnings.text : err.text;
-        if (strstr(said, cases[i].words) == NULL)
-            fail_msg("%s: '%s'", cases[i].splits, said);
-        for (int n = 0; loaded && n < 10; n++)
+        if (!loads(&d, "ring.txt", ring, data, cases[i].wanted != NULL, cases[i].words))
+            continue;
+        for (int n = 0; n < 10; n++)
             if (d.split[n] != (uint8_t)cases[i].wanted[n])
                 fail_msg("%s: node %d is in %d", cases[i].splits, n, d.split[n]);
-        if (loaded)
-            dataset_clear(&d);
+        dataset_clear(&d);
     }
 }
