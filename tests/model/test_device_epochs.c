@@ -6,11 +6,9 @@
 // starts again on the device from the weights that the CPU's run has reached. The device is the
 // emulated one, and a real one where there is one.
 #include "../device.h"
-#include "../small_graph.h"
-#include "../support.h"
 #include "fringe/gradsync.h"
-#include "fringe/model.h"
 #include "internal.h"
+#include "scene.h"
 
 static const double tolerance = 1e-5;
 
@@ -27,38 +25,12 @@ static const Kind kinds[] = {{"gcn", "overlap", "own", false, NULL},
                              {"sage-mean", "overlap", "own", false, "comm.sample=0.5"}};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-typedef struct Scene {
-    TestGraph graph;
-    Config config;
-    ModelShape shape;
-    ModelPatterns patterns;
-    float *parameters;
-} Scene;
-
 static void scene_init(Scene *s, const Kind *kind) {
     TestGraphKind graph = {
         .nodes = 90, .degree = 5, .features = 9, .classes = 5, .multilabel = kind->multilabel};
-    test_graph_init(&s->graph, graph, 17, &test_comm);
     const char *settings[] = {"comm.smooth=both", "comm.skip=hybrid:0.05,4", kind->sample};
     assert_ok(config_load(&s->config, NULL, settings, kind->sample != NULL ? 3 : 2, &err));
-    if (strcmp(kind->schedule, "skip") == 0) {
-        snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
-        s->config.model.dropout = 0;
-    }
-    snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
-    s->config.model.layers = 2;
-    s->config.model.hidden = (ConfigInts){1, {12}};
-    assert_ok(
-        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err));
-    model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
-    s->parameters = ALLOC(float, s->shape.parameter_count, "test");
-    model_initial(&s->shape, 5, s->parameters);
-}
-
-static void scene_clear(Scene *s) {
-    memory_free(s->parameters);
-    model_patterns_clear(&s->patterns);
-    test_graph_clear(&s->graph);
+    scene_make(s, graph, kind->layer, kind->schedule);
 }
 
 // A model on one backend.

@@ -4,10 +4,8 @@
 // Or what a model needs on a device would not be what was planned there.
 #include "../device.h"
 #include "../skipping.h"
-#include "../small_graph.h"
-#include "../support.h"
 #include "fringe/gradsync.h"
-#include "fringe/model.h"
+#include "scene.h"
 
 // The CPU's backend, but no block is its own mirror: what is not copied is not there.
 static Backend apart;
@@ -30,14 +28,6 @@ static const Kind kinds[] = {
 };
 enum { KINDS = sizeof kinds / sizeof *kinds, EPOCHS = 3 };
 
-typedef struct Scene {
-    TestGraph graph;
-    Config config;
-    ModelShape shape;
-    ModelPatterns patterns;
-    float *parameters;
-} Scene;
-
 static void scene_init(Scene *s, const Kind *kind) {
     TestGraphKind graph = {.nodes = 90,
                            .degree = 5,
@@ -45,28 +35,10 @@ static void scene_init(Scene *s, const Kind *kind) {
                            .classes = 5,
                            .multilabel = kind->multilabel,
                            .directed = kind->directed};
-    test_graph_init(&s->graph, graph, 17, &test_comm);
     assert_ok(config_load(&s->config, NULL, NULL, 0, &err));
-    snprintf(s->config.model.layer, CONFIG_WORD, "%s", kind->layer);
     snprintf(s->config.lossless.input_features, CONFIG_WORD, "%s", kind->layer0);
-    s->config.model.layers = 2;
-    s->config.model.hidden = (ConfigInts){1, {12}};
     s->config.model.input_dropout = kind->input_dropout;
-    if (strcmp(kind->schedule, "skip") == 0) {
-        snprintf(s->config.lossless.cover, CONFIG_WORD, "sources");
-        s->config.model.dropout = 0;
-    }
-    assert_ok(
-        model_shape(&s->shape, &s->config, graph.features, graph.classes, graph.multilabel, &err));
-    model_patterns_init(&s->patterns, &s->shape, &s->graph.shard, &test_comm);
-    s->parameters = ALLOC(float, s->shape.parameter_count, "test");
-    model_initial(&s->shape, 5, s->parameters);
-}
-
-static void scene_clear(Scene *s) {
-    memory_free(s->parameters);
-    model_patterns_clear(&s->patterns);
-    test_graph_clear(&s->graph);
+    scene_make(s, graph, kind->layer, kind->schedule);
 }
 
 // What a backend makes of a few epochs and an evaluation.
