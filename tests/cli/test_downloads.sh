@@ -28,6 +28,11 @@ expect 'training again' 0 'ogbn_ring' "$FRINGE" train ring.json --ranks 2 --set 
 [ "$(date -r "$entry/dataset.json" +%Y)" = 2001 ] || fail 'the second run takes the dataset from the cache'
 echo '0,99' | gzip >$raw/edge.csv.gz
 expect 'a damaged file' 65 'edge.csv.gz:1: node 99 is not one of 0 to 59' "$FRINGE" train ring.json
+for i in $(seq 0 59); do echo "$i,$(((i + 1) % 60))"; done | gzip >whole.gz
+head -c 100 whole.gz >$raw/edge.csv.gz
+expect 'a file that is cut' 65 'edge.csv.gz.*cannot be read to its end: the gzip stream is cut' "$FRINGE" train ring.json
+{ head -c -8 whole.gz; printf '\1\2\3\4\1\2\3\4'; } >$raw/edge.csv.gz # another checksum and length
+expect 'a file of another checksum' 65 'edge.csv.gz.*its gzip stream is damaged' "$FRINGE" train ring.json
 expect 'a look-alike says what it is' 0 'KEY|nodes' "$FRINGE" generate yelp-small:scale=0.5 -o yelp
 expect 'and inspect, too' 0 'origin +generated as yelp-small:scale=0.5; assumed: ' "$FRINGE" inspect yelp
 finish
