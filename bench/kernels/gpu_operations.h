@@ -170,7 +170,7 @@ static double spmm_distance(const Job *job, const SpmmJob *device) {
     SpmmJob cpu = {.b = &backend_cpu, .range = {0, checked}};
     cpu.x = filled_rows(&backend_cpu, rows, WIDTH, 0);
     cpu.out = rows_alloc(&backend_cpu, rows, WIDTH, "result");
-    cpu.aggregate = backend_cpu.aggregate_new(&job->csr, rows, WIDTH, "rows");
+    cpu.aggregate = backend_cpu.aggregate_new(&job->csr, rows, WIDTH, ROWS_FP32, "rows");
     spmm_call(&cpu);
     float *want = downloaded(&backend_cpu, cpu.out, checked);
     float *got = downloaded(device->b, device->out, checked);
@@ -198,12 +198,12 @@ static double spmm_measure(Job *job, const char *spmm, char why[300]) {
     SpmmJob s = {.b = job->b, .range = {0, rows}};
     s.x = filled_rows(job->b, rows, WIDTH, 0);
     s.out = rows_alloc(job->b, rows, WIDTH, "result");
-    s.aggregate = job->b->aggregate_new(&job->csr, rows, WIDTH, "auto");
+    s.aggregate = job->b->aggregate_new(&job->csr, rows, WIDTH, ROWS_FP32, "auto");
     Rows scratch = rows_alloc(job->b, rows, WIDTH, "scratch");
     job->b->aggregate_tune(s.aggregate, s.out, scratch);
     rows_free(job->b, &scratch);
     double seconds = measure(job, STREAM_COMPUTE, spmm_call, &s);
-    const char *what = job->b->aggregate_describe(s.aggregate, WIDTH);
+    const char *what = job->b->aggregate_describe(s.aggregate, WIDTH, ROWS_FP32);
     bool is_own = strcmp(spmm, "own") == 0;
     double away = spmm_distance(job, &s);
     printf("# spmm %s: %s, distance to the CPU %.2g\n", spmm, what, away);

@@ -190,7 +190,8 @@ static void bf16_figure(Bench *bench, const char *graph, int threads, const Job 
                      .ratio = fp32 / bf16,
                      .bar = bar};
     snprintf(figure.name, sizeof figure.name, "fringe, rows of bf16 (%s), %s, %d thr",
-             backend_cpu.aggregate_describe(job->aggregate_bf16, job->width), graph, threads);
+             backend_cpu.aggregate_describe(job->aggregate_bf16, job->width, ROWS_BF16), graph,
+             threads);
     bench_figure(bench, &figure);
 }
 
@@ -207,7 +208,7 @@ static void job_figures(Bench *bench, const char *graph, int threads, const Job 
     }
     Figure figure = {.value = seconds[FRINGE] * 1e3, .unit = "ms"};
     snprintf(figure.name, sizeof figure.name, "fringe (%s), %s, %d thr",
-             backend_cpu.aggregate_describe(job->aggregate, job->width), graph, threads);
+             backend_cpu.aggregate_describe(job->aggregate, job->width, ROWS_FP32), graph, threads);
     snprintf(figure.against, sizeof figure.against, "best: %s", variants[best].name);
     figure.limit = seconds[best] * 1e3;
     figure.ratio = seconds[best] / seconds[FRINGE];
@@ -282,8 +283,8 @@ static Job job_make(const Bed *bed, const Csr *csr) {
                .scratch = floats(bed->scratch),
                .x_bf16 = bed->x_bf16,
                .out_bf16 = bed->out_bf16};
-    job.aggregate = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
-    job.aggregate_bf16 = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, "auto");
+    job.aggregate = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, ROWS_FP32, "auto");
+    job.aggregate_bf16 = backend_cpu.aggregate_new(csr, bed->nodes, WIDTH, ROWS_BF16, "auto");
     double begin = clock_seconds();
     backend_cpu.aggregate_tune(job.aggregate, bed->out, bed->scratch);
     printf("# aggregate_tune took %.2f s\n", clock_seconds() - begin);

@@ -7,6 +7,9 @@
 // widths on the real Csr. A column adds its edges in the same order whatever the panel, so the
 // width is free: each call takes the cheapest for its number of rows, as copying costs the same for
 // few rows as for many. All panels use the same memory, which so stays in the cache.
+//
+// A panel of floats holds right * x, so that edges need not multiply; one of bf16 holds x, because
+// the product would have to be rounded.
 #include "aggregate.h"
 #include "cpu.h"
 #include <omp.h>
@@ -24,18 +27,20 @@ static const struct PanelWidth {
                     {"16", "panels of 16", 16}};
 enum { WIDTHS = sizeof panel_widths / sizeof *panel_widths };
 
-// What aggregate_tune found for rows of one stride: seconds for the copies and for all rows.
+// What aggregate_tune found for rows of one kind: seconds for the copies and for all rows.
 typedef struct Tuned {
     int64_t stride;
+    RowsType type;
     double copy[WIDTHS], rows[WIDTHS]; // rows < 0: not a choice
 } Tuned;
 
 struct Aggregate {
-    const Csr *csr;  // borrowed
-    int64_t sources; // rows of x, at most
-    int64_t stride;  // of its widest rows
-    int forced;      // index of a width, or AUTO
-    float *panel;    // [sources, width]; NULL where none is ever used
+    const Csr *csr;   // borrowed
+    int64_t sources;  // rows of x, at most
+    int64_t stride;   // of its widest rows
+    int forced;       // index of a width, or AUTO
+    void *panel;      // [sources]; NULL where none is ever used
+    size_t panel_row; // bytes of a source in it, at most
     Tuned tuned[TUNED];
     int tuned_count;
 
@@ -52,35 +57,43 @@ static int width_parse(const char *panels) {
     return AUTO;
 }
 
+static size_t width_bytes(int index, RowsType type) {
+    return (size_t)panel_widths[index].columns * rows_number(type);
+}
+
 // A panel as wide as the row would be a copy of the table.
 static bool width_is_useful(int index, int64_t stride) {
     return panel_widths[index].columns < stride;
 }
 
-// Columns of the widest panel for rows of up to `stride` floats.
-static int64_t panel_columns(int64_t stride, const char *panels) {
-    int64_t widest = 0, forced = width_parse(panels);
+// Bytes of a source in the widest panel for rows of up to `stride` numbers.
+static size_t widest_panel(int64_t stride, RowsType type, const char *panels) {
+    size_t widest = 0;
+    int forced = width_parse(panels);
     for (int i = 0; i < WIDTHS; i++)
         if ((forced == AUTO || forced == i) && width_is_useful(i, stride) &&
-            panel_widths[i].columns > widest)
-            widest = panel_widths[i].columns;
+            width_bytes(i, type) > widest)
+            widest = width_bytes(i, type);
     return widest;
 }
 
-size_t cpu_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
+size_t cpu_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
+                           const char *panels) {
     (void)csr; // it is lent
-    return sizeof(Aggregate) + rows_bytes(sources, panel_columns(rows_stride(columns), panels));
+    return sizeof(Aggregate) + (size_t)sources * widest_panel(rows_stride(columns), rows, panels);
 }
 
-Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
+Aggregate *cpu_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
+                             const char *panels) {
     Aggregate *aggregate = ALLOC(Aggregate, 1, "sparse aggregate");
     aggregate->csr = csr;
     aggregate->sources = sources;
     aggregate->stride = rows_stride(columns);
     aggregate->forced = width_parse(panels);
-    size_t bytes = rows_bytes(sources, panel_columns(aggregate->stride, panels));
+    aggregate->panel_row = widest_panel(aggregate->stride, rows, panels);
+    size_t bytes = (size_t)sources * aggregate->panel_row;
     if (bytes > 0)
-        aggregate->panel = (float *)memory_alloc(bytes, "column panel of the sparse aggregate");
+        aggregate->panel = memory_alloc(bytes, "column panel of the sparse aggregate");
     return aggregate;
 }
 
@@ -91,14 +104,25 @@ void cpu_aggregate_free(Aggregate *aggregate) {
     memory_free(aggregate);
 }
 
-// The width that is fastest for `rows` rows of that stride: forced, tuned, or whole rows.
-static int width_for(const Aggregate *aggregate, int64_t stride, int64_t rows) {
+// Whether rows of that kind can take the width.
+static bool width_is_choice(const Aggregate *aggregate, int index, int64_t stride, RowsType type) {
+    return width_is_useful(index, stride) && width_bytes(index, type) <= aggregate->panel_row;
+}
+
+// NULL: rows of that kind were not measured.
+static const Tuned *find_tuned(const Aggregate *aggregate, int64_t stride, RowsType type) {
+    for (int i = 0; i < aggregate->tuned_count; i++)
+        if (aggregate->tuned[i].stride == stride && aggregate->tuned[i].type == type)
+            return &aggregate->tuned[i];
+    return NULL;
+}
+
+// The width that is fastest for `rows` rows of that kind: forced, tuned, or whole rows.
+static int width_for(const Aggregate *aggregate, int64_t stride, RowsType type, int64_t rows) {
     if (aggregate->forced != AUTO)
-        return width_is_useful(aggregate->forced, stride) ? aggregate->forced : 0;
-    const Tuned *tuned = aggregate->tuned, *end = tuned + aggregate->tuned_count;
-    while (tuned < end && tuned->stride != stride)
-        tuned++;
-    if (tuned == end)
+        return width_is_choice(aggregate, aggregate->forced, stride, type) ? aggregate->forced : 0;
+    const Tuned *tuned = find_tuned(aggregate, stride, type);
+    if (tuned == NULL)
         return 0;
     const double share = (double)rows / (double)aggregate->csr->rows;
     int fastest = 0;
@@ -109,8 +133,9 @@ static int width_for(const Aggregate *aggregate, int64_t stride, int64_t rows) {
     return fastest;
 }
 
-const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns) {
-    return panel_widths[width_for(aggregate, rows_stride(columns), aggregate->csr->rows)].says;
+const char *cpu_aggregate_describe(const Aggregate *aggregate, int64_t columns, RowsType type) {
+    int64_t rows = aggregate->csr->rows;
+    return panel_widths[width_for(aggregate, rows_stride(columns), type, rows)].says;
 }
 
 void cpu_aggregate_prepare(Aggregate *aggregate, Rows x, const DeviceFloat *right,
@@ -146,7 +171,7 @@ static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
     }
 }
 
-// In a parallel region: panel = columns at .. at + width of x, times right.
+// In a parallel region: panel = columns at .. at + width of x, floats times right.
 static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pace *pace) {
     AggregateCopy *copy = ROWS_PICK(aggregate_copy, aggregate->x.type);
     const int64_t rows = 1024, blocks = (aggregate->x.count + rows - 1) / rows;
@@ -166,10 +191,9 @@ static AggregateTask panel_task(const Aggregate *aggregate, AggregateTask whole,
                                 int64_t width) {
     whole.out = numbers_on(whole.out, at, whole.out_type);
     whole.x = aggregate->panel;
-    whole.x_type = ROWS_FP32;
     whole.x_stride = width;
     whole.columns = width;
-    whole.right = NULL; // the panel holds right * x
+    whole.right = whole.x_type == ROWS_FP32 ? NULL : whole.right; // floats are multiplied
     whole.ahead = aggregate_ahead(width);
     return whole;
 }
@@ -213,7 +237,7 @@ void cpu_aggregate_rows(Aggregate *aggregate, Rows out, Range range, bool self,
     if (range.begin >= range.end)
         return;
     const AggregateTask task = whole_task(aggregate, cpu_rows_of_any(out), self, cpu_floats(left));
-    const int width = width_for(aggregate, out.stride, range.end - range.begin);
+    const int width = width_for(aggregate, out.stride, aggregate->x.type, range.end - range.begin);
 #pragma omp parallel
     {
         Pace pace = pace_start(poll);
@@ -292,7 +316,7 @@ static void widths_measure(const Aggregate *aggregate, CpuRows out, Tuned *tuned
     const double end = clock_seconds() + tune_seconds;
     for (int round = 0; round < ROUNDS && (round < 1 || clock_seconds() < end); round++)
         for (int i = 0; i < WIDTHS; i++) {
-            if (!width_is_useful(i, tuned->stride))
+            if (!width_is_choice(aggregate, i, tuned->stride, tuned->type))
                 continue;
             const int64_t columns = panel_widths[i].columns;
             double panels = columns == WHOLE ? 1 : (double)tuned->stride / (double)columns;
@@ -311,11 +335,10 @@ static void widths_measure(const Aggregate *aggregate, CpuRows out, Tuned *tuned
 
 void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
     assert(out.stride == x.stride && x.count >= aggregate->sources);
-    for (int i = 0; i < aggregate->tuned_count; i++)
-        if (aggregate->tuned[i].stride == x.stride)
-            return;
+    if (find_tuned(aggregate, x.stride, x.type) != NULL)
+        return;
     // a table that fits the cache of a core has nothing to gain
-    bool is_small = rows_bytes(aggregate->sources, x.columns) < SMALL_BYTES;
+    bool is_small = (size_t)(aggregate->sources * x.stride) * rows_number(x.type) < SMALL_BYTES;
     if (aggregate->forced != AUTO || aggregate->panel == NULL || is_small ||
         aggregate->csr->rows == 0 || aggregate->tuned_count == TUNED)
         return;
@@ -325,6 +348,7 @@ void cpu_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
     cpu_aggregate_prepare(aggregate, x, NULL, NULL);
     Tuned *tuned = aggregate->tuned + aggregate->tuned_count;
     tuned->stride = x.stride;
+    tuned->type = x.type;
     widths_measure(aggregate, cpu_rows_of_any(out), tuned);
     aggregate->tuned_count++;
 }

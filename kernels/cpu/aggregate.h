@@ -31,9 +31,9 @@ static inline int aggregate_ahead(int64_t columns) {
 // Rows first .. last - 1 of a task, all its columns.
 typedef void AggregateBlock(const AggregateTask *task, int64_t first, int64_t last);
 
-// to[r] (tight rows of `width` floats) = scale[r] * from[r] (rows of `stride`), r in begin .. end -
-// 1; scale NULL: a copy.
-typedef void AggregateCopy(float *to, int64_t width, const void *from, int64_t stride,
+// to[r] (tight rows of `width` numbers) = scale[r] * from[r] (rows of `stride`), r in begin .. end
+// - 1; a copy of bf16, and where scale is NULL.
+typedef void AggregateCopy(void *to, int64_t width, const void *from, int64_t stride,
                            const float *scale, int64_t begin, int64_t end);
 #define AGGREGATE_LANES(lanes)                                                                     \
     AggregateBlock aggregate_block_##lanes;                                                        \

@@ -120,8 +120,8 @@ typedef void Tile(const AggregateTask *task, int64_t first, int64_t last, int64_
     }
 #define TILE_KINDS(units)                                                                          \
     TILE(units, 0)                                                                                 \
-    TILE(units, 1) TILE(units, 2) TILE(units, 3) TILE(units, 4) TILE(units, 5) TILE(units, 6)      \
-        TILE(units, 7)
+    TILE(units, 1)                                                                                 \
+    TILE(units, 2) TILE(units, 3) TILE(units, 4) TILE(units, 5) TILE(units, 6) TILE(units, 7)
 #define TILE_ROW(units)                                                                            \
     {tile_##units##_0, tile_##units##_1, tile_##units##_2, tile_##units##_3,                       \
      tile_##units##_4, tile_##units##_5, tile_##units##_6, tile_##units##_7},
@@ -151,17 +151,23 @@ void LANES_NAME(aggregate_block)(const AggregateTask *task, int64_t first, int64
     }
 }
 
-void LANES_NAME(aggregate_copy)(float *to, int64_t width, const void *from, int64_t stride,
+// 16 numbers of a row into its panel.
+LANES_INLINE void copy_16(Cell *to, const Cell *from, const float *scale) {
+    if (sizeof(Cell) == sizeof(Half)) // not rounded twice
+        memcpy(to, from, 16 * sizeof *to);
+    else
+        row_store(to, scale != NULL ? f16_mul(f16_set(*scale), row_load(from)) : row_load(from));
+}
+
+void LANES_NAME(aggregate_copy)(void *to, int64_t width, const void *from, int64_t stride,
                                 const float *scale, int64_t begin, int64_t end) {
     enum { AHEAD = 24 }; // rows: hardware does not follow strides of a KiB far enough
     for (int64_t r = begin; r < end; r++) {
         const Cell *row = (const Cell *)from + r * stride;
-        F16 factor = f16_set(scale != NULL ? scale[r] : 1);
         for (int64_t c = 0; c < width; c += 16) {
             if (r + AHEAD < end)
                 __builtin_prefetch(row + AHEAD * stride + c, 0, 3);
-            F16 x = row_load(row + c);
-            f16_store(to + r * width + c, scale != NULL ? f16_mul(factor, x) : x);
+            copy_16((Cell *)to + r * width + c, row + c, scale != NULL ? scale + r : NULL);
         }
     }
 }

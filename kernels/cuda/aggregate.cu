@@ -91,9 +91,9 @@ static int64_t count_long(const Csr *csr, int32_t *list) {
     return count;
 }
 
-Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
+Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
                               const char *panels) {
-    (void)panels; // of the CPU's
+    (void)rows, (void)panels; // of the CPU's
     Aggregate *a = (Aggregate *)cuda_host->memory_alloc(sizeof *a, "sparse aggregate");
     a->csr = device_csr_new(csr);
     if (spmm_may_be_used())
@@ -107,8 +107,9 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
 }
 
 // A long row has more than LONG_ROW entries, so there are at most entries / LONG_ROW of them.
-size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, const char *panels) {
-    (void)panels;
+size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
+                            const char *panels) {
+    (void)rows, (void)panels;
     size_t lists = 2 * (size_t)(csr_entries(csr) / LONG_ROW) * sizeof(int32_t);
     return sizeof(Aggregate) + lists +
            (spmm_may_be_used() ? spmm_bytes(csr, sources, rows_stride(columns)) : 0);
@@ -124,7 +125,8 @@ void cuda_aggregate_free(Aggregate *a) {
     cuda_host->memory_free(a);
 }
 
-const char *cuda_aggregate_describe(const Aggregate *a, int64_t columns) {
+const char *cuda_aggregate_describe(const Aggregate *a, int64_t columns, RowsType type) {
+    (void)type;
     (void)columns;
     return uses_spmm(a) ? "cuSPARSE" : "own kernel";
 }

@@ -75,7 +75,8 @@ static size_t planned_bytes(const Model *m, int64_t rows, int64_t entries, int64
     Csr csr = {.rows = rows, .weight = &weight};
     csr.offset = ALLOC(int64_t, rows + 1, what);
     csr.offset[rows] = entries;
-    size_t bytes = m->parts.backend->aggregate_bytes(&csr, sources, m->shape.width[1], "rows");
+    size_t bytes =
+        m->parts.backend->aggregate_bytes(&csr, sources, m->shape.width[1], ROWS_FP32, "rows");
     if (!m->parts.backend->host_is_device) // which copies it
         bytes += csr_bytes_of(rows, entries, true);
     memory_free(csr.offset);
@@ -122,7 +123,7 @@ static void alloc_times(Model *m, const Allocator *allocator) {
     if (allocator->forecast != NULL)
         plan_aggregate(m, allocator, shard->set[NODES].own, shard->feature_entries, features);
     else
-        s->times = m->parts.backend->aggregate_new(&s->rows, features, width, "rows");
+        s->times = m->parts.backend->aggregate_new(&s->rows, features, width, ROWS_FP32, "rows");
     s->padded = alloc_rows(allocator, features, width, what);
     if (adds(&m->shape))
         s->sum = alloc_rows(allocator, own_rows(m, 1), width, what);
@@ -144,7 +145,7 @@ static void alloc_back(Model *m, const Allocator *allocator, int level) {
     } else {
         Csr of = first_rows(m, level);
         csr_transpose(back, &of, features);
-        s->back[level] = b->aggregate_new(back, rows, m->shape.width[1], "rows");
+        s->back[level] = b->aggregate_new(back, rows, m->shape.width[1], ROWS_FP32, "rows");
     }
     if (is_dropped(&m->shape)) {
         alloc_entries(&s->entries[1 + level], allocator, back, entries, true);

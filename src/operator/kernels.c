@@ -79,7 +79,7 @@ DeviceFloat *halo_right_new(const Backend *b, const Block *block) {
 static void make_rest(SparseOperator *op, const OperatorForm *form, RowsType rows) {
     const Backend *b = op->backend;
     const Pattern *p = op->block.pattern;
-    op->partial = b->aggregate_new(&p->partial, p->plan.sources, form->columns, "rows");
+    op->partial = b->aggregate_new(&p->partial, p->plan.sources, form->columns, rows, "rows");
     op->rest_count = rest_ranges(p, op->rest);
     if (rows == ROWS_BF16)
         make_places(op);
@@ -124,8 +124,8 @@ SparseOperator *operator_find(Operators *operators, const OperatorForm *form) {
     if (!enter(operators, form, &op))
         return op;
     if (op->owns_aggregate)
-        op->aggregate = op->backend->aggregate_new(&form->largest->own, form->sources,
-                                                   form->columns, operators->panels);
+        op->aggregate = op->backend->aggregate_new(
+            &form->largest->own, form->sources, form->columns, operators->rows, operators->panels);
     make_rest(op, form, operators->rows);
     return op;
 }
@@ -159,15 +159,16 @@ static void plan_csr(const Allocator *allocator, const Csr *csr) {
 }
 
 static void plan_aggregate(const Allocator *allocator, const Csr *csr, int64_t sources,
-                           int64_t columns, const char *panels) {
+                           int64_t columns, RowsType rows, const char *panels) {
     plan_csr(allocator, csr);
-    alloc_device(allocator, allocator->backend->aggregate_bytes(csr, sources, columns, panels),
+    alloc_device(allocator,
+                 allocator->backend->aggregate_bytes(csr, sources, columns, rows, panels),
                  "work space of aggregates");
 }
 
 static void plan_rest(const Allocator *allocator, const OperatorForm *form, RowsType rows) {
     const Pattern *p = form->block.pattern;
-    plan_aggregate(allocator, &p->partial, p->plan.sources, form->columns, "rows");
+    plan_aggregate(allocator, &p->partial, p->plan.sources, form->columns, rows, "rows");
     plan_csr(allocator, &p->halo);
     if (!allocator->backend->host_is_device)
         alloc_device(allocator, (size_t)p->halo.rows * sizeof *p->halo_row, "edges of aggregates");
@@ -187,6 +188,6 @@ void operator_forecast(Operators *operators, MemoryForecast *forecast, const Ope
         return;
     if (op->owns_aggregate)
         plan_aggregate(&allocator, &form->largest->own, form->sources, form->columns,
-                       operators->panels);
+                       operators->rows, operators->panels);
     plan_rest(&allocator, form, operators->rows);
 }

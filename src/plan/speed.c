@@ -121,7 +121,8 @@ static double measure_gather(Bench *b) {
     int64_t columns = widest(b->shape);
     const Csr csr = {rows, (int64_t *)(uintptr_t)in->offset, (int32_t *)(uintptr_t)in->column,
                      (float *)(uintptr_t)in->weight};
-    Gather g = {.aggregate = k->aggregate_new(&csr, sources, columns, b->config->run.panels),
+    Gather g = {.aggregate =
+                    k->aggregate_new(&csr, sources, columns, b->shape->rows, b->config->run.panels),
                 .in = rows_of_model(b, sources > rows ? sources : rows, columns),
                 .out = rows_of_model(b, rows, columns)};
     g.in.count = sources;

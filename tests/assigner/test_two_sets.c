@@ -45,8 +45,9 @@ static void way_init(Hyper *hyper, int r, Cover cover) {
     else
         way->block = block_transpose(&hyper->way[0].block, way->pattern);
     way->channel = channel_new(hyper->buffers, p, &options, COLUMNS, (ExchangeId){r, FORWARD});
-    way->own = device()->aggregate_new(&way->pattern->own, p->sources, COLUMNS, "rows");
-    way->partial = device()->aggregate_new(&way->pattern->partial, p->sources, COLUMNS, "rows");
+    way->own = device()->aggregate_new(&way->pattern->own, p->sources, COLUMNS, ROWS_FP32, "rows");
+    way->partial =
+        device()->aggregate_new(&way->pattern->partial, p->sources, COLUMNS, ROWS_FP32, "rows");
     way->in = rows_alloc(device(), p->sources, COLUMNS, "test");
     way->out = rows_alloc(device(), way->pattern->rows, COLUMNS, "test");
     way->partials = rows_alloc(device(), p->partials, COLUMNS, "test");

@@ -51,17 +51,18 @@ static void free_copy(FencedAggregate *aggregate) {
     memory_free(aggregate);
 }
 
-Aggregate *fenced_aggregate_new(const Csr *csr, int64_t sources, int64_t columns,
+Aggregate *fenced_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
                                 const char *panels) {
     int32_t *none;
     FencedAggregate *aggregate = copy_csr(csr, NULL, &none);
-    aggregate->cpu = backend_cpu.aggregate_new(&aggregate->csr, sources, columns, panels);
+    aggregate->cpu = backend_cpu.aggregate_new(&aggregate->csr, sources, columns, rows, panels);
     return (Aggregate *)aggregate;
 }
 
-size_t fenced_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns,
+size_t fenced_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
                               const char *panels) {
-    return backend_cpu.aggregate_bytes(csr, sources, columns, panels) + sizeof(FencedAggregate);
+    return backend_cpu.aggregate_bytes(csr, sources, columns, rows, panels) +
+           sizeof(FencedAggregate);
 }
 
 void fenced_aggregate_free(Aggregate *aggregate) {
@@ -96,6 +97,6 @@ void fenced_aggregate_tune(Aggregate *aggregate, Rows out, Rows x) {
     backend_cpu.aggregate_tune(of(aggregate)->cpu, fenced_rows(out), fenced_rows(x));
 }
 
-const char *fenced_aggregate_describe(const Aggregate *aggregate, int64_t columns) {
-    return backend_cpu.aggregate_describe(of(aggregate)->cpu, columns);
+const char *fenced_aggregate_describe(const Aggregate *aggregate, int64_t columns, RowsType type) {
+    return backend_cpu.aggregate_describe(of(aggregate)->cpu, columns, type);
 }

@@ -117,7 +117,8 @@ static inline void assert_same_bits(Rows a, Rows b, const char *what) {
 }
 
 static inline Aggregate *aggregate_ready(const Problem *p, const char *width, Rows out) {
-    Aggregate *aggregate = backend_cpu.aggregate_new(&p->csr, p->x.count, p->x.columns, width);
+    Aggregate *aggregate =
+        backend_cpu.aggregate_new(&p->csr, p->x.count, p->x.columns, ROWS_FP32, width);
     if (strcmp(width, "auto") == 0) { // tuning may overwrite its rows
         Rows scratch = rows_alloc(device(), p->x.count, p->x.columns, "rows to tune with");
         backend_cpu.aggregate_tune(aggregate, out, scratch);

@@ -76,7 +76,7 @@ static void aggregate(Case *c, int64_t longest) {
     int64_t sources = longest > s.rows ? longest : s.rows;
     bool weighted = c->variant & 2, scaled = c->variant & 4, self = c->variant & 8;
     Csr csr = random_csr(c, s.rows, sources, weighted, longest);
-    Aggregate *a = c->b->aggregate_new(&csr, c->far + sources, s.columns, "rows");
+    Aggregate *a = c->b->aggregate_new(&csr, c->far + sources, s.columns, ROWS_FP32, "rows");
     Rows x = case_rows(c, sources, s.columns), out = case_dirty_rows(c, s.rows, s.columns);
     DeviceFloat *left = case_floats(c, s.rows), *right = case_floats(c, sources);
     if (c->variant == 7) // what is found to be fast does not show
@@ -94,7 +94,7 @@ static void aggregate_rows(Case *c) { aggregate(c, 0); }
 static void aggregate_weights(Case *c) {
     Shape s = c->shape;
     Csr csr = random_csr(c, s.rows, s.rows, true, 0);
-    Aggregate *a = c->b->aggregate_new(&csr, c->far + s.rows, s.columns, "rows");
+    Aggregate *a = c->b->aggregate_new(&csr, c->far + s.rows, s.columns, ROWS_FP32, "rows");
     Rows x = case_rows(c, s.rows, s.columns), out = case_dirty_rows(c, s.rows, s.columns);
     DeviceFloat *other = case_floats(c, csr_entries(&csr));
     for (int time = 0; time < 2; time++) {

@@ -90,9 +90,9 @@ TEST(memory_is_as_predicted_and_taken_once) {
          scratch = rows_alloc(device(), MANY, WIDE, "scratch");
     for (int w = 0; w < PANELS; w++) {
         size_t before = memory_in_use();
-        Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, panels[w]);
+        Aggregate *aggregate = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, ROWS_FP32, panels[w]);
         assert_true(memory_in_use() - before <=
-                    backend_cpu.aggregate_bytes(&p.csr, MANY, WIDE, panels[w]));
+                    backend_cpu.aggregate_bytes(&p.csr, MANY, WIDE, ROWS_FP32, panels[w]));
         int64_t takes = memory_allocs();
         backend_cpu.aggregate_tune(aggregate, out, scratch);
         backend_cpu.aggregate_prepare(aggregate, p.x, on_device(p.right), NULL);
@@ -101,8 +101,8 @@ TEST(memory_is_as_predicted_and_taken_once) {
         char says[32];
         snprintf(says, sizeof says, w == 0 ? "whole rows" : "panels of %s", panels[w]);
         if (strcmp(panels[w], "auto") != 0)
-            assert_string_equal(backend_cpu.aggregate_describe(aggregate, WIDE), says);
-        assert_string_equal(backend_cpu.aggregate_describe(aggregate, 16), "whole rows");
+            assert_string_equal(backend_cpu.aggregate_describe(aggregate, WIDE, ROWS_FP32), says);
+        assert_string_equal(backend_cpu.aggregate_describe(aggregate, 16, ROWS_FP32), "whole rows");
         backend_cpu.aggregate_free(aggregate);
         assert_int_equal(memory_in_use(), before);
     }

@@ -68,7 +68,8 @@ static void run_parts(Rows out, const Problem *p, Parts *parts, const int64_t *b
                       bool multiplied) {
     Rows sent = multiplied ? parts->sent : rows_range(p->x, (Range){OWN, OWN + HALO});
     const float *right = !multiplied && p->right != NULL ? p->right + OWN : NULL;
-    Aggregate *aggregate = backend_cpu.aggregate_new(&parts->own, OWN, p->x.columns, "32");
+    Aggregate *aggregate =
+        backend_cpu.aggregate_new(&parts->own, OWN, p->x.columns, ROWS_FP32, "32");
     rows_dirty(out);
     Rows own = rows_first(p->x, OWN);
     backend_cpu.aggregate_prepare(aggregate, own, on_device(p->right), NULL);

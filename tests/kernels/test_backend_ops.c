@@ -193,7 +193,7 @@ static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, boo
     Rows thin = case_rows(&c, SOURCES, THIN), thin_out = case_dirty_rows(&c, ROWS, THIN);
     DeviceFloat *right = case_floats(&c, SOURCES);
     size_t before = b->device_free();
-    Aggregate *aggregate = b->aggregate_new(&csr, SOURCES, WIDE, "rows");
+    Aggregate *aggregate = b->aggregate_new(&csr, SOURCES, WIDE, ROWS_FP32, "rows");
     HaloAggregate *halo = b->aggregate_halo_new(&csr, place);
     b->aggregate_prepare(aggregate, x, right, NULL);
     for (int i = 0; i <= 2; i++) // two ranges, and all rows
@@ -204,7 +204,7 @@ static void aggregate_takes_what_it_says(const Backend *b, const char *spmm, boo
     b->aggregate_rows(aggregate, thin_out, (Range){0, ROWS}, true, NULL, NULL);
     size_t taken = before - b->device_free();
     size_t said = 2 * csr_bytes(&csr) + sizeof place + b->aggregate_halo_bytes(&csr) +
-                  b->aggregate_bytes(&csr, SOURCES, WIDE, "rows");
+                  b->aggregate_bytes(&csr, SOURCES, WIDE, ROWS_FP32, "rows");
     if (taken > said + SMALL || said > taken + taken / 20 + SMALL)
         fail_msg("%s, %s: takes %zu, says %zu", spmm, weighted ? "weighted" : "not weighted", taken,
                  said);

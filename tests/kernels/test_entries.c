@@ -73,7 +73,7 @@ static void check_product(const Csr *csr, int64_t columns, int which) {
         Rows out = rows_alloc(device(), csr->rows, WIDTH, "product");
         rows_dirty(out);
         rows_dirty(w);
-        Aggregate *a = backend_cpu.aggregate_new(csr, columns, WIDTH, "rows");
+        Aggregate *a = backend_cpu.aggregate_new(csr, columns, WIDTH, ROWS_FP32, "rows");
         backend_cpu.pad_rows(w, (void *)tight);
         backend_cpu.aggregate_prepare(a, w, NULL, NULL);
         backend_cpu.aggregate_rows(a, out, (Range){0, csr->rows}, false, NULL, NULL);

@@ -25,7 +25,7 @@ static const Range some = {5, ROWS - 7}, all = {0, ROWS};
 static const RowFactor half = {.plain = 0.3f}, one = {.plain = 1};
 
 static void aggregate_by(Try *t, const char *panels) {
-    Aggregate *a = cpu_aggregate_new(&t->csr, ROWS, t->out.columns, panels);
+    Aggregate *a = cpu_aggregate_new(&t->csr, ROWS, t->out.columns, t->out.type, panels);
     cpu_aggregate_prepare(a, t->in[0], on_device(t->small), NULL);
     cpu_aggregate_rows(a, t->out, some, true, on_device(t->small), NULL);
     cpu_aggregate_free(a);
@@ -37,7 +37,7 @@ static void sums(Try *t) {
                .count = ROWS,
                .columns = t->out.columns,
                .stride = t->out.stride};
-    Aggregate *a = cpu_aggregate_new(&t->csr, ROWS, t->out.columns, "rows");
+    Aggregate *a = cpu_aggregate_new(&t->csr, ROWS, t->out.columns, ROWS_FP32, "rows");
     cpu_aggregate_prepare(a, t->in[0], NULL, NULL);
     cpu_aggregate_sums(a, to, some, true, NULL);
     cpu_aggregate_free(a);
