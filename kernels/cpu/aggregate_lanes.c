@@ -6,6 +6,10 @@
 // the memory shows (1.5 times). Each column adds its edges in the order of the list whatever the
 // tile or the vector width, so neither changes a bit.
 //
+// Sums of bf16 rows are kept by pairs of units, one with the even and one with the odd columns of
+// both: halves that lie side by side become floats by one shift and one mask, where halves in order
+// would have to be moved apart first. They change places once a row.
+//
 // One function is compiled per tile width and kind of edge (weights, factors of the source, lists
 // with gaps); a table picks it.
 #include "aggregate.h"
@@ -48,20 +52,88 @@ LANES_INLINE void prefetch_step(Prefetch *fetching, const AggregateTask *task, i
         fetch(task, fetching->edge++, at, units);
 }
 
+// ---- two units side by side
+
+#define EACH_PAIR(u) _Pragma("GCC unroll 16") for (int u = 0; u + 1 < units; u += 2)
+
+#if defined(ROWS)
+typedef VecBits VecBitsLoose __attribute__((aligned(2)));
+
+LANES_INLINE void pair_load(F16 *pair, const Cell *from) {
+    F16_EACH(i) {
+        VecBits both = ((const VecBitsLoose *)from)[i];
+        pair[0].part[i] = (Vec)(both << 16);
+        pair[1].part[i] = (Vec)(both & 0xffff0000u);
+    }
+}
+
+// Lanes of two registers: every other one from `first` on, or those of their halves by turns.
+LANES_INLINE Vec vec_other(Vec a, Vec b, int first) {
+    VecInt from;
+    for (int i = 0; i < VEC_FLOATS; i++)
+        from[i] = 2 * i + first;
+    return __builtin_shuffle(a, b, from);
+}
+LANES_INLINE Vec vec_turns(Vec a, Vec b, int half) {
+    VecInt from;
+    for (int i = 0; i < VEC_FLOATS; i++)
+        from[i] = half * VEC_FLOATS / 2 + i / 2 + i % 2 * VEC_FLOATS;
+    return __builtin_shuffle(a, b, from);
+}
+
+// A pair becomes two units in order, and back.
+LANES_INLINE void pair_to_units(F16 *pair) {
+    Vec in_order[2 * VEC_COUNT];
+    F16_EACH(i) {
+        in_order[2 * i] = vec_turns(pair[0].part[i], pair[1].part[i], 0);
+        in_order[2 * i + 1] = vec_turns(pair[0].part[i], pair[1].part[i], 1);
+    }
+    __builtin_memcpy(pair, in_order, sizeof in_order);
+}
+LANES_INLINE void pair_of_units(F16 *pair) {
+    Vec in_order[2 * VEC_COUNT];
+    __builtin_memcpy(in_order, pair, sizeof in_order);
+    F16_EACH(i) {
+        pair[0].part[i] = vec_other(in_order[2 * i], in_order[2 * i + 1], 0);
+        pair[1].part[i] = vec_other(in_order[2 * i], in_order[2 * i + 1], 1);
+    }
+}
+#else
+LANES_INLINE void pair_load(F16 *pair, const Cell *from) {
+    pair[0] = row_load(from);
+    pair[1] = row_load(from + 16);
+}
+LANES_INLINE void pair_to_units(F16 *pair) { (void)pair; }
+LANES_INLINE void pair_of_units(F16 *pair) { (void)pair; }
+#endif
+
+// ---- a row
+
 // sum = what row i of the task starts from.
 LANES_INLINE void start_row(F16 *sum, const AggregateTask *task, int64_t i, int64_t at,
                             const int units, const bool righted) {
     if (task->resume) { // floats
         const float *out = (const float *)task->out + i * task->out_stride + at;
         EACH_UNIT(u) sum[u] = f16_load(out + 16 * u);
+        EACH_PAIR(u) pair_of_units(sum + u);
     } else if (task->self) {
         const Cell *x = (const Cell *)task->x + i * task->x_stride + at;
-        EACH_UNIT(u) sum[u] = row_load(x + 16 * u);
+        EACH_PAIR(u) pair_load(sum + u, x + 16 * u);
+        if (units % 2 == 1)
+            sum[units - 1] = row_load(x + 16 * (units - 1));
         if (righted)
             EACH_UNIT(u) sum[u] = f16_mul(f16_set(task->right[i]), sum[u]);
     } else {
         EACH_UNIT(u) sum[u] = f16_set(0);
     }
+}
+
+LANES_INLINE void add_term(F16 *sum, F16 term, F16 right, F16 weight, const int kind) {
+    if (kind & RIGHT)
+        term = f16_mul(right, term);
+    if (kind & WEIGHT)
+        term = f16_mul(weight, term);
+    *sum = f16_add(*sum, term);
 }
 
 LANES_INLINE void add_edge(F16 *sum, const AggregateTask *task, int64_t edge, int64_t at,
@@ -70,14 +142,14 @@ LANES_INLINE void add_edge(F16 *sum, const AggregateTask *task, int64_t edge, in
     const Cell *x = (const Cell *)task->x + j * task->x_stride + at;
     F16 right = f16_set(kind & RIGHT ? task->right[j] : 1);
     F16 weight = f16_set(kind & WEIGHT ? task->weight[edge] : 1);
-    EACH_UNIT(u) {
-        F16 term = row_load(x + 16 * u);
-        if (kind & RIGHT)
-            term = f16_mul(right, term);
-        if (kind & WEIGHT)
-            term = f16_mul(weight, term);
-        sum[u] = f16_add(sum[u], term);
+    EACH_PAIR(u) {
+        F16 term[2];
+        pair_load(term, x + 16 * u);
+        add_term(sum + u, term[0], right, weight, kind);
+        add_term(sum + u + 1, term[1], right, weight, kind);
     }
+    if (units % 2 == 1)
+        add_term(sum + units - 1, row_load(x + 16 * (units - 1)), right, weight, kind);
 }
 
 // `units` units from column `at` on, of rows first .. last - 1.
@@ -103,6 +175,7 @@ LANES_INLINE void tile(const AggregateTask *task, int64_t first, int64_t last, i
         }
         if (task->left != NULL)
             EACH_UNIT(u) sum[u] = f16_mul(f16_set(task->left[i]), sum[u]);
+        EACH_PAIR(u) pair_to_units(sum + u);
         int64_t to = i * task->out_stride + at;
         if (task->out_type == ROWS_BF16)
             EACH_UNIT(u) halves_store((Half *)task->out + to + 16 * u, sum[u]);
