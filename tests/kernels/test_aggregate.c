@@ -110,6 +110,26 @@ TEST(memory_is_as_predicted_and_taken_once) {
     rows_free(device(), &out);
 }
 
+TEST(floats_take_no_panel_that_was_made_for_halves) {
+    enum { WIDE = 400 };
+    CLEARED(problem_clear) Problem p = large_problem(WIDE);
+    Allocator of_halves = {.backend = device(), .rows = ROWS_BF16};
+    Rows halves[] = {alloc_rows(&of_halves, MANY, WIDE, "scratch"),
+                     alloc_rows(&of_halves, MANY, WIDE, "scratch")};
+    static const char *const width[] = {"128", "32", "auto"};
+    for (int w = 0; w < 3; w++) {
+        Aggregate *a = backend_cpu.aggregate_new(&p.csr, MANY, WIDE, ROWS_BF16, width[w]);
+        backend_cpu.aggregate_tune(a, halves[0], halves[1]);
+        assert_string_equal(backend_cpu.aggregate_describe(a, WIDE, ROWS_FP32), "whole rows");
+        if (w < 2)
+            assert_string_not_equal(backend_cpu.aggregate_describe(a, WIDE, ROWS_BF16),
+                                    "whole rows");
+        backend_cpu.aggregate_free(a);
+    }
+    for (int i = 1; i >= 0; i--)
+        rows_free(device(), &halves[i]);
+}
+
 typedef struct Calls {
     int count, elsewhere; // by thread 0, by another
 } Calls;

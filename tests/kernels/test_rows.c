@@ -32,15 +32,28 @@ static void aggregate_by(Try *t, const char *panels) {
 }
 static void aggregate(Try *t) { aggregate_by(t, "rows"); }
 static void aggregate_panels(Try *t) { aggregate_by(t, "16"); }
+static Rows sums_of(Try *t) { // floats, whatever the rows are
+    return (Rows){.at = on_device(t->numbers),
+                  .count = ROWS,
+                  .columns = t->out.columns,
+                  .stride = t->out.stride};
+}
 static void sums(Try *t) {
-    Rows to = {.at = on_device(t->numbers),
-               .count = ROWS,
-               .columns = t->out.columns,
-               .stride = t->out.stride};
     Aggregate *a = cpu_aggregate_new(&t->csr, ROWS, t->out.columns, ROWS_FP32, "rows");
     cpu_aggregate_prepare(a, t->in[0], NULL, NULL);
-    cpu_aggregate_sums(a, to, some, true, NULL);
+    cpu_aggregate_sums(a, sums_of(t), some, true, NULL);
     cpu_aggregate_free(a);
+}
+static void sums_go_on(Try *t) {
+    int32_t row[ROWS];
+    for (int i = 0; i < ROWS; i++)
+        row[i] = i;
+    memcpy(t->numbers, t->wide, (size_t)(ROWS * t->out.stride) * sizeof(float));
+    HaloAggregate *a = cpu_aggregate_halo_new(&t->csr, row);
+    cpu_aggregate_halo_begin(a);
+    cpu_aggregate_halo(a, sums_of(t), t->in[0], on_device(t->small), 40, NULL, NULL);
+    cpu_aggregate_halo(a, sums_of(t), t->in[0], on_device(t->small), ROWS, NULL, NULL);
+    cpu_aggregate_halo_free(a);
 }
 static Post post_of(Try *t, bool training) {
     return (Post){.count = 3,
@@ -161,6 +174,7 @@ static const struct {
     {"aggregate_rows", aggregate},
     {"aggregate_rows by panels", aggregate_panels},
     {"aggregate_sums", sums},
+    {"aggregate_halo", sums_go_on},
     {"post_forward", post},
     {"post_backward", post_back},
     {"dropout", dropout},
