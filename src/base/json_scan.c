@@ -7,6 +7,7 @@
 #include "fringe/base/text.h"
 #include "internal.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -49,13 +50,32 @@ static bool refuse_at(Scanner *s, const char *where, const char *what) {
 
 static bool refuse(Scanner *s, const char *what) { return refuse_at(s, s->at, what); }
 
-// Reports a character that is not allowed here.
+// What the writer took for JSON: ways of Python, JavaScript or YAML.
+static const char *cure_of(const Scanner *s, bool word) {
+    const char *before = s->at;
+    while (before > s->text && strchr(" \t\r\n", before[-1]) != NULL)
+        before--;
+    if (*s->at == '/' || *s->at == '#')
+        return "; JSON has no comments";
+    if (*s->at == '\'')
+        return "; JSON quotes texts by \"";
+    if ((*s->at == '}' || *s->at == ']') && before > s->text && before[-1] == ',')
+        return "; remove the comma before it";
+    return word ? "; JSON has true, false, null, and texts in \"\"" : "";
+}
+
+// Reports a character, or a word in the place of a value, that is not allowed here.
 static bool refuse_found(Scanner *s, const char *expected) {
-    char text[160];
+    char text[200];
+    int length = 0;
+    while (strcmp(expected, "a value") == 0 && length < 32 && s->at + length < s->end &&
+           isalpha((unsigned char)s->at[length]))
+        length++;
     if (s->at == s->end)
         snprintf(text, sizeof text, "the text ends where %s should be", expected);
     else if (*s->at >= ' ' && *s->at < 127)
-        snprintf(text, sizeof text, "expected %s, found '%c'", expected, *s->at);
+        snprintf(text, sizeof text, "expected %s, found '%.*s'%s", expected,
+                 length > 0 ? length : 1, s->at, cure_of(s, length > 0));
     else
         snprintf(text, sizeof text, "expected %s, found byte 0x%02x", expected,
                  (unsigned)(unsigned char)*s->at);

@@ -129,8 +129,11 @@ static bool is_missing(const char *path, const char *what, Error *err) {
     const char *data = getenv("FRINGE_DATA");
     return error_set(err, EXIT_NO_INPUT,
                      "%s does not exist; fringe looks for %s beside the config, then in the folder "
-                     "FRINGE_DATA (%s)",
-                     path, what, data != NULL ? data : "which is not set");
+                     "FRINGE_DATA (%s)%s",
+                     path, what, data != NULL ? data : "which is not set",
+                     strpbrk(path, "~$") != NULL   ? "; ~ and $NAME are not replaced"
+                     : strstr(path, "://") != NULL ? "; it reads files, which you download first"
+                                                   : "");
 }
 
 static bool is_file(const char *path, Error *err) {

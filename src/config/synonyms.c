@@ -26,9 +26,6 @@
     "nothing is sent elsewhere: metrics.jsonl in run.dir has every epoch, and fringe report RUN "  \
     "draws it"
 #define SPLITS "data.splits=random:0.6,0.2 draws them, or per-class:20,500,1000 (so many a class)"
-#define FLOATS                                                                                     \
-    "fringe computes in 32-bit floats; quantization.codec=bf16 or mode=adaqp make messages "       \
-    "shorter"
 #define NO_ATTENTION                                                                               \
     "layers with attention are not offered; there are gcn, sage-mean, sage-gcn, gin, sgc"
 
@@ -142,7 +139,7 @@ static const Meaning meanings[] = {
     {"key", "max_time time_limit walltime", "run.stop_after"},
     {"key", "profile profiler profiling", "run.trace"},
     {"key", "wandb use_wandb tensorboard logger mlflow project entity neptune", RECORDS},
-    {"key", "amp fp16 half mixed_precision precision dtype use_amp", FLOATS},
+    {"key", "amp fp16 bf16 half mixed_precision dtype use_amp", "run.precision"},
     {"key", "device gpu use_gpu cuda use_cuda gpu_id", "run.backend"},
     {"key", "bit_width bit_widths bitwidth nbits num_bits assign_bits quant_bits",
      "quantization.bits"},
@@ -347,6 +344,8 @@ static const Meaning meanings[] = {
     {"comm.schedule", "sync synchronous", "blocking"},
     {"comm.schedule", "pipegcn pipeline", "stale"},
     {"comm.schedule", "sancus", "skip"},
+    {"run.precision", "float32 float single 32", "fp32"},
+    {"run.precision", "bfloat16 fp16 float16 half mixed amp 16", "bf16"},
     {"run.backend", "host", "cpu"},
     {"run.backend", "gpu nvidia cuda:0 cuda:1", "cuda"},
     {"run.backend", "nccl gloo mpi", "cpu, cuda and auto choose the kernels; messages are MPI's"},
