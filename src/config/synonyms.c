@@ -16,7 +16,8 @@
     "train.lr_schedule names it; its settings are train.lr_step_size, train.lr_gamma, "            \
     "train.lr_patience and train.warmup"
 #define WHOLE_GRAPH                                                                                \
-    "fringe trains on the whole graph in every epoch, without batches, samples or loaders"
+    "fringe trains on the whole graph in every epoch, without batches or loaders; "                \
+    "train.sample=uniform:B takes the loss of B training nodes"
 #define RANKS "the number of parts is the number of ranks: --ranks P"
 #define STARTS_RANKS "--ranks P starts the ranks, with --hosts on several machines"
 #define CLASSIFIES                                                                                 \
