@@ -233,8 +233,13 @@ static void predict(Session *s, const Options *options) {
 }
 
 ExitCode cmd_predict(const Options *options, Error *err) {
-    (void)err; // of its session
+    const char *type = options->output != NULL ? strrchr(options->output, '.') : NULL;
     Session session;
+    if (type != NULL && (strcmp(type, ".csv") == 0 || strcmp(type, ".npz") == 0)) {
+        error_set(err, EXIT_USAGE, "predict: --output names a folder; --%s %s writes that file",
+                  type + 1, options->output);
+        return EXIT_USAGE;
+    }
     if (session_begin(&session, options))
         predict(&session, options);
     return session_end(&session);

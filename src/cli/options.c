@@ -264,6 +264,10 @@ static bool check_arguments(const Options *options, const Command *command, Erro
         (options->arguments >= command->least && options->arguments <= command->most))
         return true;
     char setting[256];
+    const char *last = options->settings > 0 ? options->setting[options->settings - 1] : "=";
+    if (options->arguments > command->most && strchr(last, '=') == NULL)
+        return error_set(err, EXIT_USAGE, "--set %s: a setting is one word; did you mean %s=%s?",
+                         last, last, options->argument[options->arguments - 1]);
     for (int i = command->most; i < options->arguments; i++)
         if (means_setting(command, options->argument[i], NULL, setting))
             return error_set(err, EXIT_USAGE, "%s: too many arguments; did you mean --set %s?",
