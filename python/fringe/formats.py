@@ -286,8 +286,13 @@ def _from_json(path):
         _say("a split: name the file as data.splits")
         return {name: np.array(nodes, np.int64) for name, nodes in data.items()}
     if _are_lists_of_numbers(data):
-        _say("rows of features by ids: name the file as data.nodes, or as data.features beside a data.nodes of the same ids")
+        _say("rows of features by ids: name the file as data.nodes, or as data.features beside a data.nodes of the same ids "
+             "(of neighbours, or members of hyperedges, write a line for each list)")
         return _of_lists(data)
+    if isinstance(data, list) and data and all(isinstance(row, dict) for row in data):
+        return _of_records(data)
+    if isinstance(data, list) and data and all(isinstance(row, list) for row in data) and {len(row) for row in data} in ({2}, {3}):
+        return {"table": (["source", "target", "weight"][:len(data[0])], [list(column) for column in zip(*data)])}
     return _of_networkx(_graph_of_json(_need("networkx", "a graph in this format"), path, data))
 
 
@@ -295,7 +300,7 @@ def _graph_of_json(networkx, path, data):
     """The three forms of networkx.readwrite.json_graph; older versions call edges links."""
     if not isinstance(data, dict) or not {"nodes", "adjacency", "elements"} & set(data):
         raise SystemExit(f"{path} is no graph as networkx writes it (node_link_data, adjacency_data, cytoscape_data), and "
-                         "no object of lists of features, {id: [column, ...]}")
+                         "no object of lists of features, {id: [column, ...]}, and no list of edges, [[source, target], ...]")
     if "elements" in data:
         return networkx.cytoscape_graph(data)
     if "adjacency" in data:
@@ -311,7 +316,19 @@ def _from_networkx(path, reader):
     networkx = _need("networkx", "a graph in this format")
     if reader == "read_adjlist":
         _say("a list of neighbours does not say whether it is directed; it is read as undirected, as networkx does")
-    return _of_networkx(getattr(networkx, reader)(path))
+    try:
+        return _of_networkx(_read_by_networkx(networkx, path, reader))
+    except (networkx.NetworkXException, ValueError, SyntaxError) as refused:
+        raise SystemExit(f"{path}: networkx does not read it: {refused}") from None
+
+
+def _read_by_networkx(networkx, path, reader):
+    try:
+        return getattr(networkx, reader)(path)
+    except networkx.NetworkXError as refused:
+        if "has no 'label' attribute" not in str(refused):
+            raise
+        return networkx.read_gml(path, label="id")  # which all have
 
 
 def _opened(path):
@@ -374,14 +391,18 @@ def _from_table(path, reader):
     return {"table": (names, [table.column(name).to_pylist() for name in names])}
 
 
+def _of_records(rows):
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    return {"table": (names, [[row.get(name) for row in rows] for name in names])}
+
+
 def _from_json_lines(path):
     """Each line is an object, a row of a table; its keys are the columns."""
     with _opened(path) as f:
         rows = [json.loads(line) for line in f if line.strip()]
     if not rows or not all(isinstance(row, dict) for row in rows):
         raise SystemExit(f"{path} is no table: each of its lines must be a JSON object")
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    return {"table": (names, [[row.get(name) for row in rows] for name in names])}
+    return _of_records(rows)
 
 
 def _classes(y):

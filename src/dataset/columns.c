@@ -8,16 +8,29 @@
 #include <string.h>
 
 // Letters and digits in lower case, without bracketed parts: ":START_ID(Person)" -> "startid".
-static void column_plain(char out[TABLE_NAME], const char *name) {
+static void plain_of(char out[TABLE_NAME], const char *name, const char *end) {
     size_t used = 0;
     int depth = 0;
-    for (; *name != '\0' && used + 1 < TABLE_NAME; name++) {
+    for (; name < end && used + 1 < TABLE_NAME; name++) {
         depth += strchr("([{", *name) != NULL;
         if (depth == 0 && (isalnum((unsigned char)*name) || (unsigned char)*name >= 0x80))
             out[used++] = (char)tolower((unsigned char)*name);
         depth -= depth > 0 && strchr(")]}", *name) != NULL;
     }
     out[used] = '\0';
+}
+
+// The same, without the types of Neo4j: "age:int" -> "age", "person:ID(Person)" -> "id".
+static void column_plain(char out[TABLE_NAME], const char *name) {
+    const char *end = name + strlen(name), *colon = strchr(name, ':');
+    if (colon != NULL && colon > name) {
+        plain_of(out, colon + 1, end);
+        if (strcmp(out, "id") == 0)
+            return;
+        if (text_lists("int long float double boolean byte short char string", out))
+            end = colon;
+    }
+    plain_of(out, name, end);
 }
 
 bool column_is_word(const char *name, const char *words) {

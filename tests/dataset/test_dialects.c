@@ -127,7 +127,8 @@ TEST(files_of_nodes) {
          "\1\2\3\0",
          {0, 1, 1, -1}},
         {"name;class;y2\nb;1;5\na;0;5\n", NULL, "\0\0\0\0", {0, 1, -1, -1}},
-        {"id,label,train_mask,valid_mask,test_mask\na,1,True,False,\nb,0,false,1,0\nc,0,0,0,1.0\n",
+        {"paperId:ID(Paper),label:int,train_mask:boolean,valid_mask,test_mask\na,1,True,False,\nb,"
+         "0,false,1,0\nc,0,0,0,1.0\n",
          NULL,
          "\1\2\3\0",
          {1, 0, 0, -1}},

@@ -235,6 +235,15 @@ def graphs_of_networkx():
     with open("list.json", "w") as file:
         json.dump([1, 2], file)
     refused("no graph as networkx writes it", "list.json")
+    with open("list.json", "w") as file:
+        json.dump([[2, 0, 0.5], [0, 1, 1.5]], file)
+    assert names_read(wrote("list.json")[0]) == [["source", "target", "weight"], ["2", "0", "0.5"], ["0", "1", "1.5"]]
+    for name, last in (("ids", "1 target 0"), ("twice", "0 target 1")):
+        with open(f"{name}.gml", "w") as file:
+            file.write("graph [ directed 1 node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] edge [ source "
+                       f"{last} ] ]")
+    assert converted("ids.gml")[0]["edge_index"].tolist() == [[0, 1], [1, 0]]
+    refused("twice.gml: networkx does not read it: edge #1", "twice.gml")
     for node in graph:
         graph.nodes[node].update(x=X[node].tolist(), y=int(Y[node]), colour="red")
     with open("g.gpickle", "wb") as file:
@@ -408,7 +417,8 @@ def tables_of_pandas():
     frame.to_pickle("t.pkl")
     os.link("t.parquet", "part-0")  # told by its first bytes
     frame.to_json("t.jsonl", orient="records", lines=True)
-    for path in ("t.parquet", "t.feather", "t.pkl", "t.jsonl", "part-0"):
+    frame.to_json("t.json", orient="records")
+    for path in ("t.parquet", "t.feather", "t.pkl", "t.jsonl", "t.json", "part-0"):
         rows = names_read(wrote(path)[0])
         assert rows[0] == ["source", "target", "weight", "when"], rows[0]
         assert [(a, b, float(w)) for a, b, w, _ in rows[1:]] == list(frame[["source", "target", "weight"]].itertuples(
