@@ -215,15 +215,25 @@ void dataset_finish(Dataset *dataset) {
     drop_unit_weights(dataset);
 }
 
-// Classes of MATLAB and R begin at 1. Class 0 then costs a column of the model and is never right.
-static void warn_of_first_class(Dataset *dataset) {
-    int32_t least = INT32_MAX;
-    for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++)
-        if (dataset->label[i] >= 0 && dataset->label[i] < least)
-            least = dataset->label[i];
-    if (least == 1)
+// A class without nodes costs a column of the model and is never right. Classes of MATLAB and R
+// begin at 1; codes of a catalogue have gaps.
+static void warn_of_classes(Dataset *dataset) {
+    bool *found = ALLOC(bool, dataset->classes + 1, "classes");
+    int64_t used = 0;
+    for (int64_t i = 0; dataset->label != NULL && i < dataset->nodes; i++) {
+        bool *of_node = &found[dataset->label[i] >= 0 ? dataset->label[i] : dataset->classes];
+        used += of_node < found + dataset->classes && !*of_node;
+        *of_node = true;
+    }
+    if (used > 0 && used == dataset->classes - 1 && !found[0])
         warnings_add(&dataset->warnings, "labels begin at 1, so class 0 has no nodes; subtract 1 "
                                          "from all of them if they count from 1");
+    else if (used > 0 && 2 * used < dataset->classes)
+        warnings_add(&dataset->warnings,
+                     "%lld of the %lld classes have no nodes; number the labels from 0 without "
+                     "gaps, or give them as names, in a column of data.nodes",
+                     (long long)(dataset->classes - used), (long long)dataset->classes);
+    memory_free(found);
 }
 
 static void warn_of_edges(Dataset *dataset) {
@@ -236,7 +246,7 @@ void dataset_warn_of_oddities(Dataset *dataset) {
     int64_t unlabelled = 0;
     for (int64_t i = 0; i < dataset->nodes; i++)
         unlabelled += !dataset_is_labelled(dataset, i);
-    warn_of_first_class(dataset);
+    warn_of_classes(dataset);
     (dataset->hyperedges > 0 ? hypergraph_warn : warn_of_edges)(dataset);
     warn_of_count(dataset, unlabelled, "node", "without label");
 }

@@ -122,6 +122,10 @@ TEST(labels_may_be_whole_floats) {
     assert_ok(load(&d, write_arrays(a, 6, "float.npz"), &err));
     ASSERT_INTS(d.label, 2, 1, -1, 1);
     assert_non_null(strstr(d.warnings.text, "labels begin at 1"));
+    dataset_clear(&d);
+    memcpy(a[2].data, (float[]){9, 0, NAN, 0}, 16);
+    assert_ok(load(&d, write_arrays(a, 6, "gaps.npz"), &err));
+    assert_non_null(strstr(d.warnings.text, "8 of the 10 classes have no nodes"));
 }
 
 // Loads with data.labels_are.
