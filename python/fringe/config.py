@@ -84,6 +84,9 @@ def _pieces(value: Any) -> Iterator[Any]:
             yield from _pieces(value[key])
     elif is_of_pyg(value):
         yield from _pieces(value.to_dict())
+    elif hasattr(value, "tocoo"):  # a matrix of scipy
+        matrix = value.tocoo()
+        yield from (str(matrix.shape), matrix.row, matrix.col, matrix.data)
     elif isinstance(value, (list, tuple)) and any(np.ndim(one) for one in value):
         for one in value:
             yield from _pieces(one)
@@ -155,7 +158,9 @@ def words_of(config: ConfigLike) -> Tuple[str, Optional[str]]:
         return os.fspath(config), None
     plain = _plain(config)
     if not isinstance(plain, dict):
-        raise TypeError(f"a config is a dict, a fringe.Config or the path of a file, not a {type(config).__name__}")
+        graph = "; a graph is the value of its key data: {\"data\": graph}" if hasattr(config, "edges") or hasattr(
+            config, "edge_index") else ""
+        raise TypeError(f"a config is a dict, a fringe.Config or the path of a file, not a {type(config).__name__}{graph}")
     return "-", json.dumps(_stored(plain))
 
 

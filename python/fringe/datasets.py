@@ -6,7 +6,7 @@ import json
 import os
 import warnings
 from dataclasses import dataclass
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
@@ -35,8 +35,8 @@ MASK_NAMES = {"train": "train", "validation": "validation", "valid": "validation
 
 
 def _masks_in_order(masks):
-    """The masks of a dict, whose keys may be those of PyG, such as "val_mask"."""
-    named = {MASK_NAMES.get(str(key).removesuffix("_mask")): mask for key, mask in masks.items()}
+    """The masks of a dict or archive, whose keys may be those of PyG or OGB, such as "val_mask" and "valid_idx"."""
+    named = {MASK_NAMES.get(str(key).removesuffix("_mask").removesuffix("_idx")): mask for key, mask in masks.items()}
     if set(named) != set(SPLITS):
         raise ValueError(f"masks: expected the keys train, validation and test, found {', '.join(map(str, masks))}")
     return [named[key] for key in SPLITS]
@@ -63,7 +63,7 @@ def _split(masks, nodes, which=None):
     """0 none, 1 training, 2 validation, 3 test, from three masks of n bools or three lists of node ids; which: of
     several splits."""
     split = np.zeros(nodes, np.uint8)
-    masks = _masks_in_order(masks) if isinstance(masks, dict) else masks
+    masks = _masks_in_order(masks) if isinstance(masks, Mapping) else masks
     if len(masks) != 3:
         raise ValueError(f"masks: expected three, [training, validation, test], found {len(masks)}")
     for number, (name, mask) in enumerate(zip(SPLITS, masks), 1):
@@ -93,6 +93,10 @@ def _are_one_hot(labels):
 
 def _edges(edges, nodes, undirected, weights):
     """Source, target and weights, sorted by source, then target."""
+    if hasattr(edges, "tocoo"):  # an adjacency matrix of scipy; one of ones has no weights
+        matrix = edges.tocoo()
+        edges = np.stack([matrix.row, matrix.col])
+        weights = matrix.data if weights is None and (matrix.data != 1).any() else weights
     edges = _array(edges)
     if edges.ndim != 2 or 2 not in edges.shape:
         raise ValueError(f"edges: expected [2, E] (as PyG's edge_index) or [E, 2], found {list(edges.shape)}")
@@ -114,6 +118,14 @@ def _edges(edges, nodes, undirected, weights):
     return source[order], target[order], None if weights is None else weights[order]
 
 
+def _count_of(nodes, features, labels):
+    """How many nodes there are, or None."""
+    given = next((given for given in (nodes, features, labels) if given is not None), None)
+    if hasattr(given, "shape") and len(given.shape) > 0:  # matrices of scipy have no length
+        return given.shape[0]
+    return given if given is None or isinstance(given, int) else int(given) if np.ndim(given) == 0 else len(given)
+
+
 def _parts_of_data(data, features, labels, masks, weights):
     """What a Data object of PyG holds, where the caller gives nothing else."""
     features = getattr(data, "x", None) if features is None else features
@@ -129,9 +141,10 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
                   name: Optional[str] = None, split: Optional[int] = None) -> None:
     """Writes a folder that fringe reads (data.path); arrays of numpy or torch.
 
-    edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or a Data object of PyG, which
-              may hold features, labels and masks as well
-    features  [n, F] numbers
+    edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or an adjacency matrix of scipy,
+              whose entry [i, j] is an edge from i to j; or a Data object of PyG, which may hold features, labels and
+              masks as well
+    features  [n, F] numbers, or a matrix of scipy
     labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node; or floats that are
               not whole: numbers to predict, nan for none
     masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
@@ -142,10 +155,7 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
     """
     if hasattr(edges, "edge_index"):
         edges, features, labels, masks, weights = _parts_of_data(edges, features, labels, masks, weights)
-    for given in (nodes, features, labels):
-        if given is not None:
-            nodes = int(given) if np.ndim(given) == 0 else len(given)
-            break
+    nodes = _count_of(nodes, features, labels)
     if nodes is None:
         raise ValueError("how many nodes are there? Give features, labels or nodes=")
     source, target, weights = _edges(edges, nodes, undirected, weights)
@@ -164,6 +174,9 @@ def _are_numbers(labels):
 def _label_array(labels):
     labels = _array(labels)
     labels = labels.ravel() if labels.ndim == 2 and labels.shape[1] == 1 else labels
+    if labels.dtype.kind not in "biuf":
+        raise ValueError("labels: expected numbers of classes, found names; numpy.unique(labels, return_inverse=True) gives "
+                         "both")
     if not (labels == labels.astype(np.int32)).all():
         raise ValueError("labels: expected whole numbers; -1 means that a node has none")
     if labels.ndim == 2 and _are_one_hot(labels):
@@ -178,6 +191,7 @@ def _write_folder(folder, name, nodes, arrays, features, labels, masks, more, sp
                 "nodes": nodes, "edges": len(arrays["edge_target"]), "features": 0, "classes": 0, "multilabel": False,
                 **more}
     if features is not None:
+        features = features.toarray() if hasattr(features, "toarray") else features  # of scipy
         arrays["features"] = np.asarray(_array(features), np.float32)
         manifest["features"] = arrays["features"].shape[1]
     if labels is not None and _are_numbers(labels):
@@ -233,7 +247,7 @@ def write_hypergraph(folder: str, hyperedge_index: Any, x: Any = None, y: Any = 
         hyperedge_weight = getattr(data, "hyperedge_weight", None) if hyperedge_weight is None else hyperedge_weight
         _, x, y, masks, _ = _parts_of_data(data, x, y, masks, None)
         hyperedge_index = data.hyperedge_index
-    nodes = next((int(given) if np.ndim(given) == 0 else len(given) for given in (nodes, x, y) if given is not None), None)
+    nodes = _count_of(nodes, x, y)
     if nodes is None:
         raise ValueError("how many nodes are there? Give x, y or nodes=")
     weight = None if hyperedge_weight is None else np.asarray(_array(hyperedge_weight), np.float32).ravel()

@@ -17,9 +17,10 @@ from concurrent.futures import ThreadPoolExecutor
 from interpreter import start_over
 from program import ROOT, call, own_folder
 
-start_over("numpy", "python3-numpy")
+start_over("numpy, scipy", "python3-numpy, python3-scipy")
 
 import numpy as np
+import scipy.sparse
 
 import fringe
 
@@ -38,7 +39,7 @@ def command(*words, fails=None):
 def refused(text, call, *arguments, **named):
     try:
         call(*arguments, **named)
-    except (ValueError, FileNotFoundError) as error:
+    except (ValueError, TypeError, FileNotFoundError) as error:
         assert re.search(text, str(error)), (text, str(error))
     else:
         raise AssertionError(f"nothing was raised; expected: {text}")
@@ -117,6 +118,15 @@ def test_what_pyg_users_have():
         read = fringe.read_dataset(folder)
         assert read.labels.tolist() == [0, 1, 1] and np.array_equal(read.features, data.x)
         assert [read.masks[k].tolist().index(True) for k in fringe.SPLITS] == [0, 1, 2]
+    refused(r"found names; numpy.unique", fringe.write_dataset, "bad", data.edge_index, data.x, ["a", "b", "b"], named)
+    refused(r"value of its key data", fringe.train, data)
+    matrix = scipy.sparse.csr_matrix(([2.0, 3.0], data.edge_index), (3, 3))
+    np.savez("masks.npz", train_idx=[0], valid_idx=[1], test_idx=[2])
+    for weight in (1, 2):  # other arrays have another folder
+        folder = fringe.Data(matrix * weight, scipy.sparse.csr_matrix(data.x), data.y, np.load("masks.npz")).store("stored")
+        read = fringe.read_dataset(folder)
+        assert read.weights.tolist() == [2 * weight, 3 * weight] and np.array_equal(read.features, data.x), read
+        assert np.array_equal(read.edges, data.edge_index) and read.masks["validation"].tolist() == [False, True, False]
     for text, labels, masks in (("no masks", data.y, None), ("argmax", np.eye(3), named)):
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
