@@ -119,8 +119,11 @@ const char *split_key(const Config *config, int which);
 
 // ---- text_scanner.c: a whole text file, plain or gzip, and a parser of its numbers
 bool text_read(Text *text, const char *path, Error *err);
-// The file for gzread, which inflates it if it is packed, and its size. NULL with an error.
+// The file for text_pull, and its size. NULL with an error.
 struct gzFile_s *text_open(const char *path, int64_t *size, Error *err);
+// Fills `out` as far as the file goes, which it inflates if it is packed, and returns the bytes:
+// fewer than `room` at its end or with an error. No text holds a zero byte.
+size_t text_pull(struct gzFile_s *file, char *out, size_t room, Error *err);
 // The first bytes of a text, inflated if it is packed: `size` - 1 at most, and a 0. How many.
 size_t text_head(const char *path, char *head, size_t size);
 // True if it ends in one of the words, or in one of them and ".gz": ".csv .tsv".

@@ -7,7 +7,6 @@
 
 #include "internal.h"
 
-#include <errno.h>
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>
@@ -39,32 +38,6 @@ typedef struct Reader {
     int64_t failed;                   // lines before the earliest block with an error; -1: none
     Error err;
 } Reader;
-
-// ---- bytes
-
-static void say_damage(gzFile file, int status, Error *err) {
-    const char *message = gzerror(file, &status), *reason = strstr(message, ": ");
-    if (status == Z_ERRNO)
-        error_set(err, EXIT_IO, "cannot be read to its end: %s", strerror(errno));
-    else if (status == Z_BUF_ERROR)
-        error_set(err, EXIT_DATA, "cannot be read to its end: the gzip stream is cut");
-    else
-        error_set(err, EXIT_DATA, "its gzip stream is damaged%s", reason != NULL ? reason : "");
-}
-
-// Fills `out` as far as the file goes; returns the bytes. *ended: there are no more.
-static size_t pull(gzFile file, char *out, size_t room, bool *ended, Error *err) {
-    size_t done = 0;
-    while (done < room && !*ended && err->code == 0) {
-        int got = gzread(file, out + done, (unsigned)(room - done)), status = Z_OK;
-        gzerror(file, &status);
-        if (got < 0 || (got == 0 && status != Z_OK && status != Z_STREAM_END))
-            say_damage(file, status, err);
-        *ended = got <= 0;
-        done += got > 0 ? (size_t)got : 0;
-    }
-    return done;
-}
 
 // ---- blocks
 
@@ -101,8 +74,6 @@ static void note_error(Reader *r, int64_t first, const Error *err) {
 // Where the last whole line of a block ends; all of it at the end of the file.
 static size_t whole_lines(const Reader *r, const Block *block, size_t bytes, int64_t line,
                           Error *err) {
-    if (memchr(block->data, 0, bytes) != NULL)
-        error_set(err, EXIT_DATA, "is not a text file (it holds a zero byte)");
     if (r->ended)
         return bytes;
     const char *last = memrchr(block->data, '\n', bytes);
@@ -118,10 +89,10 @@ static int64_t fill_blocks(Reader *r, Error *err) {
     char *rest = TRY(char, r->room, "the text of a file", err);
     size_t kept = 0;
     Block *block;
-    while (rest != NULL && err->code == 0 && (!r->ended || kept > 0) &&
-           (block = spare_block(r)) != NULL) {
+    while (rest != NULL && err->code == 0 && !r->ended && (block = spare_block(r)) != NULL) {
         memcpy(block->data, rest, kept);
-        size_t bytes = kept + pull(r->file, block->data + kept, r->room - kept, &r->ended, err);
+        size_t bytes = kept + text_pull(r->file, block->data + kept, r->room - kept, err);
+        r->ended = bytes < r->room;
         block->bytes = err->code == 0 ? whole_lines(r, block, bytes, lines, err) : 0;
         kept = bytes - block->bytes;
         memcpy(rest, block->data + block->bytes, kept);
@@ -130,7 +101,6 @@ static int64_t fill_blocks(Reader *r, Error *err) {
         lines += text_newlines(block->data, block->bytes);
         lines += block->bytes > 0 && block->data[block->bytes - 1] != '\n';
         hand_over(r, block);
-        kept = r->ended ? 0 : kept;
     }
     memory_free(rest);
     return lines;
@@ -246,8 +216,7 @@ static int64_t count_columns(gzFile file, Error *err) {
     char piece[4096];
     size_t got;
     int64_t columns = 0;
-    bool ended = false;
-    while ((got = pull(file, piece, sizeof piece, &ended, err)) > 0) {
+    while (err->code == 0 && (got = text_pull(file, piece, sizeof piece, err)) > 0) {
         const char *newline = memchr(piece, '\n', got);
         size_t length = newline == NULL ? got : (size_t)(newline - piece);
         columns += columns == 0;

@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-#include <ctype.h>
+#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdarg.h>
@@ -46,31 +46,43 @@ bool text_grow(Text *text, size_t *room, size_t wanted, Error *err) {
     return true;
 }
 
-// Reads to the end of the file; plain files pass through zlib unchanged. `guess` is the size of a
-// plain file, so that one allocation suffices.
-static bool read_stream(Text *text, gzFile file, size_t guess, Error *err) {
-    size_t room = 0;
-    for (;;) {
-        if (!text_grow(text, &room, text->bytes == 0 ? guess + 2 : text->bytes + 2, err))
-            return false;
-        size_t left = room - text->bytes - 1; // at least one, and the 0 at the end
-        int got = gzread(file, text->data + text->bytes, left < 1 << 30 ? (unsigned)left : 1 << 30);
-        int status = Z_OK;
-        const char *message = gzerror(file, &status);
-        if (got < 0 || (got == 0 && status != Z_OK && status != Z_STREAM_END))
-            return error_set(err, status == Z_ERRNO ? EXIT_IO : EXIT_DATA,
-                             "cannot be read to its end: %s",
-                             status == Z_BUF_ERROR ? "the gzip stream is cut" : message);
-        if (got == 0)
-            break;
-        if (memchr(text->data + text->bytes, 0, (size_t)got) != NULL)
-            return error_set(err, EXIT_DATA,
-                             "is not a text file (it holds a zero byte); if it is UTF-16, "
-                             "convert it: iconv -f UTF-16 -t UTF-8 OLD > NEW");
-        text->bytes += (size_t)got;
+static bool refuse_damage(gzFile file, Error *err) {
+    int status = Z_OK;
+    const char *message = gzerror(file, &status), *reason = strstr(message, ": ");
+    if (status == Z_ERRNO)
+        return error_set(err, EXIT_IO, "cannot be read to its end: %s", strerror(errno));
+    if (status == Z_BUF_ERROR)
+        return error_set(err, EXIT_DATA, "cannot be read to its end: the gzip stream is cut");
+    return status == Z_OK || status == Z_STREAM_END ||
+           error_set(err, EXIT_DATA, "its gzip stream is damaged%s", reason != NULL ? reason : "");
+}
+
+size_t text_pull(gzFile file, char *out, size_t room, Error *err) {
+    const size_t most = 1 << 30;
+    size_t done = 0;
+    int got = 1;
+    while (done < room && got > 0) {
+        got = gzread(file, out + done, (unsigned)(room - done < most ? room - done : most));
+        done += got > 0 ? (size_t)got : 0;
     }
+    if ((got > 0 || refuse_damage(file, err)) && memchr(out, 0, done) != NULL)
+        error_set(err, EXIT_DATA,
+                  "is not a text file (it holds a zero byte); if it is UTF-16, convert it: "
+                  "iconv -f UTF-16 -t UTF-8 OLD > NEW");
+    return done;
+}
+
+// Reads to the end of the file. `size` is that of a plain file, so that one allocation suffices.
+static bool read_stream(Text *text, gzFile file, size_t size, Error *err) {
+    size_t room = 0, left, got;
+    do {
+        if (!text_grow(text, &room, (text->bytes == 0 ? size : text->bytes) + 2, err))
+            return false;
+        left = room - text->bytes - 1; // at least one, and the 0 at the end
+        text->bytes += got = text_pull(file, text->data + text->bytes, left, err);
+    } while (got == left && err->code == 0);
     text->data[text->bytes] = '\0';
-    return true;
+    return err->code == 0;
 }
 
 gzFile text_open(const char *path, int64_t *size, Error *err) {
@@ -96,7 +108,7 @@ bool text_read(Text *text, const char *path, Error *err) {
     gzFile file = text_open(path, &size, err);
     if (file == NULL)
         return false;
-    bool ok = read_stream(text, file, (size_t)size + 1, err) || error_prefix(err, "%s", path);
+    bool ok = read_stream(text, file, (size_t)size, err) || error_prefix(err, "%s", path);
     gzclose(file);
     if (!ok)
         text_clear(text);

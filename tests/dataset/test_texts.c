@@ -258,7 +258,7 @@ TEST(gzipped_lists) {
     assert_refused(load(&d, path, &err), EXIT_DATA, "the gzip stream is cut");
     whole[size - 6] ^= 1; // in the checksum of the second member
     test_write(path, whole, size);
-    assert_refused(load(&d, path, &err), EXIT_DATA, "e.txt.gz: cannot be read");
+    assert_refused(load(&d, path, &err), EXIT_DATA, "e.txt.gz: its gzip stream is damaged: incorrect");
     memory_free(whole);
     test_write_text(path, "0 1\n");
     assert_refused(load(&d, path, &err), EXIT_DATA, "is not a gzip file");
