@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include <stdio.h>
+#include <string.h>
 
 // How many are not 0, where that is few and d is loaded.
 static void print_features(const Sink *out, const Dataset *d) {
@@ -35,34 +36,47 @@ static void print_sizes(const Sink *out, const char *format, const Dataset *d) {
                                : "");
 }
 
-static void print_graph(const Sink *out, const Statistics *s) {
-    sink_print(out, "isolated    %lld\n", (long long)s->isolated);
-    sink_print(out, "self-loops  %lld\n", (long long)s->loops);
-    sink_print(out, "duplicates  %lld\n", (long long)s->duplicates);
-    sink_print(out, "unlabelled  %lld\n", (long long)s->unlabelled);
-    sink_print(out, "symmetric   %s\n", s->symmetric ? "yes" : "no");
-    sink_print(out, "weights     %s\n", s->weighted ? "yes" : "no");
+// --- the manifest
+
+static long long count_of(const Json *figures, const char *key) {
+    int64_t count;
+    return json_get_int(figures, key, &count) ? count : 0;
 }
 
-static void print_hypergraph(const Sink *out, const Statistics *s) {
+static const char *answer_of(const Json *figures, const char *key) {
+    const Json *value = json_get_of(figures, key, JSON_BOOL);
+    return value != NULL && json_bool(value) ? "yes" : "no";
+}
+
+static void print_graph(const Sink *out, const Json *s) {
+    sink_print(out, "isolated    %lld\n", count_of(s, "isolated"));
+    sink_print(out, "self-loops  %lld\n", count_of(s, "loops"));
+    sink_print(out, "duplicates  %lld\n", count_of(s, "duplicates"));
+    sink_print(out, "unlabelled  %lld\n", count_of(s, "unlabelled"));
+    sink_print(out, "symmetric   %s\n", answer_of(s, "symmetric"));
+    sink_print(out, "weights     %s\n", answer_of(s, "weighted"));
+}
+
+static void print_hypergraph(const Sink *out, const Json *s) {
     sink_print(out, "sizes       %lld to %lld, median %lld; %lld without pins\n",
-               (long long)s->size_min, (long long)s->size_max, (long long)s->size_median,
-               (long long)s->pinless);
-    sink_print(out, "uncovered   %lld in no hyperedge\n", (long long)s->isolated);
-    sink_print(out, "unlabelled  %lld\n", (long long)s->unlabelled);
-    sink_print(out, "directed    %s\n", s->symmetric ? "no" : "yes");
-    sink_print(out, "weights     %s%s\n", s->weighted ? "yes" : "no",
-               s->node_weights ? "; nodes have weights, too" : "");
+               count_of(s, "size_min"), count_of(s, "size_max"), count_of(s, "size_median"),
+               count_of(s, "without_pins"));
+    sink_print(out, "uncovered   %lld in no hyperedge\n", count_of(s, "uncovered"));
+    sink_print(out, "unlabelled  %lld\n", count_of(s, "unlabelled"));
+    sink_print(out, "directed    %s\n", answer_of(s, "directed"));
+    sink_print(out, "weights     %s%s\n", answer_of(s, "weighted"),
+               strcmp(answer_of(s, "node_weights"), "yes") == 0 ? "; nodes have weights, too" : "");
 }
 
-static void print_statistics(const Sink *out, const Statistics *s) {
-    sink_print(out, "splits      %lld training, %lld validation, %lld test\n",
-               (long long)s->split[SPLIT_TRAIN], (long long)s->split[SPLIT_VAL],
-               (long long)s->split[SPLIT_TEST]);
-    sink_print(out, "degrees     %lld to %lld, median %lld\n", (long long)s->degree_min,
-               (long long)s->degree_max, (long long)s->degree_median);
-    (s->hyperedges > 0 ? print_hypergraph : print_graph)(out, s);
+static void print_statistics(const Sink *out, const Json *s, bool hypergraph) {
+    sink_print(out, "splits      %lld training, %lld validation, %lld test\n", count_of(s, "train"),
+               count_of(s, "val"), count_of(s, "test"));
+    sink_print(out, "degrees     %lld to %lld, median %lld\n", count_of(s, "degree_min"),
+               count_of(s, "degree_max"), count_of(s, "degree_median"));
+    (hypergraph ? print_hypergraph : print_graph)(out, s);
 }
+
+// --- formats that are loaded
 
 static bool load(Dataset *dataset, const char *path, Error *err) {
     Config config = {0};
@@ -72,55 +86,26 @@ static bool load(Dataset *dataset, const char *path, Error *err) {
 
 static bool inspect_loaded(const Sink *out, const char *path, Error *err) {
     Dataset dataset;
-    Statistics statistics;
+    JsonWriter facts;
     const Format *format = format_find("auto", path, err);
     if (format == NULL || !load(&dataset, path, err))
         return false;
-    dataset_statistics(&dataset, &statistics);
+    json_writer_begin(&facts, false);
+    dataset_put_facts(&facts, &dataset);
+    json_end_object(&facts);
+    Json *manifest = json_parse(facts.text, facts.bytes, path, err);
     print_sizes(out, format->name, &dataset);
-    print_statistics(out, &statistics);
+    print_statistics(out, json_get(manifest, "statistics"), dataset.hyperedges > 0);
     char warnings[WARNINGS_TEXT];
     if (dataset.warnings.text[0] != '\0')
         sink_print(out, "warnings    %s\n", SHOWN(warnings_join(warnings, &dataset.warnings)));
+    json_free(manifest);
+    json_writer_clear(&facts);
     dataset_clear(&dataset);
     return true;
 }
 
 // --- our own directory
-
-static int64_t count_of(const Json *object, const char *key) {
-    int64_t count;
-    return json_get_int(object, key, &count) ? count : 0;
-}
-
-static bool flag_of(const Json *object, const char *key) {
-    const Json *value = json_get_of(object, key, JSON_BOOL);
-    return value != NULL && json_bool(value);
-}
-
-static Statistics statistics_of(const Json *object, const Dataset *sizes) {
-    bool hypergraph = sizes->hyperedges > 0;
-    return (Statistics){.degree_min = count_of(object, "degree_min"),
-                        .degree_median = count_of(object, "degree_median"),
-                        .degree_max = count_of(object, "degree_max"),
-                        .isolated = count_of(object, hypergraph ? "uncovered" : "isolated"),
-                        .hyperedges = sizes->hyperedges,
-                        .pins = sizes->edges,
-                        .size_min = count_of(object, "size_min"),
-                        .size_median = count_of(object, "size_median"),
-                        .size_max = count_of(object, "size_max"),
-                        .pinless = count_of(object, "without_pins"),
-                        .loops = count_of(object, "loops"),
-                        .duplicates = count_of(object, "duplicates"),
-                        .split = {[SPLIT_TRAIN] = count_of(object, "train"),
-                                  [SPLIT_VAL] = count_of(object, "val"),
-                                  [SPLIT_TEST] = count_of(object, "test")},
-                        .unlabelled = count_of(object, "unlabelled"),
-                        .symmetric = hypergraph ? !flag_of(object, "directed")
-                                                : flag_of(object, "symmetric"),
-                        .weighted = flag_of(object, "weighted"),
-                        .node_weights = flag_of(object, "node_weights")};
-}
 
 // Features are not counted: that would read all of them.
 static void print_manifest(const Sink *out, const Json *manifest, const Dataset *dataset) {
@@ -131,12 +116,10 @@ static void print_manifest(const Sink *out, const Json *manifest, const Dataset 
     if (sizes.name[0] == '\0')
         snprintf(sizes.name, sizeof sizes.name, "?");
     print_sizes(out, "fringe", &sizes);
-    if (figures != NULL) {
-        Statistics statistics = statistics_of(figures, &sizes);
-        print_statistics(out, &statistics);
-    } else {
+    if (figures != NULL)
+        print_statistics(out, figures, sizes.hyperedges > 0);
+    else
         sink_print(out, "statistics  not in the manifest (written by another program)\n");
-    }
 }
 
 static void print_arrays(const Sink *out, const Tensors *map) {

@@ -357,19 +357,6 @@ bool random_width(int64_t *columns, const char *argument, int64_t most, Error *e
 void random_rows(float *x, int64_t nodes, int64_t columns, int64_t seed, const uint64_t *id);
 
 // ---- statistics.c
-typedef struct Statistics {
-    int64_t degree_min, degree_median, degree_max; // stored out-edges of a node
-    int64_t isolated;                        // nodes without in- or out-edges, or in no hyperedge
-    int64_t hyperedges, pins;                // 0: a graph
-    int64_t size_min, size_median, size_max; // pins of a hyperedge
-    int64_t pinless;                         // hyperedges without pins
-    int64_t loops, duplicates;
-    int64_t split[4]; // nodes with SPLIT_NONE, _TRAIN, _VAL, _TEST
-    int64_t unlabelled;
-    bool symmetric, weighted; // weights of edges or of hyperedges
-    bool node_weights;
-} Statistics;
-void dataset_statistics(const Dataset *dataset, Statistics *out);
 void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 // ---- inspect.c
