@@ -8,14 +8,28 @@
 
 enum { DCSBM_FACES = 16 }; // the most other blocks that a block faces
 
-typedef struct BlockModel {
-    const char *name;     // of the recipe, for errors
+typedef struct BlockRecipe {
+    char name[CONFIG_WORD];
     int64_t nodes, edges; // edges: stored entries, both directions
-    int64_t blocks;
+    int64_t features, classes;
+    int64_t blocks; // about; several form a class
+    int64_t labels; // several a node; 0: one, its class
+    double spread;  // sigma of the logarithm of the weight
+    double tail, exponent;
+    int64_t most;        // degree
     double homophily;    // share of the edges inside blocks
     double carriers;     // share of the nodes that have edges to other blocks
-    double multiplicity; // wanted parts that read a row that others read; 0: a carrier faces one
-    int64_t parts;       // block; and the number of parts
+    double multiplicity; // parts that read a row that others read; 0: a node faces one other block
+    double signal, train, val;
+    bool popular_first; // training nodes are those of the highest degree, then validation
+    const char *assumed;
+} BlockRecipe;
+
+typedef struct BlockModel {
+    const BlockRecipe *recipe;
+    int64_t blocks;
+    double carriers; // 0 with one block
+    int64_t parts;   // for how many of them the multiplicity is
     uint64_t seed;
     const int32_t *block; // [nodes]
     const double *weight; // [nodes] expected degree, up to a factor

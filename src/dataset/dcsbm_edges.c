@@ -55,7 +55,7 @@ static int64_t facing_back(const BlockModel *m, int64_t block, int face) {
 static void fill_members(Draws *d) {
     const BlockModel *m = d->model;
     int64_t *next = ALLOC(int64_t, d->groups + 1, "places of groups");
-    for (int64_t i = 0; i < m->nodes; i++) {
+    for (int64_t i = 0; i < m->recipe->nodes; i++) {
         next[m->block[i] + 1]++;
         d->group[m->block[i]].total += m->weight[i];
         for (unsigned set = m->facing[i]; set != 0;) {
@@ -69,7 +69,7 @@ static void fill_members(Draws *d) {
         d->group[g].begin = next[g];
         d->group[g].end = next[g + 1];
     }
-    for (int64_t i = 0; i < m->nodes; i++) {
+    for (int64_t i = 0; i < m->recipe->nodes; i++) {
         d->member[next[m->block[i]]++] = (int32_t)i;
         for (unsigned set = m->facing[i]; set != 0;)
             d->member[next[facing(m, m->block[i], dcsbm_take_face(&set))]++] = (int32_t)i;
@@ -208,8 +208,8 @@ static double find_rate(const Draws *d, const Bins *bins, int64_t first, int64_t
 
 static bool find_rates(Draws *d, Error *err) {
     const BlockModel *m = d->model;
-    double least = m->weight[0], most = m->weight[0], wanted = (double)m->edges / 2;
-    for (int64_t i = 0; i < m->nodes; i++) {
+    double least = m->weight[0], most = m->weight[0], wanted = (double)m->recipe->edges / 2;
+    for (int64_t i = 0; i < m->recipe->nodes; i++) {
         least = fmin(least, m->facing[i] != 0 ? dcsbm_weight_outside(m, i) : m->weight[i]);
         most = fmax(most, m->weight[i]);
     }
@@ -218,7 +218,7 @@ static bool find_rates(Draws *d, Error *err) {
     for (int64_t g = 0; g < d->groups; g++)
         fill_bins(&bins[g], d, &d->group[g], least, most);
     bool some_face_each_other = distinct_of_all(d, bins, m->blocks, d->groups, 1) > 0;
-    double foreign = some_face_each_other ? 1 - m->homophily : 0;
+    double foreign = some_face_each_other ? 1 - m->recipe->homophily : 0;
     d->inside = foreign < 1 ? find_rate(d, bins, 0, m->blocks, (1 - foreign) * wanted) : 0;
     d->outside = foreign > 0 ? find_rate(d, bins, m->blocks, d->groups, foreign * wanted) : 0;
     memory_free(bins);
@@ -227,7 +227,7 @@ static bool find_rates(Draws *d, Error *err) {
                err, EXIT_CONFIG,
                "%lld stored edges do not fit into %lld blocks of %lld nodes; take fewer edges "
                "or more nodes",
-               (long long)m->edges, (long long)m->blocks, (long long)m->nodes);
+               (long long)m->recipe->edges, (long long)m->blocks, (long long)m->recipe->nodes);
 }
 
 // ---- draws
@@ -299,7 +299,7 @@ static void add_count(int64_t *count, int64_t by) {
 static void draw_all(const Draws *d, int32_t *end, int64_t *count) {
     const BlockModel *m = d->model;
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t k = 0; k < m->nodes; k++) {
+    for (int64_t k = 0; k < m->recipe->nodes; k++) {
         int64_t node = d->member[k], kept = 0;
         draw(d, node, end + d->first[k]);
         for (int64_t i = d->first[k]; i < d->first[k + 1]; i++)
@@ -314,7 +314,7 @@ static void draw_all(const Draws *d, int32_t *end, int64_t *count) {
 static void place_all(const Draws *d, const int32_t *end, Csr *rows) {
     const BlockModel *m = d->model;
 #pragma omp parallel for schedule(dynamic, 512)
-    for (int64_t k = 0; k < m->nodes; k++) {
+    for (int64_t k = 0; k < m->recipe->nodes; k++) {
         int32_t node = d->member[k];
         for (int64_t i = d->first[k]; i < d->first[k + 1]; i++) {
             if (end[i] == node)
@@ -328,7 +328,7 @@ static void place_all(const Draws *d, const int32_t *end, Csr *rows) {
             rows->column[there] = node;
         }
     }
-    offsets_shift_back(rows->offset, m->nodes);
+    offsets_shift_back(rows->offset, m->recipe->nodes);
 }
 
 // ---- rows
@@ -347,7 +347,7 @@ static void drop_equal(Csr *rows) {
 }
 
 static bool fill_rows(const Draws *d, Csr *out, Error *err) {
-    int64_t n = d->model->nodes;
+    int64_t n = d->model->recipe->nodes;
     int32_t *end = TRY(int32_t, d->first[n], "drawn edges", err);
     *out = (Csr){.rows = n, .offset = TRY(int64_t, n + 1, "edges of a graph", err)};
     if (err->code == 0) {
@@ -368,19 +368,19 @@ static bool fill_rows(const Draws *d, Csr *out, Error *err) {
 
 bool dcsbm_edges(const BlockModel *m, Csr *out, Error *err) {
     const int64_t groups = m->blocks * (1 + m->faces);
-    int64_t places = m->nodes;
-    for (int64_t i = 0; i < m->nodes; i++)
+    int64_t places = m->recipe->nodes;
+    for (int64_t i = 0; i < m->recipe->nodes; i++)
         places += dcsbm_faces_of(m, i);
     Draws d = {.model = m,
                .groups = groups,
                .member = ALLOC(int32_t, places, "nodes by block"),
                .alias = ALLOC(Alias, places, "weights of nodes"),
                .group = ALLOC(Group, groups, "blocks"),
-               .first = ALLOC(int64_t, m->nodes + 1, "draws of nodes")};
+               .first = ALLOC(int64_t, m->recipe->nodes + 1, "draws of nodes")};
     fill_members(&d);
     fill_aliases(&d);
     bool ok = find_rates(&d, err);
-    for (int64_t k = 0; ok && k < m->nodes; k++)
+    for (int64_t k = 0; ok && k < m->recipe->nodes; k++)
         d.first[k + 1] = d.first[k] + count_draws(&d, d.member[k]);
     ok = ok && fill_rows(&d, out, err);
     memory_free(d.first);

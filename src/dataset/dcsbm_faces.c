@@ -30,10 +30,10 @@ static void add_readers(double sum[2], double edges, int s, double parts, double
 // What METIS parts are expected to have if carriers face s blocks in the mean: s below and above.
 static double multiplicity_of(const BlockModel *m, double s) {
     enum { SAMPLE = 2048 };
-    double foreign = (1 - m->homophily) * (double)m->edges;
-    double mean = foreign / ((double)m->nodes * m->carriers), sum[2] = {0};
+    double foreign = (1 - m->recipe->homophily) * (double)m->recipe->edges;
+    double mean = foreign / ((double)m->recipe->nodes * m->carriers), sum[2] = {0};
     int below = (int)s;
-    for (int64_t i = 0; i < m->nodes && i < SAMPLE && m->carriers > 0; i++) {
+    for (int64_t i = 0; i < m->recipe->nodes && i < SAMPLE && m->carriers > 0; i++) {
         add_readers(sum, mean * m->weight[i], below, (double)m->parts, 1 - (s - below));
         add_readers(sum, mean * m->weight[i], below + 1, (double)m->parts, s - below);
     }
@@ -44,31 +44,32 @@ static double multiplicity_of(const BlockModel *m, double s) {
 static double blocks_of_carrier(const BlockModel *m, double most) {
     enum { BISECTIONS = 20 };
     double low = 1, high = most;
-    if (multiplicity_of(m, most) < m->multiplicity - 1e-9)
+    if (multiplicity_of(m, most) < m->recipe->multiplicity - 1e-9)
         return 0;
     for (int step = 0; step < BISECTIONS; step++) {
         double middle = (low + high) / 2;
-        *(multiplicity_of(m, middle) < m->multiplicity ? &low : &high) = middle;
+        *(multiplicity_of(m, middle) < m->recipe->multiplicity ? &low : &high) = middle;
     }
     return low;
 }
 
 static bool choose_blocks(const BlockModel *m, double *s, Error *err) {
     double most = fmin(DCSBM_FACES, (double)(m->blocks - 1));
-    *s = m->multiplicity > 0 ? blocks_of_carrier(m, most) : 1;
+    *s = m->recipe->multiplicity > 0 ? blocks_of_carrier(m, most) : 1;
     return *s > 0 ||
            error_set(err, EXIT_CONFIG,
                      "%s: a row cannot be read by %g other parts of %lld in the mean, but by %.2f; "
                      "take a lower multiplicity, more edges, more parts or less homophily",
-                     m->name, m->multiplicity, (long long)m->parts, multiplicity_of(m, most));
+                     m->recipe->name, m->recipe->multiplicity, (long long)m->parts,
+                     multiplicity_of(m, most));
 }
 
 // ---- which blocks face each other
 
 // As many as leave room for the edges between two blocks: half of their pairs.
 static int faces_of(const BlockModel *m, double s) {
-    double carriers = (double)m->nodes * m->carriers * s;
-    double foreign = (1 - m->homophily) * (double)m->edges + 1;
+    double carriers = (double)m->recipe->nodes * m->carriers * s;
+    double foreign = (1 - m->recipe->homophily) * (double)m->recipe->edges + 1;
     double ways = carriers * carriers / (4 * (double)m->blocks * foreign);
     return 2 * (int)fmax(ceil(s / 2), fmin(DCSBM_FACES / 2, ways));
 }
@@ -122,7 +123,7 @@ static uint16_t draw_faces(const BlockModel *m, int64_t node, int count) {
 
 static void draw_nodes(const BlockModel *m, double s) {
 #pragma omp parallel for schedule(static)
-    for (int64_t i = 0; i < m->nodes; i++) {
+    for (int64_t i = 0; i < m->recipe->nodes; i++) {
         bool carries = dcsbm_uniform(m->seed, i, NODE_CARRIES) < m->carriers;
         int count = (int)(s + (s > 1 ? dcsbm_uniform(m->seed, i, NODE_FACES) : 0));
         m->facing[i] = carries ? draw_faces(m, i, count) : 0;
@@ -131,12 +132,12 @@ static void draw_nodes(const BlockModel *m, double s) {
 
 bool dcsbm_faces(BlockModel *m, Error *err) {
     double s;
-    m->facing = TRY(uint16_t, m->nodes, "blocks that nodes face", err);
+    m->facing = TRY(uint16_t, m->recipe->nodes, "blocks that nodes face", err);
     if (m->facing == NULL || !choose_blocks(m, &s, err))
         return false;
     m->faces = faces_of(m, s);
     m->faced = ALLOC(int32_t, m->blocks * m->faces, "blocks that blocks face");
-    (m->multiplicity > 0 ? face_by_chance : face_along_ways)(m);
+    (m->recipe->multiplicity > 0 ? face_by_chance : face_along_ways)(m);
     draw_nodes(m, s);
     return true;
 }

@@ -1,6 +1,6 @@
 // Look-alikes of large sets: block models with the sizes, degrees and homophily of Reddit and
 // others (dcsbm_edges.c draws the edges). Sizes are those of the sets; what is not known of one, or
-// is a choice of the model, is in Preset.assumed, and the dataset says so (Dataset.origin).
+// is a choice of the model, is in BlockRecipe.assumed, and the dataset says so (Dataset.origin).
 //
 //   degrees   lognormal; a share `tail` of the nodes from a Pareto law instead; at most `most`
 //   classes   of the sizes of the set, or of Zipf shares
@@ -16,21 +16,6 @@
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Preset {
-    char name[CONFIG_WORD];
-    int64_t nodes, edges, features, classes;
-    int64_t blocks; // about; several form a class
-    int64_t labels; // several a node; 0: one, its class
-    double spread;  // sigma of the logarithm of the weight
-    double tail, exponent;
-    int64_t most; // degree
-    double homophily, carriers;
-    double multiplicity; // parts that read a row that others read; 0: a node faces one other block
-    double signal, train, val;
-    bool popular_first; // training nodes are those of the highest degree, then validation
-    const char *assumed;
-} Preset;
-
 // Counted from ogbn-arxiv's labels.
 enum { ARXIV_CLASSES = 40 };
 static const int32_t arxiv_sizes[ARXIV_CLASSES] = {
@@ -38,9 +23,10 @@ static const int32_t arxiv_sizes[ARXIV_CLASSES] = {
     597,   403, 27321, 515,  749,  2877, 2076, 393, 1903, 2834, 22187, 1257, 4605, 4801,
     21406, 416, 11814, 2828, 411,  1271, 7867, 127, 3524, 2369, 1507,  2029};
 
-// Preset.homophily is the share of the edges inside blocks. Of ogbn-arxiv's edges 0.66 lie inside
-// classes; here 0.02 of them lie between two blocks of one class, for its largest have many blocks.
-static const Preset presets[] = {
+// BlockRecipe.homophily is the share of the edges inside blocks. Of ogbn-arxiv's edges 0.66 lie
+// inside classes; here 0.02 of them lie between two blocks of one class, for its largest have many
+// blocks.
+static const BlockRecipe presets[] = {
     {"dcsbm", 23000, 1100000, 602, 41, 64, 0, 1, 0, 2.2, 20000, 0.78, 0.84, 0, 0.13, 0.6586, 0.1023,
      false, "everything"},
     {"reddit-like", 23000, 2300000, 602, 41, 64, 0, 1, 0, 2.2, 20000, 0.78, 0.97, 2.4, 0.13, 0.6586,
@@ -69,7 +55,7 @@ const char *dcsbm_name(int i) { return i < PRESETS ? presets[i].name : NULL; }
 
 // ---- the recipe
 
-static const Preset *preset_of(const char *name) {
+static const BlockRecipe *preset_of(const char *name) {
     size_t length = strcspn(name, ":");
     for (int i = 0; i < PRESETS; i++)
         if (strlen(presets[i].name) == length && strncmp(name, presets[i].name, length) == 0)
@@ -79,7 +65,7 @@ static const Preset *preset_of(const char *name) {
 
 bool is_dcsbm(const char *name) { return preset_of(name) != NULL; }
 
-static bool scale_by(Preset *p, const char *name, double scale, Error *err) {
+static bool scale_by(BlockRecipe *p, const char *name, double scale, Error *err) {
     double nodes = (double)p->nodes * scale, edges = (double)p->edges * scale;
     if (nodes < 2 || nodes > DATASET_MAX_NODES)
         return error_set(err, EXIT_USAGE, "%s: %.0f nodes; 2 to %d can be made", name, nodes,
@@ -91,7 +77,7 @@ static bool scale_by(Preset *p, const char *name, double scale, Error *err) {
 }
 
 // *parts: for how many of them the multiplicity is.
-static bool parse(Preset *p, int64_t *parts, const char *name, Error *err) {
+static bool parse(BlockRecipe *p, int64_t *parts, const char *name, Error *err) {
     double scale = 1;
     const RecipeKey keys[] = {
         {"scale", NULL, &scale, 1e-4, 1000},
@@ -131,7 +117,7 @@ static bool parse(Preset *p, int64_t *parts, const char *name, Error *err) {
 // ---- nodes
 
 // Weights with mean 1: none is above most / (mean degree).
-static void draw_weights(const Preset *p, uint64_t seed, double *weight) {
+static void draw_weights(const BlockRecipe *p, uint64_t seed, double *weight) {
     enum { TAIL_BEGINS = 5, ROUNDS = 20 }; // times the mean weight
     const double mean_degree = (double)p->edges / (double)p->nodes;
     const double mean = exp(p->spread * p->spread / 2), most = (double)p->most / mean_degree;
@@ -159,7 +145,7 @@ typedef struct Blocks {
 } Blocks;
 
 // The share of the nodes that a class has, up to a factor: of the set itself, or of a Zipf law.
-static double class_weight(const Preset *p, int64_t class) {
+static double class_weight(const BlockRecipe *p, int64_t class) {
     if (strcmp(p->name, "ogbn-arxiv") == 0 && p->classes == ARXIV_CLASSES)
         return arxiv_sizes[class];
     return pow((double)class + 1, -0.6);
@@ -168,7 +154,7 @@ static double class_weight(const Preset *p, int64_t class) {
 // A class has blocks of equal shares, as many as fit its own share, and at least one; but no more
 // than have room for the edges. Blocks of a class lie apart, so that what faces each other is
 // mostly of two classes.
-static Blocks blocks_of(const Preset *p) {
+static Blocks blocks_of(const BlockRecipe *p) {
     enum { ROOM = 16 }; // nodes of a block for each edge of a node
     int64_t most = p->nodes * p->nodes / (ROOM * (p->edges + 1)) + 1;
     int64_t wanted = p->blocks < most ? p->blocks : most, k = 0, room = wanted + p->classes;
@@ -207,14 +193,14 @@ static void blocks_clear(Blocks *b) {
     memory_free(b->class_of);
 }
 
-static void draw_blocks(const Preset *p, uint64_t seed, const Blocks *b, int32_t *block) {
+static void draw_blocks(const BlockRecipe *p, uint64_t seed, const Blocks *b, int32_t *block) {
 #pragma omp parallel for schedule(static)
     for (int64_t i = 0; i < p->nodes; i++)
         block[i] = pick_share(b->share, (int32_t)b->count, dcsbm_uniform(seed, i, NODE_BLOCK));
 }
 
 // Weights above which a share of the nodes lies: of training, then of training and validation.
-static void popular(const Preset *p, const double *weight, double above[2]) {
+static void popular(const BlockRecipe *p, const double *weight, double above[2]) {
     double *sorted = ALLOC(double, p->nodes, "weights, sorted");
     memcpy(sorted, weight, (size_t)p->nodes * sizeof *sorted);
     sort_falling(sorted, p->nodes);
@@ -223,7 +209,7 @@ static void popular(const Preset *p, const double *weight, double above[2]) {
     memory_free(sorted);
 }
 
-static void draw_splits(const Preset *p, uint64_t seed, const double *weight, uint8_t *split) {
+static void draw_splits(const BlockRecipe *p, uint64_t seed, const double *weight, uint8_t *split) {
     double above[2] = {1 - p->train, 1 - p->train - p->val};
     if (p->popular_first)
         popular(p, weight, above);
@@ -244,7 +230,7 @@ static double label_chance(uint64_t seed, int64_t class, int64_t label) {
     return likely < 0.08 ? 0.75 : 0.01 + 0.15 * popularity * likely;
 }
 
-static bool draw_labels(Dataset *d, const Preset *p, const int32_t *class, uint64_t seed,
+static bool draw_labels(Dataset *d, const BlockRecipe *p, const int32_t *class, uint64_t seed,
                         Error *err) {
     d->labels = TRY(uint8_t, p->nodes * p->labels, "labels", err);
     if (d->labels == NULL)
@@ -267,16 +253,12 @@ static bool draw_labels(Dataset *d, const Preset *p, const int32_t *class, uint6
 // ---- all of it
 
 // The edges; labels become the classes of the blocks.
-static bool draw_graph(Dataset *d, const Preset *p, int64_t parts, uint64_t seed, Error *err) {
+static bool draw_graph(Dataset *d, const BlockRecipe *p, int64_t parts, uint64_t seed, Error *err) {
     double *weight = TRY(double, p->nodes, "weights of nodes", err);
     Blocks blocks = blocks_of(p);
-    BlockModel model = {.name = p->name,
-                        .nodes = p->nodes,
-                        .edges = p->edges,
+    BlockModel model = {.recipe = p,
                         .blocks = blocks.count,
-                        .homophily = p->homophily,
                         .carriers = blocks.count > 1 ? p->carriers : 0,
-                        .multiplicity = p->multiplicity,
                         .parts = parts,
                         .seed = seed,
                         .block = d->label,
@@ -300,7 +282,7 @@ static bool draw_graph(Dataset *d, const Preset *p, int64_t parts, uint64_t seed
 }
 
 bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
-    Preset p;
+    BlockRecipe p;
     int64_t parts;
     if (!parse(&p, &parts, name, err))
         return false;
