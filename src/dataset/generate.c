@@ -274,8 +274,16 @@ static void draw_row(float *out, const float *center, double scale, int64_t colu
     }
 }
 
-void draw_features(Dataset *dataset, double signal, uint64_t seed) {
-    int64_t columns = dataset->features, classes = dataset->classes > 0 ? dataset->classes : 1;
+bool draw_features(Dataset *dataset, const char *name, int64_t columns, double signal,
+                   uint64_t seed, Error *err) {
+    progress_begin("generate", "%s: features", name);
+    if (columns == 0)
+        return true;
+    dataset->x = TRY(float, dataset->nodes *columns, "features", err);
+    if (dataset->x == NULL)
+        return false;
+    dataset->features = columns;
+    int64_t classes = dataset->classes > 0 ? dataset->classes : 1;
     float *mean = ALLOC(float, classes *columns, "means of classes");
     RandomKey means = draw_key(seed, DRAW_MEAN), noise = draw_key(seed, DRAW_NOISE);
     for (int64_t k = 0; k < dataset->classes; k++)
@@ -286,17 +294,14 @@ void draw_features(Dataset *dataset, double signal, uint64_t seed) {
         draw_row(dataset->x + i * columns, mean + class * columns, 1, columns, noise, i);
     }
     memory_free(mean);
+    return true;
 }
 
-static bool alloc_arrays(Dataset *dataset, const Recipe *recipe, Error *err) {
-    int64_t n = recipe->nodes;
-    snprintf(dataset->name, sizeof dataset->name, "%s", recipe->name);
-    dataset->classes = recipe->classes;
-    dataset->label = TRY(int32_t, n, "labels", err);
-    dataset->split = TRY(uint8_t, n, "splits", err);
-    if (recipe->features > 0)
-        dataset->x = TRY(float, n * recipe->features, "features", err);
-    dataset->features = dataset->x == NULL ? 0 : recipe->features;
+bool alloc_nodes(Dataset *dataset, const char *name, int64_t nodes, int64_t classes, Error *err) {
+    snprintf(dataset->name, sizeof dataset->name, "%s", name);
+    dataset->classes = classes;
+    dataset->split = TRY(uint8_t, nodes, "splits", err);
+    dataset->label = classes > 0 ? TRY(int32_t, nodes, "labels", err) : NULL;
     return err->code == 0;
 }
 
@@ -306,7 +311,7 @@ static bool generate_graph(Dataset *dataset, const char *name, int64_t seed, Err
     if (!find_recipe(&recipe, name, err))
         return false;
     progress_begin("generate", "%s: nodes and edges", name);
-    if (!alloc_arrays(dataset, &recipe, err))
+    if (!alloc_nodes(dataset, recipe.name, recipe.nodes, recipe.classes, err))
         return false;
     Planted planted = {.recipe = &recipe, .seed = (uint64_t)seed};
     Shares shares = make_shares(&recipe);
@@ -317,10 +322,7 @@ static bool generate_graph(Dataset *dataset, const char *name, int64_t seed, Err
     if (!ok)
         return false;
     dataset_set_csr(dataset, &rows);
-    progress_begin("generate", "%s: features", name);
-    if (recipe.features > 0)
-        draw_features(dataset, recipe.signal, (uint64_t)seed);
-    return true;
+    return draw_features(dataset, name, recipe.features, recipe.signal, (uint64_t)seed, err);
 }
 
 bool dataset_generate(Dataset *dataset, const char *name, int64_t seed, Error *err) {

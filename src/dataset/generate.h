@@ -74,9 +74,12 @@ int32_t pick_share(const double *cumulative, int32_t count, double u);
 // Lists nodes by key, ascending inside a key: offsets in begin[keys+1], which is 0, nodes in list.
 // Those with key -1 are left out.
 void group_nodes(int64_t nodes, const int32_t *key, int64_t keys, int64_t *begin, int32_t *list);
-// x[i, f] = signal * mean[class of i, f] + noise[i, f], all standard normals; noise alone without
-// classes.
-void draw_features(Dataset *dataset, double signal, uint64_t seed);
+// Sets name and classes, and takes memory for splits and, if there are classes, labels.
+bool alloc_nodes(Dataset *dataset, const char *name, int64_t nodes, int64_t classes, Error *err);
+// Takes memory for the features, if there are columns: x[i, f] = signal * mean[class of i, f] +
+// noise[i, f], all standard normals; noise alone without classes.
+bool draw_features(Dataset *dataset, const char *name, int64_t columns, double signal,
+                   uint64_t seed, Error *err);
 
 // ---- generate_dcsbm.c
 #define DCSBM_NAMES                                                                                \

@@ -286,22 +286,12 @@ bool generate_dcsbm(Dataset *d, const char *name, int64_t seed, Error *err) {
     int64_t parts;
     if (!parse(&p, &parts, name, err))
         return false;
-    snprintf(d->name, sizeof d->name, "%s", p.name);
     snprintf(d->origin, sizeof d->origin, "generated as %.100s; assumed: %.120s", name, p.assumed);
     progress_begin("generate", "%s: nodes and edges", name);
-    d->classes = p.classes;
-    d->label = TRY(int32_t, p.nodes, "labels", err);
-    d->split = TRY(uint8_t, p.nodes, "splits", err);
-    if (err->code != 0 || !draw_graph(d, &p, parts, (uint64_t)seed, err))
+    if (!alloc_nodes(d, p.name, p.nodes, p.classes, err) ||
+        !draw_graph(d, &p, parts, (uint64_t)seed, err) ||
+        !draw_features(d, name, p.features, p.signal, (uint64_t)seed, err))
         return false;
-    progress_begin("generate", "%s: features", name);
-    if (p.features > 0) {
-        d->x = TRY(float, p.nodes *p.features, "features", err);
-        d->features = d->x == NULL ? 0 : p.features;
-        if (d->x == NULL)
-            return false;
-        draw_features(d, p.signal, (uint64_t)seed);
-    }
     bool ok = p.labels == 0 || draw_labels(d, &p, d->label, (uint64_t)seed, err);
     if (p.labels > 0) { // the classes are nobody's labels
         memory_free(d->label);

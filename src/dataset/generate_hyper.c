@@ -247,27 +247,15 @@ static bool parse(Hyper *h, const char *name, Error *err) {
                               : parse_zipf(h, values_of(name, "hyper-zipf"), err);
 }
 
-static bool alloc_arrays(Dataset *d, const Hyper *h, Error *err) {
-    snprintf(d->name, sizeof d->name, "%s", h->zipf ? "hyper-zipf" : "hyper-planted");
-    d->classes = h->classes;
-    d->split = TRY(uint8_t, h->nodes, "splits", err);
-    d->label = h->classes > 0 ? TRY(int32_t, h->nodes, "labels", err) : NULL;
-    d->x = h->features > 0 ? TRY(float, h->nodes * h->features, "features", err) : NULL;
-    d->features = h->features;
-    return err->code == 0 && hypergraph_fits(h->nodes, h->hyperedges, err);
-}
-
 bool generate_hyper(Dataset *dataset, const char *name, int64_t seed, Error *err) {
     Hyper h;
-    if (!parse(&h, name, err) || !alloc_arrays(dataset, &h, err))
+    if (!parse(&h, name, err) || !hypergraph_fits(h.nodes, h.hyperedges, err) ||
+        !alloc_nodes(dataset, h.zipf ? "hyper-zipf" : "hyper-planted", h.nodes, h.classes, err))
         return false;
     h.seed = (uint64_t)seed;
     progress_begin("generate", "%s: nodes and hyperedges", name);
     hyper_init(&h, dataset);
     bool ok = make_hyperedges(&h, dataset, err);
     hyper_clear(&h);
-    progress_begin("generate", "%s: features", name);
-    if (ok && h.features > 0)
-        draw_features(dataset, h.signal, h.seed);
-    return ok;
+    return ok && draw_features(dataset, name, h.features, h.signal, h.seed, err);
 }
