@@ -117,7 +117,4 @@ void config_walk(
     void (*open)(JsonWriter *writer, const char *section), void (*close)(JsonWriter *writer),
     void (*visit)(JsonWriter *writer, const char *name, const Key *key, const void *context));
 
-// Tests read the text of config_to_json back (load.c).
-bool config_from_json(Config *config, const char *text, const char *name, Error *err);
-
 #endif

@@ -234,14 +234,3 @@ bool config_load(Config *config, const char *path, const char *const *settings, 
     json_free(file);
     return ok;
 }
-
-bool config_from_json(Config *config, const char *text, const char *name, Error *err) {
-    memset(config, 0, sizeof *config);
-    Error read = {0};
-    Json *file = json_parse(text, strlen(text), name, &read);
-    if (file == NULL)
-        return error_set(err, EXIT_CONFIG, "%s", read.text);
-    bool ok = load(config, file, name, true, NULL, 0, err);
-    json_free(file);
-    return ok;
-}

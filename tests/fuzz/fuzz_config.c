@@ -1,5 +1,4 @@
-// The reader of configs, as a run's own config is read again (old names are taken, too). Mistakes
-// are reported together, one a line.
+// The reader of configs and of runs, which hold one. Mistakes are reported together, one a line.
 
 #include "fuzz.h"
 
@@ -7,10 +6,10 @@
 #include "fringe/dataset_events.h"
 
 // Each line is a mistake, and none is the rest of one, after a line break that the file holds.
-static void check_lines(const Error *err) {
+static void check_lines(const char *path, const Error *err) {
     for (const char *line = err->text; line != NULL; line = strchr(line, '\n')) {
         line += *line == '\n';
-        FUZZ_CHECK(strncmp(line, "fuzz:", 5) == 0 || strcmp(line, "... and more") == 0);
+        FUZZ_CHECK(strncmp(line, path, strlen(path)) == 0 || strcmp(line, "... and more") == 0);
     }
 }
 
@@ -28,12 +27,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count) {
     Error err = {0};
     learn();
     fuzz_begin();
-    char *text = fuzz_text(bytes, count);
-    bool ok = config_from_json(&config, text, "fuzz", &err);
+    char path[32];
+    int file = fuzz_file(path, bytes, count);
+    bool ok = config_load(&config, path, NULL, 0, &err);
     FUZZ_CHECK(ok == (err.code == 0) && ok == (err.text[0] == '\0'));
     if (!ok)
-        check_lines(&err);
-    free(text);
+        check_lines(path, &err);
+    close(file);
     fuzz_end();
     return 0;
 }
