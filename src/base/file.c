@@ -247,16 +247,12 @@ bool file_sync(const char *path, Error *err) {
     return ok;
 }
 
-bool file_rename_unsynced(const char *from, const char *to, Error *err) {
+bool file_rename(const char *from, const char *to, Error *err) {
     if (rename(from, to) != 0)
         return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot rename to %s: %s", from, to,
                          strerror(errno));
     step();
-    return true;
-}
-
-bool file_rename(const char *from, const char *to, Error *err) {
-    return file_rename_unsynced(from, to, err) && file_sync(FOLDER_OF(to), err);
+    return file_sync(FOLDER_OF(to), err);
 }
 
 bool file_exchange(const char *one, const char *other, bool *done, Error *err) {

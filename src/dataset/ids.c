@@ -28,7 +28,8 @@ void node_ids_clear(NodeIds *ids) {
     *ids = (NodeIds){0};
 }
 
-bool ids_are_rows(const NodeIds *ids) {
+// 0 to count-1.
+static bool are_rows(const NodeIds *ids) {
     return ids->number != NULL && ids->count > 0 && ids->number[0] == 0 &&
            ids->number[ids->count - 1] == ids->count - 1;
 }
@@ -206,7 +207,7 @@ bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_
     if (ids->count > DATASET_MAX_NODES)
         return error_set(err, EXIT_DATA, "%s: %lld %ss; up to %d can be used", path,
                          (long long)ids->count, columns->noun, DATASET_MAX_NODES);
-    if (ids_are_rows(ids))
+    if (are_rows(ids))
         node_ids_clear(ids);
     return true;
 }

@@ -27,7 +27,6 @@ bool ids_number_text(IdColumns *columns, NodeIds *ids, Error *err);
 // The place of an id; -1: it is none of them.
 int64_t ids_find_number(const NodeIds *ids, int64_t number);
 int64_t ids_find_text(const NodeIds *ids, const char *text, int64_t bytes);
-bool ids_are_rows(const NodeIds *ids); // 0 to count-1
 // The ids of nodes. If `rows` is known (else -1) and the ids are some of 0 to rows-1, they stay,
 // and *numbers is `rows`. Says in a warning how rows belong to ids that are not 0 to n-1.
 bool ids_number_nodes(IdColumns *columns, NodeIds *ids, int64_t *numbers, int64_t rows,

@@ -124,12 +124,13 @@ bool table_cell(const Table *table, Scan *scan, Cell *cell, bool *last, Error *e
     return true;
 }
 
-int table_cells(const Table *table, Scan *scan, Cell *cell, int room, Error *err) {
+// All cells of a line; returns how many there are, -1 with an error.
+static int cells_of(const Table *table, Scan *scan, Cell cell[TABLE_COLUMNS], Error *err) {
     bool last = scan_at_line_end(scan);
     int count = 0;
     for (; !last; count++) {
-        if (count == room) {
-            scan_error(scan, err, "more than %d columns", room);
+        if (count == TABLE_COLUMNS) {
+            scan_error(scan, err, "more than %d columns", TABLE_COLUMNS);
             return -1;
         }
         if (!table_cell(table, scan, &cell[count], &last, err))
@@ -218,7 +219,7 @@ static bool holds_numbers(const Table *table, Scan scan, int c, Cell *cell) {
     float number;
     scan_next_line(&scan);
     for (; lines < LOOKED_AT && next_line(&scan); scan_next_line(&scan), lines++) {
-        int count = table_cells(table, &scan, cell, TABLE_COLUMNS, &(Error){0});
+        int count = cells_of(table, &scan, cell, &(Error){0});
         if (count <= c || !cell_number(table, &cell[c], &number))
             return false;
     }
@@ -272,7 +273,7 @@ static bool is_named(const Table *table, const Config *config) {
 static bool look_at_first(Table *table, const Config *config, Scan scan, Error *err) {
     Cell *cell = ALLOC(Cell, most_cells(&scan), "cells of a line");
     Scan at = scan;
-    int count = table_cells(table, &at, cell, TABLE_COLUMNS, err);
+    int count = cells_of(table, &at, cell, err);
     while (count > 2 && cell[count - 1].length == 0) // a separator at the end of the line
         count--;
     if (count > 0) {

@@ -39,8 +39,6 @@ bool table_next(Table *table, Scan *scan, bool *first);
 // Reads the next cell of the line and moves past its separator. False with an error (a quote that
 // is not closed). *last: no other cell follows.
 bool table_cell(const Table *table, Scan *scan, Cell *cell, bool *last, Error *err);
-// All cells of a line, at most `room`; returns how many there are, -1 with an error.
-int table_cells(const Table *table, Scan *scan, Cell *cell, int room, Error *err);
 void cell_unquote(Cell *cell); // once, in the text itself: the line cannot be read again
 // A finite number, with a decimal comma where the separator is another one.
 bool cell_number(const Table *table, const Cell *cell, float *out);

@@ -132,3 +132,12 @@ bool text_put_line(TextFile *text, const char *line, Error *err) {
     TextPieces piece = {1, strlen(line) + 1, put_copy, line};
     return text_put(text, &piece, err);
 }
+
+int64_t row_of_piece(const int64_t *offset, int64_t rows, int64_t more, int64_t piece) {
+    int64_t low = 0, high = rows;
+    while (high - low > 1) {
+        int64_t middle = low + (high - low) / 2;
+        *(offset[middle] - offset[0] + more * middle <= piece ? &low : &high) = middle;
+    }
+    return low;
+}

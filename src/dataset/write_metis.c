@@ -24,19 +24,6 @@ static int64_t line_pieces(const Lines *lines) {
     return lines->offset[lines->rows] - lines->offset[0] + lines->rows;
 }
 
-// The row of a piece: the last one that does not begin after it.
-static int64_t row_of(const Lines *lines, int64_t piece) {
-    int64_t low = 0, high = lines->rows;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (lines->offset[middle] - lines->offset[0] + middle <= piece)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static char *put_entry(const Lines *lines, int64_t row, int64_t entry, char *out) {
     bool first = entry == lines->offset[row];
     if (first && lines->row_weight != NULL)
@@ -53,7 +40,7 @@ static char *put_entry(const Lines *lines, int64_t row, int64_t entry, char *out
 
 static char *put_lines(const void *context, int64_t begin, int64_t end, char *out) {
     const Lines *lines = context;
-    int64_t row = row_of(lines, begin);
+    int64_t row = row_of_piece(lines->offset, lines->rows, 1, begin);
     for (int64_t piece = begin; piece < end; piece++) {
         int64_t entry = lines->offset[0] + piece - row;
         if (entry < lines->offset[row + 1]) {

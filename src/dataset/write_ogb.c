@@ -9,22 +9,9 @@
 
 // ---- tables
 
-// The source of a stored edge: the last row that does not begin after it.
-static int64_t source_of(const Dataset *d, int64_t edge) {
-    int64_t low = 0, high = d->nodes;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (d->offset[middle] <= edge)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static char *put_edges(const void *context, int64_t begin, int64_t end, char *out) {
     const Dataset *d = context;
-    int64_t source = begin < end ? source_of(d, begin) : 0;
+    int64_t source = begin < end ? row_of_piece(d->offset, d->nodes, 0, begin) : 0;
     for (int64_t e = begin; e < end; e++) {
         while (e >= d->offset[source + 1])
             source++;

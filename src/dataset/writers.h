@@ -55,6 +55,9 @@ typedef struct TextFile {
     bool packed;         // with gzip
     int64_t done, total; // pieces of the whole file, for the activity's line; total 0: unknown
 } TextFile;
+// The row of a piece, where a row has `more` pieces than entries: the last one that does not begin
+// after it.
+int64_t row_of_piece(const int64_t *offset, int64_t rows, int64_t more, int64_t piece);
 // Appends the pieces to the open file.
 bool text_put(TextFile *text, const TextPieces *pieces, Error *err);
 bool text_put_line(TextFile *text, const char *line, Error *err); // "12 3\n"

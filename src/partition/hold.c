@@ -48,12 +48,11 @@ static bool lock_shared(int file) {
     return false;
 }
 
-CacheHold *cache_hold(const char *folder) {
-    int file = open_manifest(folder, O_RDONLY);
-    if (file < 0)
-        return NULL;
-    if (!lock_shared(file) || !is_still_there(folder, file)) {
-        close(file);
+// With the lock, if it is one of the entry that is there.
+static CacheHold *hold_of(const char *folder, int file, bool locked) {
+    if (file < 0 || !locked || !is_still_there(folder, file)) {
+        if (file >= 0)
+            close(file);
         return NULL;
     }
     CacheHold *hold = ALLOC(CacheHold, 1, "lock of a cache entry");
@@ -61,18 +60,17 @@ CacheHold *cache_hold(const char *folder) {
     return hold;
 }
 
+CacheHold *cache_hold(const char *folder) {
+    int file = open_manifest(folder, O_RDONLY);
+    return hold_of(folder, file, file >= 0 && lock_shared(file));
+}
+
 CacheHold *cache_seize(const char *folder, bool *is_used) {
     int file = open_manifest(folder, O_RDWR); // network file systems want that for this lock
     if (file < 0)
         file = open_manifest(folder, O_RDONLY);
-    *is_used = file >= 0 && (flock(file, LOCK_EX | LOCK_NB) != 0 || !is_still_there(folder, file));
-    if (file < 0 || *is_used) {
-        if (file >= 0)
-            close(file);
-        return NULL;
-    }
-    CacheHold *hold = ALLOC(CacheHold, 1, "lock of a cache entry");
-    hold->file = file;
+    CacheHold *hold = hold_of(folder, file, file >= 0 && flock(file, LOCK_EX | LOCK_NB) == 0);
+    *is_used = file >= 0 && hold == NULL;
     return hold;
 }
 

@@ -47,8 +47,6 @@ bool file_remove(const char *path, Error *err);
 bool file_sync(const char *path, Error *err);
 // rename, then fsync of the folder that holds `to`.
 bool file_rename(const char *from, const char *to, Error *err);
-// The same without the fsync: a caller that renames many files syncs their folders once at the end.
-bool file_rename_unsynced(const char *from, const char *to, Error *err);
 // Exchanges two paths atomically, then fsyncs the folder that holds `other`. If the filesystem
 // cannot do so or one of them is missing, nothing changes and *done is false.
 bool file_exchange(const char *one, const char *other, bool *done, Error *err);
