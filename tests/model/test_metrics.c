@@ -51,10 +51,12 @@ typedef struct Made {
     ModelShape shape;
     ModelPatterns patterns;
     Model *model;
-    Rows logits; // [own, classes]
+    Rows logits;    // [own, classes]
+    Metrics got[4]; // all scores
 } Made;
 
-// Measures all scores.
+static void measure(Made *made) { model_metrics(made->model, made->logits, made->got); }
+
 static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, int64_t)) {
     Config config;
     test_graph_init(&made->graph, kind, 3, &test_comm);
@@ -75,6 +77,7 @@ static void make_with(Made *made, TestGraphKind kind, float (*logit)(int64_t, in
         for (int64_t c = 0; c < kind.classes; c++)
             floats(made->logits)[r * made->logits.stride + c] = logit(shard->set[NODES].gid[r], c);
     model_measure_all(made->model);
+    measure(made);
 }
 
 static void make(Made *made, TestGraphKind kind) {
@@ -88,32 +91,35 @@ static void unmake(Made *made) {
     test_graph_clear(&made->graph);
 }
 
-static const TestGraphKind one_label = {.nodes = GRAPH_NODES,
-                                        .degree = 3,
-                                        .features = 4,
-                                        .classes = COLUMNS,
-                                        .split = split_of_single,
-                                        .label = label_of_single};
-static const TestGraphKind several_labels = {.nodes = GRAPH_NODES,
-                                             .degree = 3,
-                                             .features = 4,
-                                             .classes = 3,
-                                             .multilabel = true,
-                                             .split = split_of_several,
-                                             .label = label_of_several};
+#define KIND(...)                                                                                  \
+    { .nodes = GRAPH_NODES, .degree = 3, .features = 4, __VA_ARGS__ }
+static const TestGraphKind one_label =
+    KIND(.classes = COLUMNS, .split = split_of_single, .label = label_of_single);
+static const TestGraphKind several_labels =
+    KIND(.classes = 3, .multilabel = true, .split = split_of_several, .label = label_of_several);
 
-typedef struct Wanted {
-    int64_t rows;
-    double loss, accuracy, micro_f1, macro_f1;
-} Wanted;
+// All nodes of one split, and the labels 0, 1, ... in turn.
+static int same_split, labels_in_turn;
+static int split_of_all(int64_t node) { return node >= 0 ? same_split : SPLIT_NONE; }
+static int label_in_turn(int64_t node, int64_t column) {
+    (void)column;
+    return (int)(node % labels_in_turn);
+}
+static TestGraphKind kind_of_one_split(int split, int labels) {
+    same_split = split;
+    labels_in_turn = labels;
+    return (TestGraphKind)KIND(.classes = COLUMNS, .split = split_of_all, .label = label_in_turn);
+}
 
-static void assert_metrics(const Metrics *got, Wanted want) {
-    assert_int_equal(got->rows, want.rows);
-    assert_near(score_in(got, "accuracy"), want.accuracy, 1e-15);
-    assert_near(score_in(got, "micro_f1"), want.micro_f1, 1e-15);
-    assert_near(score_in(got, "macro_f1"), want.macro_f1, 1e-15);
-    if (!isnan(want.loss))
-        assert_near(score_in(got, "loss"), want.loss, 1e-6); // floats inside
+static void assert_scores(const Made *made, int split, int64_t rows, double loss, double accuracy,
+                          double micro_f1, double macro_f1) {
+    const Metrics *got = &made->got[split];
+    assert_int_equal(got->rows, rows);
+    assert_near(score_in(got, "accuracy"), accuracy, 1e-15);
+    assert_near(score_in(got, "micro_f1"), micro_f1, 1e-15);
+    assert_near(score_in(got, "macro_f1"), macro_f1, 1e-15);
+    if (!isnan(loss))
+        assert_near(score_in(got, "loss"), loss, 1e-6); // floats inside
 }
 
 // -log of the share of the label, whose logit lies `below` under the largest of 2, with three zeros
@@ -125,27 +131,15 @@ static double entropy(double below) { return log(exp(2.0) + 3) - 2 + below; }
 //   training    class 0: 0 1 0 = 0     1: 1 0 1 = 2/3
 TEST(of_one_label) {
     CLEARED(unmake) Made made = {0};
-    Metrics got[4];
     make(&made, one_label);
-    model_metrics(made.model, made.logits, got);
     double right = entropy(0), wrong = entropy(2), even = log(2 * exp(1.0) + 2) - 1;
-    assert_metrics(&got[SPLIT_VAL], (Wanted){.rows = 5,
-                                             .accuracy = 3 / 5.0,
-                                             .micro_f1 = 3 / 5.0,
-                                             .macro_f1 = (1 / 2.0 + 4 / 5.0 + 0) / 3,
-                                             .loss = (3 * right + 2 * wrong) / 5});
-    assert_metrics(&got[SPLIT_TEST], (Wanted){.rows = 4,
-                                              .accuracy = 2 / 4.0,
-                                              .micro_f1 = 2 / 4.0,
-                                              .macro_f1 = (1 + 0 + 1 / 2.0) / 3,
-                                              .loss = (right + 2 * wrong + even) / 4});
-    assert_metrics(&got[SPLIT_TRAIN], (Wanted){.rows = 2,
-                                               .accuracy = 1 / 2.0,
-                                               .micro_f1 = 1 / 2.0,
-                                               .macro_f1 = (0 + 2 / 3.0) / 2,
-                                               .loss = (right + wrong) / 2});
-    model_metrics(made.model, made.logits, got); // counts begin anew
-    assert_int_equal(got[SPLIT_VAL].rows, 5);
+    assert_scores(&made, SPLIT_VAL, 5, (3 * right + 2 * wrong) / 5, 3 / 5.0, 3 / 5.0,
+                  (1 / 2.0 + 4 / 5.0 + 0) / 3);
+    assert_scores(&made, SPLIT_TEST, 4, (right + 2 * wrong + even) / 4, 2 / 4.0, 2 / 4.0,
+                  (1 + 0 + 1 / 2.0) / 3);
+    assert_scores(&made, SPLIT_TRAIN, 2, (right + wrong) / 2, 1 / 2.0, 1 / 2.0, (0 + 2 / 3.0) / 2);
+    measure(&made); // counts begin anew
+    assert_int_equal(made.got[SPLIT_VAL].rows, 5);
 }
 
 static double bce(double logit, int has) {
@@ -169,19 +163,11 @@ static double mean_bce(int split) {
 //   training                           1: 1 0 0 = 1     2: 0 0 1 = 0
 TEST(of_several_labels) {
     CLEARED(unmake) Made made = {0};
-    Metrics got[4];
     make(&made, several_labels);
-    model_metrics(made.model, made.logits, got);
-    assert_metrics(&got[SPLIT_VAL], (Wanted){.rows = 4,
-                                             .accuracy = 2 / 4.0,
-                                             .micro_f1 = 6 / 9.0,
-                                             .macro_f1 = (1 / 2.0 + 2 / 3.0 + 1) / 3,
-                                             .loss = mean_bce(SPLIT_VAL)});
-    assert_metrics(&got[SPLIT_TEST], (Wanted){.rows = 1, .loss = mean_bce(SPLIT_TEST)});
-    assert_metrics(&got[SPLIT_TRAIN], (Wanted){.rows = 1,
-                                               .micro_f1 = 2 / 3.0,
-                                               .macro_f1 = 1 / 2.0,
-                                               .loss = mean_bce(SPLIT_TRAIN)});
+    assert_scores(&made, SPLIT_VAL, 4, mean_bce(SPLIT_VAL), 2 / 4.0, 6 / 9.0,
+                  (1 / 2.0 + 2 / 3.0 + 1) / 3);
+    assert_scores(&made, SPLIT_TEST, 1, mean_bce(SPLIT_TEST), 0, 0, 0);
+    assert_scores(&made, SPLIT_TRAIN, 1, mean_bce(SPLIT_TRAIN), 0, 2 / 3.0, 1 / 2.0);
 }
 
 // A row whose logits are no numbers says nothing: it is wrong, also where its label is class 0.
@@ -189,41 +175,22 @@ TEST(of_several_labels) {
 TEST(what_is_not_a_number_is_wrong) {
     for (int column = 0; column < COLUMNS; column++) {
         CLEARED(unmake) Made made = {0};
-        Metrics got[4];
         make(&made, one_label);
         for (int64_t r = 0; r < made.graph.shard.set[NODES].own; r++)
             if (made.graph.shard.set[NODES].gid[r] == 0)
                 floats(made.logits)[r * made.logits.stride + column] = NAN;
-        model_metrics(made.model, made.logits, got);
-        assert_metrics(&got[SPLIT_VAL], (Wanted){.rows = 5,
-                                                 .accuracy = 2 / 5.0,
-                                                 .micro_f1 = 4 / 9.0, // 2 2 3
-                                                 .macro_f1 = (0 + 4 / 5.0 + 0) / 3,
-                                                 .loss = NAN});
-        assert_near(score_in(&got[SPLIT_TEST], "accuracy"), 1 / 2.0, 0);
+        measure(&made);
+        assert_scores(&made, SPLIT_VAL, 5, NAN, 2 / 5.0, 4 / 9.0, (0 + 4 / 5.0 + 0) / 3);
+        assert_near(score_in(&made.got[SPLIT_TEST], "accuracy"), 1 / 2.0, 0);
     }
-}
-
-static int only_training(int64_t node) {
-    (void)node;
-    return SPLIT_TRAIN;
-}
-static int any_label(int64_t node, int64_t column) {
-    (void)column;
-    return (int)(node % COLUMNS);
 }
 
 TEST(an_empty_split_has_no_rows) {
     CLEARED(unmake) Made made = {0};
-    Metrics got[4];
-    TestGraphKind kind = one_label;
-    kind.split = only_training;
-    kind.label = any_label;
-    make(&made, kind);
-    model_metrics(made.model, made.logits, got);
-    assert_metrics(&got[SPLIT_VAL], (Wanted){0});
-    assert_metrics(&got[SPLIT_TEST], (Wanted){0});
-    assert_int_equal(got[SPLIT_TRAIN].rows, GRAPH_NODES);
+    make(&made, kind_of_one_split(SPLIT_TRAIN, COLUMNS));
+    assert_scores(&made, SPLIT_VAL, 0, 0, 0, 0, 0);
+    assert_scores(&made, SPLIT_TEST, 0, 0, 0, 0, 0);
+    assert_int_equal(made.got[SPLIT_TRAIN].rows, GRAPH_NODES);
 }
 
 // ---- areas under curves
@@ -232,13 +199,11 @@ TEST(an_empty_split_has_no_rows) {
 // 1/2 (1/1) + 1/2 (2/4); classes 1 and 2 are in order. The other splits have one row.
 TEST(areas_by_hand) {
     CLEARED(unmake) Made made = {0};
-    Metrics got[4];
     make(&made, several_labels);
-    model_metrics(made.model, made.logits, got);
-    assert_near(score_in(&got[SPLIT_VAL], "roc_auc"), (2.5 / 4 + 1 + 1) / 3, 1e-15);
-    assert_near(score_in(&got[SPLIT_VAL], "average_precision"), (3 / 4.0 + 1 + 1) / 3, 1e-15);
-    assert_true(isnan(score_in(&got[SPLIT_TEST], "roc_auc")));
-    assert_true(isnan(score_in(&got[SPLIT_TRAIN], "average_precision")));
+    assert_near(score_in(&made.got[SPLIT_VAL], "roc_auc"), (2.5 / 4 + 1 + 1) / 3, 1e-15);
+    assert_near(score_in(&made.got[SPLIT_VAL], "average_precision"), (3 / 4.0 + 1 + 1) / 3, 1e-15);
+    assert_true(isnan(score_in(&made.got[SPLIT_TEST], "roc_auc")));
+    assert_true(isnan(score_in(&made.got[SPLIT_TRAIN], "average_precision")));
 }
 
 enum { MANY = 90 };
@@ -300,56 +265,34 @@ TEST(areas_with_ties_are_those_of_all_pairs) {
     static int has[MANY][COLUMNS];
     for (int multilabel = 0; multilabel < 2; multilabel++) {
         CLEARED(unmake) Made made = {0};
-        Metrics got[4];
-        TestGraphKind kind = {.nodes = MANY,
-                              .degree = 3,
-                              .features = 4,
-                              .classes = COLUMNS,
-                              .multilabel = multilabel,
-                              .split = many_splits,
-                              .label = multilabel ? several_of_many : one_of_many};
+        TestGraphKind kind =
+            KIND(.classes = COLUMNS, .multilabel = multilabel, .split = many_splits,
+                 .label = multilabel ? several_of_many : one_of_many);
+        kind.nodes = MANY;
         for (int i = 0; i < MANY * COLUMNS; i++)
             has[i / COLUMNS][i % COLUMNS] = multilabel ? several_of_many(i / COLUMNS, i % COLUMNS)
                                                        : one_of_many(i / COLUMNS, 0) == i % COLUMNS;
         make_with(&made, kind, tied_logit);
-        model_metrics(made.model, made.logits, got);
         for (int split = SPLIT_VAL; split <= SPLIT_TEST; split++) {
             double want[2];
             areas_by_pairs(has, !multilabel, split, want);
-            assert_near(score_in(&got[split], "roc_auc"), want[0], 1e-12);
-            assert_near(score_in(&got[split], "average_precision"), want[1], 1e-12);
+            assert_near(score_in(&made.got[split], "roc_auc"), want[0], 1e-12);
+            assert_near(score_in(&made.got[split], "average_precision"), want[1], 1e-12);
         }
     }
-}
-
-static int first_class(int64_t node, int64_t column) {
-    (void)node;
-    return (int)column;
-}
-static int two_classes(int64_t node, int64_t column) {
-    (void)column;
-    return (int)(node % 2);
-}
-static int only_validation(int64_t node) {
-    (void)node;
-    return SPLIT_VAL;
 }
 
 TEST(one_class_cannot_be_ranked) {
     TestGraph of;
     int64_t left_out = -1;
-    TestGraphKind kind = one_label;
-    kind.split = only_validation;
-    kind.label = first_class;
-    test_graph_init(&of, kind, 3, &test_comm);
+    test_graph_init(&of, kind_of_one_split(SPLIT_VAL, 1), 3, &test_comm);
     assert_ok(score_is_defined(score_find("accuracy"), &of.shard, &test_comm, &left_out, &err));
     assert_refused(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err),
                    EXIT_CONFIG, "use another metric, or splits with both");
     test_graph_clear(&of);
-    kind.label = two_classes;
-    test_graph_init(&of, kind, 3, &test_comm);
+    test_graph_init(&of, kind_of_one_split(SPLIT_VAL, 2), 3, &test_comm);
     assert_ok(score_is_defined(score_find("roc_auc"), &of.shard, &test_comm, &left_out, &err));
-    assert_int_equal(left_out, kind.classes - 2);
+    assert_int_equal(left_out, COLUMNS - 2);
     test_graph_clear(&of);
 }
 
@@ -390,23 +333,16 @@ static void errors_by_hand(int split, double want[3]) {
 TEST(numbers_have_errors) {
     static const char *const names[] = {"rmse", "mae", "r2"};
     CLEARED(unmake) Made made = {0};
-    Metrics metrics[4];
     make_with(&made,
-              (TestGraphKind){.nodes = GRAPH_NODES,
-                              .degree = 3,
-                              .features = 4,
-                              .classes = 2,
-                              .split = split_of_single,
-                              .number = number_of},
+              (TestGraphKind)KIND(.classes = 2, .split = split_of_single, .number = number_of),
               said_of);
-    model_metrics(made.model, made.logits, metrics);
     for (int split = SPLIT_TRAIN; split <= SPLIT_TEST; split++) {
         double want[3];
         errors_by_hand(split, want);
-        assert_int_equal(metrics[split].count, 4); // and the loss
+        assert_int_equal(made.got[split].count, 4); // and the loss
         for (int i = 0; i < 3; i++)
-            assert_near(metrics_value(&metrics[split], score_find(names[i])), want[i], 1e-12);
-        assert_near(metrics_value(&metrics[split], score_find("loss")), want[0] * want[0], 1e-6);
+            assert_near(metrics_value(&made.got[split], score_find(names[i])), want[i], 1e-12);
+        assert_near(metrics_value(&made.got[split], score_find("loss")), want[0] * want[0], 1e-6);
     }
 }
 
