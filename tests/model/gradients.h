@@ -181,10 +181,16 @@ static void compare_windows(const Case *c, const ModelShape *shape, const float 
     }
 }
 
-typedef struct Truth { // of the oracle
+typedef struct Truth { // what the oracle says
+    float *p;          // of these parameters; owned
     double loss;
-    double *gradient;
+    double *gradient; // owned
 } Truth;
+
+static void truth_clear(Truth *truth) {
+    memory_free(truth->p);
+    memory_free(truth->gradient);
+}
 
 static void compare_loss(const Case *c, const char *what, double loss, const Truth *want,
                          double tolerance) {
@@ -207,22 +213,22 @@ static void compare_bf16(const Case *c, const ModelShape *shape, double loss, co
 }
 
 // Every schedule gives the same bits, and nothing is taken inside an epoch.
-static void run_schedules(const Case *c, const TestGraph *w, const Config *config, const float *p,
-                          const char *what, const Truth *want) {
-    float *first = NULL;
+static void run_schedules(const Case *c, const TestGraph *w, const Config *config, const char *what,
+                          const Truth *want) {
+    CLEARED(memory_drop) float *first = NULL;
     double first_loss = 0;
     for (int i = 0; i < schedule_family.count; i++) {
         const Schedule *schedule = family_member(&schedule_family, i);
         const char *name = schedule->name;
         if (schedule->changes_result)
             continue;
-        Made made;
+        CLEARED(unmake) Made made = {0};
         make(&made, c, w, config, name);
         int64_t count = made.shape.parameter_count;
-        float *g = ALLOC(float, count, "g");
-        distributed(&made, p, g);
+        CLEARED(memory_drop) float *g = ALLOC(float, count, "g");
+        distributed(&made, want->p, g);
         int64_t takes = memory_allocs();
-        double loss = distributed(&made, p, g);
+        double loss = distributed(&made, want->p, g);
         assert_int_equal(takes, memory_allocs());
         if (strcmp(config->quantization.codec, "bf16") == 0)
             compare_bf16(c, &made.shape, loss, g, want);
@@ -232,15 +238,12 @@ static void run_schedules(const Case *c, const TestGraph *w, const Config *confi
                               memcmp(g, first, (size_t)count * sizeof *g) != 0))
             fail_msg("%s, %s: %s and %s differ", c->name, what, family_word(&schedule_family, 0),
                      name);
-        unmake(&made);
         if (first == NULL) {
             first = g;
             first_loss = loss;
-        } else {
-            memory_free(g);
+            g = NULL;
         }
     }
-    memory_free(first);
 }
 
 enum { LAYER0 = 1, ORDER = 2, TRAIN_ROWS = 4, COVER = 8, ALL_SAVINGS = 15 };
@@ -275,7 +278,7 @@ static SavingsSets savings_sets(void) {
 }
 
 // Any savings together: the same loss and gradients.
-static void run_savings(const Case *c, const TestGraph *w, const Config *config, const float *p,
+static void run_savings(const Case *c, const TestGraph *w, const Config *config,
                         const Truth *want) {
     SavingsSets sets = savings_sets();
     for (int savings = sets.first; savings <= ALL_SAVINGS + 1; savings += sets.step) {
@@ -287,40 +290,43 @@ static void run_savings(const Case *c, const TestGraph *w, const Config *config,
         snprintf(what, sizeof what, "savings %d", savings);
         make(&made, c, w, &saving, "overlap");
         CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
-        double loss = distributed(&made, p, g);
+        double loss = distributed(&made, want->p, g);
         compare(c, what, &made.shape, loss, g, want);
         if (which & LAYER0 && !made.shape.sparse) // those are sent as they were multiplied
             assert_null(model_channel(made.model, (ExchangeId){0, FORWARD}));
     }
 }
 
-// What the oracle says of some parameters; the caller frees both.
-static Truth truth_of(const Case *c, const TestGraph *w, const Config *config, float **p) {
-    ModelShape shape = case_shape(c, config, &w->dataset);
-    int64_t count = shape.state_count;
-    double *p64 = ALLOC(double, count, "p64");
-    Truth want = {.gradient = ALLOC(double, count, "want")};
-    *p = ALLOC(float, count, "p");
-    some_parameters(&shape, *p);
-    for (int64_t k = 0; k < count; k++)
-        p64[k] = (double)(*p)[k];
-    OracleGraph graph = oracle_graph(&w->dataset);
-    want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
-    oracle_clear(&graph);
-    memory_free(p64);
+// Of parameters in floats; returns the loss.
+static double ask_oracle(const OracleGraph *graph, const ModelShape *shape, const float *p,
+                         bool training, double *gradient, double *logits) {
+    CLEARED(memory_drop) double *p64 = ALLOC(double, shape->state_count, "p64");
+    for (int64_t k = 0; k < shape->state_count; k++)
+        p64[k] = (double)p[k];
+    return oracle_loss(graph, shape, p64, training, 11, 3, gradient, logits);
+}
+
+static Truth truth_of_graph(const OracleGraph *graph, const ModelShape *shape) {
+    Truth want = {.p = ALLOC(float, shape->state_count, "p"),
+                  .gradient = ALLOC(double, shape->parameter_count, "want")};
+    some_parameters(shape, want.p);
+    want.loss = ask_oracle(graph, shape, want.p, true, want.gradient, NULL);
     return want;
 }
 
+static Truth truth_of(const Case *c, const TestGraph *w, const Config *config) {
+    ModelShape shape = case_shape(c, config, &w->dataset);
+    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w->dataset);
+    return truth_of_graph(&graph, &shape);
+}
+
 static void run_bf16_messages(const Case *c, const TestGraph *w, const Config *config) {
-    float *p;
     if (test_comm.size == 1 || w->dataset.hyperedges > 0) // those: test_hyper_combinations.c
         return;
-    Truth want = truth_of(c, w, config, &p);
+    CLEARED(truth_clear) Truth want = truth_of(c, w, config);
     Config coded = with_savings(*config, ALL_SAVINGS, "min");
     snprintf(coded.quantization.codec, CONFIG_WORD, "bf16");
-    run_schedules(c, w, &coded, p, "bf16", &want);
-    memory_free(want.gradient);
-    memory_free(p);
+    run_schedules(c, w, &coded, "bf16", &want);
 }
 
 static void use_precision(const char *precision) {
@@ -332,15 +338,14 @@ static void use_precision(const char *precision) {
 // alone to bf16 moves the gradient by up to 6.7e-2, and a matrix's by 8.8e-2.
 static void run_bf16_rows(const Case *c, const TestGraph *w, const Config *config) {
     double times = strcmp(c->layer, "gin") == 0 ? 4 : 1;
-    float *p;
-    Made made;
-    Truth want = truth_of(c, w, config, &p);
+    CLEARED(unmake) Made made = {0};
+    CLEARED(truth_clear) Truth want = truth_of(c, w, config);
     Config rows = with_savings(*config, ALL_SAVINGS, "min");
     use_precision("bf16");
     snprintf(rows.run.precision, CONFIG_WORD, "bf16");
     make(&made, c, w, &rows, "overlap");
-    float *g = ALLOC(float, made.shape.parameter_count, "g");
-    compare_loss(c, "rows of bf16", distributed(&made, p, g), &want, 1e-2);
+    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+    compare_loss(c, "rows of bf16", distributed(&made, want.p, g), &want, 1e-2);
     compare_range(c, "all parameters", g, want.gradient, 0, made.shape.parameter_count,
                   2e-2 * times);
     for (int i = 0; i < made.shape.parameter_spans; i++) {
@@ -349,10 +354,6 @@ static void run_bf16_rows(const Case *c, const TestGraph *w, const Config *confi
             compare_range(c, of->name, g, want.gradient, of->begin,
                           of->begin + of->rows * of->columns, 5e-2 * times);
     }
-    memory_free(g);
-    memory_free(want.gradient);
-    memory_free(p);
-    unmake(&made);
     use_precision("fp32");
 }
 
@@ -376,23 +377,20 @@ static void run_bf16(const Case *c, const TestGraph *w, const Config *config) {
 static inline void run_case(const Case *c, int hidden) {
     static int turn;
     CLEARED(test_graph_clear) TestGraph w = {0};
-    float *p;
     test_graph_init(&w, c->graph, 42, &test_comm);
     assert_int_equal(shard_is_symmetric(&w.shard), !c->graph.directed);
     Config config = case_config(c);
     config.model.hidden = (ConfigInts){1, {hidden}};
     Config saving = with_savings(config, ALL_SAVINGS, "min");
-    Truth want = truth_of(c, &w, &config, &p);
+    CLEARED(truth_clear) Truth want = truth_of(c, &w, &config);
     if (UNDER_SANITIZERS(turn % 2 == 0, true))
-        run_schedules(c, &w, &config, p, "as published", &want);
+        run_schedules(c, &w, &config, "as published", &want);
     if (UNDER_SANITIZERS(turn % 2 == 1, true))
-        run_schedules(c, &w, &saving, p, "all savings", &want);
-    run_savings(c, &w, &config, p, &want);
+        run_schedules(c, &w, &saving, "all savings", &want);
+    run_savings(c, &w, &config, &want);
     if (UNDER_SANITIZERS(turn % 3 == 0, true))
         run_bf16(c, &w, &config);
     turn++;
-    memory_free(want.gradient);
-    memory_free(p);
 }
 
 // The oracle itself: its gradient against central differences of its loss. Kinks of ReLU lie rarely
@@ -414,7 +412,7 @@ static inline void compare_differences(const Case *cases, int count) {
         some_parameters(&shape, p);
         for (int64_t k = 0; k < shape.state_count; k++)
             q[k] = (double)p[k];
-        OracleGraph graph = oracle_graph(&w.dataset);
+        CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
         oracle_loss(&graph, &shape, q, true, 11, 3, g, NULL);
         for (int64_t k = 0; k < shape.parameter_count; k += 7) {
             double at = q[k], h = 1e-6;
@@ -427,7 +425,6 @@ static inline void compare_differences(const Case *cases, int count) {
                 fail_msg("%s: parameter %lld: difference %g, gradient %g", cases[i].name,
                          (long long)k, (above - below) / (2 * h), g[k]);
         }
-        oracle_clear(&graph);
     }
 }
 
@@ -451,29 +448,21 @@ static inline void compare_case_inference(const Case *c, bool saves) {
     ModelShape shape = case_shape(c, &config, &w.dataset); // the oracle's
     if (saves)
         config = with_savings(config, ALL_SAVINGS, "min");
-    Made made;
+    CLEARED(unmake) Made made = {0};
     make(&made, c, &w, &config, "overlap");
     int64_t k = w.dataset.classes;
-    CLEARED(memory_drop) float *p = ALLOC(float, shape.state_count, "p");
     CLEARED(memory_drop)
-    double *q = ALLOC(double, shape.state_count, "q"),
-           *want = ALLOC(double, w.dataset.nodes *k, "z");
+    float *p = ALLOC(float, shape.state_count, "p"), *g = ALLOC(float, shape.parameter_count, "g");
+    CLEARED(memory_drop) double *want = ALLOC(double, w.dataset.nodes *k, "z");
     some_parameters(&shape, p);
-    float *g = ALLOC(float, shape.parameter_count, "g");
     distributed(&made, p, g); // what training leaves behind is no input, but statistics
     from_device(p, made.p, parameter_bytes(&made));
-    for (int64_t j = 0; j < shape.state_count; j++)
-        q[j] = (double)p[j];
-    OracleGraph graph = oracle_graph(&w.dataset);
-    oracle_loss(&graph, &shape, q, false, 0, 0, NULL, want);
-    float *z = host_rows(model_infer(made.model, made.p));
+    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
+    ask_oracle(&graph, &shape, p, false, NULL, want);
+    CLEARED(memory_drop) float *z = host_rows(model_infer(made.model, made.p));
     for (int64_t r = 0; r < w.shard.set[NODES].own; r++)
         compare_logits(c, w.shard.set[NODES].gid[r], z + r * k,
                        want + w.shard.set[NODES].gid[r] * k, k);
-    memory_free(z);
-    memory_free(g);
-    unmake(&made);
-    oracle_clear(&graph);
 }
 
 static inline void compare_inference(const Case *cases, int count) {

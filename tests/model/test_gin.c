@@ -38,26 +38,18 @@ TEST(a_fixed_epsilon_has_no_gradient) {
     Config config = case_config(c);
     CLEARED(unmake) Made made = {0};
     make(&made, c, &w, &config, "overlap");
-    CLEARED(memory_drop) float *p = ALLOC(float, made.shape.parameter_count, "p");
     CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
-    CLEARED(memory_drop) double *p64 = ALLOC(double, made.shape.parameter_count, "p64");
-    CLEARED(memory_drop) double *want = ALLOC(double, made.shape.parameter_count, "want");
-    some_parameters(&made.shape, p);
-    for (int64_t k = 0; k < made.shape.parameter_count; k++)
-        p64[k] = (double)p[k];
-    OracleGraph graph = oracle_graph(&w.dataset);
-    oracle_loss(&graph, &made.shape, p64, true, 11, 3, want, NULL);
-    distributed(&made, p, g);
+    CLEARED(truth_clear) Truth want = truth_of(c, &w, &config);
+    distributed(&made, want.p, g);
     int epsilons = 0;
     for (int i = 0; i < made.shape.parameter_spans; i++)
         if (strstr(made.shape.parameter[i].name, ".eps") != NULL) {
             epsilons++;
             assert_true(g[made.shape.parameter[i].begin] == 0);
-            want[made.shape.parameter[i].begin] = 0;
+            want.gradient[made.shape.parameter[i].begin] = 0;
         }
     assert_int_equal(epsilons, 2);
-    compare_windows(c, &made.shape, g, want);
-    oracle_clear(&graph);
+    compare_windows(c, &made.shape, g, want.gradient);
 }
 
 // Of every kind: no two matrices share a random stream, and ε starts where the config says.

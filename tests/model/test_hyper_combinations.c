@@ -112,23 +112,12 @@ static void compare_combination(const Combination *all, const ModelShape *shape,
 static void try_combination(const Combination *all, const TestGraph *w) {
     static const char *const schedules[] = {"blocking", "overlap", "central"};
     Config config = config_of(all), plain = plain_config(all);
-    ModelShape shape = case_shape(&all->c, &plain, &w->dataset); // the oracle's
-    int64_t count = shape.parameter_count;
-    CLEARED(memory_drop) float *p = ALLOC(float, count, "p"), *g = ALLOC(float, count, "g");
-    CLEARED(memory_drop) double *p64 = ALLOC(double, count, "p64");
-    Truth want = {.gradient = ALLOC(double, count, "want")};
-    some_parameters(&shape, p);
-    for (int64_t k = 0; k < count; k++)
-        p64[k] = (double)p[k];
-    OracleGraph graph = oracle_graph(&w->dataset);
-    want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
-    Made made;
+    CLEARED(truth_clear) Truth want = truth_of(&all->c, w, &plain);
+    CLEARED(unmake) Made made = {0};
     make(&made, &all->c, w, &config, schedules[all->value[SCHEDULE]]);
-    double loss = distributed(&made, p, g);
+    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+    double loss = distributed(&made, want.p, g);
     compare_combination(all, &made.shape, loss, g, &want);
-    unmake(&made);
-    oracle_clear(&graph);
-    memory_free(want.gradient);
 }
 
 TEST(every_combination_equals_the_oracle) {

@@ -56,18 +56,16 @@ static void weigh(Weighed *w, OracleGraph *graph, const Config *config, const Te
     graph->sum = w->sum;
 }
 
-static void compare_with(const Case *c, const TestGraph *w, const Config *config, const float *p,
-                         const Truth *want, const Weighed *weighed, bool rows) {
-    Made made;
+static void compare_with(const Case *c, const TestGraph *w, const Config *config, const Truth *want,
+                         const Weighed *weighed, bool rows) {
+    CLEARED(unmake) Made made = {0};
     weighs_rows = rows;
     make(&made, c, w, config, "overlap");
     if (rows)
         model_set_row_weights(made.model, weighed->own, 0);
-    float *g = ALLOC(float, made.shape.parameter_count, "g");
-    double loss = distributed(&made, p, g);
+    CLEARED(memory_drop) float *g = ALLOC(float, made.shape.parameter_count, "g");
+    double loss = distributed(&made, want->p, g);
     compare(c, rows ? "rows" : "no rows", &made.shape, loss, g, want);
-    memory_free(g);
-    unmake(&made);
     weighs_rows = false;
 }
 
@@ -79,18 +77,10 @@ TEST(gradients_equal_the_oracle) {
         test_graph_init(&w, c->graph, 42, &test_comm);
         Config config = with_savings(case_config(c), i % 3 == 0 ? ALL_SAVINGS : 0, "min");
         ModelShape shape = case_shape(c, &config, &w.dataset);
-        CLEARED(memory_drop) float *p = ALLOC(float, shape.parameter_count, "p");
-        CLEARED(memory_drop) double *p64 = ALLOC(double, shape.parameter_count, "p64");
-        Truth want = {.gradient = ALLOC(double, shape.parameter_count, "want")};
-        some_parameters(&shape, p);
-        for (int64_t k = 0; k < shape.parameter_count; k++)
-            p64[k] = (double)p[k];
-        OracleGraph graph = oracle_graph(&w.dataset);
+        CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
         weigh(&weighed, &graph, &config, &w, i % 2 == 1);
-        want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
-        compare_with(c, &w, &config, p, &want, &weighed, i % 2 == 1);
-        oracle_clear(&graph);
-        memory_free(want.gradient);
+        CLEARED(truth_clear) Truth want = truth_of_graph(&graph, &shape);
+        compare_with(c, &w, &config, &want, &weighed, i % 2 == 1);
     }
 }
 

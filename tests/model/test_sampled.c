@@ -91,14 +91,7 @@ static void run_sampled(const Sampled *s) {
     test_graph_init(&w, s->of.graph, 42, &test_comm);
     Config config = config_of(s), plain = with_savings(config, 0, "");
     ModelShape shape = case_shape(&s->of, &plain, &w.dataset); // the oracle's
-    int64_t count = shape.parameter_count;
-    CLEARED(memory_drop) float *p = ALLOC(float, count, "p");
-    CLEARED(memory_drop) double *p64 = ALLOC(double, count, "p64");
-    Truth want = {.gradient = ALLOC(double, count, "want")};
-    some_parameters(&shape, p);
-    for (int64_t k = 0; k < count; k++)
-        p64[k] = (double)p[k];
-    OracleGraph graph = oracle_graph(&w.dataset);
+    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
     bool targets = strcmp(s->cover, "targets") == 0, replicas = strcmp(s->cover, "replicas") == 0;
     bool hyper = w.dataset.hyperedges > 0;
     double *first = factors(&w, 3, 0, NODES, hyper ? HYPEREDGES : NODES, targets);
@@ -106,12 +99,10 @@ static void run_sampled(const Sampled *s) {
     graph.factor[0] = first;
     graph.factor[1] = second;
     graph.factor_layer = strcmp(s->features, "auto") == 0; // then features do not travel
-    want.loss = oracle_loss(&graph, &shape, p64, true, 11, 3, want.gradient, NULL);
-    run_schedules(&s->of, &w, &config, p, "sampled", &want);
-    oracle_clear(&graph);
+    CLEARED(truth_clear) Truth want = truth_of_graph(&graph, &shape);
+    run_schedules(&s->of, &w, &config, "sampled", &want);
     memory_free(second);
     memory_free(first);
-    memory_free(want.gradient);
 }
 
 TEST(its_gradient_is_that_of_the_rows_that_were_drawn) {
@@ -131,24 +122,18 @@ TEST(stale_rows_are_those_that_were_drawn_for_their_epoch) {
     test_graph_init(&w, one.of.graph, 42, &test_comm);
     Config config = config_of(&one);
     make(&made, &one.of, &w, &config, "stale");
-    float p[100], gradient[100];
-    double p64[100], want_gradient[100];
-    Truth want = {.gradient = want_gradient};
+    float gradient[100];
     assert_true(made.shape.parameter_count <= 100);
-    some_parameters(&made.shape, p);
-    for (int64_t k = 0; k < made.shape.parameter_count; k++)
-        p64[k] = (double)p[k];
-    OracleGraph graph = oracle_graph(&w.dataset);
+    CLEARED(oracle_clear) OracleGraph graph = oracle_graph(&w.dataset);
     double *factor = factors(&w, 2, 0, NODES, NODES, false);
     graph.factor[0] = factor;
-    want.loss = oracle_loss(&graph, &made.shape, p64, true, 11, 3, want.gradient, NULL);
-    to_device(made.p, p, parameter_bytes(&made));
+    CLEARED(truth_clear) Truth want = truth_of_graph(&graph, &made.shape);
+    to_device(made.p, want.p, parameter_bytes(&made));
     model_loss_and_gradient(made.model, made.p, made.gradient, 11, 2);
     gradsync_finish(made.sync, made.gradient);
-    double loss = distributed(&made, p, gradient);
+    double loss = distributed(&made, want.p, gradient);
     compare(&one.of, "the epoch before", &made.shape, loss, gradient, &want);
     memory_free(factor);
-    oracle_clear(&graph);
 }
 
 // On the channels of training, too.
