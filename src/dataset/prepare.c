@@ -1,5 +1,5 @@
 // data.transforms: a list of steps, applied in order. Graph steps build new rows; feature steps
-// work in place (on a copy if the features are mapped). drop_loops is the smallest one to copy.
+// work in place (on a copy if the features are mapped). drop_edges is the smallest one to copy.
 
 #include "internal.h"
 
@@ -21,51 +21,40 @@ typedef struct Step {
 
 // --- the graph
 
-// Merges duplicate edges (i, j) into one and adds their weights.
-static bool drop_duplicates(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
+// Drops loops, or all but one of duplicate edges (i, j), which gets the sum of their weights.
+static bool drop_some(Dataset *dataset, bool loops, Error *err) {
     Csr in = dataset_csr(dataset), out;
-    if (csr_duplicates(&in) == 0)
+    int64_t dropped = loops ? csr_loops(&in) : csr_duplicates(&in), place = 0;
+    if (dropped == 0)
         return true;
-    if (!csr_try(&out, in.rows, csr_entries(&in) - csr_duplicates(&in), in.weight != NULL,
-                 "edges of a graph", err))
+    if (!csr_try(&out, in.rows, csr_entries(&in) - dropped, in.weight != NULL, "edges of a graph",
+                 err))
         return false;
-    int64_t place = -1;
     for (int64_t i = 0; i < in.rows; i++) {
         for (int64_t e = in.offset[i]; e < in.offset[i + 1]; e++) {
             bool again = e > in.offset[i] && in.column[e] == in.column[e - 1];
-            place += !again;
-            out.column[place] = in.column[e];
-            if (in.weight != NULL)
-                out.weight[place] = again ? out.weight[place] + in.weight[e] : in.weight[e];
-        }
-        out.offset[i + 1] = place + 1;
-    }
-    dataset_set_csr(dataset, &out);
-    return true;
-}
-
-static bool drop_loops(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
-    Csr in = dataset_csr(dataset), out;
-    if (csr_loops(&in) == 0)
-        return true;
-    if (!csr_try(&out, in.rows, csr_entries(&in) - csr_loops(&in), in.weight != NULL,
-                 "edges of a graph", err))
-        return false;
-    int64_t place = 0;
-    for (int64_t i = 0; i < in.rows; i++) {
-        for (int64_t e = in.offset[i]; e < in.offset[i + 1]; e++) {
-            if (in.column[e] == i)
-                continue;
-            if (in.weight != NULL)
-                out.weight[place] = in.weight[e];
-            out.column[place++] = in.column[e];
+            bool drop = loops ? in.column[e] == i : again;
+            if (!drop)
+                out.column[place++] = in.column[e];
+            if (in.weight != NULL && !drop)
+                out.weight[place - 1] = in.weight[e];
+            else if (in.weight != NULL && !loops)
+                out.weight[place - 1] += in.weight[e];
         }
         out.offset[i + 1] = place;
     }
     dataset_set_csr(dataset, &out);
     return true;
+}
+
+static bool drop_duplicates(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
+    return drop_some(dataset, false, err);
+}
+
+static bool drop_loops(Dataset *dataset, const StepInput *input, Error *err) {
+    (void)input;
+    return drop_some(dataset, true, err);
 }
 
 // Row i of the union of two matrices without duplicates; an entry in both keeps the larger weight.
