@@ -67,6 +67,26 @@ int64_t csr_duplicates(const Csr *csr) {
     return duplicates;
 }
 
+int64_t csr_drop(Csr *rows, bool loops) {
+    int64_t place = 0, begin = 0, all = csr_entries(rows);
+    for (int64_t i = 0; i < rows->rows; i++) {
+        int64_t end = rows->offset[i + 1];
+        for (int64_t e = begin; e < end; e++) {
+            bool again = e > begin && rows->column[e] == rows->column[e - 1];
+            bool drop = loops ? rows->column[e] == i : again;
+            if (rows->weight != NULL && !drop)
+                rows->weight[place] = rows->weight[e];
+            else if (rows->weight != NULL && !loops)
+                rows->weight[place - 1] += rows->weight[e];
+            if (!drop)
+                rows->column[place++] = rows->column[e];
+        }
+        rows->offset[i + 1] = place;
+        begin = end;
+    }
+    return all - place;
+}
+
 bool dataset_is_symmetric(const Dataset *dataset) {
     if (dataset->hyperedges > 0)
         return dataset->pin_role == NULL;

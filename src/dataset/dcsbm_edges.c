@@ -333,19 +333,6 @@ static void place_all(const Draws *d, const int32_t *end, Csr *rows) {
 
 // ---- rows
 
-// Drops equal neighbours in ascending rows, and moves the rows together.
-static void drop_equal(Csr *rows) {
-    int64_t place = 0, begin = 0;
-    for (int64_t i = 0; i < rows->rows; i++) {
-        int64_t end = rows->offset[i + 1];
-        for (int64_t e = begin; e < end; e++)
-            if (e == begin || rows->column[e] != rows->column[e - 1])
-                rows->column[place++] = rows->column[e];
-        rows->offset[i + 1] = place;
-        begin = end;
-    }
-}
-
 static bool fill_rows(const Draws *d, Csr *out, Error *err) {
     int64_t n = d->model->recipe->nodes;
     int32_t *end = TRY(int32_t, d->first[n], "drawn edges", err);
@@ -358,7 +345,7 @@ static bool fill_rows(const Draws *d, Csr *out, Error *err) {
     if (err->code == 0) {
         place_all(d, end, out);
         csr_sort_columns(out, n);
-        drop_equal(out);
+        csr_drop(out, false);
     } else {
         csr_free(out);
     }

@@ -104,19 +104,10 @@ static bool read_nodes(Dataset *d, const RedditFiles *found, const Config *confi
 
 // ---- edges
 
-// Drops the self-loops in place.
 static void drop_loops(Dataset *d) {
-    int64_t place = 0, begin = 0;
-    for (int64_t i = 0; i < d->nodes; i++) {
-        int64_t end = d->offset[i + 1];
-        for (int64_t e = begin; e < end; e++)
-            if (d->target[e] != i)
-                d->target[place++] = d->target[e];
-        d->offset[i + 1] = place;
-        begin = end;
-    }
-    int64_t loops = d->edges - place;
-    d->edges = place;
+    Csr rows = dataset_csr(d);
+    int64_t loops = csr_drop(&rows, true);
+    d->edges -= loops;
     warn_of_count(d, loops, "self-loop", "of the file dropped; layers add their own");
 }
 

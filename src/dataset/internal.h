@@ -262,6 +262,8 @@ void csr_sort_columns(Csr *csr, int64_t columns);
 void dataset_set_csr(Dataset *dataset, Csr *csr);
 int64_t csr_loops(const Csr *csr);      // entries (i, i)
 int64_t csr_duplicates(const Csr *csr); // entries equal to the previous one; rows must ascend
+// Drops loops, or duplicates, whose weights are added to that of the first, in place. How many.
+int64_t csr_drop(Csr *rows, bool loops);
 
 // ---- sparse_features.c
 // Does data.features_as want as CSR what has so many entries?

@@ -21,40 +21,27 @@ typedef struct Step {
 
 // --- the graph
 
-// Drops loops, or all but one of duplicate edges (i, j), which gets the sum of their weights.
-static bool drop_some(Dataset *dataset, bool loops, Error *err) {
-    Csr in = dataset_csr(dataset), out;
-    int64_t dropped = loops ? csr_loops(&in) : csr_duplicates(&in), place = 0;
-    if (dropped == 0)
+static bool drop_some(Dataset *d, bool loops) {
+    Csr rows = dataset_csr(d);
+    if ((loops ? csr_loops : csr_duplicates)(&rows) == 0)
         return true;
-    if (!csr_try(&out, in.rows, csr_entries(&in) - dropped, in.weight != NULL, "edges of a graph",
-                 err))
-        return false;
-    for (int64_t i = 0; i < in.rows; i++) {
-        for (int64_t e = in.offset[i]; e < in.offset[i + 1]; e++) {
-            bool again = e > in.offset[i] && in.column[e] == in.column[e - 1];
-            bool drop = loops ? in.column[e] == i : again;
-            if (!drop)
-                out.column[place++] = in.column[e];
-            if (in.weight != NULL && !drop)
-                out.weight[place - 1] = in.weight[e];
-            else if (in.weight != NULL && !loops)
-                out.weight[place - 1] += in.weight[e];
-        }
-        out.offset[i + 1] = place;
-    }
-    dataset_set_csr(dataset, &out);
+    size_t offsets = (size_t)(d->nodes + 1) * sizeof *d->offset, edges = (size_t)d->edges;
+    d->offset = dataset_writable(d, d->offset, offsets, "edges of a graph");
+    d->target = dataset_writable(d, d->target, edges * sizeof *d->target, "edges of a graph");
+    d->weight = dataset_writable(d, d->weight, edges * sizeof *d->weight, "edges of a graph");
+    rows = dataset_csr(d);
+    d->edges -= csr_drop(&rows, loops);
     return true;
 }
 
 static bool drop_duplicates(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
-    return drop_some(dataset, false, err);
+    (void)input, (void)err;
+    return drop_some(dataset, false);
 }
 
 static bool drop_loops(Dataset *dataset, const StepInput *input, Error *err) {
-    (void)input;
-    return drop_some(dataset, true, err);
+    (void)input, (void)err;
+    return drop_some(dataset, true);
 }
 
 // Row i of the union of two matrices without duplicates; an entry in both keeps the larger weight.
