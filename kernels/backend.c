@@ -37,31 +37,8 @@ size_t rows_size(Rows rows) {
     return memory_product(rows.count, memory_product(rows.stride, rows_number(rows.type)));
 }
 
-// Not the padding.
-static void poison(const Backend *backend, Rows rows) {
-    size_t bytes = (size_t)(rows.count * rows.columns) * sizeof(float);
-    float *nothing = malloc(bytes + 1); // not counted: the plan of memory knows nothing of it
-    CHECK(nothing != NULL, EXIT_MEMORY, "no memory to poison rows with");
-    backend->upload_rows(rows, memory_poisoned(nothing, bytes));
-    backend->finish(NULL);
-    free(nothing);
-}
-
 Rows rows_alloc(const Backend *backend, int64_t count, int64_t columns, const char *what) {
     return alloc_rows(&(Allocator){.backend = backend}, count, columns, what);
-}
-
-Rows alloc_rows(const Allocator *allocator, int64_t count, int64_t columns, const char *what) {
-    assert(count >= 0 && columns >= 0);
-    Rows rows = {NULL, count, columns, rows_stride(columns), allocator->rows};
-    if (allocator->forecast != NULL) {
-        alloc_device(allocator, rows_size(rows), what);
-        return rows;
-    }
-    rows.at = allocator->backend->alloc_zeroed(rows_size(rows), what);
-    if (memory_is_poisoned())
-        poison(allocator->backend, rows);
-    return rows;
 }
 
 void rows_free(const Backend *backend, Rows *rows) {

@@ -240,11 +240,14 @@ void *host_mirror(const Backend *backend, void *device, void *pinned);
 // Allocates memory, or plans it: what is large is allocated by functions that walk over all their
 // blocks with an Allocator, so that a plan cannot differ from what is allocated later. When it
 // plans, blocks are NULL: such a walk reads and writes none of them.
+typedef struct Taken Taken; // the last of some blocks that were allocated; NULL: there are none
 typedef struct Allocator {
     const Backend *backend;
     MemoryForecast *forecast; // NULL: allocate
+    Taken **taken;            // taken_free of it frees the blocks; NULL: their owner frees each
     RowsType rows;            // of what alloc_rows makes
 } Allocator;
+void taken_free(Taken **taken); // all blocks, the last first
 void *alloc_host(const Allocator *allocator, size_t bytes, const char *what); // memory_free
 void *alloc_device(const Allocator *allocator, size_t bytes, const char *what);
 void *alloc_pinned(const Allocator *allocator, size_t bytes, const char *what);

@@ -57,6 +57,7 @@ typedef struct Operators {
     RowsType rows;      // bf16: of some of the rows; else all are fp32
     size_t sum_bytes;
     DeviceFloat *sums;
+    Taken *taken; // owned: its blocks, and those of its operators
     int count;
     SparseOperator at[OPERATORS_MOST];
 } Operators;
@@ -66,14 +67,11 @@ SparseOperator *operator_find(Operators *operators, const OperatorForm *form);
 // Plans the memory of operator_find, and enters the operator unmade.
 void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form);
 // Behind the last of them: the sums that all share, planned or allocated.
-void operators_alloc(Operators *operators, const Allocator *allocator);
+void operators_alloc(Operators *operators, MemoryForecast *forecast);
 void operators_clear(Operators *operators); // not of operators that were planned only
 
-// The owners' right of the halo rows [H], on the device, to be freed. Collective.
-DeviceFloat *halo_right_new(const Backend *backend, const Block *block);
-static inline size_t halo_right_bytes(const HaloPlan *plan) {
-    return (size_t)plan->halo_count * sizeof(float);
-}
+// The owners' right of the halo rows [H], on the device; or plans it. Collective, but to plan.
+DeviceFloat *halo_right_new(const Allocator *allocator, const Block *block);
 
 // ---- with its messages
 

@@ -2,8 +2,6 @@
 // epoch, so the plan cannot differ from what is used.
 #include "errors.h"
 
-// ---- allocating or planning
-
 // Inference, and a layer behind one without post, read their input from the output of the layer
 // below.
 static bool keeps_input(const ModelShape *shape, int l) {
@@ -237,75 +235,9 @@ void alloc_buffers(Model *m, const Allocator *allocator) {
     alloc_counts(m, allocator);
 }
 
-// ---- freeing, in reverse
-
-static void free_mirrors(Model *m) {
-    const Backend *b = m->parts.backend;
-    mirror_free(b, m->on.halo_id);
-    mirror_free(b, m->on.labels.split);
-    mirror_free(b, m->on.labels.numbers);
-    mirror_free(b, m->on.labels.labels);
-    mirror_free(b, m->on.labels.label);
-    for (int stage = m->shape.stages - 1; stage >= 0; stage--)
-        mirror_free(b, m->on.gid[stage]);
-    for (int stage = m->shape.stages - 1; stage >= 0; stage--) {
-        mirror_free(b, m->forward[stage].right);
-        mirror_free(b, m->forward[stage].left);
-    }
-}
-
-static void free_layer(Model *m, int l) {
-    const Backend *b = m->parts.backend;
-    Layer *layer = &m->layer[l];
-    free_column_norm(m, l);
-    b->free(layer->saved.mean);
-    b->free(layer->saved.inverse);
-    b->free(layer->saved.kept);
-    b->free(layer->saved.positive);
-    b->free(layer->bits);
-    for (int i = 0; i < 2; i++) {
-        rows_free(b, &layer->own[i]);
-        rows_free(b, &layer->mid[i]);
-    }
-    bool shared = false;
-    for (int k = 0; k < l; k++)
-        shared |= m->layer[k].h.at == layer->h.at;
-    if (!shared)
-        rows_free(b, &layer->h);
-    if (layer->a.at != m->features.at)
-        rows_free(b, &layer->a);
-    rows_free(b, &layer->y);
-    rows_free(b, &layer->z);
-}
-
 void free_buffers(Model *m) {
-    const Backend *b = m->parts.backend;
-    free_errors(m);
-    pinned_mirror_free(b, m->loss);
-    pinned_mirror_free(b, m->counts);
-    b->free(m->device_loss);
-    b->free(m->device_counts);
-    b->free(m->column_scratch);
-    b->free(m->scratch);
-    free_loss_weights(m);
-    rows_free(b, &m->anchor);
-    rows_free(b, &m->anchor_gradient);
-    rows_free(b, &m->jump_gradient);
-    rows_free(b, &m->mixed);
-    for (int i = 0; i < m->widths; i++)
-        for (int set = 0; set < SHARD_SETS; set++)
-            rows_free(b, &m->gradient_late[i][set]);
-    for (int i = 0; i < m->widths; i++)
-        for (int slot = 0; slot < GRADIENT_SLOTS; slot++)
-            rows_free(b, &m->gradient_slot[i][slot]);
-    for (int l = m->shape.layers - 1; l >= 0; l--)
-        free_layer(m, l);
-    free_label_input(m);
+    for (int l = 0; l < m->shape.layers; l++)
+        m->parts.backend->event_free(m->layer[l].columns.there);
     free_sparse(m);
-    rows_free(b, &m->halo_dropped);
-    rows_free(b, &m->halo_features);
-    rows_free(b, &m->aggregate_input);
-    rows_free(b, &m->features);
-    rows_free(b, &m->x);
-    free_mirrors(m);
+    taken_free(&m->taken);
 }

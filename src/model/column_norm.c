@@ -31,22 +31,6 @@ void alloc_column_norm(Model *m, const Allocator *allocator, int l) {
         of->there = m->parts.backend->event_new();
 }
 
-void free_column_norm(Model *m, int l) {
-    const Backend *b = m->parts.backend;
-    ColumnNorm *of = &m->layer[l].columns;
-    if (of->there == NULL)
-        return;
-    b->event_free(of->there);
-    b->free_pinned(of->host_running);
-    b->free_pinned(of->host_own);
-    b->free_pinned(of->host_means);
-    b->free_pinned(of->host_factors);
-    b->free_pinned(of->host_sums);
-    b->free(of->means);
-    b->free(of->factors);
-    b->free(of->sums);
-}
-
 static size_t floats_of(int64_t count) { return (size_t)count * sizeof(float); }
 
 static void wait_for(const Model *m, const ColumnNorm *of, const Poll *poll) {

@@ -22,11 +22,6 @@ void alloc_errors(Model *m, const Allocator *allocator) {
         alloc_host(allocator, SPLITS * (size_t)columns_of(m) * sizeof *m->errors, "sums of errors");
 }
 
-void free_errors(Model *m) {
-    memory_free(m->errors);
-    memory_free(m->host_logits);
-}
-
 static void add_row(ErrorSums *sums, const float *logits, const float *numbers, int64_t columns) {
     for (int64_t k = 0; k < columns; k++) {
         double miss = (double)logits[k] - (double)numbers[k];

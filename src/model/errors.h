@@ -6,7 +6,6 @@
 
 // The buffers of Model.errors.
 void alloc_errors(Model *m, const Allocator *allocator);
-void free_errors(Model *m);
 // Adds up the errors of all splits, and the rows into m->counts. Collective.
 void measure_errors(Model *m, Rows logits);
 double score_rmse(const Evaluated *e);

@@ -149,6 +149,7 @@ struct Model {
     int made;              // parameters [made, parameter_spans) have their gradients
     DeviceFloat *scratch;
     DeviceDouble *column_scratch;
+    Taken *taken;               // owned: all blocks of this and of its layers
     DeviceInt64 *device_counts; // [SPLITS, split_counts] of metrics
     DeviceDouble *device_loss;  // [SPLITS] sums of losses
     int64_t *counts;            // the same on the host
@@ -304,7 +305,6 @@ double score_average_precision(const Evaluated *e);
 
 // ---- weights.c
 void alloc_loss_weights(Model *m, const Allocator *allocator);
-void free_loss_weights(Model *m);
 // Reads them from the config, and counts classes over all ranks. Collective.
 void make_loss_weights(Model *m, const Config *config);
 LossInput training_input(const Model *m, Rows logits);
@@ -339,7 +339,6 @@ void propagate(Model *m, OperatorCall call);
 
 // ---- column_norm.c
 void alloc_column_norm(Model *m, const Allocator *allocator, int l);
-void free_column_norm(Model *m, int l);
 // out = the normed rows of u. In training its statistics are those of the rows of all ranks, which
 // enter the running ones; else these. All rows of the level. Collective in training.
 void column_norm_forward(const LayerRun *run, Rows out, Rows u, const Poll *poll);

@@ -97,23 +97,6 @@ void alloc_label_input(Model *m, const Allocator *allocator) {
     in->row = alloc_pinned(allocator, (size_t)n * sizeof(float), what);
 }
 
-void free_label_input(Model *m) {
-    const Backend *b = m->parts.backend;
-    LabelInput *in = &m->label;
-    if (in->row != NULL) {
-        b->free_pinned(in->row);
-        pinned_mirror_free(b, in->host_too);
-        pinned_mirror_free(b, in->host);
-        b->free(in->drawn_too);
-        b->free(in->drawn);
-    }
-    rows_free(b, &in->halo_drawn);
-    rows_free(b, &in->own_drawn);
-    rows_free(b, &in->a);
-    rows_free(b, &in->halo);
-    rows_free(b, &in->own);
-}
-
 // ---- labels
 
 static bool is_training(const Model *m, int64_t row) {

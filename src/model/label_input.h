@@ -19,7 +19,6 @@ typedef struct LabelInput {
 bool read_label_input(ModelShape *shape, const Config *config, LabelKind labels, Error *err);
 void label_parameter(ModelShape *shape); // adds label.weight [K, D] to layer 0
 void alloc_label_input(Model *m, const Allocator *allocator);
-void free_label_input(Model *m);
 // Sends the labels of the halo, once. Collective.
 void make_label_input(Model *m);
 // Before the layers: in training draws, and weighs the rows of the loss; makes A_Y. Collective in

@@ -65,7 +65,7 @@ Model *model_new(const ModelShape *shape, const ModelParts *parts, const Config 
         model_free(m);
         return NULL;
     }
-    alloc_buffers(m, &(Allocator){.backend = parts->backend});
+    alloc_buffers(m, &(Allocator){.backend = parts->backend, .taken = &m->taken});
     propagations_make(m);
     agree_on_spmm(m);
     upload_features(m);

@@ -132,7 +132,7 @@ static bool is_before_post(const Model *m, const PropagationSpec *spec) {
 
 // What post_halo needs: halo rows of their own where the schedule keeps those before post.
 static void alloc_before_post(BeforePost *before, const Model *m, const Allocator *allocator,
-                              const PropagationSpec *spec) {
+                              const PropagationSpec *spec, const Block *block) {
     const HaloPlan *p = &spec->pattern->plan;
     before->halo_id =
         alloc_mirror(allocator, p->halo_id, (size_t)p->halo_count * sizeof(int64_t), "node ids");
@@ -140,6 +140,8 @@ static void alloc_before_post(BeforePost *before, const Model *m, const Allocato
         before->posted =
             alloc_rows(allocator, p->halo_count,
                        model_exchanged(&m->shape, spec->id.layer, FORWARD), "halo rows");
+    if (block->right != NULL)
+        before->halo_right = halo_right_new(allocator, block);
 }
 
 static void make_propagation(Model *m, Propagation *over, const PropagationSpec *spec) {
@@ -151,12 +153,10 @@ static void make_propagation(Model *m, Propagation *over, const PropagationSpec 
     if (form.columns == 0)
         return;
     propagation_init(over, op, &form, m->buffers);
-    if (!is_before_post(m, spec))
-        return;
-    BeforePost *before = &m->layer[spec->id.layer].before;
-    alloc_before_post(before, m, &(Allocator){.backend = m->parts.backend}, spec);
-    if (block.right != NULL)
-        before->halo_right = halo_right_new(m->parts.backend, &block);
+    if (is_before_post(m, spec))
+        alloc_before_post(&m->layer[spec->id.layer].before, m,
+                          &(Allocator){.backend = m->parts.backend, .taken = &m->taken}, spec,
+                          &block);
 }
 
 static void make_labels(Model *m) {
@@ -240,7 +240,7 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
         PropagationForm form = once_form(m, stage);
         propagation_init(&once[stage], operator_find(&operators, &of_block), &form, buffers);
     }
-    operators_alloc(&operators, &(Allocator){.backend = operators.backend});
+    operators_alloc(&operators, NULL);
     Rows in = m->x, last = alloc_unmixed(m, &(Allocator){.backend = m->parts.backend});
     for (int l = 0; l < m->shape.feature_layers; l++) {
         Rows out = (m->shape.feature_layers - l) % 2 == 1 ? last : m->aggregate_input;
@@ -296,7 +296,7 @@ void propagations_make(Model *m) {
     for (int l = 0; l < m->shape.layers; l++)
         make_layer(m, l);
     make_labels(m);
-    operators_alloc(&m->operators, &(Allocator){.backend = m->parts.backend});
+    operators_alloc(&m->operators, NULL);
     tune(m);
 }
 
@@ -322,12 +322,9 @@ static void plan_spec(MemoryForecast *forecast, BufferSizes *shared, Model *m,
     if (form.columns == 0)
         return;
     propagation_forecast(forecast, shared, b, &form);
-    if (!is_before_post(m, spec))
-        return;
-    Allocator allocator = {.backend = b, .forecast = forecast};
-    alloc_before_post(&(BeforePost){0}, m, &allocator, spec);
-    if (block.right != NULL)
-        alloc_device(&allocator, halo_right_bytes(&spec->pattern->plan), "diagonals");
+    if (is_before_post(m, spec))
+        alloc_before_post(&(BeforePost){0}, m, &(Allocator){.backend = b, .forecast = forecast},
+                          spec, &block);
 }
 
 // What propagations_features needs at set-up.
@@ -344,7 +341,7 @@ static void plan_features(MemoryForecast *forecast, const Model *m) {
         operator_forecast(&operators, forecast, &of_block);
         propagation_forecast(forecast, &most, b, &form);
     }
-    operators_alloc(&operators, &(Allocator){.backend = b, .forecast = forecast});
+    operators_alloc(&operators, forecast);
     if (m->shape.layer0 == LAYER0_KEPT)
         channel_forecast(forecast, &most, b, &m->parts.patterns->of[0][FORWARD]->plan, &exact,
                          m->shape.width[0]);
@@ -365,7 +362,7 @@ void propagations_forecast(MemoryForecast *forecast, Model *m) {
         OperatorForm form = operator_form(m, &block);
         operator_forecast(&m->operators, forecast, &form);
     }
-    operators_alloc(&m->operators, &(Allocator){.backend = m->parts.backend, .forecast = forecast});
+    operators_alloc(&m->operators, forecast);
     exchange_buffers_forecast(forecast, m->parts.backend, &shared);
 }
 
@@ -376,9 +373,6 @@ static void clear_layer(const Backend *b, Layer *layer) {
         propagation_clear(b, &layer->infer);
     propagation_clear(b, &layer->propagation[FORWARD]);
     propagation_clear(b, &layer->propagation[BACKWARD]);
-    rows_free(b, &layer->before.posted);
-    b->free(layer->before.halo_right);
-    mirror_free(b, layer->before.halo_id);
 }
 
 void propagations_clear(Model *m) {

@@ -83,15 +83,6 @@ static size_t planned_bytes(const Model *m, int64_t rows, int64_t entries, int64
     return bytes;
 }
 
-static void plan_aggregate(const Model *m, const Allocator *allocator, int64_t rows,
-                           int64_t entries, int64_t sources) {
-    size_t bytes = planned_bytes(m, rows, entries, sources);
-    if (m->parts.backend->device_free != NULL)
-        forecast_add_device(allocator->forecast, what, bytes);
-    else
-        forecast_add(allocator->forecast, what, bytes);
-}
-
 // Which row or column each entry is in.
 static void list_rows(int32_t *row, const Csr *csr) {
     for (int64_t i = 0; row != NULL && i < csr->rows; i++)
@@ -121,7 +112,9 @@ static void alloc_times(Model *m, const Allocator *allocator) {
     int64_t width = m->shape.width[1], features = m->shape.width[0];
     s->rows = shard->sparse;
     if (allocator->forecast != NULL)
-        plan_aggregate(m, allocator, shard->set[NODES].own, shard->feature_entries, features);
+        alloc_device(allocator,
+                     planned_bytes(m, shard->set[NODES].own, shard->feature_entries, features),
+                     what);
     else
         s->times = m->parts.backend->aggregate_new(&s->rows, features, width, ROWS_FP32, "rows");
     s->padded = alloc_rows(allocator, features, width, what);
@@ -140,7 +133,7 @@ static void alloc_back(Model *m, const Allocator *allocator, int level) {
     int64_t entries = entries_of(m, level);
     Csr *back = &s->transposed[level];
     if (allocator->forecast != NULL) {
-        plan_aggregate(m, allocator, features, entries, rows);
+        alloc_device(allocator, planned_bytes(m, features, entries, rows), what);
         forecast_add(allocator->forecast, what, csr_bytes_of(features, entries, true));
     } else {
         Csr of = first_rows(m, level);
@@ -163,28 +156,13 @@ void alloc_sparse(Model *m, const Allocator *allocator) {
             alloc_back(m, allocator, level);
 }
 
-static void free_entries(const Backend *b, SparseEntries *e, bool transposed) {
-    b->free(e->kept);
-    mirror_free(b, e->value);
-    mirror_free(b, transposed ? e->row : e->column);
-    mirror_free(b, transposed ? e->column : e->row);
-    memory_free(e->listed);
-}
-
 void free_sparse(Model *m) {
-    const Backend *b = m->parts.backend;
     SparseFeatures *s = &m->sparse;
-    if (!m->shape.sparse)
-        return;
     for (int level = 1; level >= 0; level--) {
-        free_entries(b, &s->entries[1 + level], true);
-        b->aggregate_free(s->back[level]);
+        m->parts.backend->aggregate_free(s->back[level]);
         csr_free(&s->transposed[level]);
     }
-    free_entries(b, &s->entries[0], false);
-    rows_free(b, &s->sum);
-    rows_free(b, &s->padded);
-    b->aggregate_free(s->times);
+    m->parts.backend->aggregate_free(s->times);
 }
 
 // ---- in an epoch

@@ -58,12 +58,6 @@ void alloc_loss_weights(Model *m, const Allocator *allocator) {
         m->weigh.rows = alloc_device(allocator, rows * sizeof(float), what);
 }
 
-void free_loss_weights(Model *m) {
-    memory_free(m->weigh.factor);
-    m->parts.backend->free(m->weigh.rows);
-    m->parts.backend->free(m->weigh.classes);
-}
-
 // Training nodes of each class, over all ranks. The caller frees them. Collective.
 static int64_t *count_training(const Shard *shard, const Comm *comm) {
     int64_t *count = ALLOC(int64_t, shard->classes, "training nodes of a class");

@@ -36,9 +36,9 @@ static int32_t place_of(const SparseOperator *op, int32_t r) {
 
 static size_t place_bytes(const Pattern *p) { return (size_t)p->halo.rows * sizeof(int32_t); }
 
-static void make_places(SparseOperator *op) {
+static void make_places(SparseOperator *op, const Allocator *allocator) {
     const Pattern *p = op->block.pattern;
-    op->place = memory_alloc(place_bytes(p), "halo cursors");
+    op->place = alloc_host(allocator, place_bytes(p), "halo cursors");
     for (int64_t k = 0; k < p->halo.rows; k++)
         op->place[k] = place_of(op, p->halo_row[k]);
 }
@@ -46,11 +46,12 @@ static void make_places(SparseOperator *op) {
 static size_t left_own_bytes(const Pattern *p) { return (size_t)(p->rows + 1) * sizeof(float); }
 
 // `left` is only for rows that are complete after the own part.
-static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
+static DeviceFloat *make_left_own(const Allocator *allocator, const Block *block) {
+    const Backend *b = allocator->backend;
     const Pattern *p = block->pattern;
     const char *what = "diagonals";
     size_t bytes = (size_t)p->rows * sizeof(float);
-    DeviceFloat *device = b->alloc(left_own_bytes(p), what);
+    DeviceFloat *device = alloc_device(allocator, left_own_bytes(p), what);
     float *own = pinned_mirror(b, device, bytes, what);
     memcpy(own, block->left, bytes);
     for (int64_t k = 0; k < p->halo.rows; k++)
@@ -60,36 +61,41 @@ static DeviceFloat *make_left_own(const Backend *b, const Block *block) {
     return device;
 }
 
-DeviceFloat *halo_right_new(const Backend *b, const Block *block) {
+DeviceFloat *halo_right_new(const Allocator *allocator, const Block *block) {
+    const Backend *b = allocator->backend;
     const HaloPlan *p = &block->pattern->plan;
+    size_t bytes = (size_t)p->halo_count * sizeof(float);
+    DeviceFloat *device = alloc_device(allocator, bytes, "diagonals");
+    if (allocator->forecast != NULL)
+        return NULL;
     int64_t sent = p->send_offset[p->size - 1];
-    DeviceFloat *device = b->alloc(halo_right_bytes(p), "diagonals");
-    float *halo = pinned_mirror(b, device, halo_right_bytes(p), "diagonals");
+    float *halo = pinned_mirror(b, device, bytes, "diagonals");
     float *mine = ALLOC(float, sent, "diagonals");
     for (int64_t k = 0; k < sent; k++) // partial aggregates are sums of products
         mine[k] = p->send_row[k] < p->sources ? block->right[p->send_row[k]] : 1;
     ring_to_readers(p, mine, halo, sizeof *mine);
-    b->upload(device, halo, halo_right_bytes(p));
+    b->upload(device, halo, bytes);
     pinned_mirror_free(b, halo);
     memory_free(mine);
     return device;
 }
 
 // All but its aggregate.
-static void make_rest(SparseOperator *op, const OperatorForm *form, RowsType rows) {
+static void make_rest(SparseOperator *op, const Allocator *allocator, const OperatorForm *form,
+                      RowsType rows) {
     const Backend *b = op->backend;
     const Pattern *p = op->block.pattern;
     op->partial = b->aggregate_new(&p->partial, p->plan.sources, form->columns, rows, "rows");
     op->rest_count = rest_ranges(p, op->rest);
     if (rows == ROWS_BF16)
-        make_places(op);
+        make_places(op, allocator);
     if (rows == ROWS_BF16 && op->block.right != NULL)
-        op->halo_right = halo_right_new(b, &op->block);
+        op->halo_right = halo_right_new(allocator, &op->block);
     op->halo = b->aggregate_halo_new(&p->halo, op->place != NULL ? op->place : p->halo_row);
     op->left = form->left;
     op->right = form->right;
     if (op->block.left != NULL)
-        op->left_own = make_left_own(b, &op->block);
+        op->left_own = make_left_own(allocator, &op->block);
 }
 
 // True if the operator is new.
@@ -119,35 +125,39 @@ static bool enter(Operators *operators, const OperatorForm *form, SparseOperator
     return true;
 }
 
+static Allocator allocator_of(Operators *operators, MemoryForecast *forecast) {
+    return (Allocator){
+        .backend = operators->backend, .forecast = forecast, .taken = &operators->taken};
+}
+
 SparseOperator *operator_find(Operators *operators, const OperatorForm *form) {
+    Allocator allocator = allocator_of(operators, NULL);
     SparseOperator *op;
     if (!enter(operators, form, &op))
         return op;
     if (op->owns_aggregate)
         op->aggregate = op->backend->aggregate_new(
             &form->largest->own, form->sources, form->columns, operators->rows, operators->panels);
-    make_rest(op, form, operators->rows);
+    make_rest(op, &allocator, form, operators->rows);
     return op;
 }
 
-void operators_alloc(Operators *operators, const Allocator *allocator) {
+void operators_alloc(Operators *operators, MemoryForecast *forecast) {
+    Allocator allocator = allocator_of(operators, forecast);
     if (operators->sum_bytes > 0)
-        operators->sums = alloc_device(allocator, operators->sum_bytes, "sums of aggregates");
+        operators->sums = alloc_device(&allocator, operators->sum_bytes, "sums of aggregates");
 }
 
 void operators_clear(Operators *operators) {
     const Backend *b = operators->backend;
-    b->free(operators->sums);
     for (int i = 0; i < operators->count; i++) {
         SparseOperator *op = &operators->at[i];
         if (op->owns_aggregate)
             b->aggregate_free(op->aggregate);
         b->aggregate_free(op->partial);
-        b->free(op->left_own);
-        b->free(op->halo_right);
         b->aggregate_halo_free(op->halo);
-        memory_free(op->place);
     }
+    taken_free(&operators->taken);
 }
 
 // ---- the plan
@@ -176,13 +186,13 @@ static void plan_rest(const Allocator *allocator, const OperatorForm *form, Rows
     if (rows == ROWS_BF16)
         alloc_host(allocator, place_bytes(p), "halo cursors");
     if (rows == ROWS_BF16 && form->block.right != NULL)
-        alloc_device(allocator, halo_right_bytes(&p->plan), "diagonals");
+        halo_right_new(allocator, &form->block);
     if (form->block.left != NULL)
         alloc_device(allocator, left_own_bytes(p), "diagonals");
 }
 
 void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form) {
-    Allocator allocator = {.backend = operators->backend, .forecast = forecast};
+    Allocator allocator = allocator_of(operators, forecast);
     SparseOperator *op;
     if (!enter(operators, form, &op))
         return;

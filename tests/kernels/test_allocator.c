@@ -50,6 +50,52 @@ TEST(a_plan_that_the_device_cannot_hold_is_refused) {
     assert_true(device_fits(&forecast, &backend_fenced, &ok));
 }
 
+static void *freed[8];
+static int frees;
+static void free_noted(void *block) {
+    freed[frees++] = block;
+    backend_fenced.free(block);
+}
+static void free_pinned_noted(void *block) {
+    freed[frees++] = block;
+    backend_fenced.free_pinned(block);
+}
+
+TEST(what_was_taken_is_freed_once_the_last_first) {
+    Backend device = backend_fenced;
+    device.free = free_noted;
+    device.free_pinned = free_pinned_noted;
+    Taken *taken = NULL;
+    Allocator noted = {.backend = &device, .taken = &taken}, apart = {.backend = &device};
+    size_t before = memory_in_use();
+    void *list = alloc_host(&noted, 100, "lists"), *block = alloc_device(&noted, 100, "rows");
+    void *pinned = alloc_pinned_mirror(&noted, block, 100, "rows");
+    void *kept = alloc_device(&apart, 100, "rows");
+    const void *mirror = alloc_mirror(&noted, list, 100, "ids");
+    assert_null(alloc_mirror(&noted, NULL, 100, "nothing"));
+    Rows rows = alloc_rows(&noted, 3, 5, "rows");
+    taken_free(&taken);
+    assert_null(taken);
+    assert_int_equal(frees, 4);
+    assert_true(freed[0] == rows.at && freed[1] == mirror);
+    assert_true(freed[2] == pinned && freed[3] == block);
+    backend_fenced.free(kept);
+    assert_int_equal(memory_in_use(), before);
+}
+
+// Where the host may read the device's memory, a mirror is no block of its own.
+TEST(what_is_lent_is_not_freed) {
+    Taken *taken = NULL;
+    Allocator cpu = {.backend = &backend_cpu, .taken = &taken};
+    size_t before = memory_in_use();
+    int32_t list[10] = {0};
+    assert_true(alloc_mirror(&cpu, list, sizeof list, "ids") == list);
+    void *block = alloc_device(&cpu, 100, "rows");
+    assert_true(alloc_pinned_mirror(&cpu, block, 100, "rows") == block);
+    taken_free(&taken);
+    assert_int_equal(memory_in_use(), before);
+}
+
 // The bytes of a block, all alike; else -1.
 static int byte_of(const Backend *b, const void *device, size_t bytes) {
     unsigned char *host = memory_alloc(bytes, "test");
