@@ -41,7 +41,6 @@ bool width_known(int bits); // 1 .. 8 and 16
 // Allocates or plans them; widths_fill makes all rows `bits` bits wide.
 void widths_alloc(Widths *widths, const Allocator *allocator, int64_t count);
 void widths_fill(Widths *widths, int bits);
-void widths_clear(Widths *widths);
 void widths_set(Widths *widths, const uint8_t *bits); // [count], by place in the send list
 
 // What a message looks like.

@@ -204,7 +204,7 @@ void wire_drain(void); // all of it, in the order in which it was added. Collect
 void wire_use_device_memory(bool use);
 bool wire_uses_device_memory(const Backend *backend);
 
-// The memory of messages. Owned by whoever makes it; owners of boxes that are not in flight at the
+// The memory of messages, which its Allocator frees; owners of boxes that are not in flight at the
 // same time share one.
 typedef struct MessageBlock {
     size_t bytes;
@@ -212,7 +212,6 @@ typedef struct MessageBlock {
     DeviceByte *device;  // what is encoded and decoded, at the same places
 } MessageBlock;
 void message_block_alloc(MessageBlock *block, const Allocator *allocator, size_t bytes);
-void message_block_free(const Backend *backend, MessageBlock *block);
 
 // How rows become messages, the same at both ends.
 enum { SCHEDULE_MEMORY, CODING_MEMORY, RESIDUALS };
@@ -304,13 +303,13 @@ typedef struct MessageBox {
     DeviceInt64 *device_gid;
 } MessageBox;
 
-// Allocates or plans what a box owns. The block may not be there yet.
+// Allocates or plans what a box owns, which its Allocator frees. The block may not be there yet.
 void box_alloc(MessageBox *box, const Allocator *allocator);
 // Makes one that is allocated ready; `id` gives the id of each row of a list that is encoded (as
 // MessageSource.gid has it; called for residuals only).
 void box_open(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
               const void *context);
-void box_clear(MessageBox *box);
+void box_clear(MessageBox *box);        // before its blocks are freed
 size_t box_room(const MessageBox *box); // bytes of all its messages
 int64_t box_rows(const MessageBox *box, int i);
 void box_set_widths(MessageBox *box, const uint8_t *bits); // [rows]

@@ -29,14 +29,6 @@ void widths_fill(Widths *widths, int bits) {
     upload(widths);
 }
 
-void widths_clear(Widths *widths) {
-    if (widths->backend != NULL) {
-        pinned_mirror_free(widths->backend, widths->host_place);
-        widths->backend->free(widths->place);
-    }
-    *widths = (Widths){0};
-}
-
 void widths_set(Widths *widths, const uint8_t *bits) {
     int64_t next[WIDTH_MOST + 1] = {0}, before = 0;
     widths->backend->finish(NULL); // the last upload may not have run yet

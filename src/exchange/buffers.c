@@ -38,16 +38,10 @@ static void alloc_buffers(ExchangeBuffers *buffers, const Allocator *allocator) 
     buffers->received = alloc_device(allocator, buffers->size.received, "halo rows");
 }
 
-static void free_buffers(ExchangeBuffers *buffers) {
-    for (int flow = 0; flow < FLOWS; flow++)
-        message_block_free(buffers->backend, &buffers->message[flow]);
-    buffers->backend->free(buffers->received);
-}
-
 void exchange_buffers_free(ExchangeBuffers *buffers) {
     if (buffers == NULL)
         return;
-    free_buffers(buffers);
+    taken_free(&buffers->taken);
     buffers->backend->event_free(buffers->decoded);
     buffers->backend->event_free(buffers->rows_read);
     buffers->backend->event_free(buffers->rows_ready);
@@ -61,8 +55,8 @@ void buffers_fit(ExchangeBuffers *buffers, const BufferSizes *size) {
     buffers->user = NULL;
     if (buffers->received != NULL && memcmp(&before, &buffers->size, sizeof before) == 0)
         return;
-    free_buffers(buffers);
-    alloc_buffers(buffers, &(Allocator){.backend = buffers->backend});
+    taken_free(&buffers->taken);
+    alloc_buffers(buffers, &(Allocator){.backend = buffers->backend, .taken = &buffers->taken});
 }
 
 void exchange_buffers_forecast(MemoryForecast *forecast, const Backend *backend,

@@ -7,12 +7,13 @@
 struct ExchangeBuffers {
     const Backend *backend; // borrowed
     BufferSizes size;
-    MessageBlock message[FLOWS]; // owned
-    DeviceFloat *received;       // owned
-    DeviceEvent *rows_ready;     // owned: the rows to send are computed
-    DeviceEvent *rows_read;      // owned: received rows have been read
-    DeviceEvent *decoded;        // owned: received messages are uploaded and decoded
-    const Channel *user;         // the channel whose messages and rows they hold, or NULL
+    Taken *taken; // owned: the blocks
+    MessageBlock message[FLOWS];
+    DeviceFloat *received;
+    DeviceEvent *rows_ready; // owned: the rows to send are computed
+    DeviceEvent *rows_read;  // owned: received rows have been read
+    DeviceEvent *decoded;    // owned: received messages are uploaded and decoded
+    const Channel *user;     // the channel whose messages and rows they hold, or NULL
 };
 
 // True if no exchange is running on them.

@@ -115,7 +115,7 @@ Channel *channel_new(ExchangeBuffers *buffers, const HaloPlan *plan, const Codec
         (InFlight){.move = channel_move, .drain = channel_receive_all, .owner = channel};
     BufferSizes size = buffer_sizes(plan, options, columns);
     buffers_fit(buffers, &size);
-    alloc_channel(channel, &(Allocator){.backend = buffers->backend});
+    alloc_channel(channel, &(Allocator){.backend = buffers->backend, .taken = &channel->taken});
     endpoint_open(&channel->endpoint, plan->comm);
     ring_transfer_open(&channel->ring, &channel->endpoint, 0);
     for (int flow = 0; flow < FLOWS; flow++) {
@@ -132,14 +132,9 @@ void channel_free(Channel *channel) {
     channel_drain(channel);
     if (channel->buffers->user == channel)
         channel->buffers->user = NULL;
-    memory_free(channel->ranges.square);
-    memory_free(channel->age);
-    memory_free(channel->sends);
-    channel_clear_sample(channel);
-    mirror_free(channel->buffers->backend, channel->source_id);
-    mirror_free(channel->buffers->backend, channel->send_row);
     for (int flow = 0; flow < FLOWS; flow++)
         box_clear(&channel->box[flow]);
+    taken_free(&channel->taken);
     ring_transfer_clear(&channel->ring);
     endpoint_clear(&channel->endpoint);
     memory_free(channel);

@@ -50,6 +50,7 @@ struct Channel {
     const DeviceInt32 *send_row; // mirrors of the plan's send list and ids
     const DeviceInt64 *source_id;
     RangeStatistics ranges;
+    Taken *taken;      // owned: all blocks of this and of its boxes
     Sample sample;     // nothing is allocated where all rows travel
     Endpoint endpoint; // of the ring
     RingTransfer ring;
@@ -108,7 +109,6 @@ void channel_add_ranges(Channel *channel, const Poll *poll);
 // ---- sample.c: all of it does nothing for a channel whose rows all travel
 void channel_alloc_sample(Channel *channel, const Allocator *allocator);
 void channel_open_sample(Channel *channel);
-void channel_clear_sample(Channel *channel);
 // Does the row of that id travel from `sender` to `reader`?
 bool sample_draws(const CodecOptions *options, ExchangeContext context, int64_t id, int sender,
                   int reader);

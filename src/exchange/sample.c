@@ -68,20 +68,6 @@ void channel_open_sample(Channel *channel) {
     pinned_mirror_free(b, factor);
 }
 
-void channel_clear_sample(Channel *channel) {
-    const Backend *b = channel->buffers->backend;
-    Sample *sample = &channel->sample;
-    rows_free(b, &sample->zero);
-    b->free(sample->factor);
-    for (int flow = 0; flow < FLOWS; flow++) {
-        pinned_mirror_free(b, sample->rows[flow].list);
-        b->free(sample->rows[flow].device_list);
-        memory_free(sample->rows[flow].bits);
-        memory_free(sample->rows[flow].drawn);
-        memory_free(sample->rows[flow].offset);
-    }
-}
-
 // ---- drawing
 
 static int64_t id_of(const HaloPlan *plan, int flow, int64_t place) {

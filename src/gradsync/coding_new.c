@@ -86,7 +86,7 @@ Coding *coding_new(const GradSync *sync, const GradForm *form, MemoryForecast *f
     Coding *c = alloc_anyway(forecast, sizeof *c, what);
     *c = (Coding){
         .cpu = backend_find("cpu", &err), .size = sync->comm->size, .rank = sync->comm->rank};
-    Allocator host = {.backend = c->cpu, .forecast = forecast};
+    Allocator host = {.backend = c->cpu, .forecast = forecast, .taken = &c->taken};
     set_options(c, form);
     set_spans(c, form, forecast);
     coding_set_bits(c, GRADIENT_BITS_MOST); // room for whatever is chosen
@@ -142,20 +142,12 @@ void coding_open(GradSync *sync) {
 void coding_free(Coding *c) {
     if (c == NULL)
         return;
-    memory_free(c->bits.square);
-    memory_free(c->span);
-    memory_free(c->moment);
-    c->cpu->free(c->row);
-    c->cpu->free(c->id);
-    memory_free(c->length);
-    rows_free(c->cpu, &c->sum);
-    rows_free(c->cpu, &c->slice);
     for (int way = 0; way < WAYS; way++)
         for (int flow = 0; flow < FLOWS; flow++) {
-            message_block_free(c->cpu, &c->block[way][flow]);
             box_clear(&c->box[way][flow]);
-            memory_free(c->lengths[way][flow]);
             memory_free(c->offset[way][flow]);
         }
+    taken_free(&c->taken);
+    memory_free(c->span);
     memory_free(c);
 }

@@ -124,8 +124,9 @@ struct Coding {
     int size, rank;
     MessageBox box[WAYS][FLOWS];
     MessageBlock block[WAYS][FLOWS];
-    int64_t *offset[WAYS][FLOWS];         // owned
-    int32_t *length;                      // [units] owned: floats of each bucket
+    Taken *taken;                 // owned: all blocks of this and of its boxes, but offset and span
+    int64_t *offset[WAYS][FLOWS]; // owned
+    int32_t *length;              // [units] owned: floats of each bucket
     const int32_t **lengths[WAYS][FLOWS]; // owned: where the lengths of each message begin
     Rows slice;          // [units of the longest slice] owned: of the share or sum at hand
     Rows sum;            // [units of the own slices] owned

@@ -32,6 +32,7 @@ struct LowRank {
     float *error;    // [errors] owned: what spans remember; NULL: nothing
     int64_t longest; // floats of a factor
     double *scratch; // [longest] owned
+    Taken *taken;    // owned: the blocks of floats
 };
 
 // ---- making
@@ -114,7 +115,7 @@ LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryForecast
         l->span[i] = next_span(l, &span);
         l->span[i].downloaded = forecast == NULL ? sync->backend->event_new() : NULL;
     }
-    alloc_floats(l, &(Allocator){.backend = l->cpu, .forecast = forecast});
+    alloc_floats(l, &(Allocator){.backend = l->cpu, .forecast = forecast, .taken = &l->taken});
     alloc_sums(l, sync, forecast);
     if (forecast == NULL)
         fill_kept(l, form->seed);
@@ -125,16 +126,12 @@ LowRank *low_rank_new(const GradSync *sync, const GradForm *form, MemoryForecast
 void low_rank_free(LowRank *l, const Backend *backend) {
     if (l == NULL)
         return;
-    for (int s = 0; s < SUMS; s++) {
+    for (int s = 0; s < SUMS; s++)
         sum_free(l->sum[s]);
-        l->cpu->free(l->gradient[s]);
-    }
     for (int i = 0; i < l->spans; i++)
         if (l->span[i].downloaded != NULL)
             backend->event_free(l->span[i].downloaded);
-    memory_free(l->scratch);
-    memory_free(l->error);
-    memory_free(l->kept);
+    taken_free(&l->taken);
     memory_free(l->span);
     memory_free(l);
 }

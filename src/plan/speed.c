@@ -7,14 +7,17 @@
 
 enum { TIMES = 5, ROWS_MOST = 16384, PACKED = 4096, EVICTED = 128 << 20 };
 
+static const char *const what = "measuring";
+
 typedef struct Bench {
     const Backend *backend;
     const Shard *shard;
     const Config *config;
     const ModelShape *shape;
     int64_t rows;
-    void *work;  // of the kernel that is measured
-    char *other; // [EVICTED]
+    Allocator plain, model; // model: rows as the config keeps them between layers (run.precision)
+    void *work;             // of the kernel that is measured
+    char *other;            // [EVICTED]
 } Bench;
 
 // Writes a byte of every cache line: the lines that were there before leave the caches.
@@ -38,16 +41,10 @@ static double median_of(void (*work)(const Bench *), const Bench *bench) {
     return sort_median(seconds, TIMES);
 }
 
-// Rows between layers, as the config would keep them (run.precision).
-static Rows rows_of_model(const Bench *b, int64_t count, int64_t columns) {
-    const Allocator allocator = {.backend = b->backend, .rows = b->shape->rows};
-    return alloc_rows(&allocator, count, columns, "measuring");
-}
-
 // Numbers of both signs: what rows of zeros take tells little of what activations take.
 static void fill(const Backend *k, Rows rows) {
     int64_t count = rows.count * rows.columns;
-    float *value = ALLOC(float, count, "measuring");
+    float *value = ALLOC(float, count, what);
     for (int64_t i = 0; i < count; i++)
         value[i] = (float)((i * 2654435761u) % 2048) / 1024 - 1;
     k->upload_rows(rows, value);
@@ -75,19 +72,15 @@ static double measure_dense(Bench *b) {
     int64_t in = b->shape->width[b->shape->layers > 1], out = b->shape->width[1];
     size_t bytes = memory_product(in * out, sizeof(float));
     int64_t scratch = k->dense_gradient_scratch(b->rows, in, out);
-    Dense d = {.in = rows_of_model(b, b->rows, in),
-               .out = rows_of_model(b, b->rows, out),
-               .w = k->alloc(bytes, "measuring"),
-               .dw = k->alloc(bytes, "measuring"),
-               .scratch = k->alloc((size_t)scratch * sizeof(float), "measuring")};
+    Dense d = {.in = alloc_rows(&b->model, b->rows, in, what),
+               .out = alloc_rows(&b->model, b->rows, out, what),
+               .w = alloc_device(&b->plain, bytes, what),
+               .dw = alloc_device(&b->plain, bytes, what),
+               .scratch = alloc_device(&b->plain, (size_t)scratch * sizeof(float), what)};
     fill(k, d.in);
     b->work = &d;
     double seconds = median_of(run_dense, b);
-    k->free(d.scratch);
-    k->free(d.dw);
-    k->free(d.w);
-    rows_free(k, &d.out);
-    rows_free(k, &d.in);
+    taken_free(b->plain.taken);
     return 3 * 2.0 * (double)b->rows * (double)in * (double)out / seconds;
 }
 
@@ -123,16 +116,15 @@ static double measure_gather(Bench *b) {
                      (float *)(uintptr_t)in->weight};
     Gather g = {.aggregate =
                     k->aggregate_new(&csr, sources, columns, b->shape->rows, b->config->run.panels),
-                .in = rows_of_model(b, sources > rows ? sources : rows, columns),
-                .out = rows_of_model(b, rows, columns)};
+                .in = alloc_rows(&b->model, sources > rows ? sources : rows, columns, what),
+                .out = alloc_rows(&b->model, rows, columns, what)};
     g.in.count = sources;
     fill(k, g.in);
     b->work = &g;
     k->aggregate_tune(g.aggregate, g.out, g.in);
     double seconds = median_of(run_gather, b);
     k->aggregate_free(g.aggregate);
-    rows_free(k, &g.out);
-    rows_free(k, &g.in);
+    taken_free(b->plain.taken);
     return 4.0 * (double)columns * (double)(in->edges + 2 * rows) / seconds;
 }
 
@@ -157,16 +149,16 @@ static void run_point(const Bench *b) {
 static void point_alloc(Point *p, const Bench *b, int64_t columns) {
     const Backend *k = b->backend;
     size_t bits = (size_t)(b->rows * rows_stride(columns) / 8), row = sizeof(float);
-    p->z = rows_of_model(b, b->rows, columns);
-    p->h = rows_of_model(b, b->rows, columns);
-    p->saved = (PostSaved){.mean = k->alloc((size_t)b->rows * row, "measuring"),
-                           .inverse = k->alloc((size_t)b->rows * row, "measuring"),
-                           .kept = k->alloc(bits, "measuring"),
-                           .positive = k->alloc(bits, "measuring")};
+    p->z = alloc_rows(&b->model, b->rows, columns, what);
+    p->h = alloc_rows(&b->model, b->rows, columns, what);
+    p->saved = (PostSaved){.mean = alloc_device(&b->plain, (size_t)b->rows * row, what),
+                           .inverse = alloc_device(&b->plain, (size_t)b->rows * row, what),
+                           .kept = alloc_device(&b->plain, bits, what),
+                           .positive = alloc_device(&b->plain, bits, what)};
     fill(k, p->z);
-    p->gid = k->alloc((size_t)b->rows * sizeof(int64_t), "measuring");
-    p->flat = k->alloc((size_t)(4 * columns) * row, "measuring");
-    p->scratch = k->alloc((size_t)k->post_scratch(b->rows, columns) * row, "measuring");
+    p->gid = alloc_device(&b->plain, (size_t)b->rows * sizeof(int64_t), what);
+    p->flat = alloc_device(&b->plain, (size_t)(4 * columns) * row, what);
+    p->scratch = alloc_device(&b->plain, (size_t)k->post_scratch(b->rows, columns) * row, what);
     p->post = (Post){.count = b->shape->post_count,
                      .keep = b->shape->keep,
                      .training = true,
@@ -176,18 +168,12 @@ static void point_alloc(Point *p, const Bench *b, int64_t columns) {
 }
 
 static double measure_point(Bench *b) {
-    const Backend *k = b->backend;
     int64_t columns = b->shape->width[1];
     Point p;
     point_alloc(&p, b, columns);
     b->work = &p;
     double seconds = median_of(run_point, b);
-    void *blocks[] = {p.scratch,    p.flat,          p.gid,       p.saved.positive,
-                      p.saved.kept, p.saved.inverse, p.saved.mean};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        k->free(blocks[i]);
-    rows_free(k, &p.h);
-    rows_free(k, &p.z);
+    taken_free(b->plain.taken);
     return 5.0 * 4 * (double)b->rows * (double)columns / seconds;
 }
 
@@ -210,27 +196,21 @@ static double measure_loss(Bench *b) {
     int64_t rows = b->shard->set[NODES].own, classes = b->shard->classes;
     size_t n = (size_t)rows;
     LossWork l = {
-        .sum = k->alloc(sizeof(double), "measuring"),
-        .gradient = rows_alloc(k, rows, classes, "measuring"),
-        .labels = {.label = mirror_alloc(k, b->shard->label, n * sizeof(int32_t), "measuring"),
-                   .labels = mirror_alloc(k, b->shard->labels, n * (size_t)classes, "measuring"),
-                   .numbers = mirror_alloc(k, b->shard->numbers,
-                                           n * (size_t)classes * sizeof(float), "measuring"),
-                   .split = mirror_alloc(k, b->shard->split, n, "measuring")}};
+        .sum = alloc_device(&b->plain, sizeof(double), what),
+        .gradient = alloc_rows(&b->plain, rows, classes, what),
+        .labels = {.label = alloc_mirror(&b->plain, b->shard->label, n * sizeof(int32_t), what),
+                   .labels = alloc_mirror(&b->plain, b->shard->labels, n * (size_t)classes, what),
+                   .numbers = alloc_mirror(&b->plain, b->shard->numbers,
+                                           n * (size_t)classes * sizeof(float), what),
+                   .split = alloc_mirror(&b->plain, b->shard->split, n, what)}};
     l.in = (LossInput){.backend = k,
-                       .logits = rows_alloc(k, rows, classes, "measuring"),
+                       .logits = alloc_rows(&b->plain, rows, classes, what),
                        .on = &l.labels,
                        .form = LOSS_PLAIN};
     fill(k, l.in.logits);
     b->work = &l;
     double seconds = median_of(run_loss, b);
-    mirror_free(k, l.labels.split);
-    mirror_free(k, l.labels.numbers);
-    mirror_free(k, l.labels.labels);
-    mirror_free(k, l.labels.label);
-    rows_free(k, &l.gradient);
-    rows_free(k, &l.in.logits);
-    k->free(l.sum);
+    taken_free(b->plain.taken);
     return 2.0 * 4 * (double)rows * (double)classes / seconds;
 }
 
@@ -259,37 +239,28 @@ static void run_unpack(const Bench *b) {
 static bool packing_alloc(Packing *p, const Bench *b, Error *err) {
     const Backend *k = b->backend;
     int64_t columns = widest(b->shape), rows = PACKED;
-    int32_t *order = ALLOC(int32_t, rows, "measuring");
+    int32_t *order = ALLOC(int32_t, rows, what);
     for (int64_t i = 0; i < rows; i++)
         order[i] = (int32_t)i;
     p->codec = codec_find(b->config->quantization.codec, err);
     p->layout = (MessageLayout){.rows = rows, .columns = columns};
     bool ok = p->codec != NULL && codec_configure(p->codec, b->config, &p->layout.values, err);
-    DeviceInt32 *row = k->alloc((size_t)rows * sizeof *order, "measuring");
+    DeviceInt32 *row = alloc_device(&b->plain, (size_t)rows * sizeof *order, what);
     k->upload(row, order, (size_t)rows * sizeof *order);
     k->finish(NULL);
     memory_free(order);
-    p->source = (MessageSource){.x = rows_of_model(b, rows, columns),
-                                .row = row,
-                                .gid = k->alloc((size_t)rows * sizeof(int64_t), "measuring")};
+    p->source =
+        (MessageSource){.x = alloc_rows(&b->model, rows, columns, what),
+                        .row = row,
+                        .gid = alloc_device(&b->plain, (size_t)rows * sizeof(int64_t), what)};
     fill(k, p->source.x);
-    widths_alloc(&p->widths, &(Allocator){.backend = k}, rows);
+    widths_alloc(&p->widths, &b->plain, rows);
     widths_fill(&p->widths, (int)b->config->quantization.initial_bits);
     p->layout.widths = ok && p->codec->has_widths ? &p->widths : NULL;
-    p->message = k->alloc(ok ? p->codec->bytes_most(&p->layout) : 64, "measuring");
-    p->bad = k->alloc(sizeof(int64_t), "measuring");
-    p->received = rows_alloc(k, rows, columns, "measuring");
+    p->message = alloc_device(&b->plain, ok ? p->codec->bytes_most(&p->layout) : 64, what);
+    p->bad = alloc_device(&b->plain, sizeof(int64_t), what);
+    p->received = alloc_rows(&b->plain, rows, columns, what);
     return ok;
-}
-
-static void packing_clear(Packing *p, const Backend *k) {
-    rows_free(k, &p->received);
-    k->free(p->bad);
-    k->free(p->message);
-    widths_clear(&p->widths);
-    k->free((void *)(uintptr_t)p->source.gid);
-    rows_free(k, &p->source.x);
-    k->free((void *)(uintptr_t)p->source.row);
 }
 
 static bool measure_messages(Bench *b, PlanSpeed *speed, Error *err) {
@@ -302,7 +273,7 @@ static bool measure_messages(Bench *b, PlanSpeed *speed, Error *err) {
         speed->pack = bytes / median_of(run_pack, b);
         speed->unpack = bytes / median_of(run_unpack, b);
     }
-    packing_clear(&p, b->backend);
+    taken_free(b->plain.taken);
     return ok;
 }
 
@@ -314,13 +285,16 @@ bool plan_measure(PlanSpeed *speed, const Config *config, const Shard *shard, Er
     ModelShape *shape = ALLOC(ModelShape, 1, "shape of a model"); // too large for the stack
     int threads = threads_set(0, 1);
     int64_t rows = shard->set[NODES].own;
+    Taken *taken = NULL;
     Bench b = {.backend = backend_open(config->run.backend, &how, err),
                .shard = shard,
                .config = config,
                .shape = shape,
                .rows = rows < ROWS_MOST ? rows : ROWS_MOST,
-               .other = ALLOC(char, EVICTED, "measuring")};
+               .other = ALLOC(char, EVICTED, what)};
     bool ok = b.backend != NULL && model_shape_of_shard(shape, config, shard, err);
+    b.plain = b.model = (Allocator){.backend = b.backend, .taken = &taken};
+    b.model.rows = shape->rows;
     if (ok) {
         speed->flops = measure_dense(&b) / threads;
         speed->gather = measure_gather(&b) / threads;

@@ -18,6 +18,7 @@ typedef struct Harmonic {
     DeviceFloat *scratch;
     float *host;                // [columns, columns]
     double *rr, *last, *pq, *b; // [columns] inner products; b: the square of the right-hand side
+    Taken *taken;               // owned: all of these
 } Harmonic;
 
 static Rows *rows_at(Harmonic *h, int i) {
@@ -119,7 +120,7 @@ static bool harmonic_init(Harmonic *h, ProgramRun *run) {
     const char *mean = shard_is_hypergraph(parts->shard) ? "hyper-row" : "mean";
     if (!node_operator_init(&h->op, parts, mean, h->columns, run->err))
         return false;
-    harmonic_alloc(h, parts, &(Allocator){.backend = device});
+    harmonic_alloc(h, parts, &(Allocator){.backend = device, .taken = &h->taken});
     for (int i = 0; i < ROWS; i++)
         device->zero(rows_at(h, i)->at, rows_bytes(nodes_of(parts)->own, h->columns));
     clamp(h);
@@ -127,18 +128,7 @@ static bool harmonic_init(Harmonic *h, ProgramRun *run) {
 }
 
 static void harmonic_clear(Harmonic *h) {
-    const Backend *device = h->run->parts->backend;
-    memory_free(h->b);
-    memory_free(h->pq);
-    memory_free(h->last);
-    memory_free(h->rr);
-    memory_free(h->host);
-    device->free(h->scratch);
-    device->free(h->products);
-    device->free(h->factors);
-    device->free(h->degree);
-    for (int i = ROWS - 1; i >= 0; i--)
-        rows_free(device, rows_at(h, i));
+    taken_free(&h->taken);
     node_operator_clear(&h->op);
 }
 

@@ -127,6 +127,7 @@ typedef struct NodeOperator {
     ExchangeBuffers *buffers;
     Propagation over[SHARD_SETS];
     Rows between; // [own hyperedges, columns]
+    Taken *taken; // owned: its blocks
     OperatorRun how;
     double seconds; // that it took so far, where operations run during their call
 } NodeOperator;

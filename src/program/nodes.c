@@ -12,15 +12,15 @@ static const Schedule *schedule_of(const ProgramParts *parts, Error *err) {
     return schedule == NULL || !schedule->changes_result ? schedule : schedule_find("overlap", err);
 }
 
-static void make_stage(NodeOperator *op, int stage, int64_t columns, Error *err) {
+static void make_stage(NodeOperator *op, int stage, int64_t columns, const Allocator *allocator,
+                       Error *err) {
     const ProgramParts *parts = op->parts;
     const Pattern *p = op->pattern[stage];
     const ShardRelation *edges = &parts->shard->relation[p->kind.relation];
-    const Backend *b = parts->backend;
     size_t to = (size_t)parts->shard->set[edges->to].own * sizeof(float);
     size_t from = (size_t)parts->shard->set[edges->from].own * sizeof(float);
-    op->left[stage] = mirror_alloc(b, op->block[stage].left, to, "diagonals");
-    op->right[stage] = mirror_alloc(b, op->block[stage].right, from, "diagonals");
+    op->left[stage] = alloc_mirror(allocator, op->block[stage].left, to, "diagonals");
+    op->right[stage] = alloc_mirror(allocator, op->block[stage].right, from, "diagonals");
     OperatorForm of_block = {.block = op->block[stage],
                              .left = op->left[stage],
                              .right = op->right[stage],
@@ -55,24 +55,22 @@ bool node_operator_init(NodeOperator *op, const ProgramParts *parts, const char 
         node_operator_clear(op);
         return false;
     }
+    Allocator allocator = {.backend = parts->backend, .taken = &op->taken};
     op->buffers = exchange_buffers_new(parts->backend);
     for (int stage = 0; stage < op->stages; stage++)
-        make_stage(op, stage, columns, err);
+        make_stage(op, stage, columns, &allocator, err);
     if (op->stages > 1)
-        op->between = rows_alloc(parts->backend, shard->set[HYPEREDGES].own, columns, "rows");
+        op->between = alloc_rows(&allocator, shard->set[HYPEREDGES].own, columns, "rows");
     return true;
 }
 
 void node_operator_clear(NodeOperator *op) {
-    const Backend *b = op->parts->backend;
-    rows_free(b, &op->between);
     for (int stage = op->stages - 1; stage >= 0; stage--)
-        propagation_clear(b, &op->over[stage]);
+        propagation_clear(op->parts->backend, &op->over[stage]);
     exchange_buffers_free(op->buffers);
     operators_clear(&op->operators);
+    taken_free(&op->taken);
     for (int stage = op->stages - 1; stage >= 0; stage--) {
-        mirror_free(b, op->right[stage]);
-        mirror_free(b, op->left[stage]);
         block_clear(&op->block[stage]);
         pattern_free(op->pattern[stage]);
     }

@@ -67,6 +67,7 @@ typedef struct Walk {
     DeviceFloat *diagonal, *sums, *scratch; // [columns, columns], [columns]
     float *host;                            // [columns, columns]
     double *mass, *began;                   // [columns]; at the start: 1, or 0 without a node
+    Taken *taken;                           // owned: all of these
 } Walk;
 
 static void upload(const Backend *b, Rows rows, const float *host) {
@@ -126,7 +127,7 @@ static bool walk_init(Walk *w, ProgramRun *run) {
     *w = (Walk){.run = run, .columns = columns_of(run->parts)};
     if (!node_operator_init(&w->op, run->parts, "walk", w->columns, run->err))
         return false;
-    walk_alloc(w, run->parts, &(Allocator){.backend = b});
+    walk_alloc(w, run->parts, &(Allocator){.backend = b, .taken = &w->taken});
     Rows *all[] = {&w->start, &w->at, &w->next};
     for (int i = 0; i < 3; i++)
         b->zero(all[i]->at, rows_bytes(all[i]->count, w->columns));
@@ -136,18 +137,7 @@ static bool walk_init(Walk *w, ProgramRun *run) {
 }
 
 static void walk_clear(Walk *w) {
-    const Backend *b = w->run->parts->backend;
-    memory_free(w->began);
-    memory_free(w->mass);
-    memory_free(w->host);
-    b->free(w->scratch);
-    b->free(w->sums);
-    b->free(w->diagonal);
-    for (int set = SHARD_SETS - 1; set >= 0; set--)
-        rows_free(b, &w->end[set]);
-    rows_free(b, &w->next);
-    rows_free(b, &w->at);
-    rows_free(b, &w->start);
+    taken_free(&w->taken);
     node_operator_clear(&w->op);
 }
 

@@ -25,11 +25,12 @@ typedef struct Lanczos {
     double *coupling;           // [most + BLOCK, BLOCK]
     double gram[BLOCK * BLOCK]; // of what the image of the last block has outside of the basis
     float *combination;         // [blocks of columns][most, BLOCK]
-    float *embedding;           // [own nodes, pairs]
+    float *embedding;           // [own nodes, pairs] owned, as `left`
     double *left;               // [pairs] |Theta x - value x|
     double largest;             // of `left`, measured or estimated
     double lowest;              // that it was at a restart, ...
     int64_t gained;             // ... after so many blocks
+    Taken *taken;               // owned: the other blocks of this and those of `space`
 } Lanczos;
 
 // ---- set-up
@@ -77,8 +78,10 @@ static void lanczos_alloc(Lanczos *l, const ProgramParts *parts, const Allocator
     l->value = alloc_host(a, (size_t)most * sizeof(double), "eigenvalues");
     l->coupling = alloc_host(a, coupling, "column products");
     l->combination = alloc_host(a, combined, "small eigenvectors");
-    l->embedding = alloc_host(a, memory_product(rows * pairs, sizeof(float)), "embeddings");
-    l->left = alloc_host(a, (size_t)pairs * sizeof(double), "residuals");
+    Allocator given = *a; // what it makes becomes the result's
+    given.taken = NULL;
+    l->embedding = alloc_host(&given, memory_product(rows * pairs, sizeof(float)), "embeddings");
+    l->left = alloc_host(&given, (size_t)pairs * sizeof(double), "residuals");
 }
 
 static bool lanczos_init(Lanczos *l, ProgramRun *run) {
@@ -95,8 +98,9 @@ static bool lanczos_init(Lanczos *l, ProgramRun *run) {
         zero_space_clear(&l->space.zero);
         return false;
     }
-    subspace_init(&l->space, run, l->most + BLOCK);
-    lanczos_alloc(l, parts, &(Allocator){.backend = parts->backend});
+    Allocator allocator = {.backend = parts->backend, .taken = &l->taken};
+    subspace_init(&l->space, run, l->most + BLOCK, &allocator);
+    lanczos_alloc(l, parts, &allocator);
     parts->backend->zero(l->from.at, rows_bytes(l->from.count, BLOCK));
     return true;
 }
@@ -104,14 +108,7 @@ static bool lanczos_init(Lanczos *l, ProgramRun *run) {
 static void lanczos_clear(Lanczos *l) {
     memory_free(l->left);
     memory_free(l->embedding);
-    memory_free(l->combination);
-    memory_free(l->coupling);
-    memory_free(l->value);
-    memory_free(l->vectors);
-    memory_free(l->small);
-    memory_free(l->projected);
-    rows_free(l->run->parts->backend, &l->from);
-    subspace_clear(&l->space);
+    taken_free(&l->taken);
     node_operator_clear(&l->op);
     zero_space_clear(&l->space.zero);
 }

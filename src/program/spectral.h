@@ -52,9 +52,8 @@ typedef struct Subspace {
     DeviceFloat *factors, *products, *scratch; // [most columns, BLOCK]
     uint32_t draws;                            // of random columns
 } Subspace;
-// `parts`, `zero` and `space` are set before; zero_space_clear comes after.
-void subspace_init(Subspace *s, const ProgramRun *run, int64_t columns); // collective
-void subspace_clear(Subspace *s);
+// `parts`, `zero` and `space` are set before. The Allocator frees its arrays. Collective.
+void subspace_init(Subspace *s, const ProgramRun *run, int64_t columns, const Allocator *a);
 // Allocates its arrays, or plans them: what subspace_init does first.
 void subspace_alloc(Subspace *s, const ProgramParts *parts, int64_t columns, const Allocator *a);
 Rows subspace_block(const Subspace *s, int64_t begin); // its columns [begin, begin + BLOCK)

@@ -23,25 +23,12 @@ void subspace_alloc(Subspace *s, const ProgramParts *parts, int64_t columns, con
     s->host_factors = alloc_host(a, bytes, "column factors");
 }
 
-void subspace_init(Subspace *s, const ProgramRun *run, int64_t columns) {
+void subspace_init(Subspace *s, const ProgramRun *run, int64_t columns, const Allocator *a) {
     const Backend *b = run->parts->backend;
     int64_t rows = nodes_of(run->parts)->own;
-    subspace_alloc(s, run->parts, columns, &(Allocator){.backend = b});
+    subspace_alloc(s, run->parts, columns, a);
     b->zero(s->basis.at, rows_bytes(rows, columns));
     b->zero(s->block.at, rows_bytes(rows, BLOCK));
-}
-
-void subspace_clear(Subspace *s) {
-    const Backend *b = s->parts->backend;
-    memory_free(s->host_factors);
-    memory_free(s->host);
-    memory_free(s->sums);
-    b->free(s->scratch);
-    b->free(s->products);
-    b->free(s->factors);
-    rows_free(b, &s->spare);
-    rows_free(b, &s->block);
-    rows_free(b, &s->basis);
 }
 
 Rows subspace_block(const Subspace *s, int64_t begin) {

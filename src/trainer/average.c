@@ -24,15 +24,6 @@ void average_alloc(Trainer *t, const Allocator *allocator) {
     memset(a->mean, 0, bytes_of(t));
 }
 
-void average_free(Trainer *t) {
-    Average *a = &t->average;
-    if (a->kept == NULL)
-        return;
-    pinned_mirror_free(t->backend, a->mean);
-    t->backend->free(a->device);
-    memory_free(a->kept);
-}
-
 static int64_t used(const Average *a) { return a->seen < a->most ? a->seen : a->most; }
 
 static void keep(Trainer *t) {

@@ -46,21 +46,6 @@ void trainer_alloc_flat(Trainer *t, const Allocator *allocator) {
                                "hashes of the ranks' state");
 }
 
-void trainer_free_flat(Trainer *t) {
-    FlatArray all[FLAT];
-    flat_arrays(t, all);
-    for (int i = FLAT - 1; i >= 0 && *all[i].device != NULL; i--) {
-        pinned_mirror_free(t->backend, *all[i].host);
-        t->backend->free(*all[i].device);
-    }
-    memory_free(t->state_hash);
-    if (t->device.square == NULL)
-        return;
-    t->backend->event_free(t->square_ready);
-    pinned_mirror_free(t->backend, t->square);
-    t->backend->free(t->device.square);
-}
-
 static void move_all(Trainer *t, bool up) {
     FlatArray all[FLAT];
     flat_arrays(t, all);

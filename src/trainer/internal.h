@@ -57,6 +57,7 @@ struct Trainer {
     float *parameters, *gradient, *moment1, *moment2, *decay, *best;
     double *square;
     DeviceEvent *square_ready;
+    Taken *taken; // owned: the blocks of flat arrays, of `sampler` and of `average`
     // what early stopping and checkpoints know
     int64_t epoch, best_epoch, stale_evaluations;
     int64_t evaluated; // epoch whose weights last_metrics are of; -1: not known
@@ -107,7 +108,6 @@ bool patience_is_over(const Trainer *trainer);
 bool sampler_configure(Sampler *sampler, const Config *config, Error *err);
 bool sampler_fits(const Sampler *sampler, const Shard *shard, Error *err);
 void sampler_alloc(Sampler *sampler, const Shard *shard, const Allocator *allocator);
-void sampler_free(Sampler *sampler);
 // Before an epoch's forward pass: draws, and counts the nodes of this rank in record->sampled.
 void sampler_before(Trainer *trainer, EpochRecord *record);
 void sampler_after(Trainer *trainer, int64_t epoch); // measures when due. Collective.
@@ -115,14 +115,12 @@ StateSection sampler_section(Trainer *trainer);      // NULL name: it keeps noth
 
 // ---- average.c
 void average_alloc(Trainer *trainer, const Allocator *allocator);
-void average_free(Trainer *trainer);
 // After an evaluation of the weights: they enter the mean, which is evaluated. Collective.
 void average_after(Trainer *trainer);
 StateSection average_section(Trainer *trainer); // of the mean's weights; NULL name: there is none
 
 // ---- flat.c
 void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);
-void trainer_free_flat(Trainer *trainer);
 // The flat arrays from the host to the device, and back; both agree but for what was written on one
 // since.
 void trainer_upload(Trainer *trainer);

@@ -56,12 +56,14 @@ typedef struct Products {
     const Backend *k;
     Rows in, out;
     DeviceFloat *w, *dw, *scratch;
+    Taken *taken; // all of it
 } Products;
 
 static Products products_new(const Measuring *m, const Parameter *q, RowsType type) {
     const Backend *k = m->backend;
-    const Allocator rows = {.backend = k, .rows = type};
-    const Allocator logits = {.backend = k};
+    Taken *taken = NULL;
+    const Allocator rows = {.backend = k, .taken = &taken, .rows = type};
+    const Allocator logits = {.backend = k, .taken = &taken};
     size_t bytes = memory_product(q->rows * q->columns, sizeof(float));
     int64_t scratch = k->dense_gradient_scratch(m->rows, q->rows, q->columns);
     const char *what = "measuring precision";
@@ -69,20 +71,13 @@ static Products products_new(const Measuring *m, const Parameter *q, RowsType ty
                   .in = alloc_rows(&rows, m->rows, q->rows, what),
                   .out = alloc_rows(q->layer + 1 < m->shape.layers ? &rows : &logits, m->rows,
                                     q->columns, what),
-                  .w = k->alloc(bytes, what),
-                  .dw = k->alloc(bytes, what),
-                  .scratch = k->alloc((size_t)scratch * sizeof(float), what)};
+                  .w = alloc_device(&rows, bytes, what),
+                  .dw = alloc_device(&rows, bytes, what),
+                  .scratch = alloc_device(&rows, (size_t)scratch * sizeof(float), what)};
+    p.taken = taken;
     k->upload_rows(p.in, m->in);
     k->upload(p.w, m->weights + q->begin, bytes);
     return p;
-}
-
-static void products_free(Products *p) {
-    p->k->free(p->scratch);
-    p->k->free(p->dw);
-    p->k->free(p->w);
-    rows_free(p->k, &p->out);
-    rows_free(p->k, &p->in);
 }
 
 static double seconds_of(const Products *p) {
@@ -132,7 +127,7 @@ static void measure(Measuring *m, const Parameter *q, RowsType type) {
     m->backend->finish(NULL);
     for (int turn = 0; turn < TURNS && counts; turn++)
         least = fmin(least, seconds_of(&p));
-    products_free(&p);
+    taken_free(&p.taken);
     if (!counts)
         return;
     m->choice->seconds[type] += least;

@@ -62,12 +62,6 @@ void sampler_alloc(Sampler *s, const Shard *shard, const Allocator *allocator) {
         memset(s->norm, 0, rows * sizeof *s->norm);
 }
 
-void sampler_free(Sampler *s) {
-    memory_free(s->gradient);
-    memory_free(s->norm);
-    memory_free(s->row);
-}
-
 // ---- probabilities
 
 // Of the norms of all ranks. Collective.

@@ -104,13 +104,17 @@ static GradSync *make_sync(const Trainer *t) {
     return gradsync_new(t->comm, t->backend, &form);
 }
 
+static void alloc_arrays(Trainer *t, MemoryForecast *forecast) {
+    const Allocator allocator = {.backend = t->backend, .forecast = forecast, .taken = &t->taken};
+    trainer_alloc_flat(t, &allocator);
+    sampler_alloc(&t->sampler, t->shard, &allocator);
+    average_alloc(t, &allocator);
+}
+
 static void plan_rest(Trainer *t, const ModelParts *parts) {
     forecast_add(&t->forecast, "trainer", sizeof *t);
     model_patterns_forecast(&t->forecast, &t->patterns);
-    trainer_alloc_flat(t, &(Allocator){.backend = t->backend, .forecast = &t->forecast});
-    sampler_alloc(&t->sampler, t->shard,
-                  &(Allocator){.backend = t->backend, .forecast = &t->forecast});
-    average_alloc(t, &(Allocator){.backend = t->backend, .forecast = &t->forecast});
+    alloc_arrays(t, &t->forecast);
     plan_sync(t);
     model_forecast(&t->forecast, &t->shape, parts, t->config);
     plan_assigner(t, parts);
@@ -197,9 +201,7 @@ static bool build(Trainer *t, Error *err) {
         metrics_init(&t->last_metrics[split], t->shape.loss, t->judge);
     }
     t->timer = stream_timer_new(t->backend, &t->timers);
-    trainer_alloc_flat(t, &(Allocator){.backend = t->backend});
-    sampler_alloc(&t->sampler, t->shard, &(Allocator){.backend = t->backend});
-    average_alloc(t, &(Allocator){.backend = t->backend});
+    alloc_arrays(t, NULL);
     t->square_ready = t->backend->event_new();
     fill_decay(t);
     plateau_begin(t);
@@ -231,9 +233,9 @@ Trainer *trainer_new(const Config *config, const Shard *shard, const Comm *comm,
 void trainer_free(Trainer *t) {
     if (t == NULL)
         return;
-    average_free(t);
-    sampler_free(&t->sampler);
-    trainer_free_flat(t);
+    if (t->square_ready != NULL)
+        t->backend->event_free(t->square_ready);
+    taken_free(&t->taken);
     trace_clear(&t->trace);
     chooser_free(t->chooser);
     assigner_free(t->assigner);

@@ -24,13 +24,6 @@ void message_block_alloc(MessageBlock *block, const Allocator *allocator, size_t
                                           : alloc_pinned_mirror(allocator, device, bytes, what)};
 }
 
-void message_block_free(const Backend *backend, MessageBlock *block) {
-    if ((void *)block->host != block->device)
-        pinned_mirror_free(backend, block->host);
-    backend->free(block->device);
-    *block = (MessageBlock){0};
-}
-
 // ---- the codec at hand
 
 const Codec *full_precision(void) {
@@ -164,24 +157,8 @@ void box_open(MessageBox *box, int64_t (*id)(const void *context, int64_t place)
 }
 
 void box_clear(MessageBox *box) {
-    const Backend *b = box->backend;
-    box_clear_residuals(box);
-    b->free(box->scratch);
     for (int i = 0; i < 2; i++)
-        b->event_free(box->made[i]);
-    pinned_mirror_free(b, box->distance);
-    b->free(box->device_distance);
-    pinned_mirror_free(b, box->checksum);
-    b->free(box->device_checksum);
-    pinned_mirror_free(b, box->bad);
-    b->free(box->device_bad);
-    pinned_mirror_free(b, box->range);
-    b->free(box->device_range);
-    for (int i = 0; box->widths != NULL && i < box->count; i++)
-        widths_clear(&box->widths[i]);
-    memory_free(box->widths);
-    memory_free(box->bits);
-    memory_free(box->place);
+        box->backend->event_free(box->made[i]);
 }
 
 size_t box_room(const MessageBox *box) {

@@ -108,21 +108,6 @@ void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int6
     b->message_upload(box->device_gid, box->gid, gid_bytes(box));
 }
 
-void box_clear_residuals(MessageBox *box) {
-    const Backend *b = box->backend;
-    for (int r = 0; r < RESIDUALS; r++) {
-        pinned_mirror_free(b, box->residual[r].follows);
-        b->free(box->residual[r].device_follows);
-        b->free(box->residual[r].memory);
-        memory_free(box->residual[r].place);
-    }
-    pinned_mirror_free(b, box->gid);
-    pinned_mirror_free(b, box->row);
-    b->free(box->device_gid);
-    b->free(box->device_row);
-    rows_free(b, &box->rows);
-}
-
 // ---- the hooks
 
 // The residual, if it takes part in this exchange.

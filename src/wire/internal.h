@@ -20,7 +20,6 @@ void box_alloc_residuals(MessageBox *box, const Allocator *allocator);
 void box_open_residuals(MessageBox *box, int64_t (*id)(const void *context, int64_t place),
                         const void *context);
 void box_set_follows(MessageBox *box); // by the widths of its rows
-void box_clear_residuals(MessageBox *box);
 // Makes *source that of the rows that are encoded in the place of its own. Uses the message's place
 // as scratch.
 void box_before_encode(MessageBox *box, int i, BoxStep step, MessageSource *source, int64_t own,

@@ -65,6 +65,7 @@ typedef struct RoundTrip {
     bool bf16; // of Z and S
     MessageSource source;
     Widths widths;
+    Taken *taken; // their blocks
     int64_t *gid;
     int32_t *row;
     float *scale;
@@ -95,7 +96,7 @@ static inline RoundTrip round_trip_new(int64_t rows, int64_t columns, bool bf16,
         t.scale[r] = (float)(r % 7 - 3) / 3; // also 0 and negative
         t.bits[r] = (uint8_t)bits;
     }
-    widths_alloc(&t.widths, &(Allocator){.backend = device()}, rows);
+    widths_alloc(&t.widths, &(Allocator){.backend = device(), .taken = &t.taken}, rows);
     widths_fill(&t.widths, bits);
     t.shape = (MessageLayout){.rows = rows, .columns = columns, .values = integer_values(bf16)};
     t.bf16 = bf16;
@@ -120,7 +121,7 @@ static inline void round_trip_ready(RoundTrip *t) {
 static inline void round_trip_clear(RoundTrip *t) {
     memory_free(t->gid), memory_free(t->row), memory_free(t->scale), memory_free(t->bits);
     memory_free(t->message), memory_free(t->source.range);
-    widths_clear(&t->widths);
+    taken_free(&t->taken);
     rows_free(device(), &t->back);
     rows_free(device(), &t->source.x);
 }

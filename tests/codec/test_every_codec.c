@@ -27,6 +27,7 @@ typedef struct Trip {
     MessageLayout layout;
     MessageSource source;
     Widths widths;
+    Taken *taken; // their blocks
     float *scale;
     int32_t *row;
     int64_t *gid;
@@ -65,7 +66,8 @@ static void trip_begin(Trip *t) {
     assert_ok(config_load(&config, NULL, NULL, 0, &err));
     assert_ok(codec_configure(t->codec, &config, &t->layout.values, &err));
     if (t->codec->has_widths) {
-        widths_alloc(&t->widths, &(Allocator){.backend = device()}, t->layout.rows);
+        widths_alloc(&t->widths, &(Allocator){.backend = device(), .taken = &t->taken},
+                     t->layout.rows);
         widths_fill(&t->widths, t->bits);
         t->layout.widths = &t->widths;
     }
@@ -75,8 +77,7 @@ static void trip_begin(Trip *t) {
 }
 
 static void trip_clear(Trip *t) {
-    if (t->codec->has_widths)
-        widths_clear(&t->widths);
+    taken_free(&t->taken);
     memory_free(t->gid);
     memory_free(t->row);
     memory_free(t->scale);

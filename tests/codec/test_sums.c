@@ -34,8 +34,9 @@ static void scene_init(Scene *scene) {
 
 // What a reader gets of the listed rows: [count, COLUMNS].
 static Rows through(const Codec *codec, MessageSource source, const int32_t *row, int64_t count) {
-    CLEARED(widths_clear) Widths widths = {0};
-    widths_alloc(&widths, &(Allocator){.backend = device()}, count);
+    CLEARED(taken_free) Taken *taken = NULL;
+    Widths widths;
+    widths_alloc(&widths, &(Allocator){.backend = device(), .taken = &taken}, count);
     widths_fill(&widths, 4);
     MessageLayout shape = {.rows = count, .columns = COLUMNS, .values = integer_values(true)};
     shape.widths = codec->has_widths ? &widths : NULL;

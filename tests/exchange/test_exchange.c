@@ -218,7 +218,8 @@ TEST(narrow_rows_fit_at_every_width) {
 static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const float *right,
                          int32_t row, int reader, RandomKey key) {
     Error err = {0};
-    CLEARED(widths_clear) Widths one = {0};
+    CLEARED(taken_free) Taken *taken = NULL;
+    Widths one;
     int64_t id = p->source_id[row];
     float scale = id < 0 ? 1 : right[row];
     MessageSource source = {.x = rows_range(all, (Range){row, row + 1}),
@@ -227,7 +228,7 @@ static void encode_alone(unsigned char *out, const HaloPlan *p, Rows all, const 
                             .random = key,
                             .gid = on_device(&id),
                             .peer = id < 0 ? p->rank : reader};
-    widths_alloc(&one, &(Allocator){.backend = device()}, 1);
+    widths_alloc(&one, &(Allocator){.backend = device(), .taken = &taken}, 1);
     widths_fill(&one, 4);
     MessageLayout shape = {.rows = 1, .columns = all.columns, .widths = &one};
     int64_t bad = 0;

@@ -31,6 +31,7 @@ typedef struct Pair {
     CodecOptions options[FLOWS];
     MessageBlock block[FLOWS];
     MessageBox box[FLOWS];
+    Taken *taken;            // the blocks of both
     int64_t bytes[MESSAGES]; // of the last messages
     Rows sent, received;
     int32_t row[ROWS];
@@ -55,7 +56,7 @@ static inline CodecOptions options_of(const char *codec, const Residual *first,
 }
 
 static inline void end_init(Pair *p, int flow, int64_t columns) {
-    Allocator allocator = {.backend = device()};
+    Allocator allocator = {.backend = device(), .taken = &p->taken};
     p->box[flow] = (MessageBox){.backend = device(),
                                 .options = &p->options[flow],
                                 .end = flow == OUTGOING ? RESIDUAL_SENDER : RESIDUAL_READER,
@@ -82,10 +83,9 @@ static inline void pair_init(Pair *p, CodecOptions sender, CodecOptions reader, 
 }
 
 static inline void pair_clear(Pair *p) {
-    for (int flow = 0; flow < FLOWS; flow++) {
+    for (int flow = 0; flow < FLOWS; flow++)
         box_clear(&p->box[flow]);
-        message_block_free(device(), &p->block[flow]);
-    }
+    taken_free(&p->taken);
     rows_free(device(), &p->received);
     rows_free(device(), &p->sent);
 }
