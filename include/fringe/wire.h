@@ -55,9 +55,9 @@ struct Endpoint {
     void *state; // [slots] of transport->slot_bytes, owned
 };
 // Allocates or plans an endpoint of so many slots; endpoint_open makes it ready.
-void endpoint_alloc(Endpoint *endpoint, MemoryForecast *forecast, int slots);
+void endpoint_alloc(Endpoint *endpoint, const Allocator *allocator, int slots);
 void endpoint_open(Endpoint *endpoint, const Comm *comm); // collective
-void endpoint_clear(Endpoint *endpoint);                  // collective
+void endpoint_clear(Endpoint *endpoint); // before its blocks are freed. Collective.
 
 // ---- headers
 
@@ -167,11 +167,10 @@ typedef struct RingTransfer {
 
 int ring_slots(const RingForm *form, int size); // that a transfer between `size` ranks takes
 // Allocates or plans the table of a transfer between `size` ranks.
-void ring_transfer_alloc(RingTransfer *ring, MemoryForecast *forecast, int size, RingForm form);
+void ring_transfer_alloc(RingTransfer *ring, const Allocator *allocator, int size, RingForm form);
 // Makes one that is allocated ready, in the slots of the endpoint from `slot` on. The owner fills
 // in payload, bytes and headers of its transfers before ring_transfer_post.
 void ring_transfer_open(RingTransfer *ring, Endpoint *endpoint, int slot);
-void ring_transfer_clear(RingTransfer *ring);
 
 void ring_transfer_post(RingTransfer *ring); // the first rounds; the last messages must be over
 // Records what was received or sent, and posts the next pieces. A message whose varying length or

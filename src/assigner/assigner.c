@@ -49,7 +49,7 @@ void assigner_free(Assigner *a) {
         memory_free(a->assigned[i].place);
         solution_clear(&a->assigned[i].solution);
         problem_clear(&a->assigned[i].problem);
-        groups_clear(&a->assigned[i]);
+        taken_free(&a->assigned[i].taken);
     }
     memory_free(a->gamma);
     memory_free(a->theta);

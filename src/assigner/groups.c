@@ -36,27 +36,18 @@ static void groups_alloc(ChannelAssignment *assigned, MemoryForecast *forecast, 
     assigned->rows = assigned->plan->send_offset[size - 1];
     for (int g = 0; g < size - 1; g++)
         groups += groups_of(rows_of_round(assigned->plan, g), group_size);
-    const struct {
-        void *at;
-        int64_t count;
-        size_t size;
-        const char *what;
-    } all[] = {
-        {&assigned->coefficient, assigned->rows, sizeof(float), "sensitivities"},
-        {&assigned->order, assigned->rows, sizeof(int32_t), "sensitivities"},
-        {&assigned->next, assigned->rows, sizeof(uint8_t), "widths of messages"},
-        {&assigned->begin, size, sizeof(int64_t), "groups of messages"},
-        {&assigned->choice, groups, sizeof(uint8_t), "groups of messages"},
-        {&assigned->sent, tables * (size - 1), sizeof(int64_t), "groups of messages"},
-        {&assigned->start, tables * (size - 1) + 1, sizeof(int64_t), "groups of messages"},
-        {&assigned->piece, tables + 1, sizeof(int64_t), "groups of messages"},
-        {&assigned->row_piece, tables + 1, sizeof(int64_t), "groups of messages"},
-    };
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        void *block =
-            memory_or_forecast(forecast, memory_product(all[i].count, all[i].size), all[i].what);
-        memcpy(all[i].at, &block, sizeof block);
-    }
+    const char *what = "groups of messages";
+    const Allocator allocator = {.forecast = forecast, .taken = &assigned->taken};
+    size_t rows = (size_t)assigned->rows, word = sizeof(int64_t), ranks = (size_t)tables;
+    assigned->coefficient = alloc_host(&allocator, rows * sizeof(float), "sensitivities");
+    assigned->order = alloc_host(&allocator, rows * sizeof(int32_t), "sensitivities");
+    assigned->next = alloc_host(&allocator, rows, "widths of messages");
+    assigned->begin = alloc_host(&allocator, (size_t)size * word, what);
+    assigned->choice = alloc_host(&allocator, (size_t)groups, what);
+    assigned->sent = alloc_host(&allocator, ranks * (size_t)(size - 1) * word, what);
+    assigned->start = alloc_host(&allocator, (ranks * (size_t)(size - 1) + 1) * word, what);
+    assigned->piece = alloc_host(&allocator, (ranks + 1) * word, what);
+    assigned->row_piece = alloc_host(&allocator, (ranks + 1) * word, what);
 }
 
 // Sums of the rows and groups of all ranks, on rank 0.
@@ -123,14 +114,6 @@ void groups_coefficients(ChannelAssignment *assigned, bool safe) {
         assigned->coefficient[k] *= right * right;
     }
     memory_free(read);
-}
-
-void groups_clear(ChannelAssignment *assigned) {
-    void *owned[] = {assigned->row_piece, assigned->piece,  assigned->start,
-                     assigned->sent,      assigned->choice, assigned->begin,
-                     assigned->next,      assigned->order,  assigned->coefficient};
-    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
-        memory_free(owned[i]);
 }
 
 // Squares of large ranges overflow. The cap keeps the sums of a group finite (bitwidth.h).

@@ -32,6 +32,7 @@ typedef struct ChannelAssignment {
     int64_t *start;     // [size, size - 1] first group of each rank and round, by rank; + 1
     int64_t *piece;     // [size + 1] first group of each rank
     int64_t *row_piece; // [size + 1] first row of each rank
+    Taken *taken;       // owned: the lists above
     int64_t *place;     // [problem.groups] index of each group of the problem in rank order
     Problem problem;
     Solution solution;
@@ -102,8 +103,6 @@ void groups_gather(ChannelAssignment *assigned, const Comm *comm, int64_t group_
 // Sends the choices of rank 0 (indices into width) to ChannelAssignment.next on all ranks.
 void groups_spread(ChannelAssignment *assigned, const Comm *comm, int64_t group_size,
                    const uint8_t *choice, const int *width);
-
-void groups_clear(ChannelAssignment *assigned);
 
 // ---- link.c
 typedef struct PairTime { // of an ordered pair of ranks

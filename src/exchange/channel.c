@@ -42,8 +42,8 @@ static void alloc_channel(Channel *channel, const Allocator *allocator) {
     const char *skips = "messages that may be left out";
     size_t ids = (size_t)(p->sources + p->partials) * sizeof(int64_t);
     size_t places = (size_t)channel_flow_rows(p, OUTGOING) * sizeof(int32_t);
-    endpoint_alloc(&channel->endpoint, allocator->forecast, ring_slots(&form, p->size));
-    ring_transfer_alloc(&channel->ring, allocator->forecast, p->size, form);
+    endpoint_alloc(&channel->endpoint, allocator, ring_slots(&form, p->size));
+    ring_transfer_alloc(&channel->ring, allocator, p->size, form);
     for (int flow = 0; flow < FLOWS; flow++) {
         channel->box[flow] = box_of(channel, allocator->backend, flow);
         box_alloc(&channel->box[flow], allocator);
@@ -134,9 +134,8 @@ void channel_free(Channel *channel) {
         channel->buffers->user = NULL;
     for (int flow = 0; flow < FLOWS; flow++)
         box_clear(&channel->box[flow]);
-    taken_free(&channel->taken);
-    ring_transfer_clear(&channel->ring);
     endpoint_clear(&channel->endpoint);
+    taken_free(&channel->taken);
     memory_free(channel);
 }
 

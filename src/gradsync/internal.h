@@ -53,6 +53,7 @@ struct GradSync {
     int flown; // chunks that were sent for this sum: the last ones of the array
     Chunk *chunk;
     float *received; // [size, slice] of every chunk; NULL where there is coding
+    Taken *taken;    // owned: the blocks of messages
     uint64_t seed;
     RandomKind random;
     uint32_t epoch;

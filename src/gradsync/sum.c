@@ -30,11 +30,11 @@ static RingForm ring_form(bool coded, int size, int chunk) {
                       .tags = pieces};
 }
 
-static void alloc_rings(GradSync *sync, MemoryForecast *forecast, bool coded, int size) {
+static void alloc_rings(GradSync *sync, const Allocator *allocator, bool coded, int size) {
     RingForm form = ring_form(coded, size, 0);
-    endpoint_alloc(&sync->endpoint, forecast, sync->chunks * ring_slots(&form, size));
+    endpoint_alloc(&sync->endpoint, allocator, sync->chunks * ring_slots(&form, size));
     for (int i = 0; i < sync->chunks; i++)
-        ring_transfer_alloc(&sync->chunk[i].ring, forecast, size, ring_form(coded, size, i));
+        ring_transfer_alloc(&sync->chunk[i].ring, allocator, size, ring_form(coded, size, i));
 }
 
 // Slices are rounded up, so a chunk may receive a little more than it is long.
@@ -45,7 +45,7 @@ static int64_t received_floats(const GradSync *sync, int size) {
 static void alloc_buffers(GradSync *sync, const GradForm *form, const Allocator *allocator,
                           int size) {
     bool coded = form->options.codec != NULL;
-    alloc_rings(sync, allocator->forecast, coded, size);
+    alloc_rings(sync, allocator, coded, size);
     if (coded && size > 1)
         sync->coding = coding_new(sync, form, allocator->forecast);
     else
@@ -60,7 +60,7 @@ static void alloc_buffers(GradSync *sync, const GradForm *form, const Allocator 
 GradSync *sum_new(const Comm *comm, const Backend *backend, const GradForm *form) {
     GradSync *sync = ALLOC(GradSync, 1, "gradients");
     *sync = sync_of(comm, backend, form);
-    alloc_buffers(sync, form, &(Allocator){.backend = backend}, comm->size);
+    alloc_buffers(sync, form, &(Allocator){.backend = backend, .taken = &sync->taken}, comm->size);
     endpoint_open(&sync->endpoint, comm);
     for (int i = 0; i < sync->chunks; i++) {
         Chunk *chunk = &sync->chunk[i];
@@ -89,14 +89,11 @@ void sum_free(GradSync *sync) {
     if (sync == NULL)
         return;
     assert(sync->flown == 0);
-    for (int i = 0; i < sync->chunks; i++) {
+    for (int i = 0; i < sync->chunks; i++)
         sync->backend->event_free(sync->chunk[i].downloaded);
-        ring_transfer_clear(&sync->chunk[i].ring);
-    }
     coding_free(sync->coding);
-    sync->backend->free_pinned(sync->pinned);
-    sync->backend->free_pinned(sync->received);
     endpoint_clear(&sync->endpoint);
+    taken_free(&sync->taken);
     memory_free(sync->chunk);
     memory_free(sync->cut.bucket);
     memory_free(sync);

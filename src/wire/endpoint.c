@@ -4,13 +4,13 @@
 
 const Transport *transport_used(void) { return family_member(&transport_family, 0); }
 
-void endpoint_alloc(Endpoint *e, MemoryForecast *forecast, int slots) {
+void endpoint_alloc(Endpoint *e, const Allocator *allocator, int slots) {
     const char *what = "messages in flight";
     *e = (Endpoint){.transport = transport_used(), .slots = slots};
-    e->taken = memory_or_forecast(forecast, (size_t)slots * sizeof *e->taken, what);
-    e->done = memory_or_forecast(forecast, (size_t)slots * sizeof *e->done, what);
-    e->bytes = memory_or_forecast(forecast, (size_t)slots * sizeof *e->bytes, what);
-    e->state = memory_or_forecast(forecast, memory_product(slots, e->transport->slot_bytes), what);
+    e->taken = alloc_host(allocator, (size_t)slots * sizeof *e->taken, what);
+    e->done = alloc_host(allocator, (size_t)slots * sizeof *e->done, what);
+    e->bytes = alloc_host(allocator, (size_t)slots * sizeof *e->bytes, what);
+    e->state = alloc_host(allocator, memory_product(slots, e->transport->slot_bytes), what);
 }
 
 void endpoint_open(Endpoint *endpoint, const Comm *comm) {
@@ -20,9 +20,5 @@ void endpoint_open(Endpoint *endpoint, const Comm *comm) {
 
 void endpoint_clear(Endpoint *endpoint) {
     endpoint->transport->close(endpoint);
-    memory_free(endpoint->state);
-    memory_free(endpoint->bytes);
-    memory_free(endpoint->done);
-    memory_free(endpoint->taken);
     comm_release(&endpoint->comm);
 }

@@ -12,12 +12,12 @@ int ring_slots(const RingForm *form, int size) {
     return in_flight_of(form, size) * slots_of_message(form, FLOWS);
 }
 
-void ring_transfer_alloc(RingTransfer *ring, MemoryForecast *forecast, int size, RingForm form) {
+void ring_transfer_alloc(RingTransfer *ring, const Allocator *allocator, int size, RingForm form) {
     assert(form.piece > 0 && form.piece < INT32_MAX && form.tags > 0);
     form.rounds_in_flight = in_flight_of(&form, size);
     *ring = (RingTransfer){.rounds = size - 1, .form = form};
-    ring->transfer = memory_or_forecast(
-        forecast, memory_product(ring->rounds, sizeof *ring->transfer), "messages in flight");
+    ring->transfer = alloc_host(allocator, memory_product(ring->rounds, sizeof *ring->transfer),
+                                "messages in flight");
 }
 
 void ring_transfer_open(RingTransfer *ring, Endpoint *endpoint, int slot) {
@@ -31,8 +31,6 @@ void ring_transfer_open(RingTransfer *ring, Endpoint *endpoint, int slot) {
     }
     ring->posted = ring->rounds; // nothing is in flight
 }
-
-void ring_transfer_clear(RingTransfer *ring) { memory_free(ring->transfer); }
 
 // --- pieces
 

@@ -19,6 +19,7 @@ typedef struct Scene {
     Way way;
     Endpoint endpoint;
     RingTransfer ring[RINGS];
+    Taken *taken;                     // the blocks of both
     unsigned char *room[RINGS];       // [rounds, FLOWS, ROOM]
     int64_t messages, sent, received; // by all turns so far, both transfers together
 } Scene;
@@ -33,22 +34,22 @@ static RingForm form_of(const RingForm *form, Way way, int ring) {
 
 static void scene_init(Scene *scene, const RingForm *form, Way way) {
     int size = test_comm.size, slots = ring_slots(form, size);
+    Allocator allocator = {.taken = &scene->taken};
     *scene = (Scene){.way = way};
-    endpoint_alloc(&scene->endpoint, NULL, RINGS * slots);
+    endpoint_alloc(&scene->endpoint, &allocator, RINGS * slots);
     endpoint_open(&scene->endpoint, &test_comm);
     for (int r = 0; r < RINGS; r++) {
-        ring_transfer_alloc(&scene->ring[r], NULL, size, form_of(form, way, r));
+        ring_transfer_alloc(&scene->ring[r], &allocator, size, form_of(form, way, r));
         ring_transfer_open(&scene->ring[r], &scene->endpoint, r * slots);
         scene->room[r] = ALLOC(unsigned char, scene->ring[r].rounds *FLOWS *ROOM, "test");
     }
 }
 
 static void scene_clear(Scene *scene) {
-    for (int r = 0; r < RINGS; r++) {
+    for (int r = 0; r < RINGS; r++)
         memory_free(scene->room[r]);
-        ring_transfer_clear(&scene->ring[r]);
-    }
     endpoint_clear(&scene->endpoint);
+    taken_free(&scene->taken);
 }
 
 // --- messages by arithmetic: who sends what to whom in which turn
