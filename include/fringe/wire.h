@@ -30,7 +30,7 @@ typedef struct Transport {
     size_t slot_bytes;                 // of what it stores for each slot
     bool (*reaches_device)(void);      // pieces may lie in the memory of devices
     void (*open)(Endpoint *endpoint);  // the slots are zero; collective
-    void (*close)(Endpoint *endpoint); // collective; no slot is taken
+    void (*close)(Endpoint *endpoint); // collective; no slot is busy
     // Post a piece of `bytes` < 2^31 in a free slot; they never block. `at` is the transport's
     // until the slot is done.
     void (*receive)(Endpoint *endpoint, int slot, void *at, int bytes, int from, int tag);
@@ -49,7 +49,7 @@ struct Endpoint {
     const Transport *transport;
     Comm comm; // owned: tags of its own
     int slots;
-    bool *taken; // [slots] owned: a piece is in flight there
+    bool *busy;  // [slots] owned: a piece is in flight there
     int *done;   // [slots] owned: scratch of test
     int *bytes;  // [slots] owned: likewise
     void *state; // [slots] of transport->slot_bytes, owned

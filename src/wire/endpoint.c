@@ -7,7 +7,7 @@ const Transport *transport_used(void) { return family_member(&transport_family, 
 void endpoint_alloc(Endpoint *e, const Allocator *allocator, int slots) {
     const char *what = "messages in flight";
     *e = (Endpoint){.transport = transport_used(), .slots = slots};
-    e->taken = alloc_host(allocator, (size_t)slots * sizeof *e->taken, what);
+    e->busy = alloc_host(allocator, (size_t)slots * sizeof *e->busy, what);
     e->done = alloc_host(allocator, (size_t)slots * sizeof *e->done, what);
     e->bytes = alloc_host(allocator, (size_t)slots * sizeof *e->bytes, what);
     e->state = alloc_host(allocator, memory_product(slots, e->transport->slot_bytes), what);

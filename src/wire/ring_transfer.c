@@ -58,7 +58,7 @@ static void post_piece(RingTransfer *ring, int round, int flow) {
     }
     int tag = ring->form.tag + (int)(piece % ring->form.tags);
     int slot = slot_of(ring, round, flow, piece);
-    endpoint->taken[slot] = true;
+    endpoint->busy[slot] = true;
     if (flow == INCOMING) {
         endpoint->transport->receive(endpoint, slot, at, (int)bytes, transfer->peer, tag);
         ring->bytes_received += bytes;
@@ -72,7 +72,7 @@ static void post_piece(RingTransfer *ring, int round, int flow) {
 static void fill(RingTransfer *ring, int round, int flow) {
     Transfer *transfer = &ring->transfer[round][flow];
     while (transfer->posted < transfer->pieces &&
-           !ring->endpoint->taken[slot_of(ring, round, flow, transfer->posted)])
+           !ring->endpoint->busy[slot_of(ring, round, flow, transfer->posted)])
         post_piece(ring, round, flow);
 }
 
@@ -185,7 +185,7 @@ void ring_transfer_progress(RingTransfer *ring) {
         Place place = place_of(ring, endpoint->done[i]);
         if (place.flow == INCOMING && !ring->form.headers)
             check_length(ring, &ring->transfer[place.round][INCOMING], endpoint->bytes[i]);
-        endpoint->taken[ring->slot + endpoint->done[i]] = false;
+        endpoint->busy[ring->slot + endpoint->done[i]] = false;
         note_piece(ring, place.round, place.flow, ring->form.headers && place.first);
     }
     for (int i = 0; i < count; i++) {
