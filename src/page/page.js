@@ -126,7 +126,7 @@
             : variant.bytes > 0 ? `sends ${digits(base.bytes / variant.bytes)} times fewer bytes, ` : "sends no halo rows, ";
         const doubt = (a, b) => (a.n < 2 || b.n < 2 ? " (single runs)" : surely_above(a, b) || surely_above(b, a) ? ""
             : " (within the deviation)");
-        const scored = Number.isNaN(gain) ? "" : `, and its test ${metric} is ${Math.abs(scale * gain).toFixed(2)}${
+        const scored = Number.isNaN(gain) ? "" : gain === 0 ? `, and its test ${metric} is the same` : `, and its test ${metric} is ${Math.abs(scale * gain).toFixed(2)}${
             plain ? "" : " points"} ${gain < 0 ? "lower" : "higher"}${doubt(best_score(variant), best_score(base))}`;
         return `Against ${base.label}, ${variant.label} ${sent}takes ${digits(1 / ratio)} of the time of an epoch (${
             seconds_text(variant.epoch_seconds)} to ${seconds_text(base.epoch_seconds)})${
