@@ -348,17 +348,29 @@ bool file_check_folder(const char *path, Error *err) {
     return true;
 }
 
-static bool remove_contents(const char *path, Error *err) {
-    DIR *folder = opendir(path);
-    if (folder == NULL)
-        return cannot(err, EXIT_IO, "open the folder", path);
-    bool ok = true;
-    for (struct dirent *entry; ok && (entry = readdir(folder)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        ok = file_remove(PATH_IN(path, entry->d_name), err);
+FileNames file_names(const char *folder) { return (FileNames){.folder = opendir(folder)}; }
+
+bool file_next(FileNames *names, bool more) {
+    struct dirent *entry;
+    while (names->folder != NULL && more && (entry = readdir(names->folder)) != NULL) {
+        names->name = entry->d_name;
+        if (strcmp(names->name, ".") != 0 && strcmp(names->name, "..") != 0)
+            return true;
     }
-    closedir(folder);
+    if (names->folder != NULL)
+        closedir(names->folder);
+    names->folder = NULL;
+    return false;
+}
+
+static bool remove_contents(const char *path, Error *err) {
+    bool ok = true;
+    FileNames in = file_names(path);
+    if (in.folder == NULL)
+        return cannot(err, EXIT_IO, "open the folder", path);
+    while (file_next(&in, ok)) {
+        ok = file_remove(PATH_IN(path, in.name), err);
+    }
     return ok;
 }
 
@@ -375,13 +387,10 @@ bool file_remove(const char *path, Error *err) {
 }
 
 void file_sweep(const char *folder) {
-    DIR *open_folder = opendir(folder);
-    for (struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
+    for (FileNames in = file_names(folder); file_next(&in, true);) {
         Error ignored = {0};
-        const char *path = PATH_IN(folder, entry->d_name);
+        const char *path = PATH_IN(folder, in.name);
         if (file_is_left_over(path))
             file_remove(path, &ignored);
     }
-    if (open_folder != NULL)
-        closedir(open_folder);
 }

@@ -6,7 +6,6 @@
 
 #include "internal.h"
 
-#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,11 +52,8 @@ static bool any_child(int parent, bool (*is)(long process)) {
     char path[64];
     bool found = false;
     snprintf(path, sizeof path, "/proc/%d/task", parent);
-    DIR *threads = opendir(path);
-    for (struct dirent *entry; threads != NULL && !found && (entry = readdir(threads)) != NULL;)
-        found = entry->d_name[0] != '.' && any_of_thread(parent, entry->d_name, is);
-    if (threads != NULL)
-        closedir(threads);
+    for (FileNames threads = file_names(path); file_next(&threads, !found);)
+        found = any_of_thread(parent, threads.name, is);
     return found;
 }
 

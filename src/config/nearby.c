@@ -3,7 +3,6 @@
 
 #include "internal.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,14 +20,11 @@ static size_t stem(const char *name) {
 }
 
 static void add_configs(Names *names, const char *folder) {
-    DIR *open_folder = opendir(folder);
-    for (struct dirent *entry; open_folder != NULL && (entry = readdir(open_folder)) != NULL;) {
-        size_t length = stem(entry->d_name);
+    for (FileNames in = file_names(folder); file_next(&in, true);) {
+        size_t length = stem(in.name);
         if (length > 0 && length < NAME && names->count < CONFIGS_MOST)
-            snprintf(names->name[names->count++], NAME, "%.*s", (int)length, entry->d_name);
+            snprintf(names->name[names->count++], NAME, "%.*s", (int)length, in.name);
     }
-    if (open_folder != NULL)
-        closedir(open_folder);
 }
 
 static const char *closest_of(const Names *names, const char *path) {

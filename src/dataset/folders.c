@@ -3,7 +3,6 @@
 
 #include "internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,14 +11,12 @@
 static bool look(const char *folder, const char *inside, const char *known, Error *err) {
     char path[PATH_BYTES], name[PATH_BYTES];
     path_join(path, sizeof path, folder, inside);
-    DIR *open_folder = opendir(path);
-    if (open_folder == NULL)
+    FileNames in = file_names(path);
+    if (in.folder == NULL)
         return error_set(err, EXIT_CANNOT_WRITE, "%s: cannot look into it: %s", path,
                          strerror(errno));
-    for (struct dirent *entry; err->code == 0 && (entry = readdir(open_folder)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        snprintf(name, sizeof name, "%s%s", inside, entry->d_name);
+    while (file_next(&in, err->code == 0)) {
+        snprintf(name, sizeof name, "%s%s", inside, in.name);
         path_join(path, sizeof path, folder, name);
         if (strchr(name, ' ') != NULL || !text_lists(known, name))
             error_set(err, EXIT_CANNOT_WRITE,
@@ -31,7 +28,6 @@ static bool look(const char *folder, const char *inside, const char *known, Erro
             look(folder, name, known, err);
         }
     }
-    closedir(open_folder);
     return err->code == 0;
 }
 

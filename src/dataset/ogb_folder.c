@@ -2,7 +2,6 @@
 
 #include "ogb.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,20 +60,16 @@ static bool check_type(const char *folder, Error *err) {
 
 // The only folder in `splits`.
 static bool find_type(const char *splits, char out[PATH_BYTES], Error *err) {
-    DIR *folder = opendir(splits);
-    struct dirent *entry;
     out[0] = '\0';
-    while (folder != NULL && err->code == 0 && (entry = readdir(folder)) != NULL) {
-        const char *path = PATH_IN(splits, entry->d_name);
-        if (entry->d_name[0] == '.' || !file_is_folder(path))
+    for (FileNames in = file_names(splits); file_next(&in, err->code == 0);) {
+        const char *path = PATH_IN(splits, in.name);
+        if (in.name[0] == '.' || !file_is_folder(path))
             continue;
         if (out[0] != '\0')
             error_set(err, EXIT_DATA, "%s: there are several splits in it; leave one of them there",
                       splits);
         snprintf(out, PATH_BYTES, "%s", path);
     }
-    if (folder != NULL)
-        closedir(folder);
     return err->code == 0 && (out[0] == '\0' || check_type(out, err));
 }
 

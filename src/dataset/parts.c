@@ -3,7 +3,6 @@
 #include "parts.h"
 #include "table.h"
 
-#include <dirent.h>
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,18 +27,16 @@ static void add(Parts *parts, const char *path) {
 
 // False: one of its files is no text.
 static bool find_in_folder(Parts *parts, const char *folder) {
-    DIR *open_folder = opendir(folder);
-    bool ok = open_folder != NULL;
-    for (struct dirent *entry; ok && (entry = readdir(open_folder)) != NULL;) {
-        if (entry->d_name[0] == '.' || entry->d_name[0] == '_')
+    FileNames in = file_names(folder);
+    bool ok = in.folder != NULL;
+    while (file_next(&in, ok)) {
+        if (in.name[0] == '.' || in.name[0] == '_')
             continue;
-        const char *path = PATH_IN(folder, entry->d_name);
-        ok = file_is_folder(path) || is_text(entry->d_name);
+        const char *path = PATH_IN(folder, in.name);
+        ok = file_is_folder(path) || is_text(in.name);
         if (ok)
             add(parts, path);
     }
-    if (open_folder != NULL)
-        closedir(open_folder);
     return ok;
 }
 

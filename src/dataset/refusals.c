@@ -3,7 +3,6 @@
 
 #include "table.h"
 
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -85,14 +84,10 @@ static const Kind *kind_of(const char *path) {
 
 // ind.NAME.x and its like, the pickles of Planetoid; their name is put into `name`.
 static bool is_planetoid(const char *path, char name[64]) {
-    DIR *folder = file_is_folder(path) ? opendir(path) : NULL;
     bool found = false;
-    for (struct dirent *entry; folder != NULL && !found && (entry = readdir(folder)) != NULL;)
-        found = strncmp(entry->d_name, "ind.", 4) == 0 &&
-                sscanf(entry->d_name + 4, "%60[^.].allx", name) == 1 &&
-                strstr(entry->d_name, ".allx") != NULL;
-    if (folder != NULL)
-        closedir(folder);
+    for (FileNames in = file_names(path); file_next(&in, !found);)
+        found = strncmp(in.name, "ind.", 4) == 0 &&
+                sscanf(in.name + 4, "%60[^.].allx", name) == 1 && strstr(in.name, ".allx") != NULL;
     return found;
 }
 

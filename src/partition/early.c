@@ -1,6 +1,5 @@
 // Checks of a part file and of data.cache before anything is loaded.
 #include "entry.h"
-#include <dirent.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -58,11 +57,8 @@ bool partition_method_fits(const char *word, Error *err) {
 
 static bool holds_parts(const char *cache) {
     bool found = false;
-    DIR *folder = opendir(cache);
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;)
-        found = found || strncmp(entry->d_name, "parts-", 6) == 0;
-    if (folder != NULL)
-        closedir(folder);
+    for (FileNames in = file_names(cache); file_next(&in, !found);)
+        found = strncmp(in.name, "parts-", 6) == 0;
     return found;
 }
 

@@ -62,15 +62,10 @@ static double bytes_of(const char *path) {
         return 0;
     if (!S_ISDIR(status.st_mode))
         return (double)status.st_size;
-    DIR *folder = opendir(path);
     double bytes = 0;
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
-            continue;
-        bytes += bytes_of(PATH_IN(path, entry->d_name));
+    for (FileNames in = file_names(path); file_next(&in, true);) {
+        bytes += bytes_of(PATH_IN(path, in.name));
     }
-    if (folder != NULL)
-        closedir(folder);
     return bytes;
 }
 

@@ -2,7 +2,6 @@
 
 #include "internal.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,14 +13,11 @@ enum { CLASH = 300, HOLDER = 256, NUMBERS = 10000 };
 
 // Folders without files leave room for a run: "checkpoints" may be a link to another disk.
 static bool holds_a_file(const char *path) {
-    DIR *folder = opendir(path);
-    bool found = folder == NULL;
-    for (struct dirent *entry; !found && (entry = readdir(folder)) != NULL;) {
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            found = holds_a_file(PATH_IN(path, entry->d_name));
+    FileNames in = file_names(path);
+    bool found = in.folder == NULL;
+    while (file_next(&in, !found)) {
+        found = holds_a_file(PATH_IN(path, in.name));
     }
-    if (folder != NULL)
-        closedir(folder);
     return found;
 }
 
@@ -38,16 +34,14 @@ static bool is_in_the_way(const char *folder, const char *name, bool marked) {
 // Other files may lie in a free folder. False with a name that is in the way, or with an error.
 static bool is_free(const char *path, char clash[CLASH], Error *err) {
     bool marked = marker_read(NULL, path, NULL);
-    DIR *folder = opendir(path);
+    FileNames in = file_names(path);
     bool free =
-        folder != NULL || errno == ENOENT || errno == ENOTDIR ||
+        in.folder != NULL || errno == ENOENT || errno == ENOTDIR ||
         error_set(err, EXIT_IO, "%s: cannot look into the folder: %s", path, strerror(errno));
-    for (struct dirent *entry; free && folder != NULL && (entry = readdir(folder)) != NULL;) {
-        free = !is_in_the_way(path, entry->d_name, marked);
-        snprintf(clash, CLASH, "%s", entry->d_name);
+    while (file_next(&in, free)) {
+        free = !is_in_the_way(path, in.name, marked);
+        snprintf(clash, CLASH, "%s", in.name);
     }
-    if (folder != NULL)
-        closedir(folder);
     return free;
 }
 

@@ -3,7 +3,6 @@
 #include "internal.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,17 +77,14 @@ bool numbers_newest(char out[CONFIG_TEXT], const char *path, RunKind kind, const
     char name[CONFIG_TEXT];
     Numbered newest = {0};
     plain(name, path);
-    DIR *folder = opendir(FOLDER_OF(name));
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        Numbered found = {.number = number_of(entry->d_name, path_name(name))};
+    for (FileNames in = file_names(FOLDER_OF(name)); file_next(&in, true);) {
+        Numbered found = {.number = number_of(in.name, path_name(name))};
         if (found.number > 0 && numbers_name(found.path, path, found.number, &(Error){0}) &&
             marker_read(&found.marker, found.path, config) && found.marker.kind == kind &&
             found.marker.agrees && !(unfinished && has_ended(found.path, kind)) &&
             is_newer(&found, &newest))
             newest = found;
     }
-    if (folder != NULL)
-        closedir(folder);
     if (newest.number > 0)
         snprintf(out, CONFIG_TEXT, "%s", newest.path);
     return newest.number > 0;

@@ -3,7 +3,6 @@
 // removed when the new one is in its place.
 #include "internal.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,16 +77,13 @@ static int64_t events_of(const char *name) {
 // Removes all but the one after `events` events.
 static bool remove_others(const Stream *stream, int64_t events, Error *err) {
     const char *above = PATH_IN(stream->request->folder, "checkpoints");
-    DIR *folder = opendir(above);
     bool ok = true;
-    for (struct dirent *entry; ok && folder != NULL && (entry = readdir(folder)) != NULL;) {
-        int64_t other = events_of(entry->d_name);
+    for (FileNames in = file_names(above); file_next(&in, ok);) {
+        int64_t other = events_of(in.name);
         if (other < 0 || other == events)
             continue;
-        ok = file_remove(PATH_IN(above, entry->d_name), err);
+        ok = file_remove(PATH_IN(above, in.name), err);
     }
-    if (folder != NULL)
-        closedir(folder);
     return ok;
 }
 
@@ -115,13 +111,11 @@ bool stream_checkpoint(Stream *stream, const EventPlace *place, Error *err) {
 
 static int64_t newest(const Stream *stream) {
     int64_t best = -1;
-    DIR *folder = opendir(PATH_IN(stream->request->folder, "checkpoints"));
-    for (struct dirent *entry; folder != NULL && (entry = readdir(folder)) != NULL;) {
-        int64_t events = events_of(entry->d_name);
+    FileNames in = file_names(PATH_IN(stream->request->folder, "checkpoints"));
+    while (file_next(&in, true)) {
+        int64_t events = events_of(in.name);
         best = events > best ? events : best;
     }
-    if (folder != NULL)
-        closedir(folder);
     return best;
 }
 

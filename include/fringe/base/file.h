@@ -41,6 +41,15 @@ bool file_is_regular(const char *path); // no folder, pipe or device; to open it
 int64_t file_size(const char *path);    // -1 if it does not exist
 // The first bytes of a regular file, `size` - 1 at most, and a 0. Returns how many.
 size_t file_head(const char *path, char *head, size_t size);
+// The names in a folder but "." and "..", in no order, while `more` holds:
+//     for (FileNames in = file_names(folder); file_next(&in, more);)
+//         use(in.name);
+typedef struct FileNames {
+    void *folder; // NULL, with errno, if it cannot be read: then there are none
+    const char *name;
+} FileNames;
+FileNames file_names(const char *folder);
+bool file_next(FileNames *names, bool more); // false, and closed, without more or at the end
 // Removes a file, or a folder with all its contents. A missing one is no error.
 bool file_remove(const char *path, Error *err);
 // Flushes a file or a folder to the disk.
