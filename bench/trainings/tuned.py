@@ -112,7 +112,7 @@ def write(table):
     backends = sorted({cell["backend"] for cells in table.values() for cell in cells.values()})
     caption = (f"`bench/run.sh tuned`: test accuracy in percent at the best validation score, mean ± standard deviation over "
                f"seeds ({'; '.join(backends)}). Published: tunedGNN's GCN (Luo, Shi & Wu: Classic GNNs are Strong Baselines, "
-               "2024), on random splits of its own. As there, a linear layer reads the last convolution (model.jk=last), and "
+               "2024), on one split of its own. As there, a linear layer reads the last convolution (model.jk=last), and "
                "but for amazon_computers each convolution adds its input times weights of its own (model.gcn_self).")
     write_tables("tunedGNN's recipes", caption, markdown(["set", "published", *METHODS, "adaqp - vanilla", "allowed"], rows),
                  not_run(table, [(name, method) for name in PUBLISHED for method in METHODS]))
