@@ -39,7 +39,8 @@ def run(name, method, seed, words=()):
               'data.split_keys=["train_idx","val_idx","test_idx"]'] if SMOKE else []  # the only .npz that is there
     if SPLITS:
         file = f"{SPLIT_NAMES.get(name, name.replace('_', '-'))}_split.npz"
-        set_of = [f"data.splits={os.path.abspath(os.path.join(SPLITS, file))}", 'data.split_keys=["train","valid","test"]']
+        set_of = [f"data.splits={os.path.abspath(os.path.join(SPLITS, file))}",
+                  'data.split_keys=["train","valid","test"]']
     return trained(f"tuned-{name.replace('_', '-')}", f"mode={mode}", f"run.seed={seed}",
                    f"run.backend={option('backend', 'cpu')}", f"run.threads={option('threads', 1)}", "train.eval_every=1",
                    "lossless.order=auto",
@@ -117,11 +118,13 @@ def write(table):
     rows = [[name, f"{published:.2f}", *(said(table[name], method) for method in METHODS), *paired(table[name])]
             for name, published in PUBLISHED.items() if name in table]
     backends = sorted({cell["backend"] for cells in table.values() for cell in cells.values()})
-    caption = (f"`bench/run.sh tuned{' --splits=...' if SPLITS else ''}`: test accuracy in percent at the best validation score, mean ± standard deviation over "
-               f"seeds ({'; '.join(backends)}). Published: tunedGNN's GCN (Luo, Shi & Wu: Classic GNNs are Strong Baselines, "
-               "2024), on one split of its own. As there, a linear layer reads the last convolution (model.jk=last), and "
-               "but for amazon_computers each convolution adds its input times weights of its own (model.gcn_self).")
-    write_tables("tunedGNN's recipes" + (" on its splits" if SPLITS else ""), caption, markdown(["set", "published", *METHODS, "adaqp - vanilla", "allowed"], rows),
+    caption = (f"`bench/run.sh tuned{' --splits=...' if SPLITS else ''}`: test accuracy in percent at the best validation "
+               f"score, mean ± standard deviation over seeds ({'; '.join(backends)}). Published: tunedGNN's GCN (Luo, Shi & "
+               "Wu: Classic GNNs are Strong Baselines, 2024), on one split of its own. As there, a linear layer reads the "
+               "last convolution (model.jk=last), and but for amazon_computers each convolution adds its input times "
+               "weights of its own (model.gcn_self).")
+    write_tables("tunedGNN's recipes" + (" on its splits" if SPLITS else ""), caption,
+                 markdown(["set", "published", *METHODS, "adaqp - vanilla", "allowed"], rows),
                  not_run(table, [(name, method) for name in PUBLISHED for method in METHODS]))
 
 

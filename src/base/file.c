@@ -368,9 +368,8 @@ static bool remove_contents(const char *path, Error *err) {
     FileNames in = file_names(path);
     if (in.folder == NULL)
         return cannot(err, EXIT_IO, "open the folder", path);
-    while (file_next(&in, ok)) {
+    while (file_next(&in, ok))
         ok = file_remove(PATH_IN(path, in.name), err);
-    }
     return ok;
 }
 
