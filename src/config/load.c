@@ -4,7 +4,9 @@
 
 #include "internal.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void store_text(void *values, const Key *key, const char *json, Complaints *complaints) {
@@ -65,7 +67,17 @@ void config_store_object(Config *config, const Json *object, const char *section
     }
 }
 
-// Stores "section.key=value". Keys of text accept bare text, all others JSON.
+// A number that people type and JSON does not know, as JSON writes it: .5, 5. or +1.
+static bool is_number(char json[32], const char *text) {
+    char *end;
+    double value = strtod(text, &end);
+    if (*text == 0 || *end != 0 || text[strspn(text, "+-.0123456789eE")] != 0 || !isfinite(value))
+        return false;
+    snprintf(json, 32, "%.17g", value);
+    return true;
+}
+
+// Stores "section.key=value". Keys of text accept bare text, all others JSON or a number.
 static void store_setting(Config *config, const char *setting, Complaints *complaints) {
     const char *equals = strchr(setting, '=');
     if (equals == NULL) {
@@ -88,6 +100,11 @@ static void store_setting(Config *config, const char *setting, Complaints *compl
     if (value != NULL) {
         config_store(config, key, value, complaints);
         json_free(value);
+        return;
+    }
+    char number[32];
+    if (!bare && is_number(number, text)) {
+        store_text(config, key, number, complaints);
         return;
     }
     JsonWriter quoted; // a bare word; config_store complains if the key wants a number

@@ -19,6 +19,14 @@ TEST(file_stands_over_defaults_and_settings_over_the_file) {
     assert_string_equal(config.run.dir, "here");
 }
 
+// .5, 0. and +5 are no JSON.
+TEST(settings_have_numbers_as_people_type_them) {
+    Config config;
+    const char *const settings[] = {"train.lr=.25", "train.epochs=+5", "model.dropout=0."};
+    load(&config, "{}", settings, 3);
+    assert_true(config.train.lr == 0.25 && config.train.epochs == 5 && config.model.dropout == 0);
+}
+
 // AdaQP's recipe (PEERS): 3 layers of 256, dropout, norm, activation, Adam at 0.01.
 TEST(defaults_are_the_published_recipe) {
     Config config;
