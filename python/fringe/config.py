@@ -13,8 +13,8 @@ from typing import Any, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
-from .datasets import write_dataset, write_hypergraph
-from .tensors import _array
+from .datasets import OTHERS, fields_of, graph_of, write_dataset, write_hypergraph
+from .tensors import _array, _entries
 
 ConfigLike = Union[str, "os.PathLike[str]", Mapping[str, Any], Any]
 
@@ -33,13 +33,17 @@ class Data:
     nodes: Optional[int] = None
     undirected: bool = False
     name: str = "arrays"
+    split: Optional[int] = None
+
+    def __post_init__(self) -> None:
+        self.edges = graph_of(self.edges)
 
     def _write(self, folder: str) -> None:
         if hasattr(self.edges, "hyperedge_index"):
             write_hypergraph(folder, self.edges, self.x, self.y, self.masks, nodes=self.nodes, name=self.name)
         else:
             write_dataset(folder, self.edges, self.x, self.y, self.masks, weights=self.weights, nodes=self.nodes,
-                          undirected=self.undirected, name=self.name)
+                          undirected=self.undirected, name=self.name, split=self.split)
 
     def store(self, cache: Optional[str] = None) -> str:
         """The folder of these arrays in the cache, which is written unless it is there."""
@@ -66,8 +70,8 @@ def cache_folder() -> str:
 
 
 def is_of_pyg(value: Any) -> bool:
-    """A Data object of PyG."""
-    return hasattr(value, "edge_index") or hasattr(value, "hyperedge_index")
+    """A Data object of PyG, or what graph_of refuses."""
+    return any(hasattr(value, name) for name in ("edge_index", "hyperedge_index", *OTHERS))
 
 
 def path_of(graph: Any) -> str:
@@ -83,10 +87,9 @@ def _pieces(value: Any) -> Iterator[Any]:
             yield key
             yield from _pieces(value[key])
     elif is_of_pyg(value):
-        yield from _pieces(value.to_dict())
-    elif hasattr(value, "tocoo"):  # a matrix of scipy
-        matrix = value.tocoo()
-        yield from (str(matrix.shape), matrix.row, matrix.col, matrix.data)
+        yield from _pieces(fields_of(value))
+    elif _entries(value) is not None:
+        yield from (str(getattr(value, "shape", "")), *_entries(value))
     elif isinstance(value, (list, tuple)) and any(np.ndim(one) for one in value):
         for one in value:
             yield from _pieces(one)

@@ -6,11 +6,12 @@ import json
 import os
 import warnings
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, Dict, Mapping, Optional
 
 import numpy as np
 
-from .tensors import _array, read_tensors, write_tensors
+from .tensors import _array, _entries, read_tensors, write_tensors
 
 SPLITS = ("train", "validation", "test")
 
@@ -88,18 +89,45 @@ def _has_both_directions(source, target, nodes):
 
 
 def _are_one_hot(labels):
-    return len(labels) > 0 and np.isin(labels, (0, 1)).all() and (labels.sum(1) == 1).all()
+    return labels.shape[1] > 1 and np.isin(labels, (0, 1)).all() and labels.any() and labels.sum(1).max() <= 1
+
+
+# By an attribute that tells them: graphs that are not read, and what is.
+OTHERS = {"node_types": "a graph with nodes of several types; give data.to_homogeneous()",
+          "ndata": "a graph of DGL; give torch.stack(graph.edges()), and features, labels and masks of graph.ndata",
+          "adj": "a graph of networkx; give networkx.to_scipy_sparse_array(graph, weight=None), whose rows are list(graph)",
+          "get_edgelist": "a graph of igraph; give graph.get_edgelist(), each edge once"}
+
+
+def graph_of(edges: Any) -> Any:
+    """Edges, or an object with PyG's names: also of a dict with them, and of a list or dataset of one graph."""
+    what = next((OTHERS[name] for name in OTHERS if hasattr(edges, name) and not hasattr(edges, "edge_index")), None)
+    if what is not None:
+        raise ValueError(f"edges: this is {what}")
+    one = isinstance(edges, (list, tuple)) and len(edges) == 1 and hasattr(edges[0], "edge_index")
+    return SimpleNamespace(**edges) if isinstance(edges, Mapping) else edges[0] if one else edges
+
+
+def fields_of(data: Any) -> Dict[str, Any]:
+    """What an object of PyG or a dict holds, by name."""
+    if isinstance(data, dict):
+        return data
+    if hasattr(data, "to_dict"):
+        return data.to_dict()
+    return {name: value for name, value in vars(data).items() if not name.startswith("_")} if hasattr(data, "__dict__") else {}
 
 
 def _edges(edges, nodes, undirected, weights):
     """Source, target and weights, sorted by source, then target."""
-    if hasattr(edges, "tocoo"):  # an adjacency matrix of scipy; one of ones has no weights
-        matrix = edges.tocoo()
-        edges = np.stack([matrix.row, matrix.col])
-        weights = matrix.data if weights is None and (matrix.data != 1).any() else weights
+    entries = _entries(edges)
+    if entries is not None:
+        edges, weights = np.stack(entries[:2]), entries[2] if weights is None else weights
     edges = _array(edges)
     if edges.ndim != 2 or 2 not in edges.shape:
-        raise ValueError(f"edges: expected [2, E] (as PyG's edge_index) or [E, 2], found {list(edges.shape)}")
+        raise ValueError("edges: expected [2, E] (as PyG's edge_index), [E, 2] or a sparse adjacency matrix, such as "
+                         f"scipy.sparse.coo_matrix of a dense one, found {list(edges.shape)}")
+    if edges.dtype.kind not in "biuf":
+        raise ValueError("edges: expected numbers of nodes, found names; numpy.unique(edges, return_inverse=True) gives both")
     if not (edges == edges.astype(np.int64)).all():
         raise ValueError("edges: ids must be whole numbers")
     source, target = edges.astype(np.int64) if edges.shape[0] == 2 else edges.T.astype(np.int64)
@@ -132,8 +160,14 @@ def _parts_of_data(data, features, labels, masks, weights):
     labels = getattr(data, "y", None) if labels is None else labels
     found = [getattr(data, name, None) for name in ("train_mask", "val_mask", "test_mask")]
     masks = found if masks is None and all(mask is not None for mask in found) else masks
-    weights = getattr(data, "edge_weight", None) if weights is None else weights
-    return getattr(data, "edge_index", None), features, labels, masks, weights
+    edges, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None) if weights is None else weights
+    if edges is None and getattr(data, "adj_t", None) is not None:  # [target, source]
+        target, source, values = _entries(data.adj_t)
+        edges, weights = np.stack([source, target]), values if weights is None else weights
+    left = [name for name in fields_of(data) if name.startswith("edge_") and name not in ("edge_index", "edge_weight")]
+    if left:
+        warnings.warn(f"{', '.join(left)}: not read; weights=data.edge_attr takes one number for each edge", stacklevel=4)
+    return edges, features, labels, masks, weights
 
 
 def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = None, masks: Any = None, *,
@@ -141,19 +175,20 @@ def write_dataset(folder: str, edges: Any, features: Any = None, labels: Any = N
                   name: Optional[str] = None, split: Optional[int] = None) -> None:
     """Writes a folder that fringe reads (data.path); arrays of numpy or torch.
 
-    edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or an adjacency matrix of scipy,
-              whose entry [i, j] is an edge from i to j; or a Data object of PyG, which may hold features, labels and
-              masks as well
-    features  [n, F] numbers, or a matrix of scipy
-    labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node; or floats that are
-              not whole: numbers to predict, nan for none
+    edges     [2, E] as PyG's edge_index: node edges[1, k] aggregates row edges[0, k]; or a sparse adjacency matrix of
+              scipy or torch, whose entry [i, j] is an edge from i to j; or a Data object of PyG or a dict with its
+              names, which may hold features, labels and masks as well
+    features  [n, F] numbers, or a sparse matrix
+    labels    [n] classes from 0, -1 for none; or [n, K] zeros and ones: several labels per node, unless no row has
+              more than one; or floats that are not whole: numbers to predict, nan for none
     masks     training, validation, test: three masks of n bools or lists of node ids, or a dict of them with the keys
               "train", "validation", "test" or PyG's names; without them fringe can predict but not train
     split     which one, from 0, where masks are [n, splits] or [splits, n]
     weights   [E] of the edges
     undirected: each edge is given once and stands for both directions
     """
-    if hasattr(edges, "edge_index"):
+    edges = graph_of(edges)
+    if hasattr(edges, "edge_index") or hasattr(edges, "adj_t"):
         edges, features, labels, masks, weights = _parts_of_data(edges, features, labels, masks, weights)
     nodes = _count_of(nodes, features, labels)
     if nodes is None:
@@ -180,8 +215,8 @@ def _label_array(labels):
     if not (labels == labels.astype(np.int32)).all():
         raise ValueError("labels: expected whole numbers; -1 means that a node has none")
     if labels.ndim == 2 and _are_one_hot(labels):
-        warnings.warn("labels: [n, K] means several labels per node, but every node has one; give classes, "
-                      "labels.argmax(1)", stacklevel=4)
+        warnings.warn("labels: no row has more than one 1, so these are classes", stacklevel=4)
+        labels = np.where(labels.any(1), labels.argmax(1), -1)
     return labels
 
 
@@ -192,7 +227,12 @@ def _write_folder(folder, name, nodes, arrays, features, labels, masks, more, sp
                 **more}
     if features is not None:
         features = features.toarray() if hasattr(features, "toarray") else features  # of scipy
-        arrays["features"] = np.asarray(_array(features), np.float32)
+        try:
+            arrays["features"] = np.asarray(_array(features), np.float32)
+        except ValueError as refused:
+            raise ValueError(f"features: {refused}") from None
+        if arrays["features"].ndim != 2:
+            raise ValueError(f"features: expected [nodes, columns], found {list(arrays['features'].shape)}")
         manifest["features"] = arrays["features"].shape[1]
     if labels is not None and _are_numbers(labels):
         arrays["labels"] = _array(labels).astype(np.float32).reshape(len(labels), -1)

@@ -11,7 +11,8 @@ import sys
 
 import numpy as np
 
-from .tensors import _array
+from .datasets import fields_of
+from .tensors import _array, _entries
 
 
 def _need(module, what):
@@ -32,8 +33,6 @@ def _numpy(value):
     """Arrays of torch and scipy, sparse ones too; None if it is none of these."""
     if hasattr(value, "toarray"):
         return np.asarray(value.toarray())
-    if getattr(value, "layout", None) is not None and hasattr(value, "to_dense"):
-        value = value.to_dense()
     return _array(value) if hasattr(value, "shape") and len(getattr(value, "shape", ())) > 0 else None
 
 
@@ -68,24 +67,10 @@ def _of_fields(fields, edges_too=True):
     return arrays
 
 
-def _fields(data):
-    """What an object of PyG or a dict holds, by name."""
-    if isinstance(data, dict):
-        return data
-    if hasattr(data, "to_dict"):
-        return data.to_dict()
-    return {name: value for name, value in vars(data).items() if not name.startswith("_")} if hasattr(data, "__dict__") else {}
-
-
 def _of_adjacency(adjacency):
     """Ends and weights of PyG's adj_t, [target, source]: of torch_sparse, or a sparse tensor of torch."""
-    if hasattr(adjacency, "coo"):
-        target, source, weight = adjacency.coo()
-    else:
-        adjacency = adjacency.to_sparse_coo().coalesce()
-        (target, source), weight = adjacency.indices(), adjacency.values()
-    weight = None if weight is None or (_array(weight) == 1).all() else _array(weight)
-    return {"edge_index": np.stack([_array(source), _array(target)]), "edge_weight": weight}
+    target, source, weight = _entries(adjacency)
+    return {"edge_index": np.stack([source, target]), "edge_weight": weight}
 
 
 def _one_graph(path, data):
@@ -97,8 +82,8 @@ def _one_graph(path, data):
         raise SystemExit(f"{path} holds {graphs} graphs, and fringe trains on one; save that one: torch.save(dataset[0], PATH)")
     while isinstance(data, (tuple, list)) and len(data) > 0:
         data = data[0]
-    kinds = [key for key, value in _fields(data).items() if isinstance(value, dict) and key != "_global_store"]
-    if kinds and "edge_index" not in _fields(data):
+    kinds = [key for key, value in fields_of(data).items() if isinstance(value, dict) and key != "_global_store"]
+    if kinds and "edge_index" not in fields_of(data):
         raise SystemExit(f"{path} has nodes or edges of several types ({', '.join(map(str, kinds))}); fringe reads graphs "
                          "of one type: save data.to_homogeneous()")
     return data
@@ -115,7 +100,7 @@ def _from_torch(path):
 
 def _of_graph(path, data):
     """Of a Data object of PyG, or a dict with its names."""
-    fields = dict(_fields(data))
+    fields = dict(fields_of(data))
     adjacency, nodes = fields.pop("adj_t", None), fields.pop("num_nodes", None)
     arrays = _of_fields(fields)
     if "edge_index" not in arrays and adjacency is not None:

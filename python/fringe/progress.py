@@ -31,7 +31,7 @@ class Line:
     def epoch(self, line: Dict[str, Any]) -> None:
         """Shows an epoch, if the last one was shown a tenth of a second ago."""
         scores = line.get("validation") or {}
-        name = next((name for name in scores if name not in ("loss", "rows")), None)
+        name = next((name for name in scores if name not in ("loss", "rows") and scores[name] is not None), None)
         if name is not None:
             self._score = f", validation {name} {scores[name]:.4f}"
         self._text = f"epoch {line['epoch']}{self._of}: loss {line['loss']:.4f}{self._score}, {line['time']['epoch']:.3g} s"

@@ -46,5 +46,28 @@ def write_tensors(path: str, arrays: Mapping[str, np.ndarray]) -> None:
 
 
 def _array(value):
-    """An array of numpy, of a torch tensor too."""
-    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    """An array of numpy, of a torch tensor of any layout, device and type, too."""
+    if not hasattr(value, "detach"):
+        array = np.asarray(value)
+        return np.array(array.tolist()) if array.dtype == object else array  # of frames, or of numbers one by one
+    if value.device.type == "meta":
+        raise ValueError("a tensor on the device 'meta' has a shape and no numbers; give one on a real device")
+    value = value.detach().cpu()
+    value = value.to_dense() if "sparse" in str(value.layout) else value
+    return np.asarray(value.float() if str(value.dtype) == "torch.bfloat16" else value)
+
+
+def _entries(matrix):
+    """Rows, columns and values (None: all are 1) of a sparse matrix of scipy, torch or torch_sparse; else None."""
+    if hasattr(matrix, "tocoo"):
+        matrix = matrix.tocoo()
+        found = matrix.row, matrix.col, matrix.data
+    elif hasattr(matrix, "coo"):
+        found = matrix.coo()
+    elif "sparse" in str(getattr(matrix, "layout", "")):
+        matrix = matrix.detach().to_sparse_coo().coalesce()
+        found = (*matrix.indices(), matrix.values())
+    else:
+        return None
+    rows, columns, values = (None if part is None else _array(part) for part in found)
+    return rows, columns, None if values is None or (values == 1).all() else values

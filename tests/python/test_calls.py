@@ -328,6 +328,7 @@ def test_progress():
     shown = io.StringIO()
     with contextlib.redirect_stderr(shown), warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        fringe.train(CONFIG, progress=True, set={"data.splits": "random:1"})  # no validation has no score
         fringe.train(CONFIG, progress=True, set={"model.alpha": 0.5})
     last = shown.getvalue().rstrip().split("\r")[-1]
     assert re.match(r"epoch 4 of 4: loss [\d.]+, validation accuracy [\d.]+, ", last), last

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 from interpreter import start_over
 from program import ROOT, call, own_folder
@@ -127,11 +128,26 @@ def test_what_pyg_users_have():
         read = fringe.read_dataset(folder)
         assert read.weights.tolist() == [2 * weight, 3 * weight] and np.array_equal(read.features, data.x), read
         assert np.array_equal(read.edges, data.edge_index) and read.masks["validation"].tolist() == [False, True, False]
-    for text, labels, masks in (("no masks", data.y, None), ("argmax", np.eye(3), named)):
+    data.y = np.array([[0, 1], [0, 0], [1, 0]])
+    extra = {**vars(data), "edge_attr": np.ones((2, 4)), "x": data.x.astype(object)}
+    for text, *arrays in (("no masks", data.edge_index, data.x, [1, -1, 0]), ("so these are classes", data),
+                          ("edge_attr: not read", [SimpleNamespace(**{**extra, "y": [1, -1, 0]})]),
+                          ("edge_attr: not read", {**extra, "y": [1, -1, 0]})):
         with warnings.catch_warnings(record=True) as given:
             warnings.simplefilter("always")
-            fringe.write_dataset("warned", data.edge_index, data.x, labels, masks)
+            fringe.write_dataset("warned", *arrays)
         assert len(given) == 1 and text in str(given[0].message), given
+        read = fringe.read_dataset("warned")
+        assert read.labels.tolist() == [1, -1, 0] and np.array_equal(read.features, data.x), text
+    for text, edges, x in ((r"networkx.to_scipy_sparse_array", SimpleNamespace(adj=0), None),
+                           (r"data.to_homogeneous", SimpleNamespace(node_types=0), None),
+                           (r"graph.ndata", SimpleNamespace(ndata=0, adj=0), None),
+                           (r"graph.get_edgelist", SimpleNamespace(get_edgelist=0), None),
+                           (r"expected numbers of nodes, found names", [["a", "b"]], data.x),
+                           (r"features: could not convert", data.edge_index, [["a"]] * 3),
+                           (r"features: expected \[nodes, columns\], found \[3\]", data.edge_index, [1, 2, 3])):
+        refused(text, fringe.write_dataset, "bad", edges, x)
+    refused(r"data.to_homogeneous", fringe.train, {"data": {"path": SimpleNamespace(node_types=0)}})
 
 
 def test_hypergraph():
@@ -333,6 +349,19 @@ def test_forms():
 
 # --- with PyG
 
+
+def test_tensors_of_torch():
+    """Sparse ones, those of types that numpy lacks, and those that hold nothing."""
+    edges, x = torch.tensor([[0, 1, 2], [1, 2, 2]]), torch.eye(3)
+    matrix = torch.sparse_coo_tensor(edges, torch.tensor([2.0, 3, 4]), (3, 3))
+    turned = SimpleNamespace(adj_t=matrix.t().to_sparse_csr(), x=x.to_sparse(), y=None)
+    for number, (graph, of) in enumerate(((matrix, x.bfloat16()), (matrix.to_sparse_csr(), x), (turned, None))):
+        read = fringe.read_dataset(fringe.Data(graph, of, [0, 1, 1], [[0], [1], [2]], name=str(number)).store("stored"))
+        assert np.array_equal(read.edges, edges) and read.weights.tolist() == [2, 3, 4], graph
+        assert np.array_equal(read.features, x), graph
+    refused("device 'meta'", fringe.write_dataset, "bad", edges, x.to("meta"))
+
+
 LAYERS = [{"layer": "gcn"}, {"layer": "gcn", "gcn_norm": "in", "norm": "none"}, {"layer": "sage-mean"},
           {"layer": "sage-mean", "self_loops": True, "bias": False}, {"layer": "sage-gcn"},
           {"layer": "gin", "gin_epsilon": 0.5, "post": ["activation", "norm"]}, {"layer": "sgc"}]
@@ -438,7 +467,7 @@ def test_from_pyg():
 
 tests = [test_tensors, test_dataset, test_what_pyg_users_have, test_hypergraph, test_events, test_multilabel, test_run,
          test_villages, test_forms]
-tests += [test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
+tests += [test_tensors_of_torch, test_layers, test_hypergraph_conv, test_from_pyg] if HAS_PYG else []
 own_folder()
 for test in tests:
     test()
