@@ -79,6 +79,8 @@ def check_keys(page, number, line):
 
 
 def check_command(page, number, line):
+    if re.match(r"    --\w", line):
+        fail(page, number, "an option begins a line, and the line before does not end in a backslash")
     found = re.match(r"    .*build/fringe (\S+)(.*)", line)
     if not found:
         return

@@ -123,7 +123,7 @@ end_daemons() {
 
 # The script of docs/cluster.md: the indented lines after "Under Slurm:".
 readme_script() {
-    awk '/^Under Slurm:/ {on = 1; next} on && /^    / {print substr($0, 5); next} on && NF {exit}' \
+    awk '/^Under Slurm:/ {on = 1; next} on && /^    / {print substr($0, 5); next} on && NF && !/^<!--/ {exit}' \
         "$root/docs/cluster.md"
 }
 readme_number() { sed -n "s/.*--$1=\([0-9]*\).*/\1/p" "$work/readme.sh" | head -n 1; }
