@@ -1,7 +1,6 @@
 // Activations by themselves (kernels/activations.h), and the maximum of sets of rows.
 #include "../activations.h"
 #include "cells.h"
-#include <omp.h>
 
 enum { PANEL_ROWS = 128 };
 
@@ -15,17 +14,13 @@ typedef void EachRow(const RowsCall *call, int64_t r, RowsType type);
 
 CELLS_INLINE void each_row(EachRow *row, const RowsCall *call, Range range, const Poll *poll,
                            RowsType type) {
-#pragma omp parallel
-    {
-        Pace pace = pace_start(poll);
-#pragma omp for schedule(static)
-        for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
-            int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
-            for (int64_t r = begin; r < end; r++)
-                row(call, r, type);
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+#pragma omp parallel for schedule(static)
+    for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
+        int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
+        for (int64_t r = begin; r < end; r++)
+            row(call, r, type);
+        pace_call(&pace);
     }
 }
 

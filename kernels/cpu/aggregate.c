@@ -12,7 +12,6 @@
 // the product would have to be rounded.
 #include "aggregate.h"
 #include "cpu.h"
-#include <omp.h>
 #include <string.h>
 
 enum { WHOLE = 0, AUTO = -1, TUNED = 32, BLOCK = 64 };
@@ -166,8 +165,7 @@ static void blocks_run(const AggregateTask *task, Range range, Pace *pace) {
         int64_t begin = range.begin + b * rows;
         int64_t end = begin + rows < range.end ? begin + rows : range.end;
         run(task, begin, end);
-        if (omp_get_thread_num() == 0)
-            pace_call(pace);
+        pace_call(pace);
     }
 }
 
@@ -181,8 +179,7 @@ static void panel_copy(const Aggregate *aggregate, int64_t at, int64_t width, Pa
         int64_t end = begin + rows < aggregate->x.count ? begin + rows : aggregate->x.count;
         copy(aggregate->panel, width, numbers_on(aggregate->x.at, at, aggregate->x.type),
              aggregate->x.stride, aggregate->right, begin, end);
-        if (omp_get_thread_num() == 0)
-            pace_call(pace);
+        pace_call(pace);
     }
 }
 

@@ -5,7 +5,6 @@
 // row; so a call per sender and one call for all add the same terms in the same order.
 #include "aggregate.h"
 #include "cpu.h"
-#include <omp.h>
 #include <string.h>
 
 enum { BLOCK = 64 };
@@ -82,16 +81,12 @@ void cpu_aggregate_halo(HaloAggregate *aggregate, Rows out, Rows halo, const Dev
                                 .resume = true,
                                 .ahead = aggregate_ahead(out.stride)};
     const int64_t blocks = (csr->rows + BLOCK - 1) / BLOCK;
-#pragma omp parallel
-    {
-        Pace pace = pace_start(poll);
-#pragma omp for schedule(dynamic, 1)
-        for (int64_t b = 0; b < blocks; b++) {
-            int64_t first = b * BLOCK;
-            int64_t last = first + BLOCK < csr->rows ? first + BLOCK : csr->rows;
-            halo_block(&task, csr, aggregate->cursor, first, last, column_end);
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+#pragma omp parallel for schedule(dynamic, 1)
+    for (int64_t b = 0; b < blocks; b++) {
+        int64_t first = b * BLOCK;
+        int64_t last = first + BLOCK < csr->rows ? first + BLOCK : csr->rows;
+        halo_block(&task, csr, aggregate->cursor, first, last, column_end);
+        pace_call(&pace);
     }
 }

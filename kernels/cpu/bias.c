@@ -1,7 +1,6 @@
 // out[r] += bias: for layers whose aggregate is the last thing that happens to a row (transform
 // first), where no dense product is left to add the bias while the row is in the cache.
 #include "cells.h"
-#include <omp.h>
 
 enum { PANEL_ROWS = 512 }; // rows between polls
 
@@ -15,15 +14,11 @@ CELLS_INLINE void add_to_panel(CpuRows out, int64_t begin, int64_t end, const fl
 }
 
 void cpu_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll) {
-#pragma omp parallel
-    {
-        Pace pace = pace_start(poll);
-#pragma omp for schedule(static)
-        for (int64_t r = range.begin; r < range.end; r += PANEL_ROWS) {
-            int64_t end = r + PANEL_ROWS < range.end ? r + PANEL_ROWS : range.end;
-            EACH_TYPE(out.type, add_to_panel, cpu_rows_of_any(out), r, end, cpu_floats(bias));
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+#pragma omp parallel for schedule(static)
+    for (int64_t r = range.begin; r < range.end; r += PANEL_ROWS) {
+        int64_t end = r + PANEL_ROWS < range.end ? r + PANEL_ROWS : range.end;
+        EACH_TYPE(out.type, add_to_panel, cpu_rows_of_any(out), r, end, cpu_floats(bias));
+        pace_call(&pace);
     }
 }

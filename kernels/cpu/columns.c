@@ -4,7 +4,6 @@
 // not depend on threads.
 #include "cells.h"
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t block_rows(int64_t rows) { return rows < 16384 ? 64 : 512; }
 
 typedef struct Columns {

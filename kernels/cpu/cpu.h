@@ -9,6 +9,8 @@
 
 #include "../internal.h"
 
+#include <omp.h>
+
 // What the memory of this backend holds, for its own files: rows and numbers as they lie.
 typedef struct CpuRows {
     float *at; // of ROWS_BF16: not floats (cells.h, rows_lanes.h)
@@ -77,20 +79,22 @@ bool cpu_choose_precision(const char *precision, Error *err);
 const char *cpu_describe(void);
 const char *cpu_dense_describe(void); // dense.c: the library and its version, "oneDNN 2.6.3"
 
-// For loops that take a Poll: thread 0 calls pace_call between pieces of work; the Poll is called
-// the first time, so that many short operations move messages, too, and then whenever half a
-// millisecond has passed since the last time.
+// For loops that take a Poll: all threads call pace_call between pieces of work, and thread 0 calls
+// the Poll: the first time, so that many short operations move messages, too, and then whenever
+// half a millisecond has passed since the last time.
 typedef struct Pace {
     const Poll *poll;
     double next; // clock_seconds() from which the next call is due
 } Pace;
 static inline Pace pace_start(const Poll *poll) { return (Pace){poll, 0}; }
 static inline void pace_call(Pace *pace) {
-    if (pace->poll == NULL || clock_seconds() < pace->next)
+    if (omp_get_thread_num() != 0 || pace->poll == NULL || clock_seconds() < pace->next)
         return;
     poll_call(pace->poll);
     pace->next = clock_seconds() + 0.5e-3;
 }
+
+static inline int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 // Rows that a last-level cache cannot hold are stored around it: a cached store reads its line from
 // memory first, half as much traffic again. The size is a constant because the C library's answer

@@ -8,7 +8,6 @@
 //
 // Where the backend was started with bf16, products are those of products.h instead.
 #include "products.h"
-#include <omp.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,8 +60,6 @@ static void library_single(void) {
         openblas_set_num_threads(1);
 }
 #endif
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 static void dense_finish(CpuRows out, Range range, const float *bias) {
     int64_t columns = out.columns, padding = rows_stride(columns) - columns;

@@ -1,12 +1,9 @@
 // Single entries of rows (sparse features): what dropout leaves of them, and rows whose padding is
 // taken away or given back.
 #include "entries.h"
-#include <omp.h>
 #include <string.h>
 
 enum { CHUNK = 4096 }; // entries or floats of one piece of a loop: some ten microseconds
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 void cpu_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t count,
                          const DeviceInt32 *row, const DeviceInt32 *column, float keep,
@@ -22,15 +19,11 @@ void cpu_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t cou
                               .gid = cpu_int64s(gid),
                               .key = dropout_key(keep, key)};
     EntriesLoop *drop = LANES_PICK(dropout_entries);
-#pragma omp parallel
-    {
-        Pace pace = pace_start(poll);
-#pragma omp for schedule(static)
-        for (int64_t k = 0; k < count; k += CHUNK) {
-            drop(&call, k, least(k + CHUNK, count));
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < count; k += CHUNK) {
+        drop(&call, k, least(k + CHUNK, count));
+        pace_call(&pace);
     }
 }
 

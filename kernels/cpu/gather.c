@@ -6,14 +6,12 @@
 // does not guess).
 #include "../checksum.h"
 #include "cells.h"
-#include <omp.h>
 #include <string.h>
 
 enum {
     AHEAD = 8,         // rows asked for before they are read
     LINE = 64,         // bytes of a cache line
     BLOCK = 1 << 14,   // floats that a thread takes at a time
-    POLL_EVERY = 16,   // blocks between two calls of the Poll: about a tenth of a millisecond
     PARALLEL = 1 << 15 // floats below which one thread is quicker than starting the others
 };
 
@@ -34,11 +32,6 @@ static inline void clear_padding(float *row, int64_t columns) {
 
 static inline int64_t rows_of_a_block(int64_t columns) {
     return columns >= BLOCK ? 1 : BLOCK / (columns > 0 ? columns : 1);
-}
-
-static inline void poll_sometimes(const Poll *poll, int64_t block) {
-    if (block % POLL_EVERY == POLL_EVERY - 1 && omp_get_thread_num() == 0)
-        poll_call(poll);
 }
 
 // --- floats
@@ -64,11 +57,12 @@ void cpu_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, 
     float *to = (float *)out;
     const int64_t columns = source->x.columns;
     const int64_t step = rows_of_a_block(columns), blocks = (count + step - 1) / step;
+    Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * columns > PARALLEL)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t begin = b * step, end = begin + step < count ? begin + step : count;
         EACH_TYPE(source->x.type, pack_floats, to, source, begin, end, count);
-        poll_sometimes(poll, b);
+        pace_call(&pace);
     }
 }
 
@@ -77,6 +71,7 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
     const CpuRows rows = cpu_rows(out);
     const size_t bytes = (size_t)out.columns * sizeof(float);
     const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
+    Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t b = 0; b < blocks; b++) {
         int64_t end = (b + 1) * step < count ? (b + 1) * step : count;
@@ -85,7 +80,7 @@ void cpu_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t coun
             memcpy(row, cpu_bytes(in) + (size_t)k * bytes, bytes);
             clear_padding(row, out.columns);
         }
-        poll_sometimes(poll, b);
+        pace_call(&pace);
     }
 }
 
@@ -151,13 +146,14 @@ void cpu_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count,
     int64_t bad = count;
     const bool as_they_are = first_bad == NULL;
     assert(!as_they_are || (source->x.type == ROWS_BF16 && source->scale == NULL));
+    Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) reduction(min : bad) if (count * columns > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t begin = i * step, end = begin + step < count ? begin + step : count;
         int64_t found = EACH_TYPE(source->x.type, pack_halves, cpu_bytes(out), source, begin, end,
                                   count, as_they_are);
         bad = found < bad ? found : bad;
-        poll_sometimes(poll, i);
+        pace_call(&pace);
     }
     if (!as_they_are)
         cpu_note_bad(first_bad, bad < count ? bad : -1);
@@ -167,11 +163,12 @@ void cpu_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t coun
                      const Poll *poll) {
     const CpuRows rows = cpu_rows_of_any(out);
     const int64_t step = rows_of_a_block(out.columns), blocks = (count + step - 1) / step;
+    Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) if (count * out.columns > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t end = (i + 1) * step < count ? (i + 1) * step : count;
         EACH_TYPE(out.type, unpack_halves, rows, first, cpu_bytes(in), i * step, end);
-        poll_sometimes(poll, i);
+        pace_call(&pace);
     }
 }
 
@@ -180,13 +177,14 @@ void cpu_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t by
     const int64_t words = (int64_t)((bytes + CHECKSUM_WORD - 1) / CHECKSUM_WORD);
     const int64_t blocks = (words + BLOCK - 1) / BLOCK;
     uint64_t total = 0;
+    Pace pace = pace_start(poll);
 #pragma omp parallel for schedule(static) reduction(+ : total) if (words > PARALLEL)
     for (int64_t i = 0; i < blocks; i++) {
         int64_t end = (i + 1) * BLOCK < words ? (i + 1) * BLOCK : words;
         for (int64_t w = i * BLOCK; w < end; w++)
             total +=
                 checksum_term(checksum_word(cpu_bytes(payload), bytes, (uint64_t)w), (uint64_t)w);
-        poll_sometimes(poll, i);
+        pace_call(&pace);
     }
     *cpu_int64s(sum) = (int64_t)total;
 }

@@ -6,15 +6,12 @@
 // of the number of rows alone, added in order.
 #include "pointwise.h"
 #include <math.h>
-#include <omp.h>
 
 // Rows of one piece of a loop: 128 KiB, some ten microseconds, well below the pace of a Poll.
 static int64_t chunk_rows(Rows rows) {
     int64_t chunk = (128 << 10) / ((int64_t)sizeof(float) * (rows.stride > 0 ? rows.stride : 1));
     return chunk > 0 ? chunk : 1;
 }
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 DropoutKey dropout_key(float keep, RandomKey key) {
     assert(keep > 0 && keep <= 1);
@@ -28,15 +25,11 @@ typedef void RowsLoop(const PointwiseCall *call, int64_t begin, int64_t end);
 // The rows of a range in chunks, spread over the threads.
 static void each_chunk(RowsLoop *rows, const PointwiseCall *call, Range range, int64_t chunk,
                        const Poll *poll) {
-#pragma omp parallel
-    {
-        Pace pace = pace_start(poll);
-#pragma omp for schedule(dynamic)
-        for (int64_t r = range.begin; r < range.end; r += chunk) {
-            rows(call, r, least(r + chunk, range.end));
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+#pragma omp parallel for schedule(dynamic)
+    for (int64_t r = range.begin; r < range.end; r += chunk) {
+        rows(call, r, least(r + chunk, range.end));
+        pace_call(&pace);
     }
 }
 

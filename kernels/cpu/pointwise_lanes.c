@@ -96,8 +96,6 @@ LANES_INLINE Span16 span_of(const PointwiseCall *call, int order) {
     return span;
 }
 
-LANES_INLINE int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
 LANES_INLINE void put(Cell *to, F16 value, bool stream) {
     if (stream)
         row_stream(to, value);

@@ -6,9 +6,6 @@
 // packed, as is the block of the right factor. All of it stays in its second cache, and lies on its
 // stack, so that no epoch allocates.
 #include "products.h"
-#include <omp.h>
-
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
 const ProductKernels *product_kernels(void) {
 #if defined(HAVE_AVX512BF16)

@@ -3,7 +3,6 @@
 // The one idea: a row's place in the message is known before anything is written, so rows are
 // independent and the chunks that threads take do not show in the result.
 #include "quantize.h"
-#include <omp.h>
 
 enum {
     CHUNK = 1 << 15,   // floats of one piece of a loop: some ten microseconds
@@ -15,16 +14,6 @@ static int64_t chunk_rows(Rows rows) {
     return chunk > 0 ? chunk : 1;
 }
 
-static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
-
-// Thread 0 polls before its first piece: it may get none.
-static Pace pace_begin(const Poll *poll) {
-    Pace pace = pace_start(poll);
-    if (omp_get_thread_num() == 0)
-        pace_call(&pace);
-    return pace;
-}
-
 void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *first_bad,
                   const Poll *poll) {
     assert(source->partials.count == 0 || source->partials.type == source->x.type);
@@ -34,16 +23,15 @@ void cpu_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 
                          .key = philox_key(source->random),
                          .row_bytes = quantized_row_bytes(source->x.columns, to->bits)};
     int64_t bad = NO_PLACE, chunk = chunk_rows(source->x);
-#pragma omp parallel reduction(min : bad) if (to->count * source->x.columns > PARALLEL)
-    {
-        Pace pace = pace_begin(poll);
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < to->count; i += chunk) {
-            bad = least(bad, ROWS_PICK(quantize_rows, source->x.type)(&call, i,
-                                                                      least(i + chunk, to->count)));
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+    pace_call(&pace); // at least once: thread 0 may get no piece
+#pragma omp parallel for schedule(dynamic)                                                         \
+    reduction(min                                                                                  \
+              : bad) if (to->count * source->x.columns > PARALLEL)
+    for (int64_t i = 0; i < to->count; i += chunk) {
+        bad = least(
+            bad, ROWS_PICK(quantize_rows, source->x.type)(&call, i, least(i + chunk, to->count)));
+        pace_call(&pace);
     }
     cpu_note_bad(first_bad, bad == NO_PLACE ? -1 : bad);
 }
@@ -56,14 +44,11 @@ void cpu_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *
     // all that lands in `out` counts: nothing is read before the last message has come
     call.stream = cpu_beyond_cache(out.count, call.out);
     int64_t chunk = chunk_rows(out);
-#pragma omp parallel if (from->count * out.columns > PARALLEL)
-    {
-        Pace pace = pace_begin(poll);
-#pragma omp for schedule(dynamic)
-        for (int64_t i = 0; i < from->count; i += chunk) {
-            LANES_PICK(dequantize_rows)(&call, i, least(i + chunk, from->count));
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+    pace_call(&pace); // at least once: thread 0 may get no piece
+#pragma omp parallel for schedule(dynamic) if (from->count * out.columns > PARALLEL)
+    for (int64_t i = 0; i < from->count; i += chunk) {
+        LANES_PICK(dequantize_rows)(&call, i, least(i + chunk, from->count));
+        pace_call(&pace);
     }
 }

@@ -2,7 +2,6 @@
 // came before post, what residuals remember. And the sum of all products of two sets of rows: the
 // gradient of GIN's factor.
 #include "cells.h"
-#include <omp.h>
 
 enum {
     PANEL_ROWS = 512,
@@ -31,7 +30,7 @@ static void add_row(CpuRows out, float p, CpuRows a, float q, CpuRows x, int64_t
     const int64_t columns = out.columns;
     const unsigned types = out.type * 4 + a.type * 2 + x.type;
 #define CASE(out_type, a_type, x_type)                                                             \
-    case (out_type) * 4 + (a_type) * 2 + (x_type):                                                 \
+    case (out_type)*4 + (a_type)*2 + (x_type):                                                     \
         add_cells(row_cells(out, r, out_type), p, row_cells(a, r, a_type), q,                      \
                   row_cells(x, r, x_type), columns);                                               \
         break
@@ -49,17 +48,13 @@ void cpu_add_scaled(Rows out, Range range, RowFactor p, Rows a, RowFactor q, Row
                     const Poll *poll) {
     const CpuRows to = cpu_rows_of_any(out), from = cpu_rows_of_any(a), added = cpu_rows_of_any(x);
     assert(out.columns == x.columns && out.columns == a.columns);
-#pragma omp parallel if ((range.end - range.begin) * out.columns > PARALLEL)
-    {
-        Pace pace = pace_start(poll);
-#pragma omp for schedule(static)
-        for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
-            int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
-            for (int64_t r = begin; r < end; r++)
-                add_row(to, factor_of(p, r), from, factor_of(q, r), added, r);
-            if (omp_get_thread_num() == 0)
-                pace_call(&pace);
-        }
+    Pace pace = pace_start(poll);
+#pragma omp parallel for schedule(static) if ((range.end - range.begin) * out.columns > PARALLEL)
+    for (int64_t begin = range.begin; begin < range.end; begin += PANEL_ROWS) {
+        int64_t end = begin + PANEL_ROWS < range.end ? begin + PANEL_ROWS : range.end;
+        for (int64_t r = begin; r < end; r++)
+            add_row(to, factor_of(p, r), from, factor_of(q, r), added, r);
+        pace_call(&pace);
     }
 }
 
@@ -91,9 +86,8 @@ void cpu_dot(DeviceFloat *out, Rows x, Rows y) {
     double part[BLOCKS] = {0}, sum = 0;
 #pragma omp parallel for schedule(static)
     for (int64_t begin = 0; begin < x.count; begin += block)
-        part[begin / block] =
-            EACH_TYPE(x.type, dot_rows, cpu_rows_of_any(x), cpu_rows_of_any(y), begin,
-                      begin + block < x.count ? begin + block : x.count);
+        part[begin / block] = EACH_TYPE(x.type, dot_rows, cpu_rows_of_any(x), cpu_rows_of_any(y),
+                                        begin, begin + block < x.count ? begin + block : x.count);
     for (int b = 0; b < BLOCKS; b++)
         sum += part[b];
     *(float *)out = (float)sum;
