@@ -111,16 +111,33 @@ typedef struct RowFactor {
     bool each; // at[r], not at[0]
 } RowFactor;
 
-// What a loss is beside its plain form, which LOSS_PLAIN names. Of a row with label y:
+// What is known of rows, on the device; borrowed. One of three arrays is there.
+typedef struct Labels {
+    const DeviceInt32 *label;   // [N] class of a row, below 0: none; NULL: it is another kind
+    const DeviceByte *labels;   // [N, K] of each class whether the row has it; NULL: likewise
+    const DeviceFloat *numbers; // [N, K] what a regression predicts, tight; NULL: likewise
+    const DeviceByte *split;    // [N] SPLIT_...
+} Labels;
+
+typedef enum LossKind {
+    LOSS_SOFTMAX, // of one label
+    LOSS_BCE,     // of several
+    LOSS_HINGE,   // of one or several: a linear support-vector machine a class, against all others;
+                  // the gradient is 0 where max(0, 1 - y z) is
+    LOSS_MSE      // the mean of squares over the columns, as torch's mse_loss
+} LossKind;
+
+// A loss, and what it is beside its plain form, which LOSS_PLAIN names. Of a row with label y:
 //   softmax  (1 - smoothing) w_y (-log p_y) + smoothing / K sum_c w_c (-log p_c), as torch's
 //            cross_entropy has it with weight and label_smoothing
 //   bce      terms of classes that the row has are times `positive`, torch's pos_weight
 typedef struct LossForm {
+    LossKind kind;
     const DeviceFloat *classes; // [K] w; NULL: 1
     float smoothing;            // [0, 1)
     float positive;
 } LossForm;
-#define LOSS_PLAIN ((LossForm){.positive = 1})
+#define LOSS_PLAIN(of) ((LossForm){.kind = (of), .positive = 1})
 
 typedef struct AdamStep {
     float rate, beta1, beta2, epsilon;

@@ -57,23 +57,6 @@ typedef struct LossCallback {
     void *context; // borrowed
 } LossCallback;
 
-// What is known of rows, on the device; borrowed. One of three arrays is there.
-typedef struct Labels {
-    const DeviceInt32 *label;   // [N] class of a row, below 0: none; NULL: it is another kind
-    const DeviceByte *labels;   // [N, K] of each class whether the row has it; NULL: likewise
-    const DeviceFloat *numbers; // [N, K] what a regression predicts; NULL: likewise
-    const DeviceByte *split;    // [N] SPLIT_...
-} Labels;
-
-typedef struct LossInput {
-    const Backend *backend;
-    Rows logits;
-    const Labels *on;
-    LossCallback callback;
-    const DeviceFloat *row; // as Backend.softmax_loss
-    LossForm form;
-} LossInput;
-
 // Scores are a table, too (src/model/scores.c): how good the logits of a split are.
 typedef struct Evaluated Evaluated; // one split of them
 typedef struct Score {
@@ -105,12 +88,9 @@ static inline const char *score_unit(const Score *score) { return score->percent
 // are sums over the rows of a split, and one of a callback, which no config names.
 typedef struct Loss {
     const char *name; // a word of train.loss
-    unsigned labels;  // the kinds of labels that it is for: 1 << LabelKind, added
-    // As Backend.softmax_loss.
-    void (*make)(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight);
-    // As Backend.count_classes; NULL, as what follows: the loss is the caller's, who gives its
-    // mean.
-    void (*count)(const LossInput *in, DeviceInt64 *count);
+    unsigned labels;  // the kinds of labels that it is for: 1 << LabelKind, added; 0: the caller
+                      // computes it, and gives its mean
+    LossKind kind;
 } Loss;
 extern const Family loss_family;
 const Loss *loss_of_labels(LabelKind kind); // the first one that is for them

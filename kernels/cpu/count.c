@@ -40,16 +40,7 @@ static void count_class(Counts *to, const float *logit, int32_t label, int64_t c
         to->false_positive[said]++;
 }
 
-void cpu_count_classes(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
-                       const DeviceByte *split) {
-    CpuRows rows = cpu_rows(logits);
-    for (int64_t r = 0; r < rows.count; r++) {
-        Counts to = counts_of(cpu_int64s(count), cpu_bytes(split)[r], rows.columns);
-        count_class(&to, rows.at + r * rows.stride, cpu_int32s(label)[r], rows.columns);
-    }
-}
-
-static void count_row(Counts *to, const float *logit, const uint8_t *label, int64_t classes) {
+static void count_classes(Counts *to, const float *logit, const uint8_t *label, int64_t classes) {
     bool all = true;
     for (int64_t c = 0; c < classes; c++) {
         bool said = logit[c] > 0, is = label[c] != 0;
@@ -65,12 +56,14 @@ static void count_row(Counts *to, const float *logit, const uint8_t *label, int6
     *to->right += all;
 }
 
-void cpu_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
-                      const DeviceByte *split) {
+void cpu_count_right(DeviceInt64 *count, Rows logits, Labels on) {
     CpuRows rows = cpu_rows(logits);
     for (int64_t r = 0; r < rows.count; r++) {
-        Counts to = counts_of(cpu_int64s(count), cpu_bytes(split)[r], rows.columns);
-        count_row(&to, rows.at + r * rows.stride, cpu_bytes(labels) + r * rows.columns,
-                  rows.columns);
+        Counts to = counts_of(cpu_int64s(count), cpu_bytes(on.split)[r], rows.columns);
+        const float *logit = rows.at + r * rows.stride;
+        if (on.label != NULL)
+            count_class(&to, logit, cpu_int32s(on.label)[r], rows.columns);
+        else
+            count_classes(&to, logit, cpu_bytes(on.labels) + r * rows.columns, rows.columns);
     }
 }

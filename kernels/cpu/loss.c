@@ -24,57 +24,20 @@ static double sum_of_rows(double (*rows)(const LossCall *, int64_t, int64_t),
     return sum;
 }
 
-void cpu_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
-                      const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
-                      LossForm form) {
-    LossCall call = {.g = cpu_rows(g),
+void cpu_loss(DeviceDouble *loss, Rows g, Rows logits, Labels on, uint8_t which, float weight,
+              const DeviceFloat *row, LossForm form) {
+    LossCall call = {.kind = form.kind,
+                     .g = cpu_rows(g),
                      .logits = cpu_rows(logits),
-                     .label = cpu_int32s(label),
-                     .split = cpu_bytes(split),
+                     .label = cpu_int32s(on.label),
+                     .labels = cpu_bytes(on.labels),
+                     .numbers = cpu_floats(on.numbers),
+                     .split = cpu_bytes(on.split),
                      .which = which,
                      .weight = weight,
                      .row = cpu_floats(row),
                      .classes = cpu_floats(form.classes),
-                     .smoothing = form.smoothing};
-    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(softmax_rows), &call);
-}
-
-void cpu_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
-                  const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
-                  LossForm form) {
-    LossCall call = {.g = cpu_rows(g),
-                     .logits = cpu_rows(logits),
-                     .labels = cpu_bytes(labels),
-                     .split = cpu_bytes(split),
-                     .which = which,
-                     .weight = weight,
-                     .row = cpu_floats(row),
+                     .smoothing = form.smoothing,
                      .positive = form.positive};
-    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(bce_rows), &call);
-}
-
-void cpu_hinge_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
-                    const DeviceByte *labels, const DeviceByte *split, uint8_t which, float weight,
-                    const DeviceFloat *row) {
-    LossCall call = {.g = cpu_rows(g),
-                     .logits = cpu_rows(logits),
-                     .label = cpu_int32s(label),
-                     .labels = cpu_bytes(labels),
-                     .split = cpu_bytes(split),
-                     .which = which,
-                     .weight = weight,
-                     .row = cpu_floats(row)};
-    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(hinge_rows), &call);
-}
-
-void cpu_mse_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceFloat *numbers,
-                  const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row) {
-    LossCall call = {.g = cpu_rows(g),
-                     .logits = cpu_rows(logits),
-                     .numbers = cpu_floats(numbers),
-                     .split = cpu_bytes(split),
-                     .which = which,
-                     .weight = weight,
-                     .row = cpu_floats(row)};
-    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(mse_rows), &call);
+    *cpu_doubles(loss) = sum_of_rows(LANES_PICK(loss_rows), &call);
 }

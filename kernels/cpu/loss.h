@@ -1,10 +1,11 @@
-// What loss.c and optimizer.c hand to the loops of their twins.
+// What loss.c hands to the loop of loss_lanes.c.
 #ifndef FRINGE_KERNELS_LOSS_H
 #define FRINGE_KERNELS_LOSS_H
 
 #include "cpu.h"
 
 typedef struct LossCall {
+    LossKind kind;
     CpuRows g, logits;     // g.at NULL: only the loss
     const int32_t *label;  // softmax: [N]; hinge: [N] or NULL
     const uint8_t *labels; // bce: [N, K]; hinge: where label is NULL
@@ -18,10 +19,7 @@ typedef struct LossCall {
 } LossCall;
 
 #define LOSS_LANES(lanes)                                                                          \
-    double softmax_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);                 \
-    double bce_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);                     \
-    double hinge_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);                   \
-    double mse_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);
+    double loss_rows_##lanes(const LossCall *call, int64_t begin, int64_t end);
 LOSS_LANES(plain)
 LOSS_LANES(avx2)
 LOSS_LANES(avx512)

@@ -72,8 +72,10 @@ LANES_INLINE float exponentials(float *g, const float *z, int64_t columns, float
     return f16_sum(sum);
 }
 
-LANES_INLINE double softmax_row(float *g, const float *z, int64_t columns, int32_t label,
-                                float weight) {
+LANES_INLINE double softmax_row(float *g, const LossCall *call, int64_t r, float weight) {
+    const float *z = call->logits.at + r * call->logits.stride;
+    int64_t columns = call->logits.columns;
+    int32_t label = call->label[r];
     float most = row_max(z, columns), right = z[label];
     float total = exponentials(g, z, columns, most);
     if (g != NULL) {
@@ -113,9 +115,10 @@ LANES_INLINE Shares shares_of(const LossCall *call, const float *z, int32_t labe
     return (Shares){own, each, own + each * f16_sum(factors), f16_sum(spread)};
 }
 
-LANES_INLINE double softmax_row_of_shares(float *g, const float *z, const LossCall *call,
-                                          int32_t label, float weight) {
+LANES_INLINE double softmax_row_of_shares(float *g, const LossCall *call, int64_t r, float weight) {
+    const float *z = call->logits.at + r * call->logits.stride;
     int64_t columns = call->logits.columns;
+    int32_t label = call->label[r];
     float most = row_max(z, columns), right = z[label];
     Shares s = shares_of(call, z, label, most);
     float total = exponentials(g, z, columns, most);
@@ -155,22 +158,6 @@ LANES_INLINE double losses_of_rows(const LossCall *call, int64_t begin, int64_t 
     return loss;
 }
 
-LANES_INLINE double softmax_plain(float *g, const LossCall *call, int64_t r, float weight) {
-    return softmax_row(g, call->logits.at + r * call->logits.stride, call->logits.columns,
-                       call->label[r], weight);
-}
-
-LANES_INLINE double softmax_shares(float *g, const LossCall *call, int64_t r, float weight) {
-    return softmax_row_of_shares(g, call->logits.at + r * call->logits.stride, call, call->label[r],
-                                 weight);
-}
-
-double LANES_NAME(softmax_rows)(const LossCall *call, int64_t begin, int64_t end) {
-    return call->classes == NULL && call->smoothing == 0
-               ? losses_of_rows(call, begin, end, softmax_plain)
-               : losses_of_rows(call, begin, end, softmax_shares);
-}
-
 LANES_INLINE F16 labels_load(const uint8_t *from, int64_t count) {
     float lane[16] __attribute__((aligned(64))) = {0};
     for (int64_t i = 0; i < (count < 16 ? count : 16); i++)
@@ -193,28 +180,20 @@ LANES_INLINE F16 bce_16(F16 *g, F16 x, F16 y, float weight, float positive) {
     return loss;
 }
 
-LANES_INLINE double bce_row(float *g, const float *x, int64_t columns, const uint8_t *labels,
-                            float weight, float positive) {
+LANES_INLINE double bce_row(float *g, const LossCall *call, int64_t r, float weight) {
+    int64_t columns = call->logits.columns;
+    const float *x = call->logits.at + r * call->logits.stride;
+    const uint8_t *labels = call->labels + r * columns;
     F16 sum = f16_set(0);
     for (int64_t c = 0; c < columns; c += 16) {
         Mask mask = mask_of(c, columns);
         F16 y = labels_load(labels + c, columns - c);
-        F16 d, loss = bce_16(&d, f16_load(x + c), y, weight, positive);
+        F16 d, loss = bce_16(&d, f16_load(x + c), y, weight, call->positive);
         sum = f16_add(sum, f16_keep(loss, mask));
         if (g != NULL)
             f16_store(g + c, f16_keep(d, mask));
     }
     return (double)f16_sum(sum);
-}
-
-LANES_INLINE double bce_of_row(float *g, const LossCall *call, int64_t r, float weight) {
-    int64_t columns = call->logits.columns;
-    return bce_row(g, call->logits.at + r * call->logits.stride, columns,
-                   call->labels + r * columns, weight, call->positive);
-}
-
-double LANES_NAME(bce_rows)(const LossCall *call, int64_t begin, int64_t end) {
-    return losses_of_rows(call, begin, end, bce_of_row);
 }
 
 // 1 of the classes that the row has, -1 of the others.
@@ -254,10 +233,6 @@ LANES_INLINE double hinge_row(float *g, const LossCall *call, int64_t r, float w
     return (double)f16_sum(sum);
 }
 
-double LANES_NAME(hinge_rows)(const LossCall *call, int64_t begin, int64_t end) {
-    return losses_of_rows(call, begin, end, hinge_row);
-}
-
 LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float weight) {
     int64_t columns = call->logits.columns;
     const float *x = call->logits.at + r * call->logits.stride;
@@ -273,6 +248,17 @@ LANES_INLINE double mse_row(float *g, const LossCall *call, int64_t r, float wei
     return (double)f16_sum(sum) / (double)columns;
 }
 
-double LANES_NAME(mse_rows)(const LossCall *call, int64_t begin, int64_t end) {
-    return losses_of_rows(call, begin, end, mse_row);
+double LANES_NAME(loss_rows)(const LossCall *call, int64_t begin, int64_t end) {
+    const bool plain = call->classes == NULL && call->smoothing == 0;
+    switch (call->kind) {
+    case LOSS_BCE:
+        return losses_of_rows(call, begin, end, bce_row);
+    case LOSS_HINGE:
+        return losses_of_rows(call, begin, end, hinge_row);
+    case LOSS_MSE:
+        return losses_of_rows(call, begin, end, mse_row);
+    default:
+        return plain ? losses_of_rows(call, begin, end, softmax_row)
+                     : losses_of_rows(call, begin, end, softmax_row_of_shares);
+    }
 }

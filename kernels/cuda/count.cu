@@ -121,14 +121,13 @@ template <bool CLASSES> static void run_count(CountTask task) {
            (size_t)(task.numbers > 0 ? bytes : 16), cuda_stream(STREAM_COMPUTE), task);
 }
 
-void cuda_count_classes(DeviceInt64 *count, Rows logits, const DeviceInt32 *label,
-                        const DeviceByte *split) {
-    run_count<true>(CountTask{(Count *)int64s_of(count), device_rows(logits), int32s_of(label),
-                              NULL, bytes_of(split), 0, 0});
-}
-
-void cuda_count_labels(DeviceInt64 *count, Rows logits, const DeviceByte *labels,
-                       const DeviceByte *split) {
-    run_count<false>(CountTask{(Count *)int64s_of(count), device_rows(logits), NULL,
-                               bytes_of(labels), bytes_of(split), 0, 0});
+void cuda_count_right(DeviceInt64 *count, Rows logits, Labels on) {
+    const CountTask task = {(Count *)int64s_of(count),
+                            device_rows(logits),
+                            int32s_of(on.label),
+                            bytes_of(on.labels),
+                            bytes_of(on.split),
+                            0,
+                            0};
+    on.label != NULL ? run_count<true>(task) : run_count<false>(task);
 }

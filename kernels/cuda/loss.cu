@@ -171,34 +171,32 @@ __device__ static inline double mse_row(const LossTask &task, float *g, const fl
     return (double)lanes_sum(sum) / (double)columns;
 }
 
-enum LossOf { SOFTMAX, BCE, HINGE, MSE };
-
 // The loss of a row that counts, in lane 0.
-template <LossOf OF>
+template <LossKind KIND>
 __device__ static inline double counted_row(const LossTask &task, float *g, const float *z,
                                             int64_t r, float weight) {
     const bool plain = task.classes == NULL && task.smoothing == 0;
-    return OF == BCE     ? bce_row(task, g, z, r, weight)
-           : OF == HINGE ? hinge_row(task, g, z, r, weight)
-           : OF == MSE   ? mse_row(task, g, z, r, weight)
-           : plain       ? softmax_row(task, g, z, r, weight)
-                         : softmax_row_of_shares(task, g, z, r, weight);
+    return KIND == LOSS_BCE     ? bce_row(task, g, z, r, weight)
+           : KIND == LOSS_HINGE ? hinge_row(task, g, z, r, weight)
+           : KIND == LOSS_MSE   ? mse_row(task, g, z, r, weight)
+           : plain              ? softmax_row(task, g, z, r, weight)
+                                : softmax_row_of_shares(task, g, z, r, weight);
 }
 
 // The loss of a row, in lane 0; nothing, and no gradient, of a row that does not count.
-template <LossOf OF> __device__ static inline double loss_row(const LossTask &task, int64_t r) {
+template <LossKind KIND> __device__ static inline double loss_row(const LossTask &task, int64_t r) {
     const float *z = task.logits.at + r * task.logits.stride;
     float *g = task.g.at == NULL ? NULL : task.g.at + r * task.g.stride;
     const float factor = task.split[r] != task.which ? 0.0f : task.row != NULL ? task.row[r] : 1.0f;
     if (factor != 0)
-        return (double)factor * counted_row<OF>(task, g, z, r, task.weight * factor);
+        return (double)factor * counted_row<KIND>(task, g, z, r, task.weight * factor);
     if (g != NULL)
         for (int c = row_lane(); c < padded_columns(task.logits); c += LANES)
             g[c] = 0;
     return 0;
 }
 
-template <LossOf OF>
+template <LossKind KIND>
 __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) {
     SHARED(double, losses); // of two pieces: one is added while the next is made
     const int64_t first = (int64_t)blockIdx.x * task.block;
@@ -208,7 +206,7 @@ __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) 
         double *row_loss = losses + turn * PIECE;
         const int here = (int)least(PIECE, end - begin);
         for (int i = (int)threadIdx.x / LANES; i < here; i += LOSS_GROUPS) {
-            const double loss = loss_row<OF>(task, begin + i);
+            const double loss = loss_row<KIND>(task, begin + i);
             if (row_lane() == 0)
                 row_loss[i] = loss;
         }
@@ -222,59 +220,39 @@ __global__ __launch_bounds__(LOSS_THREADS) static void loss_rows(LossTask task) 
         task.part[blockIdx.x] = total;
 }
 
-template <LossOf OF> static void run_loss(DeviceDouble *loss, LossTask task) {
+template <LossKind KIND> static void run_loss(DeviceDouble *loss, LossTask task) {
     const int64_t least_rows = 64, count = task.logits.count, even = divide_up(count, PARTS);
     task.block = even < least_rows ? least_rows : even;
     task.part = (double *)cuda_scratch(SCRATCH_LOSS, PARTS * sizeof(double));
     const int64_t blocks = divide_up(count, task.block);
-    LAUNCH(loss_rows<OF>, blocks, LOSS_THREADS, 2 * PIECE * sizeof(double),
+    LAUNCH(loss_rows<KIND>, blocks, LOSS_THREADS, 2 * PIECE * sizeof(double),
            cuda_stream(STREAM_COMPUTE), task);
     add_parts(doubles_of(loss), NULL, task.part, blocks);
 }
 
-static LossTask loss_task(Rows g, Rows logits, const DeviceByte *split, uint8_t which, float weight,
-                          const DeviceFloat *row, LossForm form) {
+void cuda_loss(DeviceDouble *loss, Rows g, Rows logits, Labels on, uint8_t which, float weight,
+               const DeviceFloat *row, LossForm form) {
     LossTask task = {};
     task.g = device_rows(g);
     task.logits = device_rows(logits);
-    task.split = bytes_of(split);
+    task.label = int32s_of(on.label);
+    task.labels = bytes_of(on.labels);
+    task.split = bytes_of(on.split);
+    task.numbers = floats_of(on.numbers);
     task.which = which;
     task.weight = weight;
     task.row = floats_of(row);
     task.classes = floats_of(form.classes);
     task.smoothing = form.smoothing;
     task.positive = form.positive;
-    return task;
-}
-
-void cuda_softmax_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
-                       const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
-                       LossForm form) {
-    LossTask task = loss_task(g, logits, split, which, weight, row, form);
-    task.label = int32s_of(label);
-    run_loss<SOFTMAX>(loss, task);
-}
-
-void cuda_bce_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceByte *labels,
-                   const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row,
-                   LossForm form) {
-    LossTask task = loss_task(g, logits, split, which, weight, row, form);
-    task.labels = bytes_of(labels);
-    run_loss<BCE>(loss, task);
-}
-
-void cuda_hinge_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceInt32 *label,
-                     const DeviceByte *labels, const DeviceByte *split, uint8_t which, float weight,
-                     const DeviceFloat *row) {
-    LossTask task = loss_task(g, logits, split, which, weight, row, {NULL, 0, 1});
-    task.label = int32s_of(label);
-    task.labels = bytes_of(labels);
-    run_loss<HINGE>(loss, task);
-}
-
-void cuda_mse_loss(DeviceDouble *loss, Rows g, Rows logits, const DeviceFloat *numbers,
-                   const DeviceByte *split, uint8_t which, float weight, const DeviceFloat *row) {
-    LossTask task = loss_task(g, logits, split, which, weight, row, {NULL, 0, 1});
-    task.numbers = floats_of(numbers);
-    run_loss<MSE>(loss, task);
+    switch (form.kind) {
+    case LOSS_BCE:
+        return run_loss<LOSS_BCE>(loss, task);
+    case LOSS_HINGE:
+        return run_loss<LOSS_HINGE>(loss, task);
+    case LOSS_MSE:
+        return run_loss<LOSS_MSE>(loss, task);
+    default:
+        return run_loss<LOSS_SOFTMAX>(loss, task);
+    }
 }

@@ -291,7 +291,6 @@ static inline const DeviceFloat *weights_of(const LayerRun *run, int role) {
     return p != NULL ? flat_at(run->m->parameters, p->begin) : NULL;
 }
 
-LossInput loss_input(const Model *m, Rows logits); // losses.c
 // Downloads counts and losses behind the work so far; m->results says when they are there.
 void download_results(Model *m);
 
@@ -307,7 +306,9 @@ double score_average_precision(const Evaluated *e);
 void alloc_loss_weights(Model *m, const Allocator *allocator);
 // Reads them from the config, and counts classes over all ranks. Collective.
 void make_loss_weights(Model *m, const Config *config);
-LossInput training_input(const Model *m, Rows logits);
+// The loss of the training rows, weighed, and its gradient; row: factors of rows, or NULL (1).
+void training_loss(const Model *m, DeviceDouble *loss, Rows g, Rows logits, float weight,
+                   const DeviceFloat *row);
 
 // ---- baseline.c: of one class, of several classes of a row, and of numbers
 void baseline_of_class(const Shard *shard, const Comm *comm, double baseline[4]);

@@ -4,54 +4,14 @@
 
 #include <string.h>
 
-static void softmax(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {
-    in->backend->softmax_loss(loss, g, in->logits, in->on->label, in->on->split, which, weight,
-                              in->row, in->form);
-}
-
-static void bce(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {
-    in->backend->bce_loss(loss, g, in->logits, in->on->labels, in->on->split, which, weight,
-                          in->row, in->form);
-}
-
-static void callback(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {
-    (void)which, (void)weight;
-    in->callback.make(in->callback.context, loss, g, in->logits);
-}
-
-static void count_classes(const LossInput *in, DeviceInt64 *count) {
-    in->backend->count_classes(count, in->logits, in->on->label, in->on->split);
-}
-
-static void count_labels(const LossInput *in, DeviceInt64 *count) {
-    in->backend->count_labels(count, in->logits, in->on->labels, in->on->split);
-}
-
-static void hinge(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {
-    in->backend->hinge_loss(loss, g, in->logits, in->on->label, in->on->labels, in->on->split,
-                            which, weight, in->row);
-}
-
-static void mse(const LossInput *in, DeviceDouble *loss, Rows g, uint8_t which, float weight) {
-    in->backend->mse_loss(loss, g, in->logits, in->on->numbers, in->on->split, which, weight,
-                          in->row);
-}
-
-static void count_right(const LossInput *in, DeviceInt64 *count) {
-    (in->on->label != NULL ? count_classes : count_labels)(in, count);
-}
-
-// Numbers are not right or wrong: errors.c adds up how wrong they are.
-static void count_nothing(const LossInput *in, DeviceInt64 *count) { (void)in, (void)count; }
-
 enum { ONE = 1 << LABEL_CLASS, SEVERAL = 1 << LABEL_CLASSES, NUMBERS = 1 << LABEL_NUMBERS };
 static const Loss losses[] = {
-    {"softmax", ONE, softmax, count_classes},
-    {"bce", SEVERAL, bce, count_labels},
-    {"hinge", ONE | SEVERAL, hinge, count_right},
-    {"mse", NUMBERS, mse, count_nothing},
+    {"softmax", ONE, LOSS_SOFTMAX},
+    {"bce", SEVERAL, LOSS_BCE},
+    {"hinge", ONE | SEVERAL, LOSS_HINGE},
+    {"mse", NUMBERS, LOSS_MSE},
 };
-static const Loss loss_of_callback = {.name = "callback", .make = callback};
+static const Loss loss_of_callback = {.name = "callback"};
 const Family loss_family = FAMILY("train.loss", "auto", losses);
 
 // What follows from the kind of labels alone.
@@ -111,14 +71,6 @@ const Score *score_shown(const char *metric, LabelKind kind) {
 
 void model_baseline(const Shard *shard, const Comm *comm, double baseline[4]) {
     kinds[shard_labels(shard)].baseline(shard, comm, baseline);
-}
-
-LossInput loss_input(const Model *m, Rows logits) {
-    return (LossInput){.backend = m->parts.backend,
-                       .logits = logits,
-                       .on = &m->on.labels,
-                       .callback = m->shape.callback,
-                       .form = LOSS_PLAIN};
 }
 
 void model_shape_for_callback(ModelShape *shape, LossCallback by) {

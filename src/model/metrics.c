@@ -25,20 +25,21 @@ void model_measure_all(Model *m) { m->measures_all = true; }
 void model_metrics(Model *m, Rows logits, Metrics out[4]) {
     const Loss *loss = m->shape.loss;
     const Backend *b = m->parts.backend;
-    LossInput in = loss_input(m, logits);
     assert(logits.count == own_rows(m, 0));
     for (int split = 0; split < SPLITS; split++)
         if (m->measures_all)
             metrics_init_all(&out[split], loss);
         else
             metrics_init(&out[split], loss, m->shape.named);
-    if (loss->count == NULL)
+    if (loss->labels == 0)
         return;
     b->zero(m->device_counts, counts_bytes(m));
     b->zero(m->device_loss, SPLITS * sizeof(double));
     for (uint8_t which = SPLIT_TRAIN; which <= SPLIT_TEST; which++)
-        loss->make(&in, double_at(m->device_loss, which), (Rows){0}, which, 1.0f);
-    loss->count(&in, m->device_counts);
+        b->loss(double_at(m->device_loss, which), (Rows){0}, logits, m->on.labels, which, 1.0f,
+                NULL, LOSS_PLAIN(loss->kind));
+    if (m->errors == NULL)
+        b->count_right(m->device_counts, logits, m->on.labels);
     download_results(m);
     b->event_wait(m->results, NULL);
     if (m->errors != NULL)

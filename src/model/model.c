@@ -172,10 +172,9 @@ double model_loss_and_gradient(Model *m, const DeviceFloat *parameters, DeviceFl
     m->slot = 0;
     int last = m->shape.layers;
     m->g = rows_first(gradient_rows(m, last, 0), level_rows(m, last));
-    const Loss *loss = m->shape.loss;
-    LossInput in = training_input(m, rows_first(m->layer[last - 1].z, m->g.count));
-    loss->make(&in, double_at(m->device_loss, SPLIT_TRAIN), m->g, SPLIT_TRAIN,
-               (float)(1 / m->weigh.sum));
+    training_loss(m, double_at(m->device_loss, SPLIT_TRAIN), m->g,
+                  rows_first(m->layer[last - 1].z, m->g.count), (float)(1 / m->weigh.sum),
+                  m->weigh.has_rows ? m->weigh.rows : NULL);
     download_results(m);
     model_backward(m);
     m->parts.backend->event_wait(m->results, gradient_poll(m));
@@ -207,9 +206,8 @@ void model_loss_norms(Model *m, float *norm, float *gradient) {
     int last = m->shape.layers;
     int64_t classes = m->shape.width[last];
     Rows g = rows_first(gradient_rows(m, last, 0), level_rows(m, last));
-    LossInput in = loss_input(m, rows_first(m->layer[last - 1].z, g.count));
-    in.form = m->weigh.form;
-    m->shape.loss->make(&in, double_at(m->device_loss, SPLIT_NONE), g, SPLIT_TRAIN, 1);
+    training_loss(m, double_at(m->device_loss, SPLIT_NONE), g,
+                  rows_first(m->layer[last - 1].z, g.count), 1, NULL);
     m->parts.backend->download_rows(gradient, g);
     m->parts.backend->finish(NULL);
     memset(norm, 0, (size_t)own_rows(m, 0) * sizeof *norm);

@@ -103,9 +103,10 @@ static void weigh_classes(Model *m, const char *words) {
 
 void make_loss_weights(Model *m, const Config *config) {
     const char *words = config->train.class_weights;
-    bool of_labels = m->shape.loss->count != NULL && !m->shape.inference;
+    bool of_labels = m->shape.loss->labels != 0 && !m->shape.inference;
     m->weigh.unweighted = of_labels ? (double)m->parts.shard->train_nodes : 1;
-    m->weigh.form = (LossForm){.smoothing = (float)config->train.label_smoothing,
+    m->weigh.form = (LossForm){.kind = m->shape.loss->kind,
+                               .smoothing = (float)config->train.label_smoothing,
                                .positive = (float)config->train.positive_weight};
     for (int64_t c = 0; m->weigh.factor != NULL && c < m->parts.shard->classes; c++)
         m->weigh.factor[c] = 1;
@@ -122,9 +123,12 @@ void model_set_row_weights(Model *m, const float *row, double sum) {
         m->parts.backend->upload(m->weigh.rows, row, (size_t)own_rows(m, 0) * sizeof *row);
 }
 
-LossInput training_input(const Model *m, Rows logits) {
-    LossInput in = loss_input(m, logits);
-    in.row = m->weigh.has_rows ? m->weigh.rows : NULL;
-    in.form = m->weigh.form;
-    return in;
+void training_loss(const Model *m, DeviceDouble *loss, Rows g, Rows logits, float weight,
+                   const DeviceFloat *row) {
+    const LossCallback *by = &m->shape.callback;
+    if (by->make != NULL)
+        by->make(by->context, loss, g, logits);
+    else
+        m->parts.backend->loss(loss, g, logits, m->on.labels, SPLIT_TRAIN, weight, row,
+                               m->weigh.form);
 }

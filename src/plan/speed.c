@@ -181,14 +181,14 @@ static double measure_point(Bench *b) {
 
 typedef struct LossWork {
     DeviceDouble *sum;
-    Rows gradient;
+    Rows logits, gradient;
     Labels labels;
-    LossInput in;
 } LossWork;
 
 static void run_loss(const Bench *b) {
     const LossWork *l = b->work;
-    b->shape->loss->make(&l->in, l->sum, l->gradient, SPLIT_TRAIN, 1);
+    b->backend->loss(l->sum, l->gradient, l->logits, l->labels, SPLIT_TRAIN, 1, NULL,
+                     LOSS_PLAIN(b->shape->loss->kind));
 }
 
 static double measure_loss(Bench *b) {
@@ -197,17 +197,14 @@ static double measure_loss(Bench *b) {
     size_t n = (size_t)rows;
     LossWork l = {
         .sum = alloc_device(&b->plain, sizeof(double), what),
+        .logits = alloc_rows(&b->plain, rows, classes, what),
         .gradient = alloc_rows(&b->plain, rows, classes, what),
         .labels = {.label = alloc_mirror(&b->plain, b->shard->label, n * sizeof(int32_t), what),
                    .labels = alloc_mirror(&b->plain, b->shard->labels, n * (size_t)classes, what),
                    .numbers = alloc_mirror(&b->plain, b->shard->numbers,
                                            n * (size_t)classes * sizeof(float), what),
                    .split = alloc_mirror(&b->plain, b->shard->split, n, what)}};
-    l.in = (LossInput){.backend = k,
-                       .logits = alloc_rows(&b->plain, rows, classes, what),
-                       .on = &l.labels,
-                       .form = LOSS_PLAIN};
-    fill(k, l.in.logits);
+    fill(k, l.logits);
     b->work = &l;
     double seconds = median_of(run_loss, b);
     taken_free(b->plain.taken);

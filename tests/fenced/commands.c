@@ -53,6 +53,15 @@ static void keep_form(void *to, const void *argument, size_t bytes) {
     form->classes = fenced_twin(form->classes);
 }
 
+static void keep_labels(void *to, const void *argument, size_t bytes) {
+    const Labels *on = argument;
+    (void)bytes;
+    *(Labels *)to = (Labels){.label = fenced_twin(on->label),
+                             .labels = fenced_twin(on->labels),
+                             .numbers = fenced_twin(on->numbers),
+                             .split = fenced_twin(on->split)};
+}
+
 static void keep_source(void *to, const void *argument, size_t bytes) {
     MessageSource *source = to;
     (void)bytes;
@@ -89,7 +98,7 @@ static void keep_halo_aggregate(void *to, const void *argument, size_t bytes) {
 // clang-format off
 #define KEEP_OF(argument)                                                                           \
     _Generic((argument), Rows: keep_rows, RowFactor: keep_factor, PostSaved: keep_saved,           \
-        const Post *: keep_post, LossForm: keep_form,                                              \
+        const Post *: keep_post, LossForm: keep_form, Labels: keep_labels,                                              \
         const MessageSource *: keep_source, const Quantized *: keep_quantized,                     \
         Aggregate *: keep_aggregate, HaloAggregate *: keep_halo_aggregate,                         \
         DeviceFloat *: keep_address, const DeviceFloat *: keep_address,                            \

@@ -12,10 +12,9 @@ static void loss_weights(Case *c, DeviceFloat **row, LossForm *form) {
     for (int64_t i = 0; i < c->shape.rows + c->shape.columns; i++)
         host[i] = (float)(i % 5) / 2;
     *row = uploaded(c, host, (size_t)c->shape.rows * sizeof *host);
-    *form = (LossForm){
-        .classes = uploaded(c, host + c->shape.rows, (size_t)c->shape.columns * sizeof *host),
-        .smoothing = 0.1f,
-        .positive = 2.5f};
+    form->classes = uploaded(c, host + c->shape.rows, (size_t)c->shape.columns * sizeof *host);
+    form->smoothing = 0.1f;
+    form->positive = 2.5f;
 }
 
 // What a loss takes and gives.
@@ -23,92 +22,92 @@ typedef struct LossArguments {
     DeviceFloat *row; // NULL: 1
     LossForm form;
     Rows logits, g; // g: none, the logits in place, or rows of its own
-    DeviceByte *split;
+    Labels on;
     DeviceDouble *loss;
 } LossArguments;
 
 // Variants: a gradient of its own, in place, the value alone; then weighed, and weighed in place.
-static LossArguments loss_arguments(Case *c) {
-    LossArguments of = {.form = LOSS_PLAIN};
+static LossArguments loss_arguments(Case *c, LossKind kind) {
+    LossArguments of = {.form = LOSS_PLAIN(kind)};
     if (c->variant > 2)
         loss_weights(c, &of.row, &of.form);
     of.logits = case_rows(c, c->shape.rows, c->shape.columns);
     Rows apart = case_rows(c, of.logits.count, of.logits.columns);
     of.g = c->variant == 2 ? (Rows){0} : c->variant % 3 == 1 ? of.logits : apart;
-    of.split = case_small_bytes(c, of.logits.count, 3);
+    of.on.split = case_small_bytes(c, of.logits.count, 3);
     of.loss = case_bytes(c, sizeof(double));
     return of;
 }
 
+static void make_loss(Case *c, const LossArguments *of) {
+    c->b->loss(of->loss, of->g, of->logits, of->on, 1, 0.125f, of->row, of->form);
+    if (of->g.at != NULL)
+        case_keep_rows(c, of->g);
+}
+
+static DeviceInt32 *some_label(Case *c, Rows logits) {
+    return case_int32s(c, logits.count, (int32_t)logits.columns);
+}
+
 static void softmax_loss(Case *c) {
-    LossArguments of = loss_arguments(c);
-    DeviceInt32 *label = case_int32s(c, of.logits.count, (int32_t)of.logits.columns);
-    c->b->softmax_loss(of.loss, of.g, of.logits, label, of.split, 1, 0.125f, of.row, of.form);
-    if (of.g.at != NULL)
-        case_keep_rows(c, of.g);
+    LossArguments of = loss_arguments(c, LOSS_SOFTMAX);
+    of.on.label = some_label(c, of.logits);
+    make_loss(c, &of);
 }
 
 // Its sum alone, whose logarithm is the library's.
 static void softmax_value(Case *c) {
-    DeviceFloat *row = NULL;
-    LossForm form = LOSS_PLAIN;
+    LossArguments of = {.form = LOSS_PLAIN(LOSS_SOFTMAX)};
     if (c->variant == 1)
-        loss_weights(c, &row, &form);
-    Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
-    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
-    DeviceDouble *loss = case_bytes(c, sizeof(double));
+        loss_weights(c, &of.row, &of.form);
+    of.logits = case_rows(c, c->shape.rows, c->shape.columns);
+    of.on.label = some_label(c, of.logits);
+    of.on.split = case_small_bytes(c, of.logits.count, 2);
+    of.loss = case_bytes(c, sizeof(double));
     double value;
-    c->b->softmax_loss(loss, (Rows){0}, logits, label, case_small_bytes(c, logits.count, 2), 1,
-                       0.125f, row, form);
-    c->b->download(&value, loss, sizeof value);
+    make_loss(c, &of);
+    c->b->download(&value, of.loss, sizeof value);
     c->b->finish(NULL);
     float near = (float)value;
     case_put(c, &near, sizeof near);
 }
 
-static void keep_loss(Case *c, const LossArguments *of) {
-    case_keep(c, of->loss, sizeof(double));
-    if (of->g.at != NULL)
-        case_keep_rows(c, of->g);
-}
-
 static void bce_loss(Case *c) {
-    LossArguments of = loss_arguments(c);
-    DeviceByte *labels = case_small_bytes(c, of.logits.count * of.logits.columns, 2);
-    c->b->bce_loss(of.loss, of.g, of.logits, labels, of.split, 1, 0.125f, of.row, of.form);
-    keep_loss(c, &of);
+    LossArguments of = loss_arguments(c, LOSS_BCE);
+    of.on.labels = case_small_bytes(c, of.logits.count * of.logits.columns, 2);
+    make_loss(c, &of);
+    case_keep(c, of.loss, sizeof(double));
 }
 
 // Of one label; weighed, of several.
 static void hinge_loss(Case *c) {
-    LossArguments of = loss_arguments(c);
-    DeviceInt32 *label = case_int32s(c, of.logits.count, (int32_t)of.logits.columns);
-    DeviceByte *labels = case_small_bytes(c, of.logits.count * of.logits.columns, 2);
-    bool several = c->variant > 2;
-    c->b->hinge_loss(of.loss, of.g, of.logits, several ? NULL : label, several ? labels : NULL,
-                     of.split, 1, 0.125f, of.row);
-    keep_loss(c, &of);
+    LossArguments of = loss_arguments(c, LOSS_HINGE);
+    if (c->variant > 2)
+        of.on.labels = case_small_bytes(c, of.logits.count * of.logits.columns, 2);
+    else
+        of.on.label = some_label(c, of.logits);
+    make_loss(c, &of);
+    case_keep(c, of.loss, sizeof(double));
 }
 
 static void mse_loss(Case *c) {
-    LossArguments of = loss_arguments(c);
-    DeviceFloat *numbers = case_floats(c, of.logits.count * of.logits.columns);
-    c->b->mse_loss(of.loss, of.g, of.logits, numbers, of.split, 1, 0.125f, of.row);
-    keep_loss(c, &of);
+    LossArguments of = loss_arguments(c, LOSS_MSE);
+    of.on.numbers = case_floats(c, of.logits.count * of.logits.columns);
+    make_loss(c, &of);
+    case_keep(c, of.loss, sizeof(double));
 }
 
 static void count_metrics(Case *c) {
     Rows logits = case_rows(c, c->shape.rows, c->shape.columns);
     size_t bytes = (size_t)(SPLITS * split_counts(logits.columns)) * sizeof(int64_t);
     DeviceInt64 *count = case_zeros(c, bytes);
-    DeviceByte *split = case_small_bytes(c, logits.count, SPLITS);
-    DeviceInt32 *label = case_int32s(c, logits.count, (int32_t)logits.columns);
-    DeviceByte *labels = case_small_bytes(c, logits.count * logits.columns, 2);
+    Labels on = {.split = case_small_bytes(c, logits.count, SPLITS)};
+    if (c->variant == 0)
+        on.label = some_label(c, logits);
+    else
+        on.labels = case_small_bytes(c, logits.count * logits.columns, 2);
     for (int time = 0; time < 2; time++) // counts are added to
-        if (c->variant == 0)
-            c->b->count_classes(count, logits, label, split);
-        else
-            c->b->count_labels(count, logits, labels, split);
+        c->b->count_right(count, logits, on);
     case_keep(c, count, bytes);
 }
 

@@ -90,8 +90,10 @@ TEST(counts_are_those_of_the_definitions) {
             for (int64_t c = 0; c < classes; c++)
                 labels[r * classes + c] = has_label(r, c);
         }
-        device()->count_classes(on_device(single), logits, on_device(label), on_device(split));
-        device()->count_labels(on_device(several), logits, on_device(labels), on_device(split));
+        Labels on = {.label = on_device(label), .split = on_device(split)};
+        device()->count_right(on_device(single), logits, on);
+        on = (Labels){.labels = on_device(labels), .split = on_device(split)};
+        device()->count_right(on_device(several), logits, on);
         expect(single, logits, is_label, false);
         expect(several, logits, has_label, true);
         memory_free(several), memory_free(single), memory_free(labels);

@@ -71,7 +71,7 @@ static Case case_new(LossOf of, int64_t rows, int64_t columns, float spread) {
               .labels = ALLOC(uint8_t, rows * columns, "labels"),
               .split = ALLOC(uint8_t, rows, "split"),
               .numbers = random_floats(rows * columns, 2),
-              .form = LOSS_PLAIN};
+              .form = LOSS_PLAIN(LOSS_SOFTMAX)};
     RandomKey key = random_key(3, RANDOM_GENERATE, 0, 0, 0);
     for (int64_t r = 0; r < rows; r++) {
         c.split[r] = random_uniform16(key, r, 0, 0) < 0.6f ? TRAIN : OTHER;
@@ -94,7 +94,7 @@ static void case_weigh(Case *c) {
         c->row[r] = (float)(r % 4) / 2;
     for (int64_t k = 0; k < columns; k++)
         c->classes[k] = (float)((k + 1) % 3);
-    c->form = (LossForm){on_device(c->classes), 0.1f, 2.5f};
+    c->form = (LossForm){0, on_device(c->classes), 0.1f, 2.5f};
 }
 
 static void case_free(Case *c) {
@@ -109,21 +109,19 @@ static void case_free(Case *c) {
 }
 
 static double case_run(Case *c, Rows g, float weight) {
+    static const LossKind kinds[] = {[SOFTMAX] = LOSS_SOFTMAX,
+                                     [BCE] = LOSS_BCE,
+                                     [MSE] = LOSS_MSE,
+                                     [HINGE_ONE] = LOSS_HINGE,
+                                     [HINGE_SEVERAL] = LOSS_HINGE};
     double loss = 0;
-    if (c->of == BCE)
-        cpu_bce_loss(on_device(&loss), g, c->logits, on_device(c->labels), on_device(c->split),
-                     TRAIN, weight, on_device(c->row), c->form);
-    else if (c->of == SOFTMAX)
-        cpu_softmax_loss(on_device(&loss), g, c->logits, on_device(c->label), on_device(c->split),
-                         TRAIN, weight, on_device(c->row), c->form);
-    else if (c->of == MSE)
-        cpu_mse_loss(on_device(&loss), g, c->logits, on_device(c->numbers), on_device(c->split),
-                     TRAIN, weight, on_device(c->row));
-    else
-        cpu_hinge_loss(on_device(&loss), g, c->logits,
-                       c->of == HINGE_ONE ? on_device(c->label) : NULL,
-                       c->of == HINGE_ONE ? NULL : on_device(c->labels), on_device(c->split), TRAIN,
-                       weight, on_device(c->row));
+    bool one = c->of == SOFTMAX || c->of == HINGE_ONE;
+    Labels on = {.label = one ? on_device(c->label) : NULL,
+                 .labels = one || c->of == MSE ? NULL : on_device(c->labels),
+                 .numbers = c->of == MSE ? on_device(c->numbers) : NULL,
+                 .split = on_device(c->split)};
+    c->form.kind = kinds[c->of];
+    cpu_loss(on_device(&loss), g, c->logits, on, TRAIN, weight, on_device(c->row), c->form);
     return loss;
 }
 
