@@ -13,7 +13,8 @@ from .formats import (_from_dgl, _from_hdf, _from_json, _from_json_lines, _from_
 from .process import answer
 
 NETWORKX = {".gml": "read_gml", ".graphml": "read_graphml", ".gexf": "read_gexf", ".net": "read_pajek",
-            ".paj": "read_pajek", ".adjlist": "read_adjlist"}
+            ".paj": "read_pajek", ".adjlist": "read_adjlist", ".g6": "read_graph6", ".graph6": "read_graph6",
+            ".s6": "read_sparse6", ".sparse6": "read_sparse6", ".leda": "read_leda", ".lgr": "read_leda"}
 LOADERS = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _from_matlab, ".h5": _from_hdf,
            ".pkl": _from_pickle, ".pickle": _from_pickle, ".gpickle": _from_pickle, ".p": _from_pickle,
            ".svmlight": _from_svmlight, ".libsvm": _from_svmlight, ".svm": _from_svmlight, ".jsonl": _from_json_lines,
@@ -21,7 +22,8 @@ LOADERS = {".pt": _from_torch, ".pth": _from_torch, ".bin": _from_dgl, ".mat": _
            ".parquet": lambda p: _from_table(p, "parquet"),
            ".feather": lambda p: _from_table(p, "feather"), ".arrow": lambda p: _from_table(p, "feather")}
 BEGINNINGS = {b"PAR1": ".parquet", b"ARROW1": ".feather", b"FEA1": ".feather", b"MATLAB 5.0": ".mat", b"\x89HDF": ".h5",
-              b"\x80": ".pkl", b"*vertices": ".net", b"graph [": ".gml"}
+              b"\x80": ".pkl", b"*vertices": ".net", b"graph [": ".gml",
+              b">>graph6<<": ".g6", b">>sparse6<<": ".s6", b"LEDA.GRAPH": ".leda"}
 
 
 def _kind(path):

@@ -309,7 +309,10 @@ def _from_networkx(path, reader):
 
 def _read_by_networkx(networkx, path, reader):
     try:
-        return getattr(networkx, reader)(path)
+        found = getattr(networkx, reader)(path)
+        if isinstance(found, list):
+            raise SystemExit(f"{path} holds {len(found)} graphs, and fringe trains on one; keep one of its lines")
+        return found
     except networkx.NetworkXError as refused:
         if "has no 'label' attribute" not in str(refused):
             raise

@@ -19,7 +19,12 @@ static bool check_data_whole(const Config *config, Error *err) {
     if (!dataset_load(&dataset, config, err))
         return false;
     say_lines("warning    ", dataset.warnings.text);
-    bool ok = dataset_can_train(&dataset, err);
+    ModelShape shape;
+    LabelKind labels = dataset.numeric      ? LABEL_NUMBERS
+                       : dataset.multilabel ? LABEL_CLASSES
+                                            : LABEL_CLASS;
+    bool ok = dataset_can_train(&dataset, err) &&
+              model_shape(&shape, config, dataset.features, dataset.classes, labels, err);
     dataset_clear(&dataset);
     return ok;
 }

@@ -134,7 +134,8 @@ static bool labels_from_text(Dataset *dataset, const Npy *npy, Error *err) {
     char *text = NULL;
     int64_t *span = NULL;
     bool ok = npy_to_text(npy, &text, &span, err);
-    ClassWords words = {npy->elements, span, text, dataset->labels_are == LABELS_SEVERAL, 0, NULL};
+    ClassWords words = {npy->elements, span, text, dataset->labels_are == LABELS_SEVERAL, 0,
+                        NULL,          false};
     ok = ok && classes_take(dataset, &words, err);
     memory_free(text);
     memory_free(span);

@@ -86,7 +86,9 @@ static bool check_edges(const Dataset *d, Error *err) {
     for (int64_t e = 0; d->weight != NULL && e < d->edges; e++)
         if (!isfinite(d->weight[e]) || d->weight[e] < 0)
             return error_set(err, EXIT_DATA,
-                             "stored edge %lld weighs %g; weights must be finite and not negative",
+                             "stored edge %lld weighs %g; weights must be finite and not negative: "
+                             "give others (data.weights), or name the two ends of edges alone "
+                             "(data.columns)",
                              (long long)e, (double)d->weight[e]);
     return true;
 }

@@ -147,7 +147,7 @@ static bool take_floats(Dataset *d, const ClassWords *words, Error *err) {
         Cell cell = word_at(words, i);
         char word[48];
         d->numbers[i] = NAN;
-        if (cell.length == 0 || cell_number(words->numbers, &cell, &d->numbers[i]))
+        if (cell.length == 0 || cell_number(words->table, &cell, &d->numbers[i]))
             continue;
         snprintf(word, sizeof word, "%.*s", (int)(cell.length < 40 ? cell.length : 40), cell.at);
         error_set(err, EXIT_DATA,
@@ -157,8 +157,18 @@ static bool take_floats(Dataset *d, const ClassWords *words, Error *err) {
     return err->code == 0;
 }
 
+static bool are_numbers(const ClassWords *words) {
+    float number;
+    for (int64_t i = 0; words->table != NULL && i < words->count; i++) {
+        Cell cell = word_at(words, i);
+        if (cell.length > 0 && !cell_number(words->table, &cell, &number))
+            return false;
+    }
+    return words->table != NULL;
+}
+
 bool classes_take(Dataset *d, const ClassWords *words, Error *err) {
-    if (words->numbers != NULL)
+    if (words->numbers)
         return take_floats(d, words, err);
     int32_t *label = words->several ? NULL : TRY(int32_t, words->count, "labels", err);
     if (words->several)
@@ -167,7 +177,7 @@ bool classes_take(Dataset *d, const ClassWords *words, Error *err) {
         return false;
     if (!take_numbers(d, words, label)) {
         memory_free(label);
-        return take_words(d, words, err);
+        return are_numbers(words) ? take_floats(d, words, err) : take_words(d, words, err);
     }
     labels_drop(d);
     d->label = label;

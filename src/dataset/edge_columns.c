@@ -130,7 +130,7 @@ static bool looks_like_hypergraph(const Table *table, const Text *text, Error *e
                          "%s: a line holds one column where an edge has two, source and target; %s",
                          table->path,
                          "the separators known are tab, semicolon, bar, comma and blank, one of "
-                         "which must stand in every line");
+                         "which must stand in every line (a cell in quotes has no line breaks)");
     return error_set(
         err, EXIT_DATA,
         "%s: its first line has %d columns without names. If lines list the members of hyperedges "
@@ -181,6 +181,11 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
                              columns->end[0] < 0 ? "source" : "target");
         return true;
     }
+    if (strchr("([", table->name[0][0]) != NULL && table->name[0][0] != '\0')
+        return error_set(err, EXIT_DATA,
+                         "%s: its first line begins with '%s', as Python prints lists; leave "
+                         "brackets out: tr -d '()[]' < OLD > NEW",
+                         table->path, SHOWN(table->name[0]));
     if (table->columns < 2 || table->columns > 3)
         return looks_like_hypergraph(table, text, err);
     columns->end[0] = 0;
@@ -188,7 +193,8 @@ static bool by_width(LinkColumns *columns, const Table *table, const Text *text,
     if (table->columns == 3 && !is_number(table, 2) && table->name[2][0] != '{')
         return error_set(err, EXIT_DATA,
                          "%s: expected a weight (a number) in the third column, found '%s'; set "
-                         "data.columns={\"source\": 1, \"target\": 2} to leave it out",
+                         "data.columns={\"source\": 1, \"target\": 2} to leave it out, or "
+                         "{\"source\": 1, \"target\": 3} if edges lead there",
                          table->path, SHOWN(table->name[2]));
     if (!column_find(&columns->weight, table, config, "weight", "", err))
         return false;

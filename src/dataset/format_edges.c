@@ -66,12 +66,27 @@ static bool make_list(Dataset *dataset, const Links *links, Pairs *pairs, const 
     return pairs_to_rows(dataset, pairs, &ids, request, err);
 }
 
+// "48 278" before 278 edges of nodes up to 48.
+static bool first_line_counts(const Links *l) {
+    enum { MANY = 8 }; // in fewer lines it may happen
+    int64_t edges = l->count - 1;
+    bool counts = !l->is_text && edges >= MANY && l->id[1][0] == edges;
+    for (int64_t e = 1; counts && e <= edges; e++)
+        counts = l->id[0][e] <= l->id[0][0] && l->id[1][e] <= l->id[0][0];
+    return counts;
+}
+
 // The pairs have the arrays of the links from here on.
 static bool make_edges(Dataset *dataset, Links *links, const Konect *konect, Text *text,
                        const Request *request, Error *err) {
     Pairs pairs = {links->count, links->id[0], links->id[1], links->weight};
     if (links->count == 0)
         return error_set(err, EXIT_DATA, "%s: there are no edges in it", request->path);
+    if (first_line_counts(links))
+        return error_set(err, EXIT_DATA,
+                         "%s: its first line, '%lld %lld', is no edge: it counts the nodes and the "
+                         "edges behind it; put # before it",
+                         request->path, (long long)links->id[0][0], (long long)links->id[1][0]);
     if (!links->is_text)
         text_clear(text);
     bool ok = konect->is ? make_konect(dataset, konect, links, &pairs, err)
@@ -174,7 +189,7 @@ static bool looks_like_edges(const char *path) {
 }
 
 static bool matches(const char *path) {
-    bool named = text_ends(path, ".txt .tsv .csv .edges .edgelist") || path_ends(path, ".npy");
+    bool named = text_ends(path, ".txt .tsv .csv .edges .edgelist .ncol") || path_ends(path, ".npy");
     return (named && !file_is_folder(path)) || parts_are(path) || looks_like_edges(path);
 }
 

@@ -55,7 +55,9 @@ static bool read_header(Header *header, Scan *scan, const Text *text, Error *err
     if (!scan_at_line_end(scan))
         return scan_error(scan, err, "something follows the header 'n m fmt ncon'");
     if (header->vertices < 1 || edges < 1)
-        return scan_error(scan, err, "%lld vertices and %lld edges; both must be above 0",
+        return scan_error(scan, err,
+                          "%lld vertices and %lld edges; both must be above 0 (a list of "
+                          "edges needs data.format=edges)",
                           (long long)header->vertices, (long long)edges);
     if (header->vertices > (int64_t)text->bytes || edges > (int64_t)text->bytes)
         return scan_error(scan, err, "%lld vertices and %lld edges do not fit a file of %zu bytes",
@@ -190,4 +192,4 @@ static bool parse(Dataset *dataset, Text *text, const Request *request, Error *e
 }
 
 const Format format_metis = {
-    .name = "metis", .endings = ".graph", .parse = parse, .factor.word = 16};
+    .name = "metis", .endings = ".graph .metis .chaco", .parse = parse, .factor.word = 16};

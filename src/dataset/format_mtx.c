@@ -33,10 +33,15 @@ static bool read_banner(Matrix *m, Scan *scan, Error *err) {
     char banner[16] = "", object[16] = "", form[16] = "", field[16] = "", symmetry[20] = "";
     sscanf(scan->at, "%15s %15s %15s %15s %19s", banner, object, form, field, symmetry);
     if (strcasecmp(banner, "%%MatrixMarket") != 0 || strcasecmp(object, "matrix") != 0)
-        return scan_error(scan, err, "it does not begin with '%%%%MatrixMarket matrix'");
+        return scan_error(scan, err,
+                          "it does not begin with '%%%%MatrixMarket matrix', as in "
+                          "'%%%%MatrixMarket matrix coordinate pattern general'");
     if (strcasecmp(form, "coordinate") != 0)
         return scan_error(scan, err,
-                          "it is a matrix of the form '%s'; a graph is one of 'coordinate'", form);
+                          "it is a matrix of the form '%s'; a graph is one of 'coordinate', which "
+                          "scipy.io.mmwrite(NEW, scipy.sparse.coo_matrix(scipy.io.mmread(OLD))) "
+                          "writes",
+                          form);
     if (!is_one_of(field, (const char *const[]){"real", "integer", "pattern", NULL}))
         return scan_error(scan, err, "its values are '%s'; a graph has real, integer or pattern",
                           field);
@@ -179,7 +184,7 @@ static bool make_hypergraph(Dataset *d, const Matrix *m, const Pairs *pairs, con
 static bool make_graph(Dataset *d, const Matrix *m, Pairs *pairs, Error *err) {
     if (!pairs_to_numbered_rows(d, pairs, m->rows, false, err))
         return false;
-    warn_of_count(d, m->above, "entry",
+    warn_of_count(d, m->above, "value",
                   "above the diagonal of a symmetric matrix, which stores "
                   "those below; read as if it were below");
     d->states_direction = m->symmetric;

@@ -359,6 +359,7 @@ bool random_width(int64_t *columns, const char *argument, int64_t most, Error *e
 void random_rows(float *x, int64_t nodes, int64_t columns, int64_t seed, const uint64_t *id);
 
 // ---- statistics.c
+int64_t dataset_isolated(const Dataset *dataset); // nodes without an edge in any direction
 void dataset_put_facts(JsonWriter *writer, const Dataset *dataset); // name, sizes, statistics
 
 // ---- inspect.c

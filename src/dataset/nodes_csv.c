@@ -15,14 +15,41 @@ typedef struct NodeColumns { // -1: there is none
 
 // ---- data.nodes
 
-// Masks as PyG and DGL call them.
-static void find_masks(NodeColumns *columns, const Table *table) {
-    static const char *const words[] = {"trainmask", "valmask validmask validationmask devmask",
-                                        "testmask"};
-    for (int c = 0; table->header && c < table->columns; c++)
-        for (int k = 0; k < 3; k++)
-            if (column_is_word(table->name[c], words[k]))
-                columns->mask[k] = c;
+// 1, 0, or -1: it is neither.
+static int truth_of(const Cell *cell) {
+    static const char *const words[2][3] = {{"0", "0.0", "false"}, {"1", "1.0", "true"}};
+    char word[8];
+    if (cell->length == 0)
+        return 0;
+    snprintf(word, sizeof word, "%.*s", (int)(cell->length < 7 ? cell->length : 7), cell->at);
+    for (int k = 0; k < 6; k++)
+        if (strcasecmp(words[k / 3][k % 3], word) == 0)
+            return k / 3;
+    return -1;
+}
+
+static bool holds_truths(const Sheet *sheet, int column) {
+    for (int64_t r = 0; r < sheet->rows; r++)
+        if (truth_of(cell_at(sheet, r, column)) < 0)
+            return false;
+    return true;
+}
+
+// Masks as PyG and DGL call them; or else columns of 0 and 1 called train and test, and perhaps
+// val. One of these alone, or of other numbers, is a feature.
+static void find_masks(int mask[3], const Sheet *sheet) {
+    static const char *const words[2][3] = {
+        {"trainmask", "valmask validmask validationmask devmask", "testmask"},
+        {"train training istrain", "val valid validation dev isval isvalid", "test istest"}};
+    for (int w = 0; w < 2 && mask[0] < 0 && mask[1] < 0 && mask[2] < 0; w++)
+        for (int k = 0; sheet->table.header && k < 3; k++)
+            for (int c = 0; c < sheet->table.columns; c++)
+                if (column_is_word(sheet->table.name[c], words[w][k]) &&
+                    (w == 0 || (holds_truths(sheet, c) && (k == 0 || mask[0] >= 0))))
+                    mask[k] = c;
+    if (mask[0] >= 0 && mask[1] < 0 && mask[2] < 0 &&
+        !column_is_word(sheet->table.name[mask[0]], words[0][0]))
+        mask[0] = -1;
 }
 
 static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config *config,
@@ -38,7 +65,7 @@ static bool find_columns(NodeColumns *columns, const Sheet *sheet, const Config 
         !column_find(&columns->own[OF_LABEL], t, config, "label", WORDS_LABEL, err) ||
         !column_find(&columns->own[OF_SPLIT], t, config, "split", WORDS_SPLIT, err))
         return false;
-    find_masks(columns, t);
+    find_masks(columns->mask, sheet);
     return columns->own[OF_ID] >= 0 ||
            error_set(err, EXIT_DATA,
                      "%s: none of its columns is called id, node, name or nodeid; set "
@@ -95,10 +122,13 @@ static int64_t *spans_of(const Sheet *sheet, int column, Error *err) {
 static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Config *config,
                         Error *err) {
     int64_t *span = spans_of(sheet, column, err);
-    ClassWords words = {
-        sheet->rows,      span,
-        sheet->text.data, strcmp(config->data.labels_are, "several") == 0,
-        sheet->rows / 2,  strcmp(config->data.labels_are, "numbers") == 0 ? &sheet->table : NULL};
+    ClassWords words = {sheet->rows,
+                        span,
+                        sheet->text.data,
+                        strcmp(config->data.labels_are, "several") == 0,
+                        sheet->rows / 2,
+                        strcmp(config->data.labels_are, "classes") != 0 ? &sheet->table : NULL,
+                        strcmp(config->data.labels_are, "numbers") == 0};
     bool ok = span != NULL &&
               (classes_take(data, &words, err) || error_prefix(err, "%s", sheet->table.path));
     memory_free(span);
@@ -127,19 +157,6 @@ static bool take_split(Roster *roster, const Sheet *sheet, int column, Error *er
     return err->code == 0;
 }
 
-// 1, 0, or -1: it is neither.
-static int truth_of(const Cell *cell) {
-    static const char *const words[2][3] = {{"0", "0.0", "false"}, {"1", "1.0", "true"}};
-    char word[8];
-    if (cell->length == 0)
-        return 0;
-    snprintf(word, sizeof word, "%.*s", (int)(cell->length < 7 ? cell->length : 7), cell->at);
-    for (int k = 0; k < 6; k++)
-        if (strcasecmp(words[k / 3][k % 3], word) == 0)
-            return k / 3;
-    return -1;
-}
-
 static bool take_masks(Roster *roster, const Sheet *sheet, const int mask[3], Error *err) {
     roster->data.split = TRY(uint8_t, sheet->rows, "splits", err);
     roster->has_split = true;
@@ -149,7 +166,7 @@ static bool take_masks(Roster *roster, const Sheet *sheet, const int mask[3], Er
             if (is < 0 || (is == 1 && roster->data.split[r] != SPLIT_NONE))
                 return error_set(err, EXIT_DATA, "%s:%lld: column '%s' %s", sheet->table.path,
                                  (long long)sheet->line[r], SHOWN(sheet->table.name[mask[k]]),
-                                 is < 0 ? "is a mask, but holds neither true, false, 1 nor 0"
+                                 is < 0 ? "is a mask, but holds neither true, false, 1 nor 0 here"
                                         : "has a node that another mask has, too");
             if (is == 1)
                 roster->data.split[r] = (uint8_t)(SPLIT_TRAIN + k);

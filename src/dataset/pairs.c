@@ -194,6 +194,18 @@ static bool weights_beside(Pairs *pairs, const Config *config, Error *err) {
     return ok;
 }
 
+// Ids that stand in the file of nodes alone are nodes without an edge.
+static bool check_isolated(Dataset *dataset, int64_t known, const char *path, Error *err) {
+    int64_t isolated = known > 0 ? dataset_isolated(dataset) : 0;
+    if (known > 0 && isolated == known)
+        return error_set(err, EXIT_DATA,
+                         "%s: none of the %lld ids of data.nodes stands in it; both must call a "
+                         "node the same",
+                         path, (long long)known);
+    warn_of_count(dataset, isolated, "node", "of data.nodes in no edge");
+    return true;
+}
+
 bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Request *request,
                    Error *err) {
     int64_t nodes = 0;
@@ -209,6 +221,7 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Req
                     ids_number_nodes(&columns, &dataset->ids, &nodes,
                                      node_files_have_ids(request->node_files) ? -1 : request->rows,
                                      request->path, &dataset->warnings, err);
+    int64_t known = columns.columns == 3 ? columns.of[2].count : 0;
     if (columns.columns == 3)
         memory_free(columns.of[2].value);
     if (!numbered)
@@ -219,7 +232,8 @@ bool pairs_to_rows(Dataset *dataset, Pairs *pairs, const PairIds *are, const Req
         warnings_add(&dataset->warnings,
                      "weights are those of data.weights, not of the edges' file");
     bool ok = weights_beside(&own, request->config, err) &&
-              build_rows(dataset, &own, nodes, are->undirected, err);
+              build_rows(dataset, &own, nodes, are->undirected, err) &&
+              check_isolated(dataset, known, request->path, err);
     if (beside)
         memory_free(own.weight);
     return ok;

@@ -11,10 +11,12 @@ typedef struct Kind {
     const char *ending, *magic; // either may be NULL
     const char *what;
     const char *unpack; // the command, of what is packed
+    const char *edges;  // an awk program that prints source and target, of what it can read
 } Kind;
 
 #define HTML "an HTML page"
 #define POINTER "a pointer of git-lfs"
+#define DIMACS "a graph of DIMACS", .edges = "/^[ae] / {print $2, $3}"
 
 // What is told by its first bytes stands above what is told by its name.
 static const Kind kinds[] = {
@@ -55,6 +57,19 @@ static const Kind kinds[] = {
     {".libsvm", NULL, "a file of svmlight", NULL},
     {".svm", NULL, "a file of svmlight", NULL},
     {".adjlist", NULL, "a list of neighbours of networkx", NULL},
+    {".g6", ">>graph6<<", "graph6", NULL},
+    {".graph6", NULL, "graph6", NULL},
+    {".s6", ">>sparse6<<", "sparse6", NULL},
+    {".sparse6", NULL, "sparse6", NULL},
+    {".leda", "LEDA.GRAPH", "a graph of LEDA", NULL},
+    {".lgr", NULL, "a graph of LEDA", NULL},
+    {".lgl", NULL, "a list of neighbours of LGL", .edges = "/^#/ {a = $2; next} {print a, $1}"},
+    {NULL, "p edge ", DIMACS},
+    {NULL, "p col ", DIMACS},
+    {NULL, "p sp ", DIMACS},
+    {".col", NULL, DIMACS},
+    {".gr", NULL, DIMACS},
+    {".dimacs", NULL, DIMACS},
 };
 
 bool format_begins_as_text(const char *path) {
@@ -136,6 +151,10 @@ bool format_is_refused(const char *path, Error *err) {
         return !error_set(err, EXIT_DATA,
                           "%s is %s, which is not read (gzip is); unpack it: %s '%s'", path, what,
                           kind->unpack, path);
+    if (kind->edges != NULL)
+        return !error_set(err, EXIT_DATA,
+                          "%s is %s, which is not read; list its edges: awk '%s' '%s' > edges.txt",
+                          path, what, kind->edges, path);
     if (strcmp(what, HTML) == 0 || strcmp(what, POINTER) == 0)
         return !error_set(err, EXIT_DATA,
                           "%s is %s, not the data under that name; download it again%s", path, what,

@@ -88,9 +88,10 @@ typedef struct ClassWords {
     int64_t count;
     int64_t *span; // [count] of `text`; 0 bytes: none. Borrowed
     const char *text;
-    bool several;         // names separated by ;
-    int64_t most;         // classes, more are refused; 0: any number
-    const Table *numbers; // not NULL: they are numbers, as that table writes them
+    bool several;       // names separated by ;
+    int64_t most;       // classes, more are refused; 0: any number
+    const Table *table; // how numbers are written, if the words may be numbers to predict; or NULL
+    bool numbers;       // they are
 } ClassWords;
 // Sets label (or labels), classes and names of a dataset with as many nodes.
 bool classes_take(Dataset *dataset, const ClassWords *words, Error *err);

@@ -17,6 +17,7 @@ void sheet_close(Sheet *sheet) {
 static bool read_row(Sheet *sheet, Scan *scan, Error *err) {
     int columns = sheet->table.columns;
     Cell *row = sheet->cell + sheet->rows * columns, extra;
+    const char *begin = scan->at;
     bool last = false;
     int c = 0;
     for (; c < columns && !last; c++) {
@@ -29,6 +30,8 @@ static bool read_row(Sheet *sheet, Scan *scan, Error *err) {
             return false;
         c += extra.length > 0;
     }
+    if (c != columns && table_line_is_open(begin))
+        return scan_error(scan, err, TABLE_OPEN_QUOTE);
     if (c != columns)
         return scan_error(scan, err, "%d column%s where the first line has %d", c,
                           c == 1 ? "" : "s", columns);

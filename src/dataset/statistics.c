@@ -3,7 +3,7 @@
 
 #include "internal.h"
 
-static int64_t count_isolated(const Dataset *dataset) {
+int64_t dataset_isolated(const Dataset *dataset) {
     uint8_t *reached = ALLOC(uint8_t, dataset->nodes, "nodes with an edge that arrives");
     int64_t isolated = 0;
     for (int64_t e = 0; e < dataset->edges; e++)
@@ -16,7 +16,7 @@ static int64_t count_isolated(const Dataset *dataset) {
 
 static void put_graph(JsonWriter *out, const Dataset *dataset) {
     Csr rows = dataset_csr(dataset);
-    json_put_int(out, "isolated", count_isolated(dataset));
+    json_put_int(out, "isolated", dataset_isolated(dataset));
     json_put_int(out, "loops", csr_loops(&rows));
     json_put_int(out, "duplicates", csr_duplicates(&rows));
 }

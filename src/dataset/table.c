@@ -7,17 +7,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { LOOKED_AT = 100 }; // lines that decide
-
-static bool is_comment(const char *at) {
-    return *at == '#' || *at == '%' || (at[0] == '/' && at[1] == '/');
-}
 
 static bool is_blank(char c) { return c == ' ' || c == '\t'; }
 
 static bool ends_line(const char *at) {
     return *at == '\n' || *at == '\0' || (*at == '\r' && (at[1] == '\n' || at[1] == '\0'));
+}
+
+// "sep=;" tells Excel the separator, which is found without it.
+static bool is_comment(const char *at) {
+    return *at == '#' || *at == '%' || (at[0] == '/' && at[1] == '/') ||
+           (strncasecmp(at, "sep=", 4) == 0 && !ends_line(at + 4) && ends_line(at + 5));
 }
 
 // ---- what is a text
@@ -68,7 +71,7 @@ static bool quoted_cell(const Table *table, Scan *scan, Cell *cell, Error *err) 
     *cell = (Cell){.at = (char *)(uintptr_t)at, .quoted = true};
     for (;; at++) {
         if (*at == '\n' || *at == '\0')
-            return scan_error(scan, err, "a quote is not closed in its line");
+            return scan_error(scan, err, TABLE_OPEN_QUOTE);
         if (*at == '"' && at[1] != '"')
             break;
         cell->doubled |= *at == '"';
@@ -197,6 +200,13 @@ static bool line_has(const char *at, char separator) {
             return true;
     }
     return false;
+}
+
+bool table_line_is_open(const char *at) {
+    bool quoted = false;
+    for (; *at != '\n' && *at != '\0'; at++)
+        quoted ^= *at == '"';
+    return quoted;
 }
 
 static const char candidates[] = "\t;|,";

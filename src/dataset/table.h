@@ -17,6 +17,7 @@ typedef struct Cell {
     bool doubled; // it holds "" for a quote
 } Cell;
 
+#define TABLE_OPEN_QUOTE "a quote is not closed in its line; cells have no line breaks here"
 typedef struct Table {
     const char *path;         // for messages
     char separator;           // ' ': blanks
@@ -39,7 +40,8 @@ bool table_next(Table *table, Scan *scan, bool *first);
 // Reads the next cell of the line and moves past its separator. False with an error (a quote that
 // is not closed). *last: no other cell follows.
 bool table_cell(const Table *table, Scan *scan, Cell *cell, bool *last, Error *err);
-void cell_unquote(Cell *cell); // once, in the text itself: the line cannot be read again
+bool table_line_is_open(const char *at); // a quote is not closed in the line that begins there
+void cell_unquote(Cell *cell);           // once, in the text itself: the line cannot be read again
 // A finite number, with a decimal comma where the separator is another one.
 bool cell_number(const Table *table, const Cell *cell, float *out);
 

@@ -118,9 +118,11 @@ static bool read_widths(ModelShape *shape, const Config *config, int64_t feature
     if (features < 1)
         return error_set(err, EXIT_DATA,
                          "the dataset has no features; add 'random:64' or 'degree' "
-                         "to data.transforms, or name an .npy in data.features");
+                         "to data.transforms, or name a file of them in data.features");
     if (classes < 1)
-        return error_set(err, EXIT_DATA, "the dataset has no labels; name an .npy in data.labels");
+        return error_set(err, EXIT_DATA,
+                         "the dataset has no labels; name a file of them in data.labels, or the "
+                         "column of data.nodes: data.columns={\"label\": ...}");
     if (hidden->count != 1 && hidden->count != all - 1 && all > 1)
         return error_set(
             err, EXIT_CONFIG,

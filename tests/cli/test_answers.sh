@@ -51,6 +51,13 @@ files 73 'run.dir: /proc/x: cannot make the folder' run.dir=/proc/x
 touch afile
 files 73 'run.dir: afile is a file, not a folder' run.dir=afile
 files 78 "its name does not say what format it has; set data.format" data.path=afile
+printf '0 1\n1 0\n' >pair.txt
+printf 'id,split,x\n0,train,1\n1,test,2\n' >bare.csv
+echo '{"data": {"path": "pair.txt", "nodes": "bare.csv"}}' >bare.json
+for command in "config check --files" train; do
+    # shellcheck disable=SC2086
+    row 65 'has no labels; name a file of them in data.labels, or the column' $command bare.json
+done
 row 0 'run.trace: epochs 21 to 30 are not traced, because train.epochs is 20' config check tiny.json \
     --set 'run.trace=[5, 30]'
 

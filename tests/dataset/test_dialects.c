@@ -64,6 +64,17 @@ TEST(lists_of_edges) {
         {"// c\n0 1\n% c\n1 0\n", "", "1 comment line after the first edge", 2, 2, {1, 0}},
         {"from;to;amount\n0;1;2,5\n", ", \"columns\": {\"weight\": \"amount\"}", "", 2, 1, {1}},
         {"\"a\n", "", "a quote is not closed", 0, 0, {0}},
+        {"x,y\n\"a,b\nc\",d\n", "", "in quotes has no line breaks", 0, 0, {0}},
+        {"sep=;\nfrom;to\n0;1\n1;0\n", "", "", 2, 2, {1, 0}},
+        {"(0, 1)\n(1, 0)\n", "", "as Python prints lists; leave brackets out", 0, 0, {0}},
+        {"5 9\n0 1\n1 2\n2 3\n3 4\n4 0\n0 2\n2 4\n4 1\n1 3\n",
+         "",
+         "'5 9', is no edge: it counts the nodes and the edges",
+         0,
+         0,
+         {0}},
+        {"a likes b\nb likes a\n", "", "{\"source\": 1, \"target\": 3} if edges", 0, 0, {0}},
+        {"0 1 -2\n", "", "stored edge 0 weighs -2", 0, 0, {0}},
         {"0 1\r1 0\r", "", "end in CR alone", 0, 0, {0}},
         {"0 1\n\xff 0\n", "", "list.csv:2: it is not UTF-8; convert it: iconv", 0, 0, {0}},
         // columns
@@ -132,6 +143,14 @@ TEST(files_of_nodes) {
          NULL,
          "\1\2\3\0",
          {1, 0, 0, -1}},
+        {"id,label,x,train,val,is_test\na,1,5,1,0,0\nb,0,5,0,1,0\nc,0,5,0,0,1\n",
+         NULL,
+         "\1\2\3",
+         {1, 0, 0}},
+        {"id,label,train\na,1,1\nb,0,0\nc,0,0\n", NULL, "\0\0\0", {1, 0, 0}}, // it is a feature
+        {"id,label\n\"a\",\"x\ny\"\n", "nodes.csv:2: a quote is not closed", "", {0}},
+        {"x1,x2\na,1\n", "none of its columns is called id", "", {0}},
+        {"id,label\nd,1\ne,0\n", "none of the 2 ids of data.nodes stands in it", "", {0}},
         {"id,train_mask,test_mask\na,1,0\nb,1,1\n",
          "nodes.csv:3: column 'test_mask' has a node that another mask has, too",
          "",
@@ -163,9 +182,11 @@ TEST(files_of_nodes) {
         assert_memory_equal(d.split, cases[i].split, (size_t)d.nodes);
         assert_string_equal(node_id_text(&d.ids, 1, id), "b");
         assert_int_equal(d.names.count, i == 0 ? 2 : 0);
-        assert_int_equal(d.features, i < 2); // masks are no features
+        assert_int_equal(d.features, i != 2); // masks are no features
         if (i == 0)
             assert_memory_equal(d.x, ((float[]){1, 2, 3, 4}), 16);
+        assert_int_equal(strstr(d.warnings.text, "1 node of data.nodes in no edge") != NULL,
+                         i == 0);
     }
 }
 
@@ -203,6 +224,9 @@ TEST(files_under_other_names) {
     test_write_text(test_path("e.txt.bz2"), "BZh91AY");
     assert_refused(!format_is_refused(test_path("e.txt.bz2"), &err), EXIT_DATA, "packed by bzip2",
                    "unpack it: bunzip2 -k");
+    test_write_text(test_path("g.gr"), "p sp 2 1\na 1 2 5\n");
+    assert_refused(!format_is_refused(test_path("g.gr"), &err), EXIT_DATA, "a graph of DIMACS",
+                   "awk '/^[ae] / {print $2, $3}' '");
     assert_ok(file_make_folder(test_path("dgl"), &err));
     test_write_text(test_path("dgl/meta.yaml"), "dataset_name: mini\n");
     assert_refused(!format_is_refused(test_path("dgl"), &err), EXIT_DATA, "DGL's CSVDataset");
@@ -226,6 +250,10 @@ TEST(what_is_missing) {
     test_write_text(test_path("nodes.csv"), "id,label\na,2\nNA,?\nc,NaN\n");
     assert_ok(load_section(&d, "e.txt", "a NA\nNA c\nc a\n", 14, nodes, &err));
     assert_memory_equal(d.label, ((int32_t[]){-1, 2, -1}), 12); // a node may be called NA
+    dataset_clear(&d);
+    test_write_text(test_path("nodes.csv"), "id;label\na;2,5\nb;1\nc;\n");
+    assert_ok(load_section(&d, "e.txt", edges, strlen(edges), nodes, &err));
+    assert_true(d.numeric && d.numbers[0] == 2.5f && d.numbers[1] == 1 && isnan(d.numbers[2]));
     dataset_clear(&d);
 }
 

@@ -223,6 +223,10 @@ def graphs_of_networkx():
     assert len(program_reads("out.npz").masks["train"]) == NODES
     os.replace("g.graphml", "g.xml")  # told by its first bytes
     same_edges(converted("g.xml")[0], weights=WEIGHTS)
+    for write in networkx.write_graph6, networkx.write_sparse6:
+        write(networkx.path_graph(4), f"g.{write.__name__[6]}6", header=False)
+        found, said = converted(f"g.{write.__name__[6]}6")
+        assert sorted(map(tuple, found["edge_index"].T.tolist())) == [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)], said
     networkx.write_adjlist(graph, "g.adjlist")
     found, said = converted("g.adjlist")
     assert "it is read as undirected" in said and found["num_nodes"] == NODES, said
