@@ -105,7 +105,7 @@ static void twin_parameter_gradient(const LayerRun *run, const Parameter *p, con
 const LayerKind layer_twin = {.name = "twin",
                               ON_GRAPHS,
                               .weights = every_layer,
-                              .normalisation = sage_gcn_normalisation,
+                              .normalisation = "mean-self",
                               .parameters = gcn_parameters,
                               .keeps_input = linear_keeps_input,
                               LINEAR_RULE,

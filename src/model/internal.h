@@ -65,7 +65,7 @@ typedef struct LayerRun { // a layer during one forward or backward call
 } LayerRun;
 
 // A kind of layer: how Z is computed from the aggregate A = L·M·R·H (or A = H) and from H, and the
-// gradients. No member may be NULL.
+// gradients. No member may be NULL but one of the normalisations.
 struct LayerKind {
     const char *name;
     MemberKeys keys; // of this kind; their values are in ModelShape.options
@@ -79,7 +79,8 @@ struct LayerKind {
     bool may_jump; // all its convolutions may be hidden (model.jk)
     bool may_mix;  // all its aggregates are leading (model.mix)
     int stages;    // 1: for graphs; 2: for hypergraphs, layers lead to hyperedges and back in turn
-    const char *(*normalisation)(const ModelShape *shape); // of the Block (halo.h)
+    const char *normalisation;                          // of the Block (halo.h); or
+    const char *(*normalised)(const ModelShape *shape); // the one that the options of the kind say
     int (*layers)(const ModelShape *shape, const Config *config);
     bool (*weights)(const ModelShape *shape, int l);    // false: the layer is L·M·R·H alone
     bool (*aggregates)(const ModelShape *shape, int l); // false: A = H

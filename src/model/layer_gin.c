@@ -8,8 +8,7 @@
 // ε stays outside the aggregate, so that the aggregate of the features can be precomputed. U and,
 // in backward, dU share the memory of z: R is computed from U before Z is, and z is no longer
 // needed when its gradient G exists. The hidden width of the MLP is the layer's output width.
-#include "internal.h"
-#include <string.h>
+#include "layer_linear.h"
 
 enum { OUTER_WEIGHT = ROLE_OWN, OUTER_BIAS, EPSILON }; // roles
 enum { PARTIALS, HIDDEN };                             // own rows: S where A must stay, and R
@@ -31,21 +30,6 @@ static const GinOptions *options_of(const ModelShape *shape) {
 
 // ---- shape
 
-static const char *gin_normalisation(const ModelShape *shape) {
-    (void)shape;
-    return "sum";
-}
-
-static int gin_layers(const ModelShape *shape, const Config *config) {
-    (void)shape;
-    return (int)config->model.layers;
-}
-
-static bool gin_every_layer(const ModelShape *shape, int l) {
-    (void)shape, (void)l;
-    return true;
-}
-
 static void gin_parameters(ModelShape *shape, int l) {
     int64_t in = shape->width[l], out = shape->width[l + 1];
     parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.nn.0.weight", in, out);
@@ -58,10 +42,7 @@ static void gin_parameters(ModelShape *shape, int l) {
 }
 
 static void gin_initial(const ModelShape *shape, const Parameter *p, uint64_t seed, float *w) {
-    if (p->matrix)
-        initial_xavier(shape, p, seed, w);
-    else
-        memset(w, 0, (size_t)p->columns * sizeof *w);
+    linear_initial(shape, p, seed, w);
     if (p->role == EPSILON)
         *w = (float)options_of(shape)->epsilon;
 }
@@ -88,11 +69,9 @@ static void gin_buffers(Model *m, const Allocator *allocator, int l) {
 
 static int64_t gin_scratch(const Model *m, int l) {
     int64_t in = m->shape.width[l], out = m->shape.width[l + 1];
-    int64_t most = m->parts.backend->column_sums_scratch(m->rows, out);
-    int64_t matrix[] = {matrix_gradient_scratch(m, in, out), matrix_gradient_scratch(m, out, out)};
-    for (int i = 0; i < 2; i++)
-        most = matrix[i] > most ? matrix[i] : most;
-    return most;
+    int64_t matrix =
+        max64(matrix_gradient_scratch(m, in, out), matrix_gradient_scratch(m, out, out));
+    return max64(matrix, m->parts.backend->column_sums_scratch(m->rows, out));
 }
 
 // ---- the rule
@@ -194,14 +173,10 @@ static void gin_parameter_gradient(const LayerRun *run, const Parameter *p, cons
 
 const LayerKind layer_gin = {
     .name = "gin",
-    .stages = 1,
-    .may_jump = true,
+    ON_GRAPHS,
     .keys = {gin_keys, 2, sizeof(GinOptions)},
-    .may_transform_first = false,
-    .normalisation = gin_normalisation,
-    .layers = gin_layers,
-    .weights = gin_every_layer,
-    .aggregates = gin_every_layer,
+    .normalisation = "sum",
+    .weights = every_layer,
     .parameters = gin_parameters,
     .initial = gin_initial,
     .keeps_input = gin_keeps_input,

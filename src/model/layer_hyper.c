@@ -53,11 +53,6 @@ static void hgnn_parameters(ModelShape *shape, int l) {
 
 // ---- hnhn
 
-static const char *hnhn_normalisation(const ModelShape *shape) {
-    (void)shape;
-    return "hyper-mean";
-}
-
 static void hnhn_parameters(ModelShape *shape, int l) {
     bool to_hyperedges = l % STAGES == 0;
     parameter_matrix(shape, l, ROLE_WEIGHT,
@@ -79,7 +74,7 @@ const LayerKind layer_hgnn = {.name = "hgnn",
                               .may_jump = true,
                               .layers = hyper_layers,
                               .aggregates = every_layer,
-                              .normalisation = hgnn_normalisation,
+                              .normalised = hgnn_normalisation,
                               .weights = hgnn_weights,
                               .parameters = hgnn_parameters,
                               .keeps_input = linear_keeps_input};
@@ -90,7 +85,7 @@ const LayerKind layer_hnhn = {.name = "hnhn",
                               .may_jump = true,
                               .layers = hyper_layers,
                               .aggregates = every_layer,
-                              .normalisation = hnhn_normalisation,
+                              .normalisation = "hyper-mean",
                               .weights = every_layer,
                               .parameters = hnhn_parameters,
                               .keeps_input = linear_keeps_input};

@@ -55,11 +55,6 @@ static const char *sage_mean_normalisation(const ModelShape *shape) {
     return options->self_loops ? "mean-self" : "mean";
 }
 
-static const char *sage_gcn_normalisation(const ModelShape *shape) {
-    (void)shape;
-    return "mean-self";
-}
-
 static void add_parameters(ModelShape *shape, int l, bool self) {
     int64_t in = shape->width[l], out = shape->width[l + 1];
     parameter_matrix(shape, l, ROLE_WEIGHT, "convs.#.lin.weight", in, out);
@@ -108,7 +103,7 @@ int64_t linear_scratch(const Model *m, int l) {
     int64_t vector = m->parts.backend->column_sums_scratch(m->rows, out);
     if (l == 0 && m->shape.label_rate > 0)
         matrix = max64(matrix, matrix_gradient_scratch(m, m->shape.width[m->shape.layers], out));
-    return matrix > vector ? matrix : vector;
+    return max64(matrix, vector);
 }
 
 // ---- the rule
@@ -158,7 +153,7 @@ const LayerKind layer_gcn = {.name = "gcn",
                              ON_GRAPHS,
                              .weights = every_layer,
                              .keys = {gcn_keys, 2, sizeof(GcnOptions)},
-                             .normalisation = gcn_normalisation,
+                             .normalised = gcn_normalisation,
                              .parameters = gcn_parameters,
                              .keeps_input = gcn_keeps_input,
                              LINEAR_RULE};
@@ -167,7 +162,7 @@ const LayerKind layer_sage_mean = {.name = "sage-mean",
                                    ON_GRAPHS,
                                    .weights = every_layer,
                                    .keys = {sage_mean_keys, 1, sizeof(SageMeanOptions)},
-                                   .normalisation = sage_mean_normalisation,
+                                   .normalised = sage_mean_normalisation,
                                    .parameters = sage_mean_parameters,
                                    .keeps_input = every_layer,
                                    LINEAR_RULE};
@@ -175,7 +170,7 @@ const LayerKind layer_sage_mean = {.name = "sage-mean",
 const LayerKind layer_sage_gcn = {.name = "sage-gcn",
                                   ON_GRAPHS,
                                   .weights = every_layer,
-                                  .normalisation = sage_gcn_normalisation,
+                                  .normalisation = "mean-self",
                                   .parameters = sage_gcn_parameters,
                                   .keeps_input = linear_keeps_input,
                                   LINEAR_RULE};

@@ -3,11 +3,6 @@
 // exchanged.
 #include "layer_linear.h"
 
-static const char *mlp_normalisation(const ModelShape *shape) {
-    (void)shape;
-    return "sum"; // no Block asks for it
-}
-
 static void mlp_parameters(ModelShape *shape, int l) {
     parameter_matrix(shape, l, ROLE_WEIGHT, "lins.#.weight", shape->width[l], shape->width[l + 1]);
     if (shape->bias)
@@ -20,7 +15,7 @@ const LayerKind layer_mlp = {.name = "mlp",
                              .layers = linear_layers,
                              .aggregates = no_layer,
                              .weights = every_layer,
-                             .normalisation = mlp_normalisation,
+                             .normalisation = "sum", // no Block asks for it
                              .parameters = mlp_parameters,
                              .keeps_input = every_layer,
                              LINEAR_RULE};

@@ -20,11 +20,6 @@
 #include <math.h>
 #include <stdio.h>
 
-static const char *gcn_in(const ModelShape *shape) {
-    (void)shape;
-    return "gcn-in"; // PyG's
-}
-
 static RowFactor times(float factor) { return (RowFactor){.plain = factor}; }
 
 // out = (1 - alpha) in + alpha H0
@@ -142,7 +137,7 @@ const LayerKind layer_appnp = {.name = "appnp",
                                .layers = appnp_layers,
                                .aggregates = appnp_aggregates,
                                .weights = appnp_weights,
-                               .normalisation = gcn_in,
+                               .normalisation = "gcn-in", // PyG's
                                .parameters = appnp_parameters,
                                .initial = linear_initial,
                                .keeps_input = linear_keeps_input,
@@ -159,7 +154,7 @@ const LayerKind layer_gcn2 = {.name = "gcn2",
                               .layers = gcn2_layers,
                               .aggregates = gcn2_aggregates,
                               .weights = every_layer,
-                              .normalisation = gcn_in,
+                              .normalisation = "gcn-in", // PyG's
                               .parameters = gcn2_parameters,
                               .initial = linear_initial,
                               .keeps_input = linear_keeps_input,

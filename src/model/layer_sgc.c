@@ -5,11 +5,6 @@
 // input dropout the aggregates are precomputed, and an epoch exchanges nothing.
 #include "layer_linear.h"
 
-static const char *sgc_normalisation(const ModelShape *shape) {
-    (void)shape;
-    return "gcn-in"; // PyG's
-}
-
 static bool sgc_weights(const ModelShape *shape, int l) { return l == shape->layers - 1; }
 
 static void sgc_parameters(ModelShape *shape, int l) {
@@ -25,7 +20,7 @@ const LayerKind layer_sgc = {.name = "sgc",
                              .layers = linear_layers,
                              .aggregates = every_layer,
                              LINEAR_RULE,
-                             .normalisation = sgc_normalisation,
+                             .normalisation = "gcn-in", // PyG's
                              .weights = sgc_weights,
                              .parameters = sgc_parameters,
                              .keeps_input = linear_keeps_input};

@@ -231,7 +231,8 @@ static bool make_shape(ModelShape *shape, const LayerKind *kind, const Config *c
         return false;
     shape->dense_why = sparse ? why_not_sparse(shape, config) : NULL;
     shape->sparse = sparse && shape->dense_why == NULL;
-    snprintf(shape->normalisation, sizeof shape->normalisation, "%s", kind->normalisation(shape));
+    snprintf(shape->normalisation, sizeof shape->normalisation, "%s",
+             kind->normalised != NULL ? kind->normalised(shape) : kind->normalisation);
     choose_savings(shape, config);
     for (int l = 0; l < shape->layers; l++) {
         if (shape->weights[l])
