@@ -46,23 +46,11 @@ static bool in_range(const char *range, double value) {
 }
 
 void config_expectation(const Key *key, char *out, size_t size) {
-    static const char *const one[] = {"a word",
-                                      "a text",
-                                      "a path",
-                                      "true or false",
-                                      "a whole number",
-                                      "a number",
-                                      "a list of words",
-                                      "a list of whole numbers",
-                                      "a list of numbers",
-                                      "a list of names of arrays or files",
-                                      "a list of numbers",
-                                      "an object of names or numbers"};
     Choices choice;
     bool numbers = key->kind == KEY_NUMBERS, list = config_is_list(key->kind) || numbers;
     int count = config_choices(key, choice);
     int used = snprintf(out, size, "%s",
-                        count == 0 || numbers  ? one[key->kind]
+                        count == 0 || numbers  ? config_kinds[key->kind].expected
                         : list                 ? "a list of"
                         : key->kind == KEY_MAP ? "an object with any of"
                                                : "one of");
@@ -146,74 +134,29 @@ static bool read_word(char *out, size_t size, const Key *key, const Json *value,
 }
 
 static bool read_int(int64_t *out, const Key *key, const Json *value, Complaints *complaints) {
-    if (json_type(value) != JSON_NUMBER || !json_is_int64(value, out) ||
-        (key->range != NULL && !in_range(key->range, (double)*out)))
+    int64_t number;
+    if (json_type(value) != JSON_NUMBER || !json_is_int64(value, &number) ||
+        (key->range != NULL && !in_range(key->range, (double)number)))
         return misfit(key, value, complaints);
+    *out = number;
     return true;
 }
 
 static bool read_double(double *out, const Key *key, const Json *value, Complaints *complaints) {
-    if (json_type(value) != JSON_NUMBER)
+    double number = json_type(value) == JSON_NUMBER ? json_number(value) : NAN;
+    if (!isfinite(number) || (key->range != NULL && !in_range(key->range, number)))
         return misfit(key, value, complaints);
-    *out = json_number(value);
-    if (!isfinite(*out) || (key->range != NULL && !in_range(key->range, *out)))
-        return misfit(key, value, complaints);
+    *out = number;
     return true;
 }
 
-// Entry `index` of the list that begins at `list`.
-static bool read_entry(void *list, int index, const Key *key, const Json *value,
-                       Complaints *complaints) {
-    switch (key->kind) {
-    case KEY_WORDS:
-        return read_word(((ConfigWords *)list)->word[index], CONFIG_WORD, key, value, complaints);
-    case KEY_PATHS:
-        return read_word(((ConfigPaths *)list)->word[index], CONFIG_TEXT, key, value, complaints);
-    case KEY_INTS:
-        return read_int(&((ConfigInts *)list)->value[index], key, value, complaints);
-    default:
-        return read_double(&((ConfigDoubles *)list)->value[index], key, value, complaints);
-    }
-}
-
-// A list, or a single value that stands for a list of one. All kinds begin with their count.
-static void store_list(void *list, const Key *key, const Json *value, Complaints *complaints) {
-    union {
-        int count;
-        ConfigWords words;
-        ConfigPaths paths;
-        ConfigInts ints;
-        ConfigDoubles doubles;
-    } read = {0};
-    bool ok = true;
-    if (json_type(value) != JSON_ARRAY) {
-        ok = read_entry(&read, 0, key, value, complaints);
-        read.count = 1;
-    } else if (json_size(value) > config_list_most(key->kind)) {
-        config_complain(complaints, "%s: expected at most %d entries, found %lld", key->path,
-                        config_list_most(key->kind), (long long)json_size(value));
-        return;
-    } else {
-        for (const Json *entry = json_first(value); entry != NULL; entry = json_next(entry))
-            ok &= read_entry(&read, read.count++, key, entry, complaints);
-    }
-    if (ok)
-        memcpy(list, &read,
-               key->kind == KEY_WORDS   ? sizeof read.words
-               : key->kind == KEY_PATHS ? sizeof read.paths
-               : key->kind == KEY_INTS  ? sizeof read.ints
-                                        : sizeof read.doubles);
-}
-
 // A word, or the text of a list of numbers.
-static void store_numbers(char *out, const Key *key, const Json *value, Complaints *complaints) {
+static bool store_numbers(char *out, const Key *key, const Json *value, Complaints *complaints) {
     JsonWriter text;
     double number;
     bool ok = true;
-    if (json_type(value) != JSON_ARRAY) {
-        read_word(out, CONFIG_TEXT, key, value, complaints);
-        return;
-    }
+    if (json_type(value) != JSON_ARRAY)
+        return read_word(out, CONFIG_TEXT, key, value, complaints);
     json_writer_init(&text, false);
     json_begin_array(&text, NULL);
     for (const Json *entry = json_first(value); ok && entry != NULL; entry = json_next(entry))
@@ -225,46 +168,63 @@ static void store_numbers(char *out, const Key *key, const Json *value, Complain
     if (ok)
         memcpy(out, text.text, text.bytes + 1);
     json_writer_clear(&text);
+    return ok;
+}
+
+// A value that is no list, of the key or of an entry of its list. False: it does not fit.
+static bool store_one(void *at, KeyKind kind, const Key *key, const Json *value,
+                      Complaints *complaints) {
+    switch (kind) {
+    case KEY_WORD:
+        return read_word(at, CONFIG_WORD, key, value, complaints);
+    case KEY_NUMBERS:
+        return store_numbers(at, key, value, complaints);
+    case KEY_BOOL:
+        if (json_type(value) != JSON_BOOL)
+            return misfit(key, value, complaints);
+        *(bool *)at = json_bool(value);
+        return true;
+    case KEY_INT:
+        return read_int(at, key, value, complaints);
+    case KEY_DOUBLE:
+        return read_double(at, key, value, complaints);
+    case KEY_MAP:
+        return config_store_map(at, key, value) || misfit(key, value, complaints);
+    default:
+        return read_word(at, CONFIG_TEXT, key, value, complaints);
+    }
+}
+
+// A list, or a single value that stands for a list of one.
+static void store_list(void *list, const Key *key, const Json *value, Complaints *complaints) {
+    union {
+        int count; // all kinds begin with it
+        ConfigWords words;
+        ConfigPaths paths;
+        ConfigInts ints;
+        ConfigDoubles doubles;
+    } read = {0};
+    const ListKind *kind = &config_kinds[key->kind].list;
+    bool ok = true, single = json_type(value) != JSON_ARRAY;
+    if (!single && json_size(value) > kind->most) {
+        config_complain(complaints, "%s: expected at most %d entries, found %lld", key->path,
+                        kind->most, (long long)json_size(value));
+        return;
+    }
+    for (const Json *entry = single ? value : json_first(value); entry != NULL;
+         entry = single ? NULL : json_next(entry))
+        ok &= store_one((char *)&read + kind->first + (size_t)read.count++ * kind->bytes,
+                        kind->entry, key, entry, complaints);
+    if (ok)
+        memcpy(list, &read, kind->first + (size_t)kind->most * kind->bytes);
 }
 
 void config_store(void *values, const Key *key, const Json *value, Complaints *complaints) {
     void *at = (char *)values + key->offset;
-    switch (key->kind) {
-    case KEY_WORD:
-        read_word(at, CONFIG_WORD, key, value, complaints);
-        break;
-    case KEY_TEXT:
-    case KEY_PATH:
-        read_word(at, CONFIG_TEXT, key, value, complaints);
-        break;
-    case KEY_NUMBERS:
-        store_numbers(at, key, value, complaints);
-        break;
-    case KEY_BOOL:
-        if (json_type(value) == JSON_BOOL)
-            *(bool *)at = json_bool(value);
-        else
-            misfit(key, value, complaints);
-        break;
-    case KEY_INT: {
-        int64_t number = 0;
-        if (read_int(&number, key, value, complaints))
-            *(int64_t *)at = number;
-        break;
-    }
-    case KEY_DOUBLE: {
-        double number = 0;
-        if (read_double(&number, key, value, complaints))
-            *(double *)at = number;
-        break;
-    }
-    case KEY_MAP:
-        if (!config_store_map(at, key, value))
-            misfit(key, value, complaints);
-        break;
-    default:
+    if (config_is_list(key->kind))
         store_list(at, key, value, complaints);
-    }
+    else
+        store_one(at, key->kind, key, value, complaints);
 }
 
 // The bit widths of the codec integer.

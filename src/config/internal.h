@@ -72,10 +72,17 @@ bool config_is_used(const Key *key, const Config *config); // whether its condit
 bool config_next_term(const char **at, Term *term);
 // The member that brings the key along, as a condition: "model.layer=gin". False: none.
 bool config_member_of(const Key *key, char out[CONFIG_CONDITION]);
-bool config_is_list(KeyKind kind);
-static inline int config_list_most(KeyKind kind) {
-    return kind == KEY_PATHS ? CONFIG_PATHS : kind == KEY_WORDS ? CONFIG_LIST : CONFIG_NUMBERS;
-}
+typedef struct Kind {
+    const char *expected, *type; // in a message, and in JSON schema: of a list that of an entry
+    struct ListKind {
+        KeyKind entry;
+        int most;            // entries; 0: it is no list
+        size_t first, bytes; // where the entries lie, and the bytes of one
+    } list;
+} Kind;
+typedef struct ListKind ListKind;
+extern const Kind config_kinds[]; // [KeyKind]
+static inline bool config_is_list(KeyKind kind) { return config_kinds[kind].list.most > 0; }
 bool config_is_text(KeyKind kind);
 
 // Checks a value and stores it at the key's offset in `values`, a Config or a member's struct;

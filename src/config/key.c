@@ -8,9 +8,26 @@
 
 enum { NUMBERS_MOST = CONFIG_TEXT / 2 }; // of a text: a digit and a comma each
 
-bool config_is_list(KeyKind kind) {
-    return kind == KEY_WORDS || kind == KEY_INTS || kind == KEY_DOUBLES || kind == KEY_PATHS;
-}
+#define LIST(of, List, entries)                                                                    \
+    {                                                                                              \
+        of, (int)(sizeof((List){0}.entries) / sizeof *(List){0}.entries), offsetof(List, entries), \
+            sizeof *(List){0}.entries                                                              \
+    }
+const Kind config_kinds[] = {
+    [KEY_WORD] = {"a word", "string", {0}},
+    [KEY_TEXT] = {"a text", "string", {0}},
+    [KEY_PATH] = {"a path", "string", {0}},
+    [KEY_BOOL] = {"true or false", "boolean", {0}},
+    [KEY_INT] = {"a whole number", "integer", {0}},
+    [KEY_DOUBLE] = {"a number", "number", {0}},
+    [KEY_WORDS] = {"a list of words", "string", LIST(KEY_WORD, ConfigWords, word)},
+    [KEY_INTS] = {"a list of whole numbers", "integer", LIST(KEY_INT, ConfigInts, value)},
+    [KEY_DOUBLES] = {"a list of numbers", "number", LIST(KEY_DOUBLE, ConfigDoubles, value)},
+    [KEY_PATHS] = {"a list of names of arrays or files", "string",
+                   LIST(KEY_TEXT, ConfigPaths, word)},
+    [KEY_NUMBERS] = {"a list of numbers", "string", {0}},
+    [KEY_MAP] = {"an object of names or numbers", "object", {0}},
+};
 
 // "source=from" as a member of an object; several of one name become a list.
 static void put_map(JsonWriter *writer, const ConfigWords *words) {
@@ -76,37 +93,9 @@ bool config_is_section(const char *name) {
     return false;
 }
 
-static void put_entries(JsonWriter *writer, const void *at, KeyKind kind) {
-    const ConfigWords *words = at;
-    const ConfigPaths *paths = at;
-    const ConfigInts *ints = at;
-    const ConfigDoubles *doubles = at;
-    int count = *(const int *)at; // all kinds begin with it
-    for (int i = 0; i < count; i++)
-        if (kind == KEY_WORDS)
-            json_put_string(writer, NULL, words->word[i]);
-        else if (kind == KEY_PATHS)
-            json_put_string(writer, NULL, paths->word[i]);
-        else if (kind == KEY_INTS)
-            json_put_int(writer, NULL, ints->value[i]);
-        else
-            json_put_double(writer, NULL, doubles->value[i]);
-}
-
-void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
-    const void *at = (const char *)config + key->offset;
-    switch (key->kind) {
-    case KEY_WORD:
-    case KEY_TEXT:
-    case KEY_PATH:
-        json_put_string(writer, name, at);
-        break;
-    case KEY_NUMBERS:
-        if (*(const char *)at == '[')
-            put_numbers(writer, name, at);
-        else
-            json_put_string(writer, name, at);
-        break;
+static void put_value(JsonWriter *writer, const char *name, const void *at, KeyKind kind) {
+    const ListKind *list = &config_kinds[kind].list;
+    switch (kind) {
     case KEY_BOOL:
         json_put_bool(writer, name, *(const bool *)at);
         break;
@@ -122,8 +111,20 @@ void config_put(JsonWriter *writer, const char *name, const Config *config, cons
         json_end_object(writer);
         break;
     default:
-        json_begin_array(writer, name);
-        put_entries(writer, at, key->kind);
-        json_end_array(writer);
+        if (config_is_list(kind)) {
+            json_begin_array(writer, name);
+            for (int i = 0; i < *(const int *)at; i++) // all kinds begin with their count
+                put_value(writer, NULL, (const char *)at + list->first + (size_t)i * list->bytes,
+                          list->entry);
+            json_end_array(writer);
+        } else if (kind == KEY_NUMBERS && *(const char *)at == '[') {
+            put_numbers(writer, name, at);
+        } else {
+            json_put_string(writer, name, at);
+        }
     }
+}
+
+void config_put(JsonWriter *writer, const char *name, const Config *config, const Key *key) {
+    put_value(writer, name, (const char *)config + key->offset, key->kind);
 }

@@ -191,10 +191,7 @@ static void put_choices(JsonWriter *writer, const Key *key) {
 }
 
 static void put_single(JsonWriter *writer, const Key *key) {
-    static const char *const types[] = {"string",  "string", "string", "boolean",
-                                        "integer", "number", "string", "integer",
-                                        "number",  "string", "string", "object"};
-    json_put_string(writer, "type", types[key->kind]);
+    json_put_string(writer, "type", config_kinds[key->kind].type);
     put_range(writer, key->kind == KEY_NUMBERS ? NULL : key->range);
     if (key->kind != KEY_MAP) {
         put_choices(writer, key);
@@ -230,7 +227,7 @@ static void put_schema(JsonWriter *writer, const char *name, const Key *key, con
         json_begin_array(writer, "anyOf");
         json_begin_object(writer, NULL);
         json_put_string(writer, "type", "array");
-        json_put_int(writer, "maxItems", config_list_most(key->kind));
+        json_put_int(writer, "maxItems", config_kinds[key->kind].list.most);
         json_begin_object(writer, "items");
         put_single(writer, key);
         json_end_object(writer);
