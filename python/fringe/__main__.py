@@ -16,7 +16,14 @@ if len(plain) == 3 and plain[0] == "convert" and is_for_python(plain[1]):
     if os.path.exists(plain[2]) and "--force" not in words:
         print(f"fringe: {plain[2]} exists; --force replaces it", file=sys.stderr)
         sys.exit(73)
-    print("wrote", fringe.convert(plain[1], plain[2]))
+    try:
+        print("wrote", fringe.convert(plain[1], plain[2]))
+    except SystemExit as refused:
+        print(f"fringe: {refused}", file=sys.stderr)
+        sys.exit(69 if "is not installed" in str(refused) else 65)
+    except OSError as error:
+        print(f"fringe: {plain[2]}: {error.strerror}", file=sys.stderr)
+        sys.exit(73)
 else:
     try:
         program = program_path()

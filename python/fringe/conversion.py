@@ -46,7 +46,11 @@ def _load(path):
         return _from_networkx(path, NETWORKX[kind])
     if kind not in LOADERS:
         raise SystemExit(f"{path}: '{kind}' is none of {', '.join(sorted([*NETWORKX, *LOADERS]))}")
-    return LOADERS[kind](path)
+    try:
+        return LOADERS[kind](path)
+    except Exception as refused:  # whatever its loader has for files that are cut off, or of another kind
+        raise SystemExit(f"{path} is not read, so it is perhaps damaged or no '{kind}': "
+                         f"{(str(refused) or type(refused).__name__).splitlines()[0]}") from None
 
 
 def _cell(value):
@@ -71,7 +75,8 @@ def _write_named(stem, arrays):
         columns.append(arrays["edge_weight"].tolist())
     _write_csv(stem + ".csv", ["source", "target", "weight"][:len(columns)], columns)
     alone = len(set(arrays["node_names"]) - {name for pair in arrays["names"] for name in pair})
-    if "x" not in arrays and "y" not in arrays and alone == 0:
+    attributes = arrays.get("columns", {})
+    if "x" not in arrays and "y" not in arrays and alone == 0 and not attributes:
         return stem + ".csv"
     names, columns = ["id"], [arrays["node_names"]]
     if "y" in arrays:
@@ -80,6 +85,7 @@ def _write_named(stem, arrays):
     if "x" in arrays:
         names += [f"x{c}" for c in range(arrays["x"].shape[1])]
         columns += arrays["x"].T.tolist()
+    names, columns = names + list(attributes), columns + list(attributes.values())
     _write_csv(stem + "-nodes.csv", names, columns)
     _say(f"nodes are in {stem}-nodes.csv ({alone} of them without an edge): name it as data.nodes")
     return stem + ".csv"

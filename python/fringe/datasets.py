@@ -158,7 +158,7 @@ def _parts_of_data(data, features, labels, masks, weights):
     """What a Data object of PyG holds, where the caller gives nothing else."""
     features = getattr(data, "x", None) if features is None else features
     labels = getattr(data, "y", None) if labels is None else labels
-    found = [getattr(data, name, None) for name in ("train_mask", "val_mask", "test_mask")]
+    found = [getattr(data, f"{name}_mask", getattr(data, f"{name}_idx", None)) for name in ("train", "val", "test")]
     masks = found if masks is None and all(mask is not None for mask in found) else masks
     edges, weights = getattr(data, "edge_index", None), getattr(data, "edge_weight", None) if weights is None else weights
     if edges is None and getattr(data, "adj_t", None) is not None:  # [target, source]

@@ -38,7 +38,8 @@ def _numpy(value):
 
 PYG_NAMES = {"x": ("x", "feat", "features"), "y": ("y", "label", "labels"), "edge_index": ("edge_index",),
              "edge_weight": ("edge_weight",), "train_mask": ("train_mask",), "val_mask": ("val_mask", "valid_mask"),
-             "test_mask": ("test_mask",)}
+             "test_mask": ("test_mask",), "train_idx": ("train_idx",), "val_idx": ("val_idx", "valid_idx"),
+             "test_idx": ("test_idx",)}
 
 
 def _one_number_each(array):
@@ -106,7 +107,9 @@ def _of_graph(path, data):
     if "edge_index" not in arrays and adjacency is not None:
         arrays.update(_of_adjacency(adjacency))
     if "edge_index" not in arrays:
-        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph: edge_index, and x and y where there are any")
+        save = "; of an array numpy.save('x.npy', array) makes a file for data.features or data.labels" * hasattr(data, "shape")
+        raise SystemExit(f"{path} holds a {type(data).__name__}; expected a graph: edge_index, and x and y where there are "
+                         f"any{save}")
     if nodes is not None:
         arrays["num_nodes"] = np.array([int(nodes)])
     return arrays
@@ -200,8 +203,15 @@ def _from_hdf(path):
     return _of_matlab(path, found)
 
 
-def _node_arrays(graph, nodes):
-    """Features and labels that all nodes have as attributes, under the names of PyG and DGL; names what is left."""
+def _is_column(values, nodes):
+    """Numbers or words, one for each node, that do not just name the nodes once more."""
+    return all(v is None or isinstance(v, (str, int, float)) for v in values) and list(map(str, values)) != list(
+        map(str, nodes)) and len({v for v in values if isinstance(v, str)}) < len(values)
+
+
+def _node_arrays(graph, nodes, numbered):
+    """Features and labels that all nodes have as attributes, under the names of PyG and DGL; columns of a table where
+    there are none of these or nodes have names; names what is left."""
     attributes = dict.fromkeys(name for _, given in graph.nodes(data=True) for name in given)
     arrays, left = {}, []
     for name in attributes:
@@ -213,6 +223,10 @@ def _node_arrays(graph, nodes):
             left.append(str(name))
         else:
             arrays[key] = array.astype(np.float32) if key == "x" else array
+    if not (numbered and arrays):
+        columns = {name: [graph.nodes[node].get(name) for node in nodes] for name in attributes if str(name) in left}
+        arrays["columns"] = {str(name): values for name, values in columns.items() if _is_column(values, nodes)}
+        left = [name for name in left if name not in arrays["columns"]]
     if left:
         _say(f"not converted, of nodes: {', '.join(left)}")
     return arrays
@@ -236,12 +250,14 @@ def _of_networkx(graph):
     left = {name for *_, given in graph.edges(data=True) for name in given} - {"weight", "id", "key"}
     if left:
         _say(f"not converted, of edges: {', '.join(sorted(map(str, left)))}")
-    weight, nodes = _weights_of_edges(edges), sorted(graph.nodes(), key=str)
-    if set(map(str, nodes)) == set(map(str, range(len(nodes)))):
+    weight, numbered = _weights_of_edges(edges), set(map(str, graph)) == set(map(str, range(len(graph))))
+    nodes = sorted(graph, key=int if numbered else str)
+    arrays = {**_node_arrays(graph, nodes, numbered), "edge_weight": weight}
+    if numbered and not arrays.get("columns"):
+        arrays.pop("columns", None)
         return {"edge_index": np.array([[int(a) for a, _, _ in edges], [int(b) for _, b, _ in edges]], np.int64),
-                "edge_weight": weight, "num_nodes": np.array([len(nodes)]), **_node_arrays(graph, sorted(nodes, key=int))}
-    return {"names": [(str(a), str(b)) for a, b, _ in edges], "edge_weight": weight, "node_names": [str(n) for n in nodes],
-            **_node_arrays(graph, nodes)}
+                "num_nodes": np.array([len(nodes)]), **arrays}
+    return {"names": [(str(a), str(b)) for a, b, _ in edges], "node_names": [str(n) for n in nodes], **arrays}
 
 
 def _are_lists_of_numbers(data):

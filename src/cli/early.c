@@ -133,7 +133,9 @@ static bool is_missing(const char *path, const char *what, Error *err) {
                      path, what, data != NULL ? data : "which is not set",
                      strpbrk(path, "~$") != NULL   ? "; ~ and $NAME are not replaced"
                      : strstr(path, "://") != NULL ? "; it reads files, which you download first"
-                                                   : "");
+                     : strpbrk(path_name(path), ":,") != NULL
+                         ? "; data.splits=random:0.6,0.2 draws shares, per-class:20,500,1000 counts"
+                         : "");
 }
 
 static bool is_file(const char *path, Error *err) {

@@ -130,6 +130,9 @@ def test_what_pyg_users_have():
         assert np.array_equal(read.edges, data.edge_index) and read.masks["validation"].tolist() == [False, True, False]
     data.y = np.array([[0, 1], [0, 0], [1, 0]])
     extra = {**vars(data), "edge_attr": np.ones((2, 4)), "x": data.x.astype(object)}
+    idx = SimpleNamespace(edge_index=data.edge_index, x=data.x, y=[1, -1, 0], train_idx=[2], val_idx=[], test_idx=[0])
+    fringe.write_dataset("listed", idx)
+    assert fringe.read_dataset("listed").masks["train"].tolist() == [False, False, True]
     for text, *arrays in (("no masks", data.edge_index, data.x, [1, -1, 0]), ("so these are classes", data),
                           ("edge_attr: not read", [SimpleNamespace(**{**extra, "y": [1, -1, 0]})]),
                           ("edge_attr: not read", {**extra, "y": [1, -1, 0]})):
