@@ -33,7 +33,7 @@ static void join_of(Early *early, const char *key) {
 
 static void check_names(Early *early) {
     const Config *c = early->config;
-    if (path_name(c->data.path)[0] == 0)
+    if (c->data.path[0] == 0)
         error_set(&early->found, EXIT_CONFIG,
                   "data.path: expected the path of a graph, found nothing");
     join(early);
@@ -187,7 +187,7 @@ static void check_file(Early *early, const char *key, const char *path) {
 
 static void check_data(Early *early, int ranks) {
     const Config *c = early->config;
-    if (path_name(c->data.path)[0] != 0)
+    if (c->data.path[0] != 0)
         check_graph(c, &early->found);
     join(early);
     check_file(early, "data.features", c->data.features);

@@ -131,6 +131,10 @@ static bool take_labels(Dataset *data, const Sheet *sheet, int column, const Con
                         strcmp(config->data.labels_are, "numbers") == 0};
     bool ok = span != NULL &&
               (classes_take(data, &words, err) || error_prefix(err, "%s", sheet->table.path));
+    if (ok && data->numeric && !words.numbers)
+        warnings_add(&data->warnings, "labels are not all whole, so they are numbers to predict "
+                                      "(train.loss=mse); data.labels_are=classes takes each as the "
+                                      "name of a class");
     memory_free(span);
     return ok;
 }

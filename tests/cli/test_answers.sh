@@ -43,6 +43,8 @@ files() { row "$1" "$2" config check tiny.json --files --set "$3"; }
 files 78 'partition.method: expected one of metis' partition.method=spectral
 files 78 "did you mean 'edges'?" data.format=csv
 files 78 "data.transforms: expected a list of symmetrize" data.transforms=foo
+files 0 ': ok' data.path=tiny/ # as a shell completes the name of a folder
+files 78 'data.path: expected the path of a graph' data.path=
 files 66 'nofile.npy does not exist; fringe looks for it beside the config' data.features=nofile.npy
 files 66 'model.weights: ' model.weights=none.st
 files 66 'partition.method: neither none nor none.part.K exists' partition.method=file:none

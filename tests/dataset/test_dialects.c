@@ -253,6 +253,7 @@ TEST(what_is_missing) {
     dataset_clear(&d);
     test_write_text(test_path("nodes.csv"), "id;label\na;2,5\nb;1\nc;\n");
     assert_ok(load_section(&d, "e.txt", edges, strlen(edges), nodes, &err));
+    assert_non_null(strstr(d.warnings.text, "labels are not all whole, so they are numbers"));
     assert_true(d.numeric && d.numbers[0] == 2.5f && d.numbers[1] == 1 && isnan(d.numbers[2]));
     dataset_clear(&d);
 }
