@@ -23,8 +23,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void activate_rows(DeviceRows o
     out.at[r * out.stride + c] = activation_of(function, slope, u.at[r * u.stride + c]);
 }
 
-void cuda_activate(Rows out, Range range, Rows u, uint8_t function, float slope, const Poll *poll) {
-    (void)poll;
+void cuda_activate(Rows out, Range range, Rows u, uint8_t function, float slope, const Poll *) {
     LAUNCH_VALUES(activate_rows, range.end - range.begin, device_rows(out), device_rows(u),
                   (int)function, slope, range.begin, range.end);
 }
@@ -39,9 +38,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void activate_back_rows(DeviceR
     }
 }
 
-void cuda_activate_back(Rows d, Range range, Rows u, uint8_t function, float slope,
-                        const Poll *poll) {
-    (void)poll;
+void cuda_activate_back(Rows d, Range range, Rows u, uint8_t function, float slope, const Poll *) {
     LAUNCH_VALUES(activate_back_rows, range.end - range.begin, device_rows(d), device_rows(u),
                   (int)function, slope, range.begin, range.end);
 }
@@ -63,8 +60,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void larger_rows(DeviceRows out
 }
 
 void cuda_take_larger(Rows out, DeviceByte *which, Range range, Rows x, uint8_t place,
-                      const Poll *poll) {
-    (void)poll;
+                      const Poll *) {
     LAUNCH_VALUES(larger_rows, range.end - range.begin, device_rows(out), bytes_of(which),
                   device_rows(x), (int)place, range.begin, range.end);
 }
@@ -81,8 +77,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void chosen_rows(DeviceRows out
 }
 
 void cuda_add_chosen(Rows out, Range range, Rows g, const DeviceByte *which, uint8_t place,
-                     const Poll *poll) {
-    (void)poll;
+                     const Poll *) {
     LAUNCH_VALUES(chosen_rows, range.end - range.begin, device_rows(out), device_rows(g),
                   bytes_of(which), (int)place, range.begin, range.end);
 }
@@ -138,8 +133,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void add_product_parts(double *
 }
 
 void cuda_column_products(DeviceDouble *sums, Rows g, Rows u, const DeviceFloat *middle,
-                          const DeviceFloat *factor, DeviceDouble *scratch, const Poll *poll) {
-    (void)poll;
+                          const DeviceFloat *factor, DeviceDouble *scratch, const Poll *) {
     const int64_t block = sum_block_rows(g.count), blocks = sum_blocks(g.count);
     LAUNCH(product_parts, cuda_blocks(blocks * g.columns, ROW_THREADS), ROW_THREADS, 0,
            cuda_stream(STREAM_COMPUTE), doubles_of(scratch), columns_of(u, middle, factor),
@@ -159,8 +153,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void norm_rows(DeviceRows out, 
 
 void cuda_norm_columns(Rows out, Range range, Rows u, const DeviceFloat *middle,
                        const DeviceFloat *factor, const DeviceFloat *gamma, const DeviceFloat *beta,
-                       const Poll *poll) {
-    (void)poll;
+                       const Poll *) {
     LAUNCH_VALUES(norm_rows, range.end - range.begin, device_rows(out),
                   columns_of(u, middle, factor), floats_of(gamma), floats_of(beta), range.begin,
                   range.end);
@@ -177,8 +170,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void norm_back_rows(DeviceRows 
 }
 
 void cuda_norm_columns_back(Rows d, Rows u, const DeviceFloat *middle, const DeviceFloat *factor,
-                            const DeviceFloat *gamma, const DeviceFloat *mean, const Poll *poll) {
-    (void)poll;
+                            const DeviceFloat *gamma, const DeviceFloat *mean, const Poll *) {
     LAUNCH_VALUES(norm_back_rows, d.count, device_rows(d), columns_of(u, middle, factor),
                   floats_of(gamma), floats_of(mean));
 }

@@ -91,9 +91,8 @@ static int64_t count_long(const Csr *csr, int32_t *list) {
     return count;
 }
 
-Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
-                              const char *panels) {
-    (void)rows, (void)panels; // of the CPU's
+Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, RowsType,
+                              const char *) {
     Aggregate *a = (Aggregate *)cuda_host->memory_alloc(sizeof *a, "sparse aggregate");
     a->csr = device_csr_new(csr);
     if (spmm_may_be_used())
@@ -107,9 +106,8 @@ Aggregate *cuda_aggregate_new(const Csr *csr, int64_t sources, int64_t columns, 
 }
 
 // A long row has more than LONG_ROW entries, so there are at most entries / LONG_ROW of them.
-size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType rows,
-                            const char *panels) {
-    (void)rows, (void)panels;
+size_t cuda_aggregate_bytes(const Csr *csr, int64_t sources, int64_t columns, RowsType,
+                            const char *) {
     size_t lists = 2 * (size_t)(csr_entries(csr) / LONG_ROW) * sizeof(int32_t);
     return sizeof(Aggregate) + lists +
            (spmm_may_be_used() ? spmm_bytes(csr, sources, rows_stride(columns)) : 0);
@@ -125,9 +123,7 @@ void cuda_aggregate_free(Aggregate *a) {
     cuda_host->memory_free(a);
 }
 
-const char *cuda_aggregate_describe(const Aggregate *a, int64_t columns, RowsType type) {
-    (void)type;
-    (void)columns;
+const char *cuda_aggregate_describe(const Aggregate *a, int64_t, RowsType) {
     return uses_spmm(a) ? "cuSPARSE" : "own kernel";
 }
 
@@ -149,8 +145,7 @@ void cuda_aggregate_sums(Aggregate *a, Rows sums, Range range, bool self, const 
 }
 
 void cuda_aggregate_rows(Aggregate *a, Rows out, Range range, bool self, const DeviceFloat *left,
-                         const Poll *poll) {
-    (void)poll;
+                         const Poll *) {
     AggregateTask task = {};
     task.out = floats_of(out.at);
     task.x = a->x.at;
@@ -273,11 +268,10 @@ __global__ static void find_ends(int64_t *to, const int64_t *from, const int64_t
     }
 }
 
-void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo, const DeviceFloat *right,
-                         int64_t column_end, const DeviceFloat *left, const Poll *poll) {
-    (void)poll;
+void cuda_aggregate_halo(HaloAggregate *h, Rows out, Rows halo,
+                         [[maybe_unused]] const DeviceFloat *right, int64_t column_end,
+                         const DeviceFloat *left, const Poll *) {
     assert(right == NULL); // that of rows of bf16
-    (void)right;
     enum { THREADS = 256 };
     LAUNCH(find_ends, cuda_blocks(h->csr.rows, THREADS), THREADS, 0, cuda_stream(STREAM_COMPUTE),
            h->to, h->from, h->csr.offset, h->csr.column, h->csr.rows, column_end);

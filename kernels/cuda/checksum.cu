@@ -23,8 +23,7 @@ __global__ __launch_bounds__(CHECKSUM_THREADS) static void add_terms(Sum *all,
 }
 
 void cuda_message_checksum(DeviceInt64 *sum, const DeviceByte *payload, size_t bytes,
-                           const Poll *poll) {
-    (void)poll;
+                           const Poll *) {
     cuda_message_zero(sum, sizeof(int64_t));
     const int64_t words = divide_up((int64_t)bytes, CHECKSUM_WORD);
     LAUNCH(add_terms, cuda_blocks(words, CHECKSUM_THREADS), CHECKSUM_THREADS, 0,
@@ -78,8 +77,7 @@ __global__ static void add_distances(double *two, const double *part, int64_t pa
 }
 
 void cuda_message_distance(DeviceDouble *two, const DeviceFloat *a, const DeviceFloat *b,
-                           int64_t count, const Poll *poll) {
-    (void)poll;
+                           int64_t count, const Poll *) {
     double *part = (double *)cuda_scratch(SCRATCH_DISTANCE, 2 * PARTS * sizeof(double));
     const int64_t piece = 4096, even = divide_up(count, PARTS), block = even < piece ? piece : even;
     const int64_t parts = divide_up(count, block);

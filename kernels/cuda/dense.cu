@@ -78,21 +78,18 @@ static void product(Rows out, Range range, Rows a, cublasOperation_t w_op, const
 }
 
 void cuda_dense(Rows out, Range range, Rows a, const DeviceFloat *w, const DeviceFloat *bias,
-                bool add, const Poll *poll) {
-    (void)poll;
+                bool add, const Poll *) {
     product(out, range, a, CUBLAS_OP_N, w, bias, add);
 }
 
 void cuda_dense_sum(Rows out, Range range, Rows a, const DeviceFloat *w, Rows b,
-                     const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *poll) {
-    (void)poll;
+                    const DeviceFloat *w_b, const DeviceFloat *bias, const Poll *) {
     product(out, range, a, CUBLAS_OP_N, w, bias, false);
     product(out, range, b, CUBLAS_OP_N, w_b, NULL, true);
 }
 
 void cuda_dense_transposed(Rows out, Range range, Rows g, const DeviceFloat *w, bool add,
-                           const Poll *poll) {
-    (void)poll;
+                           const Poll *) {
     product(out, range, g, CUBLAS_OP_T, w, NULL, add);
 }
 
@@ -124,8 +121,7 @@ __global__ static void add_weight_parts(float *dw, const float *part, int64_t pa
     }
 }
 
-void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *poll) {
-    (void)poll;
+void cuda_dense_gradient(DeviceFloat *dw, Rows a, Rows g, DeviceFloat *scratch, const Poll *) {
     DeviceRows x = device_rows(a), y = device_rows(g);
     const Parts parts = parts_of(x.count);
     const int64_t count = x.columns * y.columns, whole = parts.count * parts.rows;

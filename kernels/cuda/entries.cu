@@ -21,8 +21,7 @@ __global__ static void drop_entries(float *out, const float *value, int64_t coun
 
 void cuda_dropout_entries(DeviceFloat *out, const DeviceFloat *value, int64_t count,
                           const DeviceInt32 *row, const DeviceInt32 *column, float keep,
-                          RandomKey key, const DeviceInt64 *gid, const Poll *poll) {
-    (void)poll;
+                          RandomKey key, const DeviceInt64 *gid, const Poll *) {
     if (keep >= 1) { // nothing is dropped
         if (count > 0)
             cuda_copy(out, value, (size_t)count * sizeof(float));

@@ -105,8 +105,7 @@ template <typename Quad> static bool is_by_four(const DeviceByte *tight, int64_t
     return columns % 4 == 0 && (uintptr_t)tight % sizeof(typename Quad::Tight) == 0;
 }
 
-void cuda_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *poll) {
-    (void)poll;
+void cuda_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count, const Poll *) {
     if (is_by_four<FloatQuad>(out, source->x.columns))
         launch_pack<FloatQuad>(out, source, count, NULL);
     else
@@ -114,8 +113,7 @@ void cuda_pack_fp32(DeviceByte *out, const MessageSource *source, int64_t count,
 }
 
 void cuda_pack_bf16(DeviceByte *out, const MessageSource *source, int64_t count, DeviceInt64 *bad,
-                    const Poll *poll) {
-    (void)poll;
+                    const Poll *) {
     if (is_by_four<HalfQuad>(out, source->x.columns))
         launch_pack<HalfQuad>(out, source, count, bad);
     else
@@ -158,18 +156,14 @@ static void launch_unpack(Rows out, int64_t first, const DeviceByte *in, int64_t
                 padded, lanes);
 }
 
-void cuda_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t count,
-                      const Poll *poll) {
-    (void)poll;
+void cuda_unpack_fp32(Rows out, int64_t first, const DeviceByte *in, int64_t count, const Poll *) {
     if (is_by_four<FloatQuad>(in, out.columns))
         launch_unpack<FloatQuad>(out, first, in, count);
     else
         launch_unpack<FloatCell>(out, first, in, count);
 }
 
-void cuda_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count,
-                      const Poll *poll) {
-    (void)poll;
+void cuda_unpack_bf16(Rows out, int64_t first, const DeviceByte *in, int64_t count, const Poll *) {
     if (is_by_four<HalfQuad>(in, out.columns))
         launch_unpack<HalfQuad>(out, first, in, count);
     else

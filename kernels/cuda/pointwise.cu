@@ -128,8 +128,7 @@ static ForwardKernel *forward_kernel(const PostTask &task) {
 }
 
 void cuda_post_forward(Rows h, Range range, Rows z, const Post *post, PostSaved saved,
-                       const DeviceInt64 *gid, const Poll *poll) {
-    (void)poll;
+                       const DeviceInt64 *gid, const Poll *) {
     PostTask task = post_task(h, z, post, saved);
     task.gid = int64s_of(gid);
     LAUNCH_ROWS(forward_kernel(task), range.end - range.begin, task, range.begin, range.end);
@@ -186,8 +185,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void dropout_rows(DeviceRows ou
 }
 
 void cuda_dropout(Rows out, Range range, Rows x, float keep, RandomKey key, const DeviceInt64 *gid,
-                  const Poll *poll) {
-    (void)poll;
+                  const Poll *) {
     const int64_t rows = range.end - range.begin;
     DeviceRows to = device_rows(out), from = device_rows(x);
     if (keep >= 1) { // nothing is dropped
@@ -220,8 +218,7 @@ __global__ __launch_bounds__(ROW_THREADS) static void add_bias_rows(DeviceRows o
         }
 }
 
-void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *poll) {
-    (void)poll;
+void cuda_add_bias(Rows out, Range range, const DeviceFloat *bias, const Poll *) {
     LAUNCH_PIECES(add_bias_rows, range.end - range.begin, lanes_for(divide_up(out.columns, QUAD)),
                   device_rows(out), floats_of(bias), range.begin, range.end);
 }
@@ -271,12 +268,10 @@ static void add_scaled_on(DeviceStream stream, Rows out, Range range, RowFactor 
 }
 
 void cuda_add_scaled(Rows out, Range range, RowFactor p, Rows a, RowFactor q, Rows x,
-                     const Poll *poll) {
-    (void)poll;
+                     const Poll *) {
     add_scaled_on(STREAM_COMPUTE, out, range, p, a, q, x);
 }
 
-void cuda_message_add_scaled(Rows out, RowFactor p, Rows a, RowFactor q, Rows x, const Poll *poll) {
-    (void)poll;
+void cuda_message_add_scaled(Rows out, RowFactor p, Rows a, RowFactor q, Rows x, const Poll *) {
     add_scaled_on(STREAM_MESSAGE, out, Range{0, out.count}, p, a, q, x);
 }

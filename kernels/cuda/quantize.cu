@@ -292,8 +292,7 @@ static void launch_width(const Quantized *to, const MessageSource *source, Devic
 }
 
 void cuda_quantize(const Quantized *to, const MessageSource *source, DeviceInt64 *bad,
-                   const Poll *poll) {
-    (void)poll;
+                   const Poll *) {
     assert(to->count == 0 || (to->rule == GRID_MINMAX && to->place != NULL));
     if (to->nearest)
         launch_width<true>(to, source, bad);
@@ -344,8 +343,7 @@ __global__ static void __launch_bounds__(MESSAGE_THREADS)
     }
 }
 
-void cuda_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *poll) {
-    (void)poll;
+void cuda_dequantize(Rows out, int64_t begin, const Quantized *from, const Poll *) {
     assert(from->count == 0 || (from->rule == GRID_MINMAX && from->place != NULL));
     const int padded = (int)rows_stride(out.columns);
     const RowLanes lanes = row_lanes(padded / 4);
