@@ -9,7 +9,7 @@
 //
 // A new section is a StateSection (base/state.h) that its owner registers; nothing here changes.
 // State that differs between ranks (halo rows, memories of codecs) is gathered on rank 0 with
-// state_put_by_rank and state_get_by_rank; src/assigner shows how, with the bit widths of messages.
+// state_distributed; src/assigner shows how, with the bit widths of messages.
 // A checkpoint with an unregistered section is refused, and so is one that lacks a registered
 // section.
 #ifndef FRINGE_CHECKPOINT_H

@@ -82,7 +82,7 @@ void channel_finish(Channel *channel); // waits until the own messages are sent;
 // ---- channels in flight
 
 bool channel_in_flight(const Channel *channel); // between post and finish
-// Idle only: true if the rows of its last exchange, of channel_rows_zero or of channel_restore are
+// Idle only: true if the rows of its last exchange, of channel_rows_zero or of channel_state are
 // still there.
 bool channel_has_rows(const Channel *channel);
 // Receives and finishes an exchange in flight, after the work that reads the previous rows;
@@ -95,8 +95,7 @@ void channel_rows_zero(Channel *channel);
 // Writes the state of a channel for a checkpoint, or restores it: what its residuals remember and,
 // if `rows`, its received rows, as tensors whose names begin with that of the exchange. Not in
 // flight. Collective.
-void channel_save(Channel *channel, bool rows, StateWriter *writer);
-bool channel_restore(Channel *channel, bool rows, const StateReader *reader, Error *err);
+bool channel_state(Channel *channel, bool rows, StateWalk *walk, Error *err);
 
 // Makes all exchanges of the channel exact from now on, or lets them use its codec again, as
 // ExchangeContext.full_precision says. Drains the channel. All ranks must set the same before the
@@ -184,7 +183,7 @@ typedef struct Schedule {
     bool hides; // overlaps messages with computation; the model then overlaps weight gradients, too
     // `run` may return while its channel is in flight, or leave rows for a later epoch. Then every
     // channel of training has buffers of its own, evaluation has channels of its own, and a resumed
-    // run needs the rows (channel_save).
+    // run needs the rows (channel_state).
     bool keeps_in_flight;
     // Results differ from those of blocking, so a resumed training must have the same schedule.
     bool changes_result;

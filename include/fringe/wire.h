@@ -345,8 +345,7 @@ unsigned char *box_host_message(const MessageBox *box, int i);
 
 // What its residuals remember, as tensors NAME.PLACE.RESIDUAL.sent or .received, by rank; PLACE is
 // that among the options, 0 or 1. Collective.
-void box_save(const MessageBox *box, const char *name, StateWriter *writer);
-bool box_restore(MessageBox *box, const char *name, const StateReader *reader, Error *err);
+bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err);
 bool box_remembers(const CodecOptions *options); // whether any residual does, at either end
 
 #endif

@@ -94,16 +94,6 @@ static void copy_all(Chooser *chooser, Saved *saved, bool store) {
                        saved->seconds + SECONDS * i, store);
 }
 
-static bool save(void *owner, StateWriter *writer, Error *err) {
-    Chooser *c = owner;
-    Saved saved = {0};
-    (void)err;
-    copy_all(c, &saved, true);
-    state_put(writer, "counts", TENSOR_I64, 1 + COUNTS * c->count, saved.count);
-    state_put(writer, "seconds", TENSOR_F64, SECONDS * c->count, saved.seconds);
-    return true;
-}
-
 static bool turns_are_known(const Chooser *c, const Saved *saved, Error *err) {
     for (int i = 0; i < c->count; i++)
         for (int k = 1; k <= 2; k++)
@@ -115,18 +105,20 @@ static bool turns_are_known(const Chooser *c, const Saved *saved, Error *err) {
     return true;
 }
 
-static bool restore(void *owner, const StateReader *reader, Error *err) {
+static bool walk_state(void *owner, StateWalk *walk, Error *err) {
     Chooser *c = owner;
     Saved saved = {0};
-    if (!state_get(reader, "counts", TENSOR_I64, 1 + COUNTS * c->count, saved.count, err) ||
-        !state_get(reader, "seconds", TENSOR_F64, SECONDS * c->count, saved.seconds, err) ||
-        !turns_are_known(c, &saved, err))
+    copy_all(c, &saved, true);
+    if (!state_replicated(walk, "counts", TENSOR_I64, 1 + COUNTS * c->count, saved.count, err) ||
+        !state_replicated(walk, "seconds", TENSOR_F64, SECONDS * c->count, saved.seconds, err) ||
+        (walk->restores && !turns_are_known(c, &saved, err)))
         return false;
     copy_all(c, &saved, false);
-    trials_judge(c);
+    if (walk->restores)
+        trials_judge(c);
     return true;
 }
 
 StateSection chooser_section(Chooser *chooser) {
-    return (StateSection){.name = "choice", .save = save, .restore = restore, .owner = chooser};
+    return (StateSection){.name = "choice", .walk = walk_state, .owner = chooser};
 }

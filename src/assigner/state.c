@@ -44,9 +44,9 @@ static const struct {
     TensorType type;
 } lists[LISTS] = {{".widths", TENSOR_U8}, {".next", TENSOR_U8}, {".ranges", TENSOR_F32}};
 
-static const void *list_of(const ChannelAssignment *assigned, int list) {
-    return list == 0   ? (const void *)channel_widths(assigned->of.channel, true)
-           : list == 1 ? (const void *)assigned->next
+static void *list_of(const ChannelAssignment *assigned, int list) {
+    return list == 0   ? (void *)(uintptr_t)channel_widths(assigned->of.channel, true)
+           : list == 1 ? (void *)assigned->next
                        : channel_ranges(assigned->of.channel)->square;
 }
 
@@ -100,29 +100,31 @@ static void name_of(char out[64], const ChannelAssignment *assigned, int list) {
     snprintf(out, 64, "%s%s", assigned->name, lists[list].name);
 }
 
+static bool walk_list(StateWalk *walk, const ChannelAssignment *assigned, int list, void *mine,
+                      Error *err) {
+    char name[64];
+    name_of(name, assigned, list);
+    return state_distributed(walk, name, lists[list].type, assigned->rows, mine, err);
+}
+
 // Wider types come first, so that they are aligned in the file.
-static bool save(void *owner, StateWriter *writer, Error *err) {
-    Assigner *a = owner;
+static bool save(Assigner *a, StateWalk *walk, Error *err) {
     int64_t counters[COUNTERS + ASSIGNED_CHANNELS] = {a->requested, 0, a->applied};
     Known known = {0};
-    char name[64];
     if (!decide_first(a, err))
         return false;
     counters[1] = a->pending;
     for (int i = 0; i < a->channels; i++)
         counters[COUNTERS + i] = channel_ranges(a->assigned[i].of.channel)->exchanges;
     known_copy(a, &known, true);
-    state_put(writer, "counters", TENSOR_I64, COUNTERS + a->channels, counters);
+    state_replicated(walk, "counters", TENSOR_I64, COUNTERS + a->channels, counters, err);
     if (memories_are_chosen(a))
-        state_put(writer, "direct.noise", TENSOR_F64, a->channels, a->direct_noise);
-    state_put(writer, "report.numbers", TENSOR_F64, known_numbers(a), known.number);
-    state_put(writer, "report.texts", TENSOR_U8, known_texts(a), known.text);
+        state_replicated(walk, "direct.noise", TENSOR_F64, a->channels, a->direct_noise, err);
+    state_replicated(walk, "report.numbers", TENSOR_F64, known_numbers(a), known.number, err);
+    state_replicated(walk, "report.texts", TENSOR_U8, known_texts(a), known.text, err);
     for (int i = 0; i < a->channels; i++)
-        for (int list = 0; list < LISTS; list++) {
-            name_of(name, &a->assigned[i], list);
-            state_put_by_rank(writer, name, lists[list].type, a->assigned[i].rows,
-                              list_of(&a->assigned[i], list));
-        }
+        for (int list = 0; list < LISTS; list++)
+            walk_list(walk, &a->assigned[i], list, list_of(&a->assigned[i], list), err);
     return true;
 }
 
@@ -172,34 +174,26 @@ static void restore_known(Assigner *a, const Tensors *file) {
     known_copy(a, &known, false);
 }
 
-static bool get(const StateReader *reader, const ChannelAssignment *assigned, int list, void *mine,
-                Error *err) {
-    char name[64];
-    name_of(name, assigned, list);
-    return state_get_by_rank(reader, name, lists[list].type, assigned->rows, mine, err);
-}
-
 // Restores the lists of one channel: applies the widths in use, then reads the next widths and the
 // ranges.
-static bool restore_lists(ChannelAssignment *assigned, int64_t exchanges, const StateReader *reader,
+static bool restore_lists(ChannelAssignment *assigned, int64_t exchanges, StateWalk *walk,
                           Error *err) {
     RangeStatistics *ranges = channel_ranges(assigned->of.channel);
-    if (!get(reader, assigned, 0, assigned->next, err))
+    if (!walk_list(walk, assigned, 0, assigned->next, err))
         return false;
     assigned_apply(assigned);
     ranges->exchanges = exchanges;
-    return get(reader, assigned, 1, assigned->next, err) &&
-           get(reader, assigned, 2, ranges->square, err);
+    return walk_list(walk, assigned, 1, assigned->next, err) &&
+           walk_list(walk, assigned, 2, ranges->square, err);
 }
 
 // Checks the whole file before it changes anything.
-static bool restore(void *owner, const StateReader *reader, Error *err) {
-    Assigner *a = owner;
+static bool restore(Assigner *a, StateWalk *walk, Error *err) {
     int64_t counters[COUNTERS + ASSIGNED_CHANNELS];
-    if (reader->file != NULL)
-        check(a, reader->file, err);
+    if (walk->from != NULL)
+        check(a, walk->from, err);
     if (!comm_agree(a->comm, err) ||
-        !state_get(reader, "counters", TENSOR_I64, COUNTERS + a->channels, counters, err))
+        !state_replicated(walk, "counters", TENSOR_I64, COUNTERS + a->channels, counters, err))
         return false;
     a->requested = counters[0];
     a->pending = (Pending)counters[1];
@@ -207,15 +201,19 @@ static bool restore(void *owner, const StateReader *reader, Error *err) {
     a->assignment = (Assignment){.requested = a->requested, .parts = a->channels};
     for (int i = 0; i < a->channels; i++) {
         a->assignment.part[i].id = a->assigned[i].of.id;
-        if (!restore_lists(&a->assigned[i], counters[COUNTERS + i], reader, err))
+        if (!restore_lists(&a->assigned[i], counters[COUNTERS + i], walk, err))
             return false;
     }
-    if (reader->file != NULL)
-        restore_known(a, reader->file);
+    if (walk->from != NULL)
+        restore_known(a, walk->from);
     return !memories_are_chosen(a) ||
-           state_get(reader, "direct.noise", TENSOR_F64, a->channels, a->direct_noise, err);
+           state_replicated(walk, "direct.noise", TENSOR_F64, a->channels, a->direct_noise, err);
+}
+
+static bool walk_state(void *owner, StateWalk *walk, Error *err) {
+    return (walk->restores ? restore : save)(owner, walk, err);
 }
 
 StateSection assigner_section(Assigner *a) {
-    return (StateSection){.name = "messages", .save = save, .restore = restore, .owner = a};
+    return (StateSection){.name = "messages", .walk = walk_state, .owner = a};
 }

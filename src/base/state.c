@@ -27,7 +27,7 @@ enum { GATHERED = 1 << 16 };
 
 typedef struct StateFile {
     const char *path;
-    const StateWriter *named;
+    const StateWalk *named;
     bool open;
     TensorsWriter writer;
     unsigned char gathered[GATHERED];
@@ -57,7 +57,7 @@ static void close_file(void *context) {
 }
 
 // On rank 0, in the second pass.
-static void write_bytes(StateWriter *w, const void *data, size_t bytes) {
+static void write_bytes(StateWalk *w, const void *data, size_t bytes) {
     StateFile *f = w->file;
     if (f == NULL || bytes == 0)
         return;
@@ -71,14 +71,14 @@ static void write_bytes(StateWriter *w, const void *data, size_t bytes) {
     comm_on_helper(w->comm, write_file, f);
 }
 
-static void name_tensor(StateWriter *w, const Tensor *tensor) {
+static void name_tensor(StateWalk *w, const Tensor *tensor) {
     if (w->comm->rank != 0 || w->writes)
         return;
     assert(w->tensors < STATE_TENSORS);
     w->tensor[w->tensors++] = *tensor;
 }
 
-void state_put_tensor(StateWriter *w, const Tensor *tensor) {
+void state_put_tensor(StateWalk *w, const Tensor *tensor) {
     name_tensor(w, tensor);
     write_bytes(w, tensor->data, tensor_bytes(tensor));
 }
@@ -89,13 +89,8 @@ static Tensor tensor_of(const char *name, TensorType type, int64_t count, const 
     return tensor;
 }
 
-void state_put(StateWriter *w, const char *name, TensorType type, int64_t count, const void *data) {
-    Tensor tensor = tensor_of(name, type, count, data);
-    state_put_tensor(w, &tensor);
-}
-
 // One rank after the other sends its elements to rank 0, which writes them.
-static void write_pieces(StateWriter *w, const int64_t *place, const void *mine) {
+static void write_pieces(StateWalk *w, const int64_t *place, const void *mine) {
     const Comm *comm = w->comm;
     int64_t *alone = ALLOC(int64_t, comm->size + 1, "places of the ranks' state");
     write_bytes(w, mine, (size_t)place[1]);
@@ -113,37 +108,14 @@ static void write_pieces(StateWriter *w, const int64_t *place, const void *mine)
     memory_free(alone);
 }
 
-void state_put_by_rank(StateWriter *w, const char *name, TensorType type, int64_t count,
-                       const void *mine) {
-    size_t bytes = tensor_type_bytes[type];
-    int64_t *place = comm_offsets(w->comm, (int64_t)memory_product(count, bytes));
-    Tensor all = tensor_of(name, type, place[w->comm->size] / (int64_t)bytes, NULL);
-    name_tensor(w, &all);
-    if (w->writes)
-        write_pieces(w, place, mine);
-    memory_free(place);
-}
-
 // ---- restoring
 
 // Data [count] in rank 0's file; NULL on the other ranks.
-static const void *need(const StateReader *reader, const char *name, TensorType type, int64_t count,
+static const void *need(const StateWalk *w, const char *name, TensorType type, int64_t count,
                         Error *err) {
     const Tensor *found =
-        reader->file != NULL ? tensors_need(reader->file, name, type, 1, &count, err) : NULL;
+        w->from != NULL ? tensors_need(w->from, name, type, 1, &count, err) : NULL;
     return found != NULL ? found->data : NULL;
-}
-
-bool state_get(const StateReader *reader, const char *name, TensorType type, int64_t count,
-               void *data, Error *err) {
-    const void *found = need(reader, name, type, count, err);
-    size_t bytes = memory_product(count, tensor_type_bytes[type]);
-    if (!comm_agree(reader->comm, err))
-        return false;
-    if (found != NULL && bytes > 0)
-        memcpy(data, found, bytes);
-    comm_broadcast(reader->comm, data, bytes, 0);
-    return true;
 }
 
 // Rank 0 sends each rank its elements; the others send nothing.
@@ -159,15 +131,37 @@ static void hand_out(const Comm *comm, const void *all, const int64_t *place, vo
     memory_free(from);
 }
 
-bool state_get_by_rank(const StateReader *reader, const char *name, TensorType type, int64_t count,
-                       void *mine, Error *err) {
-    const Comm *comm = reader->comm;
+// ---- both
+
+bool state_replicated(StateWalk *w, const char *name, TensorType type, int64_t count, void *data,
+                      Error *err) {
+    const Tensor tensor = tensor_of(name, type, count, data);
+    if (!w->restores) {
+        state_put_tensor(w, &tensor);
+        return true;
+    }
+    const void *found = need(w, name, type, count, err);
+    if (!comm_agree(w->comm, err))
+        return false;
+    if (found != NULL && count > 0)
+        memcpy(data, found, tensor_bytes(&tensor));
+    comm_broadcast(w->comm, data, tensor_bytes(&tensor), 0);
+    return true;
+}
+
+bool state_distributed(StateWalk *w, const char *name, TensorType type, int64_t count, void *mine,
+                       Error *err) {
     size_t bytes = tensor_type_bytes[type];
-    int64_t *place = comm_offsets(comm, (int64_t)memory_product(count, bytes));
-    const void *found = need(reader, name, type, place[comm->size] / (int64_t)bytes, err);
-    bool ok = comm_agree(comm, err);
-    if (ok)
-        hand_out(comm, found, place, mine);
+    int64_t *place = comm_offsets(w->comm, (int64_t)memory_product(count, bytes));
+    const Tensor all = tensor_of(name, type, place[w->comm->size] / (int64_t)bytes, NULL);
+    const void *found = w->restores ? need(w, name, type, all.shape[0], err) : NULL;
+    bool ok = !w->restores || comm_agree(w->comm, err);
+    if (!w->restores)
+        name_tensor(w, &all);
+    if (w->writes)
+        write_pieces(w, place, mine);
+    if (w->restores && ok)
+        hand_out(w->comm, found, place, mine);
     memory_free(place);
     return ok;
 }
@@ -175,15 +169,15 @@ bool state_get_by_rank(const StateReader *reader, const char *name, TensorType t
 // ---- whole sections
 
 bool state_write(const StateSection *section, const Comm *comm, const char *path, Error *err) {
-    StateWriter writer = {.comm = comm};
+    StateWalk walk = {.comm = comm};
     StateFile *file = ALLOC(StateFile, 1, "state to write");
-    *file = (StateFile){.path = path, .named = &writer, .err = err};
-    if (section->save(section->owner, &writer, err) && comm->rank == 0)
+    *file = (StateFile){.path = path, .named = &walk, .err = err};
+    if (section->walk(section->owner, &walk, err) && comm->rank == 0)
         comm_on_helper(comm, open_file, file);
     if (comm_agree(comm, err)) {
-        writer.writes = true;
-        writer.file = comm->rank == 0 ? file : NULL;
-        section->save(section->owner, &writer, err);
+        walk.writes = true;
+        walk.file = comm->rank == 0 ? file : NULL;
+        section->walk(section->owner, &walk, err);
     }
     if (file->open)
         comm_on_helper(comm, close_file, file);
@@ -205,8 +199,8 @@ bool state_read(const StateSection *section, const Comm *comm, const char *path,
     Tensors file = {0};
     if (!comm_on_root(comm, open_tensors, &(Opening){&file, path}, err))
         return false;
-    StateReader reader = {.comm = comm, .file = comm->rank == 0 ? &file : NULL};
-    bool ok = section->restore(section->owner, &reader, err);
+    StateWalk walk = {.comm = comm, .restores = true, .from = comm->rank == 0 ? &file : NULL};
+    bool ok = section->walk(section->owner, &walk, err);
     if (comm->rank == 0)
         tensors_close(&file);
     return ok;

@@ -33,43 +33,27 @@ int64_t gradsync_bits(const GradSync *sync) {
 
 static const char *const name_of[WAYS] = {"gradients.shares", "gradients.sums"};
 
-static bool save(void *owner, StateWriter *writer, Error *err) {
-    GradSync *sync = owner;
-    (void)err;
-    GradBits *bits = &sync->coding->bits;
-    const double past[] = {bits->first_loss, bits->loss, bits->first_ratio, bits->ratio};
-    state_put(writer, "gradients.exchanges", TENSOR_I64, 1, &sync->sums);
-    state_put(writer, "gradients.bits", TENSOR_I64, 1, &bits->bits);
-    if (bits->rule != NULL) {
-        state_put(writer, "gradients.past", TENSOR_F64, 4, past);
-        state_put(writer, "gradients.square", TENSOR_F64, bits->epochs, bits->square);
-    }
-    for (int way = 0; way < WAYS; way++)
-        for (int flow = 0; flow < FLOWS; flow++)
-            box_save(&sync->coding->box[way][flow], name_of[way], writer);
-    return true;
-}
-
-static bool restore_past(GradBits *bits, const StateReader *reader, Error *err) {
-    double past[4];
-    if (!state_get(reader, "gradients.past", TENSOR_F64, 4, past, err))
+static bool walk_past(GradBits *bits, StateWalk *walk, Error *err) {
+    double past[] = {bits->first_loss, bits->loss, bits->first_ratio, bits->ratio};
+    if (!state_replicated(walk, "gradients.past", TENSOR_F64, 4, past, err))
         return false;
     bits->first_loss = past[0], bits->loss = past[1];
     bits->first_ratio = past[2], bits->ratio = past[3];
-    return state_get(reader, "gradients.square", TENSOR_F64, bits->epochs, bits->square, err);
+    return state_replicated(walk, "gradients.square", TENSOR_F64, bits->epochs, bits->square, err);
 }
 
-static bool restore(void *owner, const StateReader *reader, Error *err) {
+static bool walk_state(void *owner, StateWalk *walk, Error *err) {
     GradSync *sync = owner;
-    int64_t bits = 0;
-    bool ok = state_get(reader, "gradients.exchanges", TENSOR_I64, 1, &sync->sums, err) &&
-              state_get(reader, "gradients.bits", TENSOR_I64, 1, &bits, err) &&
-              (sync->coding->bits.rule == NULL || restore_past(&sync->coding->bits, reader, err));
-    if (ok)
-        coding_set_bits(sync->coding, bits);
+    Coding *c = sync->coding;
+    int64_t bits = c->bits.bits;
+    bool ok = state_replicated(walk, "gradients.exchanges", TENSOR_I64, 1, &sync->sums, err) &&
+              state_replicated(walk, "gradients.bits", TENSOR_I64, 1, &bits, err) &&
+              (c->bits.rule == NULL || walk_past(&c->bits, walk, err));
+    if (ok && walk->restores)
+        coding_set_bits(c, bits);
     for (int way = 0; way < WAYS; way++)
         for (int flow = 0; ok && flow < FLOWS; flow++)
-            ok = box_restore(&sync->coding->box[way][flow], name_of[way], reader, err);
+            ok = box_state(&c->box[way][flow], name_of[way], walk, err);
     return ok;
 }
 
@@ -77,5 +61,5 @@ StateSection coding_section(GradSync *sync) {
     const Coding *c = sync->coding;
     if (c == NULL || (c->bits.rule == NULL && !box_remembers(&c->options[UP])))
         return (StateSection){0};
-    return (StateSection){.name = "gradients", .save = save, .restore = restore, .owner = sync};
+    return (StateSection){.name = "gradients", .walk = walk_state, .owner = sync};
 }

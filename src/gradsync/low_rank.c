@@ -276,24 +276,16 @@ int64_t low_rank_bytes(const LowRank *l) {
 
 // ---- the state of a checkpoint
 
-static bool save(void *owner, StateWriter *writer, Error *err) {
-    const LowRank *l = owner;
-    (void)err;
-    state_put(writer, "gradients.factors", TENSOR_F32, l->floats[SECOND], l->kept);
-    if (l->remembers)
-        state_put_by_rank(writer, "gradients.error", TENSOR_F32, l->errors, l->error);
-    return true;
-}
-
-static bool restore(void *owner, const StateReader *reader, Error *err) {
+static bool walk_state(void *owner, StateWalk *walk, Error *err) {
     LowRank *l = owner;
-    return state_get(reader, "gradients.factors", TENSOR_F32, l->floats[SECOND], l->kept, err) &&
+    return state_replicated(walk, "gradients.factors", TENSOR_F32, l->floats[SECOND], l->kept,
+                            err) &&
            (!l->remembers ||
-            state_get_by_rank(reader, "gradients.error", TENSOR_F32, l->errors, l->error, err));
+            state_distributed(walk, "gradients.error", TENSOR_F32, l->errors, l->error, err));
 }
 
 StateSection low_rank_section(LowRank *l) {
     return l->floats[SECOND] == 0
                ? (StateSection){0}
-               : (StateSection){.name = "gradients", .save = save, .restore = restore, .owner = l};
+               : (StateSection){.name = "gradients", .walk = walk_state, .owner = l};
 }

@@ -38,23 +38,13 @@ void model_drain(Model *m) {
 static_assert(EXCHANGES_MOST * (4 + 2 * RESIDUALS) <= STATE_TENSORS, "room for all channels");
 static_assert(STATE_TENSORS - MODEL_TENSORS > 0, "room for all parameters and a name");
 
-static bool save(void *owner, StateWriter *writer, Error *err) {
+static bool walk_state(void *owner, StateWalk *walk, Error *err) {
     Model *m = owner;
-    (void)err;
+    bool rows = m->parts.schedule->keeps_in_flight, ok = true;
     model_drain(m);
-    for (int i = 0; training_channel(m, i) != NULL; i++)
-        channel_save(training_channel(m, i), m->parts.schedule->keeps_in_flight, writer);
-    return true;
-}
-
-static bool restore(void *owner, const StateReader *reader, Error *err) {
-    Model *m = owner;
-    model_drain(m);
-    for (int i = 0; training_channel(m, i) != NULL; i++)
-        if (!channel_restore(training_channel(m, i), m->parts.schedule->keeps_in_flight, reader,
-                             err))
-            return false;
-    return true;
+    for (int i = 0; ok && training_channel(m, i) != NULL; i++)
+        ok = channel_state(training_channel(m, i), rows, walk, err);
+    return ok;
 }
 
 static bool remembers(const Model *m, int direction) {
@@ -65,5 +55,5 @@ static bool remembers(const Model *m, int direction) {
 StateSection model_exchanges(Model *m) {
     if (!m->parts.schedule->keeps_in_flight && !remembers(m, FORWARD) && !remembers(m, BACKWARD))
         return (StateSection){0};
-    return (StateSection){.name = "exchanges", .save = save, .restore = restore, .owner = m};
+    return (StateSection){.name = "exchanges", .walk = walk_state, .owner = m};
 }

@@ -8,20 +8,20 @@
 #include "internal.h"
 #include <string.h>
 
-static size_t bytes_of(const Trainer *t) { return (size_t)t->shape.state_count * sizeof(float); }
-
 void average_alloc(Trainer *t, const Allocator *allocator) {
     Average *a = &t->average;
     a->most = t->config->train.average;
     if (a->most == 0)
         return;
-    a->kept = alloc_host(allocator, memory_product(a->most, bytes_of(t)), "weights to average");
-    a->device = alloc_device(allocator, bytes_of(t), "average of weights");
-    a->mean = alloc_pinned_mirror(allocator, a->device, bytes_of(t), "average of weights");
+    a->kept =
+        alloc_host(allocator, memory_product(a->most, trainer_flat_bytes(t)), "weights to average");
+    a->device = alloc_device(allocator, trainer_flat_bytes(t), "average of weights");
+    a->mean =
+        alloc_pinned_mirror(allocator, a->device, trainer_flat_bytes(t), "average of weights");
     if (allocator->forecast != NULL)
         return;
-    memset(a->kept, 0, (size_t)a->most * bytes_of(t));
-    memset(a->mean, 0, bytes_of(t));
+    memset(a->kept, 0, (size_t)a->most * trainer_flat_bytes(t));
+    memset(a->mean, 0, trainer_flat_bytes(t));
 }
 
 static int64_t used(const Average *a) { return a->seen < a->most ? a->seen : a->most; }
@@ -29,7 +29,8 @@ static int64_t used(const Average *a) { return a->seen < a->most ? a->seen : a->
 static void keep(Trainer *t) {
     Average *a = &t->average;
     int64_t count = t->shape.state_count;
-    t->backend->download(a->kept + a->seen % a->most * count, t->device.parameters, bytes_of(t));
+    t->backend->download(a->kept + a->seen % a->most * count, t->device.parameters,
+                         trainer_flat_bytes(t));
     t->backend->finish(NULL);
     a->seen++;
 }
@@ -43,7 +44,7 @@ static void add_up(Trainer *t) {
             sum += (double)a->kept[i % a->most * count + k];
         a->mean[k] = (float)(sum / (double)many);
     }
-    t->backend->upload(a->device, a->mean, bytes_of(t));
+    t->backend->upload(a->device, a->mean, trainer_flat_bytes(t));
     t->backend->finish(NULL);
 }
 
@@ -57,29 +58,20 @@ void average_after(Trainer *t) {
         model_renew_statistics(t->model, t->average.device);
     model_metrics(t->model, model_infer(t->model, t->average.device), t->average_metrics);
     stream_timer_use(t->timer);
-    t->backend->download(t->average.mean, t->average.device, bytes_of(t));
+    t->backend->download(t->average.mean, t->average.device, trainer_flat_bytes(t));
     t->backend->finish(NULL);
 }
 
 // ---- checkpoints: the mean as others read it, and what the next one is made of
 
-static bool save_kept(void *owner, StateWriter *writer, Error *err) {
-    const Trainer *t = owner;
-    const Average *a = &t->average;
-    (void)err;
-    state_put(writer, "evaluations", TENSOR_I64, 1, &a->seen);
-    state_put(writer, "weights", TENSOR_F32, a->most * t->shape.state_count, a->kept);
-    return true;
-}
-
-static bool restore_kept(void *owner, const StateReader *reader, Error *err) {
+static bool walk_kept(void *owner, StateWalk *walk, Error *err) {
     Trainer *t = owner;
     Average *a = &t->average;
-    return state_get(reader, "evaluations", TENSOR_I64, 1, &a->seen, err) &&
-           state_get(reader, "weights", TENSOR_F32, a->most * t->shape.state_count, a->kept, err);
+    return state_replicated(walk, "evaluations", TENSOR_I64, 1, &a->seen, err) &&
+           state_replicated(walk, "weights", TENSOR_F32, a->most * t->shape.state_count, a->kept,
+                            err);
 }
 
 StateSection average_section(Trainer *t) {
-    return t->average.most > 0 ? (StateSection){"averaged", save_kept, restore_kept, t}
-                               : (StateSection){0};
+    return t->average.most > 0 ? (StateSection){"averaged", walk_kept, t} : (StateSection){0};
 }

@@ -25,10 +25,6 @@ static void flat_arrays(Trainer *t, FlatArray out[FLAT]) {
     memcpy(out, all, sizeof all);
 }
 
-static size_t trainer_flat_bytes(const Trainer *t) {
-    return (size_t)t->shape.state_count * sizeof(float);
-}
-
 void trainer_alloc_flat(Trainer *t, const Allocator *allocator) {
     FlatArray all[FLAT];
     flat_arrays(t, all);

@@ -120,6 +120,9 @@ void average_after(Trainer *trainer);
 StateSection average_section(Trainer *trainer); // of the mean's weights; NULL name: there is none
 
 // ---- flat.c
+static inline size_t trainer_flat_bytes(const Trainer *t) { // of an array [state_count]
+    return (size_t)t->shape.state_count * sizeof(float);
+}
 void trainer_alloc_flat(Trainer *trainer, const Allocator *allocator);
 // The flat arrays from the host to the device, and back; both agree but for what was written on one
 // since.

@@ -122,23 +122,16 @@ void sampler_after(Trainer *t, int64_t epoch) {
 
 // ---- checkpoints
 
-static bool save(void *owner, StateWriter *writer, Error *err) {
-    const Trainer *t = owner;
-    (void)err;
-    state_put_by_rank(writer, "norms", TENSOR_F32, t->shard->set[NODES].own, t->sampler.norm);
-    return true;
-}
-
-static bool restore(void *owner, const StateReader *reader, Error *err) {
+static bool walk_norms(void *owner, StateWalk *walk, Error *err) {
     Trainer *t = owner;
-    if (!state_get_by_rank(reader, "norms", TENSOR_F32, t->shard->set[NODES].own, t->sampler.norm,
-                           err))
-        return false;
-    sum_norms(&t->sampler, t);
-    return true;
+    int64_t own = t->shard->set[NODES].own;
+    bool ok = state_distributed(walk, "norms", TENSOR_F32, own, t->sampler.norm, err);
+    if (ok && walk->restores)
+        sum_norms(&t->sampler, t);
+    return ok;
 }
 
 StateSection sampler_section(Trainer *t) {
     bool keeps = t->sampler.norm != NULL;
-    return keeps ? (StateSection){"sample", save, restore, t} : (StateSection){0};
+    return keeps ? (StateSection){"sample", walk_norms, t} : (StateSection){0};
 }

@@ -5,88 +5,71 @@
 #include <string.h>
 
 // Files hold matrices as PyG has them, transposed.
-static bool save_weights(Trainer *t, const float *weights, StateWriter *writer, Error *err) {
-    size_t bytes = (size_t)t->shape.state_count * sizeof(float);
+static bool save_weights(Trainer *t, const float *weights, StateWalk *walk, Error *err) {
     Tensor tensor[MODEL_TENSORS];
     if (t->comm->rank != 0)
         return true;
-    float *turned = memory_try(bytes, "weights to write", err);
+    float *turned = memory_try(trainer_flat_bytes(t), "weights to write", err);
     int count = turned != NULL ? model_tensors(&t->shape, weights, turned, tensor) : 0;
     for (int i = 0; i < count; i++)
-        state_put_tensor(writer, &tensor[i]);
+        state_put_tensor(walk, &tensor[i]);
     memory_free(turned);
     return turned != NULL;
 }
 
-static bool restore_weights(Trainer *t, float *weights, DeviceFloat *device,
-                            const StateReader *reader, Error *err) {
-    size_t bytes = (size_t)t->shape.state_count * sizeof(float);
-    if (reader->file != NULL)
-        model_restore_tensors(&t->shape, weights, reader->file, err);
+static bool restore_weights(Trainer *t, float *weights, DeviceFloat *device, const StateWalk *walk,
+                            Error *err) {
+    if (walk->from != NULL)
+        model_restore_tensors(&t->shape, weights, walk->from, err);
     if (!comm_agree(t->comm, err))
         return false;
-    comm_broadcast(t->comm, weights, bytes, 0);
-    t->backend->upload(device, weights, bytes);
+    comm_broadcast(t->comm, weights, trainer_flat_bytes(t), 0);
+    t->backend->upload(device, weights, trainer_flat_bytes(t));
     t->backend->finish(NULL);
     return true;
 }
 
-static bool save_model(void *owner, StateWriter *writer, Error *err) {
-    return save_weights(owner, trainer_parameters(owner, false), writer, err);
-}
-
-static bool restore_model(void *owner, const StateReader *reader, Error *err) {
+static bool walk_model(void *owner, StateWalk *walk, Error *err) {
     Trainer *t = owner;
-    return restore_weights(t, t->parameters, t->device.parameters, reader, err);
+    return walk->restores ? restore_weights(t, t->parameters, t->device.parameters, walk, err)
+                          : save_weights(t, trainer_parameters(t, false), walk, err);
 }
 
-static bool save_best(void *owner, StateWriter *writer, Error *err) {
-    return save_weights(owner, trainer_parameters(owner, true), writer, err);
-}
-
-static bool restore_best(void *owner, const StateReader *reader, Error *err) {
+static bool walk_best(void *owner, StateWalk *walk, Error *err) {
     Trainer *t = owner;
-    return restore_weights(t, t->best, t->device.best, reader, err);
+    return walk->restores ? restore_weights(t, t->best, t->device.best, walk, err)
+                          : save_weights(t, trainer_parameters(t, true), walk, err);
 }
 
-static bool save_average(void *owner, StateWriter *writer, Error *err) {
-    const Trainer *t = owner;
-    return save_weights(owner, t->average.mean, writer, err);
-}
-
-static bool restore_average(void *owner, const StateReader *reader, Error *err) {
+static bool walk_average(void *owner, StateWalk *walk, Error *err) {
     Trainer *t = owner;
-    return restore_weights(t, t->average.mean, t->average.device, reader, err);
+    return walk->restores ? restore_weights(t, t->average.mean, t->average.device, walk, err)
+                          : save_weights(t, t->average.mean, walk, err);
 }
 
-static bool save_optimizer(void *owner, StateWriter *writer, Error *err) {
+static bool walk_optimizer(void *owner, StateWalk *walk, Error *err) {
     Trainer *t = owner;
-    (void)err;
-    trainer_download(t);
-    state_put(writer, "moment1", TENSOR_F32, t->shape.parameter_count, t->moment1);
-    state_put(writer, "moment2", TENSOR_F32, t->shape.parameter_count, t->moment2);
-    return true;
-}
-
-static bool restore_optimizer(void *owner, const StateReader *reader, Error *err) {
-    const Trainer *t = owner;
     int64_t count = t->shape.parameter_count;
     size_t bytes = (size_t)count * sizeof(float);
-    if (!state_get(reader, "moment1", TENSOR_F32, count, t->moment1, err) ||
-        !state_get(reader, "moment2", TENSOR_F32, count, t->moment2, err))
+    if (!walk->restores)
+        trainer_download(t);
+    if (!state_replicated(walk, "moment1", TENSOR_F32, count, t->moment1, err) ||
+        !state_replicated(walk, "moment2", TENSOR_F32, count, t->moment2, err))
         return false;
-    t->backend->upload(t->device.moment1, t->moment1, bytes);
-    t->backend->upload(t->device.moment2, t->moment2, bytes);
-    t->backend->finish(NULL);
+    if (walk->restores) {
+        t->backend->upload(t->device.moment1, t->moment1, bytes);
+        t->backend->upload(t->device.moment2, t->moment2, bytes);
+        t->backend->finish(NULL);
+    }
     return true;
 }
 
 void register_sections(Trainer *t) {
-    state_register(&t->sections, (StateSection){"model", save_model, restore_model, t});
-    state_register(&t->sections, (StateSection){"best", save_best, restore_best, t});
-    state_register(&t->sections, (StateSection){"optimizer", save_optimizer, restore_optimizer, t});
+    state_register(&t->sections, (StateSection){"model", walk_model, t});
+    state_register(&t->sections, (StateSection){"best", walk_best, t});
+    state_register(&t->sections, (StateSection){"optimizer", walk_optimizer, t});
     if (average_section(t).name != NULL) {
-        state_register(&t->sections, (StateSection){"average", save_average, restore_average, t});
+        state_register(&t->sections, (StateSection){"average", walk_average, t});
         state_register(&t->sections, average_section(t));
     }
     if (t->assigner != NULL)

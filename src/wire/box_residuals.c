@@ -206,22 +206,7 @@ static void name_of(char out[NAME], const MessageBox *box, const char *name, int
              box->end == RESIDUAL_SENDER ? "sent" : "received");
 }
 
-void box_save(const MessageBox *box, const char *name, StateWriter *writer) {
-    for (int r = 0; r < RESIDUALS; r++) {
-        char tensor[NAME];
-        if (residual_of(box->options, r) == NULL)
-            continue;
-        size_t bytes = box->residual[r].place[box->count];
-        unsigned char *memory = memory_alloc(bytes, what);
-        box->backend->download(memory, box->residual[r].memory, bytes);
-        box->backend->finish(NULL);
-        name_of(tensor, box, name, r);
-        state_put_by_rank(writer, tensor, TENSOR_U8, (int64_t)bytes, memory);
-        memory_free(memory);
-    }
-}
-
-bool box_restore(MessageBox *box, const char *name, const StateReader *reader, Error *err) {
+bool box_state(MessageBox *box, const char *name, StateWalk *walk, Error *err) {
     bool ok = true;
     for (int r = 0; ok && r < RESIDUALS; r++) {
         char tensor[NAME];
@@ -229,9 +214,12 @@ bool box_restore(MessageBox *box, const char *name, const StateReader *reader, E
             continue;
         size_t bytes = box->residual[r].place[box->count];
         unsigned char *memory = memory_alloc(bytes, what);
+        if (!walk->restores)
+            box->backend->download(memory, box->residual[r].memory, bytes);
+        box->backend->finish(NULL);
         name_of(tensor, box, name, r);
-        ok = state_get_by_rank(reader, tensor, TENSOR_U8, (int64_t)bytes, memory, err);
-        if (ok)
+        ok = state_distributed(walk, tensor, TENSOR_U8, (int64_t)bytes, memory, err);
+        if (ok && walk->restores)
             box->backend->upload(box->residual[r].memory, memory, bytes);
         box->backend->finish(NULL);
         memory_free(memory);

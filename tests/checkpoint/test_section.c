@@ -25,23 +25,14 @@ static void memory_follow(Memory *m, const Trainer *t) {
     m->sum = 0.75 * m->sum + (double)weights[0];
 }
 
-static bool memory_save(void *owner, StateWriter *writer, Error *err) {
-    const Memory *m = owner;
-    (void)err;
-    state_put(writer, "sum", TENSOR_F64, 1, &m->sum);
-    state_put_by_rank(writer, "rows", TENSOR_F32, m->count, m->row);
-    return true;
-}
-
-static bool memory_restore(void *owner, const StateReader *reader, Error *err) {
+static bool memory_walk(void *owner, StateWalk *walk, Error *err) {
     Memory *m = owner;
-    return state_get(reader, "sum", TENSOR_F64, 1, &m->sum, err) &&
-           state_get_by_rank(reader, "rows", TENSOR_F32, m->count, m->row, err);
+    return state_replicated(walk, "sum", TENSOR_F64, 1, &m->sum, err) &&
+           state_distributed(walk, "rows", TENSOR_F32, m->count, m->row, err);
 }
 
 static StateSection section_of(Memory *m) {
-    return (StateSection){
-        .name = "memory", .save = memory_save, .restore = memory_restore, .owner = m};
+    return (StateSection){.name = "memory", .walk = memory_walk, .owner = m};
 }
 
 // A trainer that has the memory among its state.

@@ -159,14 +159,8 @@ TEST(evaluation_leaves_it_alone) {
     assert_smoothed(&s, 2, 0.5F);
 }
 
-static bool save(void *owner, StateWriter *writer, Error *err) {
-    (void)err;
-    channel_save(owner, false, writer);
-    return true;
-}
-
-static bool restore(void *owner, const StateReader *reader, Error *err) {
-    return channel_restore(owner, false, reader, err);
+static bool walk_state(void *owner, StateWalk *walk, Error *err) {
+    return channel_state(owner, false, walk, err);
 }
 
 TEST(it_outlives_a_resume) {
@@ -175,7 +169,7 @@ TEST(it_outlives_a_resume) {
     smooth_init(&after, "comm.keep=0.75");
     for (uint32_t e = 1; e <= 3; e++)
         exchange(&before, e, false);
-    StateSection saved = {"smooth", save, restore, before.channel}, restored = saved;
+    StateSection saved = {"smooth", walk_state, before.channel}, restored = saved;
     restored.owner = after.channel;
     const char *path = test_path("smooth.safetensors");
     assert_ok(state_write(&saved, &test_comm, path, &err));
