@@ -102,6 +102,11 @@ def train(config: ConfigLike, *, ranks: int = 1, hosts: Hosts = None, mode: Opti
     return _run_in(folder)
 
 
+def _listed(values: Any) -> List[Any]:
+    """A list, also of one value by itself."""
+    return [values] if isinstance(values, (str, int, float)) else list(values)
+
+
 def compare(config: ConfigLike, *, modes: Optional[Sequence[str]] = None, runs: int = 1, ranks: int = 1,
             hosts: Hosts = None, dir: Optional[str] = None, resume: bool = False, set: Mapping[str, Any] = {},
             on_epoch: OnEpoch = None, progress: Optional[bool] = None) -> Table:
@@ -109,7 +114,7 @@ def compare(config: ConfigLike, *, modes: Optional[Sequence[str]] = None, runs: 
     row for each mode. on_epoch also gets the folder of the run, as "run"."""
     given = words_of(config)
     folder = _place(given, dir, resume, "-compare")
-    words = _words(ranks, hosts, None, folder, set) + (["--modes", ",".join(modes)] if modes else [])
+    words = _words(ranks, hosts, None, folder, set) + (["--modes", ",".join(_listed(modes))] if modes else [])
     words += ["--runs", str(runs)] if runs != 1 else []
     _training("compare", given, folder, words, resume, on_epoch, progress)
     return table_of(folder, "compare.json", "modes")
@@ -124,7 +129,7 @@ def sweep(config: ConfigLike, values: Mapping[str, Sequence[Any]], *, runs: int 
     folder = _place(given, dir, resume, "-sweep")
     words = _words(ranks, hosts, mode, folder, set) + (["--runs", str(runs)] if runs != 1 else [])
     for key, choices in values.items():
-        texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in choices]
+        texts = [choice if isinstance(choice, str) else json.dumps(choice) for choice in _listed(choices)]
         words += ["--sweep", f"{key}={','.join(texts)}"]
     _training("train", given, folder, words, resume, on_epoch, progress)
     return table_of(folder, "sweep.json", "points")
@@ -141,12 +146,12 @@ def partition(config: ConfigLike, parts: int = 2, *, set: Mapping[str, Any] = {}
     return _json("partition", config, ["--quiet", "--parts", str(parts), *settings(set)])
 
 
-def plan(config: ConfigLike, ranks: Sequence[int] = (1, 2, 4, 8), *, ranks_per_host: Optional[int] = None,
+def plan(config: ConfigLike, ranks: Union[int, Sequence[int]] = (1, 2, 4, 8), *, ranks_per_host: Optional[int] = None,
          cores: Optional[float] = None, link: Optional[Tuple[float, float]] = None,
          compute: Optional[Tuple[float, float]] = None, set: Mapping[str, Any] = {}) -> Dict[str, Any]:
     """What training would take on these numbers of ranks, in every mode: memory, bytes, seconds. link: Gbit/s and seconds
     of latency; compute: GFLOP/s and GB/s of a core."""
-    words = ["--quiet", "--ranks", ",".join(map(str, ranks))]
+    words = ["--quiet", "--ranks", ",".join(map(str, _listed(ranks)))]
     for name, value in (("ranks-per-host", ranks_per_host), ("cores", cores), ("link", link), ("compute", compute)):
         if value is not None:
             words += [f"--{name}", ",".join(map(str, value)) if isinstance(value, (tuple, list)) else str(value)]

@@ -77,6 +77,9 @@ def is_of_pyg(value: Any) -> bool:
 def path_of(graph: Any) -> str:
     """Of a path, of fringe.Data or of a Data object of PyG."""
     graph = Data(graph) if is_of_pyg(graph) else graph
+    if not isinstance(graph, (str, os.PathLike, Data)):
+        raise TypeError(f"a graph is a path, fringe.Data(edges, x, y, masks) or a Data object of PyG, not a "
+                        f"{type(graph).__name__}")
     return graph.store() if isinstance(graph, Data) else os.fspath(graph)
 
 
@@ -133,6 +136,8 @@ def _stored(config: Dict[str, Any]) -> Dict[str, Any]:
     data = config.get("data")
     if isinstance(data, Data):
         data = {"path": data}
+    if isinstance(data, dict) and not isinstance(data.get("path", ""), (str, Data)):
+        path_of(data["path"])  # refuses it
     if isinstance(data, dict) and isinstance(data.get("path"), Data):
         with warnings.catch_warnings():
             if data.get("splits"):
@@ -144,6 +149,8 @@ def _stored(config: Dict[str, Any]) -> Dict[str, Any]:
 def settings(values: Mapping[str, Any], path: str = "") -> List[str]:
     """--set words of {"train.lr": 0.01} or {"train": {"lr": 0.01}}."""
     words: List[str] = []
+    if not isinstance(values, Mapping):
+        raise TypeError(f"set: expected a dict such as {{\"train.lr\": 0.01}}, not a {type(values).__name__}")
     for key, value in values.items():
         value = _plain(value)
         if isinstance(value, dict) and "." not in key and not path:

@@ -194,6 +194,9 @@ static const Meaning meanings[] = {
      "fringe downloads nothing: data.path names a file (docs/data.md), and fringe generate NAME "
      "makes graphs that resemble public ones"},
     {"command", "mpirun mpiexec dist", "fringe train CONFIG --ranks P starts the ranks"},
+    {"command", "completion completions bash zsh",
+     "fringe help bash and fringe help zsh print the completion of a shell"},
+    {"command", "man manual", "fringe help man prints the manual page"},
     {"command", "install build setup", "the README says how fringe is built"},
 
     {"--ranks",

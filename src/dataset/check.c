@@ -154,7 +154,8 @@ static bool check_split(const Dataset *d, Error *err) {
             return error_set(err, EXIT_DATA,
                              "node %lld is a %s node but has no label (%s); take it out of the "
                              "split or give it a label",
-                             (long long)i, names[d->split[i]], d->numeric ? "nan" : "-1");
+                             (long long)i, names[d->split[i]],
+                             d->numeric ? "nan" : "-1; classes are numbers from 0");
     }
     return true;
 }

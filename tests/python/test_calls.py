@@ -195,6 +195,11 @@ def kills_a_rank(line):
 
 def test_error():
     first()
+    for graph in np.eye(2), [[0, 1]], 5:
+        assert "fringe.Data(edges, x, y, masks)" in str(raised(TypeError, fringe.train, {"data": {"path": graph}}))
+    assert "set: expected a dict" in str(raised(TypeError, fringe.train, CONFIG, set=["train.lr=1"]))
+    assert "did you mean vanilla" in str(raised(fringe.Error, fringe.compare, CONFIG, modes="vanila"))
+    assert "found '0'" in str(raised(fringe.Error, fringe.plan, CONFIG, ranks=0))
     before = set(os.listdir("runs"))
     error = raised(fringe.Error, fringe.train, {**CONFIG, "train": {"epoch": 4}})
     assert error.code == 78 and "did you mean train.epochs?" in str(error) and "fringe: " in error.output, error
