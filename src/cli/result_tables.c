@@ -6,13 +6,24 @@
 #include <math.h>
 #include <string.h>
 
+enum { CELL = 64 };
+
+static const char *cell_text(char out[CELL], MeanDeviation of, double scale) {
+    if (isnan(of.mean))
+        snprintf(out, CELL, "none");
+    else if (of.count > 1)
+        snprintf(out, CELL, "%.2f +- %.2f", scale * of.mean, scale * of.deviation);
+    else
+        snprintf(out, CELL, "%.2f", scale * of.mean);
+    return out;
+}
+
 // --- of a comparison
 
 static void print_speed(const ComparedVariant *variant, const ComparedVariant *first) {
-    char test[32];
-    snprintf(test, sizeof test, isnan(variant->test.mean) ? "  none" : "%6.2f +- %-5.2f",
-             variant->test.mean, variant->test.count > 1 ? variant->test.deviation : 0.0);
-    terminal_print("%-16s %-15s %9.3f %8.2fx %11.3f ", variant->name, test, 1 / variant->epoch,
+    char test[CELL];
+    terminal_print("%-16s %-15s %9.3f %8.2fx %11.3f ", variant->name,
+                   cell_text(test, variant->test, 1), 1 / variant->epoch,
                    first->epoch / variant->epoch, variant->mean.bytes / 1e6);
     if (isnan(variant->to_target))
         terminal_print("%12s\n", "never");
@@ -48,30 +59,23 @@ void comparison_print(const Comparison *c) {
     for (int i = 0; i < c->count; i++)
         print_shares(&c->variant[i]);
     terminal_print("\n%d rank%s; the speed-up is over %s, the speed that of the median epoch\n"
-                   "target: seconds of training until the validation score of the first run\n"
-                   "        reached %s\n"
+                   "test:   %s, mean +- deviation of several runs\n"
+                   "target: %s%s\n"
                    "comm:   pack + wait, of blocking modes only\n"
                    "wait:   for messages that no computation covers\n"
                    "assign: of bit widths, as a share of the whole training\n",
-                   c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name,
-                   SHOWN_SCORE(c->score, c->target));
+                   c->ranks, c->ranks == 1 ? "" : "s", c->variant[0].name, c->score->title,
+                   isnan(c->target) ? "none, for there are no validation nodes"
+                                    : "seconds of training until the validation score of the first "
+                                      "run\n        reached ",
+                   isnan(c->target) ? "" : SHOWN_SCORE(c->score, c->target));
     if (dataset_look_alike(c->origin)[0] != 0)
         terminal_print("data:   %s%s\n", SHOWN(c->data), dataset_look_alike(c->origin));
 }
 
 // --- of settings
 
-enum { NAME_WIDTH = 19, CELL = 64 };
-
-static const char *cell_text(char out[CELL], MeanDeviation of, double scale) {
-    if (isnan(of.mean))
-        snprintf(out, CELL, "none");
-    else if (of.count > 1)
-        snprintf(out, CELL, "%.2f +- %.2f", scale * of.mean, scale * of.deviation);
-    else
-        snprintf(out, CELL, "%.2f", scale * of.mean);
-    return out;
-}
+enum { NAME_WIDTH = 19 };
 
 // Letters of "KEY=" where all names are that and a value: the key is said once, above them.
 static size_t key_letters(const ResultTable *table) {
