@@ -53,21 +53,21 @@ typedef struct OperatorForm {
 enum { OPERATORS_MOST = EXCHANGES_MOST + SHARD_SETS };
 typedef struct Operators {
     const Backend *backend;
-    const char *panels; // of aggregate_new; borrowed
-    RowsType rows;      // bf16: of some of the rows; else all are fp32
+    MemoryForecast *forecast; // borrowed: operators are planned only; NULL: they are made
+    const char *panels;       // of aggregate_new; borrowed
+    RowsType rows;            // bf16: of some of the rows; else all are fp32
     size_t sum_bytes;
     DeviceFloat *sums;
     Taken *taken; // owned: its blocks, and those of its operators
     int count;
     SparseOperator at[OPERATORS_MOST];
 } Operators;
-// The operator of that Block, which is made where there is none; valid until operators_clear.
+// The operator of that Block, which is made or planned where there is none; valid until
+// operators_clear.
 // Collective where rows are bf16: all ranks ask for the same ones in one order.
 SparseOperator *operator_find(Operators *operators, const OperatorForm *form);
-// Plans the memory of operator_find, and enters the operator unmade.
-void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form);
 // Behind the last of them: the sums that all share, planned or allocated.
-void operators_alloc(Operators *operators, MemoryForecast *forecast);
+void operators_alloc(Operators *operators);
 void operators_clear(Operators *operators); // not of operators that were planned only
 
 // The owners' right of the halo rows [H], on the device; or plans it. Collective, but to plan.

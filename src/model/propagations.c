@@ -144,7 +144,11 @@ static void alloc_before_post(BeforePost *before, const Model *m, const Allocato
         before->halo_right = halo_right_new(allocator, block);
 }
 
-static void make_propagation(Model *m, Propagation *over, const PropagationSpec *spec) {
+// Makes it, or plans it where the operators are planned; enlarges `shared` then.
+static void make_propagation(Model *m, Propagation *over, const PropagationSpec *spec,
+                             BufferSizes *shared) {
+    const Allocator allocator = {
+        .backend = m->parts.backend, .forecast = m->operators.forecast, .taken = &m->taken};
     Block block = block_at(m, spec);
     OperatorForm of_block = operator_form(m, &block);
     SparseOperator *op = operator_find(&m->operators, &of_block);
@@ -152,11 +156,12 @@ static void make_propagation(Model *m, Propagation *over, const PropagationSpec 
     *over = (Propagation){.op = op};
     if (form.columns == 0)
         return;
-    propagation_init(over, op, &form, m->buffers);
+    if (allocator.forecast != NULL)
+        propagation_forecast(allocator.forecast, shared, m->parts.backend, &form);
+    else
+        propagation_init(over, op, &form, m->buffers);
     if (is_before_post(m, spec))
-        alloc_before_post(&m->layer[spec->id.layer].before, m,
-                          &(Allocator){.backend = m->parts.backend, .taken = &m->taken}, spec,
-                          &block);
+        alloc_before_post(&m->layer[spec->id.layer].before, m, &allocator, spec, &block);
 }
 
 static void make_labels(Model *m) {
@@ -168,14 +173,14 @@ static void make_labels(Model *m) {
     m->label.over = (Propagation){.op = operator_find(&m->operators, &form)};
 }
 
-static void make_layer(Model *m, int l) {
+static void make_layer(Model *m, int l, BufferSizes *shared) {
     Layer *layer = &m->layer[l];
     Propagation *over[PROPAGATIONS] = {
         [FORWARD] = &layer->propagation[FORWARD], &layer->propagation[BACKWARD], &layer->infer};
     PropagationSpec spec;
     for (int which = 0; which < PROPAGATIONS; which++)
         if (spec_of(&spec, m, l, which))
-            make_propagation(m, over[which], &spec);
+            make_propagation(m, over[which], &spec, shared);
     if (l >= m->shape.feature_layers && evaluates_on_training(m, l))
         layer->infer = layer->propagation[FORWARD];
 }
@@ -240,7 +245,7 @@ static void features_once(Model *m, ExchangeBuffers *buffers) {
         PropagationForm form = once_form(m, stage);
         propagation_init(&once[stage], operator_find(&operators, &of_block), &form, buffers);
     }
-    operators_alloc(&operators, NULL);
+    operators_alloc(&operators);
     Rows in = m->x, last = alloc_unmixed(m, &(Allocator){.backend = m->parts.backend});
     for (int l = 0; l < m->shape.feature_layers; l++) {
         Rows out = (m->shape.feature_layers - l) % 2 == 1 ? last : m->aggregate_input;
@@ -294,9 +299,9 @@ static void tune(Model *m) {
 void propagations_make(Model *m) {
     m->buffers = exchange_buffers_new(m->parts.backend);
     for (int l = 0; l < m->shape.layers; l++)
-        make_layer(m, l);
+        make_layer(m, l, NULL);
     make_labels(m);
-    operators_alloc(&m->operators, NULL);
+    operators_alloc(&m->operators);
     tune(m);
 }
 
@@ -312,25 +317,11 @@ void propagations_features(Model *m) {
 
 // ---- the plan
 
-static void plan_spec(MemoryForecast *forecast, BufferSizes *shared, Model *m,
-                      const PropagationSpec *spec) {
-    const Backend *b = m->parts.backend;
-    Block block = block_at(m, spec);
-    OperatorForm of_block = operator_form(m, &block);
-    PropagationForm form = form_at(m, spec);
-    operator_forecast(&m->operators, forecast, &of_block);
-    if (form.columns == 0)
-        return;
-    propagation_forecast(forecast, shared, b, &form);
-    if (is_before_post(m, spec))
-        alloc_before_post(&(BeforePost){0}, m, &(Allocator){.backend = b, .forecast = forecast},
-                          spec, &block);
-}
-
 // What propagations_features needs at set-up.
 static void plan_features(MemoryForecast *forecast, const Model *m) {
     const Backend *b = m->parts.backend;
-    Operators operators = {.backend = b, .panels = "rows", .rows = m->shape.rows};
+    Operators operators = {
+        .backend = b, .forecast = forecast, .panels = "rows", .rows = m->shape.rows};
     CodecOptions exact = features_options(m);
     BufferSizes most = {0};
     if (m->shape.layer0 != LAYER0_EXCHANGED)
@@ -338,10 +329,10 @@ static void plan_features(MemoryForecast *forecast, const Model *m) {
     for (int stage = 0; stage < once_stages(&m->shape); stage++) {
         OperatorForm of_block = once_operator(m, stage);
         PropagationForm form = once_form(m, stage);
-        operator_forecast(&operators, forecast, &of_block);
+        operator_find(&operators, &of_block);
         propagation_forecast(forecast, &most, b, &form);
     }
-    operators_alloc(&operators, forecast);
+    operators_alloc(&operators);
     if (m->shape.layer0 == LAYER0_KEPT)
         channel_forecast(forecast, &most, b, &m->parts.patterns->of[0][FORWARD]->plan, &exact,
                          m->shape.width[0]);
@@ -350,19 +341,12 @@ static void plan_features(MemoryForecast *forecast, const Model *m) {
 
 void propagations_forecast(MemoryForecast *forecast, Model *m) {
     BufferSizes shared = {0};
-    PropagationSpec spec;
+    m->operators.forecast = forecast;
     plan_features(forecast, m);
     for (int l = 0; l < m->shape.layers; l++)
-        for (int which = 0; which < PROPAGATIONS; which++)
-            if (spec_of(&spec, m, l, which))
-                plan_spec(forecast, &shared, m, &spec);
-    PropagationSpec labels = labels_spec(m);
-    if (labels.pattern != NULL) {
-        Block block = block_at(m, &labels);
-        OperatorForm form = operator_form(m, &block);
-        operator_forecast(&m->operators, forecast, &form);
-    }
-    operators_alloc(&m->operators, forecast);
+        make_layer(m, l, &shared);
+    make_labels(m);
+    operators_alloc(&m->operators);
     exchange_buffers_forecast(forecast, m->parts.backend, &shared);
 }
 

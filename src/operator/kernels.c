@@ -34,16 +34,42 @@ static int32_t place_of(const SparseOperator *op, int32_t r) {
     return (int32_t)(before + r - op->rest[i].begin);
 }
 
-static size_t place_bytes(const Pattern *p) { return (size_t)p->halo.rows * sizeof(int32_t); }
+// ---- made, or planned
+
+// Backends with a memory of their own copy the Csr of an aggregate.
+static void plan_csr(const Allocator *allocator, const Csr *csr) {
+    if (!allocator->backend->host_is_device)
+        alloc_device(allocator, csr_bytes(csr), "edges of aggregates");
+}
+
+static Aggregate *make_aggregate(const Allocator *allocator, const Csr *csr, int64_t sources,
+                                 int64_t columns, RowsType rows, const char *panels) {
+    const Backend *b = allocator->backend;
+    if (allocator->forecast == NULL)
+        return b->aggregate_new(csr, sources, columns, rows, panels);
+    plan_csr(allocator, csr);
+    alloc_device(allocator, b->aggregate_bytes(csr, sources, columns, rows, panels),
+                 "work space of aggregates");
+    return NULL;
+}
+
+static HaloAggregate *make_halo(const Allocator *allocator, const Pattern *p, const int32_t *row) {
+    const Backend *b = allocator->backend;
+    if (allocator->forecast == NULL)
+        return b->aggregate_halo_new(&p->halo, row);
+    plan_csr(allocator, &p->halo);
+    if (!b->host_is_device)
+        alloc_device(allocator, (size_t)p->halo.rows * sizeof *row, "edges of aggregates");
+    alloc_device(allocator, b->aggregate_halo_bytes(&p->halo), "halo cursors");
+    return NULL;
+}
 
 static void make_places(SparseOperator *op, const Allocator *allocator) {
     const Pattern *p = op->block.pattern;
-    op->place = alloc_host(allocator, place_bytes(p), "halo cursors");
-    for (int64_t k = 0; k < p->halo.rows; k++)
+    op->place = alloc_host(allocator, (size_t)p->halo.rows * sizeof *op->place, "halo cursors");
+    for (int64_t k = 0; op->place != NULL && k < p->halo.rows; k++)
         op->place[k] = place_of(op, p->halo_row[k]);
 }
-
-static size_t left_own_bytes(const Pattern *p) { return (size_t)(p->rows + 1) * sizeof(float); }
 
 // `left` is only for rows that are complete after the own part.
 static DeviceFloat *make_left_own(const Allocator *allocator, const Block *block) {
@@ -51,7 +77,9 @@ static DeviceFloat *make_left_own(const Allocator *allocator, const Block *block
     const Pattern *p = block->pattern;
     const char *what = "diagonals";
     size_t bytes = (size_t)p->rows * sizeof(float);
-    DeviceFloat *device = alloc_device(allocator, left_own_bytes(p), what);
+    DeviceFloat *device = alloc_device(allocator, bytes + sizeof(float), what);
+    if (allocator->forecast != NULL)
+        return NULL;
     float *own = pinned_mirror(b, device, bytes, what);
     memcpy(own, block->left, bytes);
     for (int64_t k = 0; k < p->halo.rows; k++)
@@ -83,15 +111,15 @@ DeviceFloat *halo_right_new(const Allocator *allocator, const Block *block) {
 // All but its aggregate.
 static void make_rest(SparseOperator *op, const Allocator *allocator, const OperatorForm *form,
                       RowsType rows) {
-    const Backend *b = op->backend;
     const Pattern *p = op->block.pattern;
-    op->partial = b->aggregate_new(&p->partial, p->plan.sources, form->columns, rows, "rows");
+    op->partial =
+        make_aggregate(allocator, &p->partial, p->plan.sources, form->columns, rows, "rows");
     op->rest_count = rest_ranges(p, op->rest);
     if (rows == ROWS_BF16)
         make_places(op, allocator);
+    op->halo = make_halo(allocator, p, op->place != NULL ? op->place : p->halo_row);
     if (rows == ROWS_BF16 && op->block.right != NULL)
         op->halo_right = halo_right_new(allocator, &op->block);
-    op->halo = b->aggregate_halo_new(&p->halo, op->place != NULL ? op->place : p->halo_row);
     op->left = form->left;
     op->right = form->right;
     if (op->block.left != NULL)
@@ -125,25 +153,25 @@ static bool enter(Operators *operators, const OperatorForm *form, SparseOperator
     return true;
 }
 
-static Allocator allocator_of(Operators *operators, MemoryForecast *forecast) {
+static Allocator allocator_of(Operators *operators) {
     return (Allocator){
-        .backend = operators->backend, .forecast = forecast, .taken = &operators->taken};
+        .backend = operators->backend, .forecast = operators->forecast, .taken = &operators->taken};
 }
 
 SparseOperator *operator_find(Operators *operators, const OperatorForm *form) {
-    Allocator allocator = allocator_of(operators, NULL);
+    Allocator allocator = allocator_of(operators);
     SparseOperator *op;
     if (!enter(operators, form, &op))
         return op;
     if (op->owns_aggregate)
-        op->aggregate = op->backend->aggregate_new(
-            &form->largest->own, form->sources, form->columns, operators->rows, operators->panels);
+        op->aggregate = make_aggregate(&allocator, &form->largest->own, form->sources,
+                                       form->columns, operators->rows, operators->panels);
     make_rest(op, &allocator, form, operators->rows);
     return op;
 }
 
-void operators_alloc(Operators *operators, MemoryForecast *forecast) {
-    Allocator allocator = allocator_of(operators, forecast);
+void operators_alloc(Operators *operators) {
+    Allocator allocator = allocator_of(operators);
     if (operators->sum_bytes > 0)
         operators->sums = alloc_device(&allocator, operators->sum_bytes, "sums of aggregates");
 }
@@ -158,46 +186,4 @@ void operators_clear(Operators *operators) {
         b->aggregate_halo_free(op->halo);
     }
     taken_free(&operators->taken);
-}
-
-// ---- the plan
-
-// Backends with a memory of their own copy the Csr of an aggregate.
-static void plan_csr(const Allocator *allocator, const Csr *csr) {
-    if (!allocator->backend->host_is_device)
-        alloc_device(allocator, csr_bytes(csr), "edges of aggregates");
-}
-
-static void plan_aggregate(const Allocator *allocator, const Csr *csr, int64_t sources,
-                           int64_t columns, RowsType rows, const char *panels) {
-    plan_csr(allocator, csr);
-    alloc_device(allocator,
-                 allocator->backend->aggregate_bytes(csr, sources, columns, rows, panels),
-                 "work space of aggregates");
-}
-
-static void plan_rest(const Allocator *allocator, const OperatorForm *form, RowsType rows) {
-    const Pattern *p = form->block.pattern;
-    plan_aggregate(allocator, &p->partial, p->plan.sources, form->columns, rows, "rows");
-    plan_csr(allocator, &p->halo);
-    if (!allocator->backend->host_is_device)
-        alloc_device(allocator, (size_t)p->halo.rows * sizeof *p->halo_row, "edges of aggregates");
-    alloc_device(allocator, allocator->backend->aggregate_halo_bytes(&p->halo), "halo cursors");
-    if (rows == ROWS_BF16)
-        alloc_host(allocator, place_bytes(p), "halo cursors");
-    if (rows == ROWS_BF16 && form->block.right != NULL)
-        halo_right_new(allocator, &form->block);
-    if (form->block.left != NULL)
-        alloc_device(allocator, left_own_bytes(p), "diagonals");
-}
-
-void operator_forecast(Operators *operators, MemoryForecast *forecast, const OperatorForm *form) {
-    Allocator allocator = allocator_of(operators, forecast);
-    SparseOperator *op;
-    if (!enter(operators, form, &op))
-        return;
-    if (op->owns_aggregate)
-        plan_aggregate(&allocator, &form->largest->own, form->sources, form->columns,
-                       operators->rows, operators->panels);
-    plan_rest(&allocator, form, operators->rows);
 }

@@ -127,14 +127,14 @@ static void plan_stage(ProgramPlan *plan, BufferSizes *shared, Operators *operat
     forecast_add(&plan->phase, "diagonals", memory_product(ends, sizeof(float)));
     if (!parts->backend->host_is_device)
         forecast_add_device(&plan->phase, "diagonals", memory_product(ends, sizeof(float)));
-    operator_forecast(operators, &plan->phase, &of_block);
+    operator_find(operators, &of_block);
     propagation_forecast(&plan->phase, shared, parts->backend, &form);
 }
 
 void plan_node_operator(ProgramPlan *plan, int64_t columns) {
     const ProgramParts *parts = plan->parts;
     const Shard *shard = parts->shard;
-    Operators operators = {.backend = parts->backend, .panels = "rows"};
+    Operators operators = {.backend = parts->backend, .forecast = &plan->phase, .panels = "rows"};
     BufferSizes shared = {0};
     Cover cover[SHARD_SETS];
     Pattern *outline[SHARD_SETS];

@@ -43,7 +43,7 @@ static inline void applied_init_rows(Applied *a, TestGraphKind kind, Cover cover
         .columns = WIDTH};
     a->buffers = exchange_buffers_new(device());
     propagation_init(&a->over, operator_find(&a->operators, &of_block), &form, a->buffers);
-    operators_alloc(&a->operators, NULL);
+    operators_alloc(&a->operators);
 }
 static inline void applied_init(Applied *a, TestGraphKind kind, Cover cover,
                                 const char *normalisation, bool transposed) {
