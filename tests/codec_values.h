@@ -1,6 +1,5 @@
 // The integer codec's own options, as a config gives them.
-#ifndef FRINGE_TESTS_CODEC_VALUES_H
-#define FRINGE_TESTS_CODEC_VALUES_H
+#pragma once
 
 #include "fringe/codec.h"
 #include <stdio.h>
@@ -14,5 +13,3 @@ static inline MemberValues integer_values(bool bf16) {
     CHECK(codec_configure(codec, &config, &values, &err), EXIT_CONFIG, "%s", err.text);
     return values;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Compressors of weight gradients, in the place of those of the product: a program that includes
 // this has them in its table. One source of a program only.
-#ifndef FRINGE_TESTS_COMPRESSORS_H
-#define FRINGE_TESTS_COMPRESSORS_H
+#pragma once
 
 #include "codec_values.h"
 #include "difference.h"
@@ -80,5 +79,3 @@ static inline CodecOptions options_of(const char *compressor) {
     CHECK(gradsync_configure(&form, &config, &err), EXIT_CONFIG, "%s", err.text);
     return form.options;
 }
-
-#endif

@@ -1,8 +1,7 @@
 // The device that tests and benches work on: the CPU's, or the one that FRINGE_TEST_BACKEND names.
 // A test whose first line says "also on fenced" reaches its memory by uploads and downloads alone,
 // and runs on both; the others need a device whose memory is the host's.
-#ifndef FRINGE_TESTS_DEVICE_H
-#define FRINGE_TESTS_DEVICE_H
+#pragma once
 
 #include "../kernels/plugin.h"
 
@@ -86,5 +85,3 @@ static inline float *floats(Rows rows) { return (float *)rows.at; }
 
 // A host array as the device sees it, where both are one memory.
 static inline void *on_device(const void *host) { return (void *)host; }
-
-#endif

@@ -1,7 +1,6 @@
 // A residual that both ends have: what travels is the difference to what the reader has. It loops
 // on the host, which only a test may do.
-#ifndef FRINGE_TESTS_DIFFERENCE_H
-#define FRINGE_TESTS_DIFFERENCE_H
+#pragma once
 
 #include "device.h"
 #include "fringe/codec.h"
@@ -32,5 +31,3 @@ static const Residual difference = {.name = "difference",
                                     .before_encode = subtract_memory,
                                     .after_encode = add_to_memory,
                                     .after_decode = add_to_memory};
-
-#endif

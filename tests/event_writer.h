@@ -1,6 +1,5 @@
 // Writes streams of events for tests and benches: as text, or as its binary twin.
-#ifndef FRINGE_TESTS_EVENT_WRITER_H
-#define FRINGE_TESTS_EVENT_WRITER_H
+#pragma once
 
 #include "events/internal.h"
 
@@ -66,5 +65,3 @@ static inline bool event_writer_close(EventWriter *writer, Error *err) {
     memory_free(writer);
     return whole || error_set(err, EXIT_IO, "the stream cannot be written");
 }
-
-#endif

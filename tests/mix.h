@@ -1,7 +1,6 @@
 // Numbers for tests that make whole gradients and rows of them again and again: a tenth of the time
 // of random.h's.
-#ifndef FRINGE_TESTS_MIX_H
-#define FRINGE_TESTS_MIX_H
+#pragma once
 
 #include <stdint.h>
 
@@ -12,5 +11,3 @@ static inline uint32_t test_mix(uint64_t a, uint64_t b) {
     mix = (mix ^ mix >> 33) * 0xc4ceb9fe1a85ec53U;
     return (uint32_t)(mix >> 32);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // The slow, obvious truth: GCN and GraphSAGE on a dense matrix, HGNN and HNHN on a dense incidence
 // matrix in double precision, written from the formulas of ALGORITHMS A.3 and C.5 without looking
 // at the program. For small graphs (n up to a few hundred).
-#ifndef FRINGE_TESTS_ORACLE_H
-#define FRINGE_TESTS_ORACLE_H
+#pragma once
 
 #include "fringe/model.h"
 
@@ -86,5 +85,3 @@ double *oracle_matrix(int64_t rows, int64_t columns);
 // out [m, n] += op(a) op(b), inner length k; ta, tb: op is the transpose
 void oracle_product(double *out, const double *a, bool ta, const double *b, bool tb, int64_t m,
                     int64_t k, int64_t n);
-
-#endif

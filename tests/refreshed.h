@@ -1,7 +1,6 @@
 // The residual `difference` with refreshes: every third exchange sends the rows themselves, as
 // fp32, and both ends remember them.
-#ifndef FRINGE_TESTS_REFRESHED_H
-#define FRINGE_TESTS_REFRESHED_H
+#pragma once
 
 #include "difference.h"
 
@@ -32,5 +31,3 @@ static const Residual refreshed = {.name = "refreshed",
                                    .before_encode = subtract_unless_refreshed,
                                    .after_encode = add_unless_refreshed,
                                    .after_decode = add_unless_refreshed};
-
-#endif

@@ -1,6 +1,5 @@
 // The random numbers that round, one by one.
-#ifndef FRINGE_TESTS_ROUNDING_H
-#define FRINGE_TESTS_ROUNDING_H
+#pragma once
 
 #include "fringe/base/random.h"
 
@@ -13,5 +12,3 @@ static inline float random_rounding(RandomKey key, int64_t row, int peer, int64_
     uint32_t k = word[column % 16 / 4] >> (column % 4 * 8) & 0xff;
     return ((float)k + 0.5f) * 0x1p-8f;
 }
-
-#endif

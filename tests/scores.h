@@ -1,6 +1,5 @@
 // Scores by their names.
-#ifndef FRINGE_TESTS_SCORES_H
-#define FRINGE_TESTS_SCORES_H
+#pragma once
 
 #include "fringe/model.h"
 
@@ -25,5 +24,3 @@ static inline Metrics metrics_with(int64_t rows, const char *key, double value) 
     *score_at(&metrics, key) = value;
     return metrics;
 }
-
-#endif

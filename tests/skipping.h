@@ -1,6 +1,5 @@
 // The options of channels under the schedule skip, as a config with that rule gives them.
-#ifndef FRINGE_TESTS_SKIPPING_H
-#define FRINGE_TESTS_SKIPPING_H
+#pragma once
 
 #include "fringe/exchange.h"
 #include "support.h"
@@ -18,5 +17,3 @@ static inline void skip_by(CodecOptions *options, const char *rule) {
     assert_ok(schedule_configure(skip, &config, options, &err));
     config_learn_keys(NULL, 0);
 }
-
-#endif

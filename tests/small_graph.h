@@ -1,7 +1,6 @@
 // A small graph spread over the ranks of a test, built through the public functions: dataset ->
 // shards on disk -> Patterns.
-#ifndef FRINGE_TESTS_WORLD_H
-#define FRINGE_TESTS_WORLD_H
+#pragma once
 
 #include "fringe/halo.h"
 #include "fringe/partition.h"
@@ -44,5 +43,3 @@ void test_graph_clear(TestGraph *graph);
 // Makes the Patterns anew with another cover than COVER_SOURCES, while nobody borrows them.
 // Collective.
 void test_graph_cover(TestGraph *graph, Cover cover);
-
-#endif

@@ -1,7 +1,6 @@
 // A residual that only the reader has: rows are the mean of what arrives and what they were. It
 // loops on the host, which only a test may do.
-#ifndef FRINGE_TESTS_SMOOTHING_H
-#define FRINGE_TESTS_SMOOTHING_H
+#pragma once
 
 #include "device.h"
 #include "fringe/codec.h"
@@ -21,5 +20,3 @@ static inline void smooth(const Backend *backend, DeviceByte *memory, Rows rows,
 
 static const Residual smoothing = {
     .name = "smoothing", .bytes = smoothing_bytes, .after_decode = smooth};
-
-#endif

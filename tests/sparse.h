@@ -4,8 +4,7 @@
 //   | bitmap: float k is bit k % 8 of byte k / 8, filled up to 64 bytes | the floats, tight |
 //
 // A message of zeros has no byte. Zero is +0: all other floats arrive as they are.
-#ifndef FRINGE_TESTS_SPARSE_H
-#define FRINGE_TESTS_SPARSE_H
+#pragma once
 
 #include "device.h"
 #include "fringe/codec.h"
@@ -65,5 +64,3 @@ static const Codec sparse = {.name = "sparse",
                              .bytes_most = sparse_bytes,
                              .encode = sparse_encode,
                              .decode = sparse_decode};
-
-#endif

@@ -1,7 +1,6 @@
 // Shared by the tests: a main for cmocka groups that also runs on several ranks, real data,
 // temporary folders and comparison by norm. With it come the headers of C that most tests use.
-#ifndef FRINGE_TESTS_SUPPORT_H
-#define FRINGE_TESTS_SUPPORT_H
+#pragma once
 
 #include <math.h>
 #include <setjmp.h>
@@ -113,5 +112,3 @@ void assert_near_at(double a, double b, double tolerance, const char *what, cons
 void assert_error_at(const Error *err, ExitCode code, const char *const *parts, const char *file,
                      int line);
 void test_fail_at(const char *file, int line, const char *what, const char *sentence);
-
-#endif

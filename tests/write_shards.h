@@ -1,6 +1,5 @@
 // The shards of a cut that a test has made.
-#ifndef FRINGE_TESTS_WRITE_SHARDS_H
-#define FRINGE_TESTS_WRITE_SHARDS_H
+#pragma once
 
 #include "fringe/partition.h"
 
@@ -8,5 +7,3 @@
 // m].
 bool test_write_shards(const Dataset *dataset, const int32_t *part, int parts, bool reorder,
                        const char *folder, Error *err);
-
-#endif

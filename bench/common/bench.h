@@ -9,8 +9,7 @@
 // With it come the headers of C that most benches use. In a smoke run (bench/run.sh NAME --smoke,
 // which sets FRINGE_SMOKE) there are no bars, and what has no option for its size asks bench_sized
 // and bench_recipe.
-#ifndef FRINGE_BENCH_H
-#define FRINGE_BENCH_H
+#pragma once
 
 #include "fringe/base.h"
 
@@ -93,5 +92,3 @@ typedef struct BenchLimits {
     double sequential_read, memory_copy, random_rows; // copy: read and write counted; rows of 1 KiB
 } BenchLimits;
 BenchLimits bench_limits(int threads, size_t bytes);
-
-#endif

@@ -1,7 +1,6 @@
 // The operations that bench/kernels/gpu.c measures one by one: each first compares its result with
 // the CPU's, then says its time against the bytes or operations that it needs.
-#ifndef FRINGE_BENCH_GPU_OPERATIONS_H
-#define FRINGE_BENCH_GPU_OPERATIONS_H
+#pragma once
 
 #include "bench.h"
 #include "cpu.h"
@@ -388,5 +387,3 @@ static void dense_measure(Job *job) {
     rows_free(b, &d.out);
     rows_free(b, &d.a);
 }
-
-#endif

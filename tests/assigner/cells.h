@@ -1,6 +1,5 @@
 // What an AssignerFixture's messages hold, told densely: node by node, for all ranks.
-#ifndef FRINGE_TESTS_ASSIGNER_CELLS_H
-#define FRINGE_TESTS_ASSIGNER_CELLS_H
+#pragma once
 
 #include "fixture.h"
 
@@ -78,5 +77,3 @@ static inline bool all_have(const AssignerFixture *fixture, int bits) {
     }
     return true;
 }
-
-#endif

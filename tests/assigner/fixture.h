@@ -1,8 +1,7 @@
 // An AssignerFixture: three channels as a model of two layers has them, messages by arithmetic, and
 // exchanges that check themselves (cells.h tells the same densely). Static functions: only tests of
 // this module need it.
-#ifndef FRINGE_TESTS_ASSIGNER_NET_H
-#define FRINGE_TESTS_ASSIGNER_NET_H
+#pragma once
 
 #include "codec_values.h"
 #include "device.h"
@@ -322,5 +321,3 @@ static inline void settle(AssignerFixture *fixture, const Config *config, const 
     epochs_of(fixture, a, 1, PERIOD + 1 + DELAY);
     assigner_free(a);
 }
-
-#endif

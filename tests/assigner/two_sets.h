@@ -1,8 +1,7 @@
 // A shard with two sets of rows, made by arithmetic: 300 nodes, 170 hyperedges, and pins between
 // them with weights. Its first relation lets hyperedges read nodes, its second is the transpose.
 // Own rows lie in the order of their ids. Static functions: only the test of two sets needs it.
-#ifndef FRINGE_TESTS_ASSIGNER_TWO_SETS_H
-#define FRINGE_TESTS_ASSIGNER_TWO_SETS_H
+#pragma once
 
 #include "fringe/partition.h"
 
@@ -147,5 +146,3 @@ static inline void two_sets_clear(Shard *shard) {
             memory_free((void *)(uintptr_t)taken[k]);
     }
 }
-
-#endif

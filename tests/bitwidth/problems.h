@@ -1,7 +1,6 @@
 // Random problems for the tests of the assigner, plain and hostile, and the objective by its
 // definition.
-#ifndef FRINGE_TESTS_PROBLEMS_H
-#define FRINGE_TESTS_PROBLEMS_H
+#pragma once
 
 #include "support.h"
 
@@ -167,5 +166,3 @@ static inline Value value_by_definition(const Problem *p, const uint8_t *choice)
                            (normalizer[1][1] - normalizer[0][1]);
     return value;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A run with checkpoints after epochs 2 and 4, what can be done to its files, and its resume.
-#ifndef FRINGE_TESTS_CHECKPOINT_CHECKPOINTS_H
-#define FRINGE_TESTS_CHECKPOINT_CHECKPOINTS_H
+#pragma once
 
 #include "training.h"
 
@@ -55,5 +54,3 @@ static inline int64_t resumed(Warnings *warnings, Error *err) {
     trainer_free(t);
     return epoch;
 }
-
-#endif

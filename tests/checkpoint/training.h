@@ -1,6 +1,5 @@
 // What tests of checkpoints begin with: a trainer of the fixture, and which training it does.
-#ifndef FRINGE_TESTS_CHECKPOINT_TRAINING_H
-#define FRINGE_TESTS_CHECKPOINT_TRAINING_H
+#pragma once
 
 #include "../trainer/fixture.h"
 #include "fringe/checkpoint.h"
@@ -43,5 +42,3 @@ static inline bool resume_training(Trainer *t, const char *dir, bool *found, War
     Training training = training_of(t);
     return checkpoint_restore(&training, dir, found, warnings, err);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A message of the codec grid on its way, and every rule and width of it in turn.
-#ifndef FRINGE_TESTS_CODEC_GRID_TRIP_H
-#define FRINGE_TESTS_CODEC_GRID_TRIP_H
+#pragma once
 
 #include "true_codes.h"
 
@@ -51,5 +50,3 @@ static inline Kind kind_of(GridRule rule, int64_t r) {
     Kind kind = (Kind)(r % KINDS);
     return kind == HUGE_RANGE && rule == GRID_L2 ? GAUSS : kind;
 }
-
-#endif

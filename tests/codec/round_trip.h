@@ -1,7 +1,6 @@
 // Rows of every kind, and a message of them on its way through a codec with grids: integer, where
 // a test names no other.
-#ifndef FRINGE_TESTS_CODEC_TRIP_H
-#define FRINGE_TESTS_CODEC_TRIP_H
+#pragma once
 
 #include "codec_values.h"
 #include "fringe/codec.h"
@@ -180,5 +179,3 @@ static inline float bf16_next(float x) { // away from zero
     memcpy(&x, &bits, 4);
     return x;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // rANS once more, written from the description in src/codec/rans.h alone, one code after the other:
 // what is read here was written as described.
-#ifndef FRINGE_TESTS_SLOW_RANS_H
-#define FRINGE_TESTS_SLOW_RANS_H
+#pragma once
 
 #include "support.h"
 
@@ -36,5 +35,3 @@ static inline uint8_t slow_code(uint32_t *state, const uint32_t frequency[257],
         *state = *state * 256 + *(*at)++;
     return (uint8_t)s;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What a message of quantized rows must hold, made a value at a time.
-#ifndef FRINGE_TESTS_CODEC_TRUE_CODES_H
-#define FRINGE_TESTS_CODEC_TRUE_CODES_H
+#pragma once
 
 #include "../rounding.h"
 #include "round_trip.h"
@@ -60,5 +59,3 @@ static inline void true_pack(unsigned char *to, int code, int bits, int64_t c, i
         to += (columns * width + 7) / 8;
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A config that a test writes, read back or refused.
-#ifndef FRINGE_TESTS_CONFIG_LOAD_H
-#define FRINGE_TESTS_CONFIG_LOAD_H
+#pragma once
 
 #include "support.h"
 
@@ -16,5 +15,3 @@ static inline void refused(const char *text, const char *part) {
     test_write_text(test_path("some.json"), text);
     assert_refused(config_load(&config, test_path("some.json"), NULL, 0, &err), EXIT_CONFIG, part);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Files made byte by byte, valid or with one defect each: npy arrays, zip archives, and a small
 // gnn-benchmark graph in which any array can be changed. Independent of the readers under test.
-#ifndef FRINGE_TESTS_BYTES_H
-#define FRINGE_TESTS_BYTES_H
+#pragma once
 
 #include "support.h"
 
@@ -208,5 +207,3 @@ static inline const char *write_arrays(const Array *array, int count, const char
 static inline void reshape(Array *a, const char *shape) {
     snprintf(a->shape, sizeof a->shape, "%s", shape);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Makes a dataset in a test with a number of threads.
-#ifndef FRINGE_TESTS_GENERATING_H
-#define FRINGE_TESTS_GENERATING_H
+#pragma once
 
 #include "support.h"
 
@@ -15,5 +14,3 @@ static inline void generate(Dataset *d, const char *name, int64_t seed, int thre
     assert_ok(dataset_check(d, name, &err));
     dataset_hash(d, hash);
 }
-
-#endif

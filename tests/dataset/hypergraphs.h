@@ -1,6 +1,5 @@
 // Loads hypergraphs from texts in a test, and applies steps of data.transforms to them.
-#ifndef FRINGE_TESTS_HYPERGRAPHS_H
-#define FRINGE_TESTS_HYPERGRAPHS_H
+#pragma once
 
 #include "loading.h"
 
@@ -20,5 +19,3 @@ static inline bool prepare(Dataset *d, const char *step, double limit, Error *sa
 }
 
 static inline void apply(Dataset *d, const char *step) { assert_ok(prepare(d, step, 0, &err)); }
-
-#endif

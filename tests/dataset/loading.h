@@ -1,6 +1,5 @@
 // Loads a graph in a test and compares its arrays with expected numbers.
-#ifndef FRINGE_TESTS_LOADING_H
-#define FRINGE_TESTS_LOADING_H
+#pragma once
 
 #include "support.h"
 
@@ -21,5 +20,3 @@ static inline void assert_int32(const int32_t *found, int count, const int32_t *
 #define ASSERT_INTS(found, ...)                                                                    \
     assert_int32(found, sizeof((int32_t[]){__VA_ARGS__}) / sizeof(int32_t),                        \
                  (int32_t[]){__VA_ARGS__})
-
-#endif

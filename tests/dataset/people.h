@@ -1,6 +1,5 @@
 // A row of people/outcomes.tsv: what a section data must do, and whether it does.
-#ifndef FRINGE_TESTS_PEOPLE_H
-#define FRINGE_TESTS_PEOPLE_H
+#pragma once
 
 #include "loading.h"
 
@@ -199,5 +198,3 @@ static bool row_is_met(const Row *row, const char *warnings, char why[4096]) {
         dataset_clear(&d);
     return met;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Makes datasets in a test, writes them in another format and reads them again.
-#ifndef FRINGE_TESTS_WRITING_H
-#define FRINGE_TESTS_WRITING_H
+#pragma once
 
 #include "loading.h"
 
@@ -150,5 +149,3 @@ static inline void assert_same_edges(const Dataset *a, const Dataset *b) {
     if (a->weight != NULL)
         assert_memory_equal(a->weight, b->weight, edges * sizeof *a->weight);
 }
-
-#endif

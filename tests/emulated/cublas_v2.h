@@ -1,7 +1,6 @@
 // The part of cuBLAS that kernels/cuda uses, as plain loops in double that round once. Scalars are
 // the host's.
-#ifndef FRINGE_EMULATED_CUBLAS_H
-#define FRINGE_EMULATED_CUBLAS_H
+#pragma once
 
 #include "cuda_runtime.h"
 
@@ -63,5 +62,3 @@ cublasSgemmStridedBatched(cublasHandle_t handle, cublasOperation_t a_op, cublasO
     return cublasSgemmStridedBatched_64(handle, a_op, b_op, m, n, k, alpha, a, lda, a_step, b, ldb,
                                         b_step, beta, c, ldc, c_step, count);
 }
-
-#endif

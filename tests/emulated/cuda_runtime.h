@@ -20,8 +20,7 @@
 //   fibers.cpp    stacks and switches between them      streams.cpp   queues; events.cpp events
 //   memory.cpp    blocks of the device; copies.cpp copies
 //   device.cpp    its properties, errors                blas.cpp, sparse.cpp  the libraries
-#ifndef FRINGE_EMULATED_CUDA_RUNTIME_H
-#define FRINGE_EMULATED_CUDA_RUNTIME_H
+#pragma once
 
 #include <cmath>
 #include <cstddef>
@@ -219,5 +218,3 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *config, void (*kernel)(
 // again. The name must stay.
 extern "C" void emulated_set_order(const char *name);
 extern "C" void emulated_set_streams(const char *name);
-
-#endif

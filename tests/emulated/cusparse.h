@@ -1,7 +1,6 @@
 // The part of cuSPARSE that kernels/cuda uses: products of a Csr and dense rows, as plain loops in
 // double that round once. Scalars are the host's.
-#ifndef FRINGE_EMULATED_CUSPARSE_H
-#define FRINGE_EMULATED_CUSPARSE_H
+#pragma once
 
 #include "cuda_runtime.h"
 
@@ -78,5 +77,3 @@ cusparseStatus_t cusparseSpMM(cusparseHandle_t handle, cusparseOperation_t a_op,
                               cusparseConstSpMatDescr_t a, cusparseConstDnMatDescr_t b,
                               const void *beta, cusparseDnMatDescr_t c, cudaDataType type,
                               cusparseSpMMAlg_t algorithm, void *buffer);
-
-#endif

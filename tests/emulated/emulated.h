@@ -1,6 +1,5 @@
 // What the files of the emulated device share.
-#ifndef FRINGE_EMULATED_H
-#define FRINGE_EMULATED_H
+#pragma once
 
 #include "cuda_runtime.h"
 
@@ -90,5 +89,3 @@ void put_wait(cudaStream_t stream, cudaStream_t other, uint64_t place);
 void finish_all();
 
 } // namespace emulated
-
-#endif

@@ -1,7 +1,6 @@
 // Programs that are wrong, each in a process of its own, and how each must end. They are the second
 // half of tests/kernels/test_emulated.cpp, which includes this.
-#ifndef FRINGE_EMULATED_FAULTS_H
-#define FRINGE_EMULATED_FAULTS_H
+#pragma once
 
 // ---- a process that ends badly
 
@@ -209,5 +208,3 @@ STREAMS_TEST(faults_of_memory_end_the_program) {
     for (const auto &f : faults)
         expect_end(f.fault, has_asan ? f.with_asan : f.part, "memory");
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What kernels call on the emulated device. cuda_runtime.h includes it.
-#ifndef FRINGE_EMULATED_KERNEL_H
-#define FRINGE_EMULATED_KERNEL_H
+#pragma once
 
 #include <cmath>
 #include <cstdint>
@@ -198,5 +197,3 @@ static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 template <typename T> T __ldg(const T *at) { return *at; }
 template <typename T> constexpr T min(T a, T b) { return b < a ? b : a; }
 template <typename T> constexpr T max(T a, T b) { return a < b ? b : a; }
-
-#endif

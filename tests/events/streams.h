@@ -1,6 +1,5 @@
 // Streams in tests: one event of every form, and readers that are asked again while they wait.
-#ifndef FRINGE_TESTS_EVENTS_STREAMS_H
-#define FRINGE_TESTS_EVENTS_STREAMS_H
+#pragma once
 
 #include "support.h"
 
@@ -147,5 +146,3 @@ static inline void assert_rest(EventReader *reader, uint64_t from) {
 static inline bool same_place(EventPlace a, EventPlace b) {
     return a.events == b.events && a.offset == b.offset && a.line == b.line && a.before == b.before;
 }
-
-#endif

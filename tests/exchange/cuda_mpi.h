@@ -1,8 +1,7 @@
 // A stub of a CUDA-aware MPI library, in front of the one that is there: it sends from and receives
 // into memory that the host cannot touch, when MPI does and not when streams would, so that what
 // MPI is given too early shows. For tests on the emulated device.
-#ifndef FRINGE_TESTS_CUDA_MPI_H
-#define FRINGE_TESTS_CUDA_MPI_H
+#pragma once
 
 #include "../support.h"
 
@@ -90,5 +89,3 @@ int MPI_Testsome(int count, MPI_Request request[], int *done, int which[], MPI_S
         has_completed(&request[which[i]]);
     return code;
 }
-
-#endif

@@ -2,8 +2,7 @@
 // that every rank can compute for all others, so a test knows what must arrive without asking
 // anyone. Lists are unsymmetric, some are empty, some ranks have no rows at all. Static functions,
 // because only the tests of this module (and its bench) need it.
-#ifndef FRINGE_TESTS_EXCHANGE_RING_H
-#define FRINGE_TESTS_EXCHANGE_RING_H
+#pragma once
 
 #include "device.h"
 #include "fringe/exchange.h"
@@ -109,5 +108,3 @@ static inline RowSource ring_sent(const HaloPlan *p, Rows x, const float *right)
                        .right = on_device(right),
                        .partials = rows_range(x, (Range){p->sources, p->sources + p->partials})};
 }
-
-#endif

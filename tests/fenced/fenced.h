@@ -6,8 +6,7 @@
 // system included. Each block has a twin that can be read; operations alone know where it lies.
 // Lateness (stream.c): a call puts a command on the queue of its stream and returns. Commands run
 // only while somebody waits, and only as far as that wait needs.
-#ifndef FRINGE_TESTS_FENCED_H
-#define FRINGE_TESTS_FENCED_H
+#pragma once
 
 #include "../../kernels/internal.h"
 
@@ -34,5 +33,3 @@ typedef void FencedRun(const void *arguments, const Poll *poll);
 void fenced_put(DeviceStream stream, FencedRun *run, const void *arguments, size_t bytes);
 #define FENCED_PUT(stream, run, type, ...)                                                         \
     fenced_put(stream, run, &(type){__VA_ARGS__}, sizeof(type))
-
-#endif

@@ -3,8 +3,7 @@
 // libFuzzer (bench/fuzz.sh), and with replay.c a test that reads the files of corpus/READER.
 //
 // Whatever a fuzzer found stays there as a file, so it is read again by every run of the tests.
-#ifndef FRINGE_TESTS_FUZZ_H
-#define FRINGE_TESTS_FUZZ_H
+#pragma once
 
 #include "base/testing.h"
 
@@ -67,5 +66,3 @@ static inline char *fuzz_text(const uint8_t *bytes, size_t count) {
     text[count] = '\0';
     return text;
 }
-
-#endif

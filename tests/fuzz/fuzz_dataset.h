@@ -1,6 +1,5 @@
 // What the fuzzers of formats that are one text share: a dataset comes out, or a sentence.
-#ifndef FRINGE_TESTS_FUZZ_DATASET_H
-#define FRINGE_TESTS_FUZZ_DATASET_H
+#pragma once
 
 #include "fuzz.h"
 
@@ -37,5 +36,3 @@ static inline void fuzz_text_format(const Format *format, const uint8_t *bytes, 
     static Config config;
     fuzz_text_with(format, &config, bytes, count);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // What tests of the sum begin with: gradients by arithmetic, and ranks that report them in steps.
-#ifndef FRINGE_TESTS_GRADSYNC_SUMS_H
-#define FRINGE_TESTS_GRADSYNC_SUMS_H
+#pragma once
 
 #include "../device.h"
 #include "../mix.h"
@@ -111,5 +110,3 @@ static inline void assert_plan_is_what_is_taken(const GradForm *form) {
         fail_msg("rank %d, %lld floats: takes %zu bytes, planned %zu", test_comm.rank,
                  (long long)form->count, taken, planned);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Patterns of every kind that a model makes, on small graphs of every kind.
-#ifndef FRINGE_TESTS_HALO_PATTERNS_H
-#define FRINGE_TESTS_HALO_PATTERNS_H
+#pragma once
 
 #include "small_graph.h"
 #include "support.h"
@@ -62,5 +61,3 @@ static inline void for_each_pattern(void (*check)(const TestGraph *graph, const 
             }
         }
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Graphs and rows for the tests of the aggregate, and its sums by plain loops.
-#ifndef FRINGE_TESTS_KERNELS_AGGREGATES_H
-#define FRINGE_TESTS_KERNELS_AGGREGATES_H
+#pragma once
 
 #include "kernels.h"
 
@@ -170,5 +169,3 @@ static inline Problem large_problem(int64_t columns) {
     memory_free(degree);
     return p;
 }
-
-#endif

@@ -1,7 +1,6 @@
 // One operation of a backend on one shape: the same random inputs on every backend, and everything
 // that the operation writes.
-#ifndef FRINGE_TESTS_BACKEND_CASE_H
-#define FRINGE_TESTS_BACKEND_CASE_H
+#pragma once
 
 #include "base/testing.h"
 #include "fringe/backend.h"
@@ -205,5 +204,3 @@ static inline void case_clear(Case *c) {
 static inline Range range_of(const Case *c, int64_t rows) {
     return c->variant % 2 == 0 ? (Range){0, rows} : (Range){rows / 3, rows - rows / 4};
 }
-
-#endif

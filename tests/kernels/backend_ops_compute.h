@@ -1,6 +1,5 @@
 // The operations on STREAM_COMPUTE but losses, metrics and optimizers, each with its variants.
-#ifndef FRINGE_TESTS_BACKEND_OPS_COMPUTE_H
-#define FRINGE_TESTS_BACKEND_OPS_COMPUTE_H
+#pragma once
 
 #include "backend_case.h"
 
@@ -359,5 +358,3 @@ static void dot(Case *c) {
             {1500, 16}, {17000, 1}, { 600, 256 }                                                   \
         }                                                                                          \
     }
-
-#endif

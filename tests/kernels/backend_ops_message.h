@@ -1,6 +1,5 @@
 // Losses, metrics, optimizers and the operations on messages, each with its variants.
-#ifndef FRINGE_TESTS_BACKEND_OPS_MESSAGE_H
-#define FRINGE_TESTS_BACKEND_OPS_MESSAGE_H
+#pragma once
 
 #include "backend_case.h"
 
@@ -337,5 +336,3 @@ static void message_distance(Case *c) {
             {1500, 16}, {9000, 3}, {300, 602}, { 24, 1500 }                                        \
         }                                                                                          \
     }
-
-#endif

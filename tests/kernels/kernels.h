@@ -1,7 +1,6 @@
 // What the tests of kernels share: random rows, and every vector width and number of threads in
 // turn.
-#ifndef FRINGE_TESTS_KERNELS_H
-#define FRINGE_TESTS_KERNELS_H
+#pragma once
 
 #include "cpu.h"
 #include "device.h"
@@ -65,5 +64,3 @@ static inline bool way_next(Way *way) {
     return false;
 }
 static inline bool way_is_first(const Way *way) { return way->step == 1; }
-
-#endif

@@ -1,7 +1,6 @@
 // bf16 products by their definition, one element at a time, and inputs that try it: ties,
 // denormals, infinities, NaNs, products and sums that leave the range at either end.
-#ifndef FRINGE_TESTS_PRODUCTS_TRUTH_H
-#define FRINGE_TESTS_PRODUCTS_TRUTH_H
+#pragma once
 
 #include "products.h"
 #include <math.h>
@@ -110,5 +109,3 @@ static inline float truth_input(RandomKey key, int64_t row, int64_t column) {
         exponent = 0;
     return truth_float(sign | exponent << 23 | (word >> 8 & 0x7f0000) | low);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // A model of three layers whose messages are cut into many chunks, with any codec, schedule and
 // residual; and what its epochs make.
-#ifndef FRINGE_TESTS_MODEL_FLIGHTS_H
-#define FRINGE_TESTS_MODEL_FLIGHTS_H
+#pragma once
 
 #include "../codec_values.h"
 #include "../device.h"
@@ -178,5 +177,3 @@ static inline void set_all_widths(const Flight *f, int bits) {
         channel_set_widths(channel, all, all);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 // What compares a distributed model with the dense oracle: the loss and every gradient of all
 // schedules and savings, the logits, and the oracle itself with differences of its loss.
-#ifndef FRINGE_TESTS_MODEL_GRADIENTS_H
-#define FRINGE_TESTS_MODEL_GRADIENTS_H
+#pragma once
 
 #include "../codec_values.h"
 #include "../device.h"
@@ -469,5 +468,3 @@ static inline void compare_inference(const Case *cases, int count) {
     for (int i = 0; i < count; i++)
         compare_case_inference(&cases[i], i % 2 == 0);
 }
-
-#endif

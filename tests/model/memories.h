@@ -1,6 +1,5 @@
 // What the ends of a model's channels remember, and what must hold for any residual.
-#ifndef FRINGE_TESTS_MODEL_MEMORIES_H
-#define FRINGE_TESTS_MODEL_MEMORIES_H
+#pragma once
 
 #include "flights.h"
 
@@ -124,5 +123,3 @@ static inline void assert_resumed(CodecOptions options, const char *schedule, in
         assert_int_equal(exchanges_of(&after), exchanges_of(&whole));
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A model on a small graph, and all that it needs, for tests that train it on two backends.
-#ifndef FRINGE_TESTS_MODEL_SCENE_H
-#define FRINGE_TESTS_MODEL_SCENE_H
+#pragma once
 
 #include "../small_graph.h"
 #include "../support.h"
@@ -37,5 +36,3 @@ static inline void scene_clear(Scene *s) {
     model_patterns_clear(&s->patterns);
     test_graph_clear(&s->graph);
 }
-
-#endif

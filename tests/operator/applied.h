@@ -1,7 +1,6 @@
 // An operator on a small graph that is spread over the ranks of a test: what programs of tests are
 // made of, and the dense matrix that they are compared with.
-#ifndef FRINGE_TESTS_OPERATOR_APPLIED_H
-#define FRINGE_TESTS_OPERATOR_APPLIED_H
+#pragma once
 
 #include "../device.h"
 #include "../oracle.h"
@@ -99,5 +98,3 @@ static inline double distance_to(const Applied *a, Rows rows, const double *dens
     memory_free(host);
     return comm_max_double(&test_comm, most);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A graph or a hypergraph that is cut into shards, for the tests that read them back.
-#ifndef FRINGE_TESTS_PARTITION_CUT_H
-#define FRINGE_TESTS_PARTITION_CUT_H
+#pragma once
 
 #include "hypergraphs.h"
 #include "write_shards.h"
@@ -66,5 +65,3 @@ static inline int64_t column_gid(const Shard *s, const ShardRelation *w, int32_t
     int64_t own = s->set[w->from].own;
     return column < own ? s->set[w->from].gid[column] : w->remote_gid[column - own];
 }
-
-#endif

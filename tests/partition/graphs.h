@@ -1,6 +1,5 @@
 // Small graphs for the tests of partition.
-#ifndef FRINGE_TESTS_PARTITION_GRAPHS_H
-#define FRINGE_TESTS_PARTITION_GRAPHS_H
+#pragma once
 
 #include "support.h"
 
@@ -68,5 +67,3 @@ static inline bool graph_cliques(int64_t i, int64_t j, int64_t n, uint64_t seed)
     (void)seed, (void)n;
     return i != j && (i % 2 == j % 2 || i + j == 1);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Small hypergraphs for the tests of partition, made by arithmetic.
-#ifndef FRINGE_TESTS_PARTITION_HYPERGRAPHS_H
-#define FRINGE_TESTS_PARTITION_HYPERGRAPHS_H
+#pragma once
 
 #include "graphs.h"
 
@@ -75,5 +74,3 @@ static inline Dataset hyper_make(HyperKind kind, uint64_t seed) {
         d.node_weight[v] = (int32_t)(1 + v % 4);
     return d;
 }
-
-#endif

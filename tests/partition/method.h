@@ -1,6 +1,5 @@
 // Partition methods called by name, for the tests of what they cut.
-#ifndef FRINGE_TESTS_PARTITION_METHOD_H
-#define FRINGE_TESTS_PARTITION_METHOD_H
+#pragma once
 
 #include "graphs.h"
 
@@ -25,5 +24,3 @@ static inline size_t bytes_of_cut(const Dataset *d, const char *method, int part
     memory_free(part);
     return most;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Memory that a step takes, as the kernel counts it, against what was foreseen.
-#ifndef FRINGE_TESTS_PARTITION_RESIDENT_H
-#define FRINGE_TESTS_PARTITION_RESIDENT_H
+#pragma once
 
 #include "partition/metis_process.h"
 #include "support.h"
@@ -40,5 +39,3 @@ static inline void assert_foreseen(const char *what, double foreseen, double tak
     if (foreseen < taken || foreseen > times * taken)
         fail_msg("%s: %.0f bytes foreseen, %.0f taken", what, foreseen, taken);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // What programs must find, from dense matrices in double, written from docs/programs.md without
 // looking at the product. A graph has the messages a[v, u] of u to v; a hypergraph its incidence
 // matrices.
-#ifndef FRINGE_TESTS_DENSE_PROGRAMS_H
-#define FRINGE_TESTS_DENSE_PROGRAMS_H
+#pragma once
 
 #include "../oracle.h"
 #include <math.h>
@@ -233,5 +232,3 @@ static int64_t *dense_labels(const OracleGraph *g, bool by_labels, int most, int
             free(label[k]);
     return kept;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Theta as a dense matrix in double, by its definition, and its eigenvalues by Jacobi's rotations.
-#ifndef FRINGE_TESTS_DENSE_SPECTRUM_H
-#define FRINGE_TESTS_DENSE_SPECTRUM_H
+#pragma once
 
 #include "../oracle.h"
 #include <math.h>
@@ -75,5 +74,3 @@ static void dense_eigenvalues(double *value, double *a, int n) {
         value[p] = a[p * n + p];
     qsort(value, (size_t)n, sizeof *value, dense_descending);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A program on the graph of a test, and what it told.
-#ifndef FRINGE_TESTS_PROGRAMS_H
-#define FRINGE_TESTS_PROGRAMS_H
+#pragma once
 
 #include "../device.h"
 #include "../oracle.h"
@@ -25,5 +24,3 @@ static inline double figure_of(const ProgramResult *result, const char *name) {
     fail_msg("no figure %s", name);
     return 0;
 }
-
-#endif

@@ -1,6 +1,5 @@
 // Everything that the partitioner counts, counted again from the pins and homes alone.
-#ifndef FRINGE_TESTS_RECOUNT_H
-#define FRINGE_TESTS_RECOUNT_H
+#pragma once
 
 #include "streams.h"
 
@@ -61,5 +60,3 @@ static inline void assert_counted(Srp *srp, int parts) {
     free(seen);
     free(part);
 }
-
-#endif

@@ -1,7 +1,6 @@
 // Streams for the tests of the partitioner: random events with deletions, and planted hypergraphs
 // whose nodes and hyperedges belong to groups.
-#ifndef FRINGE_TESTS_STREAMS_H
-#define FRINGE_TESTS_STREAMS_H
+#pragma once
 
 #include "fringe/srp.h"
 #include "support.h"
@@ -147,5 +146,3 @@ static inline void planted_by_nodes(const Planted *p, Srp *srp) {
     free(begin);
     free(other);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // A convex problem: one weight matrix on smoothed features, all nodes in training; and its optimum.
-#ifndef FRINGE_TESTS_TRAINER_CONVEX_H
-#define FRINGE_TESTS_TRAINER_CONVEX_H
+#pragma once
 
 #include "../oracle.h"
 #include "runs.h"
@@ -83,5 +82,3 @@ static inline void find_optimum(double *weight, double *z) {
             return;
     fail_msg("no optimum was found");
 }
-
-#endif

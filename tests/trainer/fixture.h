@@ -1,6 +1,5 @@
 // What tests of the trainer begin with: a graph, a config, and a trainer for them.
-#ifndef FRINGE_TESTS_TRAINER_GIVEN_H
-#define FRINGE_TESTS_TRAINER_GIVEN_H
+#pragma once
 
 #include "../device.h"
 #include "../small_graph.h"
@@ -21,5 +20,3 @@ static inline Trainer *new_trainer_on(const char *backend) {
 
 CLEARED_POINTER(trainer_drop, Trainer, trainer_free)
 static inline Trainer *new_trainer(void) { return new_trainer_on(device_name()); }
-
-#endif

@@ -1,6 +1,5 @@
 // Whole runs of a small training, and a rank that does not hold what the others do.
-#ifndef FRINGE_TESTS_TRAINER_RUNS_H
-#define FRINGE_TESTS_TRAINER_RUNS_H
+#pragma once
 
 #include "fixture.h"
 #include "trainer/internal.h"
@@ -77,5 +76,3 @@ static inline void disturb(Trainer *t, int flat) {
         bits[t->shape.parameter_count - 1] ^= 1;
     trainer_upload(t);
 }
-
-#endif

@@ -1,6 +1,5 @@
 // The two ends of messages, as boxes of this process.
-#ifndef FRINGE_TESTS_WIRE_ENDS_H
-#define FRINGE_TESTS_WIRE_ENDS_H
+#pragma once
 
 #include "../codec_values.h"
 #include "../difference.h"
@@ -154,5 +153,3 @@ static inline bool ends_agree(const Pair *p, int residual) {
     assert_true(bytes > 0 && bytes == received->place[MESSAGES]);
     return memcmp(sent->memory, received->memory, bytes) == 0;
 }
-
-#endif

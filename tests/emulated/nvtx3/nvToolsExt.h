@@ -1,6 +1,4 @@
 // Ranges of NVTX: nobody looks at them here.
-#ifndef FRINGE_EMULATED_NVTX_H
-#define FRINGE_EMULATED_NVTX_H
+#pragma once
 static inline int nvtxRangePushA(const char *) { return 0; }
 static inline int nvtxRangePop() { return 0; }
-#endif
