@@ -1,8 +1,8 @@
 # Every tests/**/test_*.c becomes one program, run once per number of ranks of its first line ("//
-# ranks: 1 2 4"), and again on the backend "fenced" (tests/fenced) where that line says "also on
-# fenced", and on the emulated device where it says "also on fenced, emulated"; test_*.sh and test_*.py
-# become tests too (exit status 77: skipped). "// ranks: 2, long", or "# long" in a script, marks what
-# takes minutes; "# alone" a script whose limits are so short that nothing else may run beside it; "#
+# ranks: 1 2 4"; one without such a line runs on one), and again on the backend "fenced" (tests/fenced)
+# where that line says "also on fenced", and on the emulated device where it says "also on fenced,
+# emulated"; test_*.sh and test_*.py become tests too (exit status 77: skipped). "// ranks: 2, long", or
+# "# long" in a script, marks what takes minutes; "# alone" a script whose limits are so short that nothing else may run beside it; "#
 # timed" one whose limits are of seconds, so that less may run beside it; "# once", or "// ranks: 2,
 # once", what mostly waits or compares figures, so that sanitizers would learn nothing from it.
 #
@@ -244,6 +244,9 @@ foreach(source IN LISTS test_sources)
     endif()
     set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(STRINGS ${source} first LIMIT_COUNT 1)
+    if(NOT first MATCHES "^// rank")
+        set(first "// ranks: 1")
+    endif()
     string(REGEX MATCHALL "[0-9]+" counts "${first}")
     if(NOT first MATCHES "^// ranks:" OR NOT counts)
         message(FATAL_ERROR "${source}: the first line must read '// ranks: 1 2 4'")

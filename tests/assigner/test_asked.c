@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, fringe-solver would be started for what is proven best already, or not for what
 // is not; or a solver that is slow, broken or not there would cost widths, time without end, or go
 // unsaid.

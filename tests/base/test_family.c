@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a config would get another member than it names, or a wrong name would be
 // answered without the right ones.
 #include "../support.h"

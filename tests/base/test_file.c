@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a crash while a file is replaced could leave neither the old nor the new one.
 
 #include "support.h"

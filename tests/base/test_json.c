@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a file that is not JSON would be taken for one with another meaning, or what we
 // write could not be read back.
 

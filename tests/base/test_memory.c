@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, nobody could tell whether the epoch loop takes memory, or a run that does not fit
 // would start.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, random numbers would not be philox4x32-10, or would move when the counter's
 // layout does: no run could be repeated on another machine or backend.
 

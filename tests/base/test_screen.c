@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, lines would wrap on a terminal, or a path could not be copied from one line.
 
 #include "support.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a name in a file could write on the terminal of whoever looks at it.
 
 #include "support.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, edges of a graph get lost, stand at the wrong end or in the wrong order.
 #include "support.h"
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the mean or the deviation that several runs are reported with would be wrong.
 #include "support.h"
 

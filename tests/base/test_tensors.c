@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a damaged safetensors file would be read as if it were whole, or other programs
 // could not read ours.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a warning would be lost, printed twice, or run into the next one.
 #include "support.h"
 

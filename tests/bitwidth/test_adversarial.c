@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, some odd measurement (no groups, equal links, ranges twelve decades apart, links
 // of absurd speed) would stop a training run, or give widths worse than the same bits for all rows.
 #include "problems.h"

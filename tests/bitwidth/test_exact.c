@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the assigner would choose widths that are not the best ones, or would say that
 // they are better, or closer to the best, than is true.
 #include "problems.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, widths would not follow what they are chosen by: the weight of the variance, a
 // group's beta, time that costs nothing; or the same problem would be solved in two ways.
 #include "problems.h"

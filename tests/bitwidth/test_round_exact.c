@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a round would be solved no better than by rounding, or a slower link would be
 // given more to carry.
 #include "problems.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a crash while a checkpoint is written could lose the run: for every single write,
 // fsync and rename of the writer the process is killed right after it, and what is on the disk must
 // resume to the uninterrupted run, bit for bit.

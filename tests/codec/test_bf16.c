@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, bf16 messages would not hold the nearest bf16 of every value, or a value that has
 // none would be sent as something else.
 #include "device.h"

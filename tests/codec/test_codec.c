@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a message would not hold the rows of its send list, tight and in order, or
 // decoding would not give them back.
 #include "device.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, some codec of the table would lose or blur the rows of a message, write outside
 // of it, leave a byte of it to chance, or hide a value that is not a number. What is asked here
 // must hold for every member; tests that know what a codec is stand in files of their own.

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, coded weight gradients would not be as codec.h draws them, or their bytes would
 // depend on vectors or threads, or floats behind the end of a bucket would travel or count.
 #include "grid_trip.h"

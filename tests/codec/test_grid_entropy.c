@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, entropy-coded gradients would be other values than packed ones, or longer, or a
 // message whose codes are damaged would be taken for a gradient.
 #include "codec/rans.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, coded gradients would be biased, or noisier than the step of a memory is made
 // for (alpha = 1 / (1 + omega)), or a zero would not stay one.
 #include "grid_trip.h"

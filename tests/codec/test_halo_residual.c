@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, what is remembered of halo rows would follow them too far, so that it diverges,
 // or less far than it could; or a config that diverges would be taken.
 #include "../support.h"

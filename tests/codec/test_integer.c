@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, quantized messages would not be as codec.h draws them, or their bytes would
 // depend on vectors or threads, or a row that cannot be written would go unnoticed.
 #include "true_codes.h"

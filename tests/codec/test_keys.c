@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, top-k would not keep the largest values, or keys would send other values than
 // there are, or more bytes than they take, or take a damaged message for a gradient.
 #include "../device.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, entropy-coded gradients would not come back as they were sent, would be longer
 // than their codes' entropy allows, or a damaged message would be read beyond its end.
 #include "codec/rans.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, quantized values would be biased, or further from the truth than a step.
 #include "round_trip.h"
 

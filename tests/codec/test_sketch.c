@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, sketches of gradients would give values of another sign or larger ones than went
 // in, lose the sum of what they code, take more bytes than a plan foresees, or take a damaged
 // message for a gradient.

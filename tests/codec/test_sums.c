@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a partial sum in a message would not be written as a row of its own is: scaled
 // twice, taken from the wrong place, or rounded with the numbers of another sender's.
 #include "codec_values.h"

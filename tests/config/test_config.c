@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a config would mean something else than its page says, or a mistake in it would
 // be reported late, alone or without its place.
 

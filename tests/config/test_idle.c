@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a key without effect would be accepted without a word, or one that has its effect
 // would be warned of.
 

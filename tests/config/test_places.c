@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the files that a config names would be looked for in another place than its page
 // says, or a cache would be made where others can write into it.
 #include "load.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a suggestion would lead to what is not there. tests/cli/wrong_inputs.tsv has the
 // answers.
 

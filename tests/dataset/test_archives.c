@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, large arrays of an archive would be read wrongly, or with much more memory than
 // they take, or reading them would change memory that is not a mapping.
 

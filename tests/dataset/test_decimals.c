@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, features of a text file would differ from those that other programs read from it.
 #include "dataset/internal.h"
 #include "support.h"

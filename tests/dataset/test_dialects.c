@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a text file in another dialect, with other names of columns or other ids would be
 // read as another graph without a word, a file of nodes would give its rows to other nodes, or a
 // drawn split would be another one. The project's own table beside test_people.c.

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a dataset would not come back as it was written, a damaged directory would be
 // opened, or two different datasets would share a cache key.
 

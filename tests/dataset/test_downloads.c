@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a folder as OGB, DGL, PyG or GraphSAINT unpack it would be read as another graph,
 // or a damaged one accepted. The same four nodes and three edges, 0-1, 1-2, 2-3, in every form.
 #include "bytes.h"

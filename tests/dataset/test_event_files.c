@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the file of a finished stream would not be recognised, its mistakes would not be
 // found by their line or byte, or data.nodes would go to the wrong nodes.
 

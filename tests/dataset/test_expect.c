@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a file of a kind that users really have would be read wrongly, or a damaged one
 // accepted. Walks formats/expect.tsv of FRINGE_DATA: ok and warn must load, reject must
 // fail with a sentence that names the file.

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a damaged npz file would be taken for a graph, or a sound one would be read
 // wrongly, or arrays beside a graph would go to the wrong nodes. The files are made here;
 // test_expect walks those of FRINGE_DATA.

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a made graph would depend on the number of threads, or would not look like what
 // it stands for: a partitioner or a model tried on it would tell nothing.
 

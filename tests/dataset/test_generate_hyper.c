@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a made hypergraph would depend on the number of threads, or its communities,
 // arities or popular nodes would not be those that its recipe names.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a step of data.transforms would make another hypergraph, or another graph of a
 // hypergraph, than it says.
 

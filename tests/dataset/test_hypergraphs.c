@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a hypergraph would lose pins, roles or weights on its way through the readers and
 // a directory.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, text ids would get other numbers than their places in ascending order of their
 // bytes, or others with more threads.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, features, labels or splits would go to other nodes of a stream than their ids
 // say, or a file that cannot mean what its user wants would be read without a word.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, files that PyG, scipy and spreadsheets write would be refused, or read as another
 // graph than the one they hold. Every file here holds 0 - 1 - 2 - 3, both directions.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a dataset made of a stream would have other pins, weights or an other order than
 // the events say, or the file of a finished stream would be read as another dataset than its
 // snapshot. The expected one is a table of all pins that could be.

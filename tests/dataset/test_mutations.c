@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a damaged file could crash the program, make it take memory without bound, or
 // leak. Every sound file here is cut at every length and has every byte changed, in several ways;
 // run under AddressSanitizer this shows reads out of bounds, too.

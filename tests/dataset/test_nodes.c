@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a hypergraph in an npz would be read wrongly, data.nodes would go to the wrong
 // nodes, or another split would be used than the one that data.split_row names.
 

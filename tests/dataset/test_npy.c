@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, an npy array would be read with wrong numbers, or a header that claims more bytes
 // than the file holds would be accepted.
 

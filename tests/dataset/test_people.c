@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a file as people hold it would be read as another graph than they mean, without a
 // word, or refused without the cure. Walks people/outcomes.tsv of FRINGE_DATA, and the project's
 // own table of such files below it.

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, data.transforms would change a graph or its features in another way than it says.
 
 #include "support.h"

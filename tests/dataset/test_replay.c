@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, a dataset that is replayed as a stream has other pins than it has itself.
 #include "../srp/streams.h"
 #include "fringe/dataset_events.h"

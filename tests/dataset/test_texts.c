@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a damaged METIS file, edge list or hypergraph would be read, or a sound one
 // would be read wrongly, or a message would not name the line.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, fringe convert would write what no reader takes, would not say which step of
 // data.transforms helps, would leave something out without a word, or would print a number that
 // reads back as another one.

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a dataset that fringe convert wrote in another format would be another one when
 // it is read again, would depend on the number of threads, or would lose something without a word.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a stream would be resumed at another place than where it was left, or in another
 // stream, or a bad event would be sought where it is not.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a form of events would be read as another one, or the text and its binary twin
 // would differ.
 

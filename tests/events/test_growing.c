@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, an array of a stream moves, or two of its lists share memory.
 #include "support.h"
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, the hypergraph that a stream makes has other nodes, hyperedges or pins than its
 // events say.
 #include "../srp/streams.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, an event would be read as another one, a damaged stream would be read on, or a
 // message would not name the place.
 

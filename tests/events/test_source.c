@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, an event would depend on how its bytes arrive, or a reader would hang on a
 // silent FIFO.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, bits over time would not follow their rule, would spend more than the fixed bits
 // that they stand for, or would leave the range that the codec knows.
 #include "../support.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, an edge of a boundary is served by no row, or more rows travel than must.
 #include "halo/cover.h"
 #include "support.h"

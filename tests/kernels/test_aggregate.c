@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a node would get the wrong sum of its neighbours, or one that depends on threads,
 // vector width or column panels.
 #include "aggregates.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the sum of a node's neighbours would depend on the order in which messages
 // arrive.
 #include "aggregates.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, what a device must hold would be planned as memory of the host, or the other way
 // round: a training that fits neither would start. Or tests would read lucky zeros where nobody has
 // written.

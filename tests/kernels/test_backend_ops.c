@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, an operation of a backend would compute something else than the CPU's: training
 // on a device would be another training, and its messages would be misread.
 //

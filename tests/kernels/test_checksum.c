@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a message that was damaged on its way between two devices would be taken for a
 // good one.
 #include "../../kernels/checksum.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a metric would count other rows than those that definitions of accuracy and F1
 // name.
 #include "kernels.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // Without it: a dense product could be wrong for odd widths, write into padding, or depend on the
 // number of threads or on where its rows are cut into calls.
 #include "kernels.h"

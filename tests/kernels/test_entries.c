@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, dropout of sparse features would keep other numbers than dropout of the same rows
 // of floats, or their product with weights would depend on threads or vectors.
 #include "kernels.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the backend "fenced" would let a host, MPI or the system touch the memory of the
 // device, or would let a Poll wait: a program that does so would pass its tests on it.
 #include "device.h"

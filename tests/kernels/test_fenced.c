@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the backend "fenced" would run operations before somebody waits, or in an order
 // that its header does not allow: a program that forgets a wait would pass its tests on it.
 #include "device.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, packed rows would not be the rows and partial sums of the send list, scaled where
 // they are scaled, unpacking would leave something in the padding or beside its rows, or the bf16
 // of a NaN would be none.

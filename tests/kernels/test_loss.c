@@ -1,4 +1,3 @@
-// ranks: 1
 // Without it: the loss or its gradient could be wrong for large scores or odd numbers of classes,
 // could touch rows outside the split, depend on the number of threads or the vector width, or not
 // be torch's where classes or rows have factors, or labels are smoothed; that of support-vector

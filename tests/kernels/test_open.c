@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, run.backend=auto would leave a device idle, or would end a training that the CPU
 // can run; or a backend that was asked for by its name would be another one; or a user would be
 // told a wrong reason why there is no plug-in.

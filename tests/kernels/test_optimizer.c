@@ -1,4 +1,3 @@
-// ranks: 1
 // Without it: a step of Adam, AdamW or SGD could differ from PyTorch's, or depend on the number of
 // threads or the vector width.
 #include "kernels.h"

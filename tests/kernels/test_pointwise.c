@@ -1,4 +1,3 @@
-// ranks: 1
 // Without it: a layer's activations or their gradients could be wrong for one order of the steps or
 // one width, or could depend on the number of threads, the vector width or the schedule.
 #include "kernels.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // Without it: a bf16 product could have other bits than its definition, with a vector width, an
 // instruction, a number of threads or a range of its own; or rounding to bf16 could be wrong.
 #include "kernels.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // Without it: an operation on rows of bf16 could compute with other numbers than on the same rows
 // of floats, round its result twice or not at all, or do so with one vector width.
 #include "bf16.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, GIN's rows would not get their own part, halo rows not their diagonal, or the
 // gradient of GIN's factor would depend on the number of threads.
 #include "kernels.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, an operation would not count as the kind of time that the list says, some time
 // would count twice, or what is timed would depend on the backend.
 #include "device.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a training or an evaluation with a config of configs/ would run the steps after
 // its convolutions on kernels that have the order of the steps as a variable, a quarter slower.
 #include "gradients.h"

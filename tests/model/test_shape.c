@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, layers would exchange wider rows than they need, or a published mode would not
 // exchange what the papers do.
 #include "../support.h"

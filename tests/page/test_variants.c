@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a report would mix runs of different settings, name them alike, count a run
 // twice, or break on files that are not whole.
 

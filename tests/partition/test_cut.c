@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, a partitioner gives a wrong part, an empty part, or not the same parts again.
 #include "hypergraphs.h"
 #include "method.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, a damaged shard or manifest is believed, or a full disk goes unnoticed.
 #include "cut.h"
 #include "write_shards.h"

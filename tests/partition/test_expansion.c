@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, METIS and Fennel read other pairs of a hypergraph than its clique expansion has,
 // or what they cut is not balanced as asked.
 #include "hypergraphs.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, Fennel puts a node where its paper does not, makes parts too large or empty, or
 // takes too much memory for the graphs that METIS cannot hold.
 #include "method.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, rank 0 takes more memory than it foresaw, and is killed where it should have said
 // so; or it refuses graphs that fit well.
 #include "graphs.h"

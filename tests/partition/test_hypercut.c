@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, a hyperedge has another home than the majority rule says, a measure of a cut
 // hypergraph is not what its definition gives, or a part file is not read back.
 #include "cut.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, cutting a hypergraph takes more memory than was foreseen, or far less.
 #include "graphs.h"
 #include "resident.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, the shards of a hypergraph do not hold its pins, or their rows lie in another
 // order than invariant 1 says.
 #include "cut.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, a stop waits until METIS has ended, a damaged job makes METIS read outside its
 // memory, or nobody hears what METIS took.
 #include "cut.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a look-alike would not have the readers of a row that it was asked for, or a
 // report would count them wrongly.
 #include "cut.h"

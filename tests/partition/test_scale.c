@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, what a rank reads, or what rank 0 needs to cut, grows with the square of the
 // parts: many ranks wait for one file, or never start.
 #include "graphs.h"

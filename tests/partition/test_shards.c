@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, a shard is not what its part of the graph is, or its rows lie in another order
 // than invariant 1 says.
 #include "cut.h"

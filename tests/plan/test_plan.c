@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, fringe plan would extrapolate cuts by another law than docs/plan.md states, or
 // add up other work and other messages than an epoch has.
 #include "fringe/plan.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the eigenvalues or vectors of a small matrix would be wrong: of one that is
 // diagonal already, falls into pieces, has equal values or values of very different sizes, or where
 // some entries of the vectors are asked for only.

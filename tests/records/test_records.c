@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the tables and reports of runs would show other numbers than the runs wrote, or
 // miss runs.
 

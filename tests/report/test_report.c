@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the line on the terminal or the names of the libraries would say something that
 // is not so.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a start would write where a run or something of other people lies, two runs would
 // share a folder, or a resume would go on with another run than the newest of its training.
 

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, a part of a snapshot has more pins than stream.epsilon or stream.capacity allows,
 // or less is promised than hyperedges of these sizes allow, or balance costs more replicas than it
 // has to.

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, the streaming partitioner counts replicas, cuts or loads that are not there, or a
 // snapshot disturbs the stream.
 #include "recount.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, streams whose nodes and hyperedges belong to groups are cut worse than one pass
 // can cut them. The bars are those that an independent program reached on such streams.
 #include "recount.h"

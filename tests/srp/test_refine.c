@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, phase 2 moves nodes or hyperedges that (3.13) and (3.14) do not move, or makes a
 // partition worse.
 #include "recount.h"

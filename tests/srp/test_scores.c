@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, what arrives gets another part than its score says.
 #include "recount.h"
 

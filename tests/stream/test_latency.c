@@ -1,4 +1,3 @@
-// ranks: 1
 // If this fails, the times of events that `fringe stream` reports are others than they were.
 #include "stream/internal.h"
 #include "support.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the two ends of a message would not remember the same of its rows, or hooks would
 // come in another order than wire.h says.
 #include "../refreshed.h"

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a message that its reader takes for one of another layout would go unseen, or a
 // residual that one end forgets.
 #include "ends.h"

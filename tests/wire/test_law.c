@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, the memory "difference" would be updated in another order than DIANA says: with
 // the old memory in what the reader makes of a row. (Both ends would still agree, and steps that
 // are small enough would arrive.)

@@ -1,4 +1,3 @@
-// ranks: 1
 // If this failed, a damaged or misplaced message would be taken for a good one.
 #include "support.h"
 
